@@ -1,0 +1,180 @@
+"""A trace as one safetensors file: saved, carried, opened again, with nothing in it that can run.
+
+The arrays are tensors, an array that layers share is stored once; everything else is JSON in the file's metadata.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
+
+from attention.mask import Array, Bools, Mask
+from attention.record import AnyRecord, MapRecord, Record
+from attention.tokens import TokenRow
+from attention.trace import PARTS, ModelId, Trace
+
+FORMAT = "headlight-trace-1"
+ARRAYS = ("query", "key", "value", "bias", "sinks", "lse")
+
+
+def dump(trace: Trace) -> bytes:
+    """The file's content."""
+    names: dict[int, str] = {}
+    tensors: dict[str, np.ndarray[Any, Any]] = {}
+
+    def keep(array: np.ndarray[Any, Any] | None) -> str | None:
+        if array is None:
+            return None
+        if id(array) not in names:
+            names[id(array)] = f"array{len(names)}"
+            tensors[names[id(array)]] = np.ascontiguousarray(array)
+        return names[id(array)]
+
+    def describe(record: AnyRecord) -> dict[str, Any]:
+        if isinstance(record, MapRecord):
+            return {"maps": keep(record.maps)}
+        mask = record.mask
+        rule = {"causal": mask.causal, "left": mask.left, "right": mask.right, "allowed": keep(mask.allowed)}
+        arrays = {name: keep(getattr(record, name)) for name in ARRAYS}
+        return {**arrays, "scale": record.scale, "softcap": record.softcap, "mask": rule}
+
+    header = {
+        "format": FORMAT,
+        "id": trace.id,
+        "model": vars(trace.model),
+        "text": trace.text,
+        "pair": trace.pair,
+        "target_text": trace.target_text,
+        "source": vars(trace.source),
+        "target": None if trace.target is None else vars(trace.target),
+        "parts": {name: [describe(record) for record in records] for name, records in trace.parts.items()},
+    }
+    # ASCII escapes keep the metadata valid whatever the text holds.
+    return save(tensors, metadata={"headlight": json.dumps(header)})
+
+
+def parse(data: bytes) -> Trace:
+    """The trace in a file's content. Raises ValueError in one sentence when it holds none, whatever it holds."""
+    try:
+        length = int.from_bytes(data[:8], "little")
+        header = json.loads(json.loads(data[8 : 8 + length])["__metadata__"]["headlight"])
+        if header["format"] != FORMAT:
+            raise ValueError("unknown format")
+        trace = _build(header, load(data))
+        _check(trace)
+    except (
+        SafetensorError,
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+        OverflowError,
+    ) as error:
+        raise ValueError(
+            f"This file of {len(data)} bytes is not a whole trace saved by Headlight; "
+            "open one that was saved with “Save the trace”."
+        ) from error
+    return trace
+
+
+def _build(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]) -> Trace:
+    for array in tensors.values():
+        array.setflags(write=False)
+
+    def record(fields: dict[str, Any]) -> AnyRecord:
+        if "maps" in fields:
+            return MapRecord(_floats(tensors[fields["maps"]], 3))
+        arrays = {name: None if fields[name] is None else _floats(tensors[fields[name]]) for name in ARRAYS}
+        query, key = arrays["query"], arrays["key"]
+        if query is None or key is None or arrays["value"] is None:
+            raise ValueError("no queries, keys or values")
+        rule = fields["mask"]
+        allowed = None if rule["allowed"] is None else _bools(tensors[rule["allowed"]])
+        mask = Mask(
+            query.shape[1], key.shape[1], bool(rule["causal"]), _int(rule["left"]), _int(rule["right"]), allowed
+        )
+        softcap = None if fields["softcap"] is None else float(fields["softcap"])
+        return Record(**arrays, scale=float(fields["scale"]), softcap=softcap, mask=mask)  # type: ignore[arg-type]
+
+    parts = {name: tuple(record(f) for f in header["parts"][name]) for name in PARTS if name in header["parts"]}
+    return Trace(
+        id=_text(header["id"]),
+        model=ModelId(**{name: _optional(value) for name, value in header["model"].items()}),  # type: ignore[arg-type]
+        text=_text(header["text"]),
+        pair=_optional(header["pair"]),
+        target_text=_optional(header["target_text"]),
+        source=_row(header["source"]),
+        target=None if header["target"] is None else _row(header["target"]),
+        parts=parts,
+    )
+
+
+def _row(fields: dict[str, Any]) -> TokenRow:
+    return TokenRow(
+        pieces=tuple(_text(piece) for piece in fields["pieces"]),
+        ids=tuple(int(i) for i in fields["ids"]),
+        words=tuple(_int(word) for word in fields["words"]),
+        segments=tuple(int(segment) for segment in fields["segments"]),
+        spans=tuple(None if span is None else (int(span[0]), int(span[1])) for span in fields["spans"]),
+    )
+
+
+def _check(trace: Trace) -> None:
+    """The sizes fit each other: every map has the tokens' rows and columns."""
+    if not trace.parts or not all(trace.parts.values()):
+        raise ValueError("no attention")
+    for part, records in trace.parts.items():
+        queries, keys = trace.token_rows(part)
+        for record in records:
+            if (record.queries, record.keys) != (len(queries), len(keys)) or record.heads != records[0].heads:
+                raise ValueError("sizes differ")
+            if isinstance(record, Record):
+                _check_record(record)
+
+
+def _check_record(record: Record) -> None:
+    heads, queries, width = record.query.shape
+    kv_heads, keys, _ = record.key.shape
+    shapes = [
+        (record.key, (kv_heads, keys, width)),
+        (record.value, (kv_heads, keys, record.value.shape[2])),
+        (record.bias, (1 if record.bias is None else len(record.bias), queries, keys)),
+        (record.sinks, (heads,)),
+        (record.lse, (heads, queries)),
+        (record.mask.allowed, (queries, keys)),
+    ]
+    if any(array is not None and array.shape != shape for array, shape in shapes) or heads % kv_heads:
+        raise ValueError("shapes differ")
+    if record.bias is not None and len(record.bias) not in (1, heads):
+        raise ValueError("bias")
+
+
+def _floats(array: np.ndarray[Any, Any], axes: int | None = None) -> Array:
+    if array.dtype != np.float32 or not np.isfinite(array).all() or axes not in (None, array.ndim):
+        raise ValueError("not finite 32-bit numbers")
+    return array
+
+
+def _bools(array: np.ndarray[Any, Any]) -> Bools:
+    if array.dtype != np.bool_:
+        raise ValueError("not truth values")
+    return array
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("not a text")
+    return value
+
+
+def _optional(value: Any) -> str | None:
+    return None if value is None else _text(value)
+
+
+def _int(value: Any) -> int | None:
+    return None if value is None else int(value)

@@ -1,0 +1,146 @@
+"""The trace: one text as one model read it, with what is needed to compute any of its attention maps.
+
+A trace is an immutable value and a pure function of (model and revision, text, pair or target, edits).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from attention.mask import Array
+from attention.record import AnyRecord, Record, Unavailable
+from attention.tokens import TokenRow
+
+PARTS = ("encoder", "decoder", "cross")
+
+
+@dataclass(frozen=True)
+class ModelId:
+    """Which model: its name and revision as asked for, its kind and its architecture's class name."""
+
+    name: str
+    revision: str | None
+    kind: str  # "encoder", "decoder" or "encoder-decoder"
+    architecture: str
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """What every layer and head of a model attends to in one text. Layers and heads count from 0.
+
+    ``parts`` maps "encoder", "decoder" and "cross" to one record a layer. A decoder-only model has its text in
+    ``source`` and the part "decoder". Every method takes ``part``; without it, the first part there is.
+    """
+
+    id: str  # sha256 of the request that made it
+    model: ModelId
+    text: str
+    pair: str | None
+    source: TokenRow
+    target: TokenRow | None
+    parts: Mapping[str, tuple[AnyRecord, ...]]
+    target_text: str | None = None
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The pieces of the text, as the model reads it."""
+        return self.source.pieces
+
+    @property
+    def layers(self) -> int:
+        """Number of layers of the first part."""
+        return len(self.records())
+
+    @property
+    def heads(self) -> int:
+        """Number of heads in a layer of the first part."""
+        return self.records()[0].heads
+
+    @property
+    def part(self) -> str:
+        """The part that is meant when none is named."""
+        return next(name for name in PARTS if name in self.parts)
+
+    def records(self, part: str | None = None) -> tuple[AnyRecord, ...]:
+        """One record a layer."""
+        name = part or self.part
+        if name not in self.parts:
+            raise Unavailable(f'This trace has no part "{name}"; it has {", ".join(sorted(self.parts))}.')
+        return self.parts[name]
+
+    def token_rows(self, part: str | None = None) -> tuple[TokenRow, TokenRow]:
+        """The tokens that look and the tokens that are looked at."""
+        name = part or self.part
+        queries = self.source if name == "encoder" or self.target is None else self.target
+        keys = self.source if name in ("encoder", "cross") or self.target is None else self.target
+        return queries, keys
+
+    def has_qkv(self, part: str | None = None) -> bool:
+        """Whether queries, keys, values and scores are there, not only finished maps."""
+        return all(isinstance(record, Record) for record in self.records(part))
+
+    def weights(self, layer: int, head: int, part: str | None = None) -> Array:
+        """How much each token looks at each other, (query, key) float32; rows sum to one."""
+        return self._record(layer, head, part).weights(head)
+
+    def scores(self, layer: int, head: int, part: str | None = None) -> Array:
+        """What enters the softmax, (query, key) float32, scaled, with bias; masked pairs are -inf."""
+        return self._record(layer, head, part).scores(head)
+
+    def query(self, layer: int, head: int, part: str | None = None) -> Array:
+        """Query vectors, (query, channel) float32, after rotary positions."""
+        vectors: Array = self._qkv(layer, head, part).query[head]
+        return vectors
+
+    def key(self, layer: int, head: int, part: str | None = None) -> Array:
+        """Key vectors of the head's key-value head, (key, channel) float32, after rotary positions."""
+        record = self._qkv(layer, head, part)
+        vectors: Array = record.key[record.kv_head(head)]
+        return vectors
+
+    def value(self, layer: int, head: int, part: str | None = None) -> Array:
+        """Value vectors of the head's key-value head, (key, channel) float32."""
+        record = self._qkv(layer, head, part)
+        vectors: Array = record.value[record.kv_head(head)]
+        return vectors
+
+    def rows(self, query: int, part: str | None = None) -> Array:
+        """Where one token looks in every head, (layer, head, key) float32."""
+        index = np.array([query])
+        records = self.records(part)
+        if not 0 <= query < records[0].queries:
+            raise IndexError(f"Token {query} was asked for; this trace has tokens 0 to {records[0].queries - 1}.")
+        return np.stack([[r.weights(head, index)[0] for head in range(r.heads)] for r in records])
+
+    def thumbnails(self, size: int, part: str | None = None) -> Array:
+        """Every head's map made small, (layer, head, <=size, <=size): the largest weight of each cell."""
+        from attention.view import View
+
+        return View(self, part).thumbnails(size)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of its arrays; an array shared by layers counts once."""
+        arrays = {id(a): a.nbytes for records in self.parts.values() for record in records for a in record.arrays()}
+        return sum(arrays.values())
+
+    def _record(self, layer: int, head: int, part: str | None) -> AnyRecord:
+        records = self.records(part)
+        if not 0 <= layer < len(records) or not 0 <= head < records[layer].heads:
+            raise IndexError(
+                f"Layer {layer} · head {head} was asked for; {self.model.name} has layers 0 to {len(records) - 1} "
+                f"and heads 0 to {records[0].heads - 1}."
+            )
+        return records[layer]
+
+    def _qkv(self, layer: int, head: int, part: str | None) -> Record:
+        record = self._record(layer, head, part)
+        if not isinstance(record, Record):
+            raise Unavailable(
+                f"{self.model.architecture} gives its finished attention maps only; queries, keys and values are not "
+                "available for it. Use a model that has them, such as BERT or GPT-2."
+            )
+        return record

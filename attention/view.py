@@ -1,0 +1,226 @@
+"""A trace as it is looked at: by pieces or by words, with or without special tokens.
+
+Words: attention *to* a word is the sum over its pieces, attention *from* it the mean over them (arXiv:1906.04341).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+
+import numpy as np
+import numpy.typing as npt
+
+from attention.mask import Array, Index
+from attention.pooling import edges, pool_cols, pool_rows, sample_rows
+from attention.record import AnyRecord
+from attention.tokens import TokenRow
+from attention.trace import Trace
+
+SAMPLED_ABOVE = 2048  # tokens; thumbnails of longer texts are pooled over some rows only
+SAMPLES_PER_CELL = 4
+BLOCK = 2**21  # most weights held at once while a large map is pooled
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One row or column of the picture: a token, or a word made of several."""
+
+    text: str
+    special: bool
+    segment: int
+    word: int | None
+    pieces: tuple[int, int]  # (start, stop) in the trace's tokens
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A trace with the reader's choices applied; the same methods, over cells instead of tokens.
+
+    ``renormalise``: with special tokens hidden, what is left of each row is scaled to sum to one again; without it,
+    the weights stay the model's own and a row sums to what was not given to the hidden tokens.
+    """
+
+    trace: Trace
+    part: str | None = None
+    words: bool = False
+    special: bool = True
+    renormalise: bool = False
+
+    @cached_property
+    def queries(self) -> tuple[Cell, ...]:
+        """The rows: what looks."""
+        return tuple(cell for cell in self._all_queries if self.special or not cell.special)
+
+    @cached_property
+    def keys(self) -> tuple[Cell, ...]:
+        """The columns: what is looked at."""
+        return tuple(cell for cell in self._all_keys if self.special or not cell.special)
+
+    @property
+    def layers(self) -> int:
+        """Number of layers of this part."""
+        return len(self._records)
+
+    @property
+    def heads(self) -> int:
+        """Number of heads in a layer."""
+        return self._records[0].heads
+
+    def weights(self, layer: int, head: int) -> Array:
+        """How much each cell looks at each other, (query, key) float32."""
+        return self.block(layer, head, (0, len(self.queries)), (0, len(self.keys)))
+
+    def rows(self, query: int) -> Array:
+        """Where one cell looks in every head, (layer, head, key) float32."""
+        span, every = (query, query + 1), (0, len(self.keys))
+        maps = [[self.block(layer, head, span, every)[0] for head in range(self.heads)] for layer in range(self.layers)]
+        return np.array(maps, dtype=np.float32)
+
+    def columns(self, key: int) -> Array:
+        """How much every cell looks at one, in every head, (layer, head, query) float32."""
+        every, span = (0, len(self.queries)), (key, key + 1)
+        maps = [
+            [self.block(layer, head, every, span)[:, 0] for head in range(self.heads)] for layer in range(self.layers)
+        ]
+        return np.array(maps, dtype=np.float32)
+
+    def block(self, layer: int, head: int, rows: tuple[int, int], cols: tuple[int, int]) -> Array:
+        """Weights of queries rows[0] to rows[1] and keys cols[0] to cols[1], both ends as in slices, (row, col)."""
+        record = self._records[layer]
+        queries, keys = self.queries[slice(*rows)], self.keys[slice(*cols)]
+        if not queries or not keys:
+            return np.zeros((len(queries), len(keys)), dtype=np.float32)
+        span = _span(queries)
+        if not self.words and self.special:
+            return record.weights(head, span, _span(keys) if cols != (0, len(self.keys)) else slice(None))
+        weights = record.weights(head, span, _span(keys))
+        mass = self._visible(record, head, span) if self.renormalise and not self.special else None
+        merged = _merge(weights, queries, keys)
+        if mass is not None:
+            visible = _merge(mass[:, None], queries, None)
+            np.divide(merged, visible, out=merged, where=visible > 0)
+        return merged
+
+    def tile(self, layer: int, head: int, q0: int, q1: int, k0: int, k1: int, size: int) -> Array:
+        """A block pooled to at most (size, size) by the largest weight of each cell; exact when it is no larger."""
+        step = max(1, BLOCK // max(1, k1 - k0))
+        starts = np.append(edges(q1 - q0, size), q1 - q0)
+        strips, first = [], 0
+        while first < len(starts) - 1:
+            last = max(first + 1, int(np.searchsorted(starts, starts[first] + step, side="right")) - 1)
+            block = self.block(layer, head, (q0 + int(starts[first]), q0 + int(starts[last])), (k0, k1))
+            pooled = pool_cols(block, size)
+            strips.append(np.maximum.reduceat(pooled, starts[first:last] - starts[first], axis=0))
+            first = last
+        return np.concatenate(strips)
+
+    def sampled(self) -> bool:
+        """Whether thumbnails and measures are taken from some rows only, because the text is long."""
+        return len(self.queries) > SAMPLED_ABOVE
+
+    def thumbnails(self, size: int) -> Array:
+        """Every head's map made small, (layer, head, <=size, <=size): the largest weight of each cell.
+
+        Past SAMPLED_ABOVE tokens a cell's value is the largest of a few of its rows: a lower bound.
+        """
+        grids = [[self.thumbnail(weights, size) for weights in layer] for layer in self.maps(size)]
+        return np.array(grids, dtype=np.float32)
+
+    def maps(self, size: int) -> Iterator[Iterator[Array]]:
+        """For each layer, for each head: its map, or for a long text the sampled rows of it (row, key)."""
+        rows = self.sample(size)
+        for layer in range(self.layers):
+            yield (
+                self.weights(layer, head) if rows is None else self._rows_of(layer, head, rows)
+                for head in range(self.heads)
+            )
+
+    def sample(self, size: int) -> npt.NDArray[np.intp] | None:
+        """Which rows stand for a long text, (row,); None when all of them do."""
+        return sample_rows(len(self.queries), size, SAMPLES_PER_CELL) if self.sampled() else None
+
+    def thumbnail(self, weights: Array, size: int) -> Array:
+        """One map (or its sampled rows) made small, (<=size, <=size)."""
+        return pool_cols(pool_rows(weights, size), size)
+
+    def _rows_of(self, layer: int, head: int, rows: npt.NDArray[np.intp]) -> Array:
+        if not self.words and (self.special or not self.renormalise):
+            queries = np.array([self.queries[row].pieces[0] for row in rows])
+            weights = self._records[layer].weights(head, queries)
+            return weights if self.special else weights[:, [cell.pieces[0] for cell in self.keys]]
+        every = (0, len(self.keys))
+        return np.concatenate([self.block(layer, head, (int(row), int(row) + 1), every) for row in rows])
+
+    def _visible(self, record: AnyRecord, head: int, rows: slice) -> Array:
+        """The share of each row, (row,), that goes to cells which are shown."""
+        shown = np.concatenate([np.arange(*cell.pieces) for cell in self.keys])
+        if record.keys <= SAMPLED_ABOVE:
+            visible: Array = record.weights(head, rows)[:, shown].sum(axis=1)
+            return visible
+        hidden: Index = np.setdiff1d(np.arange(record.keys), shown)
+        rest: Array = 1 - record.weights(head, rows, hidden).sum(axis=1)
+        return rest
+
+    @cached_property
+    def _records(self) -> tuple[AnyRecord, ...]:
+        return self.trace.records(self.part)
+
+    @cached_property
+    def _all_queries(self) -> tuple[Cell, ...]:
+        return self._cells(self.trace.token_rows(self.part)[0])
+
+    @cached_property
+    def _all_keys(self) -> tuple[Cell, ...]:
+        return self._cells(self.trace.token_rows(self.part)[1])
+
+    def _cells(self, row: TokenRow) -> tuple[Cell, ...]:
+        groups = _word_groups(row) if self.words else [(i, i + 1) for i in range(len(row))]
+        texts = (
+            (self.trace.target_text or "",) if row is self.trace.target else (self.trace.text, self.trace.pair or "")
+        )
+        return tuple(_cell(row, group, texts) for group in groups)
+
+
+def _word_groups(row: TokenRow) -> list[tuple[int, int]]:
+    """(start, stop) of each run of pieces of one word; special tokens stand alone."""
+    names = [(i, None) if word is None else (row.segments[i], word) for i, word in enumerate(row.words)]
+    groups, start = [], 0
+    for _, run in groupby(names):
+        stop = start + len(list(run))
+        groups.append((start, stop))
+        start = stop
+    return groups
+
+
+def _cell(row: TokenRow, group: tuple[int, int], texts: tuple[str, ...]) -> Cell:
+    start, stop = group
+    text = "".join(row.pieces[start:stop])
+    first, last, segment = row.spans[start], row.spans[stop - 1], row.segments[start]
+    if stop - start > 1 and first is not None and last is not None and segment < len(texts):
+        text = texts[segment][first[0] : last[1]].strip() or text
+    return Cell(text, row.words[start] is None, segment, row.words[start], group)
+
+
+def _span(cells: tuple[Cell, ...]) -> slice:
+    return slice(cells[0].pieces[0], cells[-1].pieces[1])
+
+
+def _merge(weights: Array, queries: tuple[Cell, ...], keys: tuple[Cell, ...] | None) -> Array:
+    """Mean over the pieces of each query cell, sum over those of each key cell; hidden pieces between them drop out."""
+    if keys is not None:
+        weights = _reduce(weights, keys, axis=1)
+    sizes = np.array([cell.pieces[1] - cell.pieces[0] for cell in queries], dtype=np.float32)
+    result: Array = _reduce(weights, queries, axis=0) / sizes[:, None]
+    return result
+
+
+def _reduce(values: Array, cells: tuple[Cell, ...], axis: int) -> Array:
+    """Sums over each cell's pieces along an axis that runs from the first cell's start to the last one's stop."""
+    bounds = np.array([cell.pieces for cell in cells]) - cells[0].pieces[0]
+    # Starts and stops together, so that a run ends where its cell ends even when a hidden token follows.
+    sums: Array = np.add.reduceat(values, bounds.reshape(-1)[:-1], axis=axis)
+    result: Array = np.take(sums, np.arange(0, 2 * len(cells), 2), axis=axis)
+    return result
