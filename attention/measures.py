@@ -67,6 +67,7 @@ class Survey:
     thumbnails: Array  # (layer, head, row, col): the largest weight of each cell
     entropy: Array  # (layer, head), mean over queries, bits
     distance: Array  # (layer, head), mean over queries, in cells of the view
+    received: Array  # (key,), mean over queries and all heads
     sampled: bool  # from some rows only, because the text is long
 
 
@@ -74,15 +75,18 @@ def survey(view: View, size: int) -> Survey:
     """Thumbnails of at most (size, size) and the measures of every head."""
     rows = view.sample(size)
     grids, spreads, reaches = [], [], []
+    total = np.zeros(len(view.keys))
     for layer in view.maps(size):
         for weights in layer:
             grids.append(view.thumbnail(weights, size))
             spreads.append(entropy(weights).mean())
             reaches.append(distance(weights, rows).mean())
+            total += received(weights)
     shape = (view.layers, view.heads)
     return Survey(
         np.array(grids, dtype=np.float32).reshape(*shape, *grids[0].shape),
         np.array(spreads, dtype=np.float32).reshape(shape),
         np.array(reaches, dtype=np.float32).reshape(shape),
+        (total / len(grids)).astype(np.float32),
         view.sampled(),
     )

@@ -43,4 +43,6 @@ def test_a_survey_equals_its_measures_one_by_one():
             weights = view.weights(layer, head)
             assert found.entropy[layer, head] == pytest.approx(entropy(weights).mean(), abs=1e-6)
             assert found.distance[layer, head] == pytest.approx(distance(weights).mean(), abs=1e-6)
+    every = [received(view.weights(layer, head)) for layer in range(view.layers) for head in range(view.heads)]
+    np.testing.assert_allclose(found.received, np.mean(every, axis=0), atol=1e-6)
     assert not found.sampled

@@ -1,0 +1,40 @@
+"""The launcher: `streamlit run app.py`.
+
+The main script is ui/shell.py and not this file, because Streamlit would turn a folder `pages/` beside the main script
+into pages of its own, which skip what every page shares.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent
+sys.path.insert(0, str(ROOT))
+
+import streamlit as st  # noqa: E402  (after the path is set)
+from starlette.middleware import Middleware  # noqa: E402
+
+from ui import bertviz_routes, routes  # noqa: E402
+from ui.headers import SecurityHeaders  # noqa: E402
+from ui.start import announce, warm  # noqa: E402
+
+
+@asynccontextmanager
+async def lifespan(app: Any) -> AsyncIterator[dict[str, Any]]:
+    """Pages answer at once; the model is loaded beside them and is there when the first reader has the frame."""
+    announce()
+    threading.Thread(target=warm, name="warm", daemon=True).start()
+    yield {}
+
+
+app = st.App(
+    ROOT / "ui" / "shell.py",
+    lifespan=lifespan,
+    routes=[*routes.routes(), *bertviz_routes.routes()],
+    middleware=[Middleware(SecurityHeaders)],
+)

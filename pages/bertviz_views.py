@@ -1,0 +1,58 @@
+"""What does BertViz show? Its three views on the same trace, offline."""
+
+import streamlit as st
+
+from attention.trace import Trace
+from ui.bertviz_routes import KINDS, PREFIX
+from ui.choice import Choice
+from ui.composing import compose
+from ui.examples import example_of
+from ui.measures import theme
+from ui.models import kind_of
+from ui.reading import read
+from ui.refusals import say
+from ui.selection import select, settle
+from ui.session import current
+from ui.shelf import shelf
+from viz.bertviz_budget import too_long
+from viz.bertviz_views import height
+from viz.theme import DARK
+
+NAMES = {
+    "head": "Head view: one layer, lines between two columns of tokens",
+    "model": "Model view: every head at once",
+    "neuron": "Neuron view: the query and the keys behind each weight",
+}
+TALLEST = 900  # pixels; longer documents scroll inside
+
+
+def draw(choice: Choice, trace: Trace) -> None:
+    """The chosen view, or why it is not offered for this text."""
+    kind = st.segmented_control(
+        "View", list(KINDS), default="head", required=True, key="bertviz_kind", bind="query-params",
+        format_func=str.capitalize, help="The three views that BertViz has",
+    )  # fmt: skip
+    st.caption(NAMES[kind])
+    look, notes = settle(choice, trace)
+    view = shelf().view(trace, look)
+    for sentence in notes:
+        say(sentence, role="status")
+    refused = too_long(kind, view)
+    if kind == "neuron" and not trace.has_qkv(look.part or None):
+        refused = f"{trace.model.architecture} gives its finished maps only; the neuron view needs queries and keys."
+    if refused is not None:
+        say(refused, role="status")
+        st.page_link("pages/explore.py", label="Look at it on the Explore page", icon=":material/grid_view:")
+        return
+    selection, _ = select(choice, view, example_of(trace.text, trace.pair or ""))
+    where = f"layer={selection['layer']}&head={selection['head']}&dark={int(theme() is DARK)}"
+    address = f"{PREFIX}/{trace.id}/{kind}?{look.query()}&{where}"
+    st.iframe(address, height=min(height(kind, view), TALLEST), alt=f"BertViz {kind} view of the text")
+
+
+st.title("What does BertViz show of the same trace?")
+chosen = current()
+compose(chosen, kind_of(chosen))
+found = read(chosen)
+if found is not None:
+    draw(chosen, found)

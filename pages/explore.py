@@ -1,0 +1,49 @@
+"""Which heads attend where? All heads small, one large, and the text itself as the way in."""
+
+import streamlit as st
+
+from attention.trace import Trace
+from ui.choice import Choice
+from ui.composing import compose
+from ui.examples import example_of
+from ui.measures import measures
+from ui.models import kind_of
+from ui.reading import read
+from ui.refusals import say
+from ui.routes import PREFIX
+from ui.selection import changes, select, settle
+from ui.session import choose, current
+from ui.shelf import shelf
+from viz import explore
+
+KEY = "explore"
+SAVE = "One file with everything computed for this text, to be opened again here or on another machine"
+
+
+def keep(trace: Trace) -> None:
+    """What a click in the component kept becomes the choice, and so the address."""
+    selection = st.session_state[KEY].selection
+    if isinstance(selection, dict):
+        choose(**changes(selection, shelf().view(trace, settle(current(), trace)[0])))
+
+
+def draw(choice: Choice, trace: Trace) -> None:
+    """The component, with everything chosen filled in."""
+    look, notes = settle(choice, trace)
+    view = shelf().view(trace, look)
+    selection, more = select(choice, view, example_of(trace.text, trace.pair or ""))
+    for sentence in notes + more:
+        say(sentence, role="status")
+    survey = shelf().survey(trace, look)
+    data = explore.payload(view, survey, selection, f"{PREFIX}/{trace.id}", look.query(), choice.count)
+    explore.mount(data, KEY, lambda: keep(trace), lambda: None)
+    st.link_button("Save the trace", f"{PREFIX}/{trace.id}/trace.safetensors", help=SAVE, icon=":material/save:")
+    measures(trace, view, survey, selection["layer"], selection["head"], choice)
+
+
+st.title("Which heads attend where?")
+chosen = current()
+compose(chosen, kind_of(chosen))
+found = read(chosen)
+if found is not None:
+    draw(chosen, found)

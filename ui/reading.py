@@ -1,0 +1,69 @@
+"""From a choice to a trace, with what the reader sees meanwhile."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from attention.trace import Trace
+from inference import Refusal, TraceRequest
+from ui.choice import Choice
+from ui.downloading import offer
+from ui.models import saw
+from ui.refusals import say, show
+from ui.session import notes
+from ui.shelf import backend, shelf
+
+SHOWN = "something_is_shown"
+
+
+def request_of(choice: Choice) -> TraceRequest:
+    """What the backend is asked for."""
+    return TraceRequest(
+        model=choice.model,
+        revision=choice.revision or None,
+        text=choice.text,
+        pair=choice.pair or None,
+        target=choice.target or None,
+        cut=choice.cut,
+    )
+
+
+def read(choice: Choice) -> Trace | None:
+    """The trace; None when it was refused, which is then said on the page."""
+    for sentence in notes():
+        say(sentence, role="status")
+    if choice.opened:
+        return _opened(choice.opened)
+    waiting = st.empty()
+    if not st.session_state.get(SHOWN):
+        # Later on, what is on screen stays until the new picture is ready.
+        waiting.html(f'<div class="headlight-skeleton" role="status">{escape(_doing(choice))}</div>')
+    try:
+        with st.spinner(_doing(choice), show_time=True):
+            trace = backend().trace(request_of(choice))
+    except Refusal as refusal:
+        waiting.empty()
+        if refusal.way_out == "download":
+            offer(choice)
+        else:
+            show(refusal)
+        return None
+    waiting.empty()
+    saw(choice.model, trace.model.kind)
+    st.session_state[SHOWN] = True
+    return trace
+
+
+def _doing(choice: Choice) -> str:
+    return (
+        f"{choice.model.rsplit('/', 1)[-1]} is reading the text; the first time it is loaded, which takes some seconds."
+    )
+
+
+def _opened(trace_id: str) -> Trace | None:
+    trace = shelf().find(trace_id)
+    if trace is None:
+        say("The file that this link shows is no longer in memory; open it again in the sidebar.")
+    return trace

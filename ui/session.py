@@ -1,0 +1,53 @@
+"""A session's choice: read from the address, changed by controls, written back to the address."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from ui.choice import Choice, parse, to_query
+
+CHOICE, WRITTEN, PAGE, NOTES = "choice", "written_query", "page", "link_notes"
+
+# What belongs to one text on one model; a change of either makes the page choose anew from the numbers.
+FRESH: dict[str, Any] = {"layer": None, "head": None, "focus": None, "to": None, "pins": "", "opened": "", "cut": None}
+
+
+def begin(page: str) -> Choice:
+    """The choice of this run. Streamlit clears the address when another page is opened; then it is written anew."""
+    state, query = st.session_state, st.query_params.to_dict()
+    moved = state.get(PAGE) not in (None, page)
+    state[PAGE] = page
+    if CHOICE not in state or not (query == state[WRITTEN] or (moved and not query)):
+        # Another address than the one written last: a link was followed, or the browser's back button pressed.
+        state[CHOICE], state[NOTES] = parse(query)
+    _write()
+    return current()
+
+
+def current() -> Choice:
+    """The choice as it stands."""
+    choice: Choice = st.session_state[CHOICE]
+    return choice
+
+
+def choose(**changes: Any) -> None:
+    """Change some of it; the address follows, so that the browser's back button undoes it."""
+    st.session_state[CHOICE] = replace(current(), **changes)
+    st.session_state[NOTES] = []
+    _write()
+
+
+def notes() -> list[str]:
+    """What of the address could not be read, a sentence each."""
+    found: list[str] = st.session_state.get(NOTES, [])
+    return found
+
+
+def _write() -> None:
+    query = to_query(current())
+    st.session_state[WRITTEN] = query
+    if st.query_params.to_dict() != query:
+        st.query_params.from_dict(query)

@@ -1,0 +1,88 @@
+"""The one backend of this process, and the traces that sessions look at: live ones and opened files."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from dataclasses import dataclass, replace
+from functools import cache
+
+from attention.measures import Survey, survey
+from attention.storage import parse
+from attention.trace import Trace
+from attention.view import View
+from inference import LocalBackend
+from inference.memory import ByteLru
+
+THUMBNAIL = 48  # cells on a side of a small map
+SURVEYS = 256 * 2**20  # bytes kept of thumbnails and measures
+OPENED = 2**30  # bytes kept of opened files
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a trace is looked at: part and the reader's switches."""
+
+    part: str = ""
+    words: bool = False
+    special: bool = True
+    renormalise: bool = False
+
+    def query(self) -> str:
+        """As an address writes it; ``read`` is its inverse.
+
+        >>> Look(words=True).query()
+        'part=&words=1&special=1&renormalise=0'
+        """
+        return f"part={self.part}&words={self.words:d}&special={self.special:d}&renormalise={self.renormalise:d}"
+
+    @staticmethod
+    def read(part: str, words: str, special: str, renormalise: str) -> Look:
+        """The look that an address's fields name."""
+        return Look(part, words == "1", special != "0", renormalise == "1")
+
+
+@cache
+def backend() -> LocalBackend:
+    """The backend that all sessions of this process share."""
+    return LocalBackend()
+
+
+class Shelf:
+    """Traces by id. A file's id is the hash of its content, so that no file can pass for another text's trace."""
+
+    def __init__(self) -> None:
+        self._opened: ByteLru[Trace] = ByteLru(OPENED)
+        self._surveys: ByteLru[Survey] = ByteLru(SURVEYS)
+        self._gate = threading.BoundedSemaphore(2)  # surveys are processor work; more at once only slow each other
+
+    def open(self, data: bytes) -> Trace:
+        """The trace in a saved file. Raises ValueError in one sentence."""
+        trace = replace(parse(data), id="file-" + hashlib.sha256(data).hexdigest())
+        self._opened.put(trace.id, trace, trace.nbytes)
+        return trace
+
+    def find(self, trace_id: str) -> Trace | None:
+        """A trace made or opened lately, or None."""
+        if trace_id.startswith("file-"):
+            return self._opened.get(trace_id)
+        return backend().recent(trace_id)
+
+    def view(self, trace: Trace, look: Look) -> View:
+        """The trace as looked at."""
+        return View(trace, look.part or None, look.words, look.special, look.renormalise)
+
+    def survey(self, trace: Trace, look: Look) -> Survey:
+        """Thumbnails and measures of every head, computed once."""
+
+        def make() -> Survey:
+            with self._gate:
+                return survey(self.view(trace, look), THUMBNAIL)
+
+        return self._surveys.get_or_make((trace.id, look), make, lambda made: made.thumbnails.nbytes)
+
+
+@cache
+def shelf() -> Shelf:
+    """The shelf of this process."""
+    return Shelf()

@@ -1,0 +1,44 @@
+"""What happens once, beside the first page: the address is printed, the embedded model reads the first sentence."""
+
+from __future__ import annotations
+
+import logging
+import socket
+
+from streamlit import config
+
+from inference import TraceRequest
+from ui.examples import EXAMPLES
+from ui.shelf import Look, backend, shelf
+
+log = logging.getLogger(__name__)
+
+
+def announce() -> None:
+    """Print where the app is. Streamlit's own message would ask a server on the internet for this machine's address."""
+    end = f":{config.get_option('server.port')}{config.get_option('server.baseUrlPath')}"
+    print(f"\n  Headlight is at  http://localhost{end}", flush=True)
+    network = network_address()
+    if network is not None and config.get_option("server.address") in (None, "0.0.0.0"):
+        print(f"  in this network  http://{network}{end}", flush=True)
+
+
+def network_address() -> str | None:
+    """This machine's address among its neighbours; None without a network. Connecting a datagram sends nothing."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))
+        except OSError:
+            return None
+        address = str(probe.getsockname()[0])
+    return None if address.startswith("127.") else address
+
+
+def warm() -> None:
+    """Read the first sentence, so that the first visitor does not wait for it."""
+    try:
+        trace = backend().trace(TraceRequest(text=EXAMPLES[0]["text"]))
+        shelf().survey(trace, Look())
+    except ValueError:
+        # The page asks again and says what is wrong; here it must only not end the server.
+        log.warning("The embedded model could not be prepared.", exc_info=True)

@@ -1,0 +1,39 @@
+"""The text box as a Streamlit component: payload and mount. It is drawn by composer.js."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+HERE = Path(__file__).parent
+
+
+def payload(
+    text: str, pair: str, target: str, takes_pair: bool, takes_target: bool, examples: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """What composer.js draws; its typedef ComposerData has the same fields."""
+    shown = [{"title": e["title"], "text": e["text"], "pair": e.get("pair", "")} for e in examples]
+    return {
+        "text": text,
+        "pair": pair,
+        "target": target,
+        "takesPair": takes_pair,
+        "takesTarget": takes_target,
+        "examples": shown,
+    }
+
+
+def mount(data: dict[str, Any], key: str, on_submit: Callable[[], None]) -> None:
+    """Draw the box; ``on_submit`` runs when the user asks to read the text, found in session_state[key].submitted."""
+    _COMPONENT(data=data, key=key, on_submitted_change=on_submit)
+
+
+_COMPONENT = st.components.v2.component(
+    "headlight_composer",
+    html='<div id="composer"></div>',
+    js=(HERE / "composer.js").read_text(encoding="utf-8"),
+    css=(HERE / "composer.css").read_text(encoding="utf-8"),
+)
