@@ -1,0 +1,64 @@
+"""Every page, found by glob: opened, painted, at both sizes and in both themes, by its link too, and accessible."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from tests.browser import PATIENCE, ROOT, open_page, painted
+
+PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
+ADDRESSES = {"explore": "/", "bertviz_views": "/bertviz"}
+LOOKS = [(size, scheme) for size in ("desktop", "phone") for scheme in ("light", "dark")]
+# Streamlit's own markup, which a page cannot change.
+NOT_OURS = {
+    "exclude": [["[data-testid='stSidebarHeader']"], ["[data-testid='stToolbar']"], ["[data-testid='stHeader']"]]
+}
+
+
+def drawn(page, name):
+    """Wait until the page has drawn its main figure."""
+    if name == "explore":
+        painted(page)
+    else:
+        expect(page.frame_locator("iframe").locator("#vis svg, #vis canvas").first).to_be_visible(timeout=PATIENCE)
+
+
+def test_every_page_has_an_address():
+    assert set(PAGES) == set(ADDRESSES), "a new page needs its address here"
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(
+    ("size", "scheme"),
+    [pytest.param(*look, marks=pytest.mark.visitor(size=look[0], scheme=look[1])) for look in LOOKS],
+)
+def test_every_page_is_drawn_and_accessible(page, app, name, size, scheme):
+    open_page(page, app.url, ADDRESSES[name])
+    drawn(page, name)
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(page.locator("[data-testid='stException']")).to_have_count(0)
+    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert wide <= 0, "nothing is cut off at the side"
+    folder = os.environ.get("HEADLIGHT_SCREENSHOTS")
+    if folder:
+        page.screenshot(path=Path(folder) / f"{name}-{size}-{scheme}.png")
+    report = Axe().run(page, context=NOT_OURS, options={"resultTypes": ["violations"]})
+    serious = [v for v in report.response["violations"] if v["impact"] in ("serious", "critical")]
+    assert [(v["id"], [node["html"][:200] for node in v["nodes"]]) for v in serious] == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_keeps_the_view_of_the_last(page, app, name):
+    open_page(page, app.url, text="One text for all pages.", layer=2, head=3)
+    painted(page, layer=2, head=3)
+    if name != "explore":
+        page.get_by_role("link", name="BertViz").click()
+        drawn(page, name)
+        expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("One text for all pages.")
+        page.get_by_role("link", name="Explore").first.click()
+    painted(page, layer=2, head=3)
