@@ -25,6 +25,9 @@ def show(refusal: Refusal) -> None:
     elif refusal.way_out == "embedded":
         changes = {**FRESH, "model": EMBEDDED, "revision": ""}
         st.button("Use the embedded model", on_click=choose, kwargs=changes, help="It works without a network")
+    elif refusal.way_out == "revision":
+        revision = str(refusal.details["revision"])
+        st.button(f"Use revision {revision}", on_click=choose, kwargs={**FRESH, "revision": revision})
     elif refusal.way_out == "pair":
         st.button("Leave the second text out", on_click=choose, kwargs={**FRESH, "pair": ""})
     elif refusal.way_out == "retry":

@@ -1,0 +1,171 @@
+"""The one thing that pages ask: models, and traces of texts. Shared by every session of the app."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol
+
+from attention.trace import Trace
+from inference.catalogue import ModelCard, catalogue
+from inference.download import Download
+from inference.errors import Refusal
+from inference.hub import Offer
+from inference.memory import ByteLru
+from inference.request import TraceRequest
+from inference.settings import Settings
+from inference.text import check_text
+
+if TYPE_CHECKING:
+    from inference.loading import Loaded
+
+_REMEMBERED_BYTES = 16_000_000  # of requests, some thousands of ordinary length
+
+
+class Backend(Protocol):
+    """What a page may ask for, in this process or on another machine. Every method raises Refusal in words."""
+
+    def models(self) -> Sequence[ModelCard]:
+        """Models to choose from, the embedded one first."""
+        ...
+
+    def trace(self, request: TraceRequest) -> Trace:
+        """What every head of the model attends to in the text."""
+        ...
+
+    def traces(self, requests: Sequence[TraceRequest]) -> list[Trace]:
+        """The same for many texts, in their order, faster than one by one."""
+        ...
+
+    def recent(self, key: str) -> Trace | None:
+        """The trace of a request made here before, made again if it was evicted; None for an unknown key."""
+        ...
+
+
+class LocalBackend:
+    """The backend in this process. Cheap to construct, thread-safe; torch is imported by the first trace.
+
+    Models and traces are kept within byte budgets, least recently used evicted first. Nothing is loaded or computed
+    twice at the same time, and loading or downloading one model never holds up traces of another.
+
+    >>> LocalBackend(Settings()).models()[0].id
+    'all-MiniLM-L6-v2'
+    """
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.settings = settings or Settings.from_env()
+        self._models: ByteLru[Loaded] = ByteLru(self.settings.model_memory_bytes)
+        self._traces: ByteLru[Trace] = ByteLru(self.settings.trace_memory_bytes)
+        self._requests: ByteLru[TraceRequest] = ByteLru(_REMEMBERED_BYTES)
+        self._forwards = threading.BoundedSemaphore(self.settings.forwards)
+        self._downloads: dict[tuple[str, str], Download] = {}
+        self._lock = threading.Lock()
+
+    def models(self) -> Sequence[ModelCard]:
+        """Models to choose from: the embedded one, local folders, good first choices on the hub. Asks no network."""
+        return catalogue(self.settings)
+
+    def trace(self, request: TraceRequest) -> Trace:
+        """The trace of one text; raises Refusal with the reason and what helps."""
+        kept = self._traces.get(request.key)
+        if kept is None:
+            kept = self._traces.get_or_make(request.key, lambda: self._compute([request])[0], lambda t: t.nbytes)
+        self._requests.put(request.key, request, request.weight)
+        return kept
+
+    def traces(self, requests: Sequence[TraceRequest]) -> list[Trace]:
+        """Traces in the order of the requests; texts of one model go through it together, padded.
+
+        Equal to single traces to 1e-5. Raises the Refusal of the first request that cannot be served.
+        """
+        found = {request.key: self._traces.get(request.key) for request in requests}
+        models: dict[tuple[str, str | None], dict[str, TraceRequest]] = {}
+        for request in requests:
+            if found[request.key] is None:
+                models.setdefault((request.model, request.revision), {})[request.key] = request
+        for missing in models.values():
+            for made in self._compute(list(missing.values())):
+                found[made.id] = made
+                self._traces.put(made.id, made, made.nbytes)
+        for request in requests:
+            self._requests.put(request.key, request, request.weight)
+        return [trace for request in requests if (trace := found[request.key]) is not None]
+
+    def recent(self, key: str) -> Trace | None:
+        """The trace of that key, from memory or made again from the remembered request; None for an unknown key.
+
+        Raises Refusal when it cannot be made again, because its model is gone.
+        """
+        kept = self._traces.get(key)
+        if kept is not None:
+            return kept
+        request = self._requests.get(key)
+        return None if request is None else self.trace(request)
+
+    def status(self, model: str, revision: str | None = None) -> str:
+        """One of "loaded", "loading", "downloading", "here" (on this machine) and "absent". Asks no network."""
+        from inference.sources import here
+
+        if (model, revision) in self._models:
+            return "loaded"
+        if self._models.making((model, revision)):
+            return "loading"
+        with self._lock:
+            running = [d for d in self._downloads.values() if d.offer.id == model and d.offer.revision == revision]
+        if any(download.state == "running" for download in running):
+            return "downloading"
+        return "here" if here(model, revision, self.settings) else "absent"
+
+    def look(self, model: str, revision: str | None = None) -> Offer:
+        """What downloading a hub model would mean: its size, its memory, its architecture; raises Refusal."""
+        from inference import hub
+
+        return hub.look(model, revision, self.settings)
+
+    def download(self, offer: Offer) -> Download:
+        """The download of that offer, started or resumed; every session that asks gets the same one."""
+        with self._lock:
+            download = self._downloads.get((offer.id, offer.commit))
+            if download is None or (download.done and not offer.downloaded):
+                download = self._downloads[offer.id, offer.commit] = Download(offer, self.settings)
+        return download.start()
+
+    def _model(self, name: str, revision: str | None) -> Loaded:
+        from inference import loading, sources
+
+        def make() -> Loaded:
+            source = sources.find(name, revision, self.settings)
+            self._models.make_room(loading.memory_of(source))
+            return loading.load(source, self.settings)
+
+        return self._models.get_or_make((name, revision), make, lambda loaded: loaded.nbytes)
+
+    def _compute(self, requests: Sequence[TraceRequest]) -> list[Trace]:
+        """Traces of requests for one model and revision, in their order."""
+        from inference import batching
+
+        longest = self.settings.text_characters
+        checked = [_checked(request, longest) for request in requests]
+        loaded = self._model(requests[0].model, requests[0].revision)
+        traces: dict[str, Trace] = {}
+        with_keys = zip(checked, requests, strict=True)
+        samples = [batching.prepare(loaded, request, asked.key, self._forwards) for request, asked in with_keys]
+        for batch in batching.batches(samples):
+            with self._forwards:
+                traces.update((trace.id, trace) for trace in batching.run(loaded, batch))
+        return [traces[request.key] for request in requests]
+
+
+def _checked(request: TraceRequest, longest: int) -> TraceRequest:
+    """The request with its texts made sound; raises Refusal for a text that no model can read."""
+    if request.cut is not None and request.cut < 1:
+        raise Refusal(f"A text cut to {request.cut} tokens has nothing left. Keep at least one.", way_out="text")
+    if request.edits:
+        raise Refusal("This backend cannot change what happens inside the attention. Ask without edits.")
+    return replace(
+        request,
+        text=check_text(request.text, longest=longest),
+        pair=check_text(request.pair, "second text", longest=longest) if request.pair is not None else None,
+        target=check_text(request.target, "target text", longest=longest) if request.target is not None else None,
+    )

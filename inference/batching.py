@@ -1,0 +1,126 @@
+"""Readings to tensors and recorded attention back to traces; several texts of one model in one padded forward pass."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any
+
+from attention.trace import Trace
+from inference import writing
+from inference.errors import Refusal, refusing
+from inference.loading import Loaded
+from inference.reading import Reading
+from inference.request import TraceRequest
+
+MOST_TOKENS = 4096  # of one padded batch: beyond it a batch gains no speed and only takes memory
+MOST_TEXTS = 32
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One request, tokenised. ``target`` is what the decoder of an encoder-decoder reads."""
+
+    key: str
+    request: TraceRequest
+    source: Reading
+    target: Reading | None
+    target_text: str | None
+
+    @property
+    def size(self) -> int:
+        """Tokens of its longer side."""
+        return max(len(self.source.ids), len(self.target.ids) if self.target else 0)
+
+
+def prepare(loaded: Loaded, request: TraceRequest, key: str, forwards: AbstractContextManager[object]) -> Sample:
+    """A checked request as the model reads it; ``forwards`` is held while the model writes a target text itself.
+
+    Raises Refusal for a text that is too long, a pair or a target that the model has no use for.
+    """
+    source = loaded.reader.read(request.text, request.pair, loaded.limit, request.cut)
+    if loaded.id.kind != "encoder-decoder":
+        if request.target is not None:
+            raise Refusal(f"{loaded.id.name} writes no second text. Leave the target text empty.", way_out="text")
+        return Sample(key, request, source, None, None)
+    if request.target is not None:
+        return Sample(key, request, source, *writing.given(loaded, request.target))
+    with forwards:
+        return Sample(key, request, source, *writing.written(loaded, source))
+
+
+def batches(samples: Sequence[Sample]) -> Iterator[list[Sample]]:
+    """Samples of similar length together, each batch within the limits once padded."""
+    batch: list[Sample] = []
+    for sample in sorted(samples, key=lambda sample: sample.size):
+        if batch and (len(batch) >= MOST_TEXTS or (len(batch) + 1) * sample.size > MOST_TOKENS):
+            yield batch
+            batch = []
+        batch.append(sample)
+    if batch:
+        yield batch
+
+
+def run(loaded: Loaded, batch: Sequence[Sample]) -> list[Trace]:
+    """One forward pass over a batch, as traces in the same order; raises Refusal when the model fails on it."""
+    from inference import capture
+
+    with refusing(f"{loaded.id.name} failed while reading this text. Change the text or pick another model."):
+        inputs = collate(loaded, batch)
+        lengths = [len(sample.source.ids) for sample in batch]
+        targets = [len(sample.target.ids) for sample in batch if sample.target is not None] or None
+        parts = capture.record_parts(loaded.model, inputs, lengths, targets)
+    return [
+        Trace(
+            id=sample.key,
+            model=loaded.id,
+            text=sample.request.text,
+            pair=sample.request.pair,
+            source=sample.source.row,
+            target=sample.target.row if sample.target else None,
+            parts=recorded,
+            target_text=sample.target_text,
+        )
+        for sample, recorded in zip(batch, parts, strict=True)
+    ]
+
+
+def collate(loaded: Loaded, batch: Sequence[Sample]) -> dict[str, Any]:
+    """Tensors for the model, padded on the right, all (text, token)."""
+    pad = _pad_token(loaded)
+    ids, mask = _padded([sample.source.ids for sample in batch], pad)
+    inputs = {"input_ids": ids, "attention_mask": mask}
+    if any(sample.request.pair is not None for sample in batch) and _takes_segments(loaded.model):
+        inputs["token_type_ids"] = _padded([sample.source.types for sample in batch], 0)[0]
+    if all(sample.target is not None for sample in batch):
+        targets = [sample.target.ids for sample in batch if sample.target is not None]
+        inputs["decoder_input_ids"], inputs["decoder_attention_mask"] = _padded(targets, pad)
+    return inputs
+
+
+def _padded(rows: Sequence[Sequence[int]], pad: int) -> tuple[Any, Any]:
+    """Rows as one int64 tensor (text, token), and 1 where there is a token."""
+    import torch
+
+    width = max(len(row) for row in rows)
+    ids = torch.full((len(rows), width), pad, dtype=torch.long)
+    mask = torch.zeros((len(rows), width), dtype=torch.long)
+    for at, row in enumerate(rows):
+        ids[at, : len(row)] = torch.tensor(row, dtype=torch.long)
+        mask[at, : len(row)] = 1
+    return ids, mask
+
+
+def _pad_token(loaded: Loaded) -> int:
+    """RoBERTa-like models count positions from the padding number, so it must be the model's own where it has one."""
+    stated = getattr(loaded.model.config, "pad_token_id", None)
+    stated = loaded.reader.tokenizer.pad_token_id if stated is None else stated
+    return stated if isinstance(stated, int) and stated >= 0 else 0
+
+
+def _takes_segments(model: Any) -> bool:
+    """Whether the model has an embedding for which of two texts a token belongs to."""
+    parameters = inspect.signature(model.forward).parameters
+    return "token_type_ids" in parameters and getattr(model.config, "type_vocab_size", 0) > 1

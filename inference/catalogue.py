@@ -1,0 +1,176 @@
+"""Good first choices of models, by kind and language, and what lies in the operator's folders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from inference import checkpoint, folders, hub
+from inference.errors import Refusal
+from inference.request import EMBEDDED
+from inference.settings import Settings
+
+
+@dataclass(frozen=True)
+class ModelCard:
+    """One model that can be picked. ``size_bytes`` is roughly what is downloaded; None where it is not known."""
+
+    id: str
+    title: str
+    kind: str  # "encoder", "decoder" or "encoder-decoder"
+    language: str
+    task: str
+    size_bytes: int | None
+    summary: str
+    embedded: bool = False
+    local: bool = False
+    downloaded: bool = False
+
+
+_EMBEDDED_CARD = ModelCard(
+    EMBEDDED,
+    "MiniLM (embedded)",
+    "encoder",
+    "English",
+    "sentence similarity",
+    91_000_000,
+    "Comes with the app: a small BERT, 6 layers of 12 heads, trained to compare sentences.",
+    embedded=True,
+    downloaded=True,
+)
+_HUB_CARDS = (
+    ModelCard(
+        "google-bert/bert-base-uncased",
+        "BERT base",
+        "encoder",
+        "English",
+        "masked words, next sentence",
+        440_000_000,
+        "The model most papers about attention look at: 12 layers of 12 heads.",
+    ),
+    ModelCard(
+        "google-bert/bert-base-chinese",
+        "BERT base, Chinese",
+        "encoder",
+        "Chinese",
+        "masked words, next sentence",
+        412_000_000,
+        "The same BERT trained on Chinese; every character is a token.",
+    ),
+    ModelCard(
+        "distilbert/distilbert-base-uncased",
+        "DistilBERT",
+        "encoder",
+        "English",
+        "masked words",
+        268_000_000,
+        "A pupil of BERT with half its layers, to see which heads survive.",
+    ),
+    ModelCard(
+        "FacebookAI/roberta-base",
+        "RoBERTa base",
+        "encoder",
+        "English",
+        "masked words",
+        499_000_000,
+        "BERT's shape trained longer on ten times the text, with byte-level pieces.",
+    ),
+    ModelCard(
+        "albert/albert-base-v2",
+        "ALBERT base",
+        "encoder",
+        "English",
+        "masked words, sentence order",
+        47_000_000,
+        "One layer used twelve times over: the same heads meet the text again and again.",
+    ),
+    ModelCard(
+        "google/electra-base-discriminator",
+        "ELECTRA base",
+        "encoder",
+        "English",
+        "replaced words",
+        440_000_000,
+        "Trained to spot words that were swapped, not to guess hidden ones.",
+    ),
+    ModelCard(
+        "answerdotai/ModernBERT-base",
+        "ModernBERT base",
+        "encoder",
+        "English, code",
+        "masked words",
+        599_000_000,
+        "An encoder of 2024 that reads 8,192 tokens; most layers look at a window only.",
+    ),
+    ModelCard(
+        "openai-community/gpt2",
+        "GPT-2",
+        "decoder",
+        "English",
+        "next word",
+        548_000_000,
+        "Writes from left to right: no token sees what comes after it.",
+    ),
+    ModelCard(
+        "HuggingFaceTB/SmolLM2-135M",
+        "SmolLM2 135M",
+        "decoder",
+        "English",
+        "next word",
+        269_000_000,
+        "A small present-day language model: rotary positions, nine heads sharing three sets of keys.",
+    ),
+    ModelCard(
+        "Helsinki-NLP/opus-mt-en-fr",
+        "Opus-MT English to French",
+        "encoder-decoder",
+        "English to French",
+        "translation",
+        302_000_000,
+        "Translates, so its cross-attention shows which source word each target word came from.",
+    ),
+    ModelCard(
+        "google-t5/t5-small",
+        "T5 small",
+        "encoder-decoder",
+        "English, French, German, Romanian",
+        "text to text",
+        242_000_000,
+        'Does what the text asks, such as "translate English to German: …"; positions are relative.',
+    ),
+)
+
+
+def catalogue(settings: Settings) -> tuple[ModelCard, ...]:
+    """The embedded model first, then local folders, then the hub's; each says whether it is on this machine already."""
+    local = tuple(_local_cards(settings))
+    remote = tuple(replace(card, downloaded=hub.cached(card.id, None, settings) is not None) for card in _HUB_CARDS)
+    return (_EMBEDDED_CARD, *local, *remote)
+
+
+def _local_cards(settings: Settings) -> list[ModelCard]:
+    cards: dict[str, ModelCard] = {}
+    for folder in folders.listed(settings.model_folders):
+        try:
+            folders.resolve(str(folder), settings.model_folders)
+            files = checkpoint.inspect(folder, folder.name)
+        except (Refusal, OSError):
+            continue  # not a model that could be opened
+        cards[str(folder)] = _local_card(folder, files)
+    return list(cards.values())
+
+
+def _local_card(folder: Path, files: checkpoint.Checkpoint) -> ModelCard:
+    names = [str(name) for name in files.config.get("architectures") or ["GGUF"]]
+    writes = files.gguf is not None or names[0].endswith(("ForCausalLM", "LMHeadModel"))
+    return ModelCard(
+        id=str(folder),
+        title=folder.name,
+        kind="encoder-decoder" if files.config.get("is_encoder_decoder") else "decoder" if writes else "encoder",
+        language="",
+        task="",
+        size_bytes=sum(file.stat().st_size for file in files.weights),
+        summary=f"A local model ({names[0]}).",
+        local=True,
+        downloaded=True,
+    )

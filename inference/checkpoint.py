@@ -1,0 +1,169 @@
+"""A model's files in a folder, looked at without loading them: are they whole, safe, and how large is the model?"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from inference.errors import Refusal
+
+WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
+PICKLES = (".bin", ".pt", ".pth", ".pkl", ".ckpt", ".h5", ".msgpack")
+# One of these makes a tokenizer; without any, transformers silently builds one with a vocabulary of five.
+TOKENIZERS = (
+    "tokenizer.json",
+    "vocab.txt",
+    "vocab.json",
+    "tokenizer.model",
+    "spiece.model",
+    "sentencepiece.bpe.model",
+    "spm.model",
+    "source.spm",
+    "tekken.json",
+)
+_CONFIG_BYTES = 8_000_000
+_HEADER_BYTES = 100_000_000
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A model's files: its configuration, its weight files, and the number of its parameters (0 for GGUF)."""
+
+    folder: Path
+    config: Mapping[str, Any]
+    weights: tuple[Path, ...]
+    gguf: Path | None
+    parameters: int
+
+    @property
+    def memory_bytes(self) -> int:
+        """Memory that the loaded model needs."""
+        return memory_needed(self.parameters or sum(file.stat().st_size for file in self.weights) * 2)
+
+
+def memory_needed(parameters: int) -> int:
+    """Bytes for that many parameters in float32, with slack for buffers and the tokenizer.
+
+    >>> memory_needed(1_000_000)
+    36400000
+    """
+    return int(parameters * 4 * 1.1) + 32_000_000
+
+
+def inspect(folder: Path, name: str) -> Checkpoint:
+    """The checkpoint in a folder; raises Refusal when it is missing, damaged, or would need unpickling."""
+    gguf = sorted(folder.glob("*.gguf"))
+    if gguf and not (folder / WEIGHTS).exists() and not (folder / INDEX).exists():
+        return _gguf(folder, gguf[0], name)
+    config = read_config(folder / "config.json", name)
+    if (folder / "adapter_config.json").exists():
+        # It may name another model, anywhere, that the loader would then open in its place.
+        raise Refusal(f"{name} is an adapter for another model, not a whole one. Pick a whole model.")
+    weights = _weight_files(folder, name)
+    parameters = sum(header_parameters(file, name) for file in weights)
+    if not any((folder / file).is_file() for file in TOKENIZERS):
+        raise Refusal(
+            f"{name} comes without a tokenizer, so no text can be read with it. Add its tokenizer.json.",
+            way_out="embedded",
+        )
+    return Checkpoint(folder, config, weights, None, parameters)
+
+
+def read_config(file: Path, name: str) -> dict[str, Any]:
+    """A config.json as a dictionary; raises Refusal when there is none or it is none."""
+    if not file.is_file():
+        raise Refusal(f"{name} is not a model: it has no config.json.", way_out="embedded")
+    if file.stat().st_size > _CONFIG_BYTES:
+        raise Refusal(f"{name} is not a model: its config.json is far too long.", way_out="embedded")
+    return parse_config(file.read_bytes(), name)
+
+
+def parse_config(content: bytes, name: str) -> dict[str, Any]:
+    """The same from its bytes."""
+    try:
+        config = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise Refusal(f"{name} is not a model: its config.json is not JSON.", way_out="embedded") from error
+    if not isinstance(config, dict):
+        raise Refusal(f"{name} is not a model: its config.json is not a JSON object.", way_out="embedded")
+    return config
+
+
+def _weight_files(folder: Path, name: str) -> tuple[Path, ...]:
+    if (folder / WEIGHTS).is_file():
+        return (folder / WEIGHTS,)
+    if not (folder / INDEX).is_file():
+        if any(file.suffix in PICKLES for file in folder.iterdir()):
+            raise Refusal(pickle_only(name), way_out="embedded")
+        raise Refusal(f"{name} has no weights in the safetensors format ({WEIGHTS}).", way_out="embedded")
+    files = [folder / shard for shard in shards((folder / INDEX).read_bytes(), name)]
+    missing = [file.name for file in files if not file.is_file()]
+    if missing:
+        raise Refusal(f"{name} is incomplete: its weight file {missing[0]} is missing.", way_out="download")
+    return tuple(files)
+
+
+def pickle_only(name: str) -> str:
+    """The sentence about weights that are a program."""
+    return (
+        f"{name} has its weights only in a pickle file, which can run hidden programs when it is opened. Pick a model"
+        " with safetensors weights."
+    )
+
+
+def shards(index: bytes, name: str) -> list[str]:
+    """File names of a sharded checkpoint's index; raises Refusal for an index that is broken or points elsewhere."""
+    try:
+        names = sorted(set(json.loads(index)["weight_map"].values()))
+        plain = all(Path(part).name == part and part.endswith(".safetensors") and "\\" not in part for part in names)
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise Refusal(f"{name} is damaged: its {INDEX} cannot be read.", way_out="embedded") from error
+    if not plain or not names:
+        raise Refusal(f"{name} is damaged: its {INDEX} names files that are not its own.", way_out="embedded")
+    return names
+
+
+def header_parameters(file: Path, name: str) -> int:
+    """Number of parameters by a safetensors file's header, checked against the file's size; raises Refusal."""
+    broken = Refusal(
+        f"The weights of {name} are damaged or incomplete ({file.name}). Fetch them again.", way_out="download"
+    )
+    size = file.stat().st_size
+    try:
+        with file.open("rb") as stream:
+            length = int.from_bytes(stream.read(8), "little")
+            if not 2 <= length <= min(_HEADER_BYTES, size - 8):
+                raise broken
+            header = json.loads(stream.read(length))
+        tensors = [entry for key, entry in header.items() if key != "__metadata__"]
+        end = max((entry["data_offsets"][1] for entry in tensors), default=0)
+        parameters = sum(int(prod(entry["shape"])) for entry in tensors)
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise broken from error
+    if end != size - 8 - length:
+        raise broken
+    return parameters
+
+
+def _gguf(folder: Path, file: Path, name: str) -> Checkpoint:
+    if not can_read_gguf():
+        raise Refusal(no_gguf(name), way_out="embedded")
+    with file.open("rb") as stream:
+        if stream.read(4) != b"GGUF":
+            raise Refusal(f"{file.name} in {name} is not a GGUF file.", way_out="embedded")
+    return Checkpoint(folder, {}, (file,), file, 0)
+
+
+def no_gguf(name: str) -> str:
+    """The sentence about GGUF files that cannot be opened here."""
+    return f"{name} has its weights in the GGUF format. To open them, first run: pip install gguf accelerate"
+
+
+def can_read_gguf() -> bool:
+    """Whether the packages that transformers needs for GGUF files are installed."""
+    return all(importlib.util.find_spec(package) is not None for package in ("gguf", "accelerate"))

@@ -1,0 +1,77 @@
+"""What this room says when it cannot do what was asked: one clear sentence, and what to do about it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+log = logging.getLogger(__name__)
+
+OUT_OF_MEMORY = "This machine ran out of memory. Pick a smaller model or a shorter text."
+
+
+class Refusal(ValueError):
+    """A request that cannot be served, in one sentence meant for the person who asked.
+
+    ``way_out`` names what helps, for a button: "cut" (read the first tokens only), "download" (fetch the model
+    first), "revision" (use the one in ``details``), "embedded" (use the embedded model), "retry" (try again later),
+    "text" (change the text), "pair" (leave the second text out) or None. ``details`` holds what the sentence names,
+    such as ``tokens`` and ``limit``.
+
+    >>> Refusal("The text is empty. Type a sentence.", way_out="text").way_out
+    'text'
+    """
+
+    def __init__(self, message: str, *, way_out: str | None = None, details: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.way_out = way_out
+        self.details: dict[str, Any] = dict(details or {})
+
+    def again(self) -> Refusal:
+        """A fresh copy, so that one refusal can be raised in several threads without sharing a traceback."""
+        return Refusal(self.message, way_out=self.way_out, details=self.details)
+
+
+@contextmanager
+def refusing(sentence: str, *, way_out: str | None = "embedded") -> Iterator[None]:
+    """Turns everything that loading foreign files is known to raise into a Refusal with that sentence.
+
+    The list is measured, not guessed: transformers, safetensors and tokenizers raise all of these on hostile or
+    broken files. What they said goes to the log only, because their messages quote paths of this machine.
+    """
+    from pickle import UnpicklingError
+
+    from huggingface_hub.errors import StrictDataclassError
+    from safetensors import SafetensorError
+
+    try:
+        yield
+    except Refusal:
+        raise
+    except MemoryError as error:
+        log.warning("%s", sentence, exc_info=error)
+        raise Refusal(OUT_OF_MEMORY, way_out=way_out) from error
+    except (
+        OSError,
+        ValueError,
+        RuntimeError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        ImportError,
+        AssertionError,
+        ArithmeticError,
+        SafetensorError,
+        StrictDataclassError,  # a config.json with a value of the wrong type; a bare Exception otherwise
+        UnpicklingError,
+    ) as error:
+        log.warning("%s", sentence, exc_info=error)
+        raise Refusal(sentence, way_out=way_out) from error
+    except Exception as error:  # the tokenizers library raises bare Exception on a tokenizer.json it cannot read
+        if type(error) is not Exception:
+            raise
+        log.warning("%s", sentence, exc_info=error)
+        raise Refusal(sentence, way_out=way_out) from error

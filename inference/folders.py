@@ -1,0 +1,63 @@
+"""Local models: only inside the folders that the operator allows, and without a word about anything outside them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from inference.errors import Refusal
+
+_OUTSIDE = (
+    "Local models can be opened only inside the folders that the operator of this app allows. Pick one from the list,"
+    ' or a hub id such as "google-bert/bert-base-uncased".'
+)
+_NONE_ALLOWED = (
+    "Local folders are switched off in this app; its operator can allow some with HEADLIGHT_MODEL_FOLDERS. Use a hub"
+    ' id such as "google-bert/bert-base-uncased".'
+)
+
+
+def is_path(name: str) -> bool:
+    """Whether a model's name is meant as a path. Everything else is a hub id and never touches the file system.
+
+    >>> is_path("/models/mine"), is_path("./mine"), is_path("google-bert/bert-base-uncased")
+    (True, True, False)
+    """
+    return name.startswith(("/", ".", "~")) or "\\" in name or name[1:3] == ":/" or ".." in name.split("/")
+
+
+def resolve(path: str, allowed: Sequence[Path]) -> Path:
+    """The real folder meant by ``path``, which lies inside one of ``allowed``; raises Refusal otherwise.
+
+    A path outside gives the same sentence whether or not something is there, and is not looked up at all. Links
+    inside an allowed folder may not lead out of it.
+    """
+    if not allowed:
+        raise Refusal(_NONE_ALLOWED, way_out="embedded")
+    parts = path.replace("\\", "/").split("/")
+    if "\0" in path or ".." in parts or len(path) > 4096:
+        raise Refusal(_OUTSIDE, way_out="embedded")
+    roots = [Path(os.path.abspath(root)) for root in allowed]
+    wanted = Path(os.path.normpath(path)) if os.path.isabs(path) else roots[0] / os.path.normpath(path)
+    real_roots = [Path(os.path.realpath(root)) for root in roots]
+    if not any(wanted.is_relative_to(root) for root in [*roots, *real_roots]):
+        raise Refusal(_OUTSIDE, way_out="embedded")
+    real = Path(os.path.realpath(wanted))
+    if not any(real.is_relative_to(root) for root in real_roots):
+        raise Refusal(_OUTSIDE, way_out="embedded")
+    if not real.is_dir():
+        what = "a file, not a folder with config.json in it" if real.exists() else "not there"
+        raise Refusal(f'"{wanted.name}" is {what}. Pick a folder that holds a model.', way_out="embedded")
+    return real
+
+
+def listed(allowed: Sequence[Path]) -> Iterator[Path]:
+    """Folders with a config.json inside the allowed ones, two levels deep, in order of name."""
+    for root in allowed:
+        for pattern in ("config.json", "*/config.json", "*/*/config.json"):
+            try:
+                found = sorted(root.glob(pattern))
+            except OSError:
+                continue  # a folder this process may not read holds no models for it
+            yield from (file.parent for file in found)

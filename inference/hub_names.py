@@ -1,0 +1,93 @@
+"""What may be asked of the hub, and what its answers mean in words."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from typing import TypeVar
+
+from inference.errors import Refusal
+
+Answer = TypeVar("Answer")
+
+
+def check_id(name: str) -> str:
+    """The id itself; raises Refusal for anything that cannot be one, before any file or network is touched."""
+    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.utils import validate_repo_id
+
+    try:
+        validate_repo_id(name)
+    except HFValidationError as error:
+        raise Refusal(
+            f'"{_shown(name)}" is not the name of a model. Names look like "google-bert/bert-base-uncased".',
+            way_out="embedded",
+        ) from error
+    return name
+
+
+def check_revision(revision: str | None) -> str | None:
+    """The revision itself; raises Refusal for one that could lead out of the cache folder."""
+    if revision is None:
+        return None
+    plain = revision.replace("/", "").replace("-", "").replace("_", "").replace(".", "").isalnum()
+    if not plain or ".." in revision or revision.startswith("/") or len(revision) > 200 or not revision.isascii():
+        raise Refusal(f'"{_shown(revision)}" is not a revision. Use a branch, a tag or a commit.', way_out="embedded")
+    return revision
+
+
+def _shown(name: str) -> str:
+    """Part of a name, safe to print."""
+    return "".join(character if character.isprintable() else "?" for character in name[:80])
+
+
+@contextmanager
+def asking(name: str) -> Iterator[None]:
+    """Turns what the hub and the network answer into a Refusal."""
+    import httpx2
+    from huggingface_hub import errors
+
+    unknown = f"The hub has no model called {name}, or it is private. Check the spelling."
+    try:
+        yield
+    except errors.GatedRepoError as error:
+        raise Refusal(
+            f"{name} is gated: its owner asks for consent first. Accept the terms on its page on the hub and set"
+            " HF_TOKEN, or pick another model.",
+            way_out="embedded",
+        ) from error
+    except errors.RevisionNotFoundError as error:
+        raise Refusal(f"{name} has no such revision. Use a branch, a tag or a commit.", way_out="embedded") from error
+    except errors.RepositoryNotFoundError as error:
+        raise Refusal(unknown, way_out="embedded") from error
+    except errors.OfflineModeIsEnabled as error:
+        raise Refusal(
+            f"{name} is not on this machine, and the hub is switched off here. Use a model from the list.",
+            way_out="retry",
+        ) from error
+    except errors.HfHubHTTPError as error:
+        status = error.response.status_code if error.response is not None else "no answer"
+        if status in (401, 404):
+            raise Refusal(unknown, way_out="embedded") from error
+        raise Refusal(f"The hub answers with an error ({status}). Try again later.", way_out="retry") from error
+    except (httpx2.HTTPError, OSError) as error:
+        raise Refusal(
+            "The hub cannot be reached. Check the network, or use the embedded model, which needs none.",
+            way_out="retry",
+        ) from error
+
+
+def within(seconds: float, ask: Callable[[], Answer]) -> Answer:
+    """What ``ask`` returns or raises; TimeoutError when that takes longer. A late answer is dropped."""
+    future: Future[Answer] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(ask())
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=run, name="hub", daemon=True).start()
+    return future.result(seconds)

@@ -1,0 +1,170 @@
+"""A folder of checked files made into a model that records its attention. The only place that loads weights."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import re
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from attention.trace import ModelId
+from inference import architecture, checkpoint
+from inference.errors import Refusal, refusing
+from inference.limits import token_limit
+from inference.settings import Settings, free_memory
+from inference.tokenise import Reader
+
+log = logging.getLogger(__name__)
+
+# transformers patches its own modules while it builds a model, so one is built at a time. Traces never wait for it.
+_BUILDING = threading.Lock()
+# Weights that a bare model may lack: they touch no attention.
+_HARMLESS = re.compile(r"(^|\.)(pooler|sequence_summary)\.|position_ids$|final_logits_bias$|inv_freq$")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a model's files lie, and by what name and revision it was asked for."""
+
+    name: str
+    revision: str | None
+    folder: Path
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A model ready to be traced. ``records`` is False where only finished maps can be had."""
+
+    model: Any
+    reader: Reader
+    id: ModelId
+    limit: int  # tokens of one text
+    nbytes: int
+    records: bool
+    writes: bool  # can generate a target text
+
+
+def load(source: Source, settings: Settings) -> Loaded:
+    """The model in a folder, in float32, its weights exactly fitting; raises Refusal with the reason otherwise."""
+    files = checkpoint.inspect(source.folder, source.name)
+    refuse_too_large(source.name, files.memory_bytes, min(settings.model_memory_bytes, free_memory()))
+    with _BUILDING:
+        set_threads(settings)
+        config = files.config or _gguf_config(files, source.name)
+        shape = architecture.read(config, source.name)
+        tokenizer = _tokenizer(files, source.name)
+        model, records = _model(files, shape, source.name)
+    tidy()
+    rows = int(model.get_input_embeddings().weight.shape[0])
+    return Loaded(
+        model=model,
+        reader=Reader(tokenizer, source.name, shape.kind, rows),
+        id=ModelId(source.name, source.revision, shape.kind, type(model).__name__),
+        limit=token_limit(model, tokenizer, records, settings.trace_memory_bytes),
+        nbytes=sum(t.nbytes for group in (model.parameters(), model.buffers()) for t in group),
+        records=records,
+        writes=shape.writes,
+    )
+
+
+def memory_of(source: Source) -> int:
+    """Bytes that the model in a folder will need; raises Refusal when it cannot be loaded at all."""
+    return checkpoint.inspect(source.folder, source.name).memory_bytes
+
+
+def refuse_too_large(name: str, needed: int, budget: int) -> None:
+    """Raises Refusal when a model of that many bytes does not fit into ``budget`` bytes."""
+    if needed > budget:
+        raise Refusal(
+            f"{name} needs about {needed / 1e9:.1f} GB of memory; this app may use {budget / 1e9:.1f} GB for models."
+            " Pick a smaller one.",
+            way_out="embedded",
+            details={"needed": needed, "budget": budget},
+        )
+
+
+def _model(files: checkpoint.Checkpoint, shape: architecture.Architecture, name: str) -> tuple[Any, bool]:
+    import torch
+    import transformers
+
+    from inference import capture
+
+    # Its progress bar and its report of unused weights would fill the server's log; what matters is refused in words.
+    transformers.utils.logging.disable_progress_bar()
+    transformers.utils.logging.set_verbosity_error()
+    capture.install()
+    auto = transformers.AutoModelForSeq2SeqLM if shape.writes else transformers.AutoModel
+    extra: dict[str, Any] = {"gguf_file": files.gguf.name} if files.gguf else {"use_safetensors": True}
+    with refusing(f"{name} cannot be opened: its weights and its configuration do not fit together."):
+        config = transformers.AutoConfig.from_pretrained(
+            str(files.folder), local_files_only=True, trust_remote_code=False, **({} if files.config else extra)
+        )
+        model, info = auto.from_pretrained(
+            str(files.folder),
+            attn_implementation=capture.implementation(config),
+            dtype=torch.float32,
+            local_files_only=True,
+            trust_remote_code=False,
+            output_loading_info=True,
+            **extra,
+        )
+    refuse_misfit(name, shape.name, info["missing_keys"], info["mismatched_keys"])
+    with refusing(f"{name} ({shape.name}) cannot be traced: a first, tiny text already fails."):
+        records = bool(capture.prepare(model))
+    return model, records
+
+
+def refuse_misfit(name: str, class_name: str, missing: Iterable[str], mismatched: Iterable[object]) -> None:
+    """Raises Refusal when weights would have been made up: the maps would look real and mean nothing."""
+    lacking = sorted(key for key in missing if not _HARMLESS.search(key))
+    if lacking or any(True for _ in mismatched):
+        what = f"{len(lacking)} of its tensors are missing, such as {lacking[0]}" if lacking else "shapes differ"
+        raise Refusal(
+            f"The weights of {name} do not fit its architecture {class_name}: {what}. Pick another model.",
+            way_out="embedded",
+        )
+
+
+def _tokenizer(files: checkpoint.Checkpoint, name: str) -> Any:
+    from transformers import AutoTokenizer
+
+    extra = {"gguf_file": files.gguf.name} if files.gguf else {}
+    with refusing(f"The tokenizer of {name} cannot be opened: its files are damaged or need other packages."):
+        tokenizer = AutoTokenizer.from_pretrained(
+            str(files.folder), local_files_only=True, trust_remote_code=False, **extra
+        )
+        ordinary = len(tokenizer.get_vocab()) - len(set(tokenizer.all_special_tokens))
+    if ordinary < 1:  # what transformers makes up when the files are missing knows special tokens only
+        raise Refusal(f"{name} comes without a vocabulary, so no text can be read with it. Add its tokenizer.json.")
+    return tokenizer
+
+
+def _gguf_config(files: checkpoint.Checkpoint, name: str) -> dict[str, Any]:
+    from transformers import AutoConfig
+
+    with refusing(f"The GGUF file of {name} cannot be read."):
+        config = AutoConfig.from_pretrained(str(files.folder), gguf_file=files.gguf.name if files.gguf else None)
+        return dict(config.to_dict())
+
+
+def set_threads(settings: Settings) -> None:
+    """Sets torch's threads per forward pass, for the whole process."""
+    import torch
+
+    if torch.get_num_threads() != settings.forward_threads:
+        torch.set_num_threads(settings.forward_threads)
+
+
+def tidy() -> None:
+    """Frees evicted models, then takes what stays out of the garbage collector's sight.
+
+    With torch and transformers loaded, a full collection costs 170 ms, and Streamlit runs one after every script run.
+    Unfreezing first lets models that have been evicted since be collected.
+    """
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()

@@ -1,0 +1,115 @@
+"""A cache bounded by bytes, shared by threads: the least recently used goes first, and nothing is made twice."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future
+from typing import Generic, TypeVar
+
+from inference.errors import Refusal
+
+Value = TypeVar("Value")
+
+
+class ByteLru(Generic[Value]):
+    """Values by key, together at most ``budget`` bytes, evicted least recently used first.
+
+    Making a value holds no lock, so that a slow one never delays others; callers who ask for a key while it is being
+    made wait for that one making. A value larger than the budget is returned and not kept.
+
+    >>> cache = ByteLru(10)
+    >>> cache.get_or_make("a", lambda: "aaaa", len), cache.get("a"), cache.nbytes
+    ('aaaa', 'aaaa', 4)
+    """
+
+    def __init__(self, budget: int) -> None:
+        self.budget = budget
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[Hashable, tuple[Value, int]] = OrderedDict()
+        self._making: dict[Hashable, Future[Value]] = {}
+        self._bytes = 0
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes kept now."""
+        return self._bytes
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._kept
+
+    def get(self, key: Hashable) -> Value | None:
+        """The value if it is kept, which makes it the most recently used; else None."""
+        with self._lock:
+            if key not in self._kept:
+                return None
+            self._kept.move_to_end(key)
+            return self._kept[key][0]
+
+    def put(self, key: Hashable, value: Value, nbytes: int) -> None:
+        """Keeps a value and evicts others until the budget holds."""
+        with self._lock:
+            self._drop(key)
+            if nbytes > self.budget:
+                return
+            self._trim(self.budget - nbytes)
+            self._kept[key] = (value, nbytes)
+            self._bytes += nbytes
+
+    def make_room(self, nbytes: int) -> None:
+        """Evicts until that many more bytes fit, so that the old and the new are not both in memory."""
+        with self._lock:
+            self._trim(max(0, self.budget - nbytes))
+
+    def making(self, key: Hashable) -> bool:
+        """Whether the value is being made now."""
+        return key in self._making
+
+    def get_or_make(self, key: Hashable, make: Callable[[], Value], size: Callable[[Value], int]) -> Value:
+        """The kept value, or what ``make`` returns, made by one caller for all who wait.
+
+        Raises what ``make`` raises, in every waiting thread; the next call tries again.
+        """
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key][0]
+            future = self._making.get(key)
+            mine = future is None
+            if future is None:
+                future = self._making[key] = Future()
+        if mine:
+            self._make(key, make, size, future)
+        try:
+            return future.result()
+        except Refusal as refusal:
+            if mine:
+                raise
+            raise refusal.again() from refusal
+
+    def _make(
+        self, key: Hashable, make: Callable[[], Value], size: Callable[[Value], int], future: Future[Value]
+    ) -> None:
+        try:
+            value = make()
+            self.put(key, value, size(value))
+        except BaseException as error:
+            with self._lock:
+                del self._making[key]
+            future.set_exception(error)
+            return
+        with self._lock:
+            del self._making[key]
+        future.set_result(value)
+
+    def _drop(self, key: Hashable) -> None:
+        if key in self._kept:
+            self._bytes -= self._kept.pop(key)[1]
+
+    def _trim(self, budget: int) -> None:
+        while self._bytes > budget:
+            self._drop(next(iter(self._kept)))

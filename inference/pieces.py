@@ -1,0 +1,100 @@
+"""Pieces of a vocabulary as people read them: marks gone, bytes decoded, and invisible characters made visible."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+_INVISIBLE = {" ": "␣", "\n": "⏎", "\t": "⇥", "\r": "␍"}
+_MARK = "▁"
+
+
+def style(tokenizer: Any) -> str:
+    """How its pieces are marked: "bytes" (GPT-2), "metaspace" (SentencePiece), "wordpiece" or "suffix" ("</w>")."""
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is None:
+        return "metaspace" if hasattr(tokenizer, "sp_model") or hasattr(tokenizer, "spm_source") else "wordpiece"
+    kinds = _kinds(backend.decoder) + _kinds(backend.pre_tokenizer)
+    if "ByteLevel" in kinds:
+        return "bytes"
+    if "Metaspace" in kinds or "ByteFallback" in kinds or type(backend.model).__name__ == "Unigram":
+        return "metaspace"
+    return "suffix" if getattr(backend.model, "end_of_word_suffix", None) else "wordpiece"
+
+
+def _kinds(component: Any) -> list[str]:
+    """Class names of a decoder or pre-tokenizer and of what it is composed of."""
+    if component is None:
+        return []
+    found: list[str] = []
+    pending = [json.loads(component.__getstate__())]
+    while pending:
+        state = pending.pop()
+        if isinstance(state, dict):
+            found.append(str(state.get("type")))
+            pending += state.get("decoders", []) + state.get("pretokenizers", [])
+    return found
+
+
+def role(piece: str, how: str) -> str:
+    """What the vocabulary itself says: the piece is the "start" of a word, "inside" one, or only a "space".
+
+    >>> role("Ġ", "bytes"), role("▁the", "metaspace"), role("##ing", "wordpiece")
+    ('space', 'start', 'inside')
+    """
+    if how == "wordpiece":
+        return "inside" if piece.startswith("##") else "start"
+    mark = _MARK if how == "metaspace" else "Ġ"
+    return "space" if piece == mark else "start" if piece.startswith(mark) else "inside"
+
+
+def readable(piece: str, how: str) -> str:
+    """The piece as shown.
+
+    >>> readable("Ġcaf\u00c3\u00a9", "bytes"), readable("##ing", "wordpiece"), readable("▁the", "metaspace")
+    ('café', 'ing', 'the')
+    """
+    if how == "bytes":
+        shown = decode_bytes(piece)
+        shown = shown[1:] if shown.startswith(" ") and len(shown) > 1 else shown
+    elif how == "metaspace":
+        bare = piece[1:] if piece.startswith(_MARK) and len(piece) > 1 else piece
+        shown = bare.replace(_MARK, " ")
+    elif how == "suffix":
+        shown = piece.removesuffix("</w>")
+    else:
+        shown = piece.removeprefix("##") if len(piece) > 2 else piece
+    if not shown.strip():
+        return "".join(_INVISIBLE.get(character, character) for character in shown)
+    return "".join(_INVISIBLE.get(character, character) if character != " " else " " for character in shown)
+
+
+def decode_bytes(piece: str) -> str:
+    """A byte-level piece as text; bytes that are only part of a character are shown as "<0xF0>".
+
+    >>> decode_bytes("\u00f0\u0141")
+    '<0xF0><0x9F>'
+    """
+    table = _byte_of()
+    if any(character not in table for character in piece):
+        return piece  # an added token, spelled in plain text
+    raw = bytes(table[character] for character in piece)
+    parts: list[str] = []
+    while raw:
+        try:
+            parts.append(raw.decode("utf-8"))
+            break
+        except UnicodeDecodeError as error:
+            parts.append(raw[: error.start].decode("utf-8"))
+            parts.extend(f"<0x{byte:02X}>" for byte in raw[error.start : error.end])
+            raw = raw[error.end :]
+    return "".join(parts)
+
+
+@cache
+def _byte_of() -> dict[str, int]:
+    """GPT-2's alphabet: printable bytes stand for themselves, the others for characters from U+0100 on."""
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = [byte for byte in range(256) if byte not in printable]
+    return {chr(b): b for b in printable} | {chr(0x100 + at): b for at, b in enumerate(others)}

@@ -1,0 +1,196 @@
+"""A hub on the loopback: as much of its HTTP behaviour as downloads need, and the ways in which it fails.
+
+Repositories are plain dictionaries of file contents, so a test sees at a glance what the hub has.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+LARGE = 100_000  # bytes from which a file is stored with its SHA-256, as the real hub does from 10 MB
+
+
+@dataclass
+class FakeHub:
+    """Repositories by id, ids that are gated, and what was asked: (method, path, Range header)."""
+
+    repositories: dict[str, Mapping[str, bytes]] = field(default_factory=dict)
+    gated: set[str] = field(default_factory=set)
+    converted: dict[str, int] = field(default_factory=dict)  # number of the robot's pull request with safetensors
+    endpoint: str = ""
+    asked: list[tuple[str, str, str | None]] = field(default_factory=list)
+    pause: float = 0.0  # seconds between blocks of a file
+    cut_after: int | None = None  # bytes of a large file after which the connection is cut, once
+    status: int | None = None  # answers everything with this error
+    rotten: bool = False  # large files arrive with one byte changed
+
+    def add(self, name: str, folder: Path) -> None:
+        """Puts a folder's files into a repository."""
+        self.repositories[name] = {file.name: file.read_bytes() for file in sorted(folder.iterdir()) if file.is_file()}
+
+    def ranges(self) -> list[str]:
+        """The Range headers that were sent."""
+        return [header for method, _, header in self.asked if method == "GET" and header]
+
+
+def digest(content: bytes) -> str:
+    """A file's ETag: SHA-256 for large files, git's own hash for small ones."""
+    if len(content) >= LARGE:
+        return hashlib.sha256(content).hexdigest()
+    return hashlib.sha1(f"blob {len(content)}\0".encode() + content).hexdigest()
+
+
+@contextmanager
+def serving(**changes: Any) -> Iterator[FakeHub]:
+    """A running hub; ``endpoint`` is its address."""
+    hub = FakeHub(**changes)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(hub))
+    server.daemon_threads = True
+    hub.endpoint = f"http://127.0.0.1:{server.server_address[1]}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    try:
+        with online():
+            yield hub
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@contextmanager
+def online() -> Iterator[None]:
+    """Lets huggingface_hub ask: the tests run with HF_HUB_OFFLINE, which it reads once, when it is imported."""
+    from huggingface_hub import constants
+
+    before, constants.HF_HUB_OFFLINE = constants.HF_HUB_OFFLINE, False
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE = before
+
+
+def _handler(hub: FakeHub) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            self._answer(body=True)
+
+        def do_HEAD(self) -> None:
+            self._answer(body=False)
+
+        def log_message(self, *_: object) -> None:
+            """Quiet."""
+
+        def _answer(self, body: bool) -> None:
+            path = self.path.split("?")[0]
+            hub.asked.append((self.command, path, self.headers.get("Range")))
+            if hub.status is not None:
+                self._error(hub.status, None)
+            elif match := re.fullmatch(r"/api/models/(.+)/discussions", path):
+                self._json({"count": 0, "start": 0, "discussions": _conversions(hub.converted.get(match[1]))})
+            elif match := re.fullmatch(r"/api/models/([^/]+(?:/[^/]+)?)(?:/revision/([^/]+))?", path):
+                self._info(*match.groups())
+            elif match := re.fullmatch(r"/([^/]+(?:/[^/]+)?)/resolve/([^/]+)/(.+)", path):
+                self._file(*match.groups(), body=body)
+            else:
+                self._error(404, None)
+
+        def _error(self, status: int, code: str | None) -> None:
+            self.send_response(status)
+            if code:
+                self.send_header("X-Error-Code", code)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def _known(self, name: str, revision: str | None) -> bool:
+            if name not in hub.repositories:
+                self._error(401, "RepoNotFound")  # the real hub does not say which names are private
+                return False
+            if revision not in (None, "main", COMMIT):
+                self._error(404, "RevisionNotFound")
+                return False
+            return True
+
+        def _info(self, name: str, revision: str | None) -> None:
+            if not self._known(name, revision):
+                return
+            siblings = [_entry(file, content) for file, content in hub.repositories[name].items()]
+            self._json({"id": name, "sha": COMMIT, "siblings": siblings, "pipeline_tag": "fill-mask", "tags": []})
+
+        def _json(self, about: dict[str, Any]) -> None:
+            content = json.dumps(about).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def _file(self, name: str, revision: str, file: str, body: bool) -> None:
+            if not self._known(name, revision):
+                return
+            if name in hub.gated:
+                self._error(403, "GatedRepo")
+                return
+            content = hub.repositories[name].get(file)
+            if content is None:
+                self._error(404, "EntryNotFound")
+                return
+            start = int((self.headers.get("Range") or "bytes=0-")[6:].split("-")[0])
+            self.send_response(206 if start else 200)
+            self.send_header("ETag", f'"{digest(content)}"')
+            self.send_header("X-Repo-Commit", COMMIT)
+            self.send_header("Content-Length", str(len(content) - start))
+            if start:
+                self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
+            self.end_headers()
+            if body:
+                self._send(content, start)
+
+        def _send(self, content: bytes, start: int) -> None:
+            large = len(content) >= LARGE
+            if large and hub.rotten:
+                content = content[:-1] + bytes([content[-1] ^ 1])
+            for at in range(start, len(content), 65536):
+                if large and hub.cut_after is not None and at >= hub.cut_after:
+                    hub.cut_after = None
+                    self.close_connection = True
+                    self.connection.close()
+                    return
+                try:
+                    self.wfile.write(content[at : at + 65536])
+                    self.wfile.flush()
+                except OSError:
+                    return  # the other side stopped reading
+                time.sleep(hub.pause if large else 0)
+
+    return Handler
+
+
+def _entry(file: str, content: bytes) -> dict[str, Any]:
+    entry: dict[str, Any] = {"rfilename": file, "size": len(content), "blobId": digest(content)}
+    if len(content) >= LARGE:
+        entry["blobId"] = "0" * 40
+        entry["lfs"] = {"sha256": digest(content), "size": len(content), "pointerSize": 134}
+    return entry
+
+
+def _conversions(number: int | None) -> list[dict[str, Any]]:
+    """What the robot offers, after what somebody else does under the same title."""
+    title = "Adding `safetensors` variant of this model"
+    common = {"title": title, "status": "open", "isPullRequest": True, "createdAt": "2024-01-01T00:00:00.000Z"}
+    common["repo"] = {"name": "someone/pickled", "type": "model"}
+    authors = {1: "somebody", number: "SFconvertbot"} if number else {}
+    return [{"num": num, "author": {"name": author}, **common} for num, author in authors.items()]

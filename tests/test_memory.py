@@ -1,0 +1,100 @@
+"""The byte-bounded cache: what it keeps, and that nothing is made twice or waits for something else."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from inference.errors import Refusal
+from inference.memory import ByteLru
+
+
+def filled(budget: int, **sizes: int) -> ByteLru[str]:
+    cache: ByteLru[str] = ByteLru(budget)
+    for key, size in sizes.items():
+        cache.put(key, key * size, size)
+    return cache
+
+
+def test_the_least_recently_used_goes_first() -> None:
+    cache = filled(10, a=4, b=4)
+    cache.get("a")
+    cache.put("c", "c", 4)
+    assert ("a" in cache, "b" in cache, "c" in cache) == (True, False, True)
+    assert (cache.nbytes, len(cache)) == (8, 2)
+
+
+def test_bytes_count_not_entries() -> None:
+    cache = filled(10, a=1, b=1, c=1, d=9)
+    assert ("c" in cache, "b" in cache, len(cache)) == (True, False, 2)
+
+
+def test_what_is_larger_than_everything_is_returned_and_not_kept() -> None:
+    cache = filled(10, a=4)
+    assert cache.get_or_make("b", lambda: "x" * 11, len) == "x" * 11
+    assert ("b" in cache, "a" in cache) == (False, True)
+
+
+def test_putting_again_counts_once() -> None:
+    cache = filled(10, a=4)
+    cache.put("a", "a", 6)
+    assert cache.nbytes == 6
+
+
+def test_room_is_made_before_making() -> None:
+    cache = filled(10, a=4, b=4)
+    cache.make_room(5)
+    assert ("a" in cache, "b" in cache) == (False, True)
+
+
+def test_one_thread_makes_for_all() -> None:
+    cache: ByteLru[int] = ByteLru(100)
+    gate, made = threading.Event(), []
+
+    def make() -> int:
+        gate.wait(5)
+        made.append(1)
+        return 7
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = [pool.submit(cache.get_or_make, "k", make, lambda _: 1) for _ in range(8)]
+        assert cache.making("k") or not gate.is_set()
+        gate.set()
+        assert [answer.result() for answer in answers] == [7] * 8
+    assert len(made) == 1
+
+
+def test_a_slow_making_holds_up_nothing_else() -> None:
+    cache: ByteLru[int] = ByteLru(100)
+    gate, begun = threading.Event(), threading.Event()
+    slow = threading.Thread(
+        target=cache.get_or_make, args=("slow", lambda: (begun.set(), gate.wait(5)) and 1, lambda _: 1)
+    )
+    slow.start()
+    begun.wait(5)
+    assert cache.making("slow")
+    assert cache.get_or_make("fast", lambda: 2, lambda _: 1) == 2
+    gate.set()
+    slow.join()
+    assert "slow" in cache
+
+
+def test_a_failure_reaches_all_who_wait_and_is_not_kept() -> None:
+    cache: ByteLru[int] = ByteLru(100)
+    gate = threading.Event()
+
+    def fail() -> int:
+        gate.wait(5)
+        raise Refusal("No.", way_out="cut", details={"tokens": 1})
+
+    with ThreadPoolExecutor(3) as pool:
+        answers = [pool.submit(cache.get_or_make, "k", fail, lambda _: 1) for _ in range(3)]
+        gate.set()
+        for answer in answers:
+            with pytest.raises(Refusal, match="No") as caught:
+                answer.result()
+            assert caught.value.details == {"tokens": 1}
+    assert not cache.making("k")
+    assert cache.get_or_make("k", lambda: 3, lambda _: 1) == 3

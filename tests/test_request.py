@@ -1,0 +1,54 @@
+"""Requests and their keys."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import pytest
+
+from inference.request import TraceRequest
+
+
+def test_equal_requests_have_equal_keys() -> None:
+    one, two = TraceRequest(text="a", pair="b"), TraceRequest(text="a", pair="b")
+    assert one == two
+    assert one.key == two.key
+    assert len(one.key) == 64
+    assert hash(one) == hash(two)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"text": "b"},
+        {"model": "x/y"},
+        {"pair": ""},
+        {"target": ""},
+        {"revision": "main"},
+        {"cut": 3},
+        {"edits": ("ablate",)},
+    ],
+)
+def test_every_field_is_in_the_key(other: dict[str, object]) -> None:
+    assert dataclasses.replace(TraceRequest(text="a"), **other).key != TraceRequest(text="a").key
+
+
+def test_fields_cannot_run_into_each_other() -> None:
+    assert TraceRequest(text='a","pair":"b').key != TraceRequest(text="a", pair="b").key
+
+
+def test_edits_count_by_their_kind_and_fields() -> None:
+    cut = dataclasses.make_dataclass("Cut", [("layer", int)], frozen=True)
+    drop = dataclasses.make_dataclass("Drop", [("layer", int)], frozen=True)
+    keys = {TraceRequest(text="a", edits=(edit,)).key for edit in (cut(1), cut(2), drop(1))}
+    assert len(keys) == 3
+
+
+def test_broken_text_has_a_key_too() -> None:
+    assert json.dumps(TraceRequest(text="\ud800").key)
+
+
+def test_it_is_frozen() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        TraceRequest(text="a").text = "b"  # type: ignore[misc]

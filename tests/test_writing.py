@@ -1,0 +1,68 @@
+"""The target side of encoder-decoder models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from inference.errors import Refusal
+from inference.loading import Loaded, Source, load
+from inference.settings import Settings
+from inference.writing import MOST_WRITTEN, given, written
+from tests.tinymodels import save
+
+pytestmark = pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Loaded]:
+    root = tmp_path_factory.mktemp("models")
+    return {kind: load(Source(kind, None, save(root / kind, kind)), Settings()) for kind in ("t5", "marian")}
+
+
+@pytest.mark.parametrize("kind", ["t5", "marian"])
+def test_a_given_target_is_read_one_place_late(models: dict[str, Loaded], kind: str) -> None:
+    loaded = models[kind]
+    target, text = given(loaded, "Le chat dort.")
+    assert text == "Le chat dort."
+    assert target.row.special[0]
+    assert not any(target.row.special[1:])
+    assert target.ids[0] == loaded.model.config.decoder_start_token_id
+    assert target.ids[1:] == loaded.reader.read_target("Le chat dort.").ids[:-1]
+
+
+def test_what_the_model_writes_is_its_greedy_answer(models: dict[str, Loaded]) -> None:
+    import torch
+
+    loaded = models["marian"]
+    source = loaded.reader.read("The cat sat.", None, None)
+    target, text = written(loaded, source)
+    assert len(target.ids) <= MOST_WRITTEN + 1
+    with torch.inference_mode():
+        logits = loaded.model(input_ids=torch.tensor([source.ids]), decoder_input_ids=torch.tensor([target.ids])).logits
+    steps = logits[0].argmax(-1).tolist()
+    assert list(target.ids[1:10]) == steps[:9]
+    assert text
+
+
+def test_a_target_that_is_too_long(models: dict[str, Loaded]) -> None:
+    with pytest.raises(Refusal, match=r"The target text has \d+ tokens; marian writes at most 64") as caught:
+        given(models["marian"], "le chat " * 60)
+    assert caught.value.details["limit"] == 64
+
+
+def test_a_model_without_a_head_for_writing(tmp_path: Path) -> None:
+    import transformers
+
+    from tests.tinymodels import unigram
+
+    unigram(tmp_path)
+    sizes = {"d_model": 24, "d_kv": 8, "d_ff": 20, "num_layers": 2, "num_heads": 3}
+    transformers.T5Model(transformers.T5Config(vocab_size=130, decoder_start_token_id=0, **sizes)).save_pretrained(
+        tmp_path
+    )
+    loaded = load(Source("bare", None, tmp_path), Settings())
+    with pytest.raises(Refusal, match="has no head that writes text"):
+        written(loaded, loaded.reader.read("The cat", None, None))
+    assert given(loaded, "Le chat")[0].ids[0] == 0
