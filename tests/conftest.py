@@ -1,4 +1,4 @@
-"""Every test runs offline, with settings and caches of its own; what a test starts does too."""
+"""Every test runs offline, with settings and caches of its own; the processes that a test starts do too."""
 
 from __future__ import annotations
 
@@ -6,28 +6,24 @@ import atexit
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
+import loopback  # tests/offline, on the path by pyproject.toml and by the PYTHONPATH below
 import pytest
 
-from tests.offline import loopback
+from tests.browser import (  # noqa: F401  (fixtures)
+    app,
+    app_url,
+    browser,
+    colour_scheme,
+    page,
+    problems,
+    viewport,
+)
 
 OFFLINE = Path(__file__).parent / "offline"
-collect_ignore = ["offline/sitecustomize.py"]  # guards the processes that tests start; here the guard is already in
-
-
-def _environment(home: str) -> dict[str, str]:
-    """What every process of the tests is told. Set before any library reads it."""
-    path = os.environ.get("PYTHONPATH", "")
-    return {
-        "PYTHONPATH": os.pathsep.join(part for part in (str(OFFLINE), path) if part and part != str(OFFLINE) or not path),
-        "HF_HUB_OFFLINE": "1",
-        "HF_HUB_DISABLE_TELEMETRY": "1",
-        "HF_HOME": home,
-        "STREAMLIT_BROWSER_GATHER_USAGE_STATS": "false",
-        "STREAMLIT_SERVER_HEADLESS": "true",
-        "TOKENIZERS_PARALLELISM": "false",
-    }
+collect_ignore = ["offline/sitecustomize.py"]  # for processes that tests start; in this one the guard is already in
 
 
 def _home() -> str:
@@ -37,14 +33,27 @@ def _home() -> str:
     return folder
 
 
-os.environ.update(_environment(_home()))
-loopback.install()
+def _python_path() -> str:
+    """PYTHONPATH with the folder whose sitecustomize.py guards a process."""
+    others = [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part and part != str(OFFLINE)]
+    return os.pathsep.join([str(OFFLINE), *others])
 
-from tests.browser import *  # noqa: E402, F403  (the fixtures: app_url, page and what they stand on)
+
+# Before any library reads it.
+os.environ.update(
+    PYTHONPATH=_python_path(),
+    HF_HOME=_home(),
+    HF_HUB_OFFLINE="1",
+    HF_HUB_DISABLE_TELEMETRY="1",
+    STREAMLIT_BROWSER_GATHER_USAGE_STATS="false",
+    STREAMLIT_SERVER_HEADLESS="true",
+    TOKENIZERS_PARALLELISM="false",
+)
+loopback.install()
 
 
 @pytest.fixture(autouse=True)
-def nothing_leaves_the_machine():
+def nothing_leaves_the_machine() -> Iterator[None]:
     """Fails a test during which anything tried to reach another machine, even where the code swallowed the refusal."""
     yield
     tried = loopback.refused.copy()
@@ -55,3 +64,15 @@ def nothing_leaves_the_machine():
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests with a browser come last: they are the slowest, and Playwright's event loop is in others' way."""
     items.sort(key=lambda item: "browser" in getattr(item, "fixturenames", ()))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """Tells the fixtures whether the test itself failed (``page`` then keeps a picture)."""
+    report = yield
+    if report.when == "call":
+        item.stash[FAILED] = report.failed
+    return report
+
+
+FAILED = pytest.StashKey[bool]()

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from attention.storage import parse
 from inference import LocalBackend, TraceRequest
-from tests.browser import open_page, painted, read, text_box
+from tests.visitor import open_page, painted, read, text_box
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
 
@@ -29,8 +29,8 @@ def weight_in(text):
     return float(re.search(r"\((\d\.\d\d)\)", text).group(1))
 
 
-def test_the_first_visit_shows_the_famous_sentence_answered(page, app, backend):
-    open_page(page, app.url)
+def test_the_first_visit_shows_the_famous_sentence_answered(page, app_url, backend):
+    open_page(page, app_url)
     shown = painted(page)
     trace = backend.trace(TraceRequest(text=FAMOUS))
     it, animal = trace.tokens.index("it"), trace.tokens.index("animal")
@@ -42,8 +42,8 @@ def test_the_first_visit_shows_the_famous_sentence_answered(page, app, backend):
     assert shown["base"].endswith(trace.id)
 
 
-def test_clicking_a_word_asks_about_it(page, app, backend):
-    open_page(page, app.url)
+def test_clicking_a_word_asks_about_it(page, app_url, backend):
+    open_page(page, app_url)
     painted(page)
     page.get_by_role("button", name="street").first.click()
     trace = backend.trace(TraceRequest(text=FAMOUS))
@@ -55,8 +55,8 @@ def test_clicking_a_word_asks_about_it(page, app, backend):
     assert weight_in(sentence(page).inner_text()) == pytest.approx(float(row.max()), abs=0.005)
 
 
-def test_arrow_keys_move_the_head_and_back_undoes(page, app):
-    open_page(page, app.url, layer=3, head=1)
+def test_arrow_keys_move_the_head_and_back_undoes(page, app_url):
+    open_page(page, app_url, layer=3, head=1)
     painted(page, layer=3, head=1)
     page.get_by_role("application", name=re.compile("Grid of all heads")).focus()
     page.keyboard.press("ArrowRight")
@@ -68,8 +68,8 @@ def test_arrow_keys_move_the_head_and_back_undoes(page, app):
     painted(page, layer=3, head=1)
 
 
-def test_a_sentence_of_one_s_own_is_read(page, app, backend):
-    open_page(page, app.url)
+def test_a_sentence_of_one_s_own_is_read(page, app_url, backend):
+    open_page(page, app_url)
     first = painted(page)
     text = "My dog chased your cat until it was exhausted."
     read(page, text)
@@ -81,7 +81,7 @@ def test_a_sentence_of_one_s_own_is_read(page, app, backend):
     expect(sentence(page)).to_contain_text(f"“{token}”")
 
 
-def test_a_link_restores_the_view(page, app):
+def test_a_link_restores_the_view(page, app_url):
     query = {
         "text": "A small test of links.",
         "layer": 2,
@@ -91,7 +91,7 @@ def test_a_link_restores_the_view(page, app):
         "words": 1,
         "count": 1,
     }
-    open_page(page, app.url, **query)
+    open_page(page, app_url, **query)
     shown = painted(page, layer=2, head=5, focus=3, tab="lines")
     expect(text_box(page)).to_have_value(query["text"])
     expect(page.get_by_role("checkbox", name="Whole words")).to_be_checked()
@@ -99,8 +99,8 @@ def test_a_link_restores_the_view(page, app):
     assert shown["layer"] == "2", "links count from 0 whatever is shown"
 
 
-def test_a_bad_link_gives_the_default_and_a_sentence(page, app):
-    open_page(page, app.url, layer=99, head="x", tab="<script>")
+def test_a_bad_link_gives_the_default_and_a_sentence(page, app_url):
+    open_page(page, app_url, layer=99, head="x", tab="<script>")
     painted(page, layer=3, head=1, tab="matrix")
     notes = page.locator(".headlight-note")
     expect(notes.filter(has_text="“tab” is unknown")).to_be_visible()
@@ -108,23 +108,23 @@ def test_a_bad_link_gives_the_default_and_a_sentence(page, app):
     expect(notes.filter(has_text="layer 99")).to_be_visible()
 
 
-def test_pairs_are_read_together(page, app, backend):
-    open_page(page, app.url, text="The cat sat down.", pair="It was tired.", layer=1, head=1, filter="ab")
+def test_pairs_are_read_together(page, app_url, backend):
+    open_page(page, app_url, text="The cat sat down.", pair="It was tired.", layer=1, head=1, filter="ab")
     painted(page, layer=1, head=1)
     trace = backend.trace(TraceRequest(text="The cat sat down.", pair="It was tired."))
     assert set(trace.source.segments) == {0, 1}
     expect(page.get_by_role("combobox", name="Pairs")).to_have_value("ab")
 
 
-def test_hidden_special_tokens_leave_the_picture(page, app):
-    open_page(page, app.url, special=0, renormalise=1)
+def test_hidden_special_tokens_leave_the_picture(page, app_url):
+    open_page(page, app_url, special=0, renormalise=1)
     painted(page)
     expect(page.get_by_role("button", name="[CLS]")).to_have_count(0)
     expect(sentence(page)).to_contain_text("“it”")
 
 
-def test_the_trace_is_saved_and_opened_again(page, app, backend, tmp_path):
-    open_page(page, app.url, text="A lecture prepared at home.", layer=2, head=3)
+def test_the_trace_is_saved_and_opened_again(page, app_url, backend, tmp_path):
+    open_page(page, app_url, text="A lecture prepared at home.", layer=2, head=3)
     painted(page, layer=2, head=3)
     with page.expect_download() as waiting:
         page.get_by_role("link", name="Save the trace").click()
@@ -133,7 +133,7 @@ def test_the_trace_is_saved_and_opened_again(page, app, backend, tmp_path):
     trace = parse(saved.read_bytes())
     expected = backend.trace(TraceRequest(text="A lecture prepared at home."))
     np.testing.assert_allclose(trace.weights(2, 3), expected.weights(2, 3), atol=1e-6)
-    open_page(page, app.url)
+    open_page(page, app_url)
     painted(page)
     page.get_by_text("Saved traces").click()
     page.locator("input[type=file]").set_input_files(saved)
@@ -141,10 +141,10 @@ def test_the_trace_is_saved_and_opened_again(page, app, backend, tmp_path):
     expect(text_box(page)).to_have_value("A lecture prepared at home.")
 
 
-def test_another_file_is_refused_in_a_sentence(page, app, tmp_path):
+def test_another_file_is_refused_in_a_sentence(page, app_url, tmp_path):
     wrong = tmp_path / "wrong.safetensors"
     wrong.write_bytes(b"PK not a trace")
-    open_page(page, app.url)
+    open_page(page, app_url)
     painted(page)
     page.get_by_text("Saved traces").click()
     page.locator("input[type=file]").set_input_files(wrong)

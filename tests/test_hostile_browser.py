@@ -7,7 +7,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser import PATIENCE, open_page, painted, read, text_box
+from tests.browser import PATIENCE
+from tests.visitor import open_page, painted, read, text_box
 
 TEXTS = {
     "script": "<script>alert(1)</script> ran over it",
@@ -23,10 +24,10 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
-def test_a_hostile_text_is_shown_as_text(page, app, text):
+def test_a_hostile_text_is_shown_as_text(page, app_url, text):
     dialogs = []
     page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
-    open_page(page, app.url)
+    open_page(page, app_url)
     first = painted(page)
     read(page, text)
     expect(page).to_have_url(re.compile("[?&]text="))
@@ -47,17 +48,17 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("text", "said"), REFUSED.values(), ids=REFUSED.keys())
-def test_what_cannot_be_read_is_refused_in_a_sentence(page, app, text, said):
-    open_page(page, app.url)
+def test_what_cannot_be_read_is_refused_in_a_sentence(page, app_url, text, said):
+    open_page(page, app_url)
     painted(page)
     read(page, text)
     expect(page.get_by_role("alert").filter(has_text=said)).to_be_visible()
     expect(text_box(page)).to_have_value(text)
 
 
-def test_too_long_a_text_can_be_cut(page, app):
+def test_too_long_a_text_can_be_cut(page, app_url):
     text = "The animal did not cross the street. " * 280  # 10,360 characters
-    open_page(page, app.url)
+    open_page(page, app_url)
     painted(page)
     read(page, text)
     alert = page.get_by_role("alert").filter(has_text="512")
@@ -68,8 +69,8 @@ def test_too_long_a_text_can_be_cut(page, app):
     painted(page)
 
 
-def test_an_unknown_model_is_refused_and_the_text_stays(page, app):
-    open_page(page, app.url, model="nobody/nothing", text="Some text of mine.")
+def test_an_unknown_model_is_refused_and_the_text_stays(page, app_url):
+    open_page(page, app_url, model="nobody/nothing", text="Some text of mine.")
     expect(page.get_by_role("alert")).to_be_visible()
     expect(text_box(page)).to_have_value("Some text of mine.")
     page.get_by_role("button", name="Use the embedded model").click()
@@ -78,7 +79,7 @@ def test_an_unknown_model_is_refused_and_the_text_stays(page, app):
 
 
 @pytest.mark.parametrize("model", ["../../etc", "/etc/passwd", "https://example.org/x", "a/b/c", "<b>x</b>"])
-def test_a_model_s_name_opens_no_door(page, app, model):
-    open_page(page, app.url, model=model)
+def test_a_model_s_name_opens_no_door(page, app_url, model):
+    open_page(page, app_url, model=model)
     expect(page.get_by_role("alert")).to_be_visible()
     expect(page.locator("[data-testid='stException']")).to_have_count(0)

@@ -1,0 +1,62 @@
+# make run         start the app          PORT=8600 for another port, PYTHON=python3.12 for a certain Python
+# make test        every check there is   ARGS="-k explore" for some of the tests
+# make check       the same, under the name of what it does: format, lint, types, JavaScript tests, tests
+# make fix         the only command that edits: format and what the linter can mend
+# make bench       the measurements of docs/LOG.md
+# make shots       the pictures of README.md
+# make clean       remove .venv and what the tools leave behind
+#
+# GNU make 3.81 is enough. The first command that needs it prepares .venv; see tools/install.py.
+
+PYTHON =
+PORT =
+ARGS =
+VENV = .venv/bin/python
+
+# The first Python that starts, fits and can create an environment prepares .venv.
+define PREPARE
+@for python in $(if $(PYTHON),$(PYTHON),python3 python3.12 python3.13 python3.11 python); do \
+	if "$$python" -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; \
+	then exec "$$python" tools/install.py $(1); fi; \
+done; \
+echo "$(if $(PYTHON),$(PYTHON) is not,There is no) Python 3.11, 3.12 or 3.13 that can create an environment. Install one" \
+	"(python.org, brew install python@3.12, apt install python3 python3-venv) and run make again," \
+	"or say where it is: make run PYTHON=python3.12" >&2; exit 1
+endef
+
+.PHONY: help run test check fix bench shots clean install install-tests
+
+help:
+	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
+
+install:
+	$(call PREPARE)
+
+install-tests:
+	$(call PREPARE,--tests)
+
+run: install
+	@exec $(VENV) -m streamlit run app.py $(if $(PORT),--server.port $(PORT))
+
+test: check
+
+check: install-tests
+	$(VENV) -m ruff format --check .
+	$(VENV) -m ruff check .
+	$(VENV) -m mypy
+	$(VENV) tools/node_tests.py
+	$(VENV) -m pytest $(ARGS)
+
+fix: install-tests
+	$(VENV) -m ruff check --fix .
+	$(VENV) -m ruff format .
+
+bench: install-tests
+	$(VENV) -m bench $(ARGS)
+
+shots: install-tests
+	$(VENV) tools/shots.py $(ARGS)
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache tests/out bench/out
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,227 @@
+"""Prepares `.venv`: creates it, installs the exact versions of requirements.txt, and does nothing when that is done.
+
+    python3 tools/install.py            what the app needs
+    python3 tools/install.py --tests    what the tests need besides, a browser included
+
+Knows nothing of the app. Standard library only, since it runs before anything is installed. `make` calls it.
+PyTorch comes first and on its own: its Linux build on PyPI brings gigabytes for NVIDIA's GPUs, so where there is no
+such GPU a CPU build is looked for. The rest is installed without resolving, so that nothing unlisted comes along.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+OLDEST, NEWEST = (3, 11), (3, 13)
+UV = "uv==0.13.8"  # knows where PyTorch's CPU builds are
+
+Run = Callable[[Sequence[str]], bool]
+
+
+class CannotInstall(Exception):
+    """One sentence: what is wrong and what to do."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What decides which build of PyTorch fits."""
+
+    system: str  # "Linux", "Darwin", "Windows"
+    processor: str  # "x86_64", "arm64", ...
+    nvidia: bool  # whether an NVIDIA driver is there
+
+    @classmethod
+    def this(cls) -> Machine:
+        """The one this runs on."""
+        driver = Path("/proc/driver/nvidia/version").exists() or shutil.which("nvidia-smi") is not None
+        return cls(platform.system(), platform.machine(), driver)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One way to get PyTorch: a sentence, and commands (arguments of the environment's Python) that all must work."""
+
+    sentence: str
+    commands: tuple[tuple[str, ...], ...]
+    quiet: bool = False  # its failure is no news
+
+
+def pin(name: str, requirements: str) -> str:
+    """The pinned version of a package.
+
+    >>> pin("torch", "numpy==2.4.6\\ntorch==2.13.0   # arithmetic\\n")
+    '2.13.0'
+    """
+    for line in requirements.splitlines():
+        if line.startswith(f"{name}=="):
+            return line.removeprefix(f"{name}==").split()[0]
+    raise CannotInstall(f"requirements.txt has no line {name}==…; take it from the repository again.")
+
+
+def attempts(machine: Machine, version: str, requirements: Path) -> list[Attempt]:
+    """The ways to get PyTorch on a machine, the best first."""
+    pip = ("-m", "pip", "install")
+    if machine.system != "Linux":
+        return [Attempt("Installing PyTorch.", ((*pip, "--no-deps", f"torch=={version}"),))]
+    # The Linux build needs the libraries that it asks for, so here, and only here, pip resolves.
+    general = (*pip, "--constraint", str(requirements), f"torch=={version}")
+    if machine.nvidia:
+        return [Attempt("Installing PyTorch for this machine's NVIDIA GPU (some gigabytes).", (general,))]
+    uv = ("-m", "uv", "pip", "install", "--python", str(python(ROOT)), "--torch-backend=cpu", "--no-deps")
+    return [
+        Attempt(
+            "No NVIDIA driver here: looking for PyTorch's CPU build where pip looks.",
+            ((*pip, "--no-deps", f"torch=={version}+cpu"),),
+            quiet=True,
+        ),
+        Attempt("Not there: fetching it with uv, which knows where it is.", ((*pip, UV), (*uv, f"torch=={version}"))),
+        Attempt(
+            "The CPU build cannot be reached from here: installing the general build, which also brings NVIDIA's"
+            " libraries (some gigabytes, unused on this machine).",
+            (general,),
+        ),
+    ]
+
+
+def python(root: Path) -> Path:
+    """The environment's Python."""
+    return root / ".venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+def run(command: Sequence[str], quiet: bool = False) -> bool:
+    """Whether a command ended well. What it prints is shown; a quiet one's errors are not."""
+    environ = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_ROOT_USER_ACTION": "ignore"}
+    stderr = subprocess.DEVNULL if quiet else None
+    return subprocess.run(command, check=False, cwd=ROOT, env=environ, stderr=stderr).returncode == 0
+
+
+def stamp_of(*requirements: Path) -> str:
+    """What an environment is made from, as one number: it changes when a pinned version does.
+
+    Line endings do not count, so that a checkout on Windows is the same.
+    """
+    lines = b"\n".join(file.read_text(encoding="utf-8").encode() for file in requirements)
+    return hashlib.sha256(lines).hexdigest()
+
+
+def check_version(version: tuple[int, int] = sys.version_info[:2]) -> None:
+    """Refuses a Python that the pinned packages do not support."""
+    if not OLDEST <= version <= NEWEST:
+        raise CannotInstall(
+            f"This is Python {version[0]}.{version[1]}; Headlight needs Python 3.11, 3.12 or 3.13."
+            " Install one of them and say which: make run PYTHON=python3.12"
+        )
+
+
+def usable(root: Path) -> bool:
+    """Whether the environment's Python starts, fits and has pip."""
+    probe = f"import sys, pip; sys.exit(not {OLDEST} <= sys.version_info[:2] <= {NEWEST})"
+    try:
+        return subprocess.run([str(python(root)), "-c", probe], check=False, capture_output=True).returncode == 0
+    except OSError:
+        return False
+
+
+def create(root: Path) -> None:
+    """Creates the environment, or anew where it is broken."""
+    if usable(root):
+        return
+    print(f"Creating .venv with Python {platform.python_version()}.", flush=True)
+    if not run([sys.executable, "-m", "venv", "--clear", str(root / ".venv")]):
+        raise CannotInstall(
+            "Python could not create .venv (see above). On Debian and Ubuntu its part for that is a package of its"
+            f" own: apt install python{sys.version_info.major}.{sys.version_info.minor}-venv"
+        )
+
+
+def install_torch(ways: Sequence[Attempt], start: Callable[..., bool] = run) -> None:
+    """Tries one way after the other."""
+    for way in ways:
+        print(way.sentence, flush=True)
+        if all(start([str(python(ROOT)), *command], quiet=way.quiet) for command in way.commands):
+            return
+    raise CannotInstall("PyTorch could not be installed (see above). Is the network there, and the disk not full?")
+
+
+def install(name: str, machine: Machine) -> None:
+    """Installs what one requirements file lists, unless that is what is there."""
+    file, stamp = ROOT / name, ROOT / ".venv" / f".installed-{name}"
+    wanted = stamp_of(file)
+    if stamp.exists() and stamp.read_text() == wanted:
+        return
+    if name == "requirements.txt":
+        install_torch(attempts(machine, pin("torch", file.read_text(encoding="utf-8")), file))
+    print(f"Installing what {name} lists.", flush=True)
+    if not run([str(python(ROOT)), "-m", "pip", "install", "--no-deps", "-r", str(file)]):
+        raise CannotInstall(f"What {name} lists could not be installed (see above). Run the same command to go on.")
+    stamp.write_text(wanted)
+
+
+def chromium() -> str | None:
+    """A Chromium of the system's, as tests/browser.py looks for it."""
+    return os.environ.get("HEADLIGHT_CHROMIUM") or shutil.which("chromium")
+
+
+def browser_command(root_user: bool, release: str) -> list[str]:
+    """How a Chromium comes to this machine: the distribution's where it is a plain package, else Playwright's own.
+
+    >>> browser_command(True, 'NAME="Debian GNU/Linux"\\nID=debian\\n')[-1]
+    'apt-get update -q && apt-get install -q -y --no-install-recommends chromium'
+    """
+    if root_user and "ID=debian" in release.split():
+        return ["sh", "-c", "apt-get update -q && apt-get install -q -y --no-install-recommends chromium"]
+    libraries = ["--with-deps"] if root_user else []
+    return [str(python(ROOT)), "-m", "playwright", "install", *libraries, "chromium"]
+
+
+def install_browser() -> None:
+    """A Chromium, unless there is one."""
+    if chromium():
+        return
+    release = Path("/etc/os-release")
+    root_user = platform.system() == "Linux" and os.geteuid() == 0
+    text = release.read_text(encoding="utf-8") if release.exists() else ""
+    if not run(browser_command(root_user, text)):
+        raise CannotInstall(
+            "No Chromium for the browser tests could be installed (see above). Install one and say where it is:"
+            " HEADLIGHT_CHROMIUM=/usr/bin/chromium make test"
+        )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Prepares what is asked for; 1 and one sentence where that is not possible."""
+    parser = argparse.ArgumentParser(description="Prepare .venv for Headlight.")
+    parser.add_argument("--tests", action="store_true", help="also what the tests need, a browser included")
+    tests = parser.parse_args(arguments).tests
+    begun = time.monotonic()
+    machine = Machine.this()
+    try:
+        check_version()
+        if machine.system == "Darwin" and machine.processor == "x86_64":
+            raise CannotInstall("PyTorch 2.13 has no build for Macs with an Intel processor; use another machine.")
+        create(ROOT)
+        install("requirements.txt", machine)
+        if tests:
+            install("requirements-test.txt", machine)
+            install_browser()
+    except CannotInstall as refusal:
+        print(f"\n{refusal}", file=sys.stderr)
+        return 1
+    if time.monotonic() - begun > 5:
+        print(f"Ready after {time.monotonic() - begun:.0f} seconds.", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
