@@ -19,7 +19,7 @@ define PREPARE
 	if "$$python" -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; \
 	then exec "$$python" tools/install.py $(1); fi; \
 done; \
-echo "$(if $(PYTHON),$(PYTHON) is not,There is no) Python 3.11, 3.12 or 3.13 that can create an environment. Install one" \
+echo "$(if $(PYTHON),$(PYTHON) is not a,There is no) Python 3.11, 3.12 or 3.13 that can create an environment. Install one" \
 	"(python.org, brew install python@3.12, apt install python3 python3-venv) and run make again," \
 	"or say where it is: make run PYTHON=python3.12" >&2; exit 1
 endef

@@ -12,7 +12,7 @@ from ui.models import kind_of
 from ui.reading import read
 from ui.refusals import say
 from ui.selection import select, settle
-from ui.session import current
+from ui.session import choose, current
 from ui.shelf import shelf
 from viz.bertviz_budget import too_long
 from viz.bertviz_views import height
@@ -23,15 +23,22 @@ NAMES = {
     "model": "Model view: every head at once",
     "neuron": "Neuron view: the query and the keys behind each weight",
 }
+KIND = "bertviz_kind"
 TALLEST = 900  # pixels; longer documents scroll inside
 
 
 def draw(choice: Choice, trace: Trace) -> None:
     """The chosen view, or why it is not offered for this text."""
+    st.session_state[KIND] = choice.bertviz
     kind = st.segmented_control(
-        "View", list(KINDS), default="head", required=True, key="bertviz_kind", bind="query-params",
-        format_func=str.capitalize, help="The three views that BertViz has",
-    )  # fmt: skip
+        "View",
+        list(KINDS),
+        required=True,
+        key=KIND,
+        format_func=str.capitalize,
+        on_change=lambda: choose(bertviz=st.session_state[KIND]),
+        help="The three views that BertViz has",
+    )
     st.caption(NAMES[kind])
     look, notes = settle(choice, trace)
     view = shelf().view(trace, look)
@@ -42,7 +49,7 @@ def draw(choice: Choice, trace: Trace) -> None:
         refused = f"{trace.model.architecture} gives its finished maps only; the neuron view needs queries and keys."
     if refused is not None:
         say(refused, role="status")
-        st.page_link("pages/explore.py", label="Look at it on the Explore page", icon=":material/grid_view:")
+        st.page_link("../pages/explore.py", label="Look at it on the Explore page", icon=":material/grid_view:")
         return
     selection, _ = select(choice, view, example_of(trace.text, trace.pair or ""))
     where = f"layer={selection['layer']}&head={selection['head']}&dark={int(theme() is DARK)}"

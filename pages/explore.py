@@ -8,6 +8,7 @@ from ui.composing import compose
 from ui.examples import example_of
 from ui.measures import measures
 from ui.models import kind_of
+from ui.parts import pick_part
 from ui.reading import read
 from ui.refusals import say
 from ui.routes import PREFIX
@@ -16,7 +17,7 @@ from ui.session import choose, current
 from ui.shelf import shelf
 from viz import explore
 
-KEY = "explore"
+KEY, AGAIN = "explore", "explore_again"
 SAVE = "One file with everything computed for this text, to be opened again here or on another machine"
 
 
@@ -27,16 +28,23 @@ def keep(trace: Trace) -> None:
         choose(**changes(selection, shelf().view(trace, settle(current(), trace)[0])))
 
 
+def fetch_again() -> None:
+    """The server had forgotten the trace; this run makes it anew, and another address makes the component ask anew."""
+    st.session_state[AGAIN] = st.session_state.get(AGAIN, 0) + 1
+
+
 def draw(choice: Choice, trace: Trace) -> None:
     """The component, with everything chosen filled in."""
     look, notes = settle(choice, trace)
     view = shelf().view(trace, look)
     selection, more = select(choice, view, example_of(trace.text, trace.pair or ""))
+    pick_part(choice, trace, look)
     for sentence in notes + more:
         say(sentence, role="status")
     survey = shelf().survey(trace, look)
-    data = explore.payload(view, survey, selection, f"{PREFIX}/{trace.id}", look.query(), choice.count)
-    explore.mount(data, KEY, lambda: keep(trace), lambda: None)
+    query = f"{look.query()}&count={choice.count}&again={st.session_state.get(AGAIN, 0)}"
+    data = explore.payload(view, survey, selection, f"{PREFIX}/{trace.id}", query, choice.count)
+    explore.mount(data, KEY, lambda: keep(trace), fetch_again)
     st.link_button("Save the trace", f"{PREFIX}/{trace.id}/trace.safetensors", help=SAVE, icon=":material/save:")
     measures(trace, view, survey, selection["layer"], selection["head"], choice)
 

@@ -51,6 +51,7 @@ LAPTOP = {"width": 1280, "height": 800}
 WIDE = {"width": 1920, "height": 1080}
 
 PATIENCE = 20_000  # ms that a page may take for anything, on a busy machine
+FAILED = pytest.StashKey[bool]()  # whether a test itself failed; tests/conftest.py sets it
 
 # What Chromium would otherwise ask other machines for, and a resolver that knows this machine only.
 ARGUMENTS = [
@@ -146,7 +147,8 @@ def faults(log: str) -> list[str]:
     []
     """
     marks = ("Traceback (most recent call last)", "the tests stay on this machine")
-    return [line for line in log.splitlines() if any(mark in line for mark in marks)]
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", log)  # without colours
+    return [line for line in plain.splitlines() if any(mark in line for mark in marks)]
 
 
 @pytest.fixture(scope="session")
@@ -248,7 +250,11 @@ def problems() -> Problems:
 
 @pytest.fixture
 def page(
-    request: pytest.FixtureRequest, browser: Browser, problems: Problems, viewport: Mapping[str, int], colour_scheme: str
+    request: pytest.FixtureRequest,
+    browser: Browser,
+    problems: Problems,
+    viewport: Mapping[str, int],
+    colour_scheme: str,
 ) -> Iterator[Page]:
     """A page without a past. Fails the test for what ``problems`` noticed and nobody allowed."""
     with browser.new_context(
@@ -258,15 +264,9 @@ def page(
         opened = context.new_page()
         problems.watch(opened)
         yield opened
-        if _failed(request.node) or problems.left():
+        if request.node.stash.get(FAILED, False) or problems.left():
             keep(opened, request.node.name)
     assert not problems.left(), "\n".join(problems.left())
-
-
-def _failed(node: pytest.Item) -> bool:
-    from tests.conftest import FAILED
-
-    return node.stash.get(FAILED, False)
 
 
 def keep(page: Page, name: str) -> None:
@@ -306,7 +306,7 @@ def _axe() -> str:
 def accessibility(page: Page, leave_out: Sequence[str] = (), rules_off: Sequence[str] = ()) -> list[str]:
     """Where the page breaks WCAG 2.2 A or AA as far as axe-core can tell, a line for each place; shadow trees included.
 
-    ``leave_out`` are CSS selectors, ``rules_off`` ids of rules, for what is Streamlit's own; say why where they are used.
+    ``leave_out`` are CSS selectors, ``rules_off`` ids of rules, for what is Streamlit's own; say why at the call.
     """
     page.evaluate(f"() => {{ {_axe()}; }}")  # by the debugger's way in: the app's policy forbids inline scripts
     options = {

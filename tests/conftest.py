@@ -13,6 +13,7 @@ import loopback  # tests/offline, on the path by pyproject.toml and by the PYTHO
 import pytest
 
 from tests.browser import (  # noqa: F401  (fixtures)
+    FAILED,
     app,
     app_url,
     browser,
@@ -73,6 +74,3 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     if report.when == "call":
         item.stash[FAILED] = report.failed
     return report
-
-
-FAILED = pytest.StashKey[bool]()

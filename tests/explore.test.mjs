@@ -545,6 +545,24 @@ describe("where numbers come from", () => {
     assert.ok(feed.peek("rows", 3));
   });
 
+  test("an embedded source answers what the server would", async () => {
+    const [queries, keys] = [5, 7];
+    const data = Float32Array.from({ length: LAYERS * HEADS * queries * keys }, (_, i) => (i % 97) / 97);
+    const source = explore.embeddedSource({ shape: [LAYERS, HEADS, queries, keys], data });
+    const at = (layer, head, q, k) => data[((layer * HEADS + head) * queries + q) * keys + k];
+    const rows = await source.rows(4);
+    const columns = await source.columns(6);
+    assert.equal(explore.slice(rows, 1, 2)[6], at(1, 2, 4, 6));
+    assert.equal(explore.slice(columns, 1, 2)[4], at(1, 2, 4, 6));
+    assert.deepEqual([rows.count, columns.count], [keys, queries]);
+    const tile = await source.tile({ layer: 1, head: 0, q0: 1, q1: 4, k0: 2, k1: 7, size: 512 });
+    assert.equal(explore.tileAt(tile, 3, 6).value, at(1, 0, 3, 6));
+    const grid = await source.grid(3);
+    assert.deepEqual([grid.rows, grid.cols, grid.data.length], [3, 3, LAYERS * HEADS * 9]);
+    const largest = Math.max(...data.subarray(0, queries * keys));
+    assert.equal(Math.max(...grid.data.subarray(0, 9)), Math.round(255 * Math.sqrt(largest)));
+  });
+
   test("a failed question is told once and asked again only on retry", async () => {
     let calls = 0;
     const errors = [];

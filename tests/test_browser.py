@@ -18,7 +18,11 @@ if "fail" in st.query_params:
     raise RuntimeError("on purpose")
 """
 
-PICTURE = "address => new Promise(done => { const i = new Image(); i.onload = i.onerror = e => done(e.type); i.src = address })"
+PICTURE = """address => new Promise(done => {
+    const picture = new Image();
+    picture.onload = picture.onerror = event => done(event.type);
+    picture.src = address;
+})"""
 BAD_IN_SHADOW = """() => {
     const host = document.createElement("div");
     document.body.append(host);
@@ -91,5 +95,8 @@ def test_a_traceback_in_the_log_is_a_fault(page, small):
 
 
 def test_an_app_that_does_not_start_says_why(tmp_path):
-    with pytest.raises(RuntimeError, match="File does not exist"), running(tmp_path / "log", main="none.py", folder=tmp_path):
+    with (
+        pytest.raises(RuntimeError, match="File does not exist"),
+        running(tmp_path / "log", main="none.py", folder=tmp_path),
+    ):
         pass

@@ -102,7 +102,8 @@ def test_the_trace_answers_like_its_parts():
     assert trace.rows(2, part="cross").shape == (2, 3, 6)
     assert trace.thumbnails(4).shape == (2, 3, 4, 4)
     assert trace.query(0, 1).shape == trace.key(0, 1).shape == trace.value(0, 1).shape == (6, 4)
-    assert trace.has_qkv() and not trace.has_qkv("cross")
+    assert trace.has_qkv()
+    assert not trace.has_qkv("cross")
     with pytest.raises(ValueError, match='no part "other"'):
         trace.weights(0, 0, part="other")
     with pytest.raises(ValueError, match="queries, keys and values are not available"):

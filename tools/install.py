@@ -85,7 +85,10 @@ def attempts(machine: Machine, version: str, requirements: Path) -> list[Attempt
             ((*pip, "--no-deps", f"torch=={version}+cpu"),),
             quiet=True,
         ),
-        Attempt("Not there: fetching it with uv, which knows where it is.", ((*pip, UV), (*uv, f"torch=={version}"))),
+        Attempt(
+            "Not there: fetching it with uv, which knows where it is.",
+            ((*pip, UV), (*uv, f"torch=={version}"), ("-m", "pip", "uninstall", "--yes", "uv")),
+        ),
         Attempt(
             "The CPU build cannot be reached from here: installing the general build, which also brings NVIDIA's"
             " libraries (some gigabytes, unused on this machine).",
@@ -192,7 +195,9 @@ def install_browser() -> None:
     release = Path("/etc/os-release")
     root_user = platform.system() == "Linux" and os.geteuid() == 0
     text = release.read_text(encoding="utf-8") if release.exists() else ""
-    if not run(browser_command(root_user, text)):
+    # Where the first way fails (a package server that does not answer), Playwright's own is tried without the rights.
+    ways = dict.fromkeys((tuple(browser_command(root_user, text)), tuple(browser_command(False, ""))))
+    if not any(map(run, ways)):
         raise CannotInstall(
             "No Chromium for the browser tests could be installed (see above). Install one and say where it is:"
             " HEADLIGHT_CHROMIUM=/usr/bin/chromium make test"

@@ -36,7 +36,9 @@ def candidates() -> list[str]:
 
 def main() -> int:
     """Node's exit status; 1 where there is none; 0 where there is nothing to test."""
-    tests = sorted(str(file.relative_to(ROOT)) for ending in ("js", "mjs") for file in ROOT.glob(f"tests/**/*.test.{ending}"))
+    tests = sorted(
+        str(file.relative_to(ROOT)) for ending in ("js", "mjs") for file in ROOT.glob(f"tests/**/*.test.{ending}")
+    )
     if not tests:
         print("No JavaScript tests (tests/**/*.test.js, *.test.mjs).")
         return 0

@@ -26,8 +26,9 @@ TABS = ("matrix", "lines")
 ORDERS = ("layer", "entropy", "distance", "focus")
 SCALES = ("sqrt", "linear")
 FILTERS = ("all", "aa", "ab", "ba", "bb")
+VIEWS = ("head", "model", "neuron")
 PARTS = ("", "encoder", "decoder", "cross")
-CHOICES = {"tab": TABS, "order": ORDERS, "scale": SCALES, "filter": FILTERS, "part": PARTS}
+CHOICES = {"tab": TABS, "order": ORDERS, "scale": SCALES, "filter": FILTERS, "part": PARTS, "bertviz": VIEWS}
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ class Choice:
     words: bool = False
     special: bool = True
     renormalise: bool = False
+    bertviz: str = "head"  # which of BertViz's views its page shows
     count: int = 0  # layers and heads are shown from 0 or from 1
 
     def pinned(self) -> list[list[int]]:

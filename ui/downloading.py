@@ -40,7 +40,8 @@ def offer(choice: Choice) -> None:
 
 def _words(found: Offer) -> str:
     """What it is, its size, and whether it fits."""
-    what = f"{found.id} is a {found.kind} ({found.architecture}" + (f", {found.task})" if found.task else ")")
+    article = "an" if found.kind.startswith("e") else "a"
+    what = f"{found.id} is {article} {found.kind} ({found.architecture}" + (f", {found.task})" if found.task else ")")
     needs = f"it takes {found.nbytes / 1e6:,.0f} MB on the disk and about {found.memory_bytes / 1e9:.1f} GB of memory"
     fits = "which this machine has" if found.fits else "more than this app may use here, so it cannot be loaded"
     return f"{what}. {len(found.files)} files; {needs}, {fits}."

@@ -21,7 +21,8 @@ def inline_scripts() -> str:
 
 
 POLICY = (
-    f"default-src 'self'; script-src 'self' blob: {inline_scripts()}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    f"default-src 'self'; script-src 'self' blob: {inline_scripts()}; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; "
     "font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; frame-src 'self'; frame-ancestors 'self'; "
     "object-src 'none'; base-uri 'self'"
 )

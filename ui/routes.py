@@ -37,14 +37,14 @@ def grid(trace: Trace, look: Look, request: Request) -> bytes:
 def rows(trace: Trace, look: Look, request: Request) -> bytes:
     """Where one token looks in every head."""
     view = shelf().view(trace, look)
-    query = _number(request, "query", len(view.queries))
+    query = number(request, "query", len(view.queries))
     return frame({"query": query}, {"rows": (view.rows(query), "float16")})
 
 
 def columns(trace: Trace, look: Look, request: Request) -> bytes:
     """Who looks at one token in every head."""
     view = shelf().view(trace, look)
-    key = _number(request, "key", len(view.keys))
+    key = number(request, "key", len(view.keys))
     return frame({"key": key}, {"columns": (view.columns(key), "float16")})
 
 
@@ -53,7 +53,7 @@ def tile(trace: Trace, look: Look, request: Request) -> bytes:
     view = shelf().view(trace, look)
     layer, head = head_of(request, view)
     (q0, q1), (k0, k1) = _span(request, "q", len(view.queries)), _span(request, "k", len(view.keys))
-    size = max(1, min(_number(request, "size", 10**6), LARGEST_TILE))
+    size = max(1, min(number(request, "size", 10**6), LARGEST_TILE))
     weights = view.tile(layer, head, q0, q1, k0, k1, size)
     header = {"layer": layer, "head": head, "q0": q0, "q1": q1, "k0": k0, "k1": k1}
     exact = weights.shape == (q1 - q0, k1 - k0)
@@ -85,7 +85,7 @@ def _binary(content: bytes) -> Response:
     return Response(content, media_type="application/octet-stream", headers=FOREVER)
 
 
-def _number(request: Request, name: str, end: int) -> int:
+def number(request: Request, name: str, end: int) -> int:
     raw = request.query_params.get(name, "")
     if not (raw.isascii() and raw.isdigit() and len(raw) < 10 and int(raw) < end):
         raise BadRequest(f"“{name}” is {raw[:20]!r}; it should be a whole number from 0 to {end - 1}.")
@@ -93,7 +93,7 @@ def _number(request: Request, name: str, end: int) -> int:
 
 
 def _span(request: Request, name: str, length: int) -> tuple[int, int]:
-    start, stop = _number(request, f"{name}0", length), _number(request, f"{name}1", length + 1)
+    start, stop = number(request, f"{name}0", length), number(request, f"{name}1", length + 1)
     if start >= stop:
         raise BadRequest(f"“{name}0” is {start} and “{name}1” is {stop}; the first should be less.")
     return start, stop
@@ -101,7 +101,7 @@ def _span(request: Request, name: str, length: int) -> tuple[int, int]:
 
 def head_of(request: Request, view: View) -> tuple[int, int]:
     """The layer and head in the address."""
-    return _number(request, "layer", view.layers), _number(request, "head", view.heads)
+    return number(request, "layer", view.layers), number(request, "head", view.heads)
 
 
 def whole(request: Request) -> Response:

@@ -1,0 +1,167 @@
+"""The numbers behind the pictures, as files that say where they come from.
+
+All digits: a weight is written so that reading it as float32 gives the same bits. CSV files are UTF-8 with a byte
+order mark and CRLF, begin with the caption (a name and a value a line), then an empty line, then the table.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from attention.mask import Array
+from attention.view import Cell, View
+
+MOST_CELLS = 4_000_000  # weights in a file of one map: about 45 MB
+MOST_WEIGHTS = 10**9  # weights searched for the strongest links: about ten seconds
+BLOCK = 2**21  # weights held at once while searching
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+
+class TooLong(ValueError):
+    """More numbers than a file of this kind should hold."""
+
+
+def caption(view: View, layer: int | None = None, head: int | None = None, base: int = 0) -> dict[str, Any]:
+    """What a reader must know to make the numbers again. Layers, heads and positions are written from ``base``."""
+    trace, part = view.trace, view.part or view.trace.part
+    where = {} if layer is None or head is None else {"layer": layer + base, "head": head + base}
+    return {
+        "model": trace.model.name,
+        "revision": trace.model.revision,
+        "architecture": trace.model.architecture,
+        "text": trace.text,
+        "pair": trace.pair,
+        "target": trace.target_text,
+        "part": part,
+        **where,
+        "index_base": base,
+        "words_merged": view.words,
+        "special_tokens_shown": view.special,
+        "rows_renormalised": view.renormalise and not view.special,
+    }
+
+
+def weights_csv(view: View, layer: int, head: int, base: int = 0) -> bytes:
+    """One head's map: a row for each token that looks, a column for each that is looked at.
+
+    ``layer`` and ``head`` count from 0. Raises TooLong beyond MOST_CELLS.
+    """
+    weights = _whole(view, layer, head)
+    rows = ([cell.text, *map(str, row)] for cell, row in zip(view.queries, weights, strict=True))
+    return _table(caption(view, layer, head, base), ["", *_texts(view.keys)], rows)
+
+
+def weights_json(view: View, layer: int, head: int, base: int = 0) -> bytes:
+    """The same as JSON: {"caption", "queries", "keys", "weights" (query, key)}; tokens with what is known of them."""
+    weights = [[_shortest(weight) for weight in row] for row in _whole(view, layer, head)]
+    content = {
+        "caption": caption(view, layer, head, base),
+        "queries": _tokens(view.queries),
+        "keys": _tokens(view.keys),
+        "weights": weights,
+    }
+    return json.dumps(content).encode()
+
+
+def links_csv(view: View, count: int = 1000, base: int = 0) -> bytes:
+    """The strongest links over all heads of all layers, strongest first, at most ``count``.
+
+    Hide special tokens in the view to leave them out. Raises TooLong beyond MOST_WEIGHTS.
+    """
+    header = ["layer", "head", "from_position", "from", "to_position", "to", "weight"]
+    rows = (
+        [
+            *(str(number + base) for number in (layer, head, query)),
+            view.queries[query].text,
+            str(key + base),
+            view.keys[key].text,
+            str(weight),
+        ]
+        for weight, layer, head, query, key in strongest(view, count)
+    )
+    return _table(caption(view, base=base), header, rows)
+
+
+def strongest(view: View, count: int) -> list[tuple[np.float32, int, int, int, int]]:
+    """(weight, layer, head, query, key) of the strongest links, strongest first; equal ones in reading order."""
+    queries, keys = len(view.queries), len(view.keys)
+    if view.layers * view.heads * queries * keys > MOST_WEIGHTS:
+        raise TooLong(
+            f"The strongest links are searched in at most {MOST_WEIGHTS:,} weights; this text has "
+            f"{view.layers * view.heads * queries * keys:,} over all heads. Shorten the text."
+        )
+    step = max(1, BLOCK // max(1, keys))
+    found: list[tuple[np.float32, int, int, int, int]] = []
+    least = np.float32(0)  # of those kept, once there are enough
+    for layer in range(view.layers):
+        for head in range(view.heads):
+            for start in range(0, queries, step):
+                block = view.block(layer, head, (start, min(queries, start + step)), (0, keys))
+                places = _top(block, least, count)
+                found += [(block[row, col], layer, head, start + row, col) for row, col in places]
+            found = sorted(found, key=lambda link: (-link[0], *link[1:]))[:count]
+            least = found[-1][0] if len(found) == count else least
+    return found
+
+
+def _top(block: Array, least: np.float32, count: int) -> list[tuple[int, int]]:
+    """Where the block's largest weights above ``least`` stand, at most ``count``, largest first."""
+    flat = block.reshape(-1)
+    above = np.flatnonzero(flat > least)
+    chosen = above[np.argsort(-flat[above], kind="stable")[:count]]
+    return [(int(place) // block.shape[1], int(place) % block.shape[1]) for place in chosen]
+
+
+def _whole(view: View, layer: int, head: int) -> Array:
+    cells = len(view.queries) * len(view.keys)
+    if cells > MOST_CELLS:
+        raise TooLong(
+            f"A file of one head holds at most {MOST_CELLS:,} weights; this map has {cells:,}. Export the strongest "
+            "links instead, or shorten the text."
+        )
+    return view.weights(layer, head)
+
+
+def _shortest(weight: np.float32) -> float:
+    """The number with the fewest digits that is this float32; ``json`` writes those digits."""
+    return float(str(weight))
+
+
+def _texts(cells: Sequence[Cell]) -> list[str]:
+    return [cell.text for cell in cells]
+
+
+def _tokens(cells: Sequence[Cell]) -> list[dict[str, Any]]:
+    return [{"text": c.text, "special": c.special, "segment": c.segment, "word": c.word} for c in cells]
+
+
+def _table(about: dict[str, Any], header: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
+    lines = io.StringIO(newline="")
+    writer = csv.writer(lines)
+    writer.writerows([name, _safe(_said(value))] for name, value in about.items())
+    writer.writerow(["note", "an apostrophe before = + - @ keeps a spreadsheet from reading a token as a formula"])
+    writer.writerow([])
+    writer.writerow(map(_safe, header))
+    writer.writerows(map(_safe, row) for row in rows)
+    return b"\xef\xbb\xbf" + lines.getvalue().encode()
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "" if value is None else str(value)
+
+
+def _safe(cell: str) -> str:
+    """A cell that no spreadsheet takes for a formula; numbers here never begin with a sign.
+
+    >>> _safe("=1+1"), _safe("it")
+    ("'=1+1", 'it')
+    """
+    return f"'{cell}" if cell.startswith(FORMULA) or cell.lstrip().startswith(FORMULA) else cell
