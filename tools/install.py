@@ -103,8 +103,11 @@ def python(root: Path) -> Path:
 
 
 def run(command: Sequence[str], quiet: bool = False) -> bool:
-    """Whether a command ended well. What it prints is shown; a quiet one's errors are not."""
-    environ = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_ROOT_USER_ACTION": "ignore"}
+    """Whether a command ended well. What it prints is shown; a quiet one's errors are not.
+
+    A .venv that is broken or vanishes meanwhile turns its Python into the system's; pip then refuses to go on.
+    """
+    environ = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_REQUIRE_VIRTUALENV": "1"}
     stderr = subprocess.DEVNULL if quiet else None
     return subprocess.run(command, check=False, cwd=ROOT, env=environ, stderr=stderr).returncode == 0
 

@@ -95,7 +95,7 @@ export const WORDS = {
   among: "; among words most at {key} ({weight})",
   received: "{head}: {focus} is looked at most by {key} ({weight})",
   rank: ", more than in {below} of the other {others} heads",
-  noRank: "",
+  rankFirst: ", more than in any other head",
   noFocus: "{head}: rows spread over {entropy} bits and look {distance} tokens away on average. Click a word to ask about it.",
   noFocusBare: "{head}. Click a word to ask about it.",
   grid: "Every head",
@@ -653,7 +653,9 @@ export function truth(facts) {
   const said = others[top].special && word >= 0 ? word : top;
   if (said !== top) text += fill(say.among, { key: called(said), weight: short(values[said]) });
   if (rows && rows.layers * rows.heads > 1) {
-    text += fill(say.rank, { below: headsBelow(rows, layer, head, said), others: rows.layers * rows.heads - 1 });
+    const below = headsBelow(rows, layer, head, said);
+    const rest = rows.layers * rows.heads - 1;
+    text += fill(below === rest ? say.rankFirst : say.rank, { below, others: rest });
   }
   return `${text}.`;
 }
@@ -800,7 +802,7 @@ function arrayOf(answer, name, dimensions) {
 }
 
 /**
- * The routes of docs/CONTRACT.md as a Source. Network errors are retried, told through `onLost` and `onFound`.
+ * The routes of ui/routes.py as a Source. Network errors are retried, told through `onLost` and `onFound`.
  * @param {{base: string, view: string}} data
  * @param {{onLost?: () => void, onFound?: () => void, onGone?: () => void, fetch?: typeof fetch, wait?: typeof pause}} [hooks]
  * @returns {Source}

@@ -1,0 +1,46 @@
+"""The pictures of README.md: starts the app, opens its pages as a visitor, and saves what is seen in assets/.
+
+    python tools/shots.py
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from tests.browser import chromium, running  # noqa: E402  (after the path is set)
+from tests.visitor import open_page, painted  # noqa: E402
+
+FOLDER = ROOT / "assets" / "screenshots"
+SHOTS = {
+    "explore": {"query": {}, "size": (1440, 900), "scheme": "light"},
+    "explore-dark-lines": {"query": {"tab": "lines", "pins": "5-11"}, "size": (1440, 900), "scheme": "dark"},
+    "explore-phone": {"query": {}, "size": (390, 844), "scheme": "light"},
+}
+
+
+def main() -> None:
+    """Rewrite every picture."""
+    from playwright.sync_api import sync_playwright
+
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    log = Path(tempfile.mkdtemp()) / "app.log"
+    with running(log) as app, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox", "--disable-gpu"])
+        for name, shot in SHOTS.items():
+            width, height = shot["size"]
+            page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=shot["scheme"])
+            open_page(page, app.url, **shot["query"])
+            painted(page)
+            page.evaluate("document.fonts.ready")
+            page.screenshot(path=FOLDER / f"{name}.png")
+            print(f"{name}: {(FOLDER / name).with_suffix('.png').stat().st_size:,} bytes")
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
