@@ -33,6 +33,21 @@ def fetch_again() -> None:
     st.session_state[AGAIN] = st.session_state.get(AGAIN, 0) + 1
 
 
+def how_to_read() -> None:
+    """Three lines for a first-time reader."""
+    with st.expander("How to read this"):
+        st.markdown(
+            "- A **head** gives each token (row) weights over the tokens it looks at (columns); a row sums to one: "
+            "softmax(q · kᵀ / √d), [arXiv:1706.03762](https://arxiv.org/abs/1706.03762).\n"
+            "- Click a word to ask where it looks; switch to “is looked at by” for the other direction. The sentence "
+            "above the maps says what the numbers say, for the head that is chosen.\n"
+            "- A large weight shows where a head reads, not yet what the model does with it "
+            "([arXiv:1902.10186](https://arxiv.org/abs/1902.10186), "
+            "[arXiv:1908.04626](https://arxiv.org/abs/1908.04626)). Much weight on [CLS], [SEP] or the first token "
+            "often means that a head has nothing to do ([arXiv:1906.04341](https://arxiv.org/abs/1906.04341))."
+        )
+
+
 def draw(choice: Choice, trace: Trace) -> None:
     """The component, with everything chosen filled in."""
     look, notes = settle(choice, trace)
@@ -46,6 +61,7 @@ def draw(choice: Choice, trace: Trace) -> None:
     data = explore.payload(view, survey, selection, f"{PREFIX}/{trace.id}", query, choice.count)
     explore.mount(data, KEY, lambda: keep(trace), fetch_again)
     st.link_button("Save the trace", f"{PREFIX}/{trace.id}/trace.safetensors", help=SAVE, icon=":material/save:")
+    how_to_read()
     measures(trace, view, survey, selection["layer"], selection["head"], choice)
 
 

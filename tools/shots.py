@@ -1,6 +1,6 @@
 """The pictures of README.md: starts the app, opens its pages as a visitor, and saves what is seen in assets/.
 
-    python tools/shots.py
+python tools/shots.py
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from inference import Refusal
 from inference.download import Download
 from inference.hub import Offer
 from ui.choice import Choice
-from ui.refusals import say
+from ui.refusals import say, show
 from ui.session import current
 from ui.shelf import backend
 
@@ -26,7 +26,7 @@ def offer(choice: Choice) -> None:
         with st.spinner("Asking the hub what this model is"):
             found = backend().look(choice.model, choice.revision or None)
     except Refusal as refusal:
-        say(refusal.message)
+        show(refusal)
         return
     say(_words(found), role="status")
     st.button(

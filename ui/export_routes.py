@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from attention.trace import Trace
+from attention.view import View
 from ui.choice import CHOICES
 from ui.routes import FOREVER, PREFIX, BadRequest, head_of, number, served
 from ui.shelf import Look, shelf
@@ -62,7 +63,7 @@ def _selection(request: Request, trace: Trace, look: Look) -> dict[str, Any]:
     found: dict[str, Any] = {
         "layer": layer,
         "head": head,
-        "pinned": _pinned(query.get("pinned", ""), layers=view.layers),
+        "pinned": _pinned(query.get("pinned", ""), view),
     }
     found |= {name: number(request, name, end) if query.get(name) else None for name, end in places.items()}
     for name in ("tab", "order", "scale", "filter"):
@@ -70,13 +71,13 @@ def _selection(request: Request, trace: Trace, look: Look) -> dict[str, Any]:
     return found
 
 
-def _pinned(raw: str, layers: int) -> list[list[int]]:
+def _pinned(raw: str, view: View) -> list[list[int]]:
     if not raw:
         return []
     if not PINS.fullmatch(raw):
         raise BadRequest(f"“pinned” is {raw[:40]!r}; it should read like 3.1-4.0.")
     pins = [[int(part) for part in pin.split(".")] for pin in raw.split("-")]
-    return [pin for pin in pins if pin[0] < layers]
+    return [pin for pin in pins if pin[0] < view.layers and pin[1] < view.heads]
 
 
 def _base(request: Request) -> int:

@@ -36,14 +36,16 @@ def measures(trace: Trace, view: View, survey: Survey, layer: int, head: int, ch
     common = {"theme": colours, "selected": (layer, head), "base": base}
     with folded:
         left, right = st.columns(2)
-        left.plotly_chart(entropy_by_layer(survey.entropy, **sizes, **common), config=CONFIG, key="entropy")
-        right.plotly_chart(distance_by_layer(survey.distance, **sizes, **common), config=CONFIG, key="distance")
+        left.plotly_chart(entropy_by_layer(survey.entropy, **sizes, **common), theme=None, config=CONFIG, key="entropy")
+        right.plotly_chart(
+            distance_by_layer(survey.distance, **sizes, **common), theme=None, config=CONFIG, key="distance"
+        )
         if max(sizes["queries"], sizes["keys"]) > WHOLE_MAP:
             say(f"Figures of one head are drawn up to {WHOLE_MAP} tokens; this text has more.", role="status")
             return
         weights = view.weights(layer, head)
         shares = by_offset(weights, min(REACH, max(weights.shape) - 1))
-        left.plotly_chart(offset_profile(shares, colours, name), config=CONFIG, key="profile")
+        left.plotly_chart(offset_profile(shares, colours, name), theme=None, config=CONFIG, key="profile")
         tokens = [cell.text for cell in view.keys]
         figure = received_by_token(received(weights), survey.received, tokens, colours, name, base=base)
-        right.plotly_chart(figure, config=CONFIG, key="received")
+        right.plotly_chart(figure, theme=None, config=CONFIG, key="received")

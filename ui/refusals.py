@@ -7,7 +7,7 @@ from html import escape
 import streamlit as st
 
 from inference import EMBEDDED, Refusal
-from ui.session import FRESH, choose
+from ui.session import FRESH, choose, current
 
 
 def say(sentence: str, role: str = "alert") -> None:
@@ -22,9 +22,6 @@ def show(refusal: Refusal) -> None:
     limit = refusal.details.get("limit")
     if refusal.way_out == "cut" and isinstance(limit, int):
         st.button(f"Cut to {limit} tokens", on_click=choose, kwargs={"cut": limit}, help="Read the beginning only")
-    elif refusal.way_out == "embedded":
-        changes = {**FRESH, "model": EMBEDDED, "revision": ""}
-        st.button("Use the embedded model", on_click=choose, kwargs=changes, help="It works without a network")
     elif refusal.way_out == "revision":
         revision = str(refusal.details["revision"])
         st.button(f"Use revision {revision}", on_click=choose, kwargs={**FRESH, "revision": revision})
@@ -32,3 +29,6 @@ def show(refusal: Refusal) -> None:
         st.button("Leave the second text out", on_click=choose, kwargs={**FRESH, "pair": ""})
     elif refusal.way_out == "retry":
         st.button("Try again", help="Ask once more")
+    if refusal.way_out in ("embedded", "retry") and current().model != EMBEDDED:
+        changes = {**FRESH, "model": EMBEDDED, "revision": ""}
+        st.button("Use the embedded model", on_click=choose, kwargs=changes, help="It works without a network")

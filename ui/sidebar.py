@@ -10,7 +10,7 @@ from ui.refusals import say
 from ui.session import FRESH, choose
 from ui.shelf import shelf
 
-UPLOAD = "opened_file"
+UPLOAD, PROBLEM = "opened_file", "open_problem"
 
 WORDS = (
     "Pieces of a word are merged: attention to a word is the sum over its pieces, "
@@ -21,6 +21,8 @@ RENORMALISE = (
     "On: with special tokens hidden, each row is scaled to sum to one again, so weights compare among the words. "
     "Off: weights stay the model's own, and a row sums to what was not given to the hidden tokens."
 )
+RENORMALISED = "Special tokens are hidden; each row is scaled to sum to one over what is left."
+NOT_RENORMALISED = "Special tokens are hidden; weights are the model's own, so rows sum to less than one."
 COUNT = "Papers often count layers and heads from 1; the code, BertViz and this app's links count from 0."
 
 
@@ -30,6 +32,10 @@ def sidebar(choice: Choice) -> None:
     _switch("Whole words", "words", choice.words, WORDS)
     _switch("Special tokens", "special", choice.special, SPECIAL)
     _switch("Rows sum to one again", "renormalise", choice.renormalise, RENORMALISE, disabled=choice.special)
+    if choice.words:
+        st.caption("Words: attention to a word is the sum over its pieces, from it the mean over them.")
+    if not choice.special:
+        st.caption(RENORMALISED if choice.renormalise else NOT_RENORMALISED)
     _switch("Count from 1", "count", bool(choice.count), COUNT)
     with st.expander("Saved traces"):
         st.file_uploader(
@@ -43,9 +49,6 @@ def sidebar(choice: Choice) -> None:
             say(sentence)
         if choice.opened:
             st.button("Close the file", on_click=choose, kwargs={"opened": ""}, help="Back to the text above")
-
-
-PROBLEM = "open_problem"
 
 
 def _switch(label: str, field: str, value: bool, help_text: str, *, disabled: bool = False) -> None:
