@@ -56,7 +56,8 @@ def draw(choice: Choice, trace: Trace) -> None:
     pick_part(choice, trace, look)
     for sentence in notes + more:
         say(sentence, role="status")
-    survey = shelf().survey(trace, look)
+    with st.spinner("Drawing every head small"):
+        survey = shelf().survey(trace, look)
     query = f"{look.query()}&count={choice.count}&again={st.session_state.get(AGAIN, 0)}"
     data = explore.payload(view, survey, selection, f"{PREFIX}/{trace.id}", query, choice.count)
     explore.mount(data, KEY, lambda: keep(trace), fetch_again)
