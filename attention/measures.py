@@ -60,13 +60,26 @@ def by_offset(weights: Array, reach: int) -> Array:
     return shares
 
 
+def as_shares(weights: Array) -> Array:
+    """Each row as shares of what it gives to the keys shown, (..., query, key); an empty row stays empty.
+
+    Entropy and distance describe a distribution; with special tokens hidden, or with sinks, a row sums to less.
+
+    >>> as_shares(np.array([[0.1, 0.3], [0.0, 0.0]], np.float32)).round(2).tolist()
+    [[0.25, 0.75], [0.0, 0.0]]
+    """
+    mass = weights.sum(axis=-1, keepdims=True)
+    shares: Array = np.divide(weights, mass, out=np.zeros_like(weights), where=mass > 0)
+    return shares
+
+
 @dataclass(frozen=True, eq=False)
 class Survey:
     """Every head at a glance, made in one pass over the maps."""
 
     thumbnails: Array  # (layer, head, row, col): the largest weight of each cell
-    entropy: Array  # (layer, head), mean over queries, bits
-    distance: Array  # (layer, head), mean over queries, in cells of the view
+    entropy: Array  # (layer, head), mean over queries, bits, of the shares among the keys shown
+    distance: Array  # (layer, head), mean over queries, in cells of the view, likewise
     received: Array  # (key,), mean over queries and all heads
     sampled: bool  # from some rows only, because the text is long
 
@@ -79,8 +92,9 @@ def survey(view: View, size: int) -> Survey:
     for layer in view.maps(size):
         for weights in layer:
             grids.append(view.thumbnail(weights, size))
-            spreads.append(entropy(weights).mean())
-            reaches.append(distance(weights, rows).mean())
+            shares = as_shares(weights)
+            spreads.append(entropy(shares).mean())
+            reaches.append(distance(shares, rows).mean())
             total += received(weights)
     shape = (view.layers, view.heads)
     return Survey(

@@ -87,6 +87,13 @@ class Record:
         weights: Array = np.exp(scores, out=scores)
         return weights
 
+    def given(self, head: int, rows: Index = EVERYTHING) -> Array:
+        """The share of each row that goes to keys, (row,): one, or less where a sink takes some of it."""
+        sums = self.log_sum_exp(head)[rows]
+        sink = self._sink(head)
+        share: Array = np.ones_like(sums) if sink is None else 1 - np.exp(np.float32(sink) - sums)
+        return share
+
     def log_sum_exp(self, head: int) -> Array:
         """Natural log of the sum of exponentials of each score row, (query,); 0 for a row with every key masked."""
         if self.lse is not None:
@@ -134,6 +141,11 @@ class MapRecord:
         """Attention weights of a block, (row, col) float32."""
         block: Array = self.maps[head][rows][:, cols].copy()
         return block
+
+    def given(self, head: int, rows: Index = EVERYTHING) -> Array:
+        """The share of each row that goes to keys, (row,)."""
+        share: Array = self.maps[head][rows].sum(axis=1)
+        return share
 
     def scores(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> NoReturn:
         """Not recorded: raises Unavailable."""

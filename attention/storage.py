@@ -18,6 +18,8 @@ from attention.tokens import TokenRow
 from attention.trace import PARTS, ModelId, Trace
 
 FORMAT = "headlight-trace-1"
+LONGEST_HEADER = 64_000_000  # bytes; a long text's tokens take a few
+MOST_MAPS, MOST_TOKENS = 20_000, 300_000  # a small file must not stand for endless work
 ARRAYS = ("query", "key", "value", "bias", "sinks", "lse")
 
 
@@ -61,6 +63,8 @@ def parse(data: bytes) -> Trace:
     """The trace in a file's content. Raises ValueError in one sentence when it holds none, whatever it holds."""
     try:
         length = int.from_bytes(data[:8], "little")
+        if length > LONGEST_HEADER:
+            raise ValueError("header too long")
         header = json.loads(json.loads(data[8 : 8 + length])["__metadata__"]["headlight"])
         if header["format"] != FORMAT:
             raise ValueError("unknown format")
@@ -73,7 +77,7 @@ def parse(data: bytes) -> Trace:
         TypeError,
         AttributeError,
         RecursionError,
-        OverflowError,
+        ArithmeticError,
     ) as error:
         raise ValueError(
             f"This file of {len(data)} bytes is not a whole trace saved by Headlight; "
@@ -128,8 +132,13 @@ def _check(trace: Trace) -> None:
     """The sizes fit each other: every map has the tokens' rows and columns."""
     if not trace.parts or not all(trace.parts.values()):
         raise ValueError("no attention")
+    for row in (trace.source, trace.target):
+        if row is not None and not (0 < len(row) <= MOST_TOKENS and set(row.segments) <= {0, 1}):
+            raise ValueError("tokens")
     for part, records in trace.parts.items():
         queries, keys = trace.token_rows(part)
+        if not 0 < len(records) * records[0].heads <= MOST_MAPS:
+            raise ValueError("number of maps")
         for record in records:
             if (record.queries, record.keys) != (len(queries), len(keys)) or record.heads != records[0].heads:
                 raise ValueError("sizes differ")
@@ -139,6 +148,8 @@ def _check(trace: Trace) -> None:
 
 def _check_record(record: Record) -> None:
     heads, queries, width = record.query.shape
+    if not np.isfinite(record.scale) or not (record.softcap is None or record.softcap > 0):
+        raise ValueError("scale")
     kv_heads, keys, _ = record.key.shape
     shapes = [
         (record.key, (kv_heads, keys, width)),

@@ -13,7 +13,7 @@ from itertools import groupby
 import numpy as np
 import numpy.typing as npt
 
-from attention.mask import Array, Index
+from attention.mask import Array, Index, positions
 from attention.pooling import edges, pool_cols, pool_rows, sample_rows
 from attention.record import AnyRecord
 from attention.tokens import TokenRow
@@ -21,6 +21,7 @@ from attention.trace import Trace
 
 SAMPLED_ABOVE = 2048  # tokens; thumbnails of longer texts are pooled over some rows only
 SAMPLES_PER_CELL = 4
+THIN = 0.01  # of a row, below which the share that is shown is summed and not taken as the rest
 BLOCK = 2**21  # most weights held at once while a large map is pooled
 
 
@@ -58,6 +59,11 @@ class View:
     def keys(self) -> tuple[Cell, ...]:
         """The columns: what is looked at."""
         return tuple(cell for cell in self._all_keys if self.special or not cell.special)
+
+    @property
+    def causal(self) -> bool:
+        """Whether a token looks back only, as in every decoder's attention to itself."""
+        return (self.part or self.trace.part) == "decoder"
 
     @property
     def layers(self) -> int:
@@ -156,13 +162,22 @@ class View:
 
     def _visible(self, record: AnyRecord, head: int, rows: slice) -> Array:
         """The share of each row, (row,), that goes to cells which are shown."""
-        shown = np.concatenate([np.arange(*cell.pieces) for cell in self.keys])
         if record.keys <= SAMPLED_ABOVE:
-            visible: Array = record.weights(head, rows)[:, shown].sum(axis=1)
-            return visible
+            return self._summed(record, head, rows)
+        shown = np.concatenate([np.arange(*cell.pieces) for cell in self.keys])
         hidden: Index = np.setdiff1d(np.arange(record.keys), shown)
-        rest: Array = 1 - record.weights(head, rows, hidden).sum(axis=1)
-        return rest
+        mass: Array = record.given(head, rows) - record.weights(head, rows, hidden).sum(axis=1)
+        thin = mass < THIN  # what is left over of one is mostly rounding there
+        if thin.any():
+            mass[thin] = self._summed(record, head, positions(rows, record.queries)[thin])
+        return mass
+
+    def _summed(self, record: AnyRecord, head: int, rows: Index) -> Array:
+        """The same, weight by weight."""
+        mass = np.zeros(len(positions(rows, record.queries)), dtype=np.float32)
+        for run in _runs(self.keys):
+            mass += record.weights(head, rows, run).sum(axis=1)
+        return mass
 
     @cached_property
     def _records(self) -> tuple[AnyRecord, ...]:
@@ -202,6 +217,18 @@ def _cell(row: TokenRow, group: tuple[int, int], texts: tuple[str, ...]) -> Cell
     if stop - start > 1 and first is not None and last is not None and segment < len(texts):
         text = texts[segment][first[0] : last[1]].strip() or text
     return Cell(text, row.words[start] is None, segment, row.words[start], group)
+
+
+def _runs(cells: tuple[Cell, ...]) -> Iterator[slice]:
+    """The stretches of pieces that the cells cover, hidden ones left out, in blocks of bounded length."""
+    starts = [cell.pieces[0] for i, cell in enumerate(cells) if i == 0 or cells[i - 1].pieces[1] != cell.pieces[0]]
+    stops = [
+        cell.pieces[1]
+        for i, cell in enumerate(cells)
+        if i + 1 == len(cells) or cells[i + 1].pieces[0] != cell.pieces[1]
+    ]
+    for start, stop in zip(starts, stops, strict=True):
+        yield from (slice(at, min(at + SAMPLED_ABOVE, stop)) for at in range(start, stop, SAMPLED_ABOVE))
 
 
 def _span(cells: tuple[Cell, ...]) -> slice:

@@ -13,7 +13,7 @@ from ui.reading import read
 from ui.refusals import say
 from ui.selection import select, settle
 from ui.session import choose, current
-from ui.shelf import shelf
+from ui.shelf import START, shelf
 from viz.bertviz_budget import too_long
 from viz.bertviz_views import height
 from viz.theme import DARK
@@ -44,7 +44,7 @@ def draw(choice: Choice, trace: Trace) -> None:
     view = shelf().view(trace, look)
     for sentence in notes:
         say(sentence, role="status")
-    refused = too_long(kind, view)
+    refused = too_long(kind, view) if view.queries and view.keys else "All tokens are special tokens, which are hidden."
     if kind == "neuron" and not trace.has_qkv(look.part or None):
         refused = f"{trace.model.architecture} gives its finished maps only; the neuron view needs queries and keys."
     if refused is not None:
@@ -52,7 +52,7 @@ def draw(choice: Choice, trace: Trace) -> None:
         st.page_link("../pages/explore.py", label="Look at it on the Explore page", icon=":material/grid_view:")
         return
     selection, _ = select(choice, view, example_of(trace.text, trace.pair or ""))
-    where = f"layer={selection['layer']}&head={selection['head']}&dark={int(theme() is DARK)}"
+    where = f"layer={selection['layer']}&head={selection['head']}&dark={int(theme() is DARK)}&again={START}"
     address = f"{PREFIX}/{trace.id}/{kind}?{look.query()}&{where}"
     st.iframe(address, height=min(height(kind, view), TALLEST), alt=f"BertViz {kind} view of the text")
 

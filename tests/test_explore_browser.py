@@ -55,6 +55,41 @@ def test_clicking_a_word_asks_about_it(page, app_url, backend):
     assert weight_in(sentence(page).inner_text()) == pytest.approx(float(row.max()), abs=0.005)
 
 
+def test_a_click_that_was_undone_can_be_made_again(page, app_url):
+    open_page(page, app_url)
+    painted(page, focus=10)
+    for _ in range(2):
+        page.get_by_role("button", name="street").first.click()
+        painted(page, focus=8)
+        expect(page).to_have_url(re.compile("focus=8"))
+        page.go_back()
+        painted(page, focus=10)
+        expect(page).not_to_have_url(re.compile("focus="))
+
+
+def test_a_trace_that_the_server_forgot_is_read_again(page, app_url, problems):
+    problems.allow("410")
+    forgotten = []
+
+    def forget_once(route):
+        if forgotten:
+            route.continue_()
+        else:
+            forgotten.append(route.request.url)
+            route.fulfill(status=410, body="gone")
+
+    page.route("**/grid?*", forget_once)
+    open_page(page, app_url)
+    painted(page)
+    assert forgotten
+
+
+def test_a_cut_text_says_so(page, app_url):
+    open_page(page, app_url, text="One two three four five six.", cut=5)
+    painted(page)
+    expect(page.get_by_text("Only the first 5 tokens are read")).to_be_visible()
+
+
 def test_arrow_keys_move_the_head_and_back_undoes(page, app_url):
     open_page(page, app_url, layer=3, head=1)
     painted(page, layer=3, head=1)

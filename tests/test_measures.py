@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from attention.measures import by_offset, distance, entropy, received, survey
+from attention.record import MapRecord
 from attention.view import View
 from tests.traces import sentence_trace
 
@@ -22,6 +23,17 @@ def test_distance_of_a_shifted_diagonal_is_the_shift():
     weights = np.eye(7, dtype=np.float32)[:, [2, 3, 4, 5, 6, 0, 1]][:, np.argsort([2, 3, 4, 5, 6, 0, 1])]
     assert distance(weights).tolist() == [0] * 7
     assert distance(np.eye(5, 7, k=2, dtype=np.float32)).tolist() == [2] * 5
+
+
+def test_a_survey_describes_the_shares_among_what_is_shown():
+    """0.8 on a hidden [CLS] and the rest spread evenly over four words is an even spread: 2 bits."""
+    maps = np.full((3, 6, 6), 0.05, np.float32)
+    maps[:, :, 0] = 0.8
+    maps[:, :, 5] = 0.0
+    trace = sentence_trace(parts={"encoder": (MapRecord(maps),)})
+    found = survey(View(trace, special=False), 8)
+    np.testing.assert_allclose(found.entropy, 2, atol=1e-5)
+    np.testing.assert_allclose(found.distance, 1.25, atol=1e-5)
 
 
 def test_received_sums_to_one_over_the_keys():

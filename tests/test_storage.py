@@ -1,5 +1,7 @@
 """A saved trace opens as the same trace, and anything else is refused in one sentence."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -44,6 +46,12 @@ def broken():
     yield dump(sentence_trace(source=translation_trace().target))
     yield dump(nan)
     yield dump(sentence_trace(parts={}))
+    yield dump(sentence_trace(parts={"encoder": (record(6, 6),) * 20_000}))
+    yield dump(sentence_trace(parts={"encoder": (record(6, 6, key=numbers(0, 6, 4)),)}))
+    yield dump(sentence_trace(parts={"encoder": (record(6, 6, scale=float("nan")),)}))
+    yield dump(sentence_trace(parts={"encoder": (record(6, 6, softcap=0.0),)}))
+    yield dump(sentence_trace(source=replace(sentence_trace().source, segments=(0, 0, 0, 0, 0, -9))))
+    yield (10**9).to_bytes(8, "little") + good[8:]
 
 
 @pytest.mark.parametrize("data", list(broken()))

@@ -95,6 +95,20 @@ def test_long_maps_are_pooled_in_strips_and_grids_sampled(monkeypatch):
         ).all()
 
 
+@pytest.mark.parametrize("sinks", [None, np.array([3.0, 0.0, -1.0], np.float32)])
+def test_long_rows_are_renormalised_as_short_ones_are(monkeypatch, sinks):
+    """Beyond a length the visible share is taken as the rest of the row, exactly where little is left of it."""
+    key = record(6, 6).key.copy()
+    key[:, 0] *= 8  # nearly everything goes to the hidden first token in some rows
+    trace = sentence_trace(parts={"encoder": (record(6, 6, sinks=sinks, key=key),)})
+    view = View(trace, special=False, renormalise=True)
+    expected = view.weights(0, 1)
+    monkeypatch.setattr("attention.view.SAMPLED_ABOVE", 3)
+    again = View(trace, special=False, renormalise=True)
+    np.testing.assert_allclose(again.weights(0, 1), expected, atol=1e-5)
+    np.testing.assert_allclose(again.weights(0, 1).sum(axis=1), 1, atol=1e-5)
+
+
 def test_the_trace_answers_like_its_parts():
     trace = translation_trace()
     assert (trace.layers, trace.heads, trace.tokens[1]) == (2, 3, "play")

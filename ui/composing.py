@@ -29,6 +29,8 @@ def _submitted() -> None:
     value = st.session_state[KEY].submitted
     if not isinstance(value, dict) or not all(isinstance(value.get(name), str) for name in ("text", "pair", "target")):
         return
+    # Half a character, as broken copying leaves it, cannot stand in an address; it is shown as the mark for one.
+    value = {name: text.encode("utf-8", "replace").decode() for name, text in value.items()}
     before = current()
     same = (value["text"], value["pair"], value["target"]) == (before.text, before.pair, before.target)
     choose(**({} if same else FRESH), text=value["text"], pair=value["pair"], target=value["target"])

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from attention.trace import Trace
 from attention.view import View
 from ui.choice import CHOICES
-from ui.routes import FOREVER, PREFIX, BadRequest, head_of, number, served
+from ui.routes import PREFIX, BadRequest, attachment, head_of, number, served
 from ui.shelf import Look, shelf
 from viz import explore
 from viz.export import TooLong, links_csv, weights_csv, weights_json
@@ -89,9 +89,8 @@ def _endpoint(name: str) -> Callable[[Request], Response]:
     make, media_type = FILES[name]
 
     def content(trace: Trace, look: Look, request: Request) -> Response:
-        disposition = {"Content-Disposition": f'attachment; filename="headlight-{name}"'}
         try:
-            return Response(make(trace, look, request), media_type=media_type, headers={**FOREVER, **disposition})
+            return attachment(name, media_type, make, trace, look, request)
         except TooLong as error:
             raise BadRequest(str(error)) from error
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from attention.measures import Survey, by_offset, received
-from attention.trace import Trace
 from attention.view import View
 from ui.choice import Choice
 from ui.refusals import say
@@ -24,28 +23,28 @@ def theme() -> Theme:
     return DARK if st.context.theme.type == "dark" else LIGHT
 
 
-def measures(trace: Trace, view: View, survey: Survey, layer: int, head: int, choice: Choice) -> None:
+def measures(view: View, survey: Survey, layer: int, head: int, choice: Choice) -> None:
     """Draw them when they are unfolded; nothing is computed before."""
     folded = st.expander("Measures: how does this head compare?", key="measures", on_change="rerun")
     if not folded.open:
         return
     base, colours = choice.count, theme()
     name = f"layer {layer + base} · head {head + base}"
-    causal = bool(getattr(getattr(trace.records(view.part)[0], "mask", None), "causal", False))
-    sizes = {"queries": len(view.queries), "keys": len(view.keys), "causal": causal}
+    sizes = {"queries": len(view.queries), "keys": len(view.keys), "causal": view.causal}
     common = {"theme": colours, "selected": (layer, head), "base": base}
     with folded:
         left, right = st.columns(2)
         left.plotly_chart(entropy_by_layer(survey.entropy, **sizes, **common), theme=None, config=CONFIG, key="entropy")
-        right.plotly_chart(
-            distance_by_layer(survey.distance, **sizes, **common), theme=None, config=CONFIG, key="distance"
-        )
+        if view.part != "cross":  # the place of a target token and of a source token are no distance apart
+            figure = distance_by_layer(survey.distance, **sizes, **common)
+            right.plotly_chart(figure, theme=None, config=CONFIG, key="distance")
         if max(sizes["queries"], sizes["keys"]) > WHOLE_MAP:
             say(f"Figures of one head are drawn up to {WHOLE_MAP} tokens; this text has more.", role="status")
             return
         weights = view.weights(layer, head)
-        shares = by_offset(weights, min(REACH, max(weights.shape) - 1))
-        left.plotly_chart(offset_profile(shares, colours, name), theme=None, config=CONFIG, key="profile")
+        if view.part != "cross":
+            shares = by_offset(weights, min(REACH, max(weights.shape) - 1))
+            left.plotly_chart(offset_profile(shares, colours, name), theme=None, config=CONFIG, key="profile")
         tokens = [cell.text for cell in view.keys]
         figure = received_by_token(received(weights), survey.received, tokens, colours, name, base=base)
         right.plotly_chart(figure, theme=None, config=CONFIG, key="received")

@@ -6,7 +6,7 @@ import streamlit as st
 
 from inference.catalogue import ModelCard
 from ui.choice import Choice
-from ui.session import FRESH, choose, current
+from ui.session import FRESH, NEW_MODEL, choose, current
 from ui.shelf import backend
 
 MODEL, REVISION = "pick_model", "pick_revision"
@@ -70,4 +70,4 @@ def _label(cards: dict[str, ModelCard], name: str) -> str:
 def _picked() -> None:
     name = (st.session_state[MODEL] or "").strip()
     if name and name != current().model:
-        choose(**FRESH, model=name, revision="", part="")
+        choose(**NEW_MODEL, model=name, revision="")

@@ -10,7 +10,7 @@ from attention.trace import Trace
 from inference import Refusal, TraceRequest
 from ui.choice import Choice
 from ui.downloading import offer
-from ui.models import saw
+from ui.models import kind_of, saw
 from ui.refusals import say, show
 from ui.session import notes
 from ui.shelf import backend, shelf
@@ -24,10 +24,15 @@ def request_of(choice: Choice) -> TraceRequest:
         model=choice.model,
         revision=choice.revision or None,
         text=choice.text,
-        pair=choice.pair or None,
+        pair=choice.pair if choice.pair and kind_of(choice) != "encoder-decoder" else None,
         target=choice.target or None,
         cut=choice.cut,
     )
+
+
+def id_of(choice: Choice) -> str:
+    """The id of the trace that a choice shows."""
+    return choice.opened or request_of(choice).key
 
 
 def read(choice: Choice) -> Trace | None:
@@ -41,7 +46,7 @@ def read(choice: Choice) -> Trace | None:
         # Later on, what is on screen stays until the new picture is ready.
         waiting.html(f'<div class="headlight-skeleton" role="status">{escape(_doing(choice))}</div>')
     try:
-        with st.spinner(_doing(choice), show_time=True):
+        with st.spinner("Reading the text", show_time=True):
             trace = backend().trace(request_of(choice))
     except Refusal as refusal:
         waiting.empty()
@@ -53,6 +58,8 @@ def read(choice: Choice) -> Trace | None:
     waiting.empty()
     saw(choice.model, trace.model.kind)
     st.session_state[SHOWN] = True
+    if choice.cut is not None:
+        say(f"Only the first {len(trace.source)} tokens are read; the rest of the text is not shown.", role="status")
     return trace
 
 
@@ -63,7 +70,11 @@ def _doing(choice: Choice) -> str:
 
 
 def _opened(trace_id: str) -> Trace | None:
-    trace = shelf().find(trace_id)
+    try:
+        trace = shelf().find(trace_id)
+    except Refusal as refusal:
+        say(refusal.message)
+        return None
     if trace is None:
         say("The file that this link shows is no longer in memory; open it again in the sidebar.")
     return trace

@@ -7,7 +7,7 @@ from html import escape
 import streamlit as st
 
 from inference import EMBEDDED, Refusal
-from ui.session import FRESH, choose, current
+from ui.session import FRESH, NEW_MODEL, choose, current
 
 
 def say(sentence: str, role: str = "alert") -> None:
@@ -30,5 +30,5 @@ def show(refusal: Refusal) -> None:
     elif refusal.way_out == "retry":
         st.button("Try again", help="Ask once more")
     if refusal.way_out in ("embedded", "retry") and current().model != EMBEDDED:
-        changes = {**FRESH, "model": EMBEDDED, "revision": ""}
+        changes = {**NEW_MODEL, "model": EMBEDDED, "revision": ""}
         st.button("Use the embedded model", on_click=choose, kwargs=changes, help="It works without a network")

@@ -6,7 +6,9 @@ An address names a value that never changes, so browsers may keep it. An id that
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -16,12 +18,16 @@ from attention.codec import frame
 from attention.record import Unavailable
 from attention.storage import dump
 from attention.trace import Trace
-from attention.view import View
+from attention.view import BLOCK, View
+from inference import Refusal
 from ui.shelf import Look, shelf
 
 PREFIX = "/headlight/trace"
 FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 LARGEST_TILE = 1024  # cells on a side
+
+
+_FILES = threading.BoundedSemaphore(2)
 
 
 class BadRequest(ValueError):
@@ -53,7 +59,9 @@ def tile(trace: Trace, look: Look, request: Request) -> bytes:
     view = shelf().view(trace, look)
     layer, head = head_of(request, view)
     (q0, q1), (k0, k1) = _span(request, "q", len(view.queries)), _span(request, "k", len(view.keys))
-    size = max(1, min(number(request, "size", 10**6), LARGEST_TILE))
+    asked = number(request, "size", 10**6)
+    # A cell never covers more weights than are computed at once.
+    size = min(max(1, asked, -(-(q1 - q0) * (k1 - k0) // BLOCK)), LARGEST_TILE)
     weights = view.tile(layer, head, q0, q1, k0, k1, size)
     header = {"layer": layer, "head": head, "q0": q0, "q1": q1, "k0": k0, "k1": k1}
     exact = weights.shape == (q1 - q0, k1 - k0)
@@ -71,13 +79,13 @@ FRAMES: dict[str, Callable[[Trace, Look, Request], bytes]] = {
 def served(request: Request, make: Callable[[Trace, Look], Response]) -> Response:
     """What ``make`` gives for the trace in the address; 410 when it is gone, 400 in a sentence when it is wrong."""
     query = request.query_params
-    trace = shelf().find(request.path_params["trace"])
-    if trace is None:
-        return PlainTextResponse("This text is no longer in memory; it has to be read again.", 410)
     look = Look.read(*(query.get(name, "") for name in ("part", "words", "special", "renormalise")))
     try:
+        trace = shelf().find(request.path_params["trace"])
+        if trace is None:
+            return PlainTextResponse("This text is no longer in memory; it has to be read again.", 410)
         return make(trace, look)
-    except (BadRequest, Unavailable) as error:
+    except (BadRequest, Refusal, Unavailable) as error:
         return PlainTextResponse(str(error), 400)
 
 
@@ -86,6 +94,7 @@ def _binary(content: bytes) -> Response:
 
 
 def number(request: Request, name: str, end: int) -> int:
+    """A whole number from 0 to end - 1 in the address. Raises BadRequest for anything else."""
     raw = request.query_params.get(name, "")
     if not (raw.isascii() and raw.isdigit() and len(raw) < 10 and int(raw) < end):
         raise BadRequest(f"“{name}” is {raw[:20]!r}; it should be a whole number from 0 to {end - 1}.")
@@ -106,8 +115,15 @@ def head_of(request: Request, view: View) -> tuple[int, int]:
 
 def whole(request: Request) -> Response:
     """The trace as a file."""
-    disposition = {"Content-Disposition": 'attachment; filename="headlight-trace.safetensors"'}
-    return served(request, lambda trace, look: Response(dump(trace), headers={**FOREVER, **disposition}))
+    return served(request, lambda trace, look: attachment("trace.safetensors", "application/octet-stream", dump, trace))
+
+
+def attachment(name: str, media_type: str, make: Callable[..., bytes], *arguments: Any) -> Response:
+    """A file to be saved; few are made at the same time, because each may take much memory."""
+    with _FILES:
+        content = make(*arguments)
+    disposition = f'attachment; filename="headlight-{name}"'
+    return Response(content, media_type=media_type, headers={**FOREVER, "Content-Disposition": disposition})
 
 
 def routes() -> list[Route]:

@@ -14,6 +14,8 @@ CHOICE, WRITTEN, PAGE, NOTES = "choice", "written_query", "page", "link_notes"
 # What belongs to one text on one model; a change of either makes the page choose anew from the numbers.
 FRESH: dict[str, Any] = {"layer": None, "head": None, "focus": None, "to": None, "pins": "", "opened": "", "cut": None}
 
+NEW_MODEL: dict[str, Any] = {**FRESH, "part": "", "target": ""}
+
 
 def begin(page: str) -> Choice:
     """The choice of this run. Streamlit clears the address when another page is opened; then it is written anew."""

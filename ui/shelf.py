@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import secrets
 import threading
 from dataclasses import dataclass, replace
 from functools import cache
@@ -14,6 +15,8 @@ from attention.view import View
 from inference import LocalBackend
 from inference.memory import ByteLru
 
+# Part of every address: what browsers keep of a trace is not taken for a later server's, whose model may have changed.
+START = secrets.token_hex(4)
 THUMBNAIL = 48  # cells on a side of a small map
 SURVEYS = 256 * 2**20  # bytes kept of thumbnails and measures
 OPENED = 2**30  # bytes kept of opened files

@@ -7,7 +7,7 @@ import streamlit as st
 from ui.choice import Choice
 from ui.models import pick
 from ui.refusals import say
-from ui.session import FRESH, choose
+from ui.session import NEW_MODEL, choose
 from ui.shelf import shelf
 
 UPLOAD, PROBLEM = "opened_file", "open_problem"
@@ -48,7 +48,7 @@ def sidebar(choice: Choice) -> None:
         for sentence in st.session_state.pop(PROBLEM, []):
             say(sentence)
         if choice.opened:
-            st.button("Close the file", on_click=choose, kwargs={"opened": ""}, help="Back to the text above")
+            st.button("Close the file", on_click=choose, kwargs=NEW_MODEL, help="Back to the text above")
 
 
 def _switch(label: str, field: str, value: bool, help_text: str, *, disabled: bool = False) -> None:
@@ -69,4 +69,4 @@ def _open() -> None:
         st.session_state[PROBLEM] = [str(error)]
         return
     changes = {"text": trace.text, "pair": trace.pair or "", "target": trace.target_text or ""}
-    choose(**{**FRESH, **changes, "opened": trace.id})
+    choose(**{**NEW_MODEL, **changes, "opened": trace.id})

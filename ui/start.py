@@ -16,7 +16,8 @@ log = logging.getLogger(__name__)
 
 def announce() -> None:
     """Print where the app is. Streamlit's own message would ask a server on the internet for this machine's address."""
-    end = f":{config.get_option('server.port')}{config.get_option('server.baseUrlPath')}"
+    path = str(config.get_option("server.baseUrlPath")).strip("/")
+    end = f":{config.get_option('server.port')}/{path}"
     print(f"\n  Headlight is at  http://localhost{end}", flush=True)
     network = network_address()
     if network is not None and config.get_option("server.address") in (None, "0.0.0.0"):

@@ -6,10 +6,12 @@ costs about 15 µs until it is painted, whatever the view: 300,000 elements are 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import isqrt, sqrt
 
 from attention.record import Record
 from attention.view import View
+from viz.bertviz_views import together
 
 MOST_ELEMENTS = 300_000
 MOST_BYTES = 8_000_000
@@ -34,7 +36,8 @@ def budget(kind: str, layers: int, heads: int, channels: int = 64) -> int:
 
 def too_long(kind: str, view: View) -> str | None:
     """One sentence that says why this view is not offered for this text; None when it is."""
-    tokens = max(len(view.queries), len(view.keys))
+    views = [replace(view, words=False)] if kind == "neuron" else together(view)
+    tokens = max(max(len(v.queries), len(v.keys)) for v in views)
     record = view.trace.records(view.part)[0]
     channels = int(record.query.shape[-1]) if isinstance(record, Record) else 64
     most = budget(kind, view.layers, view.heads, channels)

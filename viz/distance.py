@@ -16,9 +16,13 @@ def even_distance(queries: int, keys: int, causal: bool = False) -> float:
     >>> even_distance(2, 2), even_distance(3, 3, causal=True)
     (0.5, 0.5)
     """
-    away = np.abs(np.arange(keys)[None, :] - np.arange(queries)[:, None])
-    allowed = np.tri(queries, keys, dtype=bool) if causal else np.ones((queries, keys), dtype=bool)
-    return float((away * allowed / allowed.sum(axis=1, keepdims=True)).sum(axis=1).mean())
+    place = np.arange(queries, dtype=float)
+    last = np.minimum(place, keys - 1) if causal else np.full(queries, keys - 1.0)
+    near = np.minimum(place, last)  # the last key that is not ahead of the query
+    # Sums of place - j over the keys up to ``near``, and of j - place over those from there to ``last``.
+    behind = (near + 1) * place - near * (near + 1) / 2
+    ahead = (last * (last + 1) - near * (near + 1)) / 2 - (last - near) * place
+    return float(((behind + ahead) / (last + 1)).mean())
 
 
 def distance_by_layer(

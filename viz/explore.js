@@ -2814,14 +2814,13 @@ const mounted = new WeakMap();
 
 /**
  * Streamlit's way in, called again with the same parent on each change of data or theme.
- * @param {{data: Payload, parentElement: Element|ShadowRoot, setStateValue: (name: string, value: unknown) => void,
- *   setTriggerValue: (name: string, value: unknown) => void}} component
+ * @param {{data: Payload, parentElement: Element|ShadowRoot, setTriggerValue: (name: string, value: unknown) => void}} component
  */
-export default function explore({ data, parentElement, setStateValue, setTriggerValue }) {
+export default function explore({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("#explore") ?? parentElement;
   const app = mounted.get(root) ?? createApp(root, httpSource);
   mounted.set(root, app);
-  app.update(data, { selection: (value) => setStateValue("selection", value), again: (count) => setTriggerValue("again", count) });
+  app.update(data, { selection: (value) => setTriggerValue("selection", value), again: (count) => setTriggerValue("again", count) });
   return () => {
     app.destroy();
     mounted.delete(root);

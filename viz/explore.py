@@ -39,7 +39,7 @@ def payload(
         "heads": view.heads,
         "queries": queries,
         "keys": None if keys == queries else keys,
-        "causal": _causal(view),
+        "causal": view.causal,
         "direction": view.part or trace.part,
         "measures": {"entropy": survey.entropy.round(4).tolist(), "distance": survey.distance.round(3).tolist()},
         "indexBase": index_base,
@@ -65,11 +65,6 @@ def style() -> str:
 
 def _cells(cells: Sequence[Cell]) -> list[dict[str, Any]]:
     return [{"text": c.text, "special": c.special, "segment": c.segment, "word": c.word} for c in cells]
-
-
-def _causal(view: View) -> bool:
-    record = view.trace.records(view.part)[0]
-    return bool(getattr(getattr(record, "mask", None), "causal", False))
 
 
 _COMPONENT = st.components.v2.component("headlight_explore", html='<div id="explore"></div>', js=script(), css=style())

@@ -38,6 +38,7 @@ def caption(view: View, layer: int | None = None, head: int | None = None, base:
         "text": trace.text,
         "pair": trace.pair,
         "target": trace.target_text,
+        "tokens_read": len(trace.source),
         "part": part,
         **where,
         "index_base": base,

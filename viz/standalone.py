@@ -36,6 +36,7 @@ LABELS = {
     "text": "Text",
     "pair": "Second text",
     "target": "Target text",
+    "tokens_read": "Tokens of the text that were read",
     "part": "Attention",
     "index_base": "Layers, heads and positions count from",
     "words_merged": "Pieces merged to words",
