@@ -1,0 +1,64 @@
+"""`python -m bench [NAME ...]`: measure everything, or what is named, and print one Markdown table."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+import time
+from collections.abc import Iterator
+from datetime import date
+
+from bench.report import Row, machine, table
+
+# In this order: what needs no browser first.
+MEASUREMENTS = {
+    "forward": "a forward pass with recording against a plain one",
+    "memory": "peak memory of recording against output_attentions",
+    "matrix": "one head's matrix against a forward pass",
+    "startup": "from process start to a page, and to the first map",
+    "bytes": "what the browser receives for the first full view",
+    "paint": "text submitted to painted, against BertViz",
+    "hover": "hover and head change to painted",
+    "long": "8,192 tokens on a ModernBERT-sized model",
+}
+
+
+def rows(names: list[str]) -> Iterator[Row]:
+    """The rows of the named measurements; one that breaks off is a failed row, and the others still run."""
+    for name in names:
+        began = time.perf_counter()
+        print(f"… {name}: {MEASUREMENTS[name]}", file=sys.stderr, flush=True)
+        try:
+            for row in importlib.import_module(f"bench.{MODULES.get(name, name)}").measure():
+                print("  " + " | ".join(row.cells()), file=sys.stderr, flush=True)
+                yield row
+        except Exception as error:  # a measurement that cannot be made is a loss to publish, not an end
+            broken = f"{type(error).__name__}: {error}".splitlines()[0][:300]
+            print(f"  {broken}", file=sys.stderr, flush=True)
+            yield Row(MEASUREMENTS[name], "measured", f"broke off: {broken}", False)
+        print(f"  {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
+
+
+MODULES = {"bytes": "first_view"}
+
+
+def main() -> int:
+    """Exit status 1 when a bar is missed."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(MEASUREMENTS)}; all by default")
+    given = parser.parse_args().names
+    names = given or list(MEASUREMENTS)
+    unknown = [name for name in names if name not in MEASUREMENTS]
+    if unknown:
+        parser.error(f"There is no measurement {unknown[0]!r}; there are {', '.join(MEASUREMENTS)}.")
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    where, command = machine(), " ".join(["python -m bench", *given])
+    found = list(rows(names))
+    print(f"## {date.today().isoformat()} · `{command}`\n\n{where}.\n\n{table(found)}")
+    return int(any(row.passed is False for row in found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

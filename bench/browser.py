@@ -1,0 +1,120 @@
+"""Chromium with a page that notes when it was asked, when it had painted, and what it received."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+PROBE = (Path(__file__).parent / "probe.js").read_text(encoding="utf-8")
+SIZE = {"width": 1400, "height": 900}
+PATIENCE = 180.0  # seconds
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """A browser: the one in HEADLIGHT_CHROMIUM, the system's, or Playwright's own."""
+    from playwright.sync_api import sync_playwright
+
+    path = os.environ.get("HEADLIGHT_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Page:
+    """A page in a fresh profile, with the probe in it from its first moment."""
+
+    def __init__(self, browser: Any) -> None:
+        self.context = browser.new_context(viewport=SIZE)
+        self.page = self.context.new_page()
+        self.page.add_init_script(PROBE)
+        self.frames: list[int] = []  # bytes of each WebSocket message received, unpacked
+        self.sent: list[int] = []
+        self.fetched: dict[str, int] = {}  # address -> bytes of the body, unpacked
+        self.wire: dict[str, int] = {}  # address -> bytes as they travelled
+        self.page.on("websocket", self._listen)
+        network = self.context.new_cdp_session(self.page)
+        network.send("Network.enable")
+        addresses: dict[str, str] = {}
+        network.on("Network.requestWillBeSent", lambda e: addresses.__setitem__(e["requestId"], e["request"]["url"]))
+        network.on("Network.dataReceived", lambda e: self._add(self.fetched, addresses, e, "dataLength"))
+        network.on("Network.loadingFinished", lambda e: self._add(self.wire, addresses, e, "encodedDataLength"))
+
+    def _listen(self, socket: Any) -> None:
+        socket.on("framereceived", lambda payload: self.frames.append(len(payload)))
+        socket.on("framesent", lambda payload: self.sent.append(len(payload)))
+
+    @staticmethod
+    def _add(counts: dict[str, int], addresses: dict[str, str], event: dict[str, Any], field: str) -> None:
+        address = addresses.get(event["requestId"], "")
+        counts[address] = counts.get(address, 0) + event[field]
+
+    def open(self, url: str) -> None:
+        """Open an address; does not wait for the picture."""
+        self.page.goto(url, wait_until="commit")
+
+    def note(self, field: str) -> Any:
+        """What the probe noted: see probe.js."""
+        return self.page.evaluate("(field) => globalThis.bench?.[field] ?? null", field)
+
+    def shown(self) -> str:
+        """What the view says that it shows: base|layer|head|focus|tab."""
+        return str(self.page.evaluate("() => globalThis.bench?.shown() ?? ''"))
+
+    def painted(self, beside: str = "", patience: float = PATIENCE) -> str:
+        """Wait until the view is complete, and is another than ``beside``; what it shows: base|layer|head|focus|tab."""
+        end = time.perf_counter() + patience
+        while time.perf_counter() < end:
+            shown = self.shown()
+            if shown and shown != beside:
+                return shown
+            self.page.wait_for_timeout(20)
+        raise TimeoutError(f"Nothing new was painted within {patience:.0f} s; the page says: {self.says()}")
+
+    def settle(self, quiet: float = 0.6, patience: float = PATIENCE) -> None:
+        """Wait until nothing is painted, sent or received any more for so many seconds."""
+        last: tuple[int, ...] = ()
+        since, end = time.perf_counter(), time.perf_counter() + patience
+        while time.perf_counter() < end:
+            painted = self.page.evaluate("() => globalThis.bench?.painted.length ?? 0")
+            state = (len(self.frames), len(self.sent), len(self.fetched), painted)
+            if state != last:
+                last, since = state, time.perf_counter()
+            if time.perf_counter() - since > quiet:
+                return
+            self.page.wait_for_timeout(50)
+
+    def submit(self, text: str, patience: float = PATIENCE) -> float:
+        """Put a text into the box and press Enter; milliseconds until all of its view was painted."""
+        before = self.shown()
+        self.page.get_by_label("Text", exact=True).fill(text)
+        self.page.wait_for_timeout(300)
+        self.page.evaluate("() => globalThis.bench.begin()")
+        self.page.get_by_label("Text", exact=True).press("Enter")
+        shown = self.painted(before, patience)
+        while shown.split("|")[0] == before.split("|")[0]:  # the old text painted once more
+            shown = self.painted(shown, patience)
+        self.page.wait_for_timeout(100)
+        return self.took(shown.split("|")[0])
+
+    def took(self, part: str) -> float:
+        """Milliseconds from the last question (key, pointer) to the first complete picture whose name has ``part``."""
+        asked, painted = self.note("asked"), self.note("painted")
+        return min(mark["time"] for mark in painted if part in mark["shown"] and mark["time"] > asked) - asked
+
+    def says(self) -> str:
+        """The page's text, shortened, for errors."""
+        return " ".join(self.page.evaluate("() => document.body?.innerText ?? ''").split())[:300]
+
+    def close(self) -> None:
+        """End the page and forget its profile."""
+        self.context.close()

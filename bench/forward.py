@@ -1,0 +1,36 @@
+"""What recording costs: a forward pass that records queries, keys and values, against a plain one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from bench.models import BERT_BASE, EMBEDDED, RECORDING, build, inputs
+from bench.report import Row, most
+from bench.timing import interleaved, ratio
+
+LIMIT = 1.10
+REPEATS = {(EMBEDDED, 128): 100, (EMBEDDED, 512): 40, (BERT_BASE, 128): 30, (BERT_BASE, 512): 14}
+
+
+def measure() -> Iterator[Row]:
+    """A row for each model and length."""
+    import torch
+
+    from inference.capture import record_parts
+    from inference.settings import Settings
+
+    torch.set_num_threads(Settings().forward_threads)
+    for name in (EMBEDDED, BERT_BASE):
+        plain, recording = build(name, "sdpa"), build(name, RECORDING)
+        for tokens in (128, 512):
+            given = inputs(tokens)
+            repeats = REPEATS[name, tokens]
+            ways = {"plain": partial(plain, **given), "recorded": partial(record_parts, recording, given, [tokens])}
+            with torch.inference_mode():
+                times = interleaved(ways, repeats)
+            found = ratio(times["recorded"], times["plain"])
+            least, threads = min(times["plain"].cpu) * 1000, torch.get_num_threads()
+            note = f"processor time, median of {repeats} rounds in turns; plain {least:.0f} ms, {threads} threads"
+            what = f"forward pass with recording / plain SDPA, {name}, {tokens} tokens"
+            yield most(what, LIMIT, found.cpu, str(found), note)

@@ -1,0 +1,130 @@
+"""From a pointer or a key to the picture, on a text of 512 tokens; the model must not run again."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median, quantiles
+
+from bench.browser import Page, chromium
+from bench.models import count_embedded
+from bench.report import Row
+from bench.server import app
+from bench.texts import text_of
+from bench.wrapped import COUNT
+
+LIMIT = 100.0  # ms
+TOKENS, REPEATS = 512, 20
+
+
+def measure() -> Iterator[Row]:
+    """A row each for pointing at a head, pointing at a token, choosing a head by click and by key."""
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+        count = Path(folder) / "forwards"
+        with app(environment={COUNT: str(count)}, module="bench.wrapped") as server:
+            page = Page(browser)
+            page.open(server.url)
+            page.painted()
+            page.submit(text_of(TOKENS, count_embedded, seed=3))
+            page.settle()
+            ways = {
+                "pointing at a head": lambda turn: hover_head(page, turn),
+                "pointing at a token": lambda turn: hover_token(page, turn),
+                "choosing a head by click": lambda turn: click_head(page, turn),
+                "choosing a head by key": lambda turn: next_head(page),
+            }
+            for what, way in ways.items():
+                yield row(what, way, page, count)
+
+
+def row(what: str, way: Callable[[int], float], page: Page, count: Path) -> Row:
+    """The median of some repeats of one kind."""
+    before = forwards(count)
+    times = [way(turn) for turn in range(REPEATS)]
+    page.settle()
+    ran = forwards(count) - before
+    longest = max((task["length"] for task in page.note("long")), default=0)
+    ninth = quantiles(times, n=10)[-1]
+    note = f"{REPEATS} times, 9 of 10 within {ninth:.0f} ms; the model ran {ran} times; longest task {longest:.0f} ms"
+    passed = median(times) <= LIMIT and ran == 0
+    return Row(f"{what} → painted, {TOKENS} tokens", "≤ 100 ms, model not run", f"{median(times):.0f} ms", passed, note)
+
+
+def forwards(count: Path) -> int:
+    """How often a model ran in the app so far: one byte each."""
+    return count.stat().st_size if count.exists() else 0
+
+
+def point(page: Page, turn: int) -> tuple[float, float]:
+    """A place in the grid of heads, another one each turn."""
+    box = page.page.locator(".grid .pad canvas").bounding_box()
+    across, down = (turn * 5 + 2) % 12, (turn * 7 + 1) % 6
+    return box["x"] + box["width"] * (0.12 + 0.86 * across / 12), box["y"] + box["height"] * (0.16 + 0.82 * down / 6)
+
+
+def fresh(page: Page) -> float:
+    """Milliseconds from the last event to the first picture; waits for it."""
+    end = time.perf_counter() + 20
+    while time.perf_counter() < end:
+        painted = [mark["time"] for mark in page.note("painted") if mark["time"] > page.note("asked") > 0]
+        if painted and not page.note("armed"):
+            return min(painted) - page.note("asked")
+        page.page.wait_for_timeout(15)
+    raise TimeoutError(f"Nothing was painted; the page says: {page.says()}")
+
+
+def hover_head(page: Page, turn: int) -> float:
+    """The pointer comes to rest on another head."""
+    page.page.wait_for_timeout(150)
+    page.page.evaluate("() => globalThis.bench.begin()")
+    page.page.mouse.move(*point(page, turn))
+    return fresh(page)
+
+
+def hover_token(page: Page, turn: int) -> float:
+    """The pointer comes to rest on another token."""
+    places = page.page.locator(".chips").first.evaluate(VISIBLE)
+    x, y = places[(turn * 7 + 3) % len(places)]
+    page.page.wait_for_timeout(150)
+    page.page.evaluate("() => globalThis.bench.begin()")
+    page.page.mouse.move(x, y)
+    return fresh(page)
+
+
+# Middles of the tokens that are in sight: the strip scrolls.
+VISIBLE = """(strip) => {
+  const box = strip.getBoundingClientRect();
+  const middles = [...strip.querySelectorAll("button")].map((chip) => chip.getBoundingClientRect())
+    .map((r) => [r.x + r.width / 2, r.y + r.height / 2]);
+  return middles.filter(([x, y]) => y > box.top + 4 && y < box.bottom - 4 && x > box.left && x < box.right);
+}"""
+
+
+def click_head(page: Page, turn: int) -> float:
+    """A head under the pointer is chosen, one that is not chosen yet: its exact matrix is fetched."""
+    page.page.mouse.move(5, 5)
+    page.settle(0.4)
+    kept = page.shown()
+    for more in range(12):
+        x, y = point(page, turn + more)
+        for step in (0, 1):  # what is said about a head may move the grid under the pointer
+            page.page.mouse.move(x + step, y)
+            page.settle(0.3)
+        if page.shown() != kept:
+            break
+    page.page.mouse.down()
+    page.page.evaluate("() => globalThis.bench.begin()")
+    page.page.mouse.up()
+    return fresh(page)
+
+
+def next_head(page: Page) -> float:
+    """The key that goes on to the next head."""
+    page.page.locator(".figure .tabs button").first.focus()
+    page.page.mouse.move(5, 5)
+    page.settle(0.5)
+    page.page.evaluate("() => globalThis.bench.begin()")
+    page.page.keyboard.press("]")
+    return fresh(page)

@@ -1,0 +1,35 @@
+"""What a look at one head costs after the text was read: its whole matrix, from the trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from bench.models import BERT_BASE, EMBEDDED, RECORDING, build, inputs
+from bench.report import Row, most
+from bench.timing import interleaved, ratio
+
+LIMIT = 1 / 50
+TOKENS, REPEATS = 512, 15
+
+
+def measure() -> Iterator[Row]:
+    """A row for each model: one head's 512 × 512 weights against the whole plain forward pass."""
+    import torch
+
+    from inference.capture import record_parts
+    from inference.settings import Settings
+
+    torch.set_num_threads(Settings().forward_threads)
+    for name in (EMBEDDED, BERT_BASE):
+        plain = build(name, "sdpa")
+        given = inputs(TOKENS)
+        [parts] = record_parts(build(name, RECORDING), given, [TOKENS])
+        record = parts["encoder"][3]
+        with torch.inference_mode():
+            times = interleaved({"forward": partial(plain, **given), "matrix": partial(record.weights, 5)}, REPEATS)
+        found = ratio(times["matrix"], times["forward"])
+        milliseconds = min(times["matrix"].cpu) * 1000
+        note = f"processor time, median of {REPEATS} rounds in turns; the matrix takes {milliseconds:.2f} ms"
+        what = f"one head's matrix / whole forward pass, {name}, {TOKENS} tokens"
+        yield most(what, LIMIT, found.cpu, str(found), note)

@@ -1,0 +1,85 @@
+"""What recording adds to the peak of memory, against asking the model for every map (`output_attentions=True`).
+
+Each way runs in a process of its own: the model reads the text once plainly, so that everything that stays is there;
+then it reads it again the measured way, holding on to the result. The peak is the kernel's own (VmHWM, reset before
+the measured pass) above what was resident then. What a plain SDPA pass peaks at in the same way is subtracted.
+Large blocks are given back to the system at once (malloc settings), so that the peak is memory in use on all sides.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+
+from bench.models import BERT_BASE, EMBEDDED, RECORDING, build, inputs
+from bench.report import Row, most
+
+LIMITS = {EMBEDDED: 1 / 3, BERT_BASE: 1 / 2}
+TOKENS, REPEATS = 512, 3
+MALLOC = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536", "MALLOC_ARENA_MAX": "1"}
+WAYS = ("plain", "recording", "eager")
+
+
+def measure() -> Iterator[Row]:
+    """A row for each model."""
+    for name in (EMBEDDED, BERT_BASE):
+        peaks: dict[str, list[float]] = {way: [] for way in WAYS}
+        for _ in range(REPEATS):
+            for way in WAYS:
+                peaks[way].append(peak_apart(name, way))
+        plain, recording, eager = (median(peaks[way]) for way in WAYS)
+        added, asked = recording - plain, eager - plain
+        figure = f"{max(added, 0) / asked:.3f} ({added:+.0f} MiB against {asked:+.0f} MiB)"
+        note = (
+            f"peak above the loaded model: plain {plain:.0f}, recording {recording:.0f}, eager {eager:.0f} MiB; "
+            f"medians of {REPEATS} processes each"
+        )
+        what = f"peak memory added by recording / by output_attentions, {name}, {TOKENS} tokens"
+        yield most(what, LIMITS[name], added / asked, figure, note)
+
+
+def peak_apart(name: str, way: str) -> float:
+    """MiB at the peak of one pass in a fresh process, above what was resident before it."""
+    command = [sys.executable, "-m", "bench.memory", name, way]
+    done = subprocess.run(command, env={**os.environ, **MALLOC}, capture_output=True, text=True, check=True)
+    return float(json.loads(done.stdout.splitlines()[-1])["mib"])
+
+
+def peak(name: str, way: str) -> float:
+    """MiB at the peak of one pass here, above what was resident before it."""
+    import torch
+
+    from inference.capture import record_parts
+
+    model = build(name, {"plain": "sdpa", "recording": RECORDING, "eager": "eager"}[way])
+    given = inputs(TOKENS)
+    with torch.inference_mode():
+        model(**given)
+        gc.collect()
+        Path("/proc/self/clear_refs").write_text("5")  # VmHWM begins anew
+        before = status("VmRSS")
+        if way == "recording":
+            result = record_parts(model, given, [TOKENS])
+        else:
+            result = model(**given, output_attentions=way == "eager")
+        highest = status("VmHWM") - before
+        del result
+    return highest / 2**20
+
+
+def status(field: str, process: int | str = "self") -> int:
+    """Bytes of one of the kernel's counts of a process's memory."""
+    for line in Path(f"/proc/{process}/status").read_text().splitlines():
+        if line.startswith(f"{field}:"):
+            return int(line.split()[1]) * 1024
+    raise KeyError(f"This kernel tells no {field}.")
+
+
+if __name__ == "__main__":
+    print(json.dumps({"mib": peak(*sys.argv[1:])}))

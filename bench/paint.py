@@ -1,0 +1,56 @@
+"""From a text to its picture: the app against BertViz's model view, 128 tokens, in Chromium.
+
+The app is timed from the key press in the text box until every part of the view is complete: it runs the model, sends
+and draws. BertViz is timed from asking for its finished document, on the same machine, until all of it is drawn: the
+model's run and the making of the document are told beside it and not counted. Both end at the first task after the
+frame that shows the picture.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from statistics import median
+
+from bench.bertviz_page import attention, document, painted_in, served
+from bench.browser import Page, chromium
+from bench.models import count_embedded
+from bench.report import Row, most
+from bench.server import app
+from bench.texts import text_of
+
+LIMIT = 1 / 20
+TOKENS, HEADS = 128, 72
+TEXTS, ROUNDS = 4, 2  # texts of the app for each round; rounds of BertViz
+
+
+def measure() -> Iterator[Row]:
+    """One row."""
+    began = time.perf_counter()
+    maps, names = attention(TOKENS)
+    html = document(maps, names)
+    made = time.perf_counter() - began
+    mine: list[float] = []
+    theirs: list[float] = []
+    with app() as server, served(html) as url, chromium() as browser:
+        page = Page(browser)
+        page.open(server.url)
+        page.painted()
+        page.settle()
+        for turn in range(ROUNDS):
+            mine += [submitted(page, seed) for seed in range(turn * TEXTS, (turn + 1) * TEXTS)]
+            theirs.append(painted_in(browser, url, HEADS * TOKENS * TOKENS))
+    value = median(mine) / median(theirs)
+    figure = f"{value:.4f} = 1/{1 / value:.0f} ({median(mine):.0f} ms against {median(theirs) / 1000:.1f} s)"
+    note = (
+        f"medians of {len(mine)} texts ({min(mine):.0f}–{max(mine):.0f} ms) and {ROUNDS} documents in turns; running "
+        f"the model for BertViz and making its document of {len(html) / 1e6:.0f} MB took {made:.1f} s more, not counted"
+    )
+    yield most(f"text submitted → all painted, {TOKENS} tokens / BertViz model view", LIMIT, value, figure, note)
+
+
+def submitted(page: Page, seed: int) -> float:
+    """Milliseconds for one text that was not read before."""
+    took = page.submit(text_of(TOKENS, count_embedded, seed))
+    page.settle()
+    return took

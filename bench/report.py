@@ -1,0 +1,54 @@
+"""A row of the table, and the table as Markdown."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measured figure. ``passed`` is None where there is no limit to keep: the figure is only told."""
+
+    what: str
+    bar: str
+    figure: str
+    passed: bool | None = None
+    note: str = ""
+
+    def cells(self) -> list[str]:
+        """As the table writes it."""
+        verdict = {True: "pass", False: "**fail**", None: "–"}[self.passed]
+        return [self.what, self.bar, self.figure, verdict, self.note]
+
+
+HEADINGS = ["what", "bar", "measured", "", "how"]
+
+
+def table(rows: Iterable[Row]) -> str:
+    """The rows as a Markdown table.
+
+    >>> print(table([Row("forward", "≤ 1.10", "1.02", True)]))
+    | what | bar | measured |  | how |
+    |---|---|---|---|---|
+    | forward | ≤ 1.10 | 1.02 | pass |  |
+    """
+    lines = [HEADINGS, *(row.cells() for row in rows)]
+    texts = ["| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in line) + " |" for line in lines]
+    texts.insert(1, "|" + "---|" * len(HEADINGS))
+    return "\n".join(texts)
+
+
+def most(what: str, limit: float, value: float, figure: str, note: str = "") -> Row:
+    """A row that passes when ``value`` is at most ``limit``."""
+    return Row(what, f"≤ {limit:.3g}", figure, value <= limit, note)
+
+
+def machine() -> str:
+    """The machine in words, with how busy it is: tasks running or waiting, the mean of the last minute."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    system = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
+    return f"{cores} cores, {memory:.0f} GiB, {system}; load before the run {os.getloadavg()[0]:.1f}"
