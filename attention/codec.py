@@ -9,7 +9,7 @@ Measured on real maps (docs/LOG.md): a linear byte loses up to half of a row's m
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -41,14 +41,35 @@ def from_sqrt8(coded: Bytes) -> Array:
     return weights
 
 
+def halves(weights: Array) -> npt.NDArray[np.float16]:
+    """Numbers as float16, bit for bit as ``astype`` rounds them; weights, in 0..1, many times faster on real maps.
+
+    Most weights of a long text are below 2**-14, where half precision is subnormal and ``astype`` slow; there a half
+    is a whole number of 2**-24. Elsewhere it is the single's bits with a smaller exponent and 13 fewer of fraction.
+
+    >>> halves(np.array([0.5, 1e-5, 0], np.float32)).tolist() == np.array([0.5, 1e-5, 0], np.float16).tolist()
+    True
+    """
+    single = np.ascontiguousarray(weights, np.float32)
+    if not ((single >= 0) & (single <= 1)).all():
+        return single.astype(np.float16)
+    bits = single.view(np.uint32)
+    half_up = bits + np.uint32(0xFFF) + ((bits >> np.uint32(13)) & np.uint32(1))  # ties to even
+    normal = (half_up >> np.uint32(13)) - np.uint32(0x1C000)
+    small = np.rint(single * np.float32(2**24)).astype(np.uint16)
+    return np.where(single < np.float32(2**-14), small, normal.astype(np.uint16)).view(np.float16)
+
+
 STORED: dict[str, np.dtype[Any]] = {"sqrt8": np.dtype("u1"), "float16": np.dtype("<f2"), "float32": np.dtype("<f4")}
+
+CODERS: dict[str, Callable[[Array], npt.NDArray[Any]]] = {"sqrt8": sqrt8, "float16": halves, "float32": np.asarray}
 
 
 def frame(header: Mapping[str, Any], arrays: Mapping[str, tuple[Array, str]]) -> bytes:
     """One frame; ``arrays`` maps a name to (values, coding), coding one of "sqrt8", "float16", "float32"."""
     entries, blocks, offset = [], [], 0
     for name, (values, coding) in arrays.items():
-        block = (sqrt8(values) if coding == "sqrt8" else values.astype(STORED[coding])).tobytes()
+        block = CODERS[coding](values).astype(STORED[coding], copy=False).tobytes()
         entries.append(
             {"name": name, "dtype": coding, "shape": list(values.shape), "offset": offset, "bytes": len(block)}
         )

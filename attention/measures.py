@@ -30,7 +30,7 @@ def distance(weights: Array, rows: npt.NDArray[np.intp] | None = None) -> Array:
     [2.0]
     """
     queries = np.arange(weights.shape[-2]) if rows is None else rows
-    away = np.abs(np.arange(weights.shape[-1])[None, :] - queries[:, None]).astype(np.float32)
+    away = np.abs(np.arange(weights.shape[-1], dtype=np.float32)[None, :] - queries.astype(np.float32)[:, None])
     result: Array = np.einsum("...qk,qk->...q", weights, away)
     return result
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from attention.codec import frame, unframe
+from attention.codec import frame, halves, unframe
 from tests.traces import sentence_trace
 
 
@@ -16,6 +16,16 @@ def test_a_frame_is_read_back(coding, error):
     assert header == {"layer": 3}
     assert np.abs(arrays["first"] - weights).max() <= error
     assert arrays["second"].shape == (3, 5)
+
+
+def test_halves_round_as_numpy_does():
+    """Every half from 0 to 1, every midpoint between two, the singles beside each, and numbers outside."""
+    every = np.arange(0x3C01, dtype=np.uint16).view(np.float16).astype(np.float32)
+    middle = (every[1:] + every[:-1]) / 2
+    around = np.concatenate([every, middle, np.nextafter(middle, 0), np.nextafter(middle, 1), [-1, 2, 70000]])
+    for values in (around[:-3].astype(np.float32), around.astype(np.float32)):
+        with np.errstate(over="ignore"):
+            np.testing.assert_array_equal(halves(values), values.astype(np.float16))
 
 
 def test_blocks_begin_at_multiples_of_eight():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import socket
+import time
 
 from streamlit import config
 
@@ -37,6 +38,8 @@ def network_address() -> str | None:
 
 def warm() -> None:
     """Read the first sentence, so that the first visitor does not wait for it."""
+    # A reader who comes with the start gets the page first: importing torch would hold it up by a third of a second.
+    time.sleep(1)
     try:
         trace = backend().trace(TraceRequest(text=EXAMPLES[0]["text"]))
         shelf().survey(trace, Look())

@@ -2456,6 +2456,7 @@ function createApp(root, makeSource) {
   let report = {};
   let frame = 0;
   let later = 0;
+  let unsent = false; // a choice to be reported once its picture is painted
   let since = 0;
   let asked = 0;
   let asking = 0;
@@ -2509,7 +2510,9 @@ function createApp(root, makeSource) {
       performance.mark("headlight:ask");
       store.set({ kept, preview: null });
       clearTimeout(later);
-      later = setTimeout(send, wait ? 350 : 0);
+      // The picture first: the page's answer costs the same server and the same thread of the browser.
+      unsent = !wait;
+      later = setTimeout(send, wait ? 350 : 1000);
     },
     flush() { clearTimeout(later); send(); },
     escape() {
@@ -2562,6 +2565,11 @@ function createApp(root, makeSource) {
     performance.mark("headlight:painted");
     clearTimeout(app.idle);
     app.idle = setTimeout(warm, 400);
+    if (unsent) {
+      unsent = false;
+      clearTimeout(later);
+      later = setTimeout(send, 30);
+    }
   }
   /** The next head of a short text, fetched before it is asked for. */
   function warm() {

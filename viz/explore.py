@@ -5,6 +5,7 @@ The payload is small; maps travel as binary frames that the component fetches fr
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -67,4 +68,6 @@ def _cells(cells: Sequence[Cell]) -> list[dict[str, Any]]:
     return [{"text": c.text, "special": c.special, "segment": c.segment, "word": c.word} for c in cells]
 
 
-_COMPONENT = st.components.v2.component("headlight_explore", html='<div id="explore"></div>', js=script(), css=style())
+ADDRESS = f"/headlight/script/{hashlib.sha256(script().encode()).hexdigest()[:16]}.js"
+_LOADER = (HERE / "loader.js").read_text(encoding="utf-8").replace("SCRIPT_ADDRESS", ADDRESS)
+_COMPONENT = st.components.v2.component("headlight_explore", html='<div id="explore"></div>', js=_LOADER, css=style())

@@ -1,0 +1,18 @@
+// Brings the component's script from its own address, so that browsers keep it and no message has to carry it.
+// The page puts the address in place of SCRIPT_ADDRESS; it holds the script's hash, so it never goes stale.
+
+const script = import(`${location.origin}SCRIPT_ADDRESS`);
+
+/** Streamlit calls this at the mount and at every change of the data; the script is asked the same way. */
+export default function (component) {
+  let leave = null;
+  let gone = false;
+  script.then(
+    (module) => { if (!gone) leave = module.default(component); },
+    () => { component.parentElement.append("The page's script could not be fetched. Reload the page."); },
+  );
+  return () => {
+    gone = true;
+    leave?.();
+  };
+}
