@@ -19,7 +19,7 @@ PARTS = ("encoder", "decoder", "cross")
 
 @dataclass(frozen=True)
 class ModelId:
-    """Which model: its name and revision as asked for, its kind and its architecture's class name."""
+    """Which model: its name, for a model of the hub the commit of its files, its kind and its class's name."""
 
     name: str
     revision: str | None

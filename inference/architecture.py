@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from inference.errors import Refusal, refusing
+
+# The most that a config.json may state under names that end so. Something is repeated that often, so that a single
+# number could keep this machine busy for days; no model that could be read here comes near.
+_MOST = {
+    re.compile(r"(layers?|heads?|blocks?|groups?|group_num|depths?|attention_types)$"): 1_000,
+    re.compile(r"experts?$"): 20_000,
+    re.compile(r"labels$"): 100_000,
+}
 
 
 @dataclass(frozen=True)
@@ -41,13 +50,14 @@ def read(config: Mapping[str, Any], name: str) -> Architecture:
             " Pick a model of a common architecture.",
             way_out="embedded",
         )
+    _refuse_absurd(config, name)
     with refusing(f"The config.json of {name} is broken or from another program version. Pick another model."):
         built = _build(config)
-        text = built.get_text_config()
-        heads = getattr(built, "num_attention_heads", None) or getattr(text, "num_attention_heads", None)
-        layers = getattr(built, "num_hidden_layers", None) or getattr(text, "num_hidden_layers", None) or 0
+        heads = _count(built, "num_attention_heads", name)
+        layers = _count(built, "num_hidden_layers", name)
         inputs = _main_input(built)
-    heads = max(heads) if isinstance(heads, list | tuple) and heads else heads
+        kind, writes = _kind(built, config)
+        class_name = str(next(iter(config.get("architectures") or []), None) or known[model_type])
     if not heads or model_type in _NO_ATTENTION:
         raise Refusal(
             f"{name} ({model_type}) has no attention to look at. Pick a Transformer, such as BERT or GPT-2.",
@@ -58,9 +68,7 @@ def read(config: Mapping[str, Any], name: str) -> Architecture:
             f"{name} ({model_type}) reads pictures or sound, not text. Pick a text model, such as BERT or GPT-2.",
             way_out="embedded",
         )
-    kind, writes = _kind(built, config)
-    class_name = next(iter(config.get("architectures") or []), None) or known[model_type]
-    return Architecture(str(class_name), model_type, kind, writes, int(layers), int(heads))
+    return Architecture(class_name, model_type, kind, writes, layers, heads)
 
 
 # They name heads in their configuration, but mean something else by them.
@@ -72,6 +80,44 @@ def _known_types() -> Mapping[str, str]:
     from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
 
     return {kind: names if isinstance(names, str) else names[0] for kind, names in MODEL_MAPPING_NAMES.items()}
+
+
+def _refuse_absurd(config: Mapping[str, Any], name: str) -> None:
+    """Raises Refusal for a number that would be repeated without end, in the configuration or in one inside it."""
+    for key, number in _numbers(config):
+        most = next((most for pattern, most in _MOST.items() if pattern.search(key)), number)
+        if number > most:
+            raise Refusal(
+                f"The config.json of {name} states {str(number)[:20]} as {key[:60]}; this app opens models with at most"
+                f" {most:,}. Pick another model.",
+                way_out="embedded",
+            )
+
+
+def _numbers(config: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """Every number with the name it stands under, however deep; not those of labels, whose names are anybody's."""
+    waiting: list[tuple[str, Any]] = [(key, value) for key, value in config.items() if key != "label2id"]
+    while waiting:
+        key, value = waiting.pop()
+        if isinstance(value, int | float):
+            yield key, value
+        elif isinstance(value, Mapping):
+            waiting.extend((str(inner), entry) for inner, entry in value.items())
+        elif isinstance(value, list | tuple):
+            waiting.extend((key, entry) for entry in value)
+
+
+def _count(built: Any, what: str, name: str) -> int:
+    """A number of layers or heads, the largest where each layer has its own, 0 where none is stated; raises Refusal."""
+    stated = getattr(built, what, None) or getattr(built.get_text_config(), what, None) or 0
+    stated = max(stated) if isinstance(stated, list | tuple) else stated
+    if type(stated) is not int or not 0 <= stated <= 1_000:
+        raise Refusal(
+            f"The config.json of {name} states {str(stated)[:20]} as {what}, which is no number from 1 to 1,000. Pick"
+            " another model.",
+            way_out="embedded",
+        )
+    return stated
 
 
 def _build(config: Mapping[str, Any]) -> Any:

@@ -46,8 +46,9 @@ class Backend(Protocol):
 class LocalBackend:
     """The backend in this process. Cheap to construct, thread-safe; torch is imported by the first trace.
 
-    Models and traces are kept within byte budgets, least recently used evicted first. Nothing is loaded or computed
-    twice at the same time, and loading or downloading one model never holds up traces of another.
+    Models and traces are kept within byte budgets, least recently used evicted first. No model is loaded and no single
+    trace computed twice at the same time; ``traces`` computes in a batch of its own what is not kept yet. Loading or
+    downloading one model never holds up traces of another.
 
     >>> LocalBackend(Settings()).models()[0].id
     'all-MiniLM-L6-v2'
@@ -136,8 +137,10 @@ class LocalBackend:
 
         def make() -> Loaded:
             source = sources.find(name, revision, self.settings)
-            self._models.make_room(loading.memory_of(source))
-            return loading.load(source, self.settings)
+            with loading.BUILDING:  # until it is kept: the next one then sees how much room is left
+                loaded = loading.load(source, self.settings, self._models.make_room)
+                self._models.put((name, revision), loaded, loaded.nbytes)
+            return loaded
 
         return self._models.get_or_make((name, revision), make, lambda loaded: loaded.nbytes)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -141,8 +144,40 @@ _HUB_CARDS = (
 )
 
 
+_FRESH = 5.0  # seconds for which an answer is given again: a page asks several times as it draws itself
+_LOOKING = threading.Lock()  # one thread looks, the others wait for what it finds
+_found: dict[Hashable, tuple[float, tuple[ModelCard, ...]]] = {}
+
+
 def catalogue(settings: Settings) -> tuple[ModelCard, ...]:
-    """The embedded model first, then local folders, then the hub's; each says whether it is on this machine already."""
+    """The embedded model first, then local folders, then the hub's; each says whether it is on this machine already.
+
+    A download that ends and a folder moved into an operator's folder are seen at once, what changes deeper inside
+    after some seconds.
+    """
+    with _LOOKING:
+        key, now = (settings, _changes(settings)), time.monotonic()
+        for old in [kept for kept, (until, _) in _found.items() if until <= now]:
+            del _found[old]
+        if key not in _found:
+            _found[key] = (now + _FRESH, _look(settings))
+        return _found[key][1]
+
+
+def _changes(settings: Settings) -> tuple[int | None, ...]:
+    """When the operator's folders and the hub models' places in the cache last changed; None for what is not there."""
+    places = [*settings.model_folders, *(hub.reference_file(card.id, None, settings) for card in _HUB_CARDS)]
+    return tuple(_changed(place) for place in places)
+
+
+def _changed(place: Path) -> int | None:
+    try:
+        return place.stat().st_mtime_ns
+    except OSError:
+        return None
+
+
+def _look(settings: Settings) -> tuple[ModelCard, ...]:
     local = tuple(_local_cards(settings))
     remote = tuple(replace(card, downloaded=hub.cached(card.id, None, settings) is not None) for card in _HUB_CARDS)
     return (_EMBEDDED_CARD, *local, *remote)
@@ -153,16 +188,16 @@ def _local_cards(settings: Settings) -> list[ModelCard]:
     for folder in folders.listed(settings.model_folders):
         try:
             folders.resolve(str(folder), settings.model_folders)
-            files = checkpoint.inspect(folder, folder.name)
+            cards[str(folder)] = _local_card(folder, checkpoint.inspect(folder, folder.name))
         except (Refusal, OSError):
             continue  # not a model that could be opened
-        cards[str(folder)] = _local_card(folder, files)
     return list(cards.values())
 
 
 def _local_card(folder: Path, files: checkpoint.Checkpoint) -> ModelCard:
-    names = [str(name) for name in files.config.get("architectures") or ["GGUF"]]
-    writes = files.gguf is not None or names[0].endswith(("ForCausalLM", "LMHeadModel"))
+    stated = files.config.get("architectures")
+    name = str(stated[0])[:60] if isinstance(stated, list) and stated else "GGUF" if files.gguf else "model"
+    writes = files.gguf is not None or name.endswith(("ForCausalLM", "LMHeadModel"))
     return ModelCard(
         id=str(folder),
         title=folder.name,
@@ -170,7 +205,7 @@ def _local_card(folder: Path, files: checkpoint.Checkpoint) -> ModelCard:
         language="",
         task="",
         size_bytes=sum(file.stat().st_size for file in files.weights),
-        summary=f"A local model ({names[0]}).",
+        summary=f"A local model ({name}).",
         local=True,
         downloaded=True,
     )

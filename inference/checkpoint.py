@@ -142,12 +142,20 @@ def header_parameters(file: Path, name: str) -> int:
             header = json.loads(stream.read(length))
         tensors = [entry for key, entry in header.items() if key != "__metadata__"]
         end = max((entry["data_offsets"][1] for entry in tensors), default=0)
-        parameters = sum(int(prod(entry["shape"])) for entry in tensors)
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        parameters = sum(_elements(entry["shape"]) for entry in tensors)
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, ArithmeticError) as error:
         raise broken from error
-    if end != size - 8 - length:
+    if end != size - 8 - length or parameters > 2 * end:  # the smallest type takes half a byte
         raise broken
     return parameters
+
+
+def _elements(shape: list[object]) -> int:
+    """Product of a tensor's sizes; raises ValueError for a size that is none, which JSON can hold (-1, 2.5, 1e400)."""
+    sizes = [size for size in shape if type(size) is int and size >= 0]
+    if len(sizes) < len(shape):
+        raise ValueError("A tensor has a size that is no size.")
+    return prod(sizes)
 
 
 def _gguf(folder: Path, file: Path, name: str) -> Checkpoint:

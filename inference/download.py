@@ -158,6 +158,9 @@ class Download:
                 before = self._partial(file)
                 try:
                     self._stream(file, before)
+                    self._check_stop()
+                    if self._partial(file) < file.nbytes:  # a server may end its answer early and call it whole
+                        raise httpx2.RemoteProtocolError("The answer ended early.")
                 except httpx2.TransportError:
                     failures = 0 if self._partial(file) > before else failures + 1
                     if failures >= _TRIES:

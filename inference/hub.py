@@ -42,12 +42,21 @@ class Offer:
         return sum(file.nbytes for file in self.files)
 
 
-def cached(name: str, revision: str | None, settings: Settings) -> Path | None:
-    """Folder of a model that is already downloaded, whole; None otherwise. Asks no network."""
+def reference_file(name: str, revision: str | None, settings: Settings) -> Path:
+    """The file in the cache that says which commit a branch or tag means; a download writes it last."""
     from huggingface_hub import constants
     from huggingface_hub.file_download import repo_folder_name
 
     root = (settings.cache or Path(constants.HF_HUB_CACHE)) / repo_folder_name(repo_id=name, repo_type="model")
+    return root / "refs" / (revision or "main")
+
+
+def cached(name: str, revision: str | None, settings: Settings) -> Path | None:
+    """Folder of a model that is already downloaded, whole; None otherwise. Asks no network.
+
+    Its name is the commit.
+    """
+    root = reference_file(name, None, settings).parent.parent
     reference = root / "refs" / (revision or "main")
     try:
         commit = reference.read_text().strip() if reference.is_file() else revision
@@ -58,7 +67,7 @@ def cached(name: str, revision: str | None, settings: Settings) -> Path | None:
         return None
     try:
         checkpoint.inspect(folder, name)
-    except Refusal:
+    except (Refusal, OSError):
         return None
     return folder
 

@@ -9,9 +9,12 @@ _NO_LIMIT = 10**9  # tokenizers say 10**30 when they know none
 
 
 def token_limit(model: Any, tokenizer: Any, records: bool, budget: int) -> int:
-    """The most tokens of one text, special ones included; ``budget`` is the memory for one trace, in bytes."""
+    """The most tokens of one text, special ones included; ``budget`` is the memory for all traces, in bytes.
+
+    One trace may take half of it: whatever is admitted is then kept, and the next one does not push it out at once.
+    """
     positions = position_limit(model, tokenizer)
-    memory = memory_limit(model, records, budget)
+    memory = memory_limit(model, records, budget // 2)
     return max(1, memory if positions is None else min(positions, memory))
 
 
@@ -33,18 +36,43 @@ def position_limit(model: Any, tokenizer: Any) -> int | None:
 
 
 def memory_limit(model: Any, records: bool, budget: int) -> int:
-    """Tokens whose trace stays within ``budget`` bytes.
+    """Tokens whose trace stays within ``budget`` bytes; of encoder-decoders, tokens on either side.
 
-    Queries, keys and values grow with n; finished maps, and the position bias of T5-like models, with n².
+    Queries, keys, values and each row's log-sum-exp grow with n; finished maps, and the position bias of T5-like
+    models, with n².
     """
     config = model.config.get_text_config()
-    layers = int(getattr(config, "num_hidden_layers", None) or 12)
-    heads = getattr(config, "num_attention_heads", None) or 12
-    heads = int(max(heads)) if isinstance(heads, list | tuple) else int(heads)
+    heads = _number(config, 12, "num_attention_heads")
+    shared = _number(config, heads, "num_key_value_heads")
+    # Not hidden_size / heads where a width is stated: Qwen 3, Gemma and T5 have wider heads than that.
+    width = _number(config, 0, "head_dim") or _number(config, 768, "hidden_size") // heads
+    attentions = layers = _number(config, 12, "num_hidden_layers")
+    two = bool(getattr(config, "is_encoder_decoder", False))
+    if two:  # a decoder's layer looks at its own text, and at the other one
+        attentions += 2 * _number(config, layers, "num_decoder_layers", "decoder_layers")
     if not records:
-        return isqrt(budget // (layers * heads * 4))
-    linear = 3 * layers * int(getattr(config, "hidden_size", None) or 768) * 4
-    square = heads * 4 if getattr(config, "relative_attention_num_buckets", None) else 0  # one bias for all layers
+        return isqrt(budget // (attentions * heads * 4))
+    linear = 4 * attentions * ((heads + 2 * shared) * width + heads)
+    square = 4 * heads * _biases(model, config, attentions, two)
     if not square:
         return budget // linear
     return (isqrt(linear**2 + 4 * square * budget) - linear) // (2 * square)
+
+
+def _biases(model: Any, config: Any, attentions: int, two: bool) -> int:
+    """How many position biases a trace holds: T5 has one for all layers of a part, UMT5 one for each layer."""
+    if not getattr(config, "relative_attention_num_buckets", None):
+        return 0
+    parts = 3 if two else 1
+    tables = sum(name.endswith("relative_attention_bias") for name, _ in model.named_modules())
+    return attentions if tables > parts else parts
+
+
+def _number(config: Any, default: int, *names: str) -> int:
+    """The first of these that the configuration states; the largest where each layer has its own."""
+    for name in names:
+        stated = getattr(config, name, None)
+        stated = max(stated, default=0) if isinstance(stated, list | tuple) else stated
+        if isinstance(stated, int) and stated > 0:
+            return stated
+    return default

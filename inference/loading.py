@@ -6,7 +6,7 @@ import gc
 import logging
 import re
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,14 +21,15 @@ from inference.tokenise import Reader
 log = logging.getLogger(__name__)
 
 # transformers patches its own modules while it builds a model, so one is built at a time. Traces never wait for it.
-_BUILDING = threading.Lock()
+# Whoever counts models holds it until the new one is counted, so that the next one is measured against what is left.
+BUILDING = threading.RLock()
 # Weights that a bare model may lack: they touch no attention.
 _HARMLESS = re.compile(r"(^|\.)(pooler|sequence_summary)\.|position_ids$|final_logits_bias$|inv_freq$")
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a model's files lie, and by what name and revision it was asked for."""
+    """Where a model's files lie, its name, and the commit they are from, where they are from the hub."""
 
     name: str
     revision: str | None
@@ -48,16 +49,28 @@ class Loaded:
     writes: bool  # can generate a target text
 
 
-def load(source: Source, settings: Settings) -> Loaded:
-    """The model in a folder, in float32, its weights exactly fitting; raises Refusal with the reason otherwise."""
+def load(source: Source, settings: Settings, make_room: Callable[[int], None] = lambda nbytes: None) -> Loaded:
+    """The model in a folder, in float32, its weights exactly fitting; raises Refusal with the reason otherwise.
+
+    ``make_room`` is called with the bytes it will take, before they are taken.
+    """
+
+    def fit(parameters: int) -> None:
+        needed = max(files.memory_bytes, checkpoint.memory_needed(parameters))
+        refuse_too_large(source.name, needed, settings.model_memory_bytes)  # before others are evicted for it
+        make_room(needed)
+        if needed > free_memory():
+            tidy()  # what was evicted goes now
+        refuse_too_large(source.name, needed, free_memory())
+
     files = checkpoint.inspect(source.folder, source.name)
-    refuse_too_large(source.name, files.memory_bytes, min(settings.model_memory_bytes, free_memory()))
-    with _BUILDING:
+    refuse_too_large(source.name, files.memory_bytes, settings.model_memory_bytes)
+    with BUILDING:
         set_threads(settings)
         config = files.config or _gguf_config(files, source.name)
         shape = architecture.read(config, source.name)
         tokenizer = _tokenizer(files, source.name)
-        model, records = _model(files, shape, source.name)
+        model, records = _model(files, shape, source.name, fit)
     tidy()
     rows = int(model.get_input_embeddings().weight.shape[0])
     return Loaded(
@@ -71,11 +84,6 @@ def load(source: Source, settings: Settings) -> Loaded:
     )
 
 
-def memory_of(source: Source) -> int:
-    """Bytes that the model in a folder will need; raises Refusal when it cannot be loaded at all."""
-    return checkpoint.inspect(source.folder, source.name).memory_bytes
-
-
 def refuse_too_large(name: str, needed: int, budget: int) -> None:
     """Raises Refusal when a model of that many bytes does not fit into ``budget`` bytes."""
     if needed > budget:
@@ -87,11 +95,14 @@ def refuse_too_large(name: str, needed: int, budget: int) -> None:
         )
 
 
-def _model(files: checkpoint.Checkpoint, shape: architecture.Architecture, name: str) -> tuple[Any, bool]:
+def _model(
+    files: checkpoint.Checkpoint, shape: architecture.Architecture, name: str, fit: Callable[[int], None]
+) -> tuple[Any, bool]:
     import torch
     import transformers
 
     from inference import capture
+    from inference.sketch import sketch
 
     # Its progress bar and its report of unused weights would fill the server's log; what matters is refused in words.
     transformers.utils.logging.disable_progress_bar()
@@ -103,9 +114,11 @@ def _model(files: checkpoint.Checkpoint, shape: architecture.Architecture, name:
         config = transformers.AutoConfig.from_pretrained(
             str(files.folder), local_files_only=True, trust_remote_code=False, **({} if files.config else extra)
         )
+        parameters, implementation = sketch(config, auto)
+        fit(parameters)  # the configuration decides how much memory is taken, whatever the files hold
         model, info = auto.from_pretrained(
             str(files.folder),
-            attn_implementation=capture.implementation(config),
+            attn_implementation=implementation,
             dtype=torch.float32,
             local_files_only=True,
             trust_remote_code=False,

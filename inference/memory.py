@@ -17,7 +17,8 @@ class ByteLru(Generic[Value]):
     """Values by key, together at most ``budget`` bytes, evicted least recently used first.
 
     Making a value holds no lock, so that a slow one never delays others; callers who ask for a key while it is being
-    made wait for that one making. A value larger than the budget is returned and not kept.
+    made wait for that one making. A value larger than the budget is kept alone until the next one comes: dropping it
+    would have it made again each time it is asked for.
 
     >>> cache = ByteLru(10)
     >>> cache.get_or_make("a", lambda: "aaaa", len), cache.get("a"), cache.nbytes
@@ -51,12 +52,10 @@ class ByteLru(Generic[Value]):
             return self._kept[key][0]
 
     def put(self, key: Hashable, value: Value, nbytes: int) -> None:
-        """Keeps a value and evicts others until the budget holds."""
+        """Keeps a value and evicts others until the budget holds, or nothing else is left."""
         with self._lock:
             self._drop(key)
-            if nbytes > self.budget:
-                return
-            self._trim(self.budget - nbytes)
+            self._trim(max(0, self.budget - nbytes))
             self._kept[key] = (value, nbytes)
             self._bytes += nbytes
 

@@ -12,128 +12,120 @@ from torch import Tensor
 
 from attention.mask import Array, Mask
 from attention.record import Record
-from inference.capture import Call
+from inference.interface import Call, own, place
+from inference.spans import Pair, Spans
 
 CROSS = re.compile(r"(^|\.)(encoder_attn|encdecattention|crossattention|cross_attn)(\.|$)", re.IGNORECASE)
 DECODER = re.compile(r"(^|\.)decoder\.")
-
-Spans = list[slice] | None
-
-
-def both_spans(
-    inputs: dict[str, Tensor], lengths: Sequence[int] | None, target_lengths: Sequence[int] | None
-) -> tuple[Spans, Spans]:
-    """Where the tokens of each sample's source and target stand; None where nothing is padded."""
-    if "encoder_hidden_states" in inputs:  # a decoder of its own, which reads what another model encoded
-        return _spans(inputs, "encoder_attention_mask", None), _spans(inputs, "attention_mask", lengths)
-    return _spans(inputs, "attention_mask", lengths), _spans(inputs, "decoder_attention_mask", target_lengths)
+PICTURE = re.compile(r"(^|\.)(vision_model|vision_tower|visual)\.")
 
 
-def _spans(inputs: dict[str, Tensor], mask_name: str, lengths: Sequence[int] | None) -> Spans:
-    if lengths is not None:
-        return [slice(0, length) for length in lengths]
-    mask = inputs.get(mask_name)
-    if mask is None:
-        return None
-    real = [row.nonzero().flatten() for row in mask]
-    return [slice(int(places[0]), int(places[-1]) + 1) for places in real]
-
-
-def parts(model: Any, calls: Sequence[Call], sources: Spans, targets: Spans) -> list[dict[str, tuple[Record, ...]]]:
-    """For each sample of the batch, its records by part, in the order of the calls."""
-    names = _part_names(model, calls)
-    found = []
-    for sample in range(max(call.query.shape[0] for call in calls)):
-        crop = _Crop(sample, sources, targets, decoder_only="cross" not in names)
-        records = [(name, crop.record(call, name)) for call, name in zip(calls, names, strict=True)]
-        found.append({part: tuple(r for name, r in records if name == part) for part in dict.fromkeys(names)})
-    return found
-
-
-def _part_names(model: Any, calls: Sequence[Call]) -> list[str]:
-    """Which part each call belongs to: by its module's place, and by whether it may look ahead."""
+def part_names(model: Any, calls: Sequence[Call]) -> list[str]:
+    """Which part each call belongs to: by its module's place, else by whether it may look ahead."""
     two = bool(getattr(model.config, "is_encoder_decoder", False))
-    looks_ahead = any(not call.causal for call in calls if not CROSS.search(call.path))
-    alone = "encoder" if looks_ahead else "decoder"
-    return [
-        "cross"
-        if CROSS.search(call.path)
-        else alone
-        if not two
-        else "decoder"
-        if DECODER.search(call.path)
-        else "encoder"
-        for call in calls
-    ]
+
+    def name(call: Call) -> str:
+        if CROSS.search(call.path):
+            return "cross"
+        return "decoder" if (DECODER.search(call.path) if two else call.causal) else "encoder"
+
+    return [name(call) for call in calls]
+
+
+def parts(model: Any, calls: list[Call], inputs: dict[str, Tensor], spans: Pair) -> list[dict[str, tuple[Record, ...]]]:
+    """For each sample of the batch, its records by part, in the order of the calls, which are used up.
+
+    Raises ValueError for attention inside windows of a picture, whose maps are not maps of the whole.
+    """
+    names = part_names(model, calls)
+    batch = next(iter(inputs.values())).shape[0]
+    odd = [call for call in calls if call.query.shape[0] != batch]
+    if odd:
+        raise ValueError(
+            f"{type(model).__name__} attends inside {odd[0].query.shape[0] // batch} windows of each picture, which "
+            "give no map of the whole picture. Pick a model that attends to all of it, such as ViT."
+        )
+    crops = [_Crop(sample, *spans) for sample in range(batch)]
+    found: list[dict[str, list[Record]]] = [{part: [] for part in dict.fromkeys(names)} for _ in crops]
+    for part in names:
+        call = calls.pop(0)  # its tensors are let go as soon as every sample has its own
+        for crop, records in zip(crops, found, strict=True):
+            records[part].append(crop.record(call, part))
+    return [{part: tuple(layers) for part, layers in records.items()} for records in found]
 
 
 class _Crop:
     """Makes the records of one sample; masks and biases that layers share are converted once."""
 
-    def __init__(self, sample: int, sources: Spans, targets: Spans, decoder_only: bool) -> None:
+    def __init__(self, sample: int, source: Spans | None, target: Spans | None) -> None:
         self.sample = sample
-        self.source = None if sources is None else sources[sample]
-        self.target = self.source if decoder_only else None if targets is None else targets[sample]
-        self.masks: dict[tuple[int | None, bool], tuple[Mask, Array | None]] = {}
-        self.biases: dict[int, Array] = {}
+        self.source, self.target = source, target
+        self.made: dict[tuple[Any, ...], tuple[tuple[Tensor | None, ...], tuple[Mask, Array | None]]] = {}
 
     def record(self, call: Call, part: str) -> Record:
         """The record of one call."""
-        queries = _whole(self.source if part == "encoder" else self.target, call.query)
-        keys = _whole(self.target if part == "decoder" else self.source, call.key)
-        mask, extra = self._mask(call, queries, keys)
-        bias = extra if call.bias is None else self._bias(call.bias, queries, keys)
+        rows = self._cut(call, self.source if part == "encoder" else self.target, call.query)
+        cols = self._cut(call, self.target if part == "decoder" else self.source, call.key)
+        vectors = self._mine(call.query, rows), self._mine(call.key, cols), self._mine(call.value, cols)
+        # Owned together, because three views that share one fused projection need no copies.
+        query, key, value = (numpy(tensor) for tensor in own(*vectors))
+        mask, bias = self._shared(call, rows, cols)
         return Record(
-            query=self._vectors(call.query, queries),
-            key=self._vectors(call.key, keys),
-            value=self._vectors(call.value, keys),
+            query=query,
+            key=key,
+            value=value,
             scale=call.scale,
             mask=mask,
             bias=bias,
             softcap=call.softcap,
-            sinks=None if call.sinks is None else _numpy(call.sinks.flatten()),
-            lse=None if call.lse is None else _numpy(self._own(call.lse)[:, queries]),
+            sinks=None if call.sinks is None else numpy(call.sinks.flatten().clone()),  # a weight of the model
+            lse=None if call.lse is None else numpy(*own(self._mine(call.lse, rows))),
         )
 
-    def _vectors(self, tensor: Tensor, tokens: slice) -> Array:
-        return _numpy(self._own(tensor)[:, tokens])
+    def _cut(self, call: Call, spans: Spans | None, vectors: Tensor) -> slice:
+        length = vectors.shape[2]
+        return slice(0, length) if spans is None or PICTURE.search(call.path) else spans.cut(self.sample, length)
 
-    def _own(self, tensor: Tensor) -> Tensor:
-        """This sample's part, holding no memory but its own: neither the batch's nor a fused projection's."""
-        mine = tensor[min(self.sample, tensor.shape[0] - 1)]
-        shared = mine.untyped_storage().nbytes() > 1.5 * mine.numel() * mine.element_size()
-        return mine.clone() if shared else mine
+    def _mine(self, tensor: Tensor, tokens: slice) -> Tensor:
+        """This sample's real tokens of (batch, head, token, ...)."""
+        return tensor[self.sample][:, tokens]
 
-    def _bias(self, bias: Tensor, queries: slice, keys: slice) -> Array:
-        if id(bias) not in self.biases:
-            self.biases[id(bias)] = _numpy(self._own(bias)[:, queries, keys].clone())
-        return self.biases[id(bias)]
+    def _shared(self, call: Call, rows: slice, cols: slice) -> tuple[Mask, Array | None]:
+        """Mask and bias, made once for all layers that were given the same ones."""
+        sides = (rows.start, rows.stop, cols.start, cols.stop)
+        where = (place(call.mask), place(call.bias), call.causal, sides)
+        if where not in self.made:
+            # The tensors are kept, so that their places stay their own.
+            self.made[where] = ((call.mask, call.bias), self._mask_and_bias(call, rows, cols))
+        return self.made[where][1]
 
-    def _mask(self, call: Call, queries: slice, keys: slice) -> tuple[Mask, Array | None]:
-        """The mask as a rule where it is one; an additive mask with other numbers gives these as a bias too."""
-        key = (None if call.mask is None else id(call.mask), call.causal)
-        if key not in self.masks:
-            self.masks[key] = self._make_mask(call, queries, keys)
-        return self.masks[key]
+    def _mask_and_bias(self, call: Call, rows: slice, cols: slice) -> tuple[Mask, Array | None]:
+        mask = Mask(rows.stop - rows.start, cols.stop - cols.start, causal=call.causal)
+        numbers = [] if call.bias is None else [self._block(call.bias, rows, cols)]
+        if call.mask is not None:
+            allowed, others = _split(self._block(call.mask, rows, cols))
+            mask = Mask.compact(allowed.cpu().numpy())
+            numbers += [] if others is None else [others]
+        return mask, numpy(sum(numbers, torch.zeros(()))) if numbers else None
 
-    def _make_mask(self, call: Call, queries: slice, keys: slice) -> tuple[Mask, Array | None]:
-        rows, cols = queries.stop - queries.start, keys.stop - keys.start
-        if call.mask is None:
-            return Mask(rows, cols, causal=call.causal and call.query.shape[2] > 1), None
-        mask = call.mask[min(self.sample, call.mask.shape[0] - 1)][:, queries, keys]
-        if mask.dtype == torch.bool:
-            return Mask.compact(mask.all(dim=0).numpy()), None
-        allowed = mask > torch.finfo(mask.dtype).min / 2
-        compact = Mask.compact(allowed.all(dim=0).numpy())
-        numbers = mask.masked_fill(~allowed, 0)
-        return compact, _numpy(numbers) if bool(numbers.any()) else None
+    def _block(self, tensor: Tensor, rows: slice, cols: slice) -> Tensor:
+        """(batch or 1, head or 1, query or 1, key) as this sample's (head or 1, row, col)."""
+        mine = tensor[self.sample if tensor.shape[0] > 1 else 0]
+        return mine.expand(-1, max(rows.stop, mine.shape[1]), -1)[:, rows, cols]
 
 
-def _whole(tokens: slice | None, vectors: Tensor) -> slice:
-    return slice(0, vectors.shape[2]) if tokens is None else tokens
+def _split(mask: Tensor) -> tuple[Tensor, Tensor | None]:
+    """A mask (head or 1, row, col) as pairs that any head lets through, and the numbers to add where they differ."""
+    lets = mask if mask.dtype == torch.bool else mask > torch.finfo(mask.dtype).min / 2
+    allowed = lets.any(dim=0)
+    numbers = torch.zeros_like(mask, dtype=torch.float32) if mask.dtype == torch.bool else mask.float()
+    # What every head hides is the mask's to say; what only some hide stays a number.
+    numbers = numbers.masked_fill(~lets, -torch.inf).masked_fill(~allowed, 0)
+    return allowed, numbers if bool(numbers.any()) else None
 
 
-def _numpy(tensor: Tensor) -> Array:
-    array: np.ndarray[Any, np.dtype[np.float32]] = tensor.detach().float().cpu().numpy()
+def numpy(tensor: Tensor) -> Array:
+    """The same numbers as a read-only float32 array; of a float32 tensor on the CPU, the same memory."""
+    array: np.ndarray[Any, np.dtype[np.float32]] = tensor.detach().to("cpu", torch.float32).numpy()
     array.setflags(write=False)
     return array

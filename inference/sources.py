@@ -14,7 +14,8 @@ def find(name: str, revision: str | None, settings: Settings) -> Source:
     """Where that model's files lie; raises Refusal.
 
     A name is a path only if it looks like one; any other is a hub id and never opens a folder of that name here. A
-    hub model that is not downloaded yet is refused with ``way_out="download"`` and its size, never fetched unasked.
+    hub model that is not downloaded yet is refused with ``way_out="download"`` and its offer, never fetched unasked.
+    A hub model's source names the commit that its files are from, since branches move on.
     """
     if name == EMBEDDED:
         return Source(name, None, embedded.folder())
@@ -25,13 +26,13 @@ def find(name: str, revision: str | None, settings: Settings) -> Source:
     check_revision(revision)
     downloaded = hub.cached(name, revision, settings)
     if downloaded is not None:
-        return Source(name, revision, downloaded)
+        return Source(name, downloaded.name, downloaded)
     offer = hub.look(name, revision, settings)
     refuse_too_large(name, offer.memory_bytes, settings.largest_model)
     raise Refusal(
         f"{name} is not on this machine yet. Downloading it takes {offer.nbytes / 1e6:,.0f} MB.",
         way_out="download",
-        details={"model": name, "revision": revision, "bytes": offer.nbytes, "memory": offer.memory_bytes},
+        details={"model": name, "revision": revision, "bytes": offer.nbytes, "offer": offer},
     )
 
 

@@ -7,15 +7,17 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from inference import EMBEDDED, LocalBackend, Refusal, TraceRequest
 from inference.settings import Settings
-from tests.fakehub import serving
-from tests.tinymodels import TEXT, save
+from tests.fakehub import COMMIT, serving
+from tests.tinymodels import TEXT, byte_level, save
 
 ANIMAL = "The animal didn't cross the street because it was too tired."
 
@@ -116,9 +118,7 @@ def test_a_model_is_loaded_once_for_all_threads(
 
     loads: list[str] = []
     real = loading.load
-    monkeypatch.setattr(
-        loading, "load", lambda source, settings: (loads.append(source.name), real(source, settings))[1]
-    )
+    monkeypatch.setattr(loading, "load", lambda source, *rest: (loads.append(source.name), real(source, *rest))[1])
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(local.trace, [TraceRequest(model=str(folder / "bert"), text=f"cat {n}") for n in range(8)]))
     assert loads == ["bert"]
@@ -132,10 +132,10 @@ def test_a_slow_load_holds_up_no_other_model(
     local.trace(TraceRequest(model=str(folder / "bert"), text="cat"))
     gate, begun, real = threading.Event(), threading.Event(), loading.load
 
-    def slow(source: loading.Source, settings: Settings) -> loading.Loaded:
+    def slow(*given: Any) -> loading.Loaded:
         begun.set()
         gate.wait(10)
-        return real(source, settings)
+        return real(*given)
 
     monkeypatch.setattr(loading, "load", slow)
     with ThreadPoolExecutor(1) as pool:
@@ -174,6 +174,54 @@ def test_traces_are_evicted_by_bytes_and_recent_ones_come_back(folder: Path) -> 
     assert again is not traces[0]
     equal(again, traces[0], atol=1e-6)
     assert backend.recent("unknown") is None
+
+
+def test_a_trace_larger_than_the_budget_is_computed_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from inference import batching
+
+    backend = LocalBackend(Settings(model_folders=(folder,), trace_memory_bytes=20_000))
+    trace = backend.trace(TraceRequest(model=str(folder / "bert"), text="the cat"))
+    backend._traces.budget = trace.nbytes - 1
+    monkeypatch.setattr(batching, "run", lambda *_: pytest.fail("it was computed again"))
+    backend._traces.put(trace.id, trace, trace.nbytes)
+    assert backend.recent(trace.id) is trace
+
+
+def test_what_is_admitted_is_kept(folder: Path) -> None:
+    for kind in ("bert", "llama", "t5"):
+        backend = LocalBackend(Settings(model_folders=(folder,), trace_memory_bytes=60_000))
+        limit = backend._model(str(folder / kind), None).limit
+        request = TraceRequest(model=str(folder / kind), text="the cat " * 90, target="the cat", cut=limit)
+        request = request if kind == "t5" else replace(request, target=None)
+        trace = backend.trace(request)
+        assert len(trace.tokens) == limit
+        assert trace.nbytes <= 30_000
+
+
+def test_two_models_asked_for_together_do_not_both_pass(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is measured against the room that the one before it has left."""
+    from inference import loading
+
+    backend = LocalBackend(Settings(model_folders=(folder,), model_memory_bytes=32_120_000))
+    kept: list[int] = []
+    real = loading._model
+    monkeypatch.setattr(loading, "_model", lambda *given: (real(*given), kept.append(backend._models.nbytes))[0])
+    with ThreadPoolExecutor(2) as pool:
+        kinds = [str(folder / kind) for kind in ("bert", "gpt2")]
+        list(pool.map(lambda kind: backend.trace(TraceRequest(model=kind, text="a")), kinds))
+    assert kept == [0, 0]
+    assert len(backend._models) == 1
+
+
+def test_one_token_of_a_decoder_that_gives_maps_only(tmp_path: Path) -> None:
+    """A map of one cell looks neither back nor ahead; what the model is was seen when it was loaded."""
+    from transformers import BloomConfig, BloomModel
+
+    byte_level(tmp_path / "bloom")
+    BloomModel(BloomConfig(hidden_size=24, n_layer=2, n_head=3, vocab_size=350)).save_pretrained(tmp_path / "bloom")
+    backend = LocalBackend(Settings(model_folders=(tmp_path,)))
+    trace = backend.trace(TraceRequest(model=str(tmp_path / "bloom"), text="a"))
+    assert (len(trace.tokens), trace.part, trace.model.kind, trace.has_qkv()) == (1, "decoder", "decoder", False)
 
 
 def test_a_refusal_is_no_recent_trace(backend: LocalBackend) -> None:
@@ -231,6 +279,7 @@ def test_from_the_hub_to_a_trace(folder: Path, tmp_path: Path) -> None:
         assert backend.status("someone/tiny") == "here"
         trace = backend.trace(request)
     assert (trace.model.name, trace.tokens) == ("someone/tiny", ("[CLS]", "the", "cat", "[SEP]"))
+    assert (request.revision, trace.model.revision) == (None, COMMIT)
     assert backend.status("someone/tiny") == "loaded"
 
 

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
+import pytest
+
+from inference import catalogue as room
+from inference import hub
 from inference.catalogue import catalogue
 from inference.hub_names import check_id
 from inference.request import EMBEDDED
@@ -42,3 +49,40 @@ def test_local_models_are_listed_and_what_is_none_is_not(tmp_path: Path) -> None
         ("t5", "encoder-decoder"),
     ]
     assert all(Path(card.id).is_dir() and card.downloaded for card in local)
+
+
+def test_what_was_found_is_given_again_for_some_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[Settings] = []
+    real = room._look
+    monkeypatch.setattr(room, "_look", lambda settings: (looks.append(settings), real(settings))[1])
+    one, other = Settings(cache=tmp_path), Settings(cache=tmp_path / "other")
+    assert catalogue(one) is catalogue(one)
+    catalogue(other)
+    assert looks == [one, other]
+    later = time.monotonic() + 6
+    monkeypatch.setattr(room, "time", SimpleNamespace(monotonic=lambda: later))
+    catalogue(one)
+    assert looks == [one, other, one]
+    assert len(room._found) == 1
+
+
+def test_a_new_folder_and_a_finished_download_are_seen_at_once(tmp_path: Path) -> None:
+    (tmp_path / "models").mkdir()
+    settings = Settings(cache=tmp_path / "cache", model_folders=(tmp_path / "models",))
+    assert not any(card.local for card in catalogue(settings))
+    save(tmp_path / "models" / "mine", "bert")
+    assert [card.title for card in catalogue(settings) if card.local] == ["mine"]
+    reference = hub.reference_file("openai-community/gpt2", None, settings)
+    save(reference.parent.parent / "snapshots" / "abc", "gpt2")
+    reference.parent.mkdir()
+    reference.write_text("abc")
+    assert [card.title for card in catalogue(settings) if card.downloaded] == ["MiniLM (embedded)", "mine", "GPT-2"]
+
+
+@pytest.mark.parametrize("architectures", [5, [], {}, "GPT2LMHeadModel", [None]])
+def test_odd_configurations_spoil_no_list(tmp_path: Path, architectures: object) -> None:
+    save(tmp_path / "mine", "bert")
+    config = json.loads((tmp_path / "mine" / "config.json").read_text())
+    (tmp_path / "mine" / "config.json").write_text(json.dumps(config | {"architectures": architectures}))
+    cards = catalogue(Settings(cache=tmp_path / "cache", model_folders=(tmp_path,)))
+    assert [card.title for card in cards if card.local] == ["mine"]

@@ -42,6 +42,17 @@ def garbage(folder: Path) -> None:
     (folder / "model.safetensors").write_bytes(b"\xff" * 200)
 
 
+def shaped(shape: str) -> Callable[[Path], None]:
+    """Makes the header state that shape for a tensor of eight bytes."""
+
+    def spoil(folder: Path) -> None:
+        header = f'{{"x": {{"dtype": "F32", "shape": {shape}, "data_offsets": [0, 8]}}}}'.encode()
+        (folder / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + b"\0" * 8)
+
+    spoil.__name__ = f"shape {shape}"
+    return spoil
+
+
 def zipped(folder: Path) -> None:
     (folder / "model.safetensors").write_bytes(b"PK\x03\x04" + b"\0" * 200)
 
@@ -94,6 +105,8 @@ CASES: list[tuple[Callable[[Path], None], str]] = [
     (pickled, "only in a pickle file, which can run hidden programs"),
     (truncated, r"are damaged or incomplete \(model\.safetensors\)"),
     (garbage, "are damaged or incomplete"),
+    *((shaped(shape), "are damaged") for shape in ("[1e400]", "[1e400, 0]", "[-1]", "[2.0]", "[true]", "2", "null")),
+    *((shaped(shape), "are damaged") for shape in (f"[{10**400}]", "[1000000, 1000000]")),
     (zipped, "are damaged or incomplete"),
     (empty, "are damaged or incomplete"),
     (mute, "comes without a tokenizer"),

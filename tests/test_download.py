@@ -11,6 +11,7 @@ import pytest
 from inference import hub
 from inference.download import Download
 from inference.errors import Refusal
+from inference.hub_files import RemoteFile
 from inference.settings import Settings
 from tests.fakehub import FakeHub, serving
 from tests.tinymodels import save
@@ -102,6 +103,33 @@ def test_a_cut_connection_is_taken_up_again(fake: FakeHub, settings: Settings) -
     fake.cut_after = 800_000
     assert Download(hub.look(NAME, None, settings), settings).start().wait(20)
     assert len(fake.ranges()) == 1
+
+
+@pytest.mark.parametrize("status", [200, 206])
+def test_an_answer_that_ends_early_and_calls_itself_whole(
+    fake: FakeHub, settings: Settings, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    """A proxy that cuts long answers, or answers a Range with nothing, would be asked again for ever."""
+    download = Download(hub.look(NAME, None, settings), settings)
+    streams: list[int] = []
+
+    def stream(file: RemoteFile, start: int) -> None:
+        streams.append(start)
+        if status == 200 or not start:
+            download._partial_path(file).write_bytes(b"\0" * 10)
+
+    monkeypatch.setattr(download, "_stream", stream)
+    with pytest.raises(Refusal, match="The hub cannot be reached") as caught:
+        download.start().wait(20)
+    assert caught.value.way_out == "retry"
+    assert streams == [0, 10, 10, 10]
+
+
+def test_a_short_answer_can_be_stopped(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    download = Download(hub.look(NAME, None, settings), settings)
+    monkeypatch.setattr(download, "_stream", lambda file, start: download.stop())
+    assert not download.start().wait(20)
+    assert download.state == "stopped"
 
 
 def test_bytes_that_arrive_wrong_are_thrown_away(fake: FakeHub, settings: Settings) -> None:

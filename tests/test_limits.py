@@ -7,10 +7,16 @@ from types import SimpleNamespace
 
 import pytest
 
+from attention.trace import Trace
+from inference import capture
 from inference.limits import memory_limit, position_limit, token_limit
 from inference.loading import Source, load
 from inference.settings import Settings
+from tests.architectures import MAPS_ONLY, RECORDED, Architecture, build, inputs
 from tests.tinymodels import save
+
+capture.install()
+TEXTS = [row for row in RECORDED + MAPS_ONLY if row.kind in ("encoder", "decoder", "encoder-decoder")]
 
 
 def test_relative_positions_are_limited_by_memory_alone(tmp_path: Path) -> None:
@@ -32,15 +38,35 @@ def test_finished_maps_grow_with_the_square() -> None:
 
 
 def test_recorded_vectors_grow_with_the_length() -> None:
-    assert (
-        memory_limit(model(num_hidden_layers=2, num_attention_heads=3, hidden_size=24), True, 4 * 3 * 2 * 24 * 100)
-        == 100
-    )
+    budget = 4 * 2 * (3 * 24 + 3) * 100  # and a log-sum-exp for each head
+    assert memory_limit(model(num_hidden_layers=2, num_attention_heads=3, hidden_size=24), True, budget) == 100
+
+
+@pytest.mark.parametrize("row", TEXTS, ids=lambda row: row.name)
+def test_the_longest_text_fills_the_budget_and_no_more(row: Architecture) -> None:
+    """Ten tokens on every side take what the limit reckons with, for wide heads, shared keys and biases alike."""
+    opened = build(row, capture.NAME)
+    records = capture.prepare(opened)
+    given = inputs(row, (10,))
+    given |= {f"decoder_{name}": given[name] for name in ("input_ids", "attention_mask") if f"decoder_{name}" in given}
+    parts = capture.record_parts(opened, given)[0]
+    taken = Trace("", None, "", None, None, None, parts).nbytes
+    assert memory_limit(opened, records, int(taken * 0.95)) < 10 <= memory_limit(opened, records, int(taken * 1.05))
+
+
+def test_stated_widths_count_not_hidden_sizes() -> None:
+    qwen3 = model(num_hidden_layers=28, num_attention_heads=16, num_key_value_heads=8, hidden_size=1024, head_dim=128)
+    assert memory_limit(qwen3, True, 4 * 28 * (32 * 128 + 16) * 100) == 100
+
+
+def test_one_text_takes_half_of_the_budget() -> None:
+    sizes = model(num_hidden_layers=2, num_attention_heads=3, hidden_size=24)
+    assert token_limit(sizes, SimpleNamespace(), True, 4 * 2 * (3 * 24 + 3) * 100) == 50
 
 
 def test_a_position_bias_counts_too() -> None:
     sizes = {"num_hidden_layers": 2, "num_attention_heads": 3, "hidden_size": 24}
-    budget = 4 * 3 * 2 * 24 * 100 + 4 * 3 * 100**2
+    budget = 4 * 2 * (3 * 24 + 3) * 100 + 4 * 3 * 100**2
     assert memory_limit(model(**sizes, relative_attention_num_buckets=32), True, budget) == 100
 
 

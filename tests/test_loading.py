@@ -8,10 +8,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+import torch
 
 from inference.checkpoint import inspect
 from inference.errors import Refusal
-from inference.loading import Loaded, Source, load, memory_of
+from inference.loading import Loaded, Source, load
 from inference.settings import Settings
 from tests.tinymodels import save
 
@@ -109,8 +110,39 @@ def test_code_that_comes_with_a_model_is_never_run(models: Path, tmp_path: Path)
 def test_too_large_for_the_budget(models: Path) -> None:
     with pytest.raises(Refusal, match=r"bert needs about 0\.0 GB of memory; this app may use 0\.0 GB"):
         opened(models / "bert", model_memory_bytes=1000)
-    source = Source("bert", None, models / "bert")
-    assert memory_of(source) == inspect(models / "bert", "bert").memory_bytes
+
+
+def test_room_is_made_for_what_the_model_takes_and_only_if_it_may(models: Path) -> None:
+    rooms: list[int] = []
+    loaded = load(Source("bert", None, models / "bert"), Settings(), rooms.append)
+    assert len(rooms) == 1
+    assert inspect(models / "bert", "bert").memory_bytes <= rooms[0] <= 33_000_000 + 2 * loaded.nbytes
+    with pytest.raises(Refusal):
+        load(Source("bert", None, models / "bert"), Settings(model_memory_bytes=1000), rooms.append)
+    assert len(rooms) == 1
+
+
+def test_a_configuration_larger_than_its_weights_takes_no_memory(
+    models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(models / "bert", tmp_path / "vast")
+    config = json.loads((tmp_path / "vast" / "config.json").read_text())
+    (tmp_path / "vast" / "config.json").write_text(json.dumps(config | {"hidden_size": 300_000}))
+    monkeypatch.setattr("transformers.AutoModel.from_pretrained", lambda *_, **__: pytest.fail("it was built"))
+    with pytest.raises(Refusal, match=r"vast needs about \d+\.\d GB of memory"):
+        opened(tmp_path / "vast", model_memory_bytes=10**9)
+
+
+def test_a_configuration_that_would_be_built_for_hours(
+    models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inference.sketch.MOST_MODULES", 20)
+    with pytest.raises(Refusal, match="do not fit together"):
+        opened(models / "bert")
+    monkeypatch.undo()
+    for _ in range(2):  # the count is of one building
+        torch.nn.Sequential(*(torch.nn.Identity() for _ in range(30)))
+    assert opened(models / "bert").records
 
 
 def test_what_is_loaded_leaves_the_collectors_sight(models: Path) -> None:

@@ -31,10 +31,13 @@ def test_bytes_count_not_entries() -> None:
     assert ("c" in cache, "b" in cache, len(cache)) == (True, False, 2)
 
 
-def test_what_is_larger_than_everything_is_returned_and_not_kept() -> None:
-    cache = filled(10, a=4)
-    assert cache.get_or_make("b", lambda: "x" * 11, len) == "x" * 11
-    assert ("b" in cache, "a" in cache) == (False, True)
+def test_what_is_larger_than_everything_is_kept_alone_until_the_next_one() -> None:
+    cache, made = filled(10, a=4), []
+    for _ in range(3):
+        assert cache.get_or_make("b", lambda: made.append(1) or "x" * 11, len) == "x" * 11
+    assert (len(made), "b" in cache, "a" in cache) == (1, True, False)
+    cache.put("c", "c", 4)
+    assert ("b" in cache, "c" in cache, cache.nbytes) == (False, True, 4)
 
 
 def test_putting_again_counts_once() -> None:

@@ -12,7 +12,7 @@ from inference.errors import Refusal
 from inference.request import EMBEDDED
 from inference.settings import Settings
 from inference.sources import find, here
-from tests.fakehub import serving
+from tests.fakehub import COMMIT, serving
 from tests.tinymodels import save
 
 
@@ -43,11 +43,14 @@ def test_a_hub_model_is_offered_not_fetched(tmp_path: Path) -> None:
         with pytest.raises(Refusal, match=r"someone/tiny is not on this machine yet\. Downloading it takes") as caught:
             find("someone/tiny", None, settings)
         assert caught.value.way_out == "download"
-        assert caught.value.details["bytes"] > 0
+        offer = caught.value.details["offer"]
+        assert (offer, caught.value.details["bytes"]) == (hub.look("someone/tiny", None, settings), offer.nbytes)
+        assert caught.value.again().details["offer"] is offer
         assert not any(path.endswith(".safetensors") for _, path, _ in fake.asked)
         assert not here("someone/tiny", None, settings)
         Download(hub.look("someone/tiny", None, settings), settings).start().wait(20)
-        assert find("someone/tiny", None, settings).folder.name == hub.look("someone/tiny", None, settings).commit
+        found = find("someone/tiny", None, settings)
+        assert found.folder.name == found.revision == hub.look("someone/tiny", None, settings).commit == COMMIT
         assert here("someone/tiny", None, settings)
 
 

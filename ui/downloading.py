@@ -4,29 +4,22 @@ from __future__ import annotations
 
 import streamlit as st
 
-from inference import Refusal
 from inference.download import Download
 from inference.hub import Offer
 from ui.choice import Choice
-from ui.refusals import say, show
+from ui.refusals import say
 from ui.session import current
 from ui.shelf import backend
 
 RUNNING = "downloads"  # by (model, revision): those this session looks at
 
 
-def offer(choice: Choice) -> None:
+def offer(choice: Choice, found: Offer) -> None:
     """Draw the offer of the chosen model, or its download where one runs."""
     key = (choice.model, choice.revision)
     running: dict[tuple[str, str], Download] = st.session_state.setdefault(RUNNING, {})
     if key in running:
         _watch()
-        return
-    try:
-        with st.spinner("Asking the hub what this model is"):
-            found = backend().look(choice.model, choice.revision or None)
-    except Refusal as refusal:
-        show(refusal)
         return
     say(_words(found), role="status")
     st.button(

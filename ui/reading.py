@@ -51,7 +51,7 @@ def read(choice: Choice) -> Trace | None:
     except Refusal as refusal:
         waiting.empty()
         if refusal.way_out == "download":
-            offer(choice)
+            offer(choice, refusal.details["offer"])
         else:
             show(refusal)
         return None
