@@ -155,11 +155,28 @@ def test_a_text_within_the_budget_makes_a_document_within_its_bytes(layers, head
         assert tokens >= 25
 
 
+def long_row(count, per_word=1):
+    words = tuple(i // per_word for i in range(count))
+    return TokenRow(("x",) * count, (1,) * count, words, (0,) * count, (None,) * count)
+
+
 def test_too_long_a_text_is_refused_in_one_sentence():
-    long = View(sentence_trace(parts={"encoder": (record(6, 6, heads=12),)}))
-    assert too_long("model", long) is None
-    object.__setattr__(long, "__dict__", {**long.__dict__, "queries": (None,) * 900, "keys": (None,) * 900})
-    assert re.search(r"model view .* beyond 158 tokens .* this text has 900", too_long("model", long))
+    short = sentence_trace(parts={"encoder": (record(6, 6, heads=12),)})
+    assert too_long("model", View(short)) is None
+    long = sentence_trace(source=long_row(900), parts={"encoder": (record(900, 900, heads=12),)})
+    assert re.search(r"model view .* beyond 158 tokens .* this text has 900", too_long("model", View(long)))
+
+
+def test_every_part_that_a_document_holds_counts():
+    parts = {"encoder": (record(400, 400),), "decoder": (record(3, 3),), "cross": (record(3, 400),)}
+    trace = replace(translation_trace(), source=long_row(400), parts=parts)
+    assert "this text has 400" in too_long("head", View(trace, "decoder"))
+
+
+def test_the_neuron_view_counts_pieces_since_it_shows_them():
+    trace = sentence_trace(source=long_row(1200, per_word=8), parts={"encoder": (record(1200, 1200, heads=12),)})
+    assert len(View(trace, words=True).queries) == 150
+    assert "this text has 1200" in too_long("neuron", View(trace, words=True))
 
 
 class Handler(BaseHTTPRequestHandler):
