@@ -19,8 +19,10 @@ def measure() -> Iterator[Row]:
 
     from inference.capture import record_parts
     from inference.settings import Settings
+    from inference.threads import calm_blas
 
     torch.set_num_threads(Settings().forward_threads)
+    calm_blas()
     for name in (EMBEDDED, BERT_BASE):
         plain = build(name, "sdpa")
         given = inputs(TOKENS)

@@ -16,6 +16,7 @@ from inference.memory import ByteLru
 from inference.request import TraceRequest
 from inference.settings import Settings
 from inference.text import check_text
+from inference.threads import calm_blas
 
 if TYPE_CHECKING:
     from inference.loading import Loaded
@@ -55,6 +56,7 @@ class LocalBackend:
     """
 
     def __init__(self, settings: Settings | None = None) -> None:
+        calm_blas()
         self.settings = settings or Settings.from_env()
         self._models: ByteLru[Loaded] = ByteLru(self.settings.model_memory_bytes)
         self._traces: ByteLru[Trace] = ByteLru(self.settings.trace_memory_bytes)

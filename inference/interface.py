@@ -158,7 +158,9 @@ def _by_kernel(call: Call, tape: Tape) -> tuple[Tensor, Tensor | None]:
     if call.bias is not None:
         mask, causal = _with_bias(call, mask), False
     if FLASH is not None and _fits_flash(query, key, value, mask):
-        output, lse = FLASH(query, key, value, 0.0, causal, attn_mask=mask, scale=call.scale)
+        # Scaled before the product, as a record computes its scores: where these are large, the roundings of a score
+        # and of its row's sum then cancel in exp(score - sum). The other order costs 1e-5 of a weight at scores of 40.
+        output, lse = FLASH(query * call.scale, key, value, 0.0, causal, attn_mask=mask, scale=1.0)
         return output, lse
     output = torch.nn.functional.scaled_dot_product_attention(
         query, key, value, mask, is_causal=causal, scale=call.scale, enable_gqa=query.shape[1] != key.shape[1]
