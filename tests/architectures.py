@@ -121,12 +121,21 @@ MAPS_ONLY = [
     Architecture("GPT-Neo", "gpt_neo", "decoder",
                  {"hidden_size": 24, "num_layers": 2, "num_heads": 3, "vocab_size": 40, "max_position_embeddings": 64,
                   "attention_types": [[["global", "local"], 1]], "window_size": 4, "intermediate_size": 32}),
+    Architecture("MPT", "mpt", "decoder", {"d_model": 24, "n_heads": 3, "n_layers": 2, "vocab_size": 40}),
+    # Its decoder hands over queries, keys and values, its encoder does not.
+    Architecture("BigBird-Pegasus", "bigbird_pegasus", "encoder-decoder",
+                 {**SEQ2SEQ, "attention_type": "original_full"}),
 ]  # fmt: skip
 
 SPARSE_BIGBIRD = Architecture(
     "BigBird, sparse", "big_bird", "encoder",
     {**BERT, "block_size": 2, "num_random_blocks": 1, "max_position_embeddings": 64},
 )  # fmt: skip
+
+
+def named(name: str) -> Architecture:
+    """The row of that name."""
+    return next(row for row in (*RECORDED, *MAPS_ONLY) if row.name == name)
 
 
 def build(row: Architecture, implementation: str) -> Any:
