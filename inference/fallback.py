@@ -10,6 +10,7 @@ from torch import Tensor
 
 from attention.record import MapRecord
 from inference import bands
+from inference.errors import Refusal
 from inference.interface import own
 from inference.records import numpy
 from inference.spans import Pair, Spans
@@ -23,7 +24,7 @@ BANDED = ("longformer", "led")
 Parts = dict[str, tuple[MapRecord, ...]]
 
 
-class NoMaps(ValueError):
+class NoMaps(Refusal):
     """This architecture reports no attention, or none of whole texts."""
 
 
@@ -44,7 +45,7 @@ def prepare(model: Any, given: dict[str, Tensor]) -> None:
 def parts(model: Any, inputs: dict[str, Tensor], spans: Pair, largest: int = LARGEST) -> tuple[list[Parts], Any]:
     """For each sample its maps by part, and the model's output.
 
-    Raises NoMaps for models that report no attention, or report it in pieces; ValueError for texts that are too long.
+    Raises NoMaps for models that report no attention, or report it in pieces; Refusal for texts that are too long.
     """
     widths = _widths(inputs)
     _refuse_sparse(model, widths[0], spans[0])
@@ -126,9 +127,10 @@ def _refuse_sparse(model: Any, width: int | None, source: Spans | None) -> None:
     longest = getattr(model, LONGEST, None)
     tokens = (width or 0) if source is None else max(place.stop - place.start for place in source.places)
     if longest is not None and tokens > longest:
-        raise ValueError(
+        raise Refusal(
             f"{type(model).__name__} attends sparsely beyond {longest} tokens, which cannot be shown; "
-            f"this text has {tokens}. Shorten the text."
+            f"this text has {tokens}. Shorten the text.",
+            way_out="text",
         )
 
 
@@ -138,9 +140,10 @@ def _refuse_large(model: Any, tokens: int, largest: int) -> None:
     layers, heads = getattr(config, "num_hidden_layers", 12), getattr(config, "num_attention_heads", 12)
     needs = sides * layers * heads * tokens**2 * 4
     if needs > largest:
-        raise ValueError(
+        raise Refusal(
             f"{type(model).__name__} gives finished maps only; for {tokens} tokens they take {needs / 2**30:.1f} GiB, "
-            f"more than the {largest / 2**30:.1f} GiB allowed. Shorten the text."
+            f"more than the {largest / 2**30:.1f} GiB allowed. Shorten the text.",
+            way_out="text",
         )
 
 

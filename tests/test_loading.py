@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from inference import LocalBackend, TraceRequest
 from inference.checkpoint import inspect
 from inference.errors import Refusal
 from inference.loading import Loaded, Source, load
@@ -148,3 +149,16 @@ def test_a_configuration_that_would_be_built_for_hours(
 def test_what_is_loaded_leaves_the_collectors_sight(models: Path) -> None:
     opened(models / "bert")
     assert gc.get_freeze_count() > 10_000
+
+
+def test_why_an_architecture_cannot_be_shown_reaches_the_reader(tmp_path: Path) -> None:
+    """LongT5 reports its attention in pieces: the sentence says so, and not only that something failed."""
+    import transformers as t
+
+    save(tmp_path / "t5", "t5")
+    config = t.LongT5Config(
+        vocab_size=130, d_model=24, d_kv=8, d_ff=20, num_layers=2, num_heads=3, decoder_start_token_id=0
+    )
+    t.LongT5ForConditionalGeneration(config).save_pretrained(tmp_path / "t5")
+    with pytest.raises(Refusal, match="in pieces, not as a map of all tokens"):
+        LocalBackend(Settings(model_folders=(tmp_path,))).trace(TraceRequest(str(tmp_path / "t5"), "the cat sat"))
