@@ -55,10 +55,10 @@ def cores() -> int:
 
 @dataclass(frozen=True)
 class Settings:
-    """Limits and places. Without arguments: half the machine's memory for models, an eighth for traces, no folders."""
+    """Limits and places. Without arguments: half the machine's memory for models, a quarter for traces, no folders."""
 
     model_memory_bytes: int = field(default_factory=lambda: machine_memory() // 2)
-    trace_memory_bytes: int = field(default_factory=lambda: machine_memory() // 8)
+    trace_memory_bytes: int = field(default_factory=lambda: machine_memory() // 4)
     model_folders: tuple[Path, ...] = ()  # local models may be opened inside these only
     offline: bool = False  # never ask the hub
     endpoint: str | None = None  # None: huggingface_hub's own, which reads HF_ENDPOINT

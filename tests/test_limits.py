@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import torch
 
 from attention.trace import Trace
 from inference import capture
@@ -81,3 +82,12 @@ def test_the_smaller_of_table_and_training_counts(stated: int | None, trained: i
 
 def test_at_least_one_token() -> None:
     assert token_limit(model(max_position_embeddings=512), SimpleNamespace(), True, 1) == 1
+
+
+def test_a_modernbert_reads_8192_tokens_on_a_machine_of_24_gib() -> None:
+    """A quarter of the memory is for traces, and one text may take half of that."""
+    import transformers
+
+    with torch.device("meta"):
+        model = transformers.AutoModel.from_config(transformers.ModernBertConfig())
+    assert memory_limit(model, True, 24 * 2**30 // 4 // 2) >= 8192
