@@ -45,7 +45,7 @@ def how_to_read() -> None:
     with st.expander("How to read this"):
         st.markdown(
             "- A **head** gives each token (row) weights over the tokens it looks at (columns); a row sums to one: "
-            "softmax(q · kᵀ / √d), [arXiv:1706.03762](https://arxiv.org/abs/1706.03762).\n"
+            "the softmax of q · kᵀ, in most models over √d, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762).\n"
             "- Click a word to ask where it looks; switch to “is looked at by” for the other direction. The sentence "
             "above the maps says what the numbers say, for the head that is chosen.\n"
             "- A large weight shows where a head reads, not yet what the model does with it "

@@ -6,6 +6,7 @@ import streamlit as st
 
 from inference.catalogue import ModelCard
 from ui.choice import Choice
+from ui.refusals import say
 from ui.session import FRESH, NEW_MODEL, choose, current
 from ui.shelf import backend
 
@@ -30,7 +31,8 @@ def pick(choice: Choice) -> None:
     )
     card = cards.get(choice.model)
     if card is not None:
-        st.caption(card.summary)
+        # A local model's summary quotes its own files, so it is shown as text.
+        say(card.summary, role="status")
     if card is None or not (card.embedded or card.local):
         st.session_state[REVISION] = choice.revision
         st.text_input(
