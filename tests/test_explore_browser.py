@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from attention.storage import parse
 from inference import LocalBackend, TraceRequest
+from tests.browser import idle
 from tests.visitor import open_page, painted, read, text_box
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
@@ -62,9 +63,11 @@ def test_a_click_that_was_undone_can_be_made_again(page, app_url):
         page.get_by_role("button", name="street").first.click()
         painted(page, focus=8)
         expect(page).to_have_url(re.compile("focus=8"))
+        idle(page)  # a reader goes back once the page has answered
         page.go_back()
         painted(page, focus=10)
         expect(page).not_to_have_url(re.compile("focus="))
+        idle(page)
 
 
 def test_a_trace_that_the_server_forgot_is_read_again(page, app_url, problems):
@@ -99,6 +102,7 @@ def test_arrow_keys_move_the_head_and_back_undoes(page, app_url):
     page.keyboard.press("Enter")
     painted(page, layer=4, head=2)
     expect(page).to_have_url(re.compile("layer=4&head=2"))
+    idle(page)
     page.go_back()
     painted(page, layer=3, head=1)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
-
 import streamlit as st
 
 from attention.trace import Trace
@@ -41,12 +39,13 @@ def read(choice: Choice) -> Trace | None:
         say(sentence, role="status")
     if choice.opened:
         return _opened(choice.opened)
+    doing = _doing(choice)
     waiting = st.empty()
     if not st.session_state.get(SHOWN):
         # Later on, what is on screen stays until the new picture is ready.
-        waiting.html(f'<div class="headlight-skeleton" role="status">{escape(_doing(choice))}</div>')
+        waiting.html(f'<div class="headlight-skeleton" role="status">{doing}</div>')
     try:
-        with st.spinner("Reading the text", show_time=True):
+        with st.spinner(doing, show_time=True):
             trace = backend().trace(request_of(choice))
     except Refusal as refusal:
         waiting.empty()
@@ -64,9 +63,9 @@ def read(choice: Choice) -> Trace | None:
 
 
 def _doing(choice: Choice) -> str:
-    return (
-        f"{choice.model.rsplit('/', 1)[-1]} is reading the text; the first time it is loaded, which takes some seconds."
-    )
+    """What takes the time; without the model's name, which a link may have made up."""
+    loaded = backend().status(choice.model, choice.revision or None) == "loaded"
+    return "Reading the text" if loaded else "Loading the model, then reading the text"
 
 
 def _opened(trace_id: str) -> Trace | None:
