@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import importlib
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from attention.trace import Trace
 from inference.catalogue import ModelCard, catalogue
 from inference.download import Download
 from inference.errors import Refusal
+from inference.heads import BARE
 from inference.hub import Offer
+from inference.keys import size_of
 from inference.memory import ByteLru
+from inference.questions.question import Answer, InspectRequest, PredictRequest, Question
 from inference.request import TraceRequest
 from inference.settings import Settings
 from inference.text import check_text
@@ -43,6 +47,14 @@ class Backend(Protocol):
         """The trace of a request made here before, made again if it was evicted; None for an unknown key."""
         ...
 
+    def predict(self, request: PredictRequest[Answer]) -> Answer:
+        """What the model says: masked words, whether a sentence follows, the next token."""
+        ...
+
+    def inspect(self, request: InspectRequest[Answer]) -> Answer:
+        """What the model holds or computes on the way: a layer's numbers, positions, vectors."""
+        ...
+
 
 class LocalBackend:
     """The backend in this process. Cheap to construct, thread-safe; torch is imported by the first trace.
@@ -60,6 +72,7 @@ class LocalBackend:
         self.settings = settings or Settings.from_env()
         self._models: ByteLru[Loaded] = ByteLru(self.settings.model_memory_bytes)
         self._traces: ByteLru[Trace] = ByteLru(self.settings.trace_memory_bytes)
+        self._answers: ByteLru[Any] = ByteLru(self.settings.trace_memory_bytes // 8)
         self._requests: ByteLru[TraceRequest] = ByteLru(_REMEMBERED_BYTES)
         self._forwards = threading.BoundedSemaphore(self.settings.forwards)
         self._downloads: dict[tuple[str, str], Download] = {}
@@ -106,13 +119,34 @@ class LocalBackend:
         request = self._requests.get(key)
         return None if request is None else self.trace(request)
 
+    def predict(self, request: PredictRequest[Answer]) -> Answer:
+        """What the model says; raises Refusal for a model without the head that this needs."""
+        return self._answer(request)
+
+    def inspect(self, request: InspectRequest[Answer]) -> Answer:
+        """What the model holds or computes on the way; raises Refusal for a model that has no such thing."""
+        return self._answer(request)
+
+    def _answer(self, question: Question[Answer]) -> Answer:
+        """The kept answer, or a new one from the module of inference/answers/ that the question names."""
+
+        def make() -> Answer:
+            loaded = self._model(question.model, question.revision, question.HEAD)
+            module = importlib.import_module(f"inference.answers.{question.ANSWERED_BY}")
+            with self._forwards:
+                made: Answer = module.answer(loaded, question)
+            return made
+
+        answer: Answer = self._answers.get_or_make(question.key, make, size_of)
+        return answer
+
     def status(self, model: str, revision: str | None = None) -> str:
         """One of "loaded", "loading", "downloading", "here" (on this machine) and "absent". Asks no network."""
         from inference.sources import here
 
-        if (model, revision) in self._models:
+        if (model, revision, BARE) in self._models:
             return "loaded"
-        if self._models.making((model, revision)):
+        if self._models.making((model, revision, BARE)):
             return "loading"
         with self._lock:
             running = [d for d in self._downloads.values() if d.offer.id == model and d.offer.revision == revision]
@@ -134,17 +168,17 @@ class LocalBackend:
                 download = self._downloads[offer.id, offer.commit] = Download(offer, self.settings)
         return download.start()
 
-    def _model(self, name: str, revision: str | None) -> Loaded:
+    def _model(self, name: str, revision: str | None, head: str = BARE) -> Loaded:
         from inference import loading, sources
 
         def make() -> Loaded:
             source = sources.find(name, revision, self.settings)
             with loading.BUILDING:  # until it is kept: the next one then sees how much room is left
-                loaded = loading.load(source, self.settings, self._models.make_room)
-                self._models.put((name, revision), loaded, loaded.nbytes)
+                loaded = loading.load(source, self.settings, self._models.make_room, head)
+                self._models.put((name, revision, head), loaded, loaded.nbytes)
             return loaded
 
-        return self._models.get_or_make((name, revision), make, lambda loaded: loaded.nbytes)
+        return self._models.get_or_make((name, revision, head), make, lambda loaded: loaded.nbytes)
 
     def _compute(self, requests: Sequence[TraceRequest]) -> list[Trace]:
         """Traces of requests for one model and revision, in their order."""

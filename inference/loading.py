@@ -14,6 +14,7 @@ from typing import Any
 from attention.trace import ModelId
 from inference import architecture, checkpoint
 from inference.errors import Refusal, refusing
+from inference.heads import BARE, auto_class
 from inference.limits import token_limit
 from inference.settings import Settings, free_memory
 from inference.tokenise import Reader
@@ -49,10 +50,12 @@ class Loaded:
     writes: bool  # can generate a target text
 
 
-def load(source: Source, settings: Settings, make_room: Callable[[int], None] = lambda nbytes: None) -> Loaded:
+def load(
+    source: Source, settings: Settings, make_room: Callable[[int], None] = lambda nbytes: None, head: str = BARE
+) -> Loaded:
     """The model in a folder, in float32, its weights exactly fitting; raises Refusal with the reason otherwise.
 
-    ``make_room`` is called with the bytes it will take, before they are taken.
+    ``make_room`` is called with the bytes it will take, before they are taken. ``head`` is one of inference.heads.
     """
 
     def fit(parameters: int) -> None:
@@ -70,7 +73,7 @@ def load(source: Source, settings: Settings, make_room: Callable[[int], None] = 
         config = files.config or _gguf_config(files, source.name)
         shape = architecture.read(config, source.name)
         tokenizer = _tokenizer(files, source.name)
-        model, records = _model(files, shape, source.name, fit)
+        model, records = _model(files, shape, source.name, fit, head)
     tidy()
     rows = int(model.get_input_embeddings().weight.shape[0])
     return Loaded(
@@ -96,7 +99,7 @@ def refuse_too_large(name: str, needed: int, budget: int) -> None:
 
 
 def _model(
-    files: checkpoint.Checkpoint, shape: architecture.Architecture, name: str, fit: Callable[[int], None]
+    files: checkpoint.Checkpoint, shape: architecture.Architecture, name: str, fit: Callable[[int], None], head: str
 ) -> tuple[Any, bool]:
     import torch
     import transformers
@@ -108,7 +111,7 @@ def _model(
     transformers.utils.logging.disable_progress_bar()
     transformers.utils.logging.set_verbosity_error()
     capture.install()
-    auto = transformers.AutoModelForSeq2SeqLM if shape.writes else transformers.AutoModel
+    auto = auto_class(head, shape.writes)
     extra: dict[str, Any] = {"gguf_file": files.gguf.name} if files.gguf else {"use_safetensors": True}
     with refusing(f"{name} cannot be opened: its weights and its configuration do not fit together."):
         config = transformers.AutoConfig.from_pretrained(

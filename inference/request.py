@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
-import hashlib
-import json
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from inference.keys import key_of
+
 EMBEDDED = "all-MiniLM-L6-v2"  # the model that comes with the app
-_SCHEMA = 1  # counts up when the same request would give another trace
 
 
 @dataclass(frozen=True)
@@ -37,20 +35,10 @@ class TraceRequest:
     @cached_property
     def key(self) -> str:
         """SHA-256 of the request as canonical JSON, 64 hexadecimal digits. Lone surrogates are allowed here."""
-        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        fields["edits"] = [_plain(edit) for edit in self.edits]
-        canonical = json.dumps({"schema": _SCHEMA, **fields}, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
-        return hashlib.sha256(canonical.encode()).hexdigest()
+        return key_of(self)
 
     @property
     def weight(self) -> int:
         """Rough bytes of memory that remembering this request takes."""
         texts = (self.model, self.text, self.pair or "", self.target or "", self.revision or "")
         return 500 + sum(4 * len(text) for text in texts) + 200 * len(self.edits)
-
-
-def _plain(edit: Any) -> Any:
-    """An edit as JSON: its class's name and its fields."""
-    if dataclasses.is_dataclass(edit) and not isinstance(edit, type):
-        return {"edit": type(edit).__name__, **dataclasses.asdict(edit)}
-    return edit

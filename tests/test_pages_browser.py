@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,23 @@ from tests.browser import PATIENCE, PHONE, ROOT, accessibility
 from tests.visitor import DEEP_LINK, open_page, painted
 
 PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
-ADDRESSES = {"explore": "/", "bertviz_views": "/bertviz"}
+
+
+@dataclass(frozen=True)
+class Visit:
+    """How a page is reached, what shows that its main figure is drawn, and whether it has the shared text box."""
+
+    address: str
+    link: str  # its name in the sidebar
+    figure: str  # selector of its main figure
+    text: bool = True
+
+
+CHART = ".js-plotly-plot .main-svg"
+VISITS = {
+    "explore": Visit("/", "Explore", ""),
+    "bertviz_views": Visit("/bertviz", "BertViz", "iframe"),
+}
 # Streamlit's own buttons for its sidebar and menu, which a page cannot change.
 STREAMLITS_OWN = ["[data-testid='stSidebarHeader']", "[data-testid='stToolbar']", "[data-testid='stHeader']"]
 DESKTOP = {"width": 1440, "height": 900}
@@ -22,12 +39,14 @@ def drawn(page, name):
     """Wait until the page has drawn its main figure."""
     if name == "explore":
         painted(page)
-    else:
+    elif name == "bertviz_views":
         expect(page.frame_locator("iframe").locator("#vis svg, #vis canvas").first).to_be_visible(timeout=PATIENCE)
+    else:
+        expect(page.locator(VISITS[name].figure).first).to_be_visible(timeout=PATIENCE)
 
 
-def test_every_page_has_an_address():
-    assert set(PAGES) == set(ADDRESSES), "a new page needs its address here"
+def test_every_page_can_be_visited():
+    assert set(PAGES) == set(VISITS), "a new page needs its line in VISITS"
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -35,7 +54,7 @@ def test_every_page_has_an_address():
 @pytest.mark.parametrize("colour_scheme", ["light", "dark"])
 def test_every_page_is_drawn_and_accessible(page, app_url, problems, name, viewport, colour_scheme):
     problems.allow(DEEP_LINK)
-    open_page(page, app_url, ADDRESSES[name])
+    open_page(page, app_url, VISITS[name].address)
     drawn(page, name)
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     expect(page.locator("[data-testid='stException']")).to_have_count(0)
@@ -52,8 +71,9 @@ def test_every_page_keeps_the_view_of_the_last(page, app_url, name):
     open_page(page, app_url, text="One text for all pages.", layer=2, head=3)
     painted(page, layer=2, head=3)
     if name != "explore":
-        page.get_by_role("link", name="BertViz").click()
+        page.get_by_role("link", name=VISITS[name].link, exact=True).first.click()
         drawn(page, name)
-        expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("One text for all pages.")
+        if VISITS[name].text:
+            expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("One text for all pages.")
         page.get_by_role("link", name="Explore").first.click()
     painted(page, layer=2, head=3)

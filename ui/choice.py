@@ -70,7 +70,7 @@ TYPES = {field.name: str(field.type) for field in fields(Choice)}
 def to_query(choice: Choice) -> dict[str, str]:
     """The address of a view; what is as by default stays out of it. Too long a text is left out: see ``fits``."""
     values = {f.name: getattr(choice, f.name) for f in fields(Choice) if getattr(choice, f.name) != f.default}
-    query = {name: ("1" if value else "0") if isinstance(value, bool) else str(value) for name, value in values.items()}
+    query = {name: write_value(value) for name, value in values.items()}
     long = {name: query.pop(name) for name in ("text", "pair", "target") if len(query.get(name, "")) > 1500}
     if long:
         packed = zlib.compress("\0".join(f"{name}={value}" for name, value in long.items()).encode(), 9)
@@ -99,8 +99,13 @@ def parse(query: Mapping[str, str]) -> tuple[Choice, list[str]]:
     return replace(Choice(), **values), notes
 
 
-def _read(name: str, raw: str) -> Any:
-    kind = TYPES[name]
+def write_value(value: Any) -> str:
+    """One value as an address writes it; ``read_value`` is its inverse."""
+    return ("1" if value else "0") if isinstance(value, bool) else str(value)
+
+
+def read_value(name: str, kind: str, raw: str, choices: tuple[str, ...] | None = None) -> Any:
+    """One value of an address, of the type that is named; raises ValueError in one sentence."""
     if kind == "bool":
         if raw not in ("0", "1"):
             raise ValueError(f"The link's “{name}” should be 0 or 1, but is {raw[:40]!r}; the usual setting is used.")
@@ -108,12 +113,17 @@ def _read(name: str, raw: str) -> Any:
     if kind.startswith("int"):
         if not (raw.isascii() and raw.isdigit() and len(raw) < 8):
             raise ValueError(f"The link's “{name}” should be a whole number, but is {raw[:40]!r}; it is left out.")
-        return min(int(raw), 1) if name == "count" else int(raw)
-    if name in CHOICES and raw not in CHOICES[name]:
+        return int(raw)
+    if choices is not None and raw not in choices:
         raise ValueError(f"The link's “{name}” is unknown: {raw[:40]!r}; the usual one is used.")
-    if name == "pins":
-        return _pins(raw)
     return raw
+
+
+def _read(name: str, raw: str) -> Any:
+    value = read_value(name, TYPES[name], raw, CHOICES.get(name))
+    if name == "count":
+        return min(value, 1)
+    return _pins(value) if name == "pins" else value
 
 
 def _pins(raw: str) -> str:

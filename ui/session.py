@@ -7,9 +7,10 @@ from typing import Any
 
 import streamlit as st
 
-from ui.choice import Choice, parse, to_query
+from ui.choice import LONGEST_LINK, PACKED, TYPES, Choice, parse, to_query
 
 CHOICE, WRITTEN, PAGE, NOTES = "choice", "written_query", "page", "link_notes"
+OWN = "own_query"  # by page: what its address holds beside the choice
 
 # What belongs to one text on one model; a change of either makes the page choose anew from the numbers.
 FRESH: dict[str, Any] = {"layer": None, "head": None, "focus": None, "to": None, "pins": "", "opened": "", "cut": None}
@@ -25,6 +26,8 @@ def begin(page: str) -> Choice:
     if CHOICE not in state or not (query == state[WRITTEN] or (moved and not query)):
         # Another address than the one written last: a link was followed, or the browser's back button pressed.
         state[CHOICE], state[NOTES] = parse(query)
+        rest = {name: raw for name, raw in query.items() if name not in TYPES and name != PACKED}
+        state.setdefault(OWN, {})[page] = rest
     _write()
     return current()
 
@@ -48,8 +51,23 @@ def notes() -> list[str]:
     return found
 
 
+def own_query() -> dict[str, str]:
+    """What this page's address holds beside the choice, as text: its own options (ui/options.py)."""
+    found: dict[str, str] = st.session_state.setdefault(OWN, {}).get(st.session_state[PAGE], {})
+    return found
+
+
+def write_own(query: dict[str, str]) -> None:
+    """Put this page's own options into the address; what does not fit into a link stays in the session only."""
+    st.session_state[OWN][st.session_state[PAGE]] = query
+    st.session_state[NOTES] = []
+    _write()
+
+
 def _write() -> None:
-    query = to_query(current())
+    query, own = to_query(current()), own_query()
+    if sum(len(name) + len(raw) for name, raw in (*query.items(), *own.items())) <= LONGEST_LINK:
+        query = {**own, **query}
     st.session_state[WRITTEN] = query
     if st.query_params.to_dict() != query:
         st.query_params.from_dict(query)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
 
 from ui.session import begin
 from ui.sidebar import sidebar
@@ -14,12 +15,24 @@ ROOT = Path(__file__).resolve().parents[1]
 st.set_page_config(page_title="Headlight", page_icon=str(ROOT / "assets" / "icon.png"), layout="wide")
 st.html(ROOT / "assets" / "app.css")
 
-page = st.navigation(
-    [
-        st.Page(ROOT / "pages" / "explore.py", title="Explore", icon=":material/grid_view:", default=True),
-        st.Page(ROOT / "pages" / "bertviz_views.py", title="BertViz", icon=":material/polyline:", url_path="bertviz"),
-    ]
-)
+# Section -> pages in the order of reading: file, title, icon, and the address where it is not the file's name.
+PAGES = {
+    "Look": [
+        ("explore.py", "Explore", "grid_view", None),
+        ("bertviz_views.py", "BertViz", "polyline", "bertviz"),
+    ],
+    "Learn": [],
+    "Predict": [],
+    "Probe": [],
+}
+
+
+def _page(file: str, title: str, icon: str, address: str | None) -> StreamlitPage:
+    first = file == "explore.py"
+    return st.Page(ROOT / "pages" / file, title=title, icon=f":material/{icon}:", url_path=address, default=first)
+
+
+page = st.navigation({section: [_page(*entry) for entry in entries] for section, entries in PAGES.items() if entries})
 choice = begin(page.url_path)
 with st.sidebar:
     sidebar(choice)

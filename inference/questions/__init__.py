@@ -1,0 +1,1 @@
+"""What can be asked of a model besides its attention, each a frozen value with its answer. Knows no torch."""

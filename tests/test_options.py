@@ -1,0 +1,82 @@
+"""A page's own options: written to an address and read back the same, hostile addresses in one sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ui.options import read, write
+
+
+@dataclass(frozen=True)
+class Waves:
+    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"show": ("map", "curves")}
+
+    show: str = "map"
+    note: str = "none"
+    dimension: int = 3
+    until: int | None = None
+    checked: bool = False
+
+
+@pytest.mark.parametrize(
+    "options", [Waves(), Waves("curves", "ä & = ?", 0, 7, True), Waves(note=""), Waves(dimension=9)]
+)
+def test_what_is_written_is_read_back(options):
+    assert read(Waves, write(options)) == (options, [])
+
+
+def test_defaults_stay_out_of_the_address():
+    assert write(Waves()) == {}
+    assert write(Waves(checked=True)) == {"checked": "1"}
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ({"show": "<b>"}, "“show” is unknown"),
+        ({"dimension": "-1"}, "“dimension” should be a whole number"),
+        ({"until": "1e9"}, "“until” should be a whole number"),
+        ({"checked": "yes"}, "“checked” should be 0 or 1"),
+    ],
+)
+def test_what_cannot_be_read_is_said_and_the_default_used(query, sentence):
+    found, problems = read(Waves, query)
+    assert found == Waves()
+    assert len(problems) == 1
+    assert sentence in problems[0]
+
+
+def script():
+    from dataclasses import dataclass
+
+    import streamlit as st
+
+    from ui.options import choose_own, own
+    from ui.session import begin, choose
+
+    @dataclass(frozen=True)
+    class Knob:
+        turn: int = 0
+
+    begin("page")
+    st.button("turn", on_click=lambda: choose_own(Knob, turn=own(Knob).turn + 1))
+    st.button("shared", on_click=lambda: choose(words=True))
+    st.text(own(Knob).turn)
+
+
+def test_options_and_the_shared_choice_live_in_one_address():
+    app = AppTest.from_function(script)
+    app.query_params["turn"] = "4"
+    app.run()
+    assert app.text[0].value == "4"
+    app.button[0].click().run()
+    app.button[1].click().run()
+    assert app.text[0].value == "5"
+    assert {name: app.query_params[name] for name in ("turn", "words")} == {"turn": "5", "words": "1"}
+    app.query_params["turn"] = "1"
+    app.run()
+    assert app.text[0].value == "1", "another address than the one written is followed"

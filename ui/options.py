@@ -1,0 +1,65 @@
+"""What one page lets its reader choose beside the shared choice: a frozen value that lives in the address too.
+
+A page states its options as a frozen dataclass with defaults; ``CHOICES`` names the fields with few allowed values.
+
+>>> from dataclasses import dataclass
+>>> from typing import ClassVar
+>>> @dataclass(frozen=True)
+... class Waves:
+...     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"show": ("map", "curves")}
+...     show: str = "map"
+...     dimension: int = 0
+>>> read(Waves, {"show": "curves", "dimension": "7"})
+(Waves(show='curves', dimension=7), [])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any, TypeVar
+
+from ui.choice import read_value, write_value
+from ui.session import notes, own_query, write_own
+
+Options = TypeVar("Options")
+
+
+def own(kind: type[Options]) -> Options:
+    """This page's options as the address has them; what could not be read is added to the session's notes."""
+    found, problems = read(kind, own_query())
+    for problem in problems:
+        if problem not in notes():
+            notes().append(problem)
+    return found
+
+
+def choose_own(kind: type[Options], **changes: Any) -> None:
+    """Change some of this page's options; the address follows."""
+    write_own(write(replace(own(kind), **changes)))  # type: ignore[type-var]
+
+
+def read(kind: type[Options], query: Mapping[str, str]) -> tuple[Options, list[str]]:
+    """Options from an address, and a sentence for each part that could not be read."""
+    values: dict[str, Any] = {}
+    problems: list[str] = []
+    for field in fields(kind):  # type: ignore[arg-type]
+        if field.name not in query:
+            continue
+        try:
+            choices = getattr(kind, "CHOICES", {}).get(field.name)
+            values[field.name] = read_value(field.name, _kind(field.type), query[field.name], choices)
+        except ValueError as error:
+            problems.append(str(error))
+    return kind(**values), problems
+
+
+def write(options: Any) -> dict[str, str]:
+    """Options for an address; what is as by default stays out of it."""
+    changed = {f.name: getattr(options, f.name) for f in fields(options) if getattr(options, f.name) != f.default}
+    return {name: write_value(value) for name, value in changed.items() if value is not None}
+
+
+def _kind(stated: Any) -> str:
+    """A field's type by name, whether annotations are kept as text or not."""
+    return str(getattr(stated, "__name__", stated))
