@@ -200,8 +200,6 @@ def _checked(request: TraceRequest, longest: int) -> TraceRequest:
     """The request with its texts made sound; raises Refusal for a text that no model can read."""
     if request.cut is not None and request.cut < 1:
         raise Refusal(f"A text cut to {request.cut} tokens has nothing left. Keep at least one.", way_out="text")
-    if request.edits:
-        raise Refusal("This backend cannot change what happens inside the attention. Ask without edits.")
     return replace(
         request,
         text=check_text(request.text, longest=longest),

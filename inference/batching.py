@@ -44,11 +44,23 @@ def prepare(loaded: Loaded, request: TraceRequest, key: str, forwards: AbstractC
     if loaded.id.kind != "encoder-decoder":
         if request.target is not None:
             raise Refusal(f"{loaded.id.name} writes no second text. Leave the target text empty.", way_out="text")
-        return Sample(key, request, source, None, None)
+        return _checked(loaded, Sample(key, request, source, None, None))
     if request.target is not None:
-        return Sample(key, request, source, *writing.given(loaded, request.target))
+        return _checked(loaded, Sample(key, request, source, *writing.given(loaded, request.target)))
     with forwards:
-        return Sample(key, request, source, *writing.written(loaded, source))
+        return _checked(loaded, Sample(key, request, source, *writing.written(loaded, source)))
+
+
+def _checked(loaded: Loaded, sample: Sample) -> Sample:
+    """The sample itself; raises Refusal for edits that this model or this text has no place for."""
+    if sample.request.edits:
+        from inference import edits
+
+        source, target = len(sample.source.ids), len(sample.target.ids if sample.target else sample.source.ids)
+        queries = {"encoder": source, "decoder": target, "cross": target}
+        keys = {"encoder": source, "decoder": target, "cross": source}
+        edits.check(loaded.model, sample.request.edits, queries, keys)
+    return sample
 
 
 def batches(samples: Sequence[Sample]) -> Iterator[list[Sample]]:
@@ -71,7 +83,8 @@ def run(loaded: Loaded, batch: Sequence[Sample]) -> list[Trace]:
         inputs = collate(loaded, batch)
         lengths = [len(sample.source.ids) for sample in batch]
         targets = [len(sample.target.ids) for sample in batch if sample.target is not None] or None
-        parts = capture.record_parts(loaded.model, inputs, lengths, targets)
+        edits = [sample.request.edits for sample in batch]
+        parts = capture.record_parts(loaded.model, inputs, lengths, targets, edits)
     return [
         Trace(
             id=sample.key,

@@ -7,6 +7,7 @@ of threads with ``record``.
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +16,10 @@ from torch import Tensor
 from transformers import AttentionInterface, AttentionMaskInterface, AutoModel
 from transformers.masking_utils import sdpa_mask
 
+from attention.edits import Edit
 from attention.record import AnyRecord
 from inference import fallback, records, spans, tiny
+from inference.edits import HEADS, editing
 from inference.interface import PATH, attend, recording
 
 __all__ = ["NAME", "Recording", "implementation", "install", "prepare", "record", "record_parts", "recording"]
@@ -85,9 +88,13 @@ def _recordable(model: Any, given: dict[str, Tensor]) -> bool:
     except BROKEN as error:  # some count on the masks of eager attention, and work with these
         log.info("%s does not run with recorded attention: %s", type(model).__name__, error)
         return False
-    names = set(records.part_names(model, tape.calls))
+    parts = records.part_names(model, tape.calls)
+    names = set(parts)
     found = names >= WHOLE if getattr(model.config, "is_encoder_decoder", False) else bool(names)
     if found:
+        heads = [call.query.shape[1] for call in tape.calls]
+        by_part = {part: [n for n, name in zip(heads, parts, strict=True) if name == part] for part in parts}
+        setattr(model, HEADS, by_part)
         records.parts(model, tape.calls, given, (None, None))
     return found
 
@@ -109,27 +116,33 @@ def record(
     lengths: list[int] | None = None,
     target_lengths: list[int] | None = None,
     largest: int = fallback.LARGEST,
+    edits: Sequence[Sequence[Edit]] = (),
 ) -> Recording:
     """One forward pass over a batch, recorded.
 
     ``lengths`` and ``target_lengths`` say how many tokens each right-padded sample has; attention masks in ``inputs``
     say it for padding on either side, and where both are given they must agree. ``largest`` bounds the bytes of one
-    text's finished maps, for architectures that give nothing else. Raises ValueError for a model that is not prepared,
+    text's finished maps, for architectures that give nothing else.
+    ``edits`` has those of each sample (inference.edits). Raises ValueError for a model that is not prepared,
     lengths that do not fit, and texts that are too long.
     """
     if not hasattr(model, RECORDS):
         raise ValueError(f"{type(model).__name__} is not prepared. Call capture.prepare(model) once after loading it.")
     both = spans.both_spans(inputs, lengths, target_lengths)
     inputs = spans.with_mask(inputs, lengths)
-    if not getattr(model, RECORDS):
+    if not getattr(model, RECORDS) and not any(edits):
         return Recording(*fallback.parts(model, inputs, both, largest))
-    with recording() as tape:
+    with editing(model, edits), recording() as tape:
         output = model(**inputs)
     return Recording(records.parts(model, tape.calls, inputs, both), output)
 
 
 def record_parts(
-    model: Any, inputs: dict[str, Tensor], lengths: list[int] | None = None, target_lengths: list[int] | None = None
+    model: Any,
+    inputs: dict[str, Tensor],
+    lengths: list[int] | None = None,
+    target_lengths: list[int] | None = None,
+    edits: Sequence[Sequence[Edit]] = (),
 ) -> list[dict[str, tuple[AnyRecord, ...]]]:
     """``record`` without the model's output: for each sample its records by part."""
-    return record(model, inputs, lengths, target_lengths).parts
+    return record(model, inputs, lengths, target_lengths, edits=edits).parts

@@ -16,6 +16,8 @@ import torch
 from torch import Tensor
 from transformers.integrations.sdpa_attention import repeat_kv, sdpa_attention_forward
 
+from inference import edits
+
 PATH = "_headlight_path"  # where a module stands in its model; layer_idx is missing or repeated in many
 
 # What scaled_dot_product_attention runs on a CPU, asked for its second result too. Private to torch, so it may be gone.
@@ -35,7 +37,7 @@ class Call:
     scale: float
     causal: bool  # the module's own rule, before the length of the text is looked at
     softcap: float | None
-    sinks: Tensor | None  # (head,)
+    sinks: Tensor | None  # (head,), or (batch, head) where an edit took some away
     lse: Tensor | None = None  # (batch, head, query)
 
     @property
@@ -123,23 +125,45 @@ def attend(
     **extra: Any,
 ) -> tuple[Tensor, None]:
     """Attention with transformers' calling convention: output (batch, query, head, channel), and no weights."""
-    tape = _tape.get()
+    tape, editor = _tape.get(), edits.editor()
     plain = softcap is None and s_aux is None
-    if tape is None and plain:
-        result: tuple[Tensor, None] = sdpa_attention_forward(
-            module, query, key, value, attention_mask,
-            scaling=scaling, is_causal=is_causal, position_bias=position_bias, **extra,
-        )  # fmt: skip
+
+    def unrecorded() -> Tensor:
+        given = {"scaling": scaling, "is_causal": is_causal, "position_bias": position_bias, **extra}
+        result: Tensor = sdpa_attention_forward(module, query, key, value, attention_mask, **given)[0]
         return result
+
+    if tape is None and editor is None and plain:
+        return unrecorded(), None
     scale = query.shape[-1] ** -0.5 if scaling is None else float(scaling)
     causal = bool(getattr(module, "is_causal", True) if is_causal is None else is_causal)
     path = str(getattr(module, PATH, ""))
     call = _without_empty(Call(path, query, key, value, attention_mask, position_bias, scale, causal, softcap, s_aux))
-    # An edit belongs here: it changes the call before the softmax, or a head's part of the output after it.
-    output, lse = _by_kernel(call, tape) if tape is not None and plain else _by_formula(call)
+    lse: Tensor | None = None
+    if not plain:
+        output, lse = _by_formula(call)
+    elif tape is not None:
+        output, lse = _by_kernel(call, tape)
+    else:
+        output = unrecorded().transpose(1, 2)
+    change = None if editor is None else editor.change(call)
+    if change is not None:
+        call, output, lse = _changed(call, change, output, lse)
     if tape is not None:
         tape.note(call, lse)
     return output.transpose(1, 2).contiguous(), None
+
+
+def _changed(
+    call: Call, change: edits.Change, output: Tensor, lse: Tensor | None
+) -> tuple[Call, Tensor, Tensor | None]:
+    """The call as edited, with its output and log-sum-exp; heads that no edit names keep theirs bit for bit."""
+    if bool(change.moved.any()):
+        call = change.call
+        other, sums = _by_formula(call)
+        output = torch.where(change.moved[:, :, None, None], other, output)
+        lse = None if lse is None else torch.where(change.moved[:, :, None], sums, lse)
+    return call, output.masked_fill(change.silent[:, :, None, None], 0), lse
 
 
 def _without_empty(call: Call) -> Call:
@@ -205,7 +229,7 @@ def _by_formula(call: Call) -> tuple[Tensor, Tensor]:
         scores = scores.masked_fill(~_triangle(call), -torch.inf)
     lse = scores.logsumexp(-1)
     if call.sinks is not None:
-        lse = torch.logaddexp(lse, call.sinks.float().reshape(1, -1, 1))
+        lse = torch.logaddexp(lse, call.sinks.float().reshape(-1, scores.shape[1], 1))
     lse = lse.masked_fill(lse == -torch.inf, 0)  # a row with every key masked, whose weights are then zero
     weights = torch.exp(scores - lse.unsqueeze(-1))
     return weights.to(call.value.dtype) @ repeat_kv(call.value, groups), lse

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,8 @@ DECODER = re.compile(r"(^|\.)decoder\.")
 PICTURE = re.compile(r"(^|\.)(vision_model|vision_tower|visual)\.")
 
 
-def part_names(model: Any, calls: Sequence[Call]) -> list[str]:
-    """Which part each call belongs to: by its module's place, else by whether it may look ahead."""
+def part_namer(model: Any) -> Callable[[Call], str]:
+    """Says which part a call belongs to: by its module's place, else by whether it may look ahead."""
     two = bool(getattr(model.config, "is_encoder_decoder", False))
 
     def name(call: Call) -> str:
@@ -29,7 +29,12 @@ def part_names(model: Any, calls: Sequence[Call]) -> list[str]:
             return "cross"
         return "decoder" if (DECODER.search(call.path) if two else call.causal) else "encoder"
 
-    return [name(call) for call in calls]
+    return name
+
+
+def part_names(model: Any, calls: Sequence[Call]) -> list[str]:
+    """Which part each call belongs to."""
+    return list(map(part_namer(model), calls))
 
 
 def parts(model: Any, calls: list[Call], inputs: dict[str, Tensor], spans: Pair) -> list[dict[str, tuple[Record, ...]]]:
@@ -78,7 +83,7 @@ class _Crop:
             mask=mask,
             bias=bias,
             softcap=call.softcap,
-            sinks=None if call.sinks is None else numpy(call.sinks.flatten().clone()),  # a weight of the model
+            sinks=self._sinks(call),
             lse=None if call.lse is None else numpy(*own(self._mine(call.lse, rows))),
         )
 
@@ -89,6 +94,14 @@ class _Crop:
     def _mine(self, tensor: Tensor, tokens: slice) -> Tensor:
         """This sample's real tokens of (batch, head, token, ...)."""
         return tensor[self.sample][:, tokens]
+
+    def _sinks(self, call: Call) -> Array | None:
+        """A copy, because these are weights of the model; an edit may have given this sample its own."""
+        if call.sinks is None:
+            return None
+        heads = call.query.shape[1]
+        rows = call.sinks.reshape(-1, heads)
+        return numpy(rows[self.sample if len(rows) > 1 else 0].clone())
 
     def _shared(self, call: Call, rows: slice, cols: slice) -> tuple[Mask, Array | None]:
         """Mask and bias, made once for all layers that were given the same ones."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
+from attention.edits import Edit
 from inference.keys import key_of
 
 EMBEDDED = "all-MiniLM-L6-v2"  # the model that comes with the app
@@ -18,7 +18,7 @@ class TraceRequest:
     ``model`` is the embedded model's name, a hub id or an allowed local folder; ``revision`` a branch, tag or commit.
     ``pair`` is a second text read together with the first. ``target`` is what an encoder-decoder writes; without it
     the model writes greedily itself. ``cut`` reads the first so many tokens only, special tokens included. ``edits``
-    are changes inside the attention, as frozen dataclasses.
+    are changes inside the attention (attention.edits).
 
     >>> TraceRequest(text="hello").key == TraceRequest(text="hello").key
     True
@@ -30,7 +30,7 @@ class TraceRequest:
     target: str | None = None
     revision: str | None = None
     cut: int | None = None
-    edits: tuple[Any, ...] = ()
+    edits: tuple[Edit, ...] = ()
 
     @cached_property
     def key(self) -> str:

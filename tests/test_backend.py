@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from attention.edits import Ablate, Cut
 from inference import EMBEDDED, LocalBackend, Refusal, TraceRequest
 from inference.settings import Settings
 from tests.fakehub import COMMIT, serving
@@ -248,7 +249,8 @@ def test_the_way_out_of_a_long_text(backend: LocalBackend) -> None:
         (TraceRequest(text="\ud800"), "half of a character"),
         (TraceRequest(text="a", cut=0), "has nothing left"),
         (TraceRequest(text="a", target="b"), "writes no second text"),
-        (TraceRequest(text="a", edits=("x",)), "Ask without edits"),
+        (TraceRequest(text="a", edits=(Ablate(6, 0),)), "has 6 layers of 12 heads"),
+        (TraceRequest(text="a", edits=(Cut(0, 0, 1, 3),)), "here are 3 tokens that look"),
         (TraceRequest(model="../../etc/passwd", text="a"), "only inside the folders"),
         (TraceRequest(model="/etc", text="a"), "only inside the folders"),
         (TraceRequest(model="a/b/c", text="a"), "is not the name of a model"),

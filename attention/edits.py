@@ -1,0 +1,89 @@
+"""Changes inside the attention, as values: what would the model say if this head, or this one look, were gone?
+
+An edit names a layer and a head of one part of the model ("encoder", "decoder" or "cross"; "" is the only part of a
+model that has one, the encoder of one that has three). Layers, heads and tokens count from 0.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, order=True)
+class Ablate:
+    """The head says nothing: its slice of what enters W_O is zero.
+
+    Its own map stays what it would have been looked at, since only what it passes on is dropped.
+    """
+
+    layer: int
+    head: int
+    part: str = ""
+
+
+@dataclass(frozen=True, order=True)
+class Cut:
+    """One query does not see one key in this head: the weight is zero, and the row's others share what it had."""
+
+    layer: int
+    head: int
+    query: int
+    key: int
+    part: str = ""
+
+
+@dataclass(frozen=True, order=True)
+class Uniform:
+    """The head looks at every key that it may look at alike."""
+
+    layer: int
+    head: int
+    part: str = ""
+
+
+Edit = Ablate | Cut | Uniform
+
+_LETTERS = {"a": Ablate, "c": Cut, "u": Uniform}
+_PARTS = {"": "", "e": "encoder", "d": "decoder", "x": "cross"}
+_ONE = re.compile(r"([auc])([edx]?)(\d{1,4}(?:-\d{1,6}){1,3})")
+
+
+def pack(edits: Sequence[Edit]) -> str:
+    """Edits as one short word for an address; ``unpack`` is its inverse.
+
+    >>> pack([Ablate(3, 1), Cut(2, 4, 5, 7), Uniform(0, 2, "cross")])
+    'a3-1,c2-4-5-7,ux0-2'
+    """
+    return ",".join(_packed(edit) for edit in edits)
+
+
+def unpack(packed: str) -> tuple[Edit, ...]:
+    """The edits that an address names; raises ValueError in one sentence.
+
+    >>> unpack("a3-1,c2-4-5-7") == (Ablate(3, 1), Cut(2, 4, 5, 7))
+    True
+    """
+    return tuple(_unpacked(word) for word in packed.split(",") if word)
+
+
+def _packed(edit: Edit) -> str:
+    letter = next(letter for letter, kind in _LETTERS.items() if isinstance(edit, kind))
+    part = next(short for short, name in _PARTS.items() if name == edit.part)
+    places = (edit.layer, edit.head) + ((edit.query, edit.key) if isinstance(edit, Cut) else ())
+    return f"{letter}{part}{'-'.join(map(str, places))}"
+
+
+def _unpacked(word: str) -> Edit:
+    found = _ONE.fullmatch(word)
+    places = [] if found is None else [int(place) for place in found[3].split("-")]
+    if found is None or len(places) != (4 if found[1] == "c" else 2):
+        raise ValueError(
+            f"An edit should read like a3-1 (no head 3-1), u3-1 (head 3-1 even) or c3-1-8-2 (token 8 does not see token"
+            f" 2 there), but is {word[:40]!r}; it is left out."
+        )
+    part = _PARTS[found[2]]
+    if found[1] == "c":
+        return Cut(places[0], places[1], places[2], places[3], part)
+    return (Ablate if found[1] == "a" else Uniform)(places[0], places[1], part)
