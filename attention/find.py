@@ -1,0 +1,74 @@
+"""One question put to every head: how much does it give each candidate, and does that change with one word?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+import numpy as np
+import numpy.typing as npt
+
+from attention.mask import Array
+from attention.view import View
+
+Flags = npt.NDArray[np.bool_]
+
+
+def links(view: View, source: int, candidates: Sequence[int], *, inward: bool = False) -> Array:
+    """Every head's weight from the source to each candidate, (candidate, layer, head), each between 0 and 1.
+
+    ``source`` and ``candidates`` count cells of the view. ``inward`` asks the other way: how much each candidate
+    looks at the source.
+    """
+    if inward:
+        return np.moveaxis(view.columns(source)[:, :, list(candidates)], 2, 0)
+    return np.moveaxis(view.rows(source)[:, :, list(candidates)], 2, 0)
+
+
+def preference(found: Array) -> Array:
+    """What each head gives the first candidate more than the second, (layer, head), between -1 and 1.
+
+    >>> preference(np.array([[[0.7]], [[0.2]]])).round(2).tolist()
+    [[0.5]]
+    """
+    difference: Array = found[0] - found[1]
+    return difference
+
+
+def flips(before: Array, after: Array) -> Flags:
+    """Which heads prefer one candidate before and the other after, (layer, head), whatever the size.
+
+    >>> flips(np.array([[0.5, -0.1, 0.2]]), np.array([[-0.1, 0.3, 0.0]])).tolist()
+    [[True, True, False]]
+    """
+    turned: Flags = before * after < 0
+    return turned
+
+
+def follows(before: Array, after: Array) -> Flags:
+    """Which heads go with the meaning: the first candidate before, the second after, (layer, head).
+
+    >>> follows(np.array([[0.5, -0.1, 0.2]]), np.array([[-0.1, 0.3, 0.0]])).tolist()
+    [[True, False, False]]
+    """
+    turned: Flags = (before > 0) & (after < 0)
+    return turned
+
+
+def align(before: Sequence[str], after: Sequence[str]) -> dict[int, int]:
+    """Which cell of one text stands where a cell of the other stood, by their words.
+
+    Texts of as many words are matched place by place. Otherwise words that both have in the same order are matched,
+    and words put in the place of as many others take their places; what was added or left out has no partner.
+
+    >>> align("it was too tired".split(), "it was much too wide".split())
+    {0: 0, 1: 1, 2: 3, 3: 4}
+    """
+    if len(before) == len(after):
+        return {place: place for place in range(len(before))}
+    left, right = ([word.lower() for word in words] for words in (before, after))
+    found: dict[int, int] = {}
+    for kind, i0, i1, j0, j1 in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+        if kind == "equal" or (kind == "replace" and i1 - i0 == j1 - j0):
+            found.update(zip(range(i0, i1), range(j0, j1), strict=True))
+    return found
