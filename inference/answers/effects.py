@@ -1,0 +1,125 @@
+"""One text under many sets of edits, as few passes as its length allows: each sample of a batch has its own set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attention.edits import Edit
+from inference import edits
+from inference.answers.inputs import read, tensors
+from inference.blanks import pieces_of, prepare, shown
+from inference.errors import Refusal, refusing
+from inference.loading import Loaded
+from inference.questions.effects import (
+    AnyEffects,
+    BlankEffects,
+    Effect,
+    FollowsEffects,
+    NextTokenEffects,
+    VectorEffects,
+)
+from inference.reading import Reading
+from inference.records import numpy
+
+MOST_TOKENS = 4096  # of one batch, all sets together
+MOST_SETS = 2048  # in one question
+TOP = 5
+
+
+def answer(loaded: Loaded, question: AnyEffects) -> Effect:
+    """The watched answer under each set; raises Refusal for edits or words that do not fit the model."""
+    if len(question.edits) > MOST_SETS:
+        raise Refusal(f"{len(question.edits)} sets of edits were asked for; at most {MOST_SETS} fit one question.")
+    if isinstance(question, VectorEffects):
+        return _vectors(loaded, question)
+    if isinstance(question, FollowsEffects):
+        return _follows(loaded, question)
+    return _words(loaded, question)
+
+
+def outputs(loaded: Loaded, reading: Reading, sets: Sequence[Sequence[Edit]]) -> Iterator[Any]:
+    """The model's output for every set in turn, several sets a pass, each (set, ...)."""
+    if loaded.id.kind == "encoder-decoder":
+        raise Refusal(f"{loaded.id.name} reads one text and writes another; pick an encoder or a decoder here.")
+    tokens = len(reading.ids)
+    here = dict.fromkeys(("encoder", "decoder"), tokens)
+    for mine in sets:
+        edits.check(loaded.model, mine, here, here)
+    step = max(1, MOST_TOKENS // tokens)
+    one = tensors(loaded, reading)
+    for start in range(0, len(sets), step):
+        few = sets[start : start + step]
+        many = {name: tensor.expand(len(few), *tensor.shape[1:]) for name, tensor in one.items()}
+        failed = f"{loaded.id.name} failed while reading this text. Change the text or pick another model."
+        with refusing(failed), edits.editing(loaded.model, few), torch.inference_mode():
+            yield loaded.model(**many)
+
+
+def _vectors(loaded: Loaded, question: VectorEffects) -> Effect:
+    reading = read(loaded, question.text, question.pair, question.cut)
+    found = [output[0].float().mean(dim=1) for output in outputs(loaded, reading, question.edits)]
+    return Effect(numpy(torch.cat(found)), row=reading.row)
+
+
+def _follows(loaded: Loaded, question: FollowsEffects) -> Effect:
+    reading = read(loaded, question.text, question.pair)
+    passes = outputs(loaded, reading, question.edits)
+    found = [_pair_logits(output).float().log_softmax(-1) for output in passes]
+    return Effect(numpy(torch.cat(found)), ("follows", "does not follow"), row=reading.row)
+
+
+def _pair_logits(output: Any) -> Tensor:
+    """The judgement about two texts, (set, 2), by the name that the head gives it."""
+    for name in ("seq_relationship_logits", "sop_logits", "logits"):
+        if output.get(name) is not None:
+            found: Tensor = output[name]
+            return found
+    raise Refusal("This model's head gives no judgement about two texts. Pick another model.", way_out="head")
+
+
+def _words(loaded: Loaded, question: BlankEffects | NextTokenEffects) -> Effect:
+    if isinstance(question, BlankEffects):
+        blanked = prepare(loaded, question)
+        if not 0 <= question.blank < len(blanked.positions):
+            has = len(blanked.positions)
+            raise Refusal(f"Blank {question.blank} was asked about; the text has {has}, counted from 0.")
+        reading, at = blanked.reading, blanked.positions[question.blank]
+        texts = [question.text] if question.pair is None else [question.text, question.pair]
+        asked = [_one_piece(word, pieces_of(loaded, blanked.row, texts, at, word)) for word in question.words]
+    else:
+        reading = read(loaded, question.text, cut=question.cut)
+        at = len(reading.ids) - 1
+        asked = [_next_piece(loaded, reading, question.text, word) for word in question.words]
+    found, top = [], []
+    for output in outputs(loaded, reading, question.edits):
+        logs = output.logits[:, at].float().log_softmax(-1)  # (set, piece)
+        found.append(logs[:, asked])
+        best = logs.topk(min(TOP, logs.shape[-1]))
+        top += [
+            tuple(zip(shown(loaded, tokens), (log.exp().tolist()), strict=True))
+            for tokens, log in zip(best.indices.tolist(), best.values, strict=True)
+        ]
+    return Effect(numpy(torch.cat(found)), question.words, tuple(top), reading.row)
+
+
+def _one_piece(word: str, pieces: Sequence[int]) -> int:
+    if len(pieces) != 1:
+        raise Refusal(
+            f"“{word}” is {len(pieces)} pieces in this model's vocabulary; only words of one piece are compared here."
+            " Pick another word.",
+            way_out="text",
+        )
+    return pieces[0]
+
+
+def _next_piece(loaded: Loaded, reading: Reading, text: str, word: str) -> int:
+    """The first piece of a word that goes on from the text, as the tokenizer reads both together."""
+    for joined in (f"{text} {word}", f"{text}{word}"):
+        longer = read(loaded, joined)
+        if longer.ids[: len(reading.ids)] == reading.ids and len(longer.ids) > len(reading.ids):
+            return longer.ids[len(reading.ids)]
+    raise Refusal(f"“{word}” does not go on from the text as this model reads it. Pick another word.", way_out="text")

@@ -1,0 +1,80 @@
+"""What changes when heads are removed or looks are cut: one answer of a model, watched under many sets of edits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from attention.edits import Edit
+from attention.mask import Array
+from attention.tokens import TokenRow
+from inference.heads import CAUSAL, NEXT_SENTENCE
+from inference.questions.masked import BlankRequest
+from inference.questions.question import InspectRequest, PredictRequest
+
+Sets = tuple[tuple[Edit, ...], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Effect:
+    """The watched answer under each set of edits.
+
+    ``values`` is (set, what), float32: for a sentence vector its channels; else natural logarithms of the
+    probabilities of ``names``. ``top`` has, for each set, the likeliest few with their probabilities.
+    """
+
+    values: Array
+    names: tuple[str, ...] = ()
+    top: tuple[tuple[tuple[str, float], ...], ...] = ()
+    row: TokenRow | None = None  # what was read, where it may differ from the text's trace
+
+
+@dataclass(frozen=True)
+class VectorEffects(InspectRequest[Effect]):
+    """The sentence vector, the mean of the last layer's vectors over all tokens, under each set of edits."""
+
+    ANSWERED_BY: ClassVar[str] = "effects"
+
+    text: str = ""
+    pair: str | None = None
+    cut: int | None = None
+    edits: Sets = ((),)
+
+
+@dataclass(frozen=True)
+class BlankEffects(BlankRequest[Effect]):
+    """What fills blank number ``blank``: the probabilities of ``words``, each one piece of the vocabulary."""
+
+    ANSWERED_BY: ClassVar[str] = "effects"
+
+    words: tuple[str, ...] = ()
+    blank: int = 0
+    edits: Sets = ((),)
+
+
+@dataclass(frozen=True)
+class FollowsEffects(PredictRequest[Effect]):
+    """Whether the second text follows the first: the probabilities of the head's two answers."""
+
+    ANSWERED_BY: ClassVar[str] = "effects"
+    HEAD: ClassVar[str] = NEXT_SENTENCE
+
+    text: str = ""
+    pair: str = ""
+    edits: Sets = ((),)
+
+
+@dataclass(frozen=True)
+class NextTokenEffects(PredictRequest[Effect]):
+    """What comes after the text: the probabilities of ``words``, the first piece of each."""
+
+    ANSWERED_BY: ClassVar[str] = "effects"
+    HEAD: ClassVar[str] = CAUSAL
+
+    text: str = ""
+    cut: int | None = None
+    words: tuple[str, ...] = ()
+    edits: Sets = ((),)
+
+
+AnyEffects = VectorEffects | BlankEffects | FollowsEffects | NextTokenEffects
