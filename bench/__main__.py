@@ -17,6 +17,7 @@ MEASUREMENTS = {
     "forward": "a forward pass with recording against a plain one",
     "memory": "peak memory of recording against output_attentions",
     "matrix": "one head's matrix against a forward pass",
+    "edits": "every head removed in turn against plain forward passes",
     "startup": "from process start to a page, and to the first map",
     "bytes": "what the browser receives for the first full view",
     "paint": "text submitted to painted, against BertViz",

@@ -18,7 +18,7 @@ from transformers.masking_utils import sdpa_mask
 
 from attention.edits import Edit
 from attention.record import AnyRecord
-from inference import fallback, records, spans, tiny
+from inference import fallback, growing, records, spans, tiny
 from inference.edits import HEADS, editing
 from inference.interface import PATH, attend, recording
 
@@ -95,6 +95,8 @@ def _recordable(model: Any, given: dict[str, Tensor]) -> bool:
         heads = [call.query.shape[1] for call in tape.calls]
         by_part = {part: [n for n, name in zip(heads, parts, strict=True) if name == part] for part in parts}
         setattr(model, HEADS, by_part)
+        if len(by_part) == 1:
+            growing.prepare(model, [call.path for call in tape.calls], given)
         records.parts(model, tape.calls, given, (None, None))
     return found
 

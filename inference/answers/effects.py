@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from attention.edits import Edit
-from inference import edits
+from inference import edits, growing
 from inference.answers.inputs import read, tensors
 from inference.blanks import pieces_of, prepare, shown
 from inference.errors import Refusal, refusing
@@ -51,17 +51,31 @@ def outputs(loaded: Loaded, reading: Reading, sets: Sequence[Sequence[Edit]]) ->
         edits.check(loaded.model, mine, here, here)
     step = max(1, MOST_TOKENS // tokens)
     one = tensors(loaded, reading)
+    failed = f"{loaded.id.name} failed while reading this text. Change the text or pick another model."
     for start in range(0, len(sets), step):
-        few = sets[start : start + step]
-        many = {name: tensor.expand(len(few), *tensor.shape[1:]) for name, tensor in one.items()}
-        failed = f"{loaded.id.name} failed while reading this text. Change the text or pick another model."
-        with refusing(failed), edits.editing(loaded.model, few), torch.inference_mode():
-            yield loaded.model(**many)
+        with refusing(failed), torch.inference_mode():
+            yield one_pass(loaded.model, one, sets[start : start + step])
+
+
+def one_pass(model: Any, one: dict[str, Tensor], sets: Sequence[Sequence[Edit]]) -> Any:
+    """One pass over a text under several sets; its output has them in their order."""
+    layers = getattr(model, growing.GROWS, None)
+    if layers is None:
+        many = {name: tensor.expand(len(sets), *tensor.shape[1:]) for name, tensor in one.items()}
+        with edits.editing(model, sets):
+            return model(**many)
+    first = [min((edit.layer for edit in mine), default=0) for mine in sets]
+    order = sorted(range(len(sets)), key=first.__getitem__)
+    joining = [sum(first[at] == layer for at in order[1:]) for layer in range(layers)]
+    with edits.editing(model, [sets[at] for at in order]), growing.growing(joining):
+        output = model(**one)
+    back = torch.tensor(order).argsort()
+    return type(output)(**{name: value[back] for name, value in output.items() if isinstance(value, Tensor)})
 
 
 def _vectors(loaded: Loaded, question: VectorEffects) -> Effect:
     reading = read(loaded, question.text, question.pair, question.cut)
-    found = [output[0].float().mean(dim=1) for output in outputs(loaded, reading, question.edits)]
+    found = [output.last_hidden_state.float().mean(dim=1) for output in outputs(loaded, reading, question.edits)]
     return Effect(numpy(torch.cat(found)), row=reading.row)
 
 

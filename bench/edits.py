@@ -1,0 +1,37 @@
+"""What removing every head in turn costs: all single-head ablations of a short text against plain forward passes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from bench.models import EMBEDDED, RECORDING, build, inputs
+from bench.report import Row, most
+from bench.timing import interleaved, ratio
+
+LIMIT = 30.0
+TOKENS = 16
+REPEATS = 30
+
+
+def measure() -> Iterator[Row]:
+    """One row: every head of the embedded model, the text unedited first."""
+    import torch
+
+    from attention.edits import Ablate
+    from inference.answers.effects import one_pass
+    from inference.edits import HEADS
+    from inference.settings import Settings
+
+    torch.set_num_threads(Settings().forward_threads)
+    plain, editable = build(EMBEDDED, "sdpa"), build(EMBEDDED, RECORDING)
+    [heads] = getattr(editable, HEADS).values()
+    sets = [(), *((Ablate(layer, head),) for layer, many in enumerate(heads) for head in range(many))]
+    given = inputs(TOKENS)
+    every = partial(one_pass, editable, given, sets)
+    with torch.inference_mode():
+        times = interleaved({"plain": partial(plain, **given), "every": every}, REPEATS)
+    found = ratio(times["every"], times["plain"])
+    note = f"processor time, median of {REPEATS} rounds in turns; {len(sets)} samples, one pass"
+    what = f"{len(sets) - 1} single-head ablations / one plain forward pass, {EMBEDDED}, {TOKENS} tokens"
+    yield most(what, LIMIT, found.cpu, str(found), note)
