@@ -43,11 +43,29 @@ class Uniform:
     part: str = ""
 
 
-Edit = Ablate | Cut | Uniform
+@dataclass(frozen=True, order=True)
+class Hide:
+    """Nothing sees this key in any head of the layer: the other keys share its weight."""
 
-_LETTERS = {"a": Ablate, "c": Cut, "u": Uniform}
+    layer: int
+    key: int
+    part: str = ""
+
+
+@dataclass(frozen=True, order=True)
+class Mute:
+    """The key is looked at as before, but its value is zero in every head of the layer (arXiv:2301.12971)."""
+
+    layer: int
+    key: int
+    part: str = ""
+
+
+Edit = Ablate | Cut | Uniform | Hide | Mute
+
+_LETTERS: dict[str, type[Ablate | Uniform | Hide | Mute]] = {"a": Ablate, "u": Uniform, "h": Hide, "m": Mute}
 _PARTS = {"": "", "e": "encoder", "d": "decoder", "x": "cross"}
-_ONE = re.compile(r"([auc])([edx]?)(\d{1,4}(?:-\d{1,6}){1,3})")
+_ONE = re.compile(r"([auchm])([edx]?)(\d{1,4}(?:-\d{1,6}){1,3})")
 
 
 def pack(edits: Sequence[Edit]) -> str:
@@ -69,10 +87,11 @@ def unpack(packed: str) -> tuple[Edit, ...]:
 
 
 def _packed(edit: Edit) -> str:
-    letter = next(letter for letter, kind in _LETTERS.items() if isinstance(edit, kind))
     part = next(short for short, name in _PARTS.items() if name == edit.part)
-    places = (edit.layer, edit.head) + ((edit.query, edit.key) if isinstance(edit, Cut) else ())
-    return f"{letter}{part}{'-'.join(map(str, places))}"
+    if isinstance(edit, Cut):
+        return f"c{part}{edit.layer}-{edit.head}-{edit.query}-{edit.key}"
+    letter = next(letter for letter, kind in _LETTERS.items() if isinstance(edit, kind))
+    return f"{letter}{part}{edit.layer}-{edit.head if isinstance(edit, Ablate | Uniform) else edit.key}"
 
 
 def _unpacked(word: str) -> Edit:
@@ -80,10 +99,11 @@ def _unpacked(word: str) -> Edit:
     places = [] if found is None else [int(place) for place in found[3].split("-")]
     if found is None or len(places) != (4 if found[1] == "c" else 2):
         raise ValueError(
-            f"An edit should read like a3-1 (no head 3-1), u3-1 (head 3-1 even) or c3-1-8-2 (token 8 does not see token"
-            f" 2 there), but is {word[:40]!r}; it is left out."
+            f"An edit should read like a3-1 (no head 3-1), u3-1 (head 3-1 even), c3-1-8-2 (token 8 does not see token"
+            f" 2 there), h3-2 (nothing sees token 2 in layer 3) or m3-2 (its value is zero there), but is"
+            f" {word[:40]!r}; it is left out."
         )
     part = _PARTS[found[2]]
     if found[1] == "c":
         return Cut(places[0], places[1], places[2], places[3], part)
-    return (Ablate if found[1] == "a" else Uniform)(places[0], places[1], part)
+    return _LETTERS[found[1]](places[0], places[1], part)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from attention.edits import Ablate, Cut, Edit, Uniform
+from attention.edits import Ablate, Cut, Edit, Hide, Mute, Uniform, pack
 from inference.errors import Refusal
 
 if TYPE_CHECKING:
@@ -81,10 +81,12 @@ def check(model: Any, edits: Sequence[Edit], queries: Mapping[str, int], keys: M
     """Raises Refusal for edits that name tokens, by part, that a text does not have; the rest as ``editing`` does."""
     for (part, _), found in _by_place(model, [edits]).items():
         for _, edit in found:
-            if isinstance(edit, Cut) and not (edit.query < queries[part] and edit.key < keys[part]):
+            query = edit.query if isinstance(edit, Cut) else 0
+            key = edit.key if isinstance(edit, Cut | Hide | Mute) else 0
+            if query >= queries[part] or key >= keys[part]:
                 raise Refusal(
-                    f"The edit cuts token {edit.query} off from token {edit.key}, but here are {queries[part]} tokens"
-                    f" that look and {keys[part]} that are looked at, counted from 0. Pick others.",
+                    f"The edit {pack([edit])} names a token that is not there: here are {queries[part]} tokens that"
+                    f" look and {keys[part]} that are looked at, counted from 0. Pick others.",
                     way_out="text",
                 )
 
@@ -101,24 +103,32 @@ def _by_place(model: Any, edits: Sequence[Sequence[Edit]]) -> dict[Place, list[t
         for edit in mine:
             part = edit.part or next(iter(heads))
             layers = heads.get(part, ())
-            if edit.layer >= len(layers) or edit.head >= layers[edit.layer]:
+            head = 0 if isinstance(edit, Hide | Mute) else edit.head
+            if edit.layer >= len(layers) or head >= layers[edit.layer]:
                 has = f"{len(layers)} layers of {max(layers)} heads" if layers else "no such part"
-                where = f"{part} head {edit.layer}-{edit.head}"
-                raise Refusal(f"The edit names {where}, but this model has {has}, counted from 0. Pick another.")
+                raise Refusal(
+                    f"The edit {pack([edit])} names a head that is not there: the {part} of this model has {has},"
+                    " counted from 0. Pick another."
+                )
             places.setdefault((part, edit.layer), []).append((sample, edit))
     return places
 
 
 def _change(call: Call, found: Sequence[tuple[int, Edit]]) -> Change:
     batch, heads = call.query.shape[:2]
-    silent, moved = torch.zeros(2, batch, heads, dtype=torch.bool, device=call.query.device)
-    even = torch.zeros_like(moved)
+    silent, moved, even = torch.zeros(3, batch, heads, dtype=torch.bool, device=call.query.device)
     for sample, edit in found:
-        kind = {Ablate: silent, Cut: moved, Uniform: even}[type(edit)]
-        kind[sample, edit.head] = True
-    cuts = [(sample, edit) for sample, edit in found if isinstance(edit, Cut)]
+        if isinstance(edit, Ablate):
+            silent[sample, edit.head] = True
+        elif isinstance(edit, Hide | Mute):
+            moved[sample] = True
+        else:
+            (even if isinstance(edit, Uniform) else moved)[sample, edit.head] = True
     edited = _evened(call, even) if bool(even.any()) else call
-    return Change(silent, moved | even, _cut(edited, cuts) if cuts else edited)
+    hidden = [(sample, edit) for sample, edit in found if isinstance(edit, Cut | Hide)]
+    edited = _hidden(edited, hidden) if hidden else edited
+    mute = [(sample, edit.key) for sample, edit in found if isinstance(edit, Mute)]
+    return Change(silent, moved | even, _muted(edited, mute) if mute else edited)
 
 
 def _evened(call: Call, even: Tensor) -> Call:
@@ -132,12 +142,23 @@ def _evened(call: Call, even: Tensor) -> Call:
     return replace(call, query=call.query.masked_fill(wide, 0), bias=bias, sinks=sinks)
 
 
-def _cut(call: Call, cuts: Sequence[tuple[int, Cut]]) -> Call:
+def _hidden(call: Call, hidden: Sequence[tuple[int, Cut | Hide]]) -> Call:
     """The call with the scores of those pairs at minus infinity."""
     shape = (*call.query.shape[:3], call.key.shape[2])
     bias = torch.zeros(shape, dtype=call.query.dtype, device=call.query.device)
     if call.bias is not None:
         bias += call.bias
-    for sample, edit in cuts:
-        bias[sample, edit.head, edit.query, edit.key] = -torch.inf
+    for sample, edit in hidden:
+        if isinstance(edit, Cut):
+            bias[sample, edit.head, edit.query, edit.key] = -torch.inf
+        else:
+            bias[sample, :, :, edit.key] = -torch.inf
     return replace(call, bias=bias)
+
+
+def _muted(call: Call, mute: Sequence[tuple[int, int]]) -> Call:
+    """The call with the values of those (sample, key) at zero."""
+    value = call.value.expand(call.query.shape[0], *call.value.shape[1:]).clone()
+    for sample, key in mute:
+        value[sample, :, key] = 0
+    return replace(call, value=value)

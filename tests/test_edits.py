@@ -10,7 +10,7 @@ import torch
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import sdpa_mask
 
-from attention.edits import Ablate, Cut, Uniform, pack, unpack
+from attention.edits import Ablate, Cut, Hide, Mute, Uniform, pack, unpack
 from inference import Refusal, capture
 from inference.edits import editing
 from inference.interface import PATH
@@ -60,6 +60,8 @@ class ByHand:
         self.calls.append(getattr(module, PATH, ""))
         if mine and isinstance(self.edit, Cut):
             scores[:, self.edit.head, self.edit.query, self.edit.key] = -torch.inf
+        if mine and isinstance(self.edit, Hide):
+            scores[..., self.edit.key] = -torch.inf
         whole = (
             scores
             if s_aux is None
@@ -69,6 +71,9 @@ class ByHand:
         if mine and isinstance(self.edit, Uniform):
             allowed = (scores[:, self.edit.head] > -1e30).float()
             weights[:, self.edit.head] = allowed / allowed.sum(-1, keepdim=True)
+        if mine and isinstance(self.edit, Mute):
+            value = value.clone()
+            value[:, :, self.edit.key] = 0
         result = weights @ value
         if mine and isinstance(self.edit, Ablate):
             result[:, self.edit.head] = 0
@@ -110,7 +115,13 @@ def test_every_edit_equals_the_change_made_by_hand(row):
     model, given = ready(row), inputs(row)
     plain = output(model, given)
     for part in parts_of(row):
-        for edit in (Ablate(1, 2, part), Cut(1, 1, 4, 2, part), Uniform(0, 1, part)):
+        for edit in (
+            Ablate(1, 2, part),
+            Cut(1, 1, 4, 2, part),
+            Uniform(0, 1, part),
+            Hide(1, 2, part),
+            Mute(0, 1, part),
+        ):
             edited = output(model, given, [[edit]])
             assert (edited - plain).abs().max() > 1e-5, f"{edit} changes something"
             torch.testing.assert_close(edited, by_hand(row, given, part, edit.layer, edit), atol=2e-5, rtol=0)
@@ -172,7 +183,7 @@ def test_a_cut_edge_has_no_weight_and_the_others_share_what_it_had(name):
         np.testing.assert_allclose(after.weights(head)[query], rest / rest.sum(), atol=1e-6)
     else:  # the sink takes part in the sharing
         sink = 1 - weights[query].sum()
-        np.testing.assert_allclose(after.weights(head)[query], rest / (rest.sum() + sink), atol=1e-6)
+        np.testing.assert_allclose(after.weights(head)[query], rest / (rest.sum() + sink), atol=1e-5)
     others = np.arange(before.queries) != query
     np.testing.assert_allclose(after.weights(head)[others], weights[others], atol=1e-6)
     for other in set(range(before.heads)) - {head}:
@@ -252,7 +263,7 @@ def test_threads_do_not_mix_their_edits():
 
 @pytest.mark.parametrize(
     ("edit", "sentence"),
-    [(Ablate(2, 0), "has 2 layers of 3 heads"), (Ablate(0, 3), "has 2 layers of 3 heads"),
+    [(Ablate(2, 0), "2 layers of 3 heads"), (Ablate(0, 3), "2 layers of 3 heads"),
      (Uniform(0, 0, "cross"), "no such part")],
 )  # fmt: skip
 def test_what_a_model_does_not_have_is_refused(edit, sentence):
@@ -268,12 +279,14 @@ def test_models_that_attend_in_code_of_their_own_refuse_edits():
         capture.record_parts(model, inputs(MAPS_ONLY[0]), edits=[[Ablate(0, 0)]])
 
 
-@pytest.mark.parametrize("packed", ["", "a3-1", "u0-0,a3-1,c2-4-5-7", "ax1-2,cd0-1-2-3,ue5-11"])
+@pytest.mark.parametrize("packed", ["", "a3-1", "u0-0,a3-1,c2-4-5-7", "ax1-2,cd0-1-2-3,ue5-11", "h3-5,mx0-12"])
 def test_links_name_edits(packed):
     assert pack(unpack(packed)) == packed
 
 
-@pytest.mark.parametrize("packed", ["a3", "c1-2-3", "a1-2-3-4", "b1-2", "a-1-2", "az1-2", "a1-2;a2-3", "a12345-1"])
+@pytest.mark.parametrize(
+    "packed", ["a3", "c1-2-3", "a1-2-3-4", "h1-2-3", "b1-2", "a-1-2", "az1-2", "a1-2;a2-3", "a12345-1"]
+)
 def test_a_damaged_link_is_said(packed):
     with pytest.raises(ValueError, match="An edit should read like"):
         unpack(packed)

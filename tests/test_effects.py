@@ -93,7 +93,7 @@ def test_the_next_token_s_probabilities_change_with_a_head(backend, folder):
     ("question", "sentence"),
     [
         (VectorEffects(text=TEXT, edits=((Ablate(6, 0),),)), "has 6 layers of 12 heads"),
-        (VectorEffects(text=TEXT, edits=((Cut(0, 0, 1, 99),),)), "cuts token 1 off from token 99"),
+        (VectorEffects(text=TEXT, edits=((Cut(0, 0, 1, 99),),)), "names a token that is not there"),
         (VectorEffects(text=TEXT, edits=((),) * 2049), "at most 2048"),
         (BlankEffects(text="the [MASK]", words=("cat",)), "no head that guesses masked words"),
         (FollowsEffects(text="one", pair="two"), "no head that judges"),
