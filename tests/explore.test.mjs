@@ -2,7 +2,14 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import * as explore from "../viz/explore.js";
+import * as colours from "../viz/colours.js";
+import * as view from "../viz/explore.js";
+import * as frames from "../viz/frames.js";
+import * as labels from "../viz/labels.js";
+import * as moves from "../viz/moves.js";
+import * as texts from "../viz/texts.js";
+
+const explore = { ...colours, ...frames, ...labels, ...moves, ...texts, ...view };
 
 const LAYERS = 2;
 const HEADS = 3;

@@ -29,6 +29,13 @@ CHART = ".js-plotly-plot .main-svg"
 VISITS = {
     "explore": Visit("/", "Explore", ""),
     "bertviz_views": Visit("/bertviz", "BertViz", "iframe"),
+    "step_by_step": Visit("/step_by_step", "Step by step", ".sheet canvas"),
+    "by_hand": Visit("/by_hand", "By hand", ".sheet canvas", text=False),
+    "positions": Visit("/positions", "Positions", ".matrices canvas"),
+    "block": Visit("/block", "The block", ".drawing svg"),
+    "why_attention": Visit("/why_attention", "Why attention", CHART),
+    "vectors": Visit("/vectors", "Vectors", CHART),
+    "find": Visit("/find", "Find", CHART),
 }
 # Streamlit's own buttons for its sidebar and menu, which a page cannot change.
 STREAMLITS_OWN = ["[data-testid='stSidebarHeader']", "[data-testid='stToolbar']", "[data-testid='stHeader']"]

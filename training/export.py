@@ -1,0 +1,84 @@
+"""A run's model as a folder that transformers reads: half-precision weights, tokenizer, card, curves, scores."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import BertConfig, BertForPreTraining, BertTokenizerFast
+
+from inference.errors import Refusal
+from training import checkpoint, corpus
+from training.card import card
+from training.config import Config
+from training.curves import curves
+from training.evaluate import evaluate
+from training.loop import EVALUATION_SEED
+from training.model import build, start_folder, vocabulary
+from training.precision import precision
+from training.prepare import held_out_batches, training_text
+from training.slide import slide
+
+SCORES = "evaluation.json"
+SUMS = "SHA256SUMS"  # of every other file, as sha256sum writes and checks them
+# Evaluation while training reads the first batches of another seed's order; the final one has an order of its own.
+FINAL_SEED = EVALUATION_SEED + 1
+
+
+def export(config: Config, folder: Path, *, pairs: int, further: Path | None = None) -> None:
+    """Writes the last checkpoint's model, evaluates what was written, and adds card, curves and scores.
+
+    ``further`` is a JSON file of more scores (of a probe, say), which is taken into the scores and the card as it is.
+    """
+    torch.set_num_threads(config.loop.threads)
+    saved = config.run / "checkpoint.pt"
+    if not saved.exists():
+        raise Refusal(f"{config.run} holds no checkpoint. Train first: python -m training pretrain CONFIG")
+    start = start_folder(config.start)
+    model, _ = build(start, config.loop.seed)
+    progress = checkpoint.load(saved, model)
+    dropout = BertConfig.from_pretrained(start)
+    model.config.hidden_dropout_prob = dropout.hidden_dropout_prob
+    model.config.attention_probs_dropout_prob = dropout.attention_probs_dropout_prob
+    model.half().save_pretrained(folder)
+    _write_tokenizer(start, folder, model.config.max_position_embeddings)
+    scores: dict[str, Any] = {"step": progress.step, "pieces": progress.pieces, "hours": progress.seconds / 3600}
+    scores |= assessed(config, folder, pairs)
+    if further is not None:
+        scores["further"] = json.loads(further.read_text(encoding="utf-8"))
+    (folder / SCORES).write_text(json.dumps(scores, indent=1) + "\n", encoding="utf-8")
+    (folder / "curves.svg").write_text(curves(config.run / "metrics.jsonl"), encoding="utf-8")
+    (folder / "README.md").write_text(card(config, folder, scores), encoding="utf-8")
+    for file in folder.iterdir():
+        file.chmod(0o644)  # safetensors writes for its owner only
+    (folder / SUMS).write_text(_sums(folder), encoding="utf-8")
+
+
+def _sums(folder: Path) -> str:
+    files = sorted(file for file in folder.iterdir() if file.is_file() and file.name != SUMS)
+    return "".join(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in files)
+
+
+def _write_tokenizer(start: Path, folder: Path, longest: int) -> None:
+    """The tokenizer that the run read with, free of what the start's files say about cutting and padding."""
+    backend = corpus.tokenizer(start / "tokenizer.json")
+    lower_case = bool(getattr(backend.normalizer, "lowercase", True))
+    BertTokenizerFast(tokenizer_object=backend, do_lower_case=lower_case, model_max_length=longest).save_pretrained(
+        folder
+    )
+
+
+def assessed(config: Config, folder: Path, pairs: int) -> dict[str, Any]:
+    """Scores of a folder's model, computed in float32, on the configuration's held-out texts and on the slide."""
+    where = precision("fp32")
+    model = BertForPreTraining.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").to(
+        where.device
+    )
+    counts = corpus.read(training_text(config)).counts
+    held_out = held_out_batches(config, vocabulary(folder), FINAL_SEED)
+    sources = {name: asdict(evaluate(model, batches, pairs, counts, where)) for name, batches in held_out.items()}
+    return {"sources": sources, "slide": asdict(slide(model, BertTokenizerFast.from_pretrained(folder)))}

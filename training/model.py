@@ -1,0 +1,112 @@
+"""A BERT with both heads, from scratch or from an encoder's weights, and its two losses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors.torch import load_file
+from torch import Tensor
+from torch.nn import functional
+from transformers import BertConfig, BertForPreTraining, BertModel, BertTokenizerFast
+from transformers.modeling_outputs import BaseModelOutputWithPoolingAndCrossAttentions as Encoded
+
+from inference.embedded import folder as embedded_folder
+from inference.errors import Refusal
+from training.batches import Batch, Vocabulary
+
+ENCODER = ("embeddings.", "encoder.", "pooler.")
+
+
+def start_folder(start: str) -> Path:
+    """The folder that a run starts from: its config.json, its tokenizer and, if it has them, an encoder's weights."""
+    folder = embedded_folder() if start == "embedded" else Path(start)
+    for name in ("config.json", "tokenizer.json"):
+        if not (folder / name).is_file():
+            raise Refusal(f"{folder} holds no {name}, so no model can start from it.")
+    return folder
+
+
+def vocabulary(folder: Path) -> Vocabulary:
+    """What batches need to know of a folder's tokenizer."""
+    tokenizer = BertTokenizerFast.from_pretrained(folder)
+    tokens = tokenizer.convert_ids_to_tokens(range(len(tokenizer)))
+    special = {*tokenizer.all_special_ids, *(i for i, token in enumerate(tokens) if token.startswith("[unused"))}
+    return Vocabulary(
+        start=tokenizer.cls_token_id,
+        end=tokenizer.sep_token_id,
+        padding=tokenizer.pad_token_id,
+        mask=tokenizer.mask_token_id,
+        ordinary=np.array([i for i in range(len(tokens)) if i not in special], np.int64),
+        continues=np.array([token.startswith("##") for token in tokens]),
+    )
+
+
+def build(folder: Path, seed: int) -> tuple[BertForPreTraining, bool]:
+    """The model that a folder describes, and whether its encoder's weights came from there.
+
+    Dropout is off: a run of this size reads no text twice, so there is nothing to learn by heart. What the folder has
+    no weights for is drawn at random from the seed.
+    """
+    config = BertConfig.from_pretrained(
+        folder, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, attn_implementation="eager"
+    )
+    torch.manual_seed(seed)
+    model = BertForPreTraining(config)
+    weights = folder / "model.safetensors"
+    if not weights.is_file():
+        return model, False
+    stored = {name.removeprefix("bert."): value for name, value in load_file(weights).items()}
+    encoder = {name: value.float() for name, value in stored.items() if name.startswith(ENCODER)}
+    encoder.pop("embeddings.position_ids", None)  # a constant that older files carry
+    try:
+        model.bert.load_state_dict(encoder, strict=True)
+    except RuntimeError as error:
+        raise Refusal(
+            f"The weights in {folder} are not a whole BERT encoder of the size its config.json says."
+        ) from error
+    return model, True
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the model made of a batch."""
+
+    logits: Tensor  # (chosen, vocabulary)
+    follows: Tensor  # (row, 2): 0 follows, 1 is from elsewhere
+    attentions: tuple[Tensor, ...]  # per layer (row, head, query, key), empty unless asked for
+
+
+def read(model: BertForPreTraining, batch: Batch, device: torch.device, *, attentions: bool = False) -> Reading:
+    """One pass. The vocabulary's logits, the dearest part, are computed at the chosen places only."""
+    output = encode(model.bert, batch, device, attentions=attentions)
+    hidden = output.last_hidden_state.flatten(0, 1)[_on(batch.masked.places, device)]
+    logits = model.cls.predictions(hidden)
+    return Reading(logits, model.cls.seq_relationship(output.pooler_output), output.attentions or ())
+
+
+def encode(
+    encoder: BertModel, batch: Batch, device: torch.device, *, attentions: bool, rows: int | None = None
+) -> Encoded:
+    """The encoder's pass over a batch, or over its first rows."""
+    real = batch.real[:rows]
+    return encoder(
+        _on(batch.masked.pieces[:rows], device),
+        attention_mask=None if real.all() else _on(real, device),
+        token_type_ids=_on(batch.segments[:rows], device),
+        output_attentions=attentions,
+    )
+
+
+def losses(reading: Reading, batch: Batch) -> tuple[Tensor, Tensor]:
+    """Mean cross-entropy, in nats, of the chosen pieces and of what follows; BERT's loss is their sum."""
+    device = reading.logits.device
+    pieces = functional.cross_entropy(reading.logits.float(), _on(batch.masked.labels, device))
+    pairs = functional.cross_entropy(reading.follows.float(), _on(batch.random, device))
+    return pieces, pairs
+
+
+def _on(array: np.ndarray, device: torch.device) -> Tensor:
+    return torch.from_numpy(np.ascontiguousarray(array)).to(device, non_blocking=True)
