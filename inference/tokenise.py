@@ -61,10 +61,11 @@ class Reader:
         return self._encode(text, None, target=True)
 
     def from_ids(self, ids: Sequence[int], special: Sequence[bool]) -> tuple[Reading, str]:
-        """Tokens that a model wrote, and their text."""
+        """Tokens that a model wrote, and their text; a number that the vocabulary lacks is shown as such."""
         with self._lock:
             text = self.tokenizer.decode([i for i, s in zip(ids, special, strict=True) if not s])
-            raw = self.tokenizer.convert_ids_to_tokens(list(ids))
+            found = self.tokenizer.convert_ids_to_tokens(list(ids))
+        raw = [f"[{token}]" if piece is None else piece for token, piece in zip(ids, found, strict=True)]
         return self._slow_reading(list(ids), raw, list(special), [text], [0] * len(ids)), text
 
     def is_special(self, token: int) -> bool:

@@ -184,6 +184,12 @@ def test_written_tokens_get_words_and_places(readers: dict[str, Reader]) -> None
     assert max(word for word in reading.row.words if word is not None) == 3
 
 
+def test_a_number_that_the_vocabulary_lacks_is_shown_as_such(readers):
+    reading, _ = readers["unigram"].from_ids([0, 5, 99_999], [True, False, False])
+    assert reading.row.pieces[2] == "[99999]"
+    assert reading.ids == (0, 5, 99_999)
+
+
 def test_threads_do_not_disturb_each_other(readers: dict[str, Reader]) -> None:
     texts = [*HOSTILE, *tinymodels.TEXT] * 3
     for reader in readers.values():
