@@ -16,6 +16,13 @@
 // Knows nothing of models: every number comes from a Source (HTTP routes in Streamlit, embedded arrays in an exported
 // file). Token and user text reaches the page only through textContent, fillText and xmlEscape.
 
+import { clamp, colourAt, css, inkOn, level, readTheme, themeOf } from "./colours.js";
+import { createTip, h, pageTop, save_as, setAttribute, setText } from "./elements.js";
+import { decodeFrame, sqrt8 } from "./frames.js";
+import { elide, labelStep, labelled, textWidth } from "./labels.js";
+import { ARROWS, cellKey, stripKey, windowOn } from "./moves.js";
+import { RTL, csv, cut, isRtl, joinedForm, visible } from "./texts.js";
+
 // ------------------------------------------------------------------------------------------------ 1. the contract
 
 /** @typedef {{text: string, special: boolean, segment: number, word: number|null}} Cell */
@@ -185,66 +192,6 @@ export function fill(template, values = {}) {
 
 // ------------------------------------------------------------------------------------------------ 2. numbers
 
-/** @param {number} value @param {number} low @param {number} high */
-export const clamp = (value, low, high) => Math.min(Math.max(value, low), Math.max(low, high));
-
-/** The number that 16 bits stand for (IEEE 754 half precision). @param {number} bits */
-export function float16(bits) {
-  const exponent = (bits >> 10) & 31;
-  const fraction = bits & 1023;
-  const sign = bits & 0x8000 ? -1 : 1;
-  if (exponent === 0) return sign * fraction * 2 ** -24;
-  if (exponent === 31) return fraction ? NaN : sign * Infinity;
-  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
-}
-
-/** The weight that a square-root byte stands for; attention/codec.py. @param {number} byte */
-export const sqrt8 = (byte) => (byte / 255) ** 2;
-
-/** @type {Float32Array|undefined} every half, decoded once */
-let halves;
-
-/** @param {Uint16Array} coded @returns {Float32Array} */
-export function decodeHalves(coded) {
-  halves ??= Float32Array.from({ length: 65536 }, (_, bits) => float16(bits));
-  const values = new Float32Array(coded.length);
-  for (let i = 0; i < coded.length; i++) values[i] = halves[coded[i]];
-  return values;
-}
-
-/**
- * A frame of attention/codec.py: uint32 header length | JSON header | raw little-endian blocks.
- * Bytes stay bytes (sqrt8), float16 and float32 become Float32Array.
- * @param {ArrayBuffer} buffer
- * @returns {{header: Record<string, any>, arrays: Record<string, {dtype: string, shape: number[], data: Uint8Array|Float32Array}>}}
- */
-export function decodeFrame(buffer) {
-  if (buffer.byteLength < 4) throw new Error(`A frame has at least 4 bytes; this answer has ${buffer.byteLength}.`);
-  const length = new DataView(buffer).getUint32(0, true);
-  if (4 + length > buffer.byteLength) {
-    throw new Error(`The frame's header should be ${length} bytes long; the answer has only ${buffer.byteLength}.`);
-  }
-  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
-  /** @type {Record<string, any>} */
-  const arrays = {};
-  for (const entry of header.arrays ?? []) arrays[entry.name] = decodeArray(buffer, 4 + length, entry);
-  return { header, arrays };
-}
-
-/** @param {ArrayBuffer} buffer @param {number} body @param {{name: string, dtype: string, shape: number[], offset: number, bytes: number}} entry */
-function decodeArray(buffer, body, { name, dtype, shape, offset, bytes }) {
-  const width = { sqrt8: 1, float16: 2, float32: 4 }[dtype];
-  if (!width) throw new Error(`Array ${name} is coded as ${dtype}; expected sqrt8, float16 or float32.`);
-  const count = shape.reduce((product, size) => product * size, 1);
-  if (bytes !== count * width || body + offset + bytes > buffer.byteLength) {
-    throw new Error(`Array ${name} of shape ${shape.join("×")} needs ${count * width} bytes inside the answer; its entry says ${bytes}.`);
-  }
-  const block = buffer.slice(body + offset, body + offset + bytes); // a copy: aligned, and the frame can be freed
-  if (dtype === "sqrt8") return { dtype, shape, data: new Uint8Array(block) };
-  const data = dtype === "float16" ? decodeHalves(new Uint16Array(block)) : new Float32Array(block);
-  return { dtype, shape, data };
-}
-
 /** Two decimals; small weights keep one digit rather than become 0.00. @param {number} weight */
 export function short(weight) {
   if (weight > 0 && weight < 0.005) return weight < 0.0005 ? "<0.001" : weight.toFixed(3);
@@ -301,92 +248,7 @@ export function poolMax(data, cols, [r0, r1], [c0, c1], outRows, outCols) {
   return out;
 }
 
-// ------------------------------------------------------------------------------------------------ 3. colour
-
-/**
- * The sequential palette, light to dark. Hues follow seaborn's "mako" (Michael Waskom, BSD), which is safe for
- * colour-blind readers; lightness is re-spaced to equal steps in OKLab (Björn Ottosson, 2020), and the light third is
- * greyed so that small weights stay calm. Reversed on dark themes.
- */
-export const ANCHORS = ["#f9faf9", "#c6e0d1", "#88c7b2", "#51a8a8", "#3584a4", "#3e5a95", "#3e376f", "#2e1f3c", "#160b15"];
-
-/** Heads: Okabe and Ito (2008), yellow and black replaced, so that all eight stand out on the theme's background. */
-export const HEAD_COLOURS = {
-  light: ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#B8860B", "#3BA3DB", "#7A4FBF", "#8C8C8C"],
-  dark: ["#56B4E9", "#E69F00", "#2FC79A", "#E39CC4", "#F0E442", "#4C8FE0", "#B79CF2", "#B5B5B5"],
-};
-
-/** @param {string} text a CSS colour as Streamlit writes them @returns {[number, number, number]|null} */
-export function parseColour(text) {
-  const hex = /^#([0-9a-f]{3,8})$/i.exec(text.trim())?.[1];
-  if (hex) {
-    const wide = hex.length < 6 ? [...hex].map((digit) => digit + digit).join("") : hex;
-    return /** @type {[number, number, number]} */ ([0, 2, 4].map((i) => parseInt(wide.slice(i, i + 2), 16)));
-  }
-  const parts = /^rgba?\(([^)]+)\)$/i.exec(text.trim())?.[1].split(/[\s,/]+/).slice(0, 3).map(Number);
-  return parts?.length === 3 && parts.every(Number.isFinite) ? /** @type {[number, number, number]} */ (parts) : null;
-}
-
-/** Relative luminance, WCAG 2. @param {number[]} rgb */
-export function luminance(rgb) {
-  const [r, g, b] = rgb.map((channel) => {
-    const value = channel / 255;
-    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-}
-
-/** Contrast ratio, WCAG 2. @param {number[]} one @param {number[]} other */
-export function contrast(one, other) {
-  const [low, high] = [luminance(one), luminance(other)].sort((a, b) => a - b);
-  return (high + 0.05) / (low + 0.05);
-}
-
-/** Black or white, whichever reads better on a colour (always at least 4.5 : 1). @param {number[]} rgb */
-export const inkOn = (rgb) => (luminance(rgb) > 0.179 ? "#000000" : "#ffffff");
-
-/** 256 colours from least to most, (256, 3) bytes. @param {boolean} dark */
-export function ramp(dark) {
-  const anchors = ANCHORS.map((hex) => /** @type {number[]} */ (parseColour(hex)));
-  if (dark) anchors.reverse();
-  const table = new Uint8ClampedArray(768);
-  for (let i = 0; i < 256; i++) {
-    const at = (i / 255) * (anchors.length - 1);
-    const low = Math.min(Math.floor(at), anchors.length - 2);
-    for (let c = 0; c < 3; c++) table[3 * i + c] = anchors[low][c] + (at - low) * (anchors[low + 1][c] - anchors[low][c]);
-  }
-  return table;
-}
-
-/** Where a weight stands on the ramp, 0..255. @param {number} weight @param {number} top @param {string} scale */
-export function level(weight, top, scale) {
-  const share = clamp(weight / top, 0, 1);
-  return Math.round(255 * (scale === "sqrt" ? Math.sqrt(share) : share));
-}
-
-/** @param {Uint8ClampedArray} table @param {number} at @returns {number[]} */
-const colourAt = (table, at) => [table[3 * at], table[3 * at + 1], table[3 * at + 2]];
-/** @param {number[]} rgb */
-const css = (rgb) => `rgb(${rgb[0]}, ${rgb[1]}, ${rgb[2]})`;
-
-/** Levels as pixels, one uint32 each (little-endian RGBA). @param {Uint8ClampedArray} table */
-function pixels(table) {
-  return Uint32Array.from({ length: 256 }, (_, i) => (255 << 24) | (table[3 * i + 2] << 16) | (table[3 * i + 1] << 8) | table[3 * i]);
-}
-
-// ------------------------------------------------------------------------------------------------ 4. tokens as shown
-
-const BIDI = /[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]/g; // would reorder the page around the token
-const RTL = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/;
-const JOINING = /[\u0620-\u06ff\u0750-\u077f\u08a0-\u08ff]/; // scripts whose letters join: Arabic and its kin
-
-/** A token's text with nothing invisible in it. @param {string} text */
-export function visible(text) {
-  if (text === "") return "∅";
-  const marked = text.replace(/\r?\n/g, "⏎").replace(/\t/g, "⇥");
-  const named = marked.replace(BIDI, (mark) => `⟨U+${mark.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`);
-  return named.trim() === "" ? "␣".repeat(Math.min(named.length, 3)) : named.trim();
-}
+// ------------------------------------------------------------------------------------------------ 3. tokens as shown
 
 /** Whether cell i continues the word of the cell before it. @param {Cell[]} cells @param {number} i */
 export function continues(cells, i) {
@@ -396,17 +258,8 @@ export function continues(cells, i) {
 
 /** A chip's text: pieces of one Arabic word keep their joined letter forms. @param {Cell[]} cells @param {number} i */
 export function chipText(cells, i) {
-  const text = visible(cells[i].text);
-  if (!JOINING.test(text)) return text;
-  const joiner = "\u200d";
-  return (continues(cells, i) ? joiner : "") + text + (continues(cells, i + 1) ? joiner : "");
+  return joinedForm(visible(cells[i].text), continues(cells, i), continues(cells, i + 1));
 }
-
-/** @param {string} text */
-export const isRtl = (text) => {
-  const first = /[A-Za-z\u00c0-\u02af\u0370-\u058f]|[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/.exec(text)?.[0];
-  return Boolean(first && RTL.test(first));
-};
 
 /** A token in a sentence: “it”; isolated where its direction differs, with its position where the text repeats it. */
 export function quote(cells, i, indexBase = 0) {
@@ -416,9 +269,6 @@ export function quote(cells, i, indexBase = 0) {
   if (cells[i].special) return text;
   return (RTL.test(text) ? `“\u2068${text}\u2069”` : `“${text}”`) + place;
 }
-
-/** @param {string} text @param {number} most */
-export const cut = (text, most) => ([...text].length > most ? `${[...text].slice(0, most - 1).join("")}…` : text);
 
 /** Consecutive cells of a segment, [start, end). @param {Cell[]} cells @param {number} segment */
 export function segmentRange(cells, segment) {
@@ -440,7 +290,7 @@ export function filterRange(queries, keys, filter) {
 /** @param {Cell[]} cells */
 export const isPair = (cells) => cells.some((cell) => cell.segment === 0) && cells.some((cell) => cell.segment === 1);
 
-// ------------------------------------------------------------------------------------------------ 5. layout
+// ------------------------------------------------------------------------------------------------ 4. layout
 
 /**
  * Where the small maps stand. Layers go down and heads to the right; where a row of heads would need cells smaller than
@@ -523,23 +373,6 @@ export function gridKey(key, slot, layout, order) {
   return { slot: next < 0 ? slot : next };
 }
 
-/** What a key does in the strip: {index}, {keep}, {back} or null. */
-export function stripKey(key, index, count, rtl) {
-  if (key === "Escape") return { back: true };
-  const step = { ArrowLeft: rtl ? 1 : -1, ArrowRight: rtl ? -1 : 1, ArrowUp: -1, ArrowDown: 1 }[key];
-  if (step) return { index: clamp(index + step, 0, count - 1) };
-  if (key === "Home") return { index: 0 };
-  if (key === "End") return { index: count - 1 };
-  return null;
-}
-
-/** The window of `size` tokens that shows `index`, kept where it is if it already does. */
-export function windowOn(index, start, size, count) {
-  const last = Math.max(0, count - size);
-  if (index === null || (index >= start && index < start + size)) return clamp(start, 0, last);
-  return clamp(Math.round(index - size / 2), 0, last);
-}
-
 // -- the matrix's viewport: {scale: pixels per cell, q, k: the cell at the top left, fractions allowed}
 
 /** The view that shows all of a range in an area. @param {{w: number, h: number}} area */
@@ -590,18 +423,12 @@ export function tileWindow(shown, range, size = TILE) {
   return { q0: start(shown.q0, range.q0), q1: end(shown.q1, range.q1), k0: start(shown.k0, range.k0), k1: end(shown.k1, range.k1) };
 }
 
-/** Every how many labels one has room. */
-export const labelStep = (scale, room = 13) => Math.max(1, Math.ceil(room / scale - 1e-9));
 
 /** What a key does in the matrix: {row, col}, {zoom}, {fit}, {pan}, {keep}, {back} or null. */
 export function matrixKey(key, shift, { row, col }, range) {
-  const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[key];
-  if (step && shift) return { pan: step };
-  if (step) return { row: clamp(row + step[0], range.q0, range.q1 - 1), col: clamp(col + step[1], range.k0, range.k1 - 1) };
-  if (key === "Home") return { row, col: range.k0 };
-  if (key === "End") return { row, col: range.k1 - 1 };
-  if (key === "PageUp") return { row: range.q0, col };
-  if (key === "PageDown") return { row: range.q1 - 1, col };
+  if (ARROWS[key] && shift) return { pan: ARROWS[key] };
+  const to = cellKey(key, { row, col }, range);
+  if (to) return to;
   if (key === "+" || key === "=") return { zoom: 1.5 };
   if (key === "-" || key === "_") return { zoom: 1 / 1.5 };
   if (key === "0") return { fit: true };
@@ -609,7 +436,7 @@ export function matrixKey(key, shift, { row, col }, range) {
   return key === "Escape" ? { back: true } : null;
 }
 
-// ------------------------------------------------------------------------------------------------ 6. numbers into words
+// ------------------------------------------------------------------------------------------------ 5. numbers into words
 
 /** One head's slice of an array (layer, head, token). @param {Rows} rows */
 export const slice = (rows, layer, head) => {
@@ -693,16 +520,6 @@ export function strongestTarget(weights, keys, focus, same) {
   return word >= 0 ? word : argmax(weights);
 }
 
-/** One CSV field: quoted where needed, and never a spreadsheet formula. @param {unknown} value */
-export function csvField(value) {
-  if (typeof value === "number") return String(value);
-  const text = /^[=+\-@\t].+/s.test(String(value)) ? `'${value}` : String(value);
-  return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
-}
-
-/** @param {unknown[][]} rows */
-export const csv = (rows) => rows.map((row) => row.map(csvField).join(",")).join("\r\n") + "\r\n";
-
 /** Text as XML character data or attribute value; characters XML cannot hold become U+FFFD. @param {unknown} text */
 export function xmlEscape(text) {
   return String(text)
@@ -710,7 +527,7 @@ export function xmlEscape(text) {
     .replace(/[&<>"']/g, (mark) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" })[mark] ?? mark);
 }
 
-// ------------------------------------------------------------------------------------------------ 7. the one selection
+// ------------------------------------------------------------------------------------------------ 6. the one selection
 
 /** @type {Selection} */
 export const FIRST = { layer: 0, head: 0, focus: null, target: null, tab: "matrix", order: "layer", scale: "sqrt", filter: "all", pinned: [] };
@@ -783,7 +600,7 @@ export function createStore(first) {
   };
 }
 
-// ------------------------------------------------------------------------------------------------ 8. where numbers come from
+// ------------------------------------------------------------------------------------------------ 7. where numbers come from
 
 const RETRIED = [429, 502, 503, 504];
 
@@ -957,26 +774,7 @@ export function createFeed(source, { onArrive, onError, budget = 64 * 2 ** 20 })
   return feed;
 }
 
-// ------------------------------------------------------------------------------------------------ 9. pens: canvas and SVG
-
-/** @type {CanvasRenderingContext2D|null} for measuring text where there is no canvas */
-let ruler = null;
-
-/** @param {string} text @param {string} font */
-function textWidth(text, font) {
-  ruler ??= document.createElement("canvas").getContext("2d");
-  if (!ruler) return text.length * 7;
-  ruler.font = font;
-  return ruler.measureText(text).width;
-}
-
-/** @param {string} text @param {number} room @param {string} font */
-function elide(text, room, font) {
-  if (textWidth(text, font) <= room) return text;
-  const letters = [...text];
-  while (letters.length > 1 && textWidth(`${letters.join("")}…`, font) > room) letters.pop();
-  return `${letters.join("")}…`;
-}
+// ------------------------------------------------------------------------------------------------ 8. pens: canvas and SVG
 
 /**
  * A pen draws on a canvas or writes SVG; figures know only pens. Text stands on the middle of its line.
@@ -1073,7 +871,7 @@ export function svgPen(width, height, family = "sans-serif") {
   };
 }
 
-// ------------------------------------------------------------------------------------------------ 10. figures: arrays to pens
+// ------------------------------------------------------------------------------------------------ 9. figures: arrays to pens
 
 /** Levels (0..255, row-major) as a small canvas. */
 function levelCanvas(levels, rows, cols, palette) {
@@ -1160,17 +958,6 @@ function drawGrid(pen, { layout, order, kind, values, theme, selected, hovered, 
     if (order[slot] === hovered) pen.rect(x - 1, y - 1, size + 2, size + 2, { stroke: theme.text, width: 1.5 });
     if (order[slot] === selected) pen.rect(x - 1.5, y - 1.5, size + 3, size + 3, { stroke: theme.accent, width: 2.5 });
   }
-}
-
-/** Which of the shown cells get a label: every step-th, and always those that must; none so near that they touch. */
-export function labelled(from, to, scale, must, room = 13) {
-  const step = labelStep(scale, room);
-  const forced = [...new Set(must)].filter((i) => i >= from && i < to);
-  const plain = [];
-  for (let i = from; i < to; i++) {
-    if (i % step === 0 && !forced.some((other) => other === i || Math.abs(other - i) * scale < room - 1)) plain.push(i);
-  }
-  return { plain, forced };
 }
 
 /** How much room labels take beside and above a matrix. */
@@ -1342,32 +1129,7 @@ function drawLegend(pen, { theme, x, y, w, top, scale, name }) {
   pen.text(name, x + w + 10, y + 5, { size: 11, fill: theme.muted });
 }
 
-// ------------------------------------------------------------------------------------------------ 11. page pieces
-
-/**
- * An element; strings become text nodes, on… become listeners.
- * @param {string} tag @param {Record<string, any>} [properties] @param {...(Node|string|null)} children
- */
-function h(tag, properties = {}, ...children) {
-  const el = document.createElement(tag);
-  for (const [name, value] of Object.entries(properties)) {
-    if (value === undefined || value === null || value === false) continue;
-    if (name.startsWith("on")) el.addEventListener(name.slice(2), value);
-    else el.setAttribute(name, value === true ? "" : String(value));
-  }
-  el.append(...children.filter((child) => child !== null));
-  return el;
-}
-
-/** Change text only when it differs, so that screen readers hear it once. */
-function setText(el, text) {
-  if (el.textContent !== text) el.textContent = text;
-}
-
-/** @param {HTMLElement} el */
-function setAttribute(el, name, value) {
-  if (el.getAttribute(name) !== String(value)) el.setAttribute(name, String(value));
-}
+// ------------------------------------------------------------------------------------------------ 10. page pieces
 
 /** A <select> with a label before it. @param {[string, string][]} choices value, text */
 function picker(label, choices, onchange) {
@@ -1391,52 +1153,8 @@ function sheet(canvas, width, height, family) {
   return canvasPen(ctx, family, ratio);
 }
 
-/** Colours and type from Streamlit's CSS variables. @param {Element} el */
-function readTheme(el) {
-  const style = getComputedStyle(el);
-  const read = (name, other) => parseColour(style.getPropertyValue(name)) ?? other;
-  const background = read("--st-background-color", [255, 255, 255]);
-  const dark = luminance(background) < 0.2;
-  const text = read("--st-text-color", dark ? [250, 250, 250] : [49, 51, 63]);
-  return themeOf(dark, background, text, read("--st-primary-color", [255, 75, 75]), style.fontFamily || "sans-serif");
-}
-
-/** @param {boolean} dark @param {number[]} background @param {number[]} text @param {number[]} accent @param {string} family */
-function themeOf(dark, background, text, accent, family) {
-  const mix = (share) => css(text.map((channel, i) => Math.round(share * channel + (1 - share) * background[i])));
-  const table = ramp(dark);
-  return { name: [dark, text, background, accent].join(), dark, family, background: css(background), text: css(text), muted: mix(0.74),
-    hair: mix(0.22), accent: css(accent), ramp: table, palette: pixels(table), heads: HEAD_COLOURS[dark ? "dark" : "light"] };
-}
-
 /** For paper: always light. */
 const printTheme = () => themeOf(false, [255, 255, 255], [30, 32, 40], [214, 40, 40], "Helvetica, Arial, 'DejaVu Sans', sans-serif");
-
-/** Distance from the page's top, wherever it is scrolled to. @param {Element} el */
-function pageTop(el) {
-  let top = el.getBoundingClientRect().top + (globalThis.scrollY || 0);
-  for (let at = el.parentNode; at; at = at.parentNode ?? at.host) top += at.scrollTop && at !== document.documentElement ? at.scrollTop : 0;
-  return top;
-}
-
-/** The tooltip: text beside the pointer, inside the view. @param {HTMLElement} root */
-function createTip(root) {
-  const el = h("div", { class: "tip", role: "tooltip", hidden: true });
-  root.append(el);
-  return {
-    /** @param {string[]} lines the first is set strong */
-    show(lines, clientX, clientY) {
-      el.replaceChildren(...lines.map((line, i) => h(i ? "div" : "strong", {}, line)));
-      el.hidden = false;
-      const [frame, box] = [root.getBoundingClientRect(), el.getBoundingClientRect()];
-      const x = clamp(clientX - frame.left + 14, 0, frame.width - box.width);
-      const below = clientY - frame.top + 18;
-      const y = clientY + 18 + box.height > globalThis.innerHeight ? below - box.height - 34 : below;
-      el.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px)`;
-    },
-    hide() { el.hidden = true; },
-  };
-}
 
 // -- the strip
 
@@ -2329,13 +2047,6 @@ function createLinks(app) {
 
 // -- export
 
-/** @param {string} name @param {Blob} blob */
-function save_as(name, blob) {
-  const link = h("a", { href: URL.createObjectURL(blob), download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-}
-
 /** Words of a caption on lines no longer than `room`. */
 function wrap(text, room, font) {
   const lines = [""];
@@ -2437,7 +2148,7 @@ function createExport(app, current) {
   return { el, draw };
 }
 
-// ------------------------------------------------------------------------------------------------ 12. the view as a whole
+// ------------------------------------------------------------------------------------------------ 11. the view as a whole
 
 const DWELL = 120; // ms that a pointer rests before a preview may fetch; longer where an answer is large
 const MOVING = 150; // ms after the last step of a zoom or scroll before tiles are fetched

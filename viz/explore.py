@@ -14,6 +14,8 @@ import streamlit as st
 
 from attention.measures import Survey
 from attention.view import Cell, View
+from viz.script import script as bundle
+from viz.script import stylesheet
 
 HERE = Path(__file__).parent
 
@@ -56,12 +58,12 @@ def mount(data: dict[str, Any], key: str, on_selection: Callable[[], None], on_a
 
 def script() -> str:
     """The component's JavaScript, for a file that opens without the app."""
-    return (HERE / "explore.js").read_text(encoding="utf-8")
+    return bundle("explore")
 
 
 def style() -> str:
     """The component's style sheet, for the same."""
-    return (HERE / "explore.css").read_text(encoding="utf-8")
+    return stylesheet("look", "strip", "explore")
 
 
 def _cells(cells: Sequence[Cell]) -> list[dict[str, Any]]:

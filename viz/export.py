@@ -145,11 +145,11 @@ def _tokens(cells: Sequence[Cell]) -> list[dict[str, Any]]:
 def _table(about: dict[str, Any], header: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
     lines = io.StringIO(newline="")
     writer = csv.writer(lines)
-    writer.writerows([name, _safe(_said(value))] for name, value in about.items())
+    writer.writerows([name, safe_cell(_said(value))] for name, value in about.items())
     writer.writerow(["note", "an apostrophe before = + - @ keeps a spreadsheet from reading a token as a formula"])
     writer.writerow([])
-    writer.writerow(map(_safe, header))
-    writer.writerows(map(_safe, row) for row in rows)
+    writer.writerow(map(safe_cell, header))
+    writer.writerows(map(safe_cell, row) for row in rows)
     return b"\xef\xbb\xbf" + lines.getvalue().encode()
 
 
@@ -159,10 +159,10 @@ def _said(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def _safe(cell: str) -> str:
+def safe_cell(cell: str) -> str:
     """A cell that no spreadsheet takes for a formula; numbers here never begin with a sign.
 
-    >>> _safe("=1+1"), _safe("it")
+    >>> safe_cell("=1+1"), safe_cell("it")
     ("'=1+1", 'it')
     """
     return f"'{cell}" if cell.startswith(FORMULA) or cell.lstrip().startswith(FORMULA) else cell

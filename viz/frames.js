@@ -1,0 +1,58 @@
+// Arrays as they travel: frames of attention/codec.py.
+
+/** The number that 16 bits stand for (IEEE 754 half precision). @param {number} bits */
+export function float16(bits) {
+  const exponent = (bits >> 10) & 31;
+  const fraction = bits & 1023;
+  const sign = bits & 0x8000 ? -1 : 1;
+  if (exponent === 0) return sign * fraction * 2 ** -24;
+  if (exponent === 31) return fraction ? NaN : sign * Infinity;
+  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+}
+
+/** The weight that a square-root byte stands for; attention/codec.py. @param {number} byte */
+export const sqrt8 = (byte) => (byte / 255) ** 2;
+
+/** @type {Float32Array|undefined} every half, decoded once */
+let halves;
+
+/** @param {Uint16Array} coded @returns {Float32Array} */
+export function decodeHalves(coded) {
+  halves ??= Float32Array.from({ length: 65536 }, (_, bits) => float16(bits));
+  const values = new Float32Array(coded.length);
+  for (let i = 0; i < coded.length; i++) values[i] = halves[coded[i]];
+  return values;
+}
+
+/**
+ * A frame of attention/codec.py: uint32 header length | JSON header | raw little-endian blocks.
+ * Bytes stay bytes (sqrt8), float16 and float32 become Float32Array.
+ * @param {ArrayBuffer} buffer
+ * @returns {{header: Record<string, any>, arrays: Record<string, {dtype: string, shape: number[], data: Uint8Array|Float32Array}>}}
+ */
+export function decodeFrame(buffer) {
+  if (buffer.byteLength < 4) throw new Error(`A frame has at least 4 bytes; this answer has ${buffer.byteLength}.`);
+  const length = new DataView(buffer).getUint32(0, true);
+  if (4 + length > buffer.byteLength) {
+    throw new Error(`The frame's header should be ${length} bytes long; the answer has only ${buffer.byteLength}.`);
+  }
+  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
+  /** @type {Record<string, any>} */
+  const arrays = {};
+  for (const entry of header.arrays ?? []) arrays[entry.name] = decodeArray(buffer, 4 + length, entry);
+  return { header, arrays };
+}
+
+/** @param {ArrayBuffer} buffer @param {number} body @param {{name: string, dtype: string, shape: number[], offset: number, bytes: number}} entry */
+function decodeArray(buffer, body, { name, dtype, shape, offset, bytes }) {
+  const width = { sqrt8: 1, float16: 2, float32: 4 }[dtype];
+  if (!width) throw new Error(`Array ${name} is coded as ${dtype}; expected sqrt8, float16 or float32.`);
+  const count = shape.reduce((product, size) => product * size, 1);
+  if (bytes !== count * width || body + offset + bytes > buffer.byteLength) {
+    throw new Error(`Array ${name} of shape ${shape.join("×")} needs ${count * width} bytes inside the answer; its entry says ${bytes}.`);
+  }
+  const block = buffer.slice(body + offset, body + offset + bytes); // a copy: aligned, and the frame can be freed
+  if (dtype === "sqrt8") return { dtype, shape, data: new Uint8Array(block) };
+  const data = dtype === "float16" ? decodeHalves(new Uint16Array(block)) : new Float32Array(block);
+  return { dtype, shape, data };
+}

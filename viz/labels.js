@@ -1,0 +1,34 @@
+// Labels beside cells: how wide they are, and which of them there is room for.
+
+/** @type {CanvasRenderingContext2D|null} for measuring text where there is no canvas */
+let ruler = null;
+
+/** @param {string} text @param {string} font */
+export function textWidth(text, font) {
+  ruler ??= document.createElement("canvas").getContext("2d");
+  if (!ruler) return text.length * 7;
+  ruler.font = font;
+  return ruler.measureText(text).width;
+}
+
+/** @param {string} text @param {number} room @param {string} font */
+export function elide(text, room, font) {
+  if (textWidth(text, font) <= room) return text;
+  const letters = [...text];
+  while (letters.length > 1 && textWidth(`${letters.join("")}…`, font) > room) letters.pop();
+  return `${letters.join("")}…`;
+}
+
+/** Every how many labels one has room. */
+export const labelStep = (scale, room = 13) => Math.max(1, Math.ceil(room / scale - 1e-9));
+
+/** Which of the shown cells get a label: every step-th, and always those that must; none so near that they touch. */
+export function labelled(from, to, scale, must, room = 13) {
+  const step = labelStep(scale, room);
+  const forced = [...new Set(must)].filter((i) => i >= from && i < to);
+  const plain = [];
+  for (let i = from; i < to; i++) {
+    if (i % step === 0 && !forced.some((other) => other === i || Math.abs(other - i) * scale < room - 1)) plain.push(i);
+  }
+  return { plain, forced };
+}

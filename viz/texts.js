@@ -1,0 +1,39 @@
+// Tokens and tables as text: what is invisible made visible, what a spreadsheet would run made harmless.
+
+const BIDI = /[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]/g; // would reorder the page around the token
+export const RTL = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/;
+const JOINING = /[\u0620-\u06ff\u0750-\u077f\u08a0-\u08ff]/; // scripts whose letters join: Arabic and its kin
+
+/** A token's text with nothing invisible in it. @param {string} text */
+export function visible(text) {
+  if (text === "") return "∅";
+  const marked = text.replace(/\r?\n/g, "⏎").replace(/\t/g, "⇥");
+  const named = marked.replace(BIDI, (mark) => `⟨U+${mark.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`);
+  return named.trim() === "" ? "␣".repeat(Math.min(named.length, 3)) : named.trim();
+}
+
+/** A piece of a word with the letter forms that it has inside the word. @param {string} text @param {boolean} after @param {boolean} before */
+export function joinedForm(text, after, before) {
+  if (!JOINING.test(text)) return text;
+  const joiner = "\u200d";
+  return (after ? joiner : "") + text + (before ? joiner : "");
+}
+
+/** @param {string} text */
+export const isRtl = (text) => {
+  const first = /[A-Za-z\u00c0-\u02af\u0370-\u058f]|[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/.exec(text)?.[0];
+  return Boolean(first && RTL.test(first));
+};
+
+/** @param {string} text @param {number} most */
+export const cut = (text, most) => ([...text].length > most ? `${[...text].slice(0, most - 1).join("")}…` : text);
+
+/** One CSV field: quoted where needed, and never a spreadsheet formula. @param {unknown} value */
+export function csvField(value) {
+  if (typeof value === "number") return String(value);
+  const text = /^[=+\-@\t].+/s.test(String(value)) ? `'${value}` : String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
+}
+
+/** @param {unknown[][]} rows */
+export const csv = (rows) => rows.map((row) => row.map(csvField).join(",")).join("\r\n") + "\r\n";
