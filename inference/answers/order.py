@@ -1,0 +1,110 @@
+"""The order test: the text and its tokens in another order, read with positions and without."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from attention.mask import Mask
+from attention.order import differences, rearranged
+from attention.record import AnyRecord, Record
+from inference import capture
+from inference.answers.inputs import read, tensors
+from inference.errors import Refusal, refusing
+from inference.loading import Loaded
+from inference.positions import places, slopes, without
+from inference.questions.order import MOST, ROUNDING, OrderRequest, OrderTest, Pass
+from inference.reading import Reading
+
+
+def answer(loaded: Loaded, question: OrderRequest) -> OrderTest:
+    """Both readings of both orders; raises Refusal for a text that is too long and for positions that cannot be taken.
+
+    A refusal comes too when the maps do not follow although nothing known tells places apart any more.
+    """
+    reading = read(loaded, question.text, question.pair, question.cut)
+    _check(reading, question.order)
+    if slopes(loaded.model) is not None or not places(loaded.model):
+        raise _stuck(loaded)
+    with refusing(f"{loaded.id.name} failed while reading this text. Change the text or pick another model."):
+        part, having = _pass(loaded, loaded.model, reading, question.order)
+        model, done = without(loaded.model)
+        _, lacking = _pass(loaded, model, reading, question.order)
+    masks, unmasked = _masks(part, lacking.text), _unmasked(lacking, question.order)
+    off = unmasked if masks else float(lacking.differences.max())
+    if off is not None and off > ROUNDING * (_size(lacking) if masks else 1):
+        raise _stuck(loaded)
+    return OrderTest(part, question.order, having, lacking, done, masks, unmasked)
+
+
+def _check(reading: Reading, order: Sequence[int]) -> None:
+    tokens = len(reading.ids)
+    if tokens > MOST:
+        raise Refusal(
+            f"The order test compares every head's whole map, up to {MOST} tokens; this text has {tokens:,}."
+            f" Shorten it, or let the first {MOST} be read only.",
+            way_out="cut",
+            details={"tokens": tokens, "limit": MOST},
+        )
+    if sorted(order) != list(range(tokens)):
+        raise Refusal(
+            f"The order of {tokens} tokens names each of them once, from 0 to {tokens - 1}; this one does not."
+        )
+
+
+def _stuck(loaded: Loaded) -> Refusal:
+    return Refusal(
+        f"{loaded.id.architecture} works out where tokens stand in code of its own, so its positions cannot be taken"
+        " away from outside. Pick a model with a table of positions, rotary positions or a bias by distance, such as"
+        " BERT.",
+        way_out="embedded",
+    )
+
+
+def _pass(loaded: Loaded, model: Any, reading: Reading, order: Sequence[int]) -> tuple[str, Pass]:
+    """One forward pass over both orders, by the model or by its twin without positions."""
+    inputs = tensors(loaded, reading, reading.pick(order))
+    if loaded.id.kind == "encoder-decoder":  # its decoder must be given something; the encoder is what is compared
+        inputs["decoder_input_ids"] = inputs["input_ids"][:, :1]
+    text, mixed = capture.record_parts(model, inputs)
+    part = next(name for name in ("encoder", "decoder") if name in text)
+    found = differences(text[part], mixed[part], order)
+    found.setflags(write=False)
+    return part, Pass(text[part], mixed[part], found)
+
+
+def _masks(part: str, records: Sequence[AnyRecord]) -> tuple[str, ...]:
+    """The rules by which pairs of tokens are hidden from each other because of where they stand."""
+    kinds = ["causal"] if part == "decoder" else []
+    masks = [record.mask for record in records if isinstance(record, Record)]
+    if any(mask.left is not None or mask.right is not None or mask.allowed is not None for mask in masks):
+        kinds.append("window")
+    return tuple(kinds)
+
+
+def _unmasked(lacking: Pass, order: Sequence[int]) -> float | None:
+    """How far the first layer's scores, with no mask, are from following; None where scores are not recorded."""
+    here, there = lacking.text[0], lacking.mixed[0]
+    if not isinstance(here, Record) or not isinstance(there, Record):
+        return None
+    free = Mask(here.queries, here.keys)
+    return max(
+        float(np.abs(_scores(there, free, head) - rearranged(_scores(here, free, head), order)).max())
+        for head in range(here.heads)
+    )
+
+
+def _scores(record: Record, mask: Mask, head: int) -> Any:
+    return replace(record, mask=mask).scores(head)
+
+
+def _size(lacking: Pass) -> float:
+    """The largest score of the first layer, at least 1: what a rounding is measured by."""
+    first = lacking.text[0]
+    if not isinstance(first, Record):
+        return 1.0
+    free = Mask(first.queries, first.keys)
+    return max(1.0, *(float(np.abs(_scores(first, free, head)).max()) for head in range(first.heads)))

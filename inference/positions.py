@@ -1,0 +1,131 @@
+"""Where a model keeps what it knows about positions, and the same model with all of it taken away."""
+
+from __future__ import annotations
+
+import copy
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+# What each kind of place does with a position.
+ADDED = "added"  # a table whose rows are added to the word vectors
+TURNED = "turned"  # rotary: angles per token, by which queries and keys are turned
+TABLE_TURNED = "turned by table"  # rotary: the sines and cosines of all positions
+BIAS = "bias"  # a number per distance and head, added to the scores
+RELATIVE = "relative"  # a vector per distance, which queries and keys meet in the scores
+
+_TABLE = re.compile(r"^(position_embeddings?|positions_embed|embed_positions|wpe)$")
+_TARGET_SIDE = re.compile(r"(^|\.)decoder\.")
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """One tensor that holds positions: the module that has it, its name there, and what is done with it."""
+
+    kind: str
+    path: str
+    owner: nn.Module
+    name: str
+
+    @property
+    def tensor(self) -> Tensor:
+        """The numbers."""
+        found: Tensor = getattr(self.owner, self.name)
+        return found
+
+    @property
+    def first(self) -> int:
+        """The row of a table that the first token gets; the rows before it stand for padding."""
+        offset, padding = getattr(self.owner, "offset", None), getattr(self.owner, "padding_idx", None)
+        if isinstance(padding, int):
+            return padding + 1
+        return offset if isinstance(offset, int) else 0
+
+
+def places(model: Any) -> list[Place]:
+    """Every place of a model where positions come in, except what its code computes without keeping it."""
+    return [place for path, module in model.named_modules() for place in _of(path, module)]
+
+
+def source_side(found: Sequence[Place]) -> list[Place]:
+    """The places of the side that reads the text: of a translation model the encoder's, of others all."""
+    reading = [place for place in found if not _TARGET_SIDE.search(place.path)]
+    return reading or list(found)
+
+
+def slopes(model: Any) -> Tensor | None:
+    """ALiBi's slope of each head, (head,), as the model's own code computes it; None for a model without ALiBi."""
+    module, config = sys.modules[type(model).__module__], model.config
+    if hasattr(module, "build_mpt_alibi_tensor"):
+        bias = module.build_mpt_alibi_tensor(config.n_heads, 2, config.attn_config.alibi_bias_max)
+        return (bias[:, 0, 1] - bias[:, 0, 0]).float() if config.attn_config.alibi else None
+    if hasattr(module, "build_alibi_tensor") and getattr(config, "alibi", True):
+        bias = module.build_alibi_tensor(torch.ones(1, 2), config.num_attention_heads, torch.float32)
+        slope = bias[:, 0, 1] - bias[:, 0, 0]
+        # Falcon divides its scores by √d after the bias has been added, BLOOM before.
+        return slope / config.head_dim**0.5 if config.model_type == "falcon" else slope
+    return None
+
+
+def without(model: Any) -> tuple[Any, tuple[str, ...]]:
+    """The model as if every token stood at the same place, and what was done to it, a sentence each.
+
+    It is a copy that shares every other weight; the model itself is not touched, since others are reading with it.
+    """
+    shared = {id(tensor): tensor for group in (model.parameters(), model.buffers()) for tensor in group}
+    twin = copy.deepcopy(model, shared)
+    found = places(twin)
+    for place in found:
+        _level(place)
+    return twin, tuple(_said(source_side(found)))
+
+
+def _of(path: str, module: nn.Module) -> Iterator[Place]:
+    last = path.rpartition(".")[2]
+    for name, _ in module.named_buffers(recurse=False):
+        if name.endswith("inv_freq") and "original" not in name:
+            yield Place(TURNED, path, module, name)
+        elif name == "embed_positions":
+            yield Place(TABLE_TURNED, path, module, name)
+    if _TABLE.match(last):
+        name = "weight" if hasattr(module, "weight") else "weights"
+        if isinstance(getattr(module, name, None), Tensor):
+            yield Place(TABLE_TURNED if "RoFormer" in type(module).__name__ else ADDED, path, module, name)
+    elif last == "relative_attention_bias":
+        yield Place(BIAS, path, module, "weight")
+    elif last == "rel_embeddings":
+        yield Place(RELATIVE, path, module, "weight")
+
+
+def _level(place: Place) -> None:
+    """The same for every position: a table's first row throughout, no angle, no bias."""
+    old = place.tensor
+    none = place.kind in (TURNED, BIAS)
+    new = torch.zeros_like(old) if none else old[place.first].expand_as(old).clone()
+    if isinstance(old, nn.Parameter):
+        new = nn.Parameter(new, requires_grad=False)
+    setattr(place.owner, place.name, new)
+    if place.kind == TURNED:  # long-text variants would compute their angles anew
+        kinds = getattr(place.owner, "rope_type", None)
+        place.owner.rope_type = dict.fromkeys(kinds, "default") if isinstance(kinds, dict) else "default"
+
+
+def _said(found: Sequence[Place]) -> Iterator[str]:
+    for kind in dict.fromkeys(place.kind for place in found):
+        same = [place for place in found if place.kind == kind]
+        name = f"{same[0].path}.{same[0].name}".lstrip(".")
+        more = f" and of {len(same) - 1} more like it" if len(same) > 1 else ""
+        rows = f" (rows × numbers: {' × '.join(str(size) for size in same[0].tensor.shape)})"
+        if kind == TURNED:
+            yield f"The angles of {name}{more} were set to zero: no query and no key is turned."
+        elif kind == BIAS:
+            yield f"The numbers of {name}{rows}{more} were set to zero: no distance adds anything to a score."
+        elif kind == RELATIVE:
+            yield f"Every row of {name}{rows}{more} was replaced by its first: all distances are alike."
+        else:
+            yield f"Every row of {name}{rows}{more} was replaced by the first position's: all tokens stand there."

@@ -1,0 +1,66 @@
+"""How does a model know word order? Take its positions away and see; then look at what they are made of."""
+
+import streamlit as st
+
+from attention.trace import Trace
+from inference import Refusal
+from inference.questions.positions import PositionsRequest
+from ui.choice import Choice
+from ui.composing import compose
+from ui.models import kind_of
+from ui.options import own
+from ui.order import order_test
+from ui.position_scores import scores
+from ui.position_vectors import shifting, vectors
+from ui.positions import Options, pick_view, what_it_holds
+from ui.reading import read
+from ui.refusals import say, show
+from ui.session import current
+from ui.shelf import backend
+
+
+def how_to_read() -> None:
+    """Three lines for a first-time reader."""
+    with st.expander("How to read this"):
+        st.markdown(
+            "- Attention by itself compares every token with every other and has no idea who stands where: mix the "
+            "tokens up and the map is mixed up in the same way, no number changes. So position is put in: added as a "
+            "vector ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 3.5; learned in BERT, "
+            "[arXiv:1810.04805](https://arxiv.org/abs/1810.04805)), or worked into the scores.\n"
+            "- Into the scores it comes by turning queries and keys "
+            "([rotary, arXiv:2104.09864](https://arxiv.org/abs/2104.09864)), by an amount for each token of distance "
+            "([ALiBi, arXiv:2108.12409](https://arxiv.org/abs/2108.12409)), or by a learned number for each distance "
+            "([T5, arXiv:1910.10683](https://arxiv.org/abs/1910.10683)).\n"
+            "- A mask that hides later tokens tells order as well: a decoder without any positions still learns some "
+            "([arXiv:2203.16634](https://arxiv.org/abs/2203.16634))."
+        )
+
+
+def draw(choice: Choice, trace: Trace, options: Options) -> None:
+    """What the model holds in words, then the figure that is chosen."""
+    try:
+        with st.spinner("Looking up what the model holds about positions"):
+            held = backend().inspect(PositionsRequest(model=choice.model, revision=choice.revision or None))
+    except Refusal as refusal:
+        show(refusal)
+        return
+    say(what_it_holds(held), role="status")
+    pick_view(options)
+    if options.show == "test":
+        order_test(choice, trace, options)
+    elif options.show == "vectors":
+        vectors(held, options)
+    elif options.show == "shift":
+        shifting(held, options)
+    else:
+        scores(choice, trace, held, options)
+
+
+st.title("How does it know word order?")
+chosen = current()
+compose(chosen, kind_of(chosen))
+picked = own(Options)
+found = read(chosen)
+if found is not None:
+    draw(chosen, found, picked)
+    how_to_read()
