@@ -1,0 +1,104 @@
+"""One layer's attention taken apart: its input, its own matrices, its output, and proof that they belong together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from attention.record import Record
+from attention.steps import walk
+from inference import records, spans, tiny
+from inference.answers.assembly import Parts, Puzzle, assemble
+from inference.answers.inputs import read, tensors
+from inference.answers.projections import rotaries
+from inference.answers.watch import Watch, watching
+from inference.errors import Refusal, refusing
+from inference.interface import recording
+from inference.loading import Loaded
+from inference.questions.layer import LayerAnswer, LayerQuestion
+
+COMPARED = 512  # tokens at most whose way is computed again; of a longer text, the last ones
+WRONG = 1e-3  # of the largest number: a difference that no rounding explains
+
+
+def answer(loaded: Loaded, question: LayerQuestion) -> LayerAnswer:
+    """The layer's parts for that text; raises Refusal where they cannot be found or do not make the layer's output."""
+    if not loaded.records:
+        raise _refusal(loaded, "is computed in code of its own, which gives finished maps only")
+    reading = read(loaded, question.text, question.pair, question.cut)
+    inputs = tensors(loaded, reading)
+    if question.target:
+        inputs["decoder_input_ids"] = torch.tensor([question.target])
+    with refusing(f"{loaded.id.name} failed while one of its layers was looked at. Change the text or the model."):
+        record, watch = run(loaded.model, inputs, question.part, question.layer)
+    try:
+        parts = assemble(record, watch, rotaries(loaded.model), factors(loaded.model, record))
+    except Puzzle as puzzle:
+        raise _refusal(loaded, str(puzzle)) from puzzle
+    return _checked(loaded, reading.ids, parts, record)
+
+
+def run(model: Any, inputs: dict[str, Any], part: str, layer: int) -> tuple[Record, Watch]:
+    """One forward pass with that layer's block watched; raises Refusal for a layer that there is not."""
+    with recording() as tape:
+        model(**tiny.inputs(model))
+    names = records.part_names(model, tape.calls)
+    places = [at for at, name in enumerate(names) if name == part]
+    if not 0 <= layer < len(places):
+        raise Refusal(f"Layer {layer} of the part “{part}” was asked for; this model has {len(places)} there.")
+    path = block_of(tape.calls[places[layer]].path)
+    with recording() as tape, watching(model.get_submodule(path), path, tape, places[layer]) as watch:
+        model(**inputs)
+    [found] = records.parts(model, tape.calls, inputs, spans.both_spans(inputs, None, None))
+    record = found[part][layer]
+    assert isinstance(record, Record)
+    return record, watch
+
+
+def block_of(path: str) -> str:
+    """The block that an attention stands in: the outermost module of its path that has a number.
+
+    >>> block_of("encoder.block.2.layer.0.SelfAttention"), block_of("attention")
+    ('encoder.block.2', '')
+    """
+    steps = path.split(".")
+    numbered = next((at for at, step in enumerate(steps) if step.isdigit()), -1)
+    return ".".join(steps[: numbered + 1])
+
+
+def factors(model: Any, record: Record) -> tuple[float, ...]:
+    """What queries may be multiplied with instead of scores, in models whose recorded scale is 1."""
+    return (1.0, float(record.query.shape[2]) ** -0.5)
+
+
+def _checked(loaded: Loaded, ids: tuple[int, ...], parts: Parts, record: Record) -> LayerAnswer:
+    """The answer, once the walk has led to the model's own output."""
+    rows = np.arange(max(0, len(parts.stream) - COMPARED), len(parts.stream))
+    away = np.abs(walk(parts.wiring, record, parts.stream, parts.memory, rows).last - parts.output[rows])
+    size = float(np.abs(parts.output[rows]).max())
+    if not away.max() <= WRONG * max(size, 1e-3):
+        raise _refusal(loaded, "does not come out the same when it is put together again from its weights")
+    for array in (parts.stream, parts.memory, parts.output, *parts.wiring.arrays()):
+        if array is not None:
+            array.setflags(write=False)
+    return LayerAnswer(
+        ids=ids,
+        stream=parts.stream,
+        memory=parts.memory,
+        wiring=parts.wiring,
+        output=parts.output,
+        names=parts.names,
+        largest=float(away.max()),
+        mean=float(away.mean()),
+        size=size,
+        compared=len(rows),
+    )
+
+
+def _refusal(loaded: Loaded, what: str) -> Refusal:
+    return Refusal(
+        f"The attention of {loaded.id.architecture} {what}, so its steps cannot be shown one by one. "
+        "Pick a model such as BERT or GPT-2."
+    )

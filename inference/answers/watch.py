@@ -1,0 +1,106 @@
+"""What goes in and out of a block's own modules during one forward pass, in the order of their calls."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+
+from attention.mask import Array
+from inference.interface import Tape
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """One call of one module; arrays (token, ...) of the only text."""
+
+    path: str
+    module: Any
+    given: Array
+    gave: Array
+    after: int  # attentions that the pass had computed when the module was done
+
+
+@dataclass(eq=False)
+class Watch:
+    """The calls inside the block around one attention, and what the block itself gave."""
+
+    tape: Tape
+    wanted: int  # number of the attention in the pass
+    thread: int = field(default_factory=threading.get_ident)
+    events: list[Event] = field(default_factory=list)
+    output: Array | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the wanted attention has been computed."""
+        return len(self.tape.calls) > self.wanted
+
+    def opens(self) -> None:
+        """The block begins: a block that is used several times begins anew until it is the wanted one."""
+        if self._mine() and not self.passed:
+            self.events.clear()
+
+    def closes(self, output: Any) -> None:
+        """The block ends."""
+        if self._mine() and self.passed and self.output is None:
+            self.output = _array(_first(output if isinstance(output, tuple) else (output,)))
+
+    def note(self, path: str, module: Any, args: Sequence[Any], kwargs: dict[str, Any], output: Any) -> None:
+        """A module was called."""
+        if not self._mine() or self.output is not None:
+            return
+        given, gave = (
+            _array(_first(values))
+            for values in ((*args, *kwargs.values()), output if isinstance(output, tuple) else (output,))
+        )
+        if given is not None and gave is not None:
+            self.events.append(Event(path, module, given, gave, len(self.tape.calls)))
+
+    def _mine(self) -> bool:
+        """Models are shared: what other threads compute meanwhile is not this text's."""
+        return threading.get_ident() == self.thread
+
+
+@contextmanager
+def watching(block: Any, path: str, tape: Tape, wanted: int) -> Iterator[Watch]:
+    """Watches the modules of ``block`` that have weights of their own, and norms, until the block ends."""
+    watch = Watch(tape, wanted)
+    hooks = [
+        block.register_forward_pre_hook(lambda module, args: watch.opens()),
+        block.register_forward_hook(lambda module, args, output: watch.closes(output)),
+    ]
+    for name, module in block.named_modules(prefix=path):
+        if "norm" in type(module).__name__.lower() or any(True for _ in module.parameters(recurse=False)):
+            hook = _noting(watch, name)
+            hooks.append(module.register_forward_hook(hook, with_kwargs=True))
+    try:
+        yield watch
+    finally:
+        for handle in hooks:
+            handle.remove()
+
+
+def _noting(watch: Watch, name: str) -> Any:
+    def hook(module: Any, args: Any, kwargs: dict[str, Any], output: Any) -> None:
+        watch.note(name, module, args, kwargs, output)
+
+    return hook
+
+
+def _first(values: Sequence[Any]) -> Any:
+    return next((value for value in values if isinstance(value, torch.Tensor)), None)
+
+
+def _array(tensor: Any) -> Array | None:
+    """A copy of the only text's numbers, (token, ...): models change tensors in place. Some drop the batch's axis."""
+    if tensor is None or not tensor.is_floating_point() or tensor.ndim < 2 or (tensor.ndim > 2 and tensor.shape[0] > 1):
+        return None
+    text = tensor if tensor.ndim == 2 else tensor[0]
+    found: Array = np.array(text.detach().to("cpu", torch.float32).numpy())
+    return found

@@ -1,0 +1,92 @@
+"""Where does one weight come from? Every step of one head's attention, computed from the layer's own weights."""
+
+import streamlit as st
+
+from attention.record import Record
+from attention.trace import Trace
+from ui import step_by_step
+from ui.choice import Choice
+from ui.composing import compose
+from ui.models import kind_of
+from ui.multi_head import multi_head
+from ui.neuron import neuron
+from ui.options import choose_own, own
+from ui.parts import pick_part
+from ui.reading import read
+from ui.refusals import say
+from ui.session import current
+from ui.spot import Spot, find, pick
+from ui.step_texts import paper
+from ui.way import take_apart
+from ui.what_if import Rules, what_if
+
+SHOW = "steps_show"
+NAMES = {"steps": "Step by step", "neuron": "Neuron view", "rules": "What if?", "heads": "All heads"}
+
+
+def how_to_read() -> None:
+    """Three lines for a first-time reader."""
+    with st.expander("How to read this"):
+        st.markdown(
+            "- A **strip** is a vector: a cell a number, blue below zero, orange above, stronger for larger; hover or "
+            "use the arrow keys to read it, “Save” for all digits. What is framed belongs to the chosen pair.\n"
+            "- The steps are those of softmax(q · kᵀ / √d) · v, "
+            f"{paper('1706.03762')}, equation 1, with what this model does besides; they are computed here from the "
+            "layer's own matrices and compared with what the layer gives.\n"
+            "- Tokens here are the model's pieces, special ones included, whatever the sidebar merges or hides. A "
+            f"large weight shows where a head reads, not yet what the model does with it ({paper('1902.10186')})."
+        )
+
+
+def pick_view() -> str:
+    """Which of the page's views is drawn."""
+    st.session_state[SHOW] = own(Rules).show
+    shown: str = st.segmented_control(
+        "View",
+        list(NAMES),
+        key=SHOW,
+        required=True,
+        format_func=NAMES.get,
+        on_change=lambda: choose_own(Rules, show=st.session_state[SHOW]),
+        help="One weight from its vectors; the products that make it; other rules; the same token in every head",
+    )
+    return shown
+
+
+def draw_view(choice: Choice, spot: Spot, shown: str) -> None:
+    """The view, as far as the layer can be taken apart."""
+    has_vectors = isinstance(spot.record, Record)
+    if has_vectors and shown == "neuron":
+        neuron(spot)
+        return
+    way = take_apart(choice, spot) if has_vectors else None
+    if shown == "heads":
+        multi_head(spot, None if way is None else way.layer.wiring)
+    elif not has_vectors:
+        step_by_step.only_weights(spot)
+    elif shown == "rules":
+        what_if(spot, 1.0 if way is None else way.factor)
+    elif way is None:
+        step_by_step.only_scores(spot)
+    else:
+        step_by_step.steps(way)
+
+
+def draw(choice: Choice, trace: Trace) -> None:
+    """The weight that is meant, and the view of it."""
+    spot, look, notes = find(choice, trace)
+    pick_part(choice, trace, look)
+    for sentence in notes:
+        say(sentence, role="status")
+    pick(spot)
+    say(step_by_step.sentence(spot), role="status")
+    draw_view(choice, spot, pick_view())
+    how_to_read()
+
+
+st.title("Where does one weight come from?")
+chosen = current()
+compose(chosen, kind_of(chosen))
+found = read(chosen)
+if found is not None:
+    draw(chosen, found)
