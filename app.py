@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT))
 import streamlit as st  # noqa: E402  (after the path is set)
 from starlette.middleware import Middleware  # noqa: E402
 
-from ui import bertviz_routes, export_routes, routes  # noqa: E402
+from ui import bertviz_routes, corpus_routes, export_routes, routes  # noqa: E402
 from ui.headers import SecurityHeaders  # noqa: E402
 from ui.start import announce, warm  # noqa: E402
 
@@ -35,6 +35,6 @@ async def lifespan(app: Any) -> AsyncIterator[dict[str, Any]]:
 app = st.App(
     ROOT / "ui" / "shell.py",
     lifespan=lifespan,
-    routes=[*routes.routes(), *export_routes.routes(), *bertviz_routes.routes()],
+    routes=[*routes.routes(), *export_routes.routes(), *bertviz_routes.routes(), *corpus_routes.routes()],
     middleware=[Middleware(SecurityHeaders)],
 )

@@ -8,8 +8,10 @@ from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from inference import checkpoint, folders, hub
+from inference import checkpoint, embedded, folders, hub
+from inference.embedded import OWN
 from inference.errors import Refusal
+from inference.heads import CAUSAL, MASKED, NEXT_SENTENCE, stated, tensors
 from inference.request import EMBEDDED
 from inference.settings import Settings
 
@@ -29,6 +31,19 @@ class ModelCard:
     local: bool = False
     downloaded: bool = False
 
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """The heads that it has beside the bare model (inference.heads), as far as this list knows."""
+        return tuple(head for words, head in _TASKS.items() if words in self.task)
+
+
+# What a card's ``task`` says, and the head that does it.
+_TASKS = {
+    "masked words": MASKED,
+    "next sentence": NEXT_SENTENCE,
+    "sentence order": NEXT_SENTENCE,
+    "next word": CAUSAL,
+}
 
 _EMBEDDED_CARD = ModelCard(
     EMBEDDED,
@@ -38,6 +53,17 @@ _EMBEDDED_CARD = ModelCard(
     "sentence similarity",
     91_000_000,
     "Comes with the app: a small BERT, 6 layers of 12 heads, trained to compare sentences.",
+    embedded=True,
+    downloaded=True,
+)
+_OWN_CARD = ModelCard(
+    OWN,
+    "Headlight BERT (embedded)",
+    "encoder",
+    "English",
+    "masked words, next sentence",
+    46_000_000,
+    "Comes with the app: the same small BERT, trained further to guess masked words and to judge pairs of texts.",
     embedded=True,
     downloaded=True,
 )
@@ -179,8 +205,9 @@ def _changed(place: Path) -> int | None:
 
 def _look(settings: Settings) -> tuple[ModelCard, ...]:
     local = tuple(_local_cards(settings))
+    own = (_OWN_CARD,) if embedded.OWN_FOLDER.is_dir() else ()
     remote = tuple(replace(card, downloaded=hub.cached(card.id, None, settings) is not None) for card in _HUB_CARDS)
-    return (_EMBEDDED_CARD, *local, *remote)
+    return (_EMBEDDED_CARD, *own, *local, *remote)
 
 
 def _local_cards(settings: Settings) -> list[ModelCard]:
@@ -195,15 +222,17 @@ def _local_cards(settings: Settings) -> list[ModelCard]:
 
 
 def _local_card(folder: Path, files: checkpoint.Checkpoint) -> ModelCard:
-    stated = files.config.get("architectures")
-    name = str(stated[0])[:60] if isinstance(stated, list) and stated else "GGUF" if files.gguf else "model"
+    named = files.config.get("architectures")
+    name = str(named[0])[:60] if isinstance(named, list) and named else "GGUF" if files.gguf else "model"
     writes = files.gguf is not None or name.endswith(("ForCausalLM", "LMHeadModel"))
+    kind = "encoder-decoder" if files.config.get("is_encoder_decoder") else "decoder" if writes else "encoder"
+    heads = stated(() if files.gguf else tensors(files.weights), kind)
     return ModelCard(
         id=str(folder),
         title=folder.name,
-        kind="encoder-decoder" if files.config.get("is_encoder_decoder") else "decoder" if writes else "encoder",
+        kind=kind,
         language="",
-        task="",
+        task=", ".join(words for words, head in _TASKS.items() if head in heads and words != "sentence order"),
         size_bytes=sum(file.stat().st_size for file in files.weights),
         summary=f"A local model ({name}).",
         local=True,

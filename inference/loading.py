@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from attention.trace import ModelId
-from inference import architecture, checkpoint
+from inference import architecture, checkpoint, heads
 from inference.errors import Refusal, refusing
-from inference.heads import BARE, auto_class
+from inference.heads import BARE, RANDOM, TOKENIZER
 from inference.limits import token_limit
 from inference.settings import Settings, free_memory
 from inference.tokenise import Reader
@@ -24,6 +24,8 @@ log = logging.getLogger(__name__)
 # transformers patches its own modules while it builds a model, so one is built at a time. Traces never wait for it.
 # Whoever counts models holds it until the new one is counted, so that the next one is measured against what is left.
 BUILDING = threading.RLock()
+_NO_LIMIT = 10**9  # tokens: without its weights nothing bounds a text
+_ENTRY_BYTES = 500  # roughly, of memory for one entry of a vocabulary
 # Weights that a bare model may lack: they touch no attention.
 _HARMLESS = re.compile(r"(^|\.)(pooler|sequence_summary)\.|position_ids$|final_logits_bias$|inv_freq$")
 
@@ -73,7 +75,9 @@ def load(
         config = files.config or _gguf_config(files, source.name)
         shape = architecture.read(config, source.name)
         tokenizer = _tokenizer(files, source.name)
-        model, records = _model(files, shape, source.name, fit, head)
+        if head == TOKENIZER:
+            return _tokenizer_only(source, shape, tokenizer)
+        model, records = _model(files, shape, source.name, fit, head, settings)
     tidy()
     rows = int(model.get_input_embeddings().weight.shape[0])
     return Loaded(
@@ -83,6 +87,20 @@ def load(
         limit=token_limit(model, tokenizer, records, settings.trace_memory_bytes),
         nbytes=sum(t.nbytes for group in (model.parameters(), model.buffers()) for t in group),
         records=records,
+        writes=shape.writes,
+    )
+
+
+def _tokenizer_only(source: Source, shape: architecture.Architecture, tokenizer: Any) -> Loaded:
+    """What can be had of a model without its weights."""
+    rows = 1 + max(tokenizer.get_vocab().values())
+    return Loaded(
+        model=None,
+        reader=Reader(tokenizer, source.name, shape.kind, rows),
+        id=ModelId(source.name, source.revision, shape.kind, shape.name),
+        limit=_NO_LIMIT,
+        nbytes=_ENTRY_BYTES * rows,
+        records=False,
         writes=shape.writes,
     )
 
@@ -99,35 +117,46 @@ def refuse_too_large(name: str, needed: int, budget: int) -> None:
 
 
 def _model(
-    files: checkpoint.Checkpoint, shape: architecture.Architecture, name: str, fit: Callable[[int], None], head: str
+    files: checkpoint.Checkpoint,
+    shape: architecture.Architecture,
+    name: str,
+    fit: Callable[[int], None],
+    head: str,
+    settings: Settings,
 ) -> tuple[Any, bool]:
     import torch
     import transformers
 
-    from inference import capture
+    from inference import capture, control
     from inference.sketch import sketch
 
     # Its progress bar and its report of unused weights would fill the server's log; what matters is refused in words.
     transformers.utils.logging.disable_progress_bar()
     transformers.utils.logging.set_verbosity_error()
     capture.install()
-    auto = auto_class(head, shape.writes)
+    auto = heads.auto_class(head, shape.writes, shape.model_type)
     extra: dict[str, Any] = {"gguf_file": files.gguf.name} if files.gguf else {"use_safetensors": True}
     with refusing(f"{name} cannot be opened: its weights and its configuration do not fit together."):
         config = transformers.AutoConfig.from_pretrained(
             str(files.folder), local_files_only=True, trust_remote_code=False, **({} if files.config else extra)
         )
+        heads.check(head, shape, config, files.weights, name, settings)
         parameters, implementation = sketch(config, auto)
         fit(parameters)  # the configuration decides how much memory is taken, whatever the files hold
-        model, info = auto.from_pretrained(
-            str(files.folder),
-            attn_implementation=implementation,
-            dtype=torch.float32,
-            local_files_only=True,
-            trust_remote_code=False,
-            output_loading_info=True,
-            **extra,
-        )
+        if head == RANDOM:
+            model, info = control.drawn(auto, config, implementation), {"missing_keys": (), "mismatched_keys": ()}
+        else:
+            model, info = auto.from_pretrained(
+                str(files.folder),
+                attn_implementation=implementation,
+                dtype=torch.float32,
+                local_files_only=True,
+                trust_remote_code=False,
+                output_loading_info=True,
+                **extra,
+            )
+    if head != BARE and heads.made_up(head, model, info["missing_keys"]):
+        raise heads.refusal(head, name, settings)
     refuse_misfit(name, shape.name, info["missing_keys"], info["mismatched_keys"])
     with refusing(f"{name} ({shape.name}) cannot be traced: a first, tiny text already fails."):
         records = bool(capture.prepare(model))

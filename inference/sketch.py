@@ -19,7 +19,7 @@ def sketch(config: Any, auto: Any) -> tuple[int, str]:
 
     Raises ValueError for a configuration that would be built for minutes.
     """
-    with torch.device("meta"), _few_modules():
+    with torch.device("meta"), few_modules():
         try:
             model, implementation = auto.from_config(config, attn_implementation=NAME, trust_remote_code=False), NAME
         except KeyError:  # its code knows a fixed list of names only
@@ -29,7 +29,7 @@ def sketch(config: Any, auto: Any) -> tuple[int, str]:
 
 
 @contextmanager
-def _few_modules() -> Iterator[None]:
+def few_modules() -> Iterator[None]:
     """Raises ValueError inside the block once this thread has built more modules than any model has.
 
     Experts times layers, or whatever else a configuration repeats: what counts is how many come out.

@@ -19,6 +19,8 @@ def find(name: str, revision: str | None, settings: Settings) -> Source:
     """
     if name == EMBEDDED:
         return Source(name, None, embedded.folder())
+    if name == embedded.OWN:
+        return Source(name, None, embedded.own_folder())
     if folders.is_path(name):
         folder = folders.resolve(name, settings.model_folders)
         return Source(folder.name, None, folder)  # a path says more about the machine than anyone needs to read
@@ -39,7 +41,7 @@ def find(name: str, revision: str | None, settings: Settings) -> Source:
 def here(name: str, revision: str | None, settings: Settings) -> bool:
     """Whether that model can be loaded without the network. Asks no network."""
     try:
-        if name == EMBEDDED or folders.is_path(name):
+        if name in (EMBEDDED, embedded.OWN) or folders.is_path(name):
             find(name, revision, settings)
             return True
         return hub.cached(check_id(name), check_revision(revision), settings) is not None

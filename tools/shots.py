@@ -12,7 +12,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.browser import chromium, running  # noqa: E402  (after the path is set)
+from tests.browser import chromium, idle, running  # noqa: E402  (after the path is set)
+from tests.test_pages_browser import drawn  # noqa: E402
 from tests.visitor import open_page, painted  # noqa: E402
 
 FOLDER = ROOT / "assets" / "screenshots"
@@ -20,6 +21,9 @@ SHOTS = {
     "explore": {"query": {}, "size": (1440, 900), "scheme": "light"},
     "explore-dark-lines": {"query": {"tab": "lines", "pins": "5-11"}, "size": (1440, 900), "scheme": "dark"},
     "explore-phone": {"query": {}, "size": (390, 844), "scheme": "light"},
+    "step-by-step": {"path": "/step_by_step", "query": {}, "size": (1440, 900), "scheme": "light"},
+    "find": {"path": "/find", "query": {}, "size": (1440, 900), "scheme": "light"},
+    "cause": {"path": "/cause", "query": {}, "size": (1440, 900), "scheme": "dark"},
 }
 
 
@@ -34,8 +38,12 @@ def main() -> None:
         for name, shot in SHOTS.items():
             width, height = shot["size"]
             page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=shot["scheme"])
-            open_page(page, app.url, **shot["query"])
-            painted(page)
+            open_page(page, app.url, shot.get("path", "/"), **shot["query"])
+            if "path" in shot:
+                drawn(page, shot["path"].strip("/"))
+                idle(page)
+            else:
+                painted(page)
             page.evaluate("document.fonts.ready")
             page.screenshot(path=FOLDER / f"{name}.png")
             print(f"{name}: {(FOLDER / name).with_suffix('.png').stat().st_size:,} bytes")

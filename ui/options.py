@@ -1,14 +1,10 @@
 """What one page lets its reader choose beside the shared choice: a frozen value that lives in the address too.
 
-A page states its options as a frozen dataclass with defaults; ``CHOICES`` names the fields with few allowed values.
+A page states its options as a frozen dataclass with defaults; a class attribute CHOICES names the fields that have few
+allowed values.
 
->>> from dataclasses import dataclass
->>> from typing import ClassVar
->>> @dataclass(frozen=True)
-... class Waves:
-...     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"show": ("map", "curves")}
-...     show: str = "map"
-...     dimension: int = 0
+>>> from dataclasses import make_dataclass
+>>> Waves = make_dataclass("Waves", [("show", "str", "map"), ("dimension", "int", 0)], frozen=True)
 >>> read(Waves, {"show": "curves", "dimension": "7"})
 (Waves(show='curves', dimension=7), [])
 """

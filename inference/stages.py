@@ -1,0 +1,104 @@
+"""What the parts of a tokenizer do, in words, from their own settings. Knows no torch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+
+def in_words(component: Any) -> tuple[str, ...]:
+    """One short sentence for each thing that a normalizer or pre-tokenizer does, in their order.
+
+    >>> from tokenizers import normalizers
+    >>> in_words(normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()]))
+    ('Unicode NFKC: one way to write what looks alike', 'lower case')
+    """
+    return () if component is None else tuple(_words(json.loads(component.__getstate__())))
+
+
+def _words(state: Mapping[str, Any]) -> list[str]:
+    kind = str(state.get("type"))
+    inner = next((state[name] for name in ("normalizers", "pretokenizers") if name in state), None)
+    if inner is not None:
+        return [said for part in inner for said in _words(part)]
+    said = _SAID.get(kind)
+    if said is None:
+        return [kind]
+    return [said] if isinstance(said, str) else said(state)
+
+
+def _bert(state: Mapping[str, Any]) -> list[str]:
+    strips = state.get("strip_accents")
+    done = {
+        "control characters removed, white space made spaces": state.get("clean_text"),
+        "spaces around Chinese characters": state.get("handle_chinese_chars"),
+        "accents removed": state.get("lowercase") if strips is None else strips,
+        "lower case": state.get("lowercase"),
+    }
+    return [said for said, does in done.items() if does]
+
+
+def _replace(state: Mapping[str, Any]) -> list[str]:
+    return [f"{_pattern(state)} replaced by {_quoted(str(state.get('content')))}"]
+
+
+def _pattern(state: Mapping[str, Any]) -> str:
+    pattern = state.get("pattern")
+    stated = next(iter(pattern.values()), "") if isinstance(pattern, dict) else pattern
+    return _quoted(str(stated))
+
+
+def _quoted(text: str) -> str:
+    return f"“{text}”"
+
+
+def _bytes(state: Mapping[str, Any]) -> list[str]:
+    found = ["a space put before the text"] if state.get("add_prefix_space") else []
+    if state.get("use_regex", True):
+        found.append("split by GPT-2's pattern: words with the space before them, numbers, punctuation")
+    return [*found, "every byte written as one character, a space as Ġ"]
+
+
+def _metaspace(state: Mapping[str, Any]) -> list[str]:
+    mark = str(state.get("replacement", "▁"))
+    scheme = state.get("prepend_scheme")
+    where = {"always": f"{mark} put before the text", "first": f"{mark} put before the text's beginning"}
+    found = [f"spaces written as {mark}", *([where[scheme]] if scheme in where else [])]
+    return [*found, *([f"split before each {mark}"] if state.get("split", True) else [])]
+
+
+def _digits(state: Mapping[str, Any]) -> list[str]:
+    return ["every digit on its own" if state.get("individual_digits") else "numbers apart from letters"]
+
+
+def _strip(state: Mapping[str, Any]) -> list[str]:
+    sides = [side for side in ("left", "right") if state.get(f"strip_{side}")]
+    return [f"white space removed at the {' and the '.join(sides)}"] if sides else []
+
+
+_SAID: dict[str, str | Callable[[Mapping[str, Any]], list[str]]] = {
+    "BertNormalizer": _bert,
+    "NFC": "Unicode NFC: letters and their accents as one character",
+    "NFD": "Unicode NFD: letters apart from their accents",
+    "NFKC": "Unicode NFKC: one way to write what looks alike",
+    "NFKD": "Unicode NFKD: one way to write what looks alike, letters apart from their accents",
+    "Nmt": "control characters removed, other spaces made spaces",
+    "Lowercase": "lower case",
+    "StripAccents": "accents removed",
+    "Precompiled": "SentencePiece's own table of replacements",
+    "Strip": _strip,
+    "Replace": _replace,
+    "Prepend": lambda state: [f"{_quoted(str(state.get('prepend')))} put before the text"],
+    "BertPreTokenizer": "split at white space, and around each punctuation mark",
+    "Whitespace": "split into runs of letters, digits and _ and runs of other signs",
+    "WhitespaceSplit": "split at white space",
+    "Punctuation": "split around punctuation",
+    "UnicodeScripts": "split where the script changes",
+    "Digits": _digits,
+    "Split": lambda state: [f"split by the pattern {_pattern(state)}"],
+    "CharDelimiterSplit": lambda state: [f"split at each {_quoted(str(state.get('delimiter')))}"],
+    "FixedLength": lambda state: [f"split into runs of {state.get('length')} characters"],
+    "ByteLevel": _bytes,
+    "Metaspace": _metaspace,
+}

@@ -1,0 +1,66 @@
+"""How does the text become tokens? Every step between what is typed and the numbers that the model gets."""
+
+import streamlit as st
+
+from inference import Refusal
+from ui.choice import Choice
+from ui.composing import compose
+from ui.downloading import offer
+from ui.models import kind_of, saw
+from ui.options import own
+from ui.refusals import say, show
+from ui.session import FRESH, choose, current, notes
+from ui.tokens import RARE, Tokens, ask, draw, pick_beside
+
+
+def how_to_read() -> None:
+    """Three lines for a first-time reader."""
+    with st.expander("How to read this"):
+        st.markdown(
+            "- A model knows a fixed list of pieces, its vocabulary, and gets their numbers. Pieces are parts of "
+            "words, so that a limited list of them writes almost any text: WordPiece "
+            "([arXiv:1609.08144](https://arxiv.org/abs/1609.08144)), BPE "
+            "([arXiv:1508.07909](https://arxiv.org/abs/1508.07909)) or Unigram "
+            "([arXiv:1804.10959](https://arxiv.org/abs/1804.10959)).\n"
+            "- The cuts are learnt from counts, not from grammar: a frequent word stays whole whatever it is made of, "
+            "and a rare one falls apart where the vocabulary has pieces, not where its stem ends.\n"
+            "- Special tokens, segments and the mask tell the model where a text begins, which of two texts a token "
+            "belongs to, and what is only padding ([BERT, arXiv:1810.04805](https://arxiv.org/abs/1810.04805), "
+            "section 3). A single text has no padding, so its mask is 1 throughout."
+        )
+
+
+def steps_of(choice: Choice) -> None:
+    """Ask the chosen model's tokenizer and the one beside it, then draw."""
+    revision = choice.revision or None
+    with st.spinner("Taking the text through the tokenizer"):
+        steps = [ask(choice, choice.model, revision)]
+    saw(choice.model, steps[0].kind)
+    options = own(Tokens)
+    beside = pick_beside(choice, options)
+    models = [(choice.model, revision)]
+    if beside is not None:
+        try:
+            steps.append(ask(choice, beside, None))
+            models.append((beside, None))
+        except Refusal as refusal:
+            say(refusal.message)
+    draw(choice, steps, models, options)
+
+
+st.title("How does the text become tokens?")
+chosen = current()
+compose(chosen, kind_of(chosen))
+for sentence in notes():
+    say(sentence, role="status")
+if chosen.text != RARE:
+    rare = {**FRESH, "text": RARE, "pair": ""}
+    st.button("Try rare words", on_click=choose, kwargs=rare, help="Words of several pieces, accents, rare signs")
+try:
+    steps_of(chosen)
+    how_to_read()
+except Refusal as refusal:
+    if refusal.way_out == "download":
+        offer(chosen, refusal.details["offer"])
+    else:
+        show(refusal)

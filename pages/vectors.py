@@ -1,0 +1,62 @@
+"""What does the model make of a word? Its vectors, from any layer, and those of sentences; how alike they are."""
+
+import streamlit as st
+
+from attention.trace import Trace
+from inference import Refusal
+from ui.choice import Choice
+from ui.composing import compose
+from ui.contexts import contexts
+from ui.models import kind_of
+from ui.options import own
+from ui.picking import control
+from ui.reading import read
+from ui.refusals import say, show
+from ui.sentences import sentences
+from ui.session import current
+from ui.vectors import SHOWS, Vectors
+from ui.word_vectors import words
+
+
+def how_to_read() -> None:
+    """Three lines for a first-time reader."""
+    with st.expander("How to read this"):
+        st.markdown(
+            "- A model holds a **vector**, a long list of numbers, for each token, and every layer rewrites it: "
+            "after the first layers it is still much of the word, later what the word is in this text "
+            "([BERT, arXiv:1810.04805](https://arxiv.org/abs/1810.04805); "
+            "[arXiv:1909.00512](https://arxiv.org/abs/1909.00512)).\n"
+            "- The **cosine** says how far two vectors point the same way, from -1 to 1. In most models any two "
+            "vectors point somewhat the same way, so a cosine means something beside others of the same layer only.\n"
+            "- **PCA** keeps the directions in which the vectors differ most, **UMAP** "
+            "([arXiv:1802.03426](https://arxiv.org/abs/1802.03426)) who is near whom. For sentences, the mean over the "
+            "tokens serves best in models trained for it ([arXiv:1908.10084](https://arxiv.org/abs/1908.10084))."
+        )
+
+
+def draw(choice: Choice, trace: Trace) -> None:
+    """The part that is chosen."""
+    if choice.opened:
+        say("A saved trace holds no vectors between the layers; close the file in the sidebar to read its text anew.")
+        return
+    options = own(Vectors)
+    control(Vectors, "show", st.segmented_control, "What to look at", list(SHOWS), format_func=SHOWS.get, required=True,
+            help="Vectors of this text, of one word in several texts, or of many sentences")  # fmt: skip
+    try:
+        if options.show == "contexts":
+            contexts(choice, options)
+        elif options.show == "sentences":
+            sentences(choice, options, trace.layers + 1)
+        else:
+            words(choice, trace, options)
+    except Refusal as refusal:
+        show(refusal)
+
+
+st.title("What does the model make of a word?")
+chosen = current()
+compose(chosen, kind_of(chosen))
+found = read(chosen)
+if found is not None:
+    draw(chosen, found)
+    how_to_read()
