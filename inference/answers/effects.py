@@ -80,7 +80,7 @@ def _vectors(loaded: Loaded, question: VectorEffects) -> Effect:
 
 
 def _follows(loaded: Loaded, question: FollowsEffects) -> Effect:
-    reading = read(loaded, question.text, question.pair)
+    reading = read(loaded, question.text, question.pair, question.cut)
     passes = outputs(loaded, reading, question.edits)
     found = [_pair_logits(output).float().log_softmax(-1) for output in passes]
     return Effect(numpy(torch.cat(found)), ("follows", "does not follow"), row=reading.row)

@@ -61,6 +61,7 @@ class FollowsEffects(PredictRequest[Effect]):
 
     text: str = ""
     pair: str = ""
+    cut: int | None = None
     edits: Sets = ((),)
 
 

@@ -1,0 +1,118 @@
+"""How much each token matters to another, told from attention in several ways: plain, rolled out, by norms.
+
+Maps are (layer, query, key), the mean over a layer's heads; rows sum to one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from attention.mask import Array
+from attention.record import Record
+from attention.trace import Trace
+
+
+def mean_maps(trace: Trace) -> Array:
+    """Every layer's attention, the mean over its heads, (layer, query, key) float32; a sink's share is left out.
+
+    Rows are scaled to sum to one, which they do already in models without sinks.
+    """
+    means = [sum(record.weights(head) for head in range(record.heads)) / record.heads for record in trace.records()]
+    return shares(np.stack(means).astype(np.float32))
+
+
+def shares(values: Array) -> Array:
+    """Each row of sizes (..., entry) scaled to sum to one; a row of zeros stays one.
+
+    >>> shares(np.array([[1.0, 3.0], [0.0, 0.0]])).tolist()
+    [[0.25, 0.75], [0.0, 0.0]]
+    """
+    total = values.sum(axis=-1, keepdims=True)
+    scaled: Array = np.divide(values, total, out=np.zeros_like(values), where=total > 0)
+    return scaled
+
+
+def with_residual(maps: Array) -> Array:
+    """Half attention, half the residual stream, which hands every token on to itself (arXiv:2005.00928).
+
+    >>> with_residual(np.array([[[0.2, 0.8], [1.0, 0.0]]])).round(2).tolist()
+    [[[0.6, 0.4], [0.5, 0.5]]]
+    """
+    mixed: Array = 0.5 * maps + 0.5 * np.eye(maps.shape[-1], dtype=maps.dtype)
+    return mixed
+
+
+def rollout(mixed: Array) -> Array:
+    """What reaches each token of the last layer from each input token, (query, key): the product over layers.
+
+    Rows sum to one where those of ``mixed`` (layer, query, key) do (arXiv:2005.00928).
+
+    >>> rollout(np.array([[[1.0, 0.0], [0.5, 0.5]], [[0.5, 0.5], [0.0, 1.0]]])).tolist()
+    [[0.75, 0.25], [0.5, 0.5]]
+    """
+    reached: Array = mixed[0]
+    for layer in mixed[1:]:
+        reached = layer @ reached
+    return reached
+
+
+def apart(rows: Array) -> float:
+    """How different rows (query, key) are from each other: the mean total variation distance of all pairs.
+
+    0: all rows are the same, so that no word is told from another; 1: no two rows share a key.
+
+    >>> apart(np.array([[1.0, 0.0], [0.0, 1.0]])), apart(np.array([[0.5, 0.5], [0.5, 0.5]]))
+    (1.0, 0.0)
+    """
+    distances = 0.5 * np.abs(rows[:, None] - rows[None]).sum(axis=-1)
+    pairs = ~np.eye(len(rows), dtype=bool)
+    return float(distances[pairs].mean()) if len(rows) > 1 else 0.0
+
+
+def norms(weights: Array, values: Array, output: Array) -> Array:
+    """Sizes of what each key really adds, ‖Σ_h α_h(i, j) · v_h(j) W_O,h‖, (query, key) (arXiv:2004.10102).
+
+    ``weights`` is (head, query, key), ``values`` (head, key, channel), ``output`` W_O as (head, channel, output).
+
+    >>> norms(np.full((1, 1, 2), 0.5), np.array([[[3.0], [0.0]]]), np.array([[[0.0, 2.0]]])).tolist()
+    [[3.0, 0.0]]
+    """
+    carried = np.einsum("hkc,hco->hko", values, output)
+    added = np.einsum("hqk,hko->qko", weights, carried)
+    sizes: Array = np.linalg.norm(added, axis=-1)
+    return sizes
+
+
+def norms_of(record: Record, output: Array, rows: slice) -> Array:
+    """The same for one recorded layer and the tokens ``rows``, (row, key)."""
+    heads = range(record.heads)
+    weights = np.stack([record.weights(head, rows) for head in heads])
+    values = np.stack([record.value[record.kv_head(head)] for head in heads])
+    return norms(weights, values, output)
+
+
+def zeroing_rollout(distances: Array) -> Array:
+    """Value zeroing's distances (layer, query, key), rows scaled to sum to one and rolled out (arXiv:2301.12971).
+
+    The residual stream is in the distances already, so nothing is added for it. A token that no value changes
+    is left to itself.
+
+    >>> zeroing_rollout(np.array([[[0.2, 0.2], [0.0, 0.0]], [[0.0, 0.1], [0.3, 0.1]]])).round(3).tolist()
+    [[0.0, 1.0], [0.375, 0.625]]
+    """
+    scaled = shares(distances)
+    still = distances.sum(axis=-1) == 0
+    layers, tokens = np.nonzero(still)
+    scaled[layers, tokens, tokens] = 1
+    return rollout(scaled)
+
+
+def over_words(values: Array, words: Sequence[tuple[int, int]]) -> Array:
+    """Values of tokens (token,) summed over each word's pieces (start, stop), (word,).
+
+    >>> over_words(np.array([1.0, 2.0, 4.0]), [(0, 1), (1, 3)]).tolist()
+    [1.0, 6.0]
+    """
+    return np.array([values[start:stop].sum() for start, stop in words], dtype=values.dtype)

@@ -1,0 +1,162 @@
+"""Asks a model in several ways what a word's last vector owes to each word of the text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attention.agreement import shares, with_residual
+from attention.edits import Edit, Hide
+from inference import attention_flow, capture
+from inference.answers import zeroing
+from inference.answers.effects import outputs
+from inference.answers.inputs import read, tensors
+from inference.edits import HEADS
+from inference.errors import Refusal, refusing
+from inference.loading import Loaded
+from inference.questions.agreement import (
+    MOST_TOKENS,
+    AnyFocus,
+    FlowToWord,
+    Run,
+    Told,
+    WithoutWords,
+    WordGradients,
+    WordPath,
+    ZeroedValues,
+)
+from inference.reading import Reading
+from inference.records import numpy
+from inference.swap import swapping
+
+BATCH = 4096  # tokens of one pass with gradients, all samples together
+SEED = 0
+
+
+def answer(loaded: Loaded, question: AnyFocus) -> Told:
+    """What each token or word is worth; raises Refusal for texts that are too long and models that cannot be asked."""
+    reading = _read(loaded, question)
+    if isinstance(question, WithoutWords):
+        return Told(_without(loaded, reading, question.focus, question.words))
+    failed = f"{loaded.id.name} failed while it was asked about this text. Change the text or pick another model."
+    with refusing(failed, way_out=None):
+        one = tensors(loaded, reading)
+        if isinstance(question, FlowToWord):
+            return Told(_flow(loaded, one, question.focus))
+        if isinstance(question, ZeroedValues):
+            return Told(numpy(zeroing.distances(loaded.model, one, question.layer)))
+        if isinstance(question, WordGradients):
+            return Told(_gradients(loaded.model, one, question.focus, question.directions))
+        return _path(loaded.model, one, question)
+
+
+def _read(loaded: Loaded, question: AnyFocus) -> Reading:
+    if loaded.id.kind == "encoder-decoder":
+        raise Refusal(f"{loaded.id.name} reads one text and writes another; pick an encoder or a decoder here.")
+    reading = read(loaded, question.text, question.pair, question.cut)
+    tokens, (start, stop) = len(reading.ids), question.focus
+    if tokens > MOST_TOKENS:
+        raise Refusal(
+            f"The text has {tokens} tokens; these questions are asked about at most {MOST_TOKENS}. Shorten it.",
+            way_out="cut",
+            details={"limit": MOST_TOKENS, "tokens": tokens},
+        )
+    if not 0 <= start < stop <= tokens:
+        raise Refusal(f"Tokens {start} to {stop} were asked about; the text has {tokens}.", way_out="text")
+    return reading
+
+
+def _without(loaded: Loaded, reading: Reading, focus: Run, words: Sequence[Run]) -> Any:
+    """1 - cosine of the focus's vector with and without each word, (word,)."""
+    layers = len(next(iter((getattr(loaded.model, HEADS, None) or {"": ()}).values())))
+    sets: list[Sequence[Edit]] = [()]
+    sets += [[Hide(layer, key) for layer in range(layers) for key in range(*word)] for word in words]
+    passes = outputs(loaded, reading, sets)
+    found = torch.cat([_vector(output, focus) for output in passes])  # (set, channel)
+    return numpy(1 - torch.cosine_similarity(found[1:], found[:1], dim=-1))
+
+
+def _flow(loaded: Loaded, one: dict[str, Tensor], focus: Run) -> Any:
+    tokens = one["input_ids"].shape[1]
+    if tokens > attention_flow.MOST_TOKENS:
+        raise Refusal(
+            f"Attention flow is computed for at most {attention_flow.MOST_TOKENS} tokens; this text has {tokens}.",
+            way_out="text",
+        )
+    [parts] = capture.record_parts(loaded.model, one)
+    records = next(iter(parts.values()))
+    maps = np.stack([sum(record.weights(head) for head in range(record.heads)) for record in records])
+    mixed = with_residual(shares(maps))
+    found = np.mean([attention_flow.flow(mixed, query) for query in range(*focus)], axis=0).astype(np.float32)
+    found.setflags(write=False)
+    return found
+
+
+def _gradients(model: Any, one: dict[str, Tensor], focus: Run, directions: int) -> Any:
+    """Estimated Frobenius norms, (token,): the root of the mean square over directions, times all channels."""
+    embeddings = _embeddings(model, one)
+    tokens = embeddings.shape[1]
+    with torch.inference_mode():
+        width = _vector(model(**one), focus).shape[-1]
+    basis = _directions(width, min(directions, width))
+    total = torch.zeros(tokens)
+    for some in basis.split(max(1, BATCH // tokens)):
+        vectors = embeddings.expand(len(some), -1, -1).clone().requires_grad_()
+        found = _vector(_from_vectors(model, one, vectors), focus)
+        [gradient] = torch.autograd.grad((found * some).sum(), vectors)
+        total += gradient.float().square().sum(dim=(0, 2))
+    return numpy((total * width / len(basis)).sqrt())
+
+
+def _directions(width: int, many: int) -> Tensor:
+    """Orthonormal directions, (direction, channel), the same in every run."""
+    generator = torch.Generator().manual_seed(SEED)
+    basis, _ = torch.linalg.qr(torch.randn(width, many, generator=generator))
+    rows: Tensor = basis.T.contiguous()
+    return rows
+
+
+def _path(model: Any, one: dict[str, Tensor], question: WordPath) -> Told:
+    from captum.attr import IntegratedGradients
+
+    embeddings = _embeddings(model, one)
+    with torch.no_grad():
+        goal = _vector(model(**one), question.focus)
+
+    def alike(vectors: Tensor) -> Tensor:
+        found = _vector(_from_vectors(model, one, vectors), question.focus)
+        return torch.cosine_similarity(found, goal, dim=-1)
+
+    values, missed = IntegratedGradients(alike).attribute(
+        embeddings,
+        baselines=torch.zeros_like(embeddings),
+        n_steps=question.steps,
+        method="gausslegendre",
+        internal_batch_size=max(1, BATCH // embeddings.shape[1]),
+        return_convergence_delta=True,
+    )
+    return Told(numpy(values.sum(-1)[0]), float(missed.sum()))
+
+
+def _embeddings(model: Any, one: dict[str, Tensor]) -> Tensor:
+    """The word vectors of the text, (1, token, channel), before positions are added."""
+    with torch.no_grad():
+        vectors: Tensor = model.get_input_embeddings()(one["input_ids"])
+    return vectors.clone()
+
+
+def _from_vectors(model: Any, one: dict[str, Tensor], vectors: Tensor) -> Any:
+    """The model's output for other word vectors (sample, token, channel) in the place of the text's own."""
+    many = {name: tensor.expand(len(vectors), *tensor.shape[1:]) for name, tensor in one.items()}
+    with swapping(model.get_input_embeddings(), lambda module, output: vectors):
+        return model(**many)
+
+
+def _vector(output: Any, focus: Run) -> Tensor:
+    """The word's vector in the last layer, (sample, channel)."""
+    vectors: Tensor = output.last_hidden_state[:, slice(*focus)].float().mean(dim=1)
+    return vectors

@@ -1,0 +1,79 @@
+"""Value zeroing (arXiv:2301.12971): one layer with each key's value at zero in turn, and what that does to its output.
+
+The layers below run once, and those above not at all.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attention.edits import Mute
+from inference import growing, tiny
+from inference.answers.layer import block_of
+from inference.edits import HEADS, editing
+from inference.errors import Refusal
+from inference.interface import recording
+from inference.swap import swapping
+
+BATCH = 4096  # tokens of one pass, all samples together
+
+
+class _Reached(Exception):
+    """Carries what left the layer; nothing above it is of use."""
+
+    def __init__(self, vectors: Tensor) -> None:
+        super().__init__()
+        self.vectors = vectors
+
+
+def distances(model: Any, one: dict[str, Tensor], layer: int) -> Tensor:
+    """1 - cosine between each token's vector after the layer with and without each key's value, (query, key).
+
+    Raises Refusal for a model whose attention cannot be changed, and for a layer that it does not have.
+    """
+    block = _block(model, layer)
+    tokens = one["input_ids"].shape[1]
+    step = max(1, BATCH // tokens - 1)
+    columns = []
+    for start in range(0, tokens, step):
+        keys = range(start, min(start + step, tokens))
+        vectors = _after(model, block, one, layer, [(), *((Mute(layer, key),) for key in keys)])
+        columns.append(1 - torch.cosine_similarity(vectors[1:], vectors[:1], dim=-1))  # (key, query)
+    return torch.cat(columns).T.clamp(min=0)
+
+
+def _after(model: Any, block: Any, one: dict[str, Tensor], layer: int, sets: list[tuple[Mute, ...]]) -> Tensor:
+    """What leaves the layer under each set, (set, token, channel)."""
+    layers = getattr(model, growing.GROWS, None)
+    # Samples that differ in this layer only join before it; a model that cannot grow begins with all of them.
+    joining = [len(sets) - 1 if at == layer else 0 for at in range(layers or 0)]
+    given = one if layers else {name: tensor.expand(len(sets), *tensor.shape[1:]) for name, tensor in one.items()}
+
+    def stop(module: Any, output: Any) -> None:
+        raise _Reached(output[0] if isinstance(output, tuple) else output)
+
+    try:
+        with editing(model, sets), growing.growing(joining), swapping(block, stop), torch.inference_mode():
+            model(**given)
+    except _Reached as reached:
+        return reached.vectors.float()
+    raise Refusal(f"Layer {layer} of {type(model).__name__} hands nothing on that could be compared.")
+
+
+def _block(model: Any, layer: int) -> Any:
+    """The module that is the layer: attention, what follows it, and the sums."""
+    heads = getattr(model, HEADS, None)
+    if not heads:
+        raise Refusal(
+            f"{type(model).__name__} computes its attention in code of its own, which cannot be changed from outside."
+            " Pick a model such as BERT or GPT-2."
+        )
+    layers = len(next(iter(heads.values())))
+    if not 0 <= layer < layers:
+        raise Refusal(f"Layer {layer} was asked for; {type(model).__name__} has {layers} layers, counted from 0.")
+    with recording() as tape:
+        model(**tiny.inputs(model))
+    return model.get_submodule(block_of(tape.calls[layer].path))

@@ -1,0 +1,79 @@
+"""Do explanations agree? Several ways of telling which words matter to one word, beside what leaving words out does."""
+
+import streamlit as st
+
+from attention.trace import Trace
+from attention.view import View
+from inference.questions.agreement import MOST_TOKENS
+from ui.agreement import Agreement, answers, collapse, count_itself, figure, focus_of, pick_focus, words_of
+from ui.agreement_ways import EFFECT
+from ui.choice import Choice
+from ui.composing import compose
+from ui.models import kind_of
+from ui.options import own
+from ui.reading import read
+from ui.refusals import say
+from ui.session import current
+
+
+def how_to_read() -> None:
+    """Three lines for a first-time reader, and what each row is."""
+    with st.expander("How to read this"):
+        st.markdown(
+            "- All rows answer one question: how much does each word matter to what the model makes of the chosen word "
+            "in its last layer? *Left out* is the experiment: nothing sees the word in any layer, and the vector moves "
+            "or does not. The other rows are estimates that need no experiment.\n"
+            "- Where a row's order is not that of *Left out*, it does not explain this effect. It may still describe "
+            "truly where the model looks ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186), "
+            "[arXiv:1908.04626](https://arxiv.org/abs/1908.04626)).\n"
+            "- *Attention*: last layer, mean over heads. *Rollout*, *flow*: through all layers, half attention, "
+            "half residual stream ([arXiv:2005.00928](https://arxiv.org/abs/2005.00928)). *Norms*: last layer, sizes "
+            "of what is added ([arXiv:2004.10102](https://arxiv.org/abs/2004.10102)). *Value zeroing*: each layer "
+            "without each word's value, rolled out ([arXiv:2301.12971](https://arxiv.org/abs/2301.12971)). "
+            "*Gradients*: size of the Jacobian in each word vector, from 32 random directions (fixed seed; "
+            "some percent off). *Integrated gradients*: sizes, 32 steps, all word vectors from zero to their own "
+            "([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)). A word of several pieces: sum over its pieces."
+        )
+
+
+def draw(choice: Choice, trace: Trace) -> None:
+    """The word asked about, then all ways side by side."""
+    if choice.opened:
+        say("An opened file holds attention only; close it in the sidebar to ask the model about its text.")
+        return
+    if trace.target is not None:
+        say(f"{trace.model.name} reads one text and writes another; pick an encoder or a decoder here.")
+        return
+    if len(trace.source) > MOST_TOKENS:
+        say(f"The text has {len(trace.source)} tokens; this page asks about at most {MOST_TOKENS}. Shorten it.")
+        return
+    view, options = View(trace, words=True), own(Agreement)
+    focus, notes = focus_of(choice, view)
+    words = words_of(view, focus, options, choice.special)
+    for note in notes:
+        say(note, role="status")
+    if len(words) < 3:
+        say("This page compares orders of words, so it needs at least three that can matter. Pick a later word, or type"
+            " a longer text.")  # fmt: skip
+        pick_focus(view, focus, {})
+        return
+    strip = st.container()
+    count_itself()
+    ways = answers(choice, trace, view, focus, words)
+    effect = ways.sizes(EFFECT)
+    with strip:
+        pick_focus(view, focus, {} if effect is None else dict(zip(words, map(float, effect), strict=True)))
+    for problem in ways.problems:
+        say(problem, role="status")
+    if ways.found:
+        figure(ways, view, focus, words)
+        collapse(trace)
+    how_to_read()
+
+
+st.title("Do explanations agree?")
+chosen = current()
+compose(chosen, kind_of(chosen))
+read_now = read(chosen)
+if read_now is not None:
+    draw(chosen, read_now)

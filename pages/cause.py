@@ -1,0 +1,108 @@
+"""Does this head matter? Heads removed, looks cut, words hidden; what the model then says, beside chance."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from attention.trace import Trace
+from attention.view import View
+from inference import Refusal
+from ui.answering import Answerer, refused
+from ui.cause import before_after, chance, one_at_a_time
+from ui.cause_case import Case
+from ui.cause_controls import clear, more, pick_clicks, pick_words, typed_notes
+from ui.cause_curve import curve
+from ui.cause_edits import edits_of
+from ui.cause_later import later_heads
+from ui.cause_watch import Cause, Watch, pick_watch, watch
+from ui.choice import Choice
+from ui.composing import compose
+from ui.examples import example_of
+from ui.models import kind_of
+from ui.options import own
+from ui.reading import read
+from ui.refusals import say, show
+from ui.selection import select
+from ui.session import current
+from ui.shelf import backend
+
+MOST_TOKENS = 512
+
+
+def how_to_read() -> None:
+    """Three lines for a first-time reader."""
+    with st.expander("How to read this"):
+        st.markdown(
+            "- A head that looks where we expect may still not matter: another may do the same work. Removing it, and "
+            "looking at what the model then says, is an experiment "
+            "([arXiv:1905.10650](https://arxiv.org/abs/1905.10650)). To remove a head is to put zeros in its slice of "
+            "what enters W_O.\n"
+            "- Removing anything changes something. So the same number of other heads is removed at random, and only "
+            "what stands out among them says something about *this* head.\n"
+            "- A model without a head is no model that was ever trained so; effects of several heads do not add up. "
+            "One text is one text: another may need other heads."
+        )
+
+
+def draw(choice: Choice, options: Cause, asked: Watch, trace: Trace) -> None:
+    """The map to click, what is removed, what then changes."""
+    if trace.target is not None or not trace.has_qkv():
+        way = "reads one text and writes another" if trace.target is not None else "computes attention in its own way"
+        say(f"{trace.model.name} {way}, so nothing is removed from it here. Pick an encoder or a decoder such as BERT.")
+        return
+    if len(trace.source) > MOST_TOKENS:
+        say(f"The text has {len(trace.source)} tokens; heads are removed in texts of at most {MOST_TOKENS}.")
+        return
+    view = View(trace, words=True)
+    selection, _ = select(choice, view, example_of(choice.text, choice.pair))
+    head = (int(selection["layer"]), int(selection["head"]))
+    edits, notes = edits_of(options, head)
+    typed_notes(notes)
+    case = Case(view, asked, edits, head, options, choice.count)
+    try:
+        pick_clicks(view, options, choice.count)
+        pick_words(view, options, edits, head)
+        before_after(case)
+        left, right = st.columns(2)
+        with left:
+            one_at_a_time(case)
+        with right:
+            chance(case)
+        more(edits, case.places, head, choice)
+        later_heads(case)
+        curve(case)
+    except Refusal as refusal:
+        show(refusal)
+        clear()
+    how_to_read()
+
+
+def page(choice: Choice) -> None:
+    """What to watch, on which model, then the experiment."""
+    if choice.opened:
+        say("An opened file holds attention only; close it in the sidebar to ask the model about its text.")
+        return
+    options = own(Cause)
+    who = pick_watch(options, choice)
+    try:
+        with st.spinner("Asking the model", show_time=True):
+            asked = watch(options, choice, who)
+        trace = None if asked is None else _read(choice, asked, who)
+    except Refusal as refusal:
+        refused(refusal, who, choice)
+        return
+    if asked is not None and trace is not None:
+        draw(choice, own(Cause), asked, trace)
+
+
+def _read(choice: Choice, asked: Watch, who: Answerer) -> Trace | None:
+    """The trace of the text as the watched answer reads it; the reader's own model says what it lacks by itself."""
+    if who.instead or asked.request.text != choice.text:
+        return backend().trace(asked.request)
+    return read(replace(choice, pair=asked.request.pair or ""))
+
+
+st.title("Does this head matter?")
+chosen = current()
+compose(chosen, kind_of(chosen))
+page(chosen)
