@@ -17,6 +17,7 @@ Numbers = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 
 BASE = 10_000.0  # of the sinusoidal vectors and of rotary positions, in both papers
+BUCKETS, FARTHEST = 32, 128  # of T5's bias; tokens
 
 
 def frequencies(dimensions: int, base: float = BASE) -> Numbers:
@@ -185,7 +186,7 @@ def alibi_slopes(heads: int) -> Numbers:
     return result
 
 
-def t5_buckets(offsets: Counts, buckets: int = 32, farthest: int = 128, both_ways: bool = True) -> Counts:
+def t5_buckets(offsets: Counts, buckets: int = BUCKETS, farthest: int = FARTHEST, both_ways: bool = True) -> Counts:
     """Which learned number a distance gets, (offset,); ``offsets`` are key minus query, negative for earlier keys.
 
     Half of a side's buckets are one distance each, the others grow logarithmically up to ``farthest``, beyond which

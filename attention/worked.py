@@ -56,7 +56,9 @@ def lines(query: Array, key: Array, weighing: Weighing, at: int) -> tuple[str, .
         )
     if not weighing.allowed[0, at]:
         return (*found, r"a &= e^{-\infty} = 0 \quad \text{(masked)}")
-    return (*found, rf"a &= e^{{{name}}} / \textstyle\sum_j e^{{{name}_j}}", _softmax(weighing, score, at))
+    total = rf"\textstyle\sum_j e^{{{name}_j}}"
+    total = total if weighing.sink is None else rf"(e^t + {total})"
+    return (*found, rf"a &= e^{{{name}}} / {total}", _softmax(weighing, score, at))
 
 
 def projected(vector: Array, weights: Array, bias: float | None, name: str) -> tuple[str, ...]:

@@ -56,9 +56,10 @@ def how_to_read() -> None:
             "and V. A weight is the softmax of query · key over √d_k, the result the values mixed by the weights "
             "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), equation 1).\n"
             "- Several **heads** share the columns: each compares its own d_k columns and has weights of its own "
-            "(section 3.2.2). The **causal mask** sets the scores of later tokens to −∞, and so their weights to 0.\n"
+            "(section 3.2.2). The **causal mask** sets the scores of later tokens to −∞, and so their weights to 0 "
+            "(section 3.2.3).\n"
             "- Left out: the output matrix W_O, which mixes the columns of the result, biases, and positions. Without "
-            "positions the order of the tokens changes nothing but the order of the rows."
+            "positions and without the mask the order of the tokens changes nothing but the order of the rows."
         )
 
 

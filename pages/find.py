@@ -47,7 +47,7 @@ def texts(found: Find, probe: Probe | None) -> tuple[str, tuple[str, ...]]:
         key=OTHER,
         height=120,
         on_change=lambda: choose_own(Find, other=st.session_state[OTHER]),
-        help="The same sentence with a word changed so that the answer should change, such as wide for tired.",
+        help="The same sentence with one thing changed on which the answer may hang, such as wide for tired.",
     )
     neutral = right.text_area(
         "Changes that should not matter, a line each",

@@ -29,8 +29,8 @@ def how_to_read() -> None:
             "[arXiv:1810.04805](https://arxiv.org/abs/1810.04805)), or worked into the scores.\n"
             "- Into the scores it comes by turning queries and keys "
             "([rotary, arXiv:2104.09864](https://arxiv.org/abs/2104.09864)), by an amount for each token of distance "
-            "([ALiBi, arXiv:2108.12409](https://arxiv.org/abs/2108.12409)), or by a learned number for each distance "
-            "([T5, arXiv:1910.10683](https://arxiv.org/abs/1910.10683)).\n"
+            "([ALiBi, arXiv:2108.12409](https://arxiv.org/abs/2108.12409)), or by a learned number for each range of "
+            "distances ([T5, arXiv:1910.10683](https://arxiv.org/abs/1910.10683)).\n"
             "- A mask that hides later tokens tells order as well: a decoder without any positions still learns some "
             "([arXiv:2203.16634](https://arxiv.org/abs/2203.16634))."
         )

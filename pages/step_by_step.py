@@ -30,7 +30,7 @@ def how_to_read() -> None:
         st.markdown(
             "- A **strip** is a vector: a cell a number, blue below zero, orange above, stronger for larger; hover or "
             "use the arrow keys to read it, “Save” for all digits. What is framed belongs to the chosen pair.\n"
-            "- The steps are those of softmax(q · kᵀ / √d) · v, "
+            "- The steps are those of softmax(q · kᵀ / √d_k) · v, "
             f"{paper('1706.03762')}, equation 1, with what this model does besides; they are computed here from the "
             "layer's own matrices and compared with what the layer gives.\n"
             "- Tokens here are the model's pieces, special ones included, whatever the sidebar merges or hides. A "

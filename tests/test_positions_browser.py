@@ -108,7 +108,7 @@ def test_scores_by_distance_say_whose_settings_they_show(page, app_url):
     open_page(page, app_url, "/positions", show="distance", length=40)
     expect(page.locator(".js-plotly-plot")).to_have_count(3)
     for settings in ("base 10,000, for heads of 32 channels", "for 12 heads", "32 buckets up to a distance of 128"):
-        expect(note(page, "has no such thing: these are the paper's settings", settings)).to_be_visible()
+        expect(note(page, "No such numbers were found in", "these are the paper's settings", settings)).to_be_visible()
 
 
 def test_a_bad_link_gives_the_usual_view_and_a_sentence(page, app_url):

@@ -165,7 +165,7 @@ SAID = {
     "rotary": ({"rotary": (TURNED,)}, "(rotary): base 10,000; 6 of 8 channels of a head."),
     "bias": (
         {"biases": (Bias("b", np.ones((32, 3), np.float32), 128, True),)},
-        "adds a learned number by distance to every score: 32 for each of 3 heads",
+        "adds a learned number by distance to every score of its self-attention: 32 for each of 3 heads",
     ),
     "alibi": (
         {"slopes": np.ones(3, np.float32)},

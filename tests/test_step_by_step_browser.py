@@ -217,7 +217,7 @@ def own_app(folder, tmp_path_factory):
         ("gpt2", "decoder", "A decoder's token sees itself and what came before"),
         ("llama", "decoder", "3 heads of queries but 1 of keys and values"),
         ("t5", "encoder", "a bias is added"),
-        ("t5", "decoder", "This model does not divide the dot products"),
+        ("t5", "decoder", "The dot products of these queries and keys are not divided"),
         ("marian", "cross", "every token of the source"),
     ],
 )

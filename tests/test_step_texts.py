@@ -26,7 +26,7 @@ def formula(rec):
 def test_the_scale_is_the_layer_s_own():
     assert "divided by √4" in said(record())
     assert r"\frac{q_i \cdot k_j}{\sqrt{4}}" in formula(record())
-    assert "does not divide" in said(record(scale=1.0))
+    assert "are not divided" in said(record(scale=1.0))
     assert r"s_{ij} &= q_i \cdot k_j \\" in formula(record(scale=1.0))
     assert "by 0.25; 1/√4 is 0.5" in said(record(scale=0.25))
     assert r"0.25\; q_i" in formula(record(scale=0.25))
@@ -40,6 +40,8 @@ def test_soft_caps_biases_and_sinks_are_named_where_they_are():
     assert r"30 \tanh" in formula(rich)
     assert "b_{ij}" in formula(rich)
     assert "bias" not in said(record(bias=np.zeros((1, 5, 5), np.float32)))
+    assert r"e^{t} +" in formula(rich)
+    assert r"e^{t} +" not in formula(record())
 
 
 @pytest.mark.parametrize(
@@ -84,12 +86,17 @@ def test_embeddings_and_layers_are_told_apart():
     assert "The embeddings made them" in texts.incoming(wiring(), 0, "encoder")
     assert "The layer before wrote them" in texts.incoming(wiring(), 3, "decoder")
     assert "encoder's output" in texts.incoming(wiring(), 0, "cross")
+    pre = wiring(before=Norm("rms", 1e-6))
+    assert "normalises the decoder's vector" in texts.incoming(pre, 0, "cross")
+    assert "normalises each vector" in texts.incoming(pre, 0, "decoder")
 
 
 def test_shared_keys_rotary_positions_and_norms_are_named_where_they_are():
     shared = Branch(numbers(7, 1, 4))
     assert "3 heads of queries but 1 of keys" in texts.projections(wiring(key=shared, value=shared))
     assert "of keys and values, each shared" not in texts.projections(wiring())
+    assert "has matrices of its own" in texts.projections(wiring())
+    assert "has a W_Q of its own" in texts.projections(wiring(key=shared, value=shared))
     query = Branch(numbers(7, 3, 4), None, Norm("rms", 1e-6, wide=True), Rotary(np.array([1.0], np.float32)))
     text = texts.projections(wiring(query=query))
     assert "all heads together" in text

@@ -121,11 +121,12 @@ def answer(asked: Asked, choice: Choice, inward: bool) -> None:
     first, second, source = (asked.name(cell) for cell in (asked.words.first, asked.words.second, asked.words.source))
     layer, head = (int(place) for place in np.unravel_index(int(prefers.argmax()), prefers.shape))
     many, most = int((prefers > 0).sum()), asked.found[:, layer, head]
+    rank = "the most" if many else "comes closest"
     looked = (
         f"look at {source} more from {first} than from" if inward else f"look from {source} more at {first} than at"
     )
     say(
-        f"{many} of {prefers.size} heads {looked} {second}; head {layer + base}-{head + base} the most:"
+        f"{many} of {prefers.size} heads {looked} {second}; head {layer + base}-{head + base} {rank}:"
         f" {most[0]:.2f} against {most[1]:.2f}.",
         role="status",
     )

@@ -47,8 +47,8 @@ def multi_head(spot: Spot, wiring: Wiring | None) -> None:
     )
     st.subheader("One head or many?")
     st.markdown(
-        "One softmax gives a token one set of weights; several heads give it several at once, each with values of its "
-        f"own ({paper('1706.03762')}, section 3.2.2). In trained models many heads can be left out with little loss "
+        "One softmax gives a token one set of weights; several heads give it several at once "
+        f"({paper('1706.03762')}, section 3.2.2). In trained models many heads can be left out with little loss "
         f"({paper('1905.10650')})."
     )
     if isinstance(record, Record):
@@ -118,7 +118,7 @@ def _parameters(wiring: Wiring) -> None:
         {
             "matrix": [*sizes, "all four"],
             "size": [" × ".join(map(str, size)) for size in sizes.values()] + [""],
-            "parameters, bias and norm included": [f"{counted[name]:,}" for name in sizes]
+            "parameters, with biases and any norms of q and k": [f"{counted[name]:,}" for name in sizes]
             + [f"{sum(counted.values()):,}"],
         },
         hide_index=True,

@@ -7,6 +7,8 @@ import streamlit as st
 
 from attention.positions import (
     BASE,
+    BUCKETS,
+    FARTHEST,
     Counts,
     Numbers,
     alibi_slopes,
@@ -25,7 +27,7 @@ from ui.refusals import say
 from viz.positions_scores import Turning, buckets, by_head, rotary
 
 USUAL_WIDTH = 64  # channels of a head where the model tells none
-FROM_PAPER = "{model} has no such thing: these are the paper's settings, {settings}."
+FROM_PAPER = "No such numbers were found in {model}: these are the paper's settings, {settings}."
 
 
 def scores(choice: Choice, trace: Trace, held: Positions, options: Options) -> None:
@@ -67,9 +69,9 @@ def _rotary(held: Positions, trace: Trace, reach: int) -> None:
         rotary(turnings, theme(), "Rotary: a score over the distance"), theme=None, config=CONFIG, key="rotary_scores"
     )
     st.caption(
-        "Full line: the score of a key equal to its query, all turned channels of one size. Dotted: what the "
-        "paper bounds every score by, as a share of its own value at distance 0. Real scores also depend on what the "
-        "vectors hold."
+        "Full line: the score of a key equal to its query, from the turned channels alone, all of one size. Dotted: "
+        "what the paper bounds every score by, as a share of its own value at distance 0. Real scores also depend on "
+        "what the vectors hold."
     )
 
 
@@ -110,7 +112,7 @@ def _t5(held: Positions, choice: Choice, reach: int) -> None:
     st.markdown("**T5: a learned number for each bucket of distances**")
     offsets = np.arange(-reach, reach + 1)
     if not held.biases:
-        settings = "32 buckets up to a distance of 128; the numbers in them are learned, so none can be shown"
+        settings = f"{BUCKETS} buckets up to a distance of {FARTHEST}; their numbers are learned, so none can be shown"
         say(FROM_PAPER.format(model=held.model, settings=settings), role="status")
         figure = buckets(offsets, t5_buckets(offsets), theme(), "T5: which bucket a distance falls into")
         st.plotly_chart(figure, theme=None, config=CONFIG, key="t5_buckets")
@@ -130,8 +132,8 @@ def _t5(held: Positions, choice: Choice, reach: int) -> None:
     )
     _heads(offsets, values, choice, "T5: what is added to a score", "t5_scores")
     st.caption(
-        f"Each line is a head: the learned number of the distance's bucket. Beyond {bias.farthest} tokens all "
-        "distances share one, so no text is too long for it."
+        f"Each line is a head: the learned number of the distance's bucket. On either side all distances "
+        f"beyond {bias.farthest} tokens share one, so no text is too long for it."
     )
 
 

@@ -72,7 +72,8 @@ def what_it_holds(held: Positions) -> str:
     if held.biases:
         buckets, heads = held.biases[0].values.shape
         said.append(
-            f"{held.model} adds a learned number by distance to every score: {buckets} for each of {heads} heads."
+            f"{held.model} adds a learned number by distance to every score of its self-attention: {buckets} for each "
+            f"of {heads} heads."
         )
     if held.slopes is not None:
         said.append(f"{held.model} takes a fixed amount per token of distance from every score (ALiBi).")
@@ -116,8 +117,8 @@ def past_the_end(held: Positions) -> None:
         end = f"{held.model} names no longest text: what it does depends on distances, which never run out."
     elif held.tables and not held.tables[0].layout:
         end = (
-            f"{held.model} has learned vectors for {held.trained:,} positions and none for a further one; nothing can "
-            "be computed in its place."
+            f"{held.model} has learned vectors for {len(held.tables[0].vectors):,} positions and none for a further "
+            "one; nothing can be computed in its place."
         )
     else:
         end = (

@@ -25,7 +25,8 @@ def sentence(spot: Spot) -> str:
     record, (who, whom) = spot.record, spot.pieces
     weights = record.weights(spot.head, spot.row)[0]
     above = int((weights > weights[spot.key]).sum())
-    rank = "more than any other key" if above == 0 else f"while {above} of the {len(weights)} keys get more"
+    get = "gets" if above == 1 else "get"
+    rank = "more than any other key" if above == 0 else f"while {above} of the {len(weights)} keys {get} more"
     said = f"{spot.name}: “{who}” gives “{whom}” {weights[spot.key]:.2f} of its attention, {rank}."
     if not isinstance(record, Record):
         return said

@@ -41,8 +41,9 @@ def incoming(wiring: Wiring, layer: int, part: str) -> str:
     said = f"Each token comes in as one vector. {origin}"
     if wiring.before is None:
         return said
+    which = "the decoder's vector" if part == "cross" else "each vector"
     return (
-        f"{said} This layer normalises each vector before anything else (pre-norm, {paper('2002.04745')}; the norm: "
+        f"{said} This layer normalises {which} before anything else (pre-norm, {paper('2002.04745')}; the norm: "
         f"{paper(NORM_PAPERS[wiring.before.kind])})."
     )
 
@@ -51,8 +52,8 @@ def projections(wiring: Wiring) -> str:
     """How queries, keys and values are made."""
     width, heads, channels = wiring.query.weight.shape
     said = [
-        f"Every head has matrices of its own, {width} × {channels}: a query asks, a key answers, a value is what is "
-        "handed on."
+        f"Every head has {'matrices' if wiring.kv_heads == heads else 'a W_Q'} of its own, {width} × {channels}: a "
+        "query asks, a key answers, a value is what is handed on."
     ]
     if wiring.kv_heads < heads:
         said.append(
@@ -98,7 +99,10 @@ def score_formula(record: Record, weighing: Weighing) -> str:
         score = rf"{record.softcap:g} \tanh\frac{{{score}}}{{{record.softcap:g}}}"
     if record.bias is not None and record.bias.any():
         score += " + b_{ij}"
-    return aligned([f"s_{{ij}} &= {score}", r"a_{ij} &= e^{s_{ij}} / \textstyle\sum_{j'} e^{s_{ij'}}"])
+    total = r"\textstyle\sum_{j'} e^{s_{ij'}}"
+    if record.sinks is not None:
+        total = rf"\left(e^{{t}} + {total}\right)"
+    return aligned([f"s_{{ij}} &= {score}", rf"a_{{ij}} &= e^{{s_{{ij}}}} / {total}"])
 
 
 def _usual(weighing: Weighing, channels: int) -> bool:
@@ -116,7 +120,7 @@ def rules(record: Record, weighing: Weighing, part: str) -> str:
             f"({paper('1706.03762')}, section 3.2.1)."
         )
     elif weighing.scale == 1:
-        scale = "This model does not divide the dot products."
+        scale = "The dot products of these queries and keys are not divided."
     else:
         scale = (
             f"This model multiplies the dot products by {weighing.scale:.4g}; 1/√{channels} is {channels**-0.5:.4g}."
@@ -133,7 +137,7 @@ def rules(record: Record, weighing: Weighing, part: str) -> str:
         )
     said.append(mask(record, part))
     if record.sinks is not None:
-        said.append("One more score, learned for the head, takes its share of the softmax and is dropped.")
+        said.append("One more score t, learned for the head, takes its share of the softmax and is dropped.")
     return " ".join(said)
 
 

@@ -22,7 +22,7 @@ from viz.what_if import what_if as figure
 COLDEST, HOTTEST = 10, 400  # hundredths
 SAMPLE = 256  # queries of a long text, over which a head's entropy is taken
 LABELLED = 60  # tokens up to which each chip says its weight
-SCALINGS = {"none": "not divided", "root": "divided by √d", "own": "as the model does"}
+SCALINGS = {"none": "not divided", "root": "divided by √d_k", "own": "as the model does"}
 
 
 @dataclass(frozen=True)

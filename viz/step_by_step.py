@@ -29,7 +29,7 @@ def incoming(stream: Array, normed: Array | None, norm: Norm | None, names: Sequ
     """The vectors that come in, (token, channel), and what the norm before makes of them."""
     sheets = [_clipped("x", stream, tuple(names))]
     if normed is not None and norm is not None:
-        sheets.append(Sheet(f"{norm_name(norm)}(x)", normed, tuple(names), note="What W_Q, W_K and W_V are given."))
+        sheets.append(Sheet(f"{norm_name(norm)}(x)", normed, tuple(names), note="What goes on to the matrices."))
     return sheets
 
 
