@@ -1,0 +1,160 @@
+"""What attention costs, by formula: orders of growth of layer types, and the operations of one real layer.
+
+The orders are those of arXiv:1706.03762, table 1, as written there inside O(·): constants are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+Values = npt.NDArray[np.float64]
+FLOAT = 4  # bytes of one number
+
+
+@dataclass(frozen=True)
+class Setting:
+    """d: numbers of one token's vector; k: kernel width of a convolution; r: tokens that restricted attention sees."""
+
+    d: int
+    k: int = 3
+    r: int = 128
+
+
+@dataclass(frozen=True)
+class LayerType:
+    """One row of the table: how cost per layer, sequential steps and the longest path grow with n."""
+
+    name: str
+    complexity: str  # the formulas as the table writes them
+    sequential: str
+    path: str
+    cost_at: Callable[[Values, Setting], Values]
+    steps_at: Callable[[Values, Setting], Values]
+    path_at: Callable[[Values, Setting], Values]
+
+
+def _one(n: Values, setting: Setting) -> Values:
+    return np.ones_like(n)
+
+
+def _each(n: Values, setting: Setting) -> Values:
+    return n
+
+
+TABLE = (
+    LayerType("Self-attention", "n² · d", "1", "1", lambda n, s: n**2 * s.d, _one, _one),
+    LayerType("Recurrent", "n · d²", "n", "n", lambda n, s: n * s.d**2, _each, _each),
+    LayerType(
+        "Convolutional",
+        "k · n · d²",
+        "1",
+        "log_k(n)",
+        lambda n, s: s.k * n * s.d**2,
+        _one,
+        # One layer is passed at least, also by the nearest tokens.
+        lambda n, s: np.maximum(1, np.log(n) / np.log(s.k)),
+    ),
+    LayerType(
+        "Self-attention (restricted)",
+        "r · n · d",
+        "1",
+        "n / r",
+        # No token sees more tokens than there are: below r, this is self-attention.
+        lambda n, s: np.minimum(s.r, n) * n * s.d,
+        _one,
+        lambda n, s: np.maximum(1, n / s.r),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """One layer's sizes, as a model has them."""
+
+    width: int  # d
+    heads: int
+    kv_heads: int
+    head_width: int  # d_k
+    value_width: int  # d_v
+    hidden: int  # d_ff
+    gated: bool = False
+    experts_used: int = 1
+
+    def projections(self, n: Values) -> Values:
+        """Multiplications and additions of W_Q, W_K, W_V and W_O for n tokens: two for each weight and token."""
+        out = self.heads * self.value_width
+        into = self.heads * self.head_width + self.kv_heads * (self.head_width + self.value_width)
+        return 2.0 * n * self.width * (into + out)
+
+    def pairs(self, n: Values) -> Values:
+        """Multiplications and additions of q · k for every pair of tokens and of the weighted sums of values.
+
+        >>> Sizes(512, 8, 8, 64, 64, 2048).pairs(np.array([10.0])).tolist()
+        [204800.0]
+        """
+        return 2.0 * n**2 * self.heads * (self.head_width + self.value_width)
+
+    def feed_forward(self, n: Values) -> Values:
+        """Multiplications and additions of the feed-forward part; a gated one has three matrices."""
+        matrices = 3 if self.gated else 2
+        return 2.0 * n * self.width * self.hidden * matrices * self.experts_used
+
+    def map_bytes(self, n: Values) -> Values:
+        """Bytes of all heads' maps of one layer, were they kept."""
+        return FLOAT * self.heads * n**2
+
+    @property
+    def pairs_meet_feed_forward(self) -> float:
+        """The n at which the pairs cost as much as the feed-forward part."""
+        return float(self.feed_forward(np.ones(1))[0] / self.pairs(np.ones(1))[0])
+
+    @property
+    def pairs_meet_rest(self) -> float:
+        """The n at which the pairs cost as much as everything else in the layer, which grows with n only."""
+        rest = self.feed_forward(np.ones(1)) + self.projections(np.ones(1))
+        return float(rest[0] / self.pairs(np.ones(1))[0])
+
+
+@dataclass(frozen=True)
+class Fit:
+    """a + b · n + c · n², none of them below zero."""
+
+    a: float
+    b: float
+    c: float
+
+    def at(self, n: Values) -> Values:
+        """The curve's values."""
+        return self.a + self.b * n + self.c * n**2
+
+    @property
+    def meet(self) -> float | None:
+        """The n at which the part that grows with n² is as large as the part that grows with n; None without both."""
+        return self.b / self.c if self.b > 0 and self.c > 0 else None
+
+
+def fit(n: Values, measured: Values) -> Fit:
+    """The curve with the least relative error. Raises ValueError for fewer than three different n.
+
+    >>> n = np.array([16.0, 32.0, 64.0, 128.0])
+    >>> found = fit(n, 5 + 3 * n + 0.5 * n**2)
+    >>> [round(value, 6) for value in (found.a, found.b, found.c)]
+    [5.0, 3.0, 0.5]
+    """
+    if len(np.unique(n)) < 3:
+        raise ValueError(f"{len(np.unique(n))} lengths came; a curve with three numbers needs at least 3.")
+    terms = np.stack([np.ones_like(n), n, n**2], axis=1) / measured[:, None]
+    best, least = np.zeros(3), np.inf
+    for size in (1, 2, 3):  # the best of all sets of terms whose own best fit has no negative number
+        for chosen in combinations(range(3), size):
+            found, *_ = np.linalg.lstsq(terms[:, chosen], np.ones_like(n), rcond=None)
+            error = float(((terms[:, chosen] @ found - 1) ** 2).sum())
+            if (found >= 0).all() and error < least:
+                best, least = np.zeros(3), error
+                best[list(chosen)] = found
+    return Fit(*(float(value) for value in best))

@@ -1,0 +1,212 @@
+"""What a model is made of: from one small forward pass, its modules and its files."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from inference import positions, tiny
+from inference.blocks import Block, blocks
+from inference.errors import Refusal, refusing
+from inference.flow import follow
+from inference.functions import kind_of_norm
+from inference.interface import Call, recording
+from inference.loading import Loaded
+from inference.parts import Places, parts
+from inference.questions.anatomy import (
+    OUTER_NORMS,
+    POSITIONS,
+    SEGMENTS,
+    TOKENS,
+    Anatomy,
+    Build,
+    Flow,
+    Heads,
+    Rim,
+    Stack,
+)
+from inference.records import DECODER
+from inference.sizes import feed_forward, heads, windows
+from inference.tops import tops
+from inference.walk import KEPT, Visit, Walk, walk
+
+
+def answer(loaded: Loaded, question: Anatomy) -> Build:
+    """The model's architecture; raises Refusal for one whose layers cannot be told apart."""
+    with refusing(f"{loaded.id.name} failed while its layers were looked at. Pick another model."):
+        return dissect(loaded.model, loaded.id.kind, loaded.records, loaded.limit)
+
+
+def dissect(model: Any, kind: str, records: bool, limit: int) -> Build:
+    """The same for a model that ``inference.capture.prepare`` has readied; ``records`` is what that said."""
+    watched = walk(model)
+    layers = blocks(model, watched)
+    if not layers:
+        raise Refusal(f"The layers of {type(model).__name__} cannot be told apart, so they are not drawn.")
+    sides = {block.stack: _side(block, kind) for block in layers}
+    places = Places(model, watched, layers, sides)
+    calls = _calls(model) if records else []
+    rims = _rims(places, watched, layers)
+    causal = _causal(model, layers, sides)
+    stacks = tuple(
+        _stack(model, watched, [block for block in layers if block.stack == stack], side, calls, causal, rims[stack])
+        for stack, side in sides.items()
+    )
+    every = dict(model.named_parameters(remove_duplicate=False))
+    first = {id(parameter): name for name, parameter in model.named_parameters()}
+    twice = [(first[id(parameter)], name) for name, parameter in every.items() if first[id(parameter)] != name]
+    table = getattr(model.get_input_embeddings(), "weight", None)
+    return Build(
+        architecture=type(model).__name__,
+        kind=kind,
+        width=layers[0].visit.width,
+        vocabulary=0 if table is None else int(table.shape[0]),
+        stacks=stacks,
+        positions=_positions(model),
+        parts=parts(places),
+        tied=tuple(twice),
+        tops=tops(model),
+        total=int(model.num_parameters()),
+        limit=limit,
+    )
+
+
+def _side(block: Block, kind: str) -> str:
+    if kind == "encoder-decoder":
+        return "decoder" if DECODER.search(f"{block.path}.") else "encoder"
+    return "decoder" if kind == "decoder" else "encoder"
+
+
+def _calls(model: Any) -> list[Call]:
+    with recording() as tape:
+        model(**tiny.inputs(model))
+    return tape.calls
+
+
+def _stack(
+    model: Any,
+    watched: Walk,
+    layers: Sequence[Block],
+    side: str,
+    calls: Sequence[Call],
+    causal: Mapping[str, bool],
+    rims: tuple[Rim, Rim],
+) -> Stack:
+    """One stack, drawn as most of its layers are."""
+    flows: list[Flow] = [follow(block) for block in layers]
+    [(common, alike)] = Counter(flows).most_common(1)
+    block = layers[flows.index(common)]
+    looks = {operation.kind: operation for operation in block.operations if operation.core}
+    sizes: dict[str, Heads] = {kind: heads(model, side, found, calls) for kind, found in looks.items()}
+    norm = next((operation.modules[0] for operation in block.operations if operation.kind == "norm"), None)
+    window, windowed = windows(model, len(layers))
+    return Stack(
+        part=side,
+        layers=len(layers),
+        own=len({layer.path for layer in layers}),
+        alike=alike,
+        flow=common,
+        causal=causal[block.stack],
+        attention=sizes["attention"],
+        cross=sizes.get("cross-attention"),
+        feed_forward=feed_forward(model, watched, block),
+        norm="" if norm is None else kind_of_norm(norm.module, norm.width),
+        norm_class="" if norm is None else type(norm.module).__name__,
+        inner_norms=any(operation.norms for operation in looks.values()),
+        before=rims[0],
+        after=rims[1],
+        window=window,
+        windowed=windowed,
+    )
+
+
+def _rims(places: Places, watched: Walk, layers: Sequence[Block]) -> dict[str, tuple[Rim, Rim]]:
+    """By stack, what runs before its first layer and after its last.
+
+    Between an encoder and its decoder, the decoder begins with its first embedding.
+    """
+    outside = [visit for visit in watched.visits if not any(b.visit.holds(visit.began) for b in layers)]
+    stacks = list(dict.fromkeys(block.stack for block in layers))
+    starts = [min(b.visit.began for b in layers if b.stack == stack) for stack in stacks]
+    ends = [max(b.visit.ended for b in layers if b.stack == stack) for stack in stacks]
+    gaps = [
+        _named(places, [visit for visit in outside if start < visit.began < stop])
+        for start, stop in zip([-1, *ends], [*starts, math.inf], strict=True)
+    ]
+    rims: dict[str, tuple[Rim, Rim]] = {}
+    for at, stack in enumerate(stacks):
+        before = gaps[at][_first_embedding(gaps[at]) :] if at else gaps[at]
+        after = gaps[at + 1] if at + 1 == len(stacks) else gaps[at + 1][: _first_embedding(gaps[at + 1])]
+        rims[stack] = (_rim(before), _rim(after))
+    return rims
+
+
+def _rim(named: Sequence[tuple[str, Visit]]) -> Rim:
+    norm = next((visit for name, visit in named if name == OUTER_NORMS), None)
+    kind = "" if norm is None else kind_of_norm(norm.module, norm.width)
+    return Rim(tuple(dict.fromkeys(name for name, _ in named)), kind)
+
+
+def _first_embedding(named: Sequence[tuple[str, Visit]]) -> int:
+    tables = (TOKENS, POSITIONS, SEGMENTS)
+    return next((at for at, (name, _) in enumerate(named) if name in tables), len(named))
+
+
+def _named(places: Places, visits: Sequence[Visit]) -> list[tuple[str, Visit]]:
+    """What modules are for; those without children only, and those that have something to say."""
+    return [
+        (places.outside(visit.path, visit.module), visit)
+        for visit in visits
+        if not any(True for _ in visit.module.children())
+        and (any(True for _ in visit.module.parameters()) or "Positional" in type(visit.module).__name__)
+    ]
+
+
+def _causal(model: Any, layers: Sequence[Block], sides: Mapping[str, str]) -> dict[str, bool]:
+    """By stack, whether changing the last token leaves all vectors before it as they were, in the last layer."""
+    given = tiny.inputs(model)
+    base, found = _last(model, given, layers), {}
+    for stack, side in sides.items():
+        name = "decoder_input_ids" if side == "decoder" and "decoder_input_ids" in given else model.main_input_name
+        changed = {**given, name: _changed(given[name])}
+        after = _last(model, changed, layers)
+        width = layers[0].visit.width
+        kept = min(KEPT, (tiny.TOKENS - 1) * width)
+        one, other = base[stack][:kept], after[stack][:kept]
+        found[stack] = bool(np.abs(one - other).max(initial=0) <= 1e-5 * np.abs(one).max(initial=0))
+    return found
+
+
+def _changed(given: torch.Tensor) -> torch.Tensor:
+    """The same input with another last token."""
+    changed = given.clone()
+    changed[..., -1] = given.flatten()[0] if not given.is_floating_point() else 1.0
+    return changed
+
+
+def _last(model: Any, given: Mapping[str, torch.Tensor], layers: Sequence[Block]) -> dict[str, Any]:
+    """What the last layer of each stack makes, by stack."""
+    return {block.stack: block.visit.made for block in blocks(model, walk(model, given))}
+
+
+def _positions(model: Any) -> tuple[str, ...]:
+    """How the model knows the order of its tokens, as far as its tensors show."""
+    found = positions.places(model)
+    kinds = {
+        positions.TURNED: "rotary",
+        positions.TABLE_TURNED: "rotary",
+        positions.BIAS: "relative",
+        positions.RELATIVE: "relative",
+    }
+    named = [
+        kinds.get(place.kind) or ("sinusoidal" if "Sinusoid" in type(place.owner).__name__ else "learned")
+        for place in found
+    ]
+    if positions.slopes(model) is not None:  # Falcon builds its angles even where it uses ALiBi instead
+        return ("alibi",)
+    return tuple(dict.fromkeys(named))

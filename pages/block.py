@@ -1,0 +1,69 @@
+"""What is a layer made of? The model drawn from its own modules, its parameters by part, and what n² costs."""
+
+import streamlit as st
+
+from attention.trace import Trace
+from inference import Refusal
+from inference.questions.anatomy import Anatomy
+from ui.block import Options, activations, drawing, folded, parameters, sentence
+from ui.block_cost import costs
+from ui.block_kinds import kinds
+from ui.choice import Choice
+from ui.composing import compose
+from ui.models import kind_of
+from ui.options import own
+from ui.reading import read
+from ui.refusals import say, show
+from ui.session import current
+from ui.shelf import backend
+
+
+def how_to_read() -> None:
+    """Three lines for a first-time reader."""
+    with st.expander("How to read this"):
+        st.markdown(
+            "- A Transformer repeats one layer N times: **attention** mixes the tokens, the **feed-forward** part "
+            "works on each token alone, and what goes in is added to what comes out "
+            "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 3.1).\n"
+            "- Norms stand after the addition (post-norm, the original) or before each part (pre-norm, "
+            "[arXiv:2002.04745](https://arxiv.org/abs/2002.04745)). The drawing shows what this model does, found by "
+            "following the numbers of a small pass.\n"
+            "- Attention compares every pair of tokens, n² of them; everything else grows with n. Which costs more "
+            "depends on n and on the model's width."
+        )
+
+
+def draw(choice: Choice, trace: Trace, options: Options) -> None:
+    """The model in a sentence and a drawing; the rest is folded."""
+    model, revision = (trace.model.name if choice.opened else choice.model), choice.revision or None
+    try:
+        with st.spinner("Looking at the model's parts"):
+            build = backend().inspect(Anatomy(model=model, revision=revision))
+    except Refusal as refusal:
+        show(refusal)
+        return
+    lengths = {"encoder": len(trace.source), "decoder": len(trace.target or trace.source)}
+    say(sentence(build), "status")
+    drawing(build, lengths, options, trace.model.architecture)
+    how_to_read()
+    sections = {
+        "parameters": lambda: parameters(build),
+        "kinds": lambda: kinds(build),
+        "activation": lambda: activations(build),
+        "cost": lambda: costs(build, model, revision, lengths[build.stacks[0].part]),
+    }
+    for name, place in folded(options):
+        with place:
+            try:
+                sections[name]()
+            except Refusal as refusal:
+                show(refusal)
+
+
+st.title("What is a layer made of?")
+chosen = current()
+compose(chosen, kind_of(chosen))
+options = own(Options)
+found = read(chosen)
+if found is not None:
+    draw(chosen, found, options)

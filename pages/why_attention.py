@@ -1,0 +1,55 @@
+"""Why attention? What it costs and how far its paths are, beside recurrent and convolutional layers, over n."""
+
+import streamlit as st
+
+from attention.trace import Trace
+from inference import Refusal
+from inference.questions.anatomy import Anatomy
+from ui.choice import Choice
+from ui.composing import compose
+from ui.models import kind_of
+from ui.options import own
+from ui.reading import read
+from ui.refusals import say, show
+from ui.session import current
+from ui.shelf import backend
+from ui.why_attention import Options, controls, figures, table, truth
+
+
+def how_to_read() -> None:
+    """Three lines for a first-time reader."""
+    with st.expander("How to read this"):
+        st.markdown(
+            "- A recurrent layer reads one token after another; a convolution sees k neighbours at once; "
+            "self-attention compares every token with every other, so that any two are one step apart "
+            "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 4).\n"
+            "- Short paths help to learn how distant words depend on each other; few sequential operations let a "
+            "machine work on all tokens at the same time.\n"
+            "- The price is n²: every pair of tokens. The table counts the layers' mixing of tokens only. A real "
+            "Transformer layer has matrices besides, which grow with n · d²; the page on the block counts them."
+        )
+
+
+def draw(choice: Choice, trace: Trace, options: Options) -> None:
+    """The sentence, the figures, the table."""
+    try:
+        with st.spinner("Looking up the model's width"):
+            model = trace.model.name if choice.opened else choice.model
+            build = backend().inspect(Anatomy(model=model, revision=choice.revision or None))
+    except Refusal as refusal:
+        show(refusal)
+        return
+    numbers = controls(options, build.width, len(trace.source))
+    say(truth(numbers), "status")
+    figures(numbers)
+    table(numbers)
+    how_to_read()
+
+
+st.title("Why attention?")
+chosen = current()
+compose(chosen, kind_of(chosen))
+options = own(Options)
+found = read(chosen)
+if found is not None:
+    draw(chosen, found, options)
