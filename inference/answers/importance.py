@@ -1,0 +1,53 @@
+"""Hides one word after the other beside the blank and sees what becomes of the answer."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attention.surprise import of_words
+from inference.answers.masked import at_blanks, guess, logs
+from inference.batching import MOST_TEXTS, MOST_TOKENS
+from inference.blanks import Blanked, hide, mask_of, ordinary, prepare
+from inference.errors import Refusal
+from inference.loading import Loaded
+from inference.questions.importance import LeaveOut, LeftOut
+from inference.questions.masked import Guess
+
+
+def answer(loaded: Loaded, question: LeaveOut) -> LeftOut:
+    """How far the answer's logarithm falls without each word; raises Refusal for a text without blanks."""
+    blanked = prepare(loaded, question)
+    explained, at = target(loaded, blanked, question.blank, question.token)
+    words = runs(loaded, blanked)
+    mine = words[question.start : question.stop]
+    token = mask_of(loaded)[1]
+    hidden = [hide(blanked.reading, range(*run), token) for run in mine]
+    size = max(1, min(MOST_TEXTS, MOST_TOKENS // len(blanked.row)))
+    found: list[float] = []
+    for first in range(0, len(hidden), size):
+        told = logs(loaded, hidden[first : first + size])
+        found += told[:, at, explained.token].tolist()
+    drops = np.log(explained.probability) - np.array(found, dtype=np.float32)
+    drops = drops.astype(np.float32)
+    drops.setflags(write=False)
+    return LeftOut(blanked.row, tuple(mine), drops, explained, len(words))
+
+
+def target(loaded: Loaded, blanked: Blanked, blank: int, token: int) -> tuple[Guess, int]:
+    """The piece that is to be explained, and the position of its blank; raises Refusal for one that is not there."""
+    if not 0 <= blank < len(blanked.positions):
+        raise Refusal(f"Blank {blank} was asked about; the text has {len(blanked.positions)}, counted from 0.")
+    at = blanked.positions[blank]
+    [log] = at_blanks(loaded, blanked.reading, [at])
+    if token >= len(log):
+        raise Refusal(f"Piece {token} was asked about; {loaded.id.name} knows {len(log)}.")
+    return guess(loaded, log, token if token >= 0 else int(log.argmax())), at
+
+
+def runs(loaded: Loaded, blanked: Blanked) -> list[tuple[int, int]]:
+    """(start, stop) among the tokens of each word that is there; words of a blank and special tokens are left out."""
+    row = blanked.reading.row
+    there = set(ordinary(row, mask_of(loaded)[1]))
+    words = [(row.segments[at], row.words[at]) if at in there else None for at in range(len(row))]
+    found, _ = of_words(np.zeros(len(row), np.float32), words)
+    return [run for run in found if words[run[0]] is not None]

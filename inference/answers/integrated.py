@@ -1,0 +1,79 @@
+"""Integrated gradients of a blank's answer, by captum, over the word vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from inference.answers.importance import runs, target
+from inference.answers.inputs import tensors
+from inference.batching import MOST_TOKENS
+from inference.blanks import hide, mask_of, prepare
+from inference.errors import Refusal, refusing
+from inference.loading import Loaded
+from inference.questions.importance import Attributed, Gradients
+from inference.swap import swapping
+
+MOST_STEPS = 200
+
+
+def answer(loaded: Loaded, question: Gradients) -> Attributed:
+    """Each token's share along a part of the path; raises Refusal for a text without blanks."""
+    if not (0 <= question.part < question.parts and 0 < question.steps <= MOST_STEPS):
+        raise Refusal(f"Part {question.part} of {question.parts} in {question.steps} steps is no part of a path.")
+    blanked = prepare(loaded, question)
+    explained, at = target(loaded, blanked, question.blank, question.token)
+    words = {place for run in runs(loaded, blanked) for place in range(*run)}
+    ends = [hide(blanked.reading, words, mask_of(loaded)[1]), blanked.reading]  # nothing known; the text itself
+    cannot = f"{loaded.id.name} failed on gradients of this text. Change the text or pick another model."
+    with refusing(cannot, way_out=None):
+        given = tensors(loaded, ends[1])
+        none, all_ = (_vectors(loaded.model, tensors(loaded, end)["input_ids"]) for end in ends)
+        first, last = (torch.lerp(none, all_, (question.part + end) / question.parts) for end in (0, 1))
+        values, delta, told = _attribute(loaded.model, given, first, last, at, explained.token, question.steps)
+    kept = values.sum(-1)[0].float().numpy().astype(np.float32)
+    kept.setflags(write=False)
+    return Attributed(blanked.row, kept, told[0], told[1], delta)
+
+
+def _vectors(model: Any, ids: Tensor) -> Tensor:
+    """The word vectors of a text, (text, token, channel), before positions are added."""
+    with torch.no_grad():
+        vectors: Tensor = model.get_input_embeddings()(ids)
+    return vectors.clone()
+
+
+def _attribute(
+    model: Any, given: dict[str, Tensor], first: Tensor, last: Tensor, at: int, piece: int, steps: int
+) -> tuple[Tensor, float, list[float]]:
+    """Captum's attributions (text, token, channel), its delta, and the log-probabilities at both ends."""
+    from captum.attr import IntegratedGradients
+
+    def told(vectors: Tensor) -> Tensor:
+        return _log_probability(model, given, vectors, at, piece)
+
+    method = IntegratedGradients(told, multiply_by_inputs=True)
+    size = max(1, MOST_TOKENS // (2 * last.shape[1]))  # gradients keep every layer's numbers
+    values, delta = method.attribute(
+        last,
+        baselines=first,
+        n_steps=steps,
+        method="gausslegendre",
+        internal_batch_size=size,
+        return_convergence_delta=True,
+    )
+    with torch.no_grad():
+        ends = told(torch.cat([first, last])).tolist()
+    return values.detach(), float(delta.sum()), ends
+
+
+def _log_probability(model: Any, given: dict[str, Tensor], vectors: Tensor, at: int, piece: int) -> Tensor:
+    """The piece's log-probability in the blank for each text of word vectors (text, token, channel), (text,)."""
+
+    with swapping(model.get_input_embeddings(), lambda module, output: vectors):
+        many = {name: tensor.expand(len(vectors), -1) for name, tensor in given.items()}
+        logits: Tensor = model(**many).logits[:, at].float()
+    return logits.log_softmax(-1)[:, piece]

@@ -1,0 +1,100 @@
+"""Reads hidden states with a model's own head: the last state must give the model's own answer, or it is refused."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from inference.answers.inputs import tensors
+from inference.answers.masked import guess
+from inference.blanks import prepare
+from inference.errors import Refusal, refusing
+from inference.loading import Loaded
+from inference.questions.lens import Layers, Lens
+from inference.reading import Reading
+from inference.swap import swapping
+
+NEAR = 1e-3  # by which a hidden state read with the head may differ from the model's own answer, in logarithms
+
+
+def answer(loaded: Loaded, question: Lens) -> Layers:
+    """What the head says of a blank after each layer; raises Refusal for a model whose states it cannot be fed."""
+    blanked = prepare(loaded, question)
+    if not 0 <= question.blank < len(blanked.positions):
+        raise Refusal(f"Blank {question.blank} was asked about; the text has {len(blanked.positions)}, counted from 0.")
+    cannot = f"{loaded.id.architecture} keeps its hidden states in a way of its own; they cannot be read with its head."
+    with refusing(cannot, way_out=None), torch.inference_mode():
+        found, normed = states(loaded, blanked.reading, blanked.positions[question.blank])
+    top = min(question.top, found.shape[1])
+    guesses = [[guess(loaded, log, token) for token in torch.topk(log, top).indices.tolist()] for log in found]
+    tokens = [token for token in question.tokens if 0 <= token < found.shape[1]] or [guesses[-1][0].token]
+    followed = found[:, tokens]  # (row, followed)
+    ranks = torch.stack([1 + (found > found[:, token : token + 1]).sum(-1) for token in tokens], dim=1)
+    return Layers(
+        guesses=tuple(tuple(row) for row in guesses),
+        followed=tuple(guess(loaded, found[-1], token) for token in tokens),
+        probabilities=_kept(followed.exp().numpy().astype(np.float32)),
+        ranks=_kept(ranks.numpy()),
+        normed=normed,
+    )
+
+
+def states(loaded: Loaded, reading: Reading, at: int) -> tuple[Tensor, bool]:
+    """Logarithms of the head's probabilities for the states of one token, (embedding and layers, piece).
+
+    Raises ValueError when the last one is not what the model itself answers.
+    """
+    model, given = loaded.model, tensors(loaded, reading)
+    own, hidden, norm = _passed(model, given)
+    before = hidden[:-1, at] if norm is None else norm(hidden[:-1, at])
+    column = torch.cat([before, hidden[-1:, at]])  # (state, channel)
+    found = _through_head(model, given, column)
+    if not torch.allclose(found[-1], own[0, at].float().log_softmax(-1), atol=NEAR):
+        raise ValueError("The last hidden state, read with the head, is not the model's answer.")
+    return found, norm is not None
+
+
+def _passed(model: Any, given: dict[str, Tensor]) -> tuple[Tensor, Tensor, Any]:
+    """Logits (text, token, piece), hidden states (state, token, channel), and the norm that closes the layers, if any.
+
+    A norm that runs last and stands in no layer closes them all: states before the last have not been through it.
+    """
+    called: list[Any] = []
+    with ExitStack() as watched:
+        for module in model.base_model.modules():
+            if "Norm" in type(module).__name__:
+                watched.enter_context(swapping(module, lambda module, output: called.append(module)))
+        output = model(**given, output_hidden_states=True)
+    hidden = torch.stack([state[0] for state in output.hidden_states])
+    last = called[-1] if called else None
+    name = next((name for name, module in model.base_model.named_modules() if module is last), "")
+    in_a_layer = any(part.isdigit() for part in name.split("."))
+    return output.logits, hidden, None if in_a_layer or "embeddings" in name else last
+
+
+def _through_head(model: Any, given: dict[str, Tensor], column: Tensor) -> Tensor:
+    """The head's logarithms for states (state, channel) put in the place of what its layers hand it."""
+
+    first = column[:, None]  # each state as a text of one token
+
+    def swap(module: Any, output: Any) -> Any:
+        return (first, *output[1:]) if isinstance(output, tuple) else _with_first(output, first)
+
+    with swapping(model.base_model, swap):
+        return model(**given).logits[:, 0].float().log_softmax(-1)
+
+
+def _with_first(output: Any, states: Tensor) -> Any:
+    changed = replace(output)
+    changed[next(iter(output.keys()))] = states
+    return changed
+
+
+def _kept(values: Any) -> Any:
+    values.setflags(write=False)
+    return values

@@ -1,0 +1,35 @@
+"""Hides one piece after the other and asks for it; several hidden versions go through the model together."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from inference.answers.masked import logs
+from inference.batching import MOST_TEXTS, MOST_TOKENS
+from inference.blanks import as_read, hide, mask_of, ordinary
+from inference.errors import Refusal
+from inference.loading import Loaded
+from inference.questions.surprise import Scores, Surprise
+
+
+def answer(loaded: Loaded, question: Surprise) -> Scores:
+    """Natural logarithms for some pieces; raises Refusal where the text has nothing to score."""
+    _, token = mask_of(loaded)
+    reading, row = as_read(loaded, question.text, question.pair, question.cut)
+    every = ordinary(row, token)
+    if not every and question.start < question.stop:
+        raise Refusal("The text is nothing but blanks. Type some words beside them.", way_out="text")
+    places = every[question.start : question.stop]
+    words = [(row.segments[at], row.words[at]) for at in range(len(row))]
+    hidden = [
+        hide(reading, {other for other in every if other >= at and words[other] == words[at]}, token) for at in places
+    ]
+    size = max(1, min(MOST_TEXTS, MOST_TOKENS // len(row)))
+    found: list[float] = []
+    for first in range(0, len(places), size):
+        mine = slice(first, first + size)
+        told = logs(loaded, hidden[mine])
+        found += [float(log[at, row.ids[at]]) for log, at in zip(told, places[mine], strict=True)]
+    values = np.array(found, dtype=np.float32)
+    values.setflags(write=False)
+    return Scores(row, tuple(places), values, len(every))

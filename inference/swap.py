@@ -1,0 +1,35 @@
+"""Another value in the place of what a module hands on, for one thread's forward passes only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import get_ident
+from typing import Any
+
+import torch
+
+
+@contextmanager
+def swapping(module: torch.nn.Module, change: Callable[[Any, Any], Any]) -> Iterator[None]:
+    """Inside the block, ``change(module, output)`` is what the module hands on; None leaves it as it is.
+
+    Other threads use the same model meanwhile and are not touched.
+
+    >>> double = torch.nn.Identity()
+    >>> with swapping(double, lambda module, output: 2 * output):
+    ...     double(torch.ones(2))
+    tensor([2., 2.])
+    >>> double(torch.ones(2))
+    tensor([1., 1.])
+    """
+    mine = get_ident()
+
+    def hook(called: torch.nn.Module, args: Any, output: Any) -> Any:
+        return change(called, output) if get_ident() == mine else None
+
+    handle = module.register_forward_hook(hook)
+    try:
+        yield
+    finally:
+        handle.remove()

@@ -1,0 +1,96 @@
+"""Which word fits the blank? What a model guesses, where the guess comes from, and how it learned to guess."""
+
+import streamlit as st
+
+from inference import Refusal
+from inference.heads import MASKED
+from inference.questions.surprise import Surprise
+from ui.answering import Answerer, ask, pick_answerer, refused
+from ui.choice import Choice
+from ui.composing import compose
+from ui.corruption import lesson
+from ui.guesses import guesses
+from ui.importance import words
+from ui.lens import layers
+from ui.masked_words import SHOWS, Options, pick_blank, request_of, text_strip, texts_of
+from ui.models import kind_of
+from ui.options import own
+from ui.picking import control
+from ui.refusals import say
+from ui.session import current, notes
+from ui.surprise import surprise
+from ui.two_sentences import two_sentences
+from ui.where_it_looks import where_it_looks
+
+
+def how_to_read() -> None:
+    """Three lines for a first-time reader."""
+    with st.expander("How to read this"):
+        st.markdown(
+            "- BERT and its like learned by filling blanks: a head on the last layer gives every piece of the "
+            "vocabulary a probability ([arXiv:1810.04805](https://arxiv.org/abs/1810.04805)). Two blanks are guessed "
+            "at once and each without the other's guess.\n"
+            "- Where a head looks, what a layer already says and which words matter are three views of one answer; "
+            "none alone says why ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186)).\n"
+            "- A guess is what fits the texts that the model has read, not what is true "
+            "([arXiv:1907.13528](https://arxiv.org/abs/1907.13528))."
+        )
+
+
+def draw(choice: Choice, who: Answerer) -> None:
+    """The text with its blanks, then the figure that is chosen."""
+    options = own(Options)
+    text, pair = texts_of(choice)
+    row = ask(
+        Surprise(model=who.model, revision=who.revision, text=text, pair=pair, cut=choice.cut, stop=0),
+        "Reading the text",
+    ).row
+    request = request_of(choice, options, who)
+    try:
+        filled = ask(request, "Filling the blanks")
+    except Refusal as refusal:
+        text_strip(row, request, None, options)
+        refused(refusal, who, choice)
+        filled = None
+    else:
+        text_strip(row, request, filled, options)
+    control(
+        Options,
+        "show",
+        st.segmented_control,
+        "What to look at",
+        list(SHOWS),
+        format_func=SHOWS.get,
+        required=True,
+        help="The guesses, three views of where they come from, the whole text, a test and a lesson",
+    )
+    if options.show == "two":
+        two_sentences(who)
+    elif options.show == "surprise":
+        surprise(request, row, who)
+    elif options.show == "lesson":
+        lesson(request)
+    elif filled is not None:
+        at = pick_blank(filled)
+        if options.show == "looks":
+            where_it_looks(choice, who, request, filled, at)
+        elif options.show == "layers":
+            layers(request, filled, at, choice.count)
+        elif options.show == "words":
+            words(request, filled, at)
+        else:
+            guesses(who, request, filled, at)
+
+
+st.title("Which word fits the blank?")
+chosen = current()
+compose(chosen, kind_of(chosen))
+own(Options)  # what of it cannot be read is noted
+for sentence in notes():
+    say(sentence, role="status")
+answerer = pick_answerer(MASKED, chosen, Options)
+try:
+    draw(chosen, answerer)
+except Refusal as refusal:
+    refused(refusal, answerer, chosen)
+how_to_read()

@@ -1,0 +1,221 @@
+"""Masked words: what transformers' own pipeline says on the same weights, and every odd text in a sentence."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import AutoModelForMaskedLM, AutoTokenizer, pipeline
+
+from inference import LocalBackend, embedded
+from inference.errors import Refusal
+from inference.questions.masked import Filled, MaskedWords
+from inference.settings import Settings
+from tests.tinyheads import KINDS, save
+from tests.tinymodels import save as save_bare
+
+TEXT = "The animal was in the street."
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("heads")
+
+
+@pytest.fixture(scope="module")
+def backend(root: Path) -> LocalBackend:
+    return LocalBackend(Settings(model_folders=(root,), offline=True, cache=root / "cache"))
+
+
+def model(root: Path, name: str) -> str:
+    folder = root / name.replace(" ", "-")
+    return str(folder if folder.exists() else save(folder, name))
+
+
+def ask(backend: LocalBackend, root: Path, name: str = "BERT", text: str = TEXT, **more: object) -> Filled:
+    return backend.predict(MaskedWords(model=model(root, name), text=text, **more))
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_equals_the_pipeline(backend: LocalBackend, root: Path, name: str) -> None:
+    found = ask(backend, root, name, "The [MASK] was in the [MASK].", top=7)
+    assert found.whole
+    assert found.text == f"The {found.mask} was in the {found.mask}."
+    folder = model(root, name)
+    fill = pipeline(
+        "fill-mask",
+        model=AutoModelForMaskedLM.from_pretrained(folder),
+        tokenizer=AutoTokenizer.from_pretrained(folder),
+        device="cpu",
+        top_k=7,
+    )
+    expected = fill(found.text, tokenizer_kwargs={"return_token_type_ids": False})
+    assert len(expected) == len(found.blanks)
+    for blank, guesses in zip(found.blanks, expected, strict=True):
+        assert [guess.token for guess in blank.guesses] == [guess["token"] for guess in guesses]
+        for guess, other in zip(blank.guesses, guesses, strict=True):
+            assert guess.probability == pytest.approx(other["score"], abs=1e-5)
+
+
+@pytest.mark.skipif(not embedded.OWN_FOLDER.is_dir(), reason="the BERT that was trained here is not there")
+def test_our_own_bert_equals_the_pipeline(backend: LocalBackend) -> None:
+    text = "The [MASK] sat on the [MASK] because it was tired."
+    found = backend.predict(MaskedWords(model=embedded.OWN, text=text, top=9))
+    folder = embedded.own_folder()
+    network = AutoModelForMaskedLM.from_pretrained(folder, dtype=torch.float32)
+    fill = pipeline("fill-mask", model=network, tokenizer=AutoTokenizer.from_pretrained(folder), device="cpu", top_k=9)
+    for blank, guesses in zip(found.blanks, fill(text), strict=True):
+        assert [guess.token for guess in blank.guesses] == [guess["token"] for guess in guesses]
+        scores = [guess["score"] for guess in guesses]
+        assert [guess.probability for guess in blank.guesses] == pytest.approx(scores, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["BERT", "RoBERTa", "ALBERT"])
+def test_a_hidden_word_is_the_same_as_a_typed_mask(backend: LocalBackend, root: Path, name: str) -> None:
+    hidden = ask(backend, root, name, "The cat was in it.", hidden=((0, 4, 7),))
+    typed = ask(backend, root, name, hidden.text)
+    assert [b.position for b in hidden.blanks] == [b.position for b in typed.blanks]
+    assert hidden.blanks[0].guesses == typed.blanks[0].guesses
+    assert typed.blanks[0].original is None
+    assert "".join(hidden.row.pieces[b.position] for b in hidden.blanks) == "cat"
+
+
+def test_places_are_those_of_the_text_as_it_was_given(backend: LocalBackend, root: Path) -> None:
+    mask = "<mask>!"
+    folder = save(root / "odd-mask", "RoBERTa")
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    tokenizer.add_special_tokens({"mask_token": mask})
+    tokenizer.save_pretrained(folder)
+    network = AutoModelForMaskedLM.from_pretrained(folder)
+    network.resize_token_embeddings(len(tokenizer))
+    network.save_pretrained(folder)
+    text = "A [MASK] sat on the [MASK] mat, cat."
+    found = backend.predict(MaskedWords(model=str(folder), text=text, hidden=((0, 32, 35),)))
+    assert found.mask == mask
+    assert found.text == "A <mask>! sat on the <mask>! mat, <mask>!."
+    spans = [text[slice(*span)] for span in found.row.spans if span is not None]
+    assert "sat" in "".join(spans)
+    assert [text[slice(*found.row.spans[b.position])] for b in found.blanks] == ["[MASK]", "[MASK]", "cat"]
+
+
+def test_probabilities_ranks_and_entropy_are_those_of_the_whole_distribution(backend: LocalBackend, root: Path) -> None:
+    found = ask(backend, root, text="The [MASK] sat.", top=1000, words=("cat",))
+    blank = found.blanks[0]
+    assert len(blank.guesses) == found.vocabulary
+    assert math.fsum(guess.probability for guess in blank.guesses) == pytest.approx(1, abs=1e-5)
+    assert [guess.rank for guess in blank.guesses] == list(range(1, found.vocabulary + 1))
+    bits = -math.fsum(g.probability * math.log2(g.probability) for g in blank.guesses)
+    assert blank.entropy == pytest.approx(bits, abs=1e-4)
+    cat = next(guess for guess in blank.guesses if guess.piece == "cat")
+    [candidate] = found.candidates
+    assert (candidate.rank, candidate.pieces) == (cat.rank, ("cat",))
+    assert candidate.log_probability == pytest.approx(math.log(cat.probability), abs=1e-5)
+
+
+def test_a_word_of_several_pieces_is_filled_from_left_to_right(backend: LocalBackend, root: Path) -> None:
+    [candidate] = ask(backend, root, text="The [MASK] was it.", words=("playing",)).candidates
+    assert candidate.pieces == ("play", "…ing")
+    assert candidate.rank is None
+    folder = model(root, "BERT")
+    network = AutoModelForMaskedLM.from_pretrained(folder)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    play, ing = tokenizer.convert_tokens_to_ids(["play", "##ing"])
+    total = 0.0
+    for text, place, piece in [("The [MASK] [MASK] was it.", 2, play), ("The play [MASK] was it.", 3, ing)]:
+        with torch.inference_mode():
+            logits = network(**tokenizer(text, return_tensors="pt")).logits
+        total += float(logits[0, place].log_softmax(-1)[piece])
+    assert candidate.log_probability == pytest.approx(total, abs=1e-5)
+
+
+def test_words_that_cannot_stand_there_are_told_why(backend: LocalBackend, root: Path) -> None:
+    words = ("漢", "[MASK]", " ", "cat", "cat", "\u200b", "a\0", "i" * 101, "a " * 40)
+    found = ask(backend, root, text="We [MASK] it.", words=words).candidates
+    problems = {candidate.word: candidate.problem for candidate in found}
+    assert list(problems) == ["漢", "[MASK]", "cat", "\u200b", "a\0", "i" * 101, ("a " * 40).strip()]
+    assert problems["cat"] == ""
+    assert "not in the vocabulary" in problems["漢"]
+    assert "blank itself" in problems["[MASK]"]
+    assert "finds nothing to read" in problems["\u200b"]
+    assert "control character" in problems["a\0"]
+    assert "at most 100" in problems["i" * 101]
+    assert "tokens; BERT reads at most 40" in problems[("a " * 40).strip()]
+
+
+def test_a_part_of_a_word(backend: LocalBackend, root: Path) -> None:
+    [ing, e] = ask(backend, root, text="We play[MASK] it.", words=("ing", "e")).candidates
+    assert (ing.pieces, e.pieces) == (("…ing",), ("…e",))
+    [grown] = ask(backend, root, "RoBERTa", text="A th[MASK] mat.", words=("e",)).candidates
+    assert "grows together" in grown.problem
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_word_is_put_where_any_tokenizer_would(backend: LocalBackend, root: Path, name: str) -> None:
+    """Asking about the word that was hidden gives the pieces that were hidden."""
+    found = ask(backend, root, name, "The cat was it.", hidden=((0, 12, 14),), words=("it",))
+    hidden = [found.row.pieces[blank.position] for blank in found.blanks]
+    if len(hidden) == 1:
+        assert found.candidates[0].rank == found.blanks[0].original.rank
+    assert "".join(piece.removeprefix("…") for piece in found.candidates[0].pieces) == "".join(hidden).replace("␣", "")
+
+
+def test_a_blank_in_a_pair(backend: LocalBackend, root: Path) -> None:
+    found = ask(backend, root, text="The cat sat.", pair="It was [MASK] in the street.", hidden=((1, 21, 27),))
+    assert [found.row.segments[blank.position] for blank in found.blanks] == [1] * len(found.blanks)
+    assert found.pair == "It was [MASK] in the [MASK]."
+    assert found.text == "The cat sat."
+    folder = model(root, "BERT")
+    network, tokenizer = AutoModelForMaskedLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+    with torch.inference_mode():
+        chances = network(**tokenizer(found.text, found.pair, return_tensors="pt")).logits[0].softmax(-1)
+    for blank in found.blanks:
+        assert blank.guesses[0].probability == pytest.approx(float(chances[blank.position].max()), abs=1e-5)
+
+
+def test_byte_pieces_of_one_character_are_hidden_together(backend: LocalBackend, root: Path) -> None:
+    found = ask(backend, root, "RoBERTa", "a 漢 b", hidden=((0, 2, 3),))
+    assert len(found.blanks) > 1
+    assert not found.whole
+    assert found.text == "a <mask> b"
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "said"),
+    [
+        (TEXT, {}, r"^No word is hidden\. Click a word, or type \[MASK\]"),
+        (TEXT, {"hidden": ((0, 3, 4),)}, "No word is hidden"),
+        (TEXT, {"hidden": ((1, 4, 10),)}, "No word is hidden"),
+        ("[MASK] " * 30, {}, "30 pieces are hidden; at most 20 are guessed at once"),
+        ("[MASK] " * 200, {}, "has 202 tokens; BERT reads at most 40"),
+        ("", {}, "The text is empty"),
+        ("The [MASK].", {"pair": " "}, "The second text is empty"),
+        ("The [MASK].", {"blank": 1}, "Blank 1 was asked about; the text has 1"),
+    ],
+)
+def test_odd_texts(backend: LocalBackend, root: Path, text: str, more: dict[str, object], said: str) -> None:
+    with pytest.raises(Refusal, match=said):
+        ask(backend, root, text=text, **more)
+
+
+def test_a_cut_text(backend: LocalBackend, root: Path) -> None:
+    found = ask(backend, root, text="The [MASK] " + "cat " * 60, cut=9, words=("it",))
+    assert len(found.row) == 9
+    assert "Only the beginning" in found.candidates[0].problem
+    with pytest.raises(Refusal, match="No word is hidden"):
+        ask(backend, root, text="cat " * 60 + "[MASK]", cut=9)
+
+
+def test_a_pair_for_a_model_that_reads_none(backend: LocalBackend, root: Path) -> None:
+    save_bare(root / "gpt2", "gpt2")
+    with pytest.raises(Refusal, match="gpt2 has no head that guesses masked words"):
+        backend.predict(MaskedWords(model=str(root / "gpt2"), text="a [MASK]", pair="b"))
+
+
+def test_a_tokenizer_without_a_mask(backend: LocalBackend, root: Path) -> None:
+    folder = save(root / "maskless", "RoBERTa")
+    config = (folder / "tokenizer_config.json").read_text().replace('"mask_token": "<mask>",', "")
+    (folder / "tokenizer_config.json").write_text(config)
+    with pytest.raises(Refusal, match="maskless has no mask token"):
+        backend.predict(MaskedWords(model=str(folder), text="a [MASK]"))

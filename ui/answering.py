@@ -1,0 +1,128 @@
+"""Which model answers where a head is needed: the chosen one, or another on this machine, and then that is said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from inference import Refusal
+from inference.catalogue import ModelCard
+from inference.heads import WHAT
+from inference.questions.question import PredictRequest
+from ui.choice import Choice
+from ui.downloading import offer
+from ui.models import kind_of
+from ui.options import own
+from ui.picking import control
+from ui.refusals import say, show
+from ui.session import NEW_MODEL, choose, current
+from ui.shelf import backend
+
+LACKING = "models_without_heads"  # what this session has been told
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True)
+class Answerer:
+    """The model that is asked, and its name for people."""
+
+    model: str
+    revision: str | None
+    title: str
+    head: str
+    instead: bool  # another one than the chosen model, which lacks the head
+
+
+def pick_answerer(head: str, choice: Choice, kind: type[Any]) -> Answerer:
+    """The model that answers; where the chosen one lacks the head, a sentence says so and a control offers others.
+
+    ``kind`` is the page's options, whose field ``speaker`` holds the reader's pick among them.
+    """
+    cards = {card.id: card for card in backend().models()}
+    chosen = Answerer(choice.model, choice.revision or None, _title(cards, choice.model), head, False)
+    others = [card for card in cards.values() if card.downloaded and head in card.heads and card.id != choice.model]
+    if _may_have(head, choice, cards) or not others:
+        return chosen
+    wanted = own(kind).speaker
+    there = {card.id: card for card in others}
+    if wanted and wanted not in there:
+        say("The link names a model for this page that is not on this machine; another one answers.", "status")
+    card = there.get(wanted, others[0])
+    with st.container(horizontal=True, vertical_alignment="center"):
+        say(f"{chosen.title} has {WHAT[head]}; on this page {card.title} answers.", role="status")
+        if len(others) > 1:
+            control(
+                kind,
+                "speaker",
+                st.selectbox,
+                "Answered by",
+                list(there),
+                shown=card.id,
+                format_func=lambda name: there[name].title,
+                help="Models on this machine that have this head. Others are picked in the sidebar.",
+            )
+        st.button(
+            "Use it on every page",
+            key="use_answerer",
+            on_click=choose,
+            kwargs={**NEW_MODEL, "model": card.id, "revision": ""},
+            help="Makes the model that answers here the chosen one, in the sidebar.",
+        )
+    return Answerer(card.id, None, card.title, head, True)
+
+
+def ask(question: PredictRequest[Answer], doing: str) -> Answer:
+    """The answer, saying meanwhile what is being done. Raises Refusal."""
+    loaded = (question.model, question.revision, question.HEAD) in st.session_state.setdefault("asked_models", set())
+    with st.spinner(doing if loaded else f"Loading the model, then {doing[0].lower()}{doing[1:]}", show_time=True):
+        found: Answer = backend().predict(question)
+    st.session_state["asked_models"].add((question.model, question.revision, question.HEAD))
+    return found
+
+
+def refused(refusal: Refusal, who: Answerer, choice: Choice) -> None:
+    """What a refusal means on the page: a download, another model, or its sentence."""
+    if refusal.way_out == "head":
+        _told(who, choice)
+    if refusal.way_out == "download":
+        offer(choice, refusal.details["offer"])
+        return
+    show(refusal)
+    if refusal.way_out == "head":
+        for name in _on_the_hub(refusal.details["models"])[:2]:
+            changes = {**NEW_MODEL, "model": name, "revision": ""}
+            st.button(f"Use {name}", on_click=choose, kwargs=changes, help="It is downloaded first, when you say so")
+
+
+def _told(who: Answerer, choice: Choice) -> None:
+    """Remember that the chosen model lacks the head; draw the page again when another one can answer."""
+    lacking: set[tuple[str, str, str]] = st.session_state.setdefault(LACKING, set())
+    key = (choice.model, choice.revision, who.head)
+    others = [card for card in backend().models() if card.downloaded and who.head in card.heads]
+    if not who.instead and key not in lacking:
+        lacking.add(key)
+        if others:
+            st.rerun()
+
+
+def _may_have(head: str, choice: Choice, cards: dict[str, ModelCard]) -> bool:
+    """Whether the chosen model has the head, or is not known to lack it."""
+    if (choice.model, choice.revision, head) in st.session_state.get(LACKING, set()):
+        return False
+    card = cards.get(choice.model)
+    if card is None or (card.local and not card.heads and card.kind == "encoder"):
+        return kind_of(current()) == "encoder"
+    return head in card.heads
+
+
+def _title(cards: dict[str, ModelCard], name: str) -> str:
+    return cards[name].title if name in cards else name
+
+
+def _on_the_hub(names: Sequence[str]) -> list[str]:
+    """Names that a button may show: of hub models in the list, which are ours to write."""
+    there = {card.id for card in backend().models() if not card.local and not card.embedded}
+    return [name for name in names if name in there]

@@ -1,0 +1,120 @@
+"""What the model puts into a blank: the likeliest pieces, and the words that the reader asks about."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import exp
+
+import streamlit as st
+
+from inference.questions.masked import Blank, Candidate, Filled, MaskedWords
+from ui.answering import Answerer, ask
+from ui.csv_table import csv_table
+from ui.masked_words import MOST_TOP, Options, percent
+from ui.measures import CONFIG, theme
+from ui.options import own
+from ui.picking import control
+from ui.refusals import say
+from viz.bars import bars
+
+
+def truth(who: Answerer, filled: Filled, at: int) -> str:
+    """One true sentence about a blank."""
+    blank = filled.blanks[at]
+    best = blank.guesses[0]
+    where = f"In blank {at + 1}" if len(filled.blanks) > 1 else "In the blank"
+    said = f"{where}, {who.title} puts “{best.piece}” first ({percent(best.probability)})"
+    stood = blank.original
+    if stood is None:
+        return f"{said}, of {filled.vocabulary:,} pieces that it could choose."
+    if stood.token == best.token:
+        return f"{said}, and that is what stood there."
+    return (
+        f"{said}; “{stood.piece}”, which stood there, is number {stood.rank:,} of {filled.vocabulary:,} "
+        f"({percent(stood.probability)})."
+    )
+
+
+def guesses(who: Answerer, request: MaskedWords, filled: Filled, at: int) -> None:
+    """The likeliest pieces of a blank as bars and as a table, and the words that the reader asks about."""
+    blank = filled.blanks[at]
+    say(truth(who, filled, at), role="status")
+    names = [guess.piece for guess in blank.guesses]
+    chances = [guess.probability for guess in blank.guesses]
+    marked = [place for place, guess in enumerate(blank.guesses) if guess.token == _stood(blank)]
+    rest = max(0.0, 1 - sum(chances))
+    figure = bars(names, chances, theme(), "The likeliest pieces", marked=marked)
+    st.plotly_chart(figure, theme=None, config=CONFIG, key="masked_bars")
+    st.caption(
+        f"Bars: the head's softmax over all {filled.vocabulary:,} pieces; a differently coloured bar is what stood "
+        f"there. All others together have {rest:.2f}. A piece that begins with … goes on from the piece before it. "
+        f"The whole distribution has {blank.entropy:.2f} bits of uncertainty."
+    )
+    _asked(request, at)
+    _table(filled)
+
+
+def _stood(blank: Blank) -> int | None:
+    return blank.original.token if blank.original else None
+
+
+def _table(filled: Filled) -> None:
+    """Every blank's guesses as a folded table and as a file."""
+    rows = [
+        (number, blank.original.piece if blank.original else "", guess.rank, guess.piece, guess.probability)
+        for number, blank in enumerate(filled.blanks, start=1)
+        for guess in (*blank.guesses, *([blank.original] if blank.original else []))
+    ]
+    rows = list(dict.fromkeys(rows))
+    names = ("blank", "stood there", "rank", "piece", "probability")
+    with st.expander("The same as a table"):
+        control(
+            Options,
+            "top",
+            st.number_input,
+            "Guesses shown",
+            shown=len(filled.blanks[0].guesses),
+            min_value=1,
+            max_value=MOST_TOP,
+            width=150,
+            help="How many of the likeliest pieces are listed, here and above",
+        )
+        columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+        st.dataframe(columns, hide_index=True, key="masked_table")
+        st.download_button(
+            "Save as CSV", csv_table(names, rows), "headlight-masked-words.csv", "text/csv", help="All digits"
+        )
+
+
+def _asked(request: MaskedWords, at: int) -> None:
+    control(
+        Options,
+        "ask",
+        st.text_input,
+        "How likely are these words?",
+        placeholder="he, it, dog",
+        help="Words to be tried in this blank, with commas between them; at most 12.",
+    )
+    words = tuple(word for word in own(Options).ask.split(",") if word.strip())
+    if not words:
+        return
+    found = ask(replace(request, words=words, blank=at), "Trying these words").candidates
+    rows = [(c.word, " ".join(c.pieces), _chance(c), c.rank, c.log_probability, c.problem) for c in found]
+    names = ("word", "pieces", "probability", "rank", "logarithm", "remark")
+    columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+    if not any(row[-1] for row in rows):
+        del columns["remark"]
+    st.dataframe(columns, hide_index=True, key="masked_asked")
+    if any(len(candidate.pieces) > 1 for candidate in found):
+        st.caption(
+            "A word of several pieces takes as many blanks, filled from left to right; their probabilities are "
+            "multiplied ([arXiv:2305.10588](https://arxiv.org/abs/2305.10588)). It has no rank, and words of unequal "
+            "numbers of pieces are not from one distribution."
+        )
+    st.download_button(
+        "Save these as CSV", csv_table(names, rows), "headlight-words.csv", "text/csv", help="All digits"
+    )
+
+
+def _chance(candidate: Candidate) -> float | None:
+    return None if candidate.log_probability is None else exp(candidate.log_probability)

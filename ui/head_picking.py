@@ -1,0 +1,43 @@
+"""One head among many on a map: the reader's where one is chosen, else the one with the largest number."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from attention.mask import Array
+from ui.choice import Choice
+from ui.session import choose
+from viz import head_map
+
+
+def head_of(choice: Choice, values: Array) -> tuple[int, int]:
+    """The chosen (layer, head) where the map has it, else that of the largest of ``values`` (layer, head).
+
+    >>> head_of(Choice(layer=7, head=0), np.array([[0.1, 0.3, 0.2]]))
+    (0, 1)
+    """
+    layers, heads = values.shape
+    if choice.layer is not None and choice.head is not None and choice.layer < layers and choice.head < heads:
+        return choice.layer, choice.head
+    layer, head = np.unravel_index(int(values.argmax()), values.shape)
+    return int(layer), int(head)
+
+
+def rank_of(values: Array, layer: int, head: int) -> str:
+    """How a head stands among all.
+
+    >>> rank_of(np.array([[0.1, 0.3, 0.2]]), 0, 2)
+    '1 of 3 heads gives more'
+    """
+    more = int((values > values[layer, head]).sum())
+    if more == 0:
+        return "more than any other head"
+    return f"{more} of {values.size} heads give{'s' if more == 1 else ''} more"
+
+
+def keep_head(key: str) -> None:
+    """In the callback of the map drawn under ``key``: the head that was clicked becomes the chosen one."""
+    picked = head_map.picked(st.session_state[key])
+    if picked is not None:
+        choose(layer=picked[0], head=picked[1])

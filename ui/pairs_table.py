@@ -1,0 +1,160 @@
+"""A table of the reader's own pairs: typed or from a CSV file, judged one after the other, and taken away as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from inference import Refusal
+from inference.questions.question import PredictRequest
+from inference.questions.sentence import Judged, NextSentence
+from ui.answering import Answerer
+from ui.by_parts import one_by_one
+from ui.corpus_files import decode
+from ui.csv_table import csv_table
+from ui.refusals import say
+from ui.shelf import backend
+
+PAIRS, ASKED, SAID, ROUND = "own_pairs", "own_pairs_asked", "own_pairs_said", "own_pairs_round"
+MOST = 500  # pairs at once
+FIRST, SECOND = "first text", "second text"
+STARTERS = (
+    ("The man went to the store.", "He bought a gallon of milk."),
+    ("The man went to the store.", "Penguins are birds that cannot fly."),
+    ("It rained all night.", "In the morning the streets were wet."),
+    ("It rained all night.", "The parliament has two chambers."),
+    ("She opened the old book.", "The first page was missing."),
+    ("She opened the old book.", "The river flows into the sea."),
+)
+
+
+def parse(data: bytes) -> list[tuple[str, str]]:
+    """The pairs in a CSV file: its first two columns, a first row of names left out; raises Refusal.
+
+    >>> parse("first text,second text\\na,b\\n".encode())
+    [('a', 'b')]
+    """
+    text = decode(data)
+    mark = max(",;\t|", key=text.lstrip().split("\n", 1)[0].count)
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=mark) if any(map(str.strip, row))]
+    except csv.Error as error:
+        raise Refusal("The file is no CSV table: a cell of it is far too long or not closed.") from error
+    short = next(
+        (at for at, row in enumerate(rows, start=1) if len(row) < 2 or not (row[0].strip() and row[1].strip())), 0
+    )
+    if short:
+        raise Refusal(f"Row {short} of the file has no two texts; each row needs a first and a second one.")
+    pairs = [(row[0].strip(), row[1].strip()) for row in rows]
+    if pairs and {cell.lower() for cell in pairs[0]} <= {FIRST, SECOND, "a", "b", "text", "pair", "first", "second"}:
+        pairs = pairs[1:]
+    if not pairs:
+        raise Refusal("The file holds no pairs; give a first and a second text in each row.")
+    if len(pairs) > MOST:
+        raise Refusal(f"The file has {len(pairs):,} pairs; at most {MOST} are judged at once. Split it.")
+    return pairs
+
+
+def whole(rows: Sequence[Mapping[str, Any]]) -> tuple[list[tuple[str, str]], int]:
+    """The rows of the table that have two texts, and how many have one only.
+
+    >>> whole([{FIRST: "a", SECOND: "b"}, {FIRST: "a", SECOND: None}, {FIRST: None, SECOND: None}])
+    ([('a', 'b')], 1)
+    """
+    cells = [(str(row.get(FIRST) or "").strip(), str(row.get(SECOND) or "").strip()) for row in rows]
+    return [pair for pair in cells if all(pair)], sum(any(pair) and not all(pair) for pair in cells)
+
+
+def own_pairs(who: Answerer) -> None:
+    """The table to type in, the file to bring, and the judgements."""
+    state = st.session_state
+    given = state.setdefault(PAIRS, list(STARTERS))
+    st.subheader("Your own pairs")
+    edited = st.data_editor(
+        [{FIRST: first, SECOND: second} for first, second in given],
+        key=f"own_pairs_{state.setdefault(ROUND, 0)}",
+        num_rows="dynamic",
+        hide_index=True,
+        column_config={FIRST: st.column_config.TextColumn(FIRST), SECOND: st.column_config.TextColumn(SECOND)},
+        alt="Pairs of texts to be judged, which can be changed",
+    )
+    pairs, halves = whole(edited)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.button(
+            "Judge these pairs",
+            key="judge_pairs",
+            type="primary",
+            on_click=lambda: state.update({ASKED: tuple(pairs[:MOST])}),
+            help="Each pair in both orders; it can be stopped and goes on where it was.",
+        )
+        with st.popover("Bring a CSV file", help="Its first two columns are the first and the second text"):
+            st.file_uploader(
+                "CSV with two columns",
+                type=["csv", "tsv", "txt"],
+                key="pairs_file",
+                on_change=_brought,
+                help=f"The first and the second text of each pair, at most {MOST} rows; UTF-8",
+            )
+    for sentence in state.pop(SAID, []):
+        say(sentence)
+    left = f"; {halves} with one text only are left out" if halves else ""
+    more = f", the first {MOST} of them at once" if len(pairs) > MOST else ""
+    say(f"{len(pairs)} pairs, each judged in both orders{more}{left}.", role="status")
+    asked = state.get(ASKED)
+    if asked:
+        _judge(who, asked)
+
+
+def _told(question: PredictRequest[Judged]) -> tuple[float | None, str]:
+    """A pair's probability, or why it has none; the other pairs are judged all the same."""
+    try:
+        return backend().predict(question).probability, ""
+    except Refusal as refusal:
+        if refusal.way_out not in ("text", "cut"):
+            raise
+        return None, refusal.message
+
+
+def _brought() -> None:
+    state = st.session_state
+    uploaded = state["pairs_file"]
+    if uploaded is None:
+        return
+    try:
+        state[PAIRS] = parse(uploaded.getvalue())
+    except Refusal as refusal:
+        state[SAID] = [refusal.message]
+        return
+    state[ROUND] += 1  # a new table, without what was typed into the last one
+    state[ASKED] = ()
+
+
+def _judge(who: Answerer, pairs: Sequence[tuple[str, str]]) -> None:
+    """Both orders of every pair, and the table of results as far as it has come."""
+    questions = [
+        NextSentence(model=who.model, revision=who.revision, text=first, pair=second)
+        for pair in pairs
+        for first, second in (pair, pair[::-1])
+    ]
+    found = one_by_one(questions, "Judging", _told)
+    rows = [
+        (*pair, found[2 * at][0], found[2 * at + 1][0], found[2 * at][1])
+        for at, pair in enumerate(pairs)
+        if len(found) >= 2 * at + 2
+    ]
+    if not rows:
+        return
+    likely = sum(row[2] is not None and row[2] >= 0.5 for row in rows)
+    say(
+        f"{who.title} calls it likelier than not that the second follows the first in {likely} of {len(rows)} pairs.",
+        "status",
+    )
+    columns = (FIRST, SECOND, "probability", "other way round", "remark")
+    st.dataframe({name: [row[at] for row in rows] for at, name in enumerate(columns)}, hide_index=True)
+    st.download_button(
+        "Save the judgements as CSV", csv_table(columns, rows), "headlight-pairs.csv", "text/csv", help="All digits"
+    )
