@@ -24,21 +24,24 @@ MEASUREMENTS = {
     "hover": "hover and head change to painted",
     "long": "8,192 tokens on a ModernBERT-sized model",
 }
+# Measured on files that are named after it, and only when it is named itself.
+ON_FILES = {"probing": "scores of heads on annotated sentences, given a CoNLL-U file and GAP's TSV"}
 
 
-def rows(names: list[str]) -> Iterator[Row]:
+def rows(names: list[str], files: list[str]) -> Iterator[Row]:
     """The rows of the named measurements; one that breaks off is a failed row, and the others still run."""
     for name in names:
-        began = time.perf_counter()
-        print(f"… {name}: {MEASUREMENTS[name]}", file=sys.stderr, flush=True)
+        began, what = time.perf_counter(), (MEASUREMENTS | ON_FILES)[name]
+        print(f"… {name}: {what}", file=sys.stderr, flush=True)
         try:
-            for row in importlib.import_module(f"bench.{MODULES.get(name, name)}").measure():
+            module = importlib.import_module(f"bench.{MODULES.get(name, name)}")
+            for row in module.measure(*files) if name in ON_FILES else module.measure():
                 print("  " + " | ".join(row.cells()), file=sys.stderr, flush=True)
                 yield row
         except Exception as error:  # a measurement that cannot be made is a loss to publish, not an end
             broken = f"{type(error).__name__}: {error}".splitlines()[0][:300]
             print(f"  {broken}", file=sys.stderr, flush=True)
-            yield Row(MEASUREMENTS[name], "measured", f"broke off: {broken}", False)
+            yield Row(what, "measured", f"broke off: {broken}", False)
         print(f"  {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
 
 
@@ -48,15 +51,17 @@ MODULES = {"bytes": "first_view"}
 def main() -> int:
     """Exit status 1 when a bar is missed."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(MEASUREMENTS)}; all by default")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"of {', '.join(MEASUREMENTS)}; all of these by default"
+    )
     given = parser.parse_args().names
-    names = given or list(MEASUREMENTS)
-    unknown = [name for name in names if name not in MEASUREMENTS]
-    if unknown:
-        parser.error(f"There is no measurement {unknown[0]!r}; there are {', '.join(MEASUREMENTS)}.")
+    names = [name for name in given if name in MEASUREMENTS | ON_FILES] or list(MEASUREMENTS)
+    files = [name for name in given if name not in names]
+    if files and not set(names) & set(ON_FILES):
+        parser.error(f"There is no measurement {files[0]!r}; there are {', '.join(MEASUREMENTS | ON_FILES)}.")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     where, command = machine(), " ".join(["python -m bench", *given])
-    found = list(rows(names))
+    found = list(rows(names, files))
     print(f"## {date.today().isoformat()} · `{command}`\n\n{where}.\n\n{table(found)}")
     return int(any(row.passed is False for row in found))
 

@@ -73,15 +73,17 @@ _tape: ContextVar[Tape | None] = ContextVar("headlight_tape", default=None)
 
 
 @contextmanager
-def recording() -> Iterator[Tape]:
-    """Notes every attention that this thread computes inside the block, which runs without gradients.
+def recording(tape: Tape | None = None) -> Iterator[Tape]:
+    """Notes every attention that this thread computes inside the block, on a new tape or on the one given.
+
+    The block runs without gradients.
 
     >>> with recording() as tape:
     ...     output, _ = attend(torch.nn.Identity(), *torch.ones(3, 1, 2, 5, 4), None, is_causal=False)
     >>> output.shape, tape.calls[0].query.shape, tape.calls[0].scale
     (torch.Size([1, 5, 2, 4]), torch.Size([1, 2, 5, 4]), 0.5)
     """
-    tape = Tape()
+    tape = Tape() if tape is None else tape
     token = _tape.set(tape)
     try:
         with torch.inference_mode():
@@ -216,20 +218,30 @@ def _triangle(call: Call) -> Tensor:
 
 def _by_formula(call: Call) -> tuple[Tensor, Tensor]:
     """Output and log-sum-exp for what no kernel knows: soft caps (arXiv:2408.00118) and sinks, in float32."""
+    weights, lse = weigh(call)
     groups = call.query.shape[1] // call.key.shape[1]
-    scores = call.query.float() @ repeat_kv(call.key, groups).float().transpose(2, 3) * call.scale
+    return weights.to(call.value.dtype) @ repeat_kv(call.value, groups), lse
+
+
+def weigh(call: Call, lse: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """Attention weights (batch, head, query, key) and log-sum-exp (batch, head, query) of a call, in float32.
+
+    ``lse`` is the latter where it is known already.
+    """
+    groups = call.query.shape[1] // call.key.shape[1]
+    scores = (call.query.float() * call.scale) @ repeat_kv(call.key, groups).float().transpose(2, 3)
     if call.softcap is not None:
         scores = torch.tanh(scores / call.softcap) * call.softcap
     if call.bias is not None:
         scores = scores + call.bias
     if call.mask is not None:
         boolean = call.mask.dtype == torch.bool
-        scores = scores.masked_fill(~call.mask, -torch.inf) if boolean else scores + call.mask
+        scores = scores.masked_fill_(~call.mask, -torch.inf) if boolean else scores.add_(call.mask)
     elif call.looks_back:
-        scores = scores.masked_fill(~_triangle(call), -torch.inf)
-    lse = scores.logsumexp(-1)
-    if call.sinks is not None:
-        lse = torch.logaddexp(lse, call.sinks.float().reshape(-1, scores.shape[1], 1))
-    lse = lse.masked_fill(lse == -torch.inf, 0)  # a row with every key masked, whose weights are then zero
-    weights = torch.exp(scores - lse.unsqueeze(-1))
-    return weights.to(call.value.dtype) @ repeat_kv(call.value, groups), lse
+        scores.masked_fill_(~_triangle(call), -torch.inf)
+    if lse is None:
+        lse = scores.logsumexp(-1)
+        if call.sinks is not None:
+            lse = torch.logaddexp(lse, call.sinks.float().reshape(-1, scores.shape[1], 1))
+    lse = lse.masked_fill(~lse.isfinite(), 0)  # a row with every key masked, whose weights are then zero
+    return scores.sub_(lse.unsqueeze(-1)).exp_(), lse

@@ -13,6 +13,7 @@ from ui.session import FRESH, choose
 
 PICK, UPLOAD, OWN, PROBLEM = "probe", "probe_file", "own_probes", "probe_problem"
 NAME = "probe_name"
+MINE = -1  # no ready question
 
 
 def probes() -> tuple[Probe, ...]:
@@ -25,14 +26,12 @@ def pick_probe(choice: Choice) -> Probe | None:
     """The select box of ready questions; the probe whose text is shown, if it is one."""
     known = probes()
     now = probe_of(choice.text, known)
-    st.session_state[PICK] = None if now is None else known.index(now)
+    st.session_state[PICK] = MINE if now is None else known.index(now)
     st.selectbox(
         "Ready question",
-        range(len(known)),
+        range(MINE, len(known)),
         key=PICK,
-        index=None,
-        format_func=lambda at: f"{known[at].family}: {known[at].name}",
-        placeholder="Your own text",
+        format_func=lambda at: "Your own text" if at == MINE else f"{known[at].family}: {known[at].name}",
         on_change=_picked,
         help="Sentences written for this page: a word, two candidates, the same text with one thing changed, and"
         " changes that should not matter.",
@@ -44,7 +43,7 @@ def pick_probe(choice: Choice) -> Probe | None:
 
 def _picked() -> None:
     at = st.session_state[PICK]
-    if at is not None:
+    if at != MINE:
         choose(**FRESH, text=probes()[at].text, pair="")
         choose_own(Find, against=None, other="", neutral="", clicking="source")
 

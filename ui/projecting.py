@@ -76,7 +76,7 @@ class Arrangement:
 
 
 class Worker:
-    """The process, started when it is first needed and ended when it is not any more; one at a time has its ``turn``."""
+    """The process, started when it is first needed and ended after that; one at a time has its ``turn``."""
 
     def __init__(self) -> None:
         self.turn = threading.Lock()

@@ -21,9 +21,26 @@ PAGES = {
         ("explore.py", "Explore", "grid_view", None),
         ("bertviz_views.py", "BertViz", "polyline", "bertviz"),
     ],
-    "Learn": [],
-    "Predict": [],
-    "Probe": [],
+    "Learn": [
+        ("step_by_step.py", "Step by step", "stairs", None),
+        ("by_hand.py", "By hand", "calculate", None),
+        ("positions.py", "Positions", "format_list_numbered", None),
+        ("tokens.py", "Tokens", "content_cut", None),
+        ("vectors.py", "Vectors", "scatter_plot", None),
+        ("block.py", "The block", "view_agenda", None),
+        ("why_attention.py", "Why attention", "lightbulb", None),
+    ],
+    "Predict": [
+        ("masked_words.py", "Masked words", "border_color", None),
+        ("next_sentence.py", "Next sentence", "compare_arrows", None),
+    ],
+    "Probe": [
+        ("find.py", "Find", "travel_explore", None),
+        ("measure.py", "Measure", "speed", None),
+        ("roles.py", "Roles", "badge", None),
+        ("cause.py", "Cause", "science", None),
+        ("agreement.py", "Agreement", "balance", None),
+    ],
 }
 
 
@@ -32,7 +49,9 @@ def _page(file: str, title: str, icon: str, address: str | None) -> StreamlitPag
     return st.Page(ROOT / "pages" / file, title=title, icon=f":material/{icon}:", url_path=address, default=first)
 
 
-page = st.navigation({section: [_page(*entry) for entry in entries] for section, entries in PAGES.items() if entries})
+page = st.navigation(
+    {section: [_page(*entry) for entry in entries] for section, entries in PAGES.items()}, expanded=True
+)
 choice = begin(page.url_path)
 with st.sidebar:
     sidebar(choice)

@@ -1,0 +1,151 @@
+"""Scores of heads on annotated sentences, reproduced against figures that were measured independently, and their cost.
+
+`python -m bench probing PATH_CONLLU PATH_GAP`: Universal Dependencies English EWT, dev split, and GAP's validation
+split. All-MiniLM-L6-v2, best of 144 head and direction; the rule is that of arXiv:1906.04341.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from bench.models import EMBEDDED, build
+from bench.report import Row, most
+from probing import formats, rows
+from probing.corpus import Corpus
+from probing.score import Run, State, score
+
+EXPECTED = {  # relation: layer, head, percent, percent of the best fixed offset
+    "all": (2, 1, 45.4, 34.5),
+    "obj": (2, 0, 74.0, 35.8),
+    "case": (2, 8, 67.4, 37.7),
+    "det": (2, 8, 80.6, 58.9),
+    "nsubj": (2, 8, 56.8, 36.1),
+    "cop": (2, 1, 61.6, 35.2),
+    "xcomp": (1, 6, 73.0, 56.2),
+    "amod": (2, 8, 79.0, 74.7),
+    "nmod": (1, 3, 27.2, 31.8),
+}
+EXPECTED_GAP = {"coref": (3, 1, 73.5, 56.6)}
+GAP_MEAN = 53.3
+TOLERANCE = 0.5  # points
+LIMIT = 1.3
+TURNS = 6
+
+
+def measure(*paths: str) -> Iterator[Row]:
+    """A row for every expected figure, and one for what scoring costs of plain forward passes."""
+    from inference.backend import LocalBackend
+    from inference.settings import Settings
+
+    if len(paths) != 2:
+        raise ValueError(f"{len(paths)} paths came; two are needed: a CoNLL-U file and GAP's TSV.")
+    backend = LocalBackend(Settings.from_env())
+    trees, names = formats.load(Path(paths[0]), "conllu"), formats.load(Path(paths[1]), "gap")
+    found = _scored(backend, trees)
+    yield from _reproduced(found, trees, EXPECTED)
+    nmod = max(rows.rows(found.tally, trees), key=lambda row: (row.relation == "nmod", row.accuracy))
+    figure = f"{nmod.accuracy:.1f} against {nmod.baseline:.1f}"
+    yield Row("nmod is found less often than by its baseline", "below", figure, nmod.accuracy < nmod.baseline)
+    found = _scored(backend, names)
+    yield from _reproduced(found, names, EXPECTED_GAP)
+    mean = fmean(row.accuracy for row in rows.rows(found.tally, names))
+    yield Row("GAP, mean over heads", f"{GAP_MEAN} was measured", f"{mean:.1f}", None, "told, no bar")
+    yield _cost(backend, trees, Path(paths[0]))
+
+
+def _scored(backend: Any, corpus: Corpus) -> State:
+    *_, last = score(backend, Run(corpus), workers=backend.settings.forwards)
+    return last
+
+
+def _reproduced(state: State, corpus: Corpus, expected: dict[str, tuple[int, int, float, float]]) -> Iterator[Row]:
+    """A row for each relation: the best head, its accuracy and its baseline."""
+    for relation, (layer, head, accuracy, baseline) in expected.items():
+        mine = [row for row in rows.rows(state.tally, corpus) if row.relation == relation]
+        best = max(mine, key=lambda row: row.accuracy)
+        near = max(abs(best.accuracy - accuracy), abs(best.baseline - baseline)) <= TOLERANCE
+        yield Row(
+            f"{corpus.format} {relation}: best head, accuracy (baseline)",
+            f"{layer}-{head} {accuracy:.1f} ({baseline:.1f}) ± {TOLERANCE}",
+            f"{best.layer}-{best.head} {best.accuracy:.1f} ({best.baseline:.1f})",
+            near and (best.layer, best.head) == (layer, head),
+            f"{best.direction}, {best.baseline_name}, n = {best.n}",
+        )
+
+
+def _cost(backend: Any, corpus: Corpus, file: Path) -> Row:
+    """Everything from the file to the counts, against plain forward passes of the same padded batches, in turns.
+
+    Both make as many passes at once as the app does, each with as many threads.
+    """
+    import torch
+
+    workers = backend.settings.forwards
+    plain = build(EMBEDDED, "sdpa")
+    spent = {"scored": [0.0, 0.0], "plain": [0.0, 0.0]}
+
+    def timed(name: str, work: Callable[[], Any]) -> None:
+        wall, cpu = time.perf_counter(), time.process_time()
+        work()
+        spent[name][0] += time.process_time() - cpu
+        spent[name][1] += time.perf_counter() - wall
+
+    def passes(tensors: Sequence[dict[str, Any]]) -> None:
+        def one(inputs: dict[str, Any]) -> None:
+            with torch.inference_mode():
+                plain(**inputs)
+
+        with ThreadPoolExecutor(workers) as pool:
+            list(pool.map(one, tensors))
+
+    parts = [replace(corpus, items=corpus.items[start::TURNS]) for start in range(TURNS)]
+    tensors = [_tensors(backend, Run(part)) for part in parts]
+    passes(tensors[0])
+    timed("scored", lambda: formats.load(file, "conllu"))
+    fresh = Unremembering(backend)
+    for part, inputs in zip(parts, tensors, strict=True):
+        timed("scored", lambda part=part: list(score(fresh, Run(part), workers=workers)))
+        timed("plain", lambda inputs=inputs: passes(inputs))
+    cpu, wall = (spent["scored"][at] / spent["plain"][at] for at in (0, 1))
+    note = (
+        f"processor time, {TURNS} parts in turns, {workers} passes at once of {torch.get_num_threads()} thread each;"
+        f" reading the file, tokenising, recording and counting included; sentences of one"
+        f" word ask nothing; plain {spent['plain'][1]:.1f} s on the wall"
+    )
+    figure = f"{cpu:.3g} (on the wall {wall:.3g})"
+    return most(f"scoring {len(corpus.items):,} sentences / plain forward passes of them", LIMIT, cpu, figure, note)
+
+
+class Unremembering:
+    """A backend that answers anew each time."""
+
+    def __init__(self, backend: Any) -> None:
+        self.loaded = backend._model(EMBEDDED, None)
+
+    def inspect(self, question: Any) -> Any:
+        """The answer, made now."""
+        from inference.answers import links
+
+        return links.answer(self.loaded, question)
+
+
+def _tensors(backend: Any, run: Run) -> list[dict[str, Any]]:
+    """What every forward pass of a run is given."""
+    from inference.answers.inputs import read
+    from inference.batching import Sample, batches, collate
+    from inference.request import TraceRequest
+
+    loaded = backend._model(EMBEDDED, None)
+
+    def passes(numbers: Sequence[int]) -> Iterator[dict[str, Any]]:
+        readings = [read(loaded, run.corpus.items[at].text) for at in numbers]
+        samples = [Sample("", TraceRequest(), reading, None, None) for reading in readings]
+        return (collate(loaded, batch) for batch in batches(samples))
+
+    return [inputs for numbers in run.batches() for inputs in passes(numbers)]

@@ -1,0 +1,73 @@
+"""Which annotated links the heads of a model find: a padded forward pass for texts of similar length."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from attention.links import DIRECTIONS, Item, Layout
+from attention.mask import Array, Bools
+from inference.answers.inputs import read
+from inference.batching import Sample, batches, collate
+from inference.errors import Refusal
+from inference.loading import Loaded
+from inference.questions.links import LinksAnswer, LinksQuestion
+from inference.request import TraceRequest
+from inference.streaming import stream
+
+
+def answer(loaded: Loaded, question: LinksQuestion) -> LinksAnswer:
+    """What each head finds of each item's links."""
+    items = question.items
+    samples, refused = _samples(loaded, items)
+    found: list[Bools | None] = [None] * len(items)
+    seen = [np.zeros(len(item.links), dtype=bool) for item in items]
+    for batch in batches(samples):
+        places = [int(sample.key) for sample in batch]
+        layout = Layout.of([items[at] for at in places], [sample.source.row for sample in batch])
+        results = _split(_found(loaded, layout, batch), layout.items)
+        for at, result, legible in zip(places, results, _split(layout.read(), layout.items), strict=True):
+            found[at], seen[at] = result & legible[:, None, None, None], legible
+    shape = next((result.shape[1:] for result in found if result is not None), (DIRECTIONS, 0, 0))
+    whole = [np.zeros((len(s), *shape), bool) if f is None else f for f, s in zip(found, seen, strict=True)]
+    hits, legible = np.concatenate(whole), np.concatenate(seen)
+    hits.setflags(write=False)
+    legible.setflags(write=False)
+    return LinksAnswer(hits, legible, len(items) - len(samples), refused)
+
+
+def _samples(loaded: Loaded, items: Sequence[Item]) -> tuple[list[Sample], str]:
+    """The texts that the model can read, known by their numbers, and why the last of the others could not be."""
+    samples, refused = [], ""
+    for at, item in enumerate(items):
+        try:
+            samples.append(Sample(str(at), TraceRequest(), read(loaded, item.text), None, None))
+        except Refusal as refusal:
+            refused = refusal.message
+    return samples, refused
+
+
+def _found(loaded: Loaded, layout: Layout, batch: Sequence[Sample]) -> Bools:
+    """One forward pass, (link, direction, layer, head)."""
+    layers: list[list[Bools]] = []
+
+    def take(layer: int, first: int, maps: Array) -> None:
+        if layer == len(layers):
+            layers.append([])
+        layers[layer].append(layout.found(maps))
+
+    stream(loaded, collate(loaded, batch), [len(sample.source.ids) for sample in batch], take)
+    whole = [np.concatenate(blocks, axis=2) for blocks in layers]
+    if len({layer.shape[2] for layer in whole}) > 1:
+        raise Refusal(
+            f"{loaded.id.name} has layers of different numbers of heads, which fit in no table. Pick another model.",
+            way_out="embedded",
+        )
+    return np.stack(whole, axis=2)
+
+
+def _split(values: Bools, items: Sequence[Item]) -> list[Bools]:
+    """Values of all links, item by item."""
+    ends = np.cumsum([len(item.links) for item in items])[:-1]
+    return np.split(values, ends)

@@ -1,0 +1,44 @@
+"""Which head finds a relation, and how well? Every head scored on sentences that people annotated."""
+
+import streamlit as st
+
+from ui.measure_data import Measure, pick_data
+from ui.measure_heads import overview
+from ui.measure_maps import files, left_out, maps
+from ui.measured import measure
+from ui.options import own
+from ui.refusals import say
+from ui.session import current, notes
+
+
+def how_to_read() -> None:
+    """Three lines for a first-time reader."""
+    with st.expander("How to read this"):
+        st.markdown(
+            "- For each marked word, a head's answer is the word it looks at most: attention to a word is the sum over "
+            "its pieces, from it the mean; special tokens and the word itself are left out "
+            "([arXiv:1906.04341](https://arxiv.org/abs/1906.04341)). Read the other way, the answer is the word that "
+            "looks at it most. A pronoun's candidates compete by their largest weight.\n"
+            "- A figure alone says little: a word's neighbour is often right, and the best of many heads is good "
+            "somewhere by luck. So each stands beside a rule without a model (fixed offset -2: always the second word "
+            "before; among candidates: the nearest), random weights, and its interval, on sentences that the head was "
+            "not chosen on.\n"
+            "- A head that finds a relation reads where it stands; whether the model uses that is another question, "
+            "for the page Cause ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186))."
+        )
+
+
+st.title("Which head finds a relation, and how well?")
+for sentence in notes():
+    say(sentence, role="status")
+chosen, options = current(), own(Measure)
+data = pick_data(options)
+if data is not None:
+    found = measure(chosen, options, *data)
+    if found is not None:
+        left_out(found)
+        relation = overview(found, options)
+        if relation is not None:
+            maps(found, options, relation)
+            files(found, relation)
+how_to_read()

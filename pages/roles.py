@@ -1,0 +1,74 @@
+"""What is each head for? Where its attention goes, in words and shares, and which heads are alike."""
+
+import streamlit as st
+
+from ui.composing import compose
+from ui.likeness import likeness
+from ui.models import kind_of
+from ui.options import own
+from ui.parts import pick_part
+from ui.picking import control
+from ui.reading import read
+from ui.refusals import say
+from ui.role_relations import head_relations
+from ui.roles import SOURCES, Known, Roles, draw_map, from_sentences, from_trace, named, table
+from ui.session import current
+from ui.shelf import Look
+
+SHARE = "A head is named after a role when at least this share of its attention goes there."
+SEEN = "The text above, or the 60 and 40 sentences of the page Measure: more tokens, steadier shares"
+RELATIONS = "Also scores every head on 60 annotated sentences and names the relation that it finds."
+
+
+def how_to_read() -> None:
+    """Three lines for a first-time reader."""
+    with st.expander("How to read this"):
+        st.markdown(
+            "- A role says where a head's attention goes, measured: the mean share over all tokens but special ones "
+            "([arXiv:1906.04341](https://arxiv.org/abs/1906.04341)). One short text shows little; 100 sentences more.\n"
+            "- A head that looks at the first token or a separator often does nothing there: that token's value vector "
+            "is short, so little is added ([arXiv:2004.10102](https://arxiv.org/abs/2004.10102), "
+            "[arXiv:2309.17453](https://arxiv.org/abs/2309.17453)).\n"
+            "- Heads with one name may still do different things, and a head without one may matter: removing it, on "
+            "the page Cause, shows that ([arXiv:1905.09418](https://arxiv.org/abs/1905.09418))."
+        )
+
+
+def seen(options: Roles) -> Known | None:
+    """The evidence from what the reader chose."""
+    choice = current()
+    if options.source == "sentences":
+        return from_sentences(choice)
+    trace = read(choice)
+    if trace is None:
+        return None
+    pick_part(choice, trace, Look(part=choice.part if choice.part in trace.parts else ""))
+    if choice.part == "cross":
+        say(
+            "Roles are told of a text that looks at itself; here it is the encoder's, not the cross-attention.",
+            "status",
+        )
+    return from_trace(trace, choice)
+
+
+st.title("What is each head for?")
+choice_now, options_now = current(), own(Roles)
+compose(choice_now, kind_of(choice_now))
+left, middle, right = st.columns(3)
+control(Roles, "source", left.segmented_control, "Seen in", list(SOURCES), format_func=SOURCES.get, required=True,
+        help=SEEN)  # fmt: skip
+control(Roles, "share", middle.slider, "Named from this share on", 10, 100, step=5, format="%d %%", help=SHARE)
+control(Roles, "relations", right.checkbox, "Relations too", help=RELATIONS)
+known_now = seen(options_now)
+if known_now is not None:
+    roles_now = named(known_now, options_now)
+    layers, heads = known_now.shape
+    two_sided = kind_of(choice_now) == "encoder-decoder"
+    found_now = [[""] * heads for _ in range(layers)]
+    # Annotated sentences are read by the chosen model, by its encoder where it has two sides.
+    if options_now.relations and not choice_now.opened and not (two_sided and choice_now.part == "decoder"):
+        found_now = head_relations(choice_now, layers, heads)
+    draw_map(known_now, choice_now, options_now, roles_now, found_now)
+    table(known_now, choice_now, options_now, roles_now, found_now)
+    likeness(known_now, choice_now, options_now, roles_now)
+how_to_read()

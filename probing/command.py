@@ -1,0 +1,107 @@
+"""What the command does: files to rows, with progress on the terminal and a state to go on from."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from inference import folders
+from inference.backend import LocalBackend
+from inference.errors import Refusal
+from inference.settings import Settings
+from probing import formats
+from probing.kept import Kept
+from probing.rows import rows, to_csv, to_json
+from probing.score import Run, State, score
+from probing.summary import summary
+
+PAUSE = 20.0  # seconds between two savings of a state
+
+
+def run(asked: argparse.Namespace) -> str:
+    """Scores what was asked for, writes the files, and gives the summary to print; raises Refusal."""
+    outputs = [file for file in (asked.json, asked.csv, asked.control) if file is not None]
+    for file in outputs:
+        _refuse_unwritable(file)
+    corpus = formats.load(asked.file, asked.format)
+    split = formats.load(asked.split_file, asked.format) if asked.split_file else None
+    backend, model = _backend(asked.model)
+    _ready(backend, model, asked.revision, asked.download)
+    kept = Kept.open(outputs[0].with_name(f"{outputs[0].name}.partial") if outputs else None)
+    plan = Run(corpus, model, asked.revision)
+    if split and split.digest == corpus.digest:
+        raise Refusal("The split file holds the same sentences as the file. Give others, or none.")
+    chooser = _scored(backend, replace(plan, corpus=split), kept, asked.split_file.name).tally if split else None
+    state = _scored(backend, plan, kept, asked.file.name)
+    if not state.tally.counts:
+        raise Refusal(f"The model could read none of the {len(corpus.items):,} texts. {state.reason}".strip())
+    random = _scored(backend, replace(plan, control=True), kept, "random weights") if asked.control else None
+    found = rows(state.tally, corpus, chooser)
+    _write(asked.json, to_json(found))
+    _write(asked.csv, to_csv(found))
+    if random is not None:
+        _write(asked.control, to_json(rows(random.tally, corpus)))
+    kept.drop()
+    return summary(corpus, state, chooser, None if random is None else random.tally)
+
+
+def _refuse_unwritable(file: Path) -> None:
+    folder = file.absolute().parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK) or file.is_dir():
+        raise Refusal(f"{file} cannot be written. Give a file in a folder that exists and may be written to.")
+
+
+def _backend(model: str) -> tuple[LocalBackend, str]:
+    """A backend, and the model's name for it. Whoever gives a folder on the command line may read it."""
+    settings = Settings.from_env()
+    if folders.is_path(model):
+        folder = Path(os.path.abspath(Path(model).expanduser()))
+        settings, model = replace(settings, model_folders=(folder.parent,)), str(folder)
+    return LocalBackend(settings), model
+
+
+def _ready(backend: LocalBackend, model: str, revision: str | None, download: bool) -> None:
+    """Fetches a hub model that is not here, if that was asked for; raises Refusal if it was not."""
+    if backend.status(model, revision) != "absent" or folders.is_path(model):
+        return
+    offer = backend.look(model, revision)
+    if not download:
+        raise Refusal(
+            f"{model} is not on this machine. Downloading it takes {offer.nbytes / 1e6:,.0f} MB; add --download.",
+            way_out="download",
+        )
+    running = backend.download(offer)
+    while not running.wait(0.5) and running.state == "running":
+        _tell(f"{model}: {100 * running.progress.share:.0f} % downloaded")
+    _tell("")
+
+
+def _scored(backend: LocalBackend, plan: Run, kept: Kept, what: str) -> State:
+    """A run to its end, from where it was."""
+    state = kept.states.get(plan.key) or State(plan.key)
+    saved = time.monotonic()
+    try:
+        for _ in score(backend, plan, state, backend.settings.forwards):
+            _tell(f"{what}: {state.items:,} of {len(plan.corpus.items):,} texts")
+            if time.monotonic() - saved > PAUSE:
+                kept.put(state)
+                saved = time.monotonic()
+    finally:
+        _tell("")
+        kept.put(state)
+    return state
+
+
+def _tell(line: str) -> None:
+    """One line that the next one overwrites, where somebody watches."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
+
+
+def _write(file: Path | None, content: str) -> None:
+    if file is not None:
+        file.write_text(content, encoding="utf-8")

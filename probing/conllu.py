@@ -1,0 +1,80 @@
+"""CoNLL-U (universaldependencies.org/format): every word and the word it depends on.
+
+The words are read joined by spaces, so that the model sees the annotators' words (arXiv:1906.04341).
+"""
+
+from __future__ import annotations
+
+import re
+
+from attention.links import Item, Link, Span
+from inference.errors import Refusal
+from probing.corpus import Parsed
+
+DIRECTIONS = ("dependent to head", "head to dependent")
+EMPTY = "no word in it depends on another"
+COLUMNS = 10
+KEPT = frozenset({"nmod:poss", "nsubj:pass", "aux:pass"})  # subtypes that are relations of their own
+_OTHER = re.compile(r"\d+-\d+|\d+\.\d+")  # words written together, and words that are not written
+
+Word = tuple[int, str, int, str]  # line, form, head, relation
+
+
+def parse(text: str) -> Parsed:
+    """Every sentence as an item; raises Refusal with the line that is not CoNLL-U.
+
+    >>> lines = "1 Birds _ _ _ _ 2 nsubj _ _", "2 sing _ _ _ _ 0 root _ _"
+    >>> parse("\\n".join(lines).replace(" ", "\\t")).items[0].text
+    'Birds sing'
+    """
+    items: list[Item] = []
+    words: list[Word] = []
+    for number, raw in enumerate([*text.split("\n"), ""], start=1):
+        line = raw.rstrip("\r")
+        if line.startswith("#"):
+            continue
+        if line.strip():
+            words += _word(line, number, len(words) + 1)
+        elif words:
+            items.append(_item(words))
+            words = []
+    return Parsed(tuple(items))
+
+
+def relation(label: str) -> str:
+    """The relation without its subtype, except those of KEPT.
+
+    >>> relation("obl:tmod"), relation("nmod:poss")
+    ('obl', 'nmod:poss')
+    """
+    return label if label in KEPT else label.split(":")[0]
+
+
+def _word(line: str, number: int, expected: int) -> list[Word]:
+    """The word of a line; none for a line about words written together or not written."""
+    fields = line.split("\t")
+    if len(fields) != COLUMNS:
+        raise Refusal(f"Line {number} has {len(fields)} columns separated by tabs; CoNLL-U has {COLUMNS}.")
+    name, form, head, label = fields[0], fields[1], fields[6], fields[7]
+    if _OTHER.fullmatch(name):
+        return []
+    if name != str(expected):
+        raise Refusal(f'Line {number} numbers its word "{name[:20]}"; {expected} was expected.')
+    if not head.isascii() or not head.isdigit() or label in ("", "_") or not form.strip():
+        raise Refusal(f"Line {number} lacks a word, the number of its head (column 7) or its relation (column 8).")
+    return [(number, form, int(head[:9]), relation(label))]
+
+
+def _item(words: list[Word]) -> Item:
+    units: list[Span] = []
+    start = 0
+    for _, form, _, _ in words:
+        units.append((start, start + len(form)))
+        start += len(form) + 1
+    links = []
+    for at, (line, _, head, label) in enumerate(words):
+        if head > len(words) or head == at + 1:
+            raise Refusal(f"Line {line} names word {head} as its head; the sentence has {len(words)} words.")
+        if head:
+            links.append(Link(label, at, head - 1))
+    return Item(" ".join(form for _, form, _, _ in words), tuple(units), tuple(links), words[0][0])

@@ -1,0 +1,117 @@
+"""Scoring a corpus: a batch at a time, so that it can be watched, stopped, and taken up again where it stopped."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any, Protocol
+
+from inference.questions.links import LinksAnswer, LinksQuestion, RandomLinksQuestion
+from inference.questions.question import InspectRequest
+from inference.request import EMBEDDED
+from probing.corpus import Corpus
+from probing.tally import Tally
+
+BATCH = 64  # items asked for at once; the backend makes forward passes of them
+
+
+class Asks(Protocol):
+    """Of a backend, what scoring needs."""
+
+    def inspect(self, request: InspectRequest[LinksAnswer]) -> LinksAnswer:
+        """What the heads find of some items."""
+        ...
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is scored. ``control``: the same architecture with random weights."""
+
+    corpus: Corpus
+    model: str = EMBEDDED
+    revision: str | None = None
+    control: bool = False
+
+    @property
+    def key(self) -> str:
+        """SHA-256 of the corpus and the model: a state belongs to the run with its key."""
+        stated = [self.corpus.digest, self.model, self.revision, self.control, BATCH]
+        return hashlib.sha256(json.dumps(stated).encode()).hexdigest()
+
+    def batches(self) -> list[list[int]]:
+        """Numbers of items of similar length together, short texts first."""
+        items = self.corpus.items
+        order = sorted(range(len(items)), key=lambda at: len(items[at].text))
+        return [order[start : start + BATCH] for start in range(0, len(order), BATCH)]
+
+    def question(self, batch: list[int]) -> LinksQuestion:
+        """What is asked about one batch."""
+        kind = RandomLinksQuestion if self.control else LinksQuestion
+        return kind(self.model, self.revision, tuple(self.corpus.items[at] for at in batch))
+
+
+@dataclass(eq=False)
+class State:
+    """How far a run has come, and what it has counted.
+
+    Several threads may bring one state further: a page that is drawn anew does not wait for the last drawing to end.
+    """
+
+    key: str
+    done: int = 0  # batches
+    items: int = 0  # scored so far
+    skipped: int = 0  # of these, texts that the model could not read
+    reason: str = ""  # why, of the last
+    tally: Tally = field(default_factory=Tally)
+    lock: Lock = field(default_factory=Lock, repr=False)
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values, to be kept in a file."""
+        plain = {name: getattr(self, name) for name in ("key", "done", "items", "skipped", "reason")}
+        return {**plain, "tally": self.tally.to_json()}
+
+    @classmethod
+    def from_json(cls, stated: dict[str, Any]) -> State:
+        """From what ``to_json`` gave; raises ValueError, TypeError or LookupError for anything else."""
+        numbers = {name: int(stated[name]) for name in ("done", "items", "skipped")}
+        return cls(str(stated["key"]), **numbers, reason=str(stated["reason"]), tally=Tally.from_json(stated["tally"]))
+
+
+def score(backend: Asks, run: Run, state: State | None = None, workers: int = 1) -> Iterator[State]:
+    """Scores what is left of a run, and yields its state after every batch: the same one, further on.
+
+    ``workers`` questions are asked at once: two forward passes of one thread each are faster than one of two threads.
+    A state of another run is not taken up. Whoever stops iterating stops the work. Raises the backend's Refusal.
+    """
+    state = state if state is not None and state.key == run.key else State(run.key)
+    asked: deque[tuple[int, list[int], Future[LinksAnswer]]] = deque()
+    with ThreadPoolExecutor(workers, "probing") as pool:
+        try:
+            for number, batch in list(enumerate(run.batches()))[state.done :]:
+                asked.append((number, batch, pool.submit(backend.inspect, run.question(batch))))
+                if len(asked) > workers:
+                    yield _counted(state, run, *asked.popleft())
+            while asked:
+                yield _counted(state, run, *asked.popleft())
+        finally:
+            for *_, question in asked:
+                question.cancel()
+
+
+def _counted(state: State, run: Run, number: int, batch: list[int], question: Future[LinksAnswer]) -> State:
+    """The state with this batch in it, counted once whoever else counts it."""
+    answer = question.result()
+    numbered = [(at, run.corpus.items[at]) for at in batch]
+    with state.lock:
+        if state.done == number:
+            state.tally.add(numbered, answer.found, answer.read, run.corpus.together)
+            state.done += 1
+            state.items += len(batch)
+            state.skipped += answer.skipped
+            state.reason = answer.reason or state.reason
+    return state

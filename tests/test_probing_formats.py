@@ -1,0 +1,166 @@
+"""Files of annotated sentences: what is read of them, and what is said of a line that does not fit."""
+
+from __future__ import annotations
+
+import pytest
+
+from attention.links import Link
+from inference.errors import Refusal
+from probing import formats
+from probing.corpus import Corpus
+
+TREE = """\
+# sent_id = 1
+# text = Don't feed Ann's dogs!
+1-2\tDon't\t_\t_\t_\t_\t_\t_\t_\t_
+1\tDo\tdo\tAUX\tVBP\t_\t3\taux\t3:aux\t_
+2\tn't\tnot\tPART\tRB\t_\t3\tadvmod:neg\t3:advmod\t_
+3\tfeed\tfeed\tVERB\tVB\t_\t0\troot\t0:root\t_
+3.1\tyou\tyou\tPRON\tPRP\t_\t_\t_\t3:nsubj\t_
+4\tAnn\tAnn\tPROPN\tNNP\t_\t6\tnmod:poss\t6:nmod:poss\t_
+5\t's\t's\tPART\tPOS\t_\t4\tcase\t4:case\t_
+6\tdogs\tdog\tNOUN\tNNS\t_\t3\tobj\t3:obj\t_
+
+# text = Go
+1\tGo\tgo\tVERB\tVB\t_\t0\troot\t0:root\t_
+
+1\tOh\toh\tINTJ\tUH\t_\t2\tdiscourse\t_\t_
+2\tmy\tmy\tPRON\tPRP\t_\t0\troot\t_\t_
+"""
+GAP = """\
+ID\tText\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\tURL
+1\tAnn saw Eve when she left.\tshe\t17\tAnn\t0\tTRUE\tEve\t8\tFALSE\thttp://x
+2\tAnn saw Eve when it rained.\tit\t17\tAnn\t0\tFALSE\tEve\t8\tFALSE\thttp://x
+3\tEve saw Ann when she left.\tshe\t17\tEve\t0\tFALSE\tAnn\t8\tTRUE\thttp://x
+"""
+TABLE = """\
+text,source,target,distractor
+"The cup fell on the table, and it broke.",it,cup,table
+"The dog saw the cat, so it barked at
+the cat.",it,dog,cat#2
+"""
+
+
+def read(text: str, format: str) -> Corpus:
+    return formats.parse(text.encode(), format)
+
+
+def test_words_of_a_tree_are_read_joined_by_spaces():
+    corpus = read(TREE, "conllu")
+    first, second = corpus.items  # a sentence of one word has no link
+    assert first.text == "Do n't feed Ann 's dogs"
+    assert [first.text[slice(*unit)] for unit in first.units] == ["Do", "n't", "feed", "Ann", "'s", "dogs"]
+    assert first.links == (
+        Link("aux", 0, 2), Link("advmod", 1, 2), Link("nmod:poss", 3, 5), Link("case", 4, 3), Link("obj", 5, 2)
+    )  # fmt: skip
+    assert (first.line, second.line) == (4, 15)
+    assert second.links == (Link("discourse", 0, 1),)
+    assert corpus.together
+    assert corpus.links == 6
+
+
+@pytest.mark.parametrize("text", [TREE.replace("\n", "\r\n"), "\ufeff" + TREE, TREE.rstrip("\n")])
+def test_line_ends_and_byte_order_marks_change_nothing(text):
+    assert read(text, "conllu").items == read(TREE, "conllu").items
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("3\tfeed\tfeed", "3 feed feed", "Line 6 has 8 columns separated by tabs; CoNLL-U has 10."),
+        ("6\tdogs", "7\tdogs", 'Line 10 numbers its word "7"; 6 was expected.'),
+        ("_\t3\taux\t", "_\t_\taux\t", "Line 4 lacks a word, the number of its head"),
+        ("_\t3\taux\t", "_\t3\t_\t", "Line 4 lacks a word, the number of its head"),
+        ("_\t3\taux\t", "_\t9\taux\t", "Line 4 names word 9 as its head; the sentence has 6 words."),
+        ("_\t3\taux\t", "_\t1\taux\t", "Line 4 names word 1 as its head"),
+        ("_\t3\taux\t", "_\t٣\taux\t", "Line 4 lacks a word"),
+    ],
+)
+def test_a_line_that_is_no_conllu_is_named(old, new, said):
+    with pytest.raises(Refusal, match=said):
+        read(TREE.replace(old, new, 1), "conllu")
+
+
+def test_rows_of_gap_ask_where_exactly_one_name_is_meant():
+    corpus = read(GAP, "gap")
+    assert corpus.left_out == 1
+    assert [item.links for item in corpus.items] == [(Link("coref", 0, 1, (2,)),), (Link("coref", 0, 2, (1,)),)]
+    assert corpus.items[0].units == ((17, 20), (0, 3), (8, 11))
+    assert [item.line for item in corpus.items] == [2, 4]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("\tB-coref", "\tC", 'Line 1 lacks the column "B-coref"'),
+        ("Eve\t8\tFALSE\thttp://x\n2", "Eve\t8\tFALSE\n2", "Line 2 has 10 columns separated by tabs; line 1 has 11."),
+        ("Ann\t0\tTRUE", "Ann\t0\tYES", 'Line 2 has "YES" under A-coref; TRUE or FALSE was expected.'),
+        ("Ann\t0\tTRUE", "Ann\t1\tTRUE", 'Line 2 says that "Ann" begins at character 1 of its text; it does not.'),
+        ("Ann\t0\tTRUE", "Ann\t-9\tTRUE", "Line 2 says that"),
+    ],
+)
+def test_a_line_that_is_no_gap_is_named(old, new, said):
+    with pytest.raises(Refusal, match=said):
+        read(GAP.replace(old, new, 1), "gap")
+
+
+def test_phrases_of_a_table_are_found_in_their_text():
+    first, second = read(TABLE, "csv").items
+    assert first.links == second.links == (Link("link", 0, 1, (2,)),)
+    assert [first.text[slice(*unit)] for unit in first.units] == ["it", "cup", "table"]
+    assert second.units[2] == (41, 44)
+    assert (first.line, second.line) == (2, 3)
+
+
+def test_a_table_may_name_relations_use_semicolons_and_a_script_without_spaces():
+    rows = "Text;source;Target;distractor;relation\n那只动物没有过街因为它累了;它;动物;街;pronoun\n"
+    (item,) = read(rows, "csv").items
+    assert item.links[0].relation == "pronoun"
+    assert item.units == ((10, 11), (2, 4), (7, 8))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("distractor", "other", 'Line 1 lacks the column "distractor"'),
+        ("it,cup,table", "it,cup", "Line 2 has 3 columns; line 1 has 4."),
+        ("it,cup,table", "it,mug,table", 'Line 2: the target "mug" does not stand in its text.'),
+        ("it,cup,table", "it,cup,", "Line 2 has no distractor."),
+        ("it,cup,table", "it,cup,cup", "Line 2 names the same word twice"),
+        ("cat#2", "cat", 'Line 3: the distractor "cat" stands 2 times in its text. Say which is meant, as in "cat#2".'),
+        ("cat#2", "cat#3", 'Line 3: the distractor "cat#3" does not stand in its text.'),
+        ('broke.",it', 'broke."x,it', "Line 2 is not CSV"),
+    ],
+)
+def test_a_row_that_does_not_fit_is_named(old, new, said):
+    with pytest.raises(Refusal, match=said):
+        read(TABLE.replace(old, new, 1), "csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "format", "said"),
+    [
+        ("", "conllu", "nothing to score: no word in it depends on another"),
+        ("1\tGo\t_\t_\t_\t_\t0\troot\t_\t_\n", "conllu", "nothing to score"),
+        (GAP.replace("TRUE", "FALSE"), "gap", "nothing to score: in no row exactly one of A and B is TRUE"),
+        ("text,source,target,distractor\n", "csv", "nothing to score: it has no row below its header"),
+        (TREE, "xml", 'The format "xml" came; conllu, gap, csv can be read.'),
+    ],
+)
+def test_files_without_anything_to_score_say_so(text, format, said):
+    with pytest.raises(Refusal, match=said):
+        read(text, format)
+
+
+def test_a_file_that_is_not_text_is_named_by_its_line():
+    with pytest.raises(Refusal, match="Line 3 is not UTF-8 text"):
+        formats.parse(b"# one\n# two\n\xff\n", "conllu")
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(Refusal, match=r"none\.tsv cannot be read: there is no such file"):
+        formats.load(tmp_path / "none.tsv", "gap")
+
+
+def test_the_digest_is_of_format_and_content():
+    assert read(TREE, "conllu").digest == read(TREE, "conllu").digest != read(TREE + "\n", "conllu").digest

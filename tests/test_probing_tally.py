@@ -1,0 +1,194 @@
+"""Counts, baselines and intervals: they add up, and the figures made of them can be worked out by hand."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import Counter
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+
+from attention.links import Item, Link
+from probing import baselines
+from probing.corpus import ALL, Corpus
+from probing.intervals import wilson
+from probing.rows import chosen, rows, to_csv, to_json
+from probing.tally import Counts, Tally
+
+LAYERS, HEADS = 2, 3
+UNITS = ((0, 1), (2, 3), (4, 5), (6, 7))
+
+
+def item(*links: Link) -> Item:
+    return Item("a b c d", UNITS, links)
+
+
+def corpus(format: str = "conllu") -> Corpus:
+    names = {"conllu": ("dependent to head", "head to dependent"), "gap": ("pronoun to candidate",)}
+    return Corpus(format, (), names[format], "0" * 64, together=format == "conllu")
+
+
+def random_hits(links: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).random((links, 2, LAYERS, HEADS)) < 0.4
+
+
+ITEMS = [
+    (0, item(Link("det", 0, 1), Link("obj", 2, 0))),
+    (1, item(Link("det", 1, 2), Link("punct", 3, 0))),
+    (2, item(Link("det", 3, 1))),
+]
+
+
+def filled(numbers=(0, 1, 2), hits: np.ndarray | None = None, read: np.ndarray | None = None) -> Tally:
+    chosen = [ITEMS[at] for at in numbers]
+    links = sum(len(entry.links) for _, entry in chosen)
+    tally = Tally()
+    tally.add(
+        chosen, random_hits(5)[:links] if hits is None else hits, np.ones(links, bool) if read is None else read, True
+    )
+    return tally
+
+
+def equal(one: Tally, other: Tally) -> bool:
+    return json.dumps(one.to_json(), sort_keys=True) == json.dumps(other.to_json(), sort_keys=True)
+
+
+def test_links_are_counted_by_half_and_relation():
+    hits = random_hits(5)
+    tally = filled(hits=hits)
+    assert tally.relations() == [ALL, "det", "obj", "punct"]
+    det = tally.of("det")
+    assert det.n == 3
+    np.testing.assert_array_equal(det.found, hits[[0, 2, 4]].sum(axis=0))
+    assert det.cues == Counter({1: 2, -2: 1})
+    np.testing.assert_array_equal(tally.of("det", 0).found, hits[[0, 4]].sum(axis=0))
+    np.testing.assert_array_equal(tally.of("det", 1).found, hits[2])
+    assert tally.of("obj", 1) is None
+    assert tally.of("nsubj") is None
+
+
+def test_all_is_every_relation_but_punct_and_root():
+    hits = random_hits(5)
+    everything = filled(hits=hits).of(ALL)
+    assert everything.n == 4
+    np.testing.assert_array_equal(everything.found, hits[[0, 1, 2, 4]].sum(axis=0))
+
+
+def test_adding_in_parts_equals_adding_at_once():
+    hits = random_hits(5)
+    parts = Tally()
+    parts.add(ITEMS[:1], hits[:2], np.ones(2, bool), True)
+    parts.add(ITEMS[1:], hits[2:], np.ones(3, bool), True)
+    assert equal(parts, filled(hits=hits))
+
+
+def test_what_was_not_read_counts_nowhere():
+    read = np.array([True, False, True, True, False])
+    tally = filled(read=read)
+    assert tally.unread == 2
+    assert tally.of("det").n == 2
+    assert tally.of("obj") is None
+
+
+def test_a_tally_survives_json():
+    tally = filled()
+    assert equal(Tally.from_json(json.loads(json.dumps(tally.to_json()))), tally)
+    for wrong in ({}, {"counts": 3, "unread": 0}, {"counts": [[0]], "unread": 0}):
+        with pytest.raises((ValueError, TypeError, LookupError)):
+            Tally.from_json(wrong)
+
+
+def test_the_fixed_offset_is_the_most_frequent_and_of_equals_the_shortest():
+    assert baselines.best(Counter({-3: 4, 1: 5, 2: 1}), candidates=False) == 1
+    assert baselines.best(Counter({-3: 4, 2: 4, 5: 4}), candidates=False) == 2
+    assert baselines.best(Counter({-1: 2, 1: 2}), candidates=False) == 1
+
+
+@pytest.mark.parametrize(("source", "target", "other", "nearest"), [(0, 1, 3, 1), (0, 3, 1, 0), (2, 1, 3, 0)])
+def test_the_nearest_candidate_begins_nearest_and_a_tie_is_none(source, target, other, nearest):
+    link = Link("coref", source, target, (other,))
+    assert baselines.cue(item(link), link) == nearest
+
+
+def test_wilson_intervals_are_those_of_the_formula():
+    # Solved by hand: |p - share| = z·sqrt(p(1 - p)/n) at both ends.
+    for hits, n in ((0, 10), (3, 10), (10, 10), (700, 1000)):
+        for end in wilson(hits, n):
+            p = end / 100
+            assert abs(p - hits / n) == pytest.approx(1.959963984540054 * (p * (1 - p) / n) ** 0.5, abs=1e-7)
+        low, high = wilson(hits, n)
+        assert 0 <= low <= 100 * hits / n <= high <= 100
+    assert wilson(0, 0) == (0, 100)
+
+
+def test_there_is_a_row_for_every_head_and_relation():
+    found = rows(filled(), corpus())
+    places = [(row.relation, row.layer, row.head) for row in found]
+    assert len(places) == len(set(places)) == 4 * LAYERS * HEADS
+    hits = random_hits(5)[[0, 2, 4]].sum(axis=0)
+    for row in found:
+        if row.relation == "det":
+            both = hits[:, row.layer, row.head]
+            assert row.accuracy == pytest.approx(100 * both.max() / 3)
+            assert row.direction == corpus().directions[int(both.argmax())]
+            assert (row.n, row.baseline_name) == (3, "fixed offset +1")
+            assert row.baseline == pytest.approx(200 / 3)
+            assert row.low < row.accuracy + 1e-9
+            assert row.accuracy < row.high + 1e-9
+
+
+def test_candidates_are_scored_in_the_direction_that_is_annotated():
+    hits = np.zeros((2, 2, LAYERS, HEADS), bool)
+    hits[:, 1] = True  # the other direction finds all
+    links = (Link("coref", 0, 1, (2,)), Link("coref", 0, 3, (1,)))
+    tally = Tally()
+    tally.add([(0, item(*links))], hits, np.ones(2, bool), False)
+    found = rows(tally, corpus("gap"))
+    assert {row.accuracy for row in found} == {0}
+    assert {(row.baseline, row.baseline_name) for row in found} == {(50.0, "nearest candidate")}
+    assert {row.relation for row in found} == {"coref"}
+
+
+def halves(first: np.ndarray, second: np.ndarray, n: int = 10) -> Tally:
+    cues = Counter({1: 6, -1: 4}), Counter({1: 2, -1: 8})
+    return Tally({(0, "det"): Counts(n, first, cues[0]), (1, "det"): Counts(n, second, cues[1])})
+
+
+def test_the_head_is_chosen_on_one_half_and_reported_on_the_other():
+    first, second = np.zeros((2, 2, LAYERS, HEADS), np.int64)
+    first[1, 1, 2], second[1, 1, 2] = 9, 5
+    second[0, 0, 1] = 10  # better where it is reported, so not to be seen
+    row = chosen(halves(first, second), corpus(), "det")
+    assert (row.layer, row.head, row.direction) == (1, 2, "head to dependent")
+    assert (row.accuracy, row.n) == (50, 10)
+    assert (row.baseline_name, row.baseline) == ("fixed offset +1", 20)
+
+
+def test_a_split_chooses_head_direction_and_offset():
+    first, second = np.zeros((2, 2, LAYERS, HEADS), np.int64)
+    first[0, 1, 0], second[1, 1, 0] = 4, 9
+    split = Tally({(0, "det"): Counts(10, first, Counter({-1: 7, 1: 3}))})
+    tally = halves(first, second)
+    row = chosen(tally, corpus(), "det", split)
+    assert (row.layer, row.head, row.direction, row.accuracy, row.n) == (1, 0, "dependent to head", 20, 20)
+    assert (row.baseline_name, row.baseline) == ("fixed offset -1", 60)
+    [same] = [r for r in rows(tally, corpus(), split) if (r.layer, r.head) == (1, 0)]
+    assert same == row
+
+
+def test_nothing_is_chosen_where_one_half_is_empty():
+    tally = Tally({(0, "det"): Counts(1, np.ones((2, LAYERS, HEADS), np.int64), Counter({1: 1}))})
+    assert chosen(tally, corpus(), "det") is None
+    assert len(rows(tally, corpus())) == LAYERS * HEADS
+
+
+def test_files_hold_the_rows():
+    found = rows(filled(), corpus())
+    names = ["relation", "layer", "head", "direction", "accuracy", "n", "baseline", "baseline_name", "low", "high"]
+    assert json.loads(to_json(found)) == [asdict(row) for row in found]
+    read = list(csv.DictReader(io.StringIO(to_csv(found))))
+    assert list(read[0]) == list(json.loads(to_json(found))[0]) == names
+    assert [float(line["accuracy"]) for line in read] == [row.accuracy for row in found]
