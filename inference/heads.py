@@ -25,7 +25,7 @@ WHAT = {
     NEXT_SENTENCE: "no head that judges whether one text follows another",
     CAUSAL: "no head that continues a text",
 }
-_KINDS = {MASKED: "encoder", NEXT_SENTENCE: "encoder", CAUSAL: "decoder"}
+KINDS = {MASKED: "encoder", NEXT_SENTENCE: "encoder", CAUSAL: "decoder"}
 # How the tensors of these heads are called, for lists of models; what decides is ``lacking``.
 _MARKS = {
     MASKED: (
@@ -68,7 +68,7 @@ def check(head: str, shape: Architecture, config: Any, weights: Iterable[Path], 
     if head in (BARE, RANDOM):
         return
     auto = auto_class(head, shape.writes, shape.model_type)
-    if shape.kind != _KINDS[head] or type(config) not in auto._model_mapping:
+    if shape.kind != KINDS[head] or type(config) not in auto._model_mapping:
         raise refusal(head, name, settings)
     there = tensors(file for file in weights if file.suffix == ".safetensors")
     own = _own(auto, config)

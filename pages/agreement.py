@@ -4,7 +4,7 @@ import streamlit as st
 
 from attention.trace import Trace
 from attention.view import View
-from inference.questions.agreement import MOST_TOKENS
+from inference.questions.agreement import MOST_TOKENS, WordGradients, WordPath
 from ui.agreement import Agreement, answers, collapse, count_itself, figure, focus_of, pick_focus, words_of
 from ui.agreement_ways import EFFECT
 from ui.choice import Choice
@@ -30,9 +30,9 @@ def how_to_read() -> None:
             "half residual stream ([arXiv:2005.00928](https://arxiv.org/abs/2005.00928)). *Norms*: last layer, sizes "
             "of what is added ([arXiv:2004.10102](https://arxiv.org/abs/2004.10102)). *Value zeroing*: each layer "
             "without each word's value, rolled out ([arXiv:2301.12971](https://arxiv.org/abs/2301.12971)). "
-            "*Gradients*: size of the Jacobian in each word vector, from 32 random directions (fixed seed; "
-            "some percent off). *Integrated gradients*: sizes, 32 steps, all word vectors from zero to their own "
-            "([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)). A word of several pieces: sum over its pieces."
+            f"*Gradients*: size of the Jacobian in each word vector, from {WordGradients.directions} random directions "
+            f"(fixed seed). *Integrated gradients*: sizes, {WordPath.steps} steps, all word vectors from zero to their "
+            "own ([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)). A word of several pieces: sum over its pieces."
         )
 
 

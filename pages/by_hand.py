@@ -8,7 +8,6 @@ from ui.by_hand import ByHand, Example, largest, pair, preset_of, printed_agains
 from ui.by_hand_controls import chosen, files, pick, pick_head, sizes, tables
 from ui.options import choose_own
 from ui.refusals import say
-from ui.session import notes
 from viz import matrices
 
 COMPARE = "by_hand_compare"
@@ -67,7 +66,7 @@ st.title("What does attention do to a small example?")
 found, small, problems = chosen()
 found, more = settle(found, small)
 with st.container():  # always there, so that what follows keeps its place on the page
-    for sentence in [*notes(), *problems, *more]:
+    for sentence in [*problems, *more]:
         say(sentence, role="status")
 pick(found, small)
 steps = attend(small.x, small.w_q, small.w_k, small.w_v, found.heads, found.causal)

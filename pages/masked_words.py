@@ -16,8 +16,7 @@ from ui.masked_words import SHOWS, Options, pick_blank, request_of, text_strip, 
 from ui.models import kind_of
 from ui.options import own
 from ui.picking import control
-from ui.refusals import say
-from ui.session import current, notes
+from ui.session import current
 from ui.surprise import surprise
 from ui.two_sentences import two_sentences
 from ui.where_it_looks import where_it_looks
@@ -85,9 +84,7 @@ def draw(choice: Choice, who: Answerer) -> None:
 st.title("Which word fits the blank?")
 chosen = current()
 compose(chosen, kind_of(chosen))
-own(Options)  # what of it cannot be read is noted
-for sentence in notes():
-    say(sentence, role="status")
+own(Options)  # what of it cannot be read is said before anything is asked
 answerer = pick_answerer(MASKED, chosen, Options)
 try:
     draw(chosen, answerer)

@@ -7,8 +7,7 @@ from ui.measure_heads import overview
 from ui.measure_maps import files, left_out, maps
 from ui.measured import measure
 from ui.options import own
-from ui.refusals import say
-from ui.session import current, notes
+from ui.session import current
 
 
 def how_to_read() -> None:
@@ -29,8 +28,6 @@ def how_to_read() -> None:
 
 
 st.title("Which head finds a relation, and how well?")
-for sentence in notes():
-    say(sentence, role="status")
 chosen, options = current(), own(Measure)
 data = pick_data(options)
 if data is not None:

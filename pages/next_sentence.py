@@ -11,8 +11,7 @@ from ui.models import kind_of
 from ui.next_sentence import Options, judgement, pair_of
 from ui.options import own
 from ui.pairs_table import own_pairs
-from ui.refusals import say
-from ui.session import current, notes
+from ui.session import current
 
 
 def how_to_read() -> None:
@@ -31,9 +30,7 @@ def how_to_read() -> None:
 st.title("Does B follow A?")
 chosen = current()
 compose(chosen, kind_of(chosen))
-own(Options)  # what of it cannot be read is noted
-for sentence in notes():
-    say(sentence, role="status")
+own(Options)  # what of it cannot be read is said before anything is asked
 answerer = pick_answerer(NEXT_SENTENCE, chosen, Options)
 try:
     texts = pair_of(chosen)

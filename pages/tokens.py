@@ -8,8 +8,8 @@ from ui.composing import compose
 from ui.downloading import offer
 from ui.models import kind_of, saw
 from ui.options import own
-from ui.refusals import say, show
-from ui.session import FRESH, choose, current, notes
+from ui.refusals import say, say_notes, show
+from ui.session import FRESH, choose, current
 from ui.tokens import RARE, Tokens, ask, draw, pick_beside
 
 
@@ -51,8 +51,7 @@ def steps_of(choice: Choice) -> None:
 st.title("How does the text become tokens?")
 chosen = current()
 compose(chosen, kind_of(chosen))
-for sentence in notes():
-    say(sentence, role="status")
+say_notes()
 if chosen.text != RARE:
     rare = {**FRESH, "text": RARE, "pair": ""}
     st.button("Try rare words", on_click=choose, kwargs=rare, help="Words of several pieces, accents, rare signs")

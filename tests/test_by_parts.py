@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ui import by_parts as room
+from ui import by_parts, counted
 
 
 def page() -> None:
@@ -29,8 +29,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         asked.append(question.text)
         return question.text
 
-    monkeypatch.setattr(room, "backend", lambda: SimpleNamespace(predict=predict))
-    monkeypatch.setattr(room, "PATIENCE", -1.0)
+    monkeypatch.setattr(by_parts, "backend", lambda: SimpleNamespace(predict=predict))
+    monkeypatch.setattr(counted, "PATIENCE", -1.0)
     return asked
 
 
@@ -44,10 +44,10 @@ def test_all_answers_in_order(asked: list[str]) -> None:
 
 def test_stopped_and_gone_on(asked: list[str]) -> None:
     app = AppTest.from_function(page).run()
-    mark, done = app.session_state[room.DONE]
+    mark, done = app.session_state[counted.DONE]
     assert done == 7
-    app.session_state[room.DONE] = (mark, 3)
-    app.session_state[room.STOPPED][mark] = 3  # what the button's callback writes in the middle of a run
+    app.session_state[counted.DONE] = (mark, 3)
+    app.session_state[counted.STOPPED][mark] = 3  # what the button's callback writes in the middle of a run
     app.run()
     assert app.text[0].value == "answers: ['0', '1', '2']"
     assert [button.label for button in app.button] == ["Go on"]
@@ -56,11 +56,11 @@ def test_stopped_and_gone_on(asked: list[str]) -> None:
 
 
 def test_the_stop_button_keeps_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    state = {room.DONE: ("m", 4), room.STOPPED: {}}
-    monkeypatch.setattr(room, "st", SimpleNamespace(session_state=state))
-    room._stop("m")
-    assert state[room.STOPPED] == {"m": 4}
-    room._stop("another")
-    assert state[room.STOPPED]["another"] == 0
-    room._go_on("m")
-    assert "m" not in state[room.STOPPED]
+    state = {counted.DONE: ("m", 4), counted.STOPPED: {}}
+    monkeypatch.setattr(counted, "st", SimpleNamespace(session_state=state))
+    counted._stop("m")
+    assert state[counted.STOPPED] == {"m": 4}
+    counted._stop("another")
+    assert state[counted.STOPPED]["another"] == 0
+    counted._go_on("m")
+    assert "m" not in state[counted.STOPPED]

@@ -80,3 +80,38 @@ def test_options_and_the_shared_choice_live_in_one_address():
     app.query_params["turn"] = "1"
     app.run()
     assert app.text[0].value == "1", "another address than the one written is followed"
+
+
+def noted():
+    from dataclasses import dataclass
+
+    import streamlit as st
+
+    from ui.options import choose_own, own
+    from ui.refusals import say_notes
+    from ui.session import begin
+
+    @dataclass(frozen=True)
+    class Knob:
+        turn: int = 0
+
+    begin("page")
+    say_notes()
+    st.button("turn", on_click=lambda: choose_own(Knob, turn=5))
+    own(Knob)
+    own(Knob)
+
+
+def test_what_cannot_be_read_is_said_once_wherever_a_page_finds_it():
+    app = AppTest.from_function(noted)
+    app.query_params["turn"] = "<b>"
+    app.query_params["layer"] = "x"
+    app.run()
+    said = [element.proto.body for element in app.get("html")]
+    assert len(said) == 2
+    assert "“layer” should be a whole number" in said[0]
+    assert "“turn” should be a whole number" in said[1]
+    app.run()
+    assert len(app.get("html")) == 2, "it stays until something is chosen"
+    app.button[0].click().run()
+    assert not app.get("html")

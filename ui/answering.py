@@ -10,7 +10,7 @@ import streamlit as st
 
 from inference import Refusal
 from inference.catalogue import ModelCard
-from inference.heads import WHAT
+from inference.heads import KINDS, WHAT
 from inference.questions.question import PredictRequest
 from ui.choice import Choice
 from ui.downloading import offer
@@ -113,8 +113,8 @@ def _may_have(head: str, choice: Choice, cards: dict[str, ModelCard]) -> bool:
     if (choice.model, choice.revision, head) in st.session_state.get(LACKING, set()):
         return False
     card = cards.get(choice.model)
-    if card is None or (card.local and not card.heads and card.kind == "encoder"):
-        return kind_of(current()) == "encoder"
+    if card is None or (card.local and not card.heads):
+        return kind_of(current()) == KINDS[head]
     return head in card.heads
 
 

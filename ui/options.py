@@ -16,23 +16,23 @@ from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 from ui.choice import read_value, write_value
+from ui.refusals import say_notes
 from ui.session import notes, own_query, write_own
 
 Options = TypeVar("Options")
 
 
 def own(kind: type[Options]) -> Options:
-    """This page's options as the address has them; what could not be read is added to the session's notes."""
+    """This page's options as the address has them; what could not be read is said, once on a page."""
     found, problems = read(kind, own_query())
-    for problem in problems:
-        if problem not in notes():
-            notes().append(problem)
+    notes().extend(problem for problem in problems if problem not in notes())
+    say_notes()
     return found
 
 
 def choose_own(kind: type[Options], **changes: Any) -> None:
     """Change some of this page's options; the address follows."""
-    write_own(write(replace(own(kind), **changes)))  # type: ignore[type-var]
+    write_own(write(replace(read(kind, own_query())[0], **changes)))  # type: ignore[type-var]
 
 
 def read(kind: type[Options], query: Mapping[str, str]) -> tuple[Options, list[str]]:

@@ -9,8 +9,7 @@ from inference import Refusal, TraceRequest
 from ui.choice import Choice
 from ui.downloading import offer
 from ui.models import kind_of, saw
-from ui.refusals import say, show
-from ui.session import notes
+from ui.refusals import say, say_notes, show
 from ui.shelf import backend, shelf
 
 SHOWN = "something_is_shown"
@@ -35,8 +34,7 @@ def id_of(choice: Choice) -> str:
 
 def read(choice: Choice) -> Trace | None:
     """The trace; None when it was refused, which is then said on the page."""
-    for sentence in notes():
-        say(sentence, role="status")
+    say_notes()
     if choice.opened:
         return _opened(choice.opened)
     doing = _doing(choice)

@@ -7,13 +7,19 @@ from html import escape
 import streamlit as st
 
 from inference import EMBEDDED, Refusal
-from ui.session import FRESH, NEW_MODEL, choose, current
+from ui.session import FRESH, NEW_MODEL, choose, current, untold
 
 
 def say(sentence: str, role: str = "alert") -> None:
     """A sentence that may quote what the reader typed: shown as text, whatever it holds."""
     kind = "refusal" if role == "alert" else "note"
     st.html(f'<p class="headlight-{kind}" role="{role}" dir="auto">{escape(sentence)}</p>')
+
+
+def say_notes() -> None:
+    """What of the address could not be read, each sentence once on a page."""
+    for sentence in untold():
+        say(sentence, role="status")
 
 
 def show(refusal: Refusal) -> None:

@@ -10,6 +10,7 @@ import streamlit as st
 from ui.choice import LONGEST_LINK, PACKED, TYPES, Choice, parse, to_query
 
 CHOICE, WRITTEN, PAGE, NOTES = "choice", "written_query", "page", "link_notes"
+SAID = "notes_said"  # in this run
 OWN = "own_query"  # by page: what its address holds beside the choice
 
 # What belongs to one text on one model; a change of either makes the page choose anew from the numbers.
@@ -22,7 +23,7 @@ def begin(page: str) -> Choice:
     """The choice of this run. Streamlit clears the address when another page is opened; then it is written anew."""
     state, query = st.session_state, st.query_params.to_dict()
     moved = state.get(PAGE) not in (None, page)
-    state[PAGE] = page
+    state[PAGE], state[SAID] = page, set()
     if CHOICE not in state or not (query == state[WRITTEN] or (moved and not query)):
         # Another address than the one written last: a link was followed, or the browser's back button pressed.
         state[CHOICE], state[NOTES] = parse(query)
@@ -49,6 +50,14 @@ def notes() -> list[str]:
     """What of the address could not be read, a sentence each."""
     found: list[str] = st.session_state.get(NOTES, [])
     return found
+
+
+def untold() -> list[str]:
+    """Those that were not handed out yet in this run: a page may find what it cannot read at any time."""
+    said: set[str] = st.session_state.setdefault(SAID, set())
+    new = [sentence for sentence in notes() if sentence not in said]
+    said.update(new)
+    return new
 
 
 def own_query() -> dict[str, str]:

@@ -11,6 +11,7 @@ from torch import Tensor
 from attention.edits import Edit
 from inference import edits, growing
 from inference.answers.inputs import read, tensors
+from inference.answers.sentence import judgements
 from inference.blanks import pieces_of, prepare, shown
 from inference.errors import Refusal, refusing
 from inference.loading import Loaded
@@ -82,17 +83,8 @@ def _vectors(loaded: Loaded, question: VectorEffects) -> Effect:
 def _follows(loaded: Loaded, question: FollowsEffects) -> Effect:
     reading = read(loaded, question.text, question.pair, question.cut)
     passes = outputs(loaded, reading, question.edits)
-    found = [_pair_logits(output).float().log_softmax(-1) for output in passes]
+    found = [judgements(output).log_softmax(-1) for output in passes]
     return Effect(numpy(torch.cat(found)), ("follows", "does not follow"), row=reading.row)
-
-
-def _pair_logits(output: Any) -> Tensor:
-    """The judgement about two texts, (set, 2), by the name that the head gives it."""
-    for name in ("seq_relationship_logits", "sop_logits", "logits"):
-        if output.get(name) is not None:
-            found: Tensor = output[name]
-            return found
-    raise Refusal("This model's head gives no judgement about two texts. Pick another model.", way_out="head")
 
 
 def _words(loaded: Loaded, question: BlankEffects | NextTokenEffects) -> Effect:

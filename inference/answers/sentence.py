@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
+from torch import Tensor
 
 from inference.answers.inputs import read, tensors
 from inference.errors import refusing
@@ -16,8 +19,13 @@ def answer(loaded: Loaded, question: NextSentence) -> Judged:
     sentence = f"{loaded.id.name} failed while reading these texts. Change them or pick another model."
     with refusing(sentence), torch.inference_mode():
         output = loaded.model(**tensors(loaded, reading))
-        ordered = "sop_logits" in output
-        scores = (output.sop_logits if ordered else output.logits)[0].float()
+        scores = judgements(output)[0]
         yes, no = scores.tolist()
         probability = float(torch.softmax(scores, dim=-1)[0])
-    return Judged(probability, (yes, no), ORDER if ordered else NEXT, len(reading.ids))
+    return Judged(probability, (yes, no), ORDER if "sop_logits" in output else NEXT, len(reading.ids))
+
+
+def judgements(output: Any) -> Tensor:
+    """The head's scores for yes and no, (text, 2) float32, by the name that the model's class gives them."""
+    found: Tensor = output.sop_logits if "sop_logits" in output else output.logits
+    return found.float()
