@@ -1,0 +1,109 @@
+"""The app's hand-aligned sentences, and files of one's own."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+
+from inference.errors import Refusal
+from probing.alignments import EMBEDDED, MOST, load, parse
+
+STATED = json.loads(EMBEDDED.read_text(encoding="utf-8"))
+
+
+def test_there_are_enough_and_none_twice():
+    pairs = load().pairs
+    assert len(pairs) >= 40
+    assert max(Counter(pair.source for pair in pairs).values()) == 1
+    assert max(Counter(pair.target for pair in pairs).values()) == 1
+    assert (STATED["source_language"], STATED["target_language"]) == ("en", "fr")
+
+
+@pytest.mark.parametrize("at", range(len(STATED["pairs"])))
+def test_every_word_is_linked_or_said_to_be_without(at):
+    stated, pair = STATED["pairs"][at], load().pairs[at]
+    links = pair.sure | pair.possible
+    sides = [(pair.source_words, "unlinked_source", 0), (pair.target_words, "unlinked_target", 1)]
+    for words, unlinked, side in sides:
+        linked, without = {link[side] for link in links}, set(stated.get(unlinked, []))
+        assert not linked & without
+        assert linked | without == set(range(len(words)))
+
+
+@pytest.mark.parametrize("at", range(len(STATED["pairs"])))
+def test_words_make_up_the_sentence_and_hold_no_space(at):
+    pair = load().pairs[at]
+    for text, words in ((pair.source, pair.source_words), (pair.target, pair.target_words)):
+        covered = "".join(text[start:stop] for start, stop in words)
+        assert covered == "".join(text.split())
+        assert all(stop <= start for (_, stop), (start, _) in pairwise(words))
+
+
+def test_links_vary_in_order_and_kind():
+    """What the sentences are for: links that leave the diagonal, words of several links, possible ones."""
+    pairs = load().pairs
+    crossing = [p for p in pairs if any(a < c and d < b for a, b in p.sure for c, d in p.sure)]
+    several = [p for p in pairs if max(Counter(source for source, _ in p.sure).values()) > 1]
+    assert len(crossing) >= 10
+    assert len(several) >= 5
+    assert sum(len(p.possible) for p in pairs) >= 20
+
+
+def test_lines():
+    found = parse(b"It rains\tIl pleut fort\t0-0 1-1 1?2\r\n\n  \nYes\tOui\t0-0").pairs
+    assert [pair.line for pair in found] == [1, 4]
+    assert found[0].source_words == ((0, 2), (3, 8))
+    assert found[0].target_words == ((0, 2), (3, 8), (9, 13))
+    assert (found[0].sure, found[0].possible) == ({(0, 0), (1, 1)}, {(1, 2)})
+
+
+def test_json_with_and_without_words():
+    pair = {"source": "It's cold.", "target": "Il fait froid.", "links": "0-0"}
+    plain = parse(json.dumps({"pairs": [pair]}).encode()).pairs[0]
+    assert plain.source_words == ((0, 4), (5, 10))
+    split = {**pair, "source_words": "It 's cold .", "links": "3-2"}
+    assert parse(json.dumps([split]).encode()).pairs[0].source_words == ((0, 2), (2, 4), (5, 9), (9, 10))
+
+
+def test_the_digest_is_that_of_the_content():
+    one, other = b"a\tb\t0-0", b"a\tb\t0?0"
+    assert parse(one).digest == parse(one).digest != parse(other).digest
+
+
+PAIR = {"source": "a b", "target": "x", "links": "0-0"}
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "no pair of sentences"),
+        (b"a\tb\t0-0\n\xff\tb\t0-0", "Line 2 is not UTF-8"),
+        (b"a\tb", "Line 1 has 2 fields; source, target and links were expected"),
+        (b"a\tb\t", 'Line 1 has no "links"'),
+        (b"a\t \t0-0", 'Line 1 has no "target"'),
+        (b"a\tb\t0-0\na\tb\t0-1", "Line 2: The link 0-1 came; there are source words 0 to 0 and target words 0 to 0."),
+        (b"a\tb\t0--0", "link “0--0”; links read like 0-1"),
+        (b"a\tb\tp1-0", "link “p1-0”"),
+        (b"{", "begins like JSON, but line 1"),
+        (b"[" * 100_000, "begins like JSON"),
+        (b'{"pairs": 3}', 'no list "pairs"'),
+        (b"[3]", "Pair 1 is no object"),
+        (json.dumps([{**PAIR, "source": 3}]).encode(), 'Pair 1 has no "source"; a text was expected'),
+        (json.dumps([{**PAIR, "source_words": ["a", "b"]}]).encode(), "words that are no text"),
+        (json.dumps([{**PAIR, "source_words": "a c"}]).encode(), "the word “c” does not come next in “b”"),
+        (json.dumps([{**PAIR, "source_words": "a"}]).encode(), "no word covers “b”"),
+        (b"a\tb\t0-0\n" * (MOST + 1), "at most 2,000 are scored"),
+    ],
+)
+def test_what_cannot_be_read_is_said_with_its_place(content, said):
+    with pytest.raises(Refusal) as refusal:
+        parse(content)
+    assert said in refusal.value.message
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(Refusal, match=r"there\.tsv cannot be read"):
+        load(tmp_path / "there.tsv")
