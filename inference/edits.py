@@ -46,7 +46,7 @@ class Editor:
     def change(self, call: Call) -> Change | None:
         """What the edits make of this call; None where they leave it alone. Asked once for every call, in order."""
         part = self.part_of(call)
-        found = self.places.get((part, self.seen[part]), ())
+        found = [edit for edit in self.places.get((part, self.seen[part]), ()) if _is_there(call, edit[1])]
         self.seen[part] += 1
         return _change(call, found) if found else None
 
@@ -63,6 +63,7 @@ def editor() -> Editor | None:
 def editing(model: Any, edits: Sequence[Sequence[Edit]]) -> Iterator[None]:
     """Applies edits to one forward pass of a prepared model inside the block: a sequence of them for each sample.
 
+    Those that name tokens which the pass does not have do nothing: of a text that is being written, they wait.
     Raises Refusal for a model whose attention cannot be changed, and for a layer or a head that it does not have.
     """
     if not any(edits):
@@ -112,6 +113,12 @@ def _by_place(model: Any, edits: Sequence[Sequence[Edit]]) -> dict[Place, list[t
                 )
             places.setdefault((part, edit.layer), []).append((sample, edit))
     return places
+
+
+def _is_there(call: Call, edit: Edit) -> bool:
+    query = edit.query if isinstance(edit, Cut) else 0
+    key = edit.key if isinstance(edit, Cut | Hide | Mute) else 0
+    return query < call.query.shape[2] and key < call.key.shape[2]
 
 
 def _change(call: Call, found: Sequence[tuple[int, Edit]]) -> Change:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from inference.settings import Settings
 
 BARE, MASKED, NEXT_SENTENCE, CAUSAL = "", "masked", "next sentence", "causal"
+WRITES = "writes"  # writes a text from a source; the model that is traced has this head already, where there is one
 RANDOM = "random weights"  # the bare architecture with weights that were never trained (inference.control)
 TOKENIZER = "tokenizer"  # no model at all: what its tokenizer does can be asked, and nothing else
 
@@ -24,8 +25,9 @@ WHAT = {
     MASKED: "no head that guesses masked words",
     NEXT_SENTENCE: "no head that judges whether one text follows another",
     CAUSAL: "no head that continues a text",
+    WRITES: "no head that writes one text from another",
 }
-KINDS = {MASKED: "encoder", NEXT_SENTENCE: "encoder", CAUSAL: "decoder"}
+KINDS = {MASKED: "encoder", NEXT_SENTENCE: "encoder", CAUSAL: "decoder", WRITES: "encoder-decoder"}
 # How the tensors of these heads are called, for lists of models; what decides is ``lacking``.
 _MARKS = {
     MASKED: (
@@ -71,7 +73,7 @@ def check(head: str, shape: Architecture, config: Any, weights: Iterable[Path], 
     if shape.kind != KINDS[head] or type(config) not in auto._model_mapping:
         raise refusal(head, name, settings)
     there = tensors(file for file in weights if file.suffix == ".safetensors")
-    own = _own(auto, config)
+    own = _own(_sketched(auto, config))
     if there and own and set(lacking(auto, config, there)) == set(own):
         raise refusal(head, name, settings)
 
@@ -105,8 +107,9 @@ def lacking(auto: Any, config: Any, names: Collection[str]) -> list[str]:
     >>> lacking(transformers.AutoModelForNextSentencePrediction, config, ["cls.seq_relationship.weight"])
     ['cls.seq_relationship.bias']
     """
-    there = {_renamed(name) for name in names}
-    return sorted(set(_own(auto, config)) - there)
+    model = _sketched(auto, config)
+    there = {_renamed(name) for name in names} | _as_loaded(model, names)
+    return sorted(set(_own(model)) - there)
 
 
 def stated(names: Collection[str], kind: str) -> tuple[str, ...]:
@@ -115,8 +118,8 @@ def stated(names: Collection[str], kind: str) -> tuple[str, ...]:
     >>> stated(["bert.pooler.dense.weight", "cls.predictions.bias"], "encoder")
     ('masked',)
     """
-    if kind == "decoder":
-        return (CAUSAL,)
+    if kind in ("decoder", "encoder-decoder"):
+        return (CAUSAL,) if kind == "decoder" else (WRITES,)
     if kind != "encoder":
         return ()
     return tuple(head for head, marks in _MARKS.items() if any(name.startswith(marks) for name in names))
@@ -124,6 +127,7 @@ def stated(names: Collection[str], kind: str) -> tuple[str, ...]:
 
 def refusal(head: str, name: str, settings: Settings) -> Refusal:
     """The sentence about a model without a head, with the models that have one."""
+    from inference import smollm
     from inference.catalogue import catalogue
 
     cards = [card for card in catalogue(settings) if head in card.heads]
@@ -131,19 +135,33 @@ def refusal(head: str, name: str, settings: Settings) -> Refusal:
     there = [card.id for card in cards if not card.downloaded]
     ways = [f"On this machine {_listed(here)} would do."] if here else []
     ways += [f"On the hub {_listed(there[:4])} would do."] if there else []
+    ways += [f"Without the hub: {smollm.HOW}."] if head == CAUSAL and not smollm.here() else []
     sentence = " ".join([f"{name} has {WHAT[head]}.", *ways])
     return Refusal(sentence, way_out="head", details={"head": head, "models": [card.id for card in cards]})
 
 
-def _own(auto: Any, config: Any) -> list[str]:
-    """The weights of a head that belong to it alone: neither the bare model's nor tied to one of these."""
+def _sketched(auto: Any, config: Any) -> Any:
+    """The model with a head, without its weights."""
     import torch
 
     with torch.device("meta"):
-        model = auto.from_config(config, trust_remote_code=False)
+        return auto.from_config(config, trust_remote_code=False)
+
+
+def _own(model: Any) -> list[str]:
+    """The weights of a head that belong to it alone: neither the bare model's nor tied to one of these."""
     base = f"{model.base_model_prefix}."
     tied = set(getattr(model, "all_tied_weights_keys", None) or {})
     return [key for key, _ in model.named_parameters() if not key.startswith(base) and key not in tied]
+
+
+def _as_loaded(model: Any, names: Collection[str]) -> set[str]:
+    """A checkpoint's names as transformers changes them for that model; GPT-NeoX's head has another in files."""
+    from transformers.conversion_mapping import get_model_conversion_mapping
+    from transformers.core_model_loading import WeightRenaming
+
+    changes = [change for change in get_model_conversion_mapping(model) if isinstance(change, WeightRenaming)]
+    return {change.rename_source_key(name)[0] for change in changes for name in names}
 
 
 def _renamed(tensor: str) -> str:

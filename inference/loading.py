@@ -130,9 +130,7 @@ def _model(
     from inference import capture, control
     from inference.sketch import sketch
 
-    # Its progress bar and its report of unused weights would fill the server's log; what matters is refused in words.
-    transformers.utils.logging.disable_progress_bar()
-    transformers.utils.logging.set_verbosity_error()
+    quiet()
     capture.install()
     auto = heads.auto_class(head, shape.writes, shape.model_type)
     extra: dict[str, Any] = {"gguf_file": files.gguf.name} if files.gguf else {"use_safetensors": True}
@@ -161,6 +159,14 @@ def _model(
     with refusing(f"{name} ({shape.name}) cannot be traced: a first, tiny text already fails."):
         records = bool(capture.prepare(model))
     return model, records
+
+
+def quiet() -> None:
+    """Silences transformers' progress bars and remarks, which would fill the server's log; faults become refusals."""
+    import transformers
+
+    transformers.utils.logging.disable_progress_bar()
+    transformers.utils.logging.set_verbosity_error()
 
 
 def refuse_misfit(name: str, class_name: str, missing: Iterable[str], mismatched: Iterable[object]) -> None:

@@ -17,8 +17,10 @@ class TraceRequest:
 
     ``model`` is the embedded model's name, a hub id or an allowed local folder; ``revision`` a branch, tag or commit.
     ``pair`` is a second text read together with the first. ``target`` is what an encoder-decoder writes; without it
-    the model writes greedily itself. ``cut`` reads the first so many tokens only, special tokens included. ``edits``
-    are changes inside the attention (attention.edits).
+    the model writes greedily itself. ``written`` is what is written in the model's own tokens instead: by an
+    encoder-decoder, or by a decoder after the text as its prompt. ``cut`` reads the first so many tokens only, special
+    tokens included. ``edits`` are changes inside the attention (attention.edits); where something is written, those
+    that name tokens which are not there do nothing.
 
     >>> TraceRequest(text="hello").key == TraceRequest(text="hello").key
     True
@@ -31,6 +33,7 @@ class TraceRequest:
     revision: str | None = None
     cut: int | None = None
     edits: tuple[Edit, ...] = ()
+    written: tuple[int, ...] | None = None
 
     @cached_property
     def key(self) -> str:
@@ -41,4 +44,4 @@ class TraceRequest:
     def weight(self) -> int:
         """Rough bytes of memory that remembering this request takes."""
         texts = (self.model, self.text, self.pair or "", self.target or "", self.revision or "")
-        return 500 + sum(4 * len(text) for text in texts) + 200 * len(self.edits)
+        return 500 + sum(4 * len(text) for text in texts) + 200 * len(self.edits) + 40 * len(self.written or ())

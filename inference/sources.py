@@ -1,8 +1,8 @@
-"""From a model's name to a folder of checked files: the embedded model, a local folder, or a download in the cache."""
+"""From a model's name to a folder of checked files: an embedded model, a local folder, or a download in the cache."""
 
 from __future__ import annotations
 
-from inference import embedded, folders, hub
+from inference import embedded, folders, hub, smollm
 from inference.errors import Refusal
 from inference.hub_names import check_id, check_revision
 from inference.loading import Source, refuse_too_large
@@ -19,8 +19,10 @@ def find(name: str, revision: str | None, settings: Settings) -> Source:
     """
     if name == EMBEDDED:
         return Source(name, None, embedded.folder())
-    if name == embedded.OWN:
-        return Source(name, None, embedded.own_folder())
+    if name in embedded.OWN:
+        return Source(name, None, embedded.own_folder(name))
+    if name == smollm.NAME:
+        return Source(name, None, smollm.folder(settings))
     if folders.is_path(name):
         folder = folders.resolve(name, settings.model_folders)
         return Source(folder.name, None, folder)  # a path says more about the machine than anyone needs to read
@@ -40,8 +42,10 @@ def find(name: str, revision: str | None, settings: Settings) -> Source:
 
 def here(name: str, revision: str | None, settings: Settings) -> bool:
     """Whether that model can be loaded without the network. Asks no network."""
+    if name == smollm.NAME:
+        return smollm.here()
     try:
-        if name in (EMBEDDED, embedded.OWN) or folders.is_path(name):
+        if name in (EMBEDDED, *embedded.OWN) or folders.is_path(name):
             find(name, revision, settings)
             return True
         return hub.cached(check_id(name), check_revision(revision), settings) is not None

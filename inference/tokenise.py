@@ -68,6 +68,27 @@ class Reader:
         raw = [f"[{token}]" if piece is None else piece for token, piece in zip(ids, found, strict=True)]
         return self._slow_reading(list(ids), raw, list(special), [text], [0] * len(ids)), text
 
+    def extended(self, reading: Reading, text: str, written: Sequence[int], spans: Sequence[Span | None]) -> Reading:
+        """A read text with tokens that a model wrote after it; ``text`` is the whole, ``spans`` where those stand."""
+        ids = [*reading.ids, *written]
+        with self._lock:
+            found = self.tokenizer.convert_ids_to_tokens(ids)
+        raw = [f"[{token}]" if piece is None else piece for token, piece in zip(ids, found, strict=True)]
+        special = [*reading.row.special, *map(self.is_special, written)]
+        trimmed = [
+            None if span is None else _trim(text, span, only_space=role(piece, self.style) == "space")
+            for span, piece in zip(spans, raw[len(reading.ids) :], strict=True)
+        ]
+        every = [*reading.row.spans, *trimmed]
+        types = [*reading.types, *[0] * len(written)]
+        return self._reading(ids, raw, special, [text], [0] * len(ids), every, None, types)
+
+    def text_of(self, ids: Sequence[int]) -> str:
+        """Tokens as the text they stand for, exactly as they are."""
+        with self._lock:
+            text: str = self.tokenizer.decode(list(ids), clean_up_tokenization_spaces=False)
+        return text
+
     def is_special(self, token: int) -> bool:
         """Whether a token number is one of the tokenizer's special ones."""
         return token in self.tokenizer.all_special_ids

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from attention.edits import Edit
 from inference.errors import Refusal, refusing
 from inference.loading import Loaded
 from inference.reading import Reading, shift
@@ -29,37 +31,74 @@ def given(loaded: Loaded, target: str) -> tuple[Reading, str]:
         return shift(reading, ids, start), target
 
 
-def written(loaded: Loaded, source: Reading) -> tuple[Reading, str]:
-    """The same for the text that the model writes itself, greedily; raises Refusal when it has no head for writing."""
+def written(loaded: Loaded, source: Reading, edits: Sequence[Edit] = ()) -> tuple[Reading, str]:
+    """The same for the text that the model writes itself, greedily, with those edits in every pass.
+
+    Raises Refusal when it has no head for writing.
+    """
     if not loaded.writes:
         raise Refusal(f"{loaded.id.name} has no head that writes text. Type the target text yourself.", way_out="text")
-    import torch
+    from inference.decoding import Writing, greedy
 
     room = max(1, min(MOST_WRITTEN, 2 * len(source.ids) + 20, loaded.limit - 2))
-    with torch.inference_mode(), refusing(f"{loaded.id.name} cannot write a text here. Type the target text yourself."):
-        ids = torch.tensor([source.ids])
-        answer = loaded.model.generate(
-            input_ids=ids,
-            attention_mask=torch.ones_like(ids),
-            max_new_tokens=room,
-            max_length=None,
-            num_beams=1,
-            do_sample=False,
-            early_stopping=False,
-            length_penalty=1.0,
+    with refusing(f"{loaded.id.name} cannot write a text here. Type the target text yourself."):
+        tokens = greedy(loaded.model, Writing(source.ids, 1 + room, tuple(edits)))
+    return target_of(loaded, _without_end(loaded.model, tokens))
+
+
+def forced(loaded: Loaded, tokens: Sequence[int]) -> tuple[Reading, str]:
+    """The same for exact tokens, start token not among them; raises Refusal for tokens that cannot be read."""
+    tokens = _without_end(loaded.model, tokens)
+    refuse_tokens(loaded, tokens, before=1)
+    return target_of(loaded, tokens)
+
+
+def refuse_tokens(loaded: Loaded, tokens: Sequence[int], before: int) -> None:
+    """Raises Refusal for written tokens that the model does not have, or that are too many after those ``before``."""
+    vocabulary = loaded.reader.vocabulary
+    odd = [token for token in tokens if not 0 <= token < vocabulary]
+    if odd:
+        raise Refusal(f"Token {odd[0]} was written; {loaded.id.name} has tokens 0 to {vocabulary - 1}.")
+    many = before + len(tokens)
+    if many > loaded.limit:
+        raise Refusal(
+            f"The text has {many:,} tokens with what was written; {loaded.id.name} reads at most {loaded.limit:,}. Go"
+            " on from a shorter one.",
+            way_out="text",
+            details={"tokens": many, "limit": loaded.limit},
         )
-    tokens = [int(token) for token in answer[0]]
-    ends = _end_tokens(loaded.model)
-    while len(tokens) > 1 and tokens[-1] in ends:
-        tokens.pop()
-    special = [at == 0 or loaded.reader.is_special(token) for at, token in enumerate(tokens)]
-    return loaded.reader.from_ids(tokens, special)
 
 
-def _end_tokens(model: Any) -> set[int]:
+def target_of(loaded: Loaded, tokens: Sequence[int]) -> tuple[Reading, str]:
+    """What the decoder reads when it has written those tokens: its start token, then they; and their text."""
+    ids = [start_token(loaded.model), *tokens]
+    special = [at == 0 or loaded.reader.is_special(token) for at, token in enumerate(ids)]
+    return loaded.reader.from_ids(ids, special)
+
+
+def start_token(model: Any) -> int:
+    """What the decoder is given before it has written anything."""
+    settings = (getattr(model, "generation_config", None), model.config)
+    names = ("decoder_start_token_id", "bos_token_id", "pad_token_id")
+    stated = (getattr(setting, name, None) for name in names for setting in settings)
+    return next((token for token in stated if isinstance(token, int)), 0)
+
+
+def limit_of(loaded: Loaded) -> int:
+    """Tokens at which the model's writing ends, start token included: its own rule, and what it can read."""
+    settings = loaded.model.generation_config
+    own = settings.max_length if settings.max_new_tokens is None else settings.max_new_tokens + 1
+    return min(own or loaded.limit, loaded.limit)
+
+
+def end_tokens(model: Any) -> frozenset[int]:
     """Tokens that end what a model writes."""
-    stated = (model.generation_config.eos_token_id, model.generation_config.pad_token_id)
-    return {token for entry in stated if entry is not None for token in (entry if isinstance(entry, list) else [entry])}
+    stated = getattr(model, "generation_config", model.config).eos_token_id
+    return frozenset([stated] if isinstance(stated, int) else stated or ())
+
+
+def _without_end(model: Any, tokens: Sequence[int]) -> Sequence[int]:
+    return tokens[:-1] if tokens and tokens[-1] in end_tokens(model) else tokens
 
 
 def _decoder_ids(model: Any, reading: Reading) -> list[int]:

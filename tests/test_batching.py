@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from attention.edits import Cut
 from inference import batching
 from inference.errors import Refusal
 from inference.loading import Loaded, Source, load
@@ -96,6 +97,59 @@ def test_batches_hold_similar_lengths_within_the_limits(models: dict[str, Loaded
 def test_a_target_for_a_model_that_writes_none(models: dict[str, Loaded]) -> None:
     with pytest.raises(Refusal, match="bert writes no second text"):
         samples(models["bert"], TraceRequest(text="a", target="b"))
+
+
+WRITTEN = (7, 40, 3, 9)
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "llama", "t5", "marian"])
+def test_exact_tokens_are_read_after_the_text(models: dict[str, Loaded], kind: str) -> None:
+    request = TraceRequest(text="The cat sat", written=WRITTEN)
+    several = [request, TraceRequest(text="a", written=(5,)), TraceRequest(text="a small cat", written=())]
+    prepared = samples(models[kind], *several)
+    together = batching.run(models[kind], prepared)
+    for sample, trace in zip(prepared, together, strict=True):
+        same(batching.run(models[kind], [sample])[0], trace)
+    trace, plain = together[0], batching.run(models[kind], samples(models[kind], TraceRequest(text="The cat sat")))[0]
+    if models[kind].id.kind == "decoder":
+        assert trace.source.ids == (*plain.source.ids, *WRITTEN)
+        assert trace.source.words[: len(plain.source)] == plain.source.words
+        assert trace.source.spans[: len(plain.source)] == plain.source.spans
+        assert trace.text.startswith("The cat sat")
+        assert trace.target is trace.target_text is None
+        looks = trace.weights(1, 2)
+        np.testing.assert_array_equal(np.triu(looks, 1), 0)
+        np.testing.assert_allclose(looks[: len(plain.source), : len(plain.source)], plain.weights(1, 2), atol=1e-5)
+    else:
+        assert trace.source == plain.source
+        assert trace.text == "The cat sat"
+        assert trace.target is not None
+        assert trace.target.ids[1:] == WRITTEN
+        assert trace.target_text
+
+
+def test_written_tokens_that_cannot_be(models: dict[str, Loaded]) -> None:
+    with pytest.raises(Refusal, match="bert reads whole texts and writes none"):
+        samples(models["bert"], TraceRequest(text="a", written=(5,)))
+    with pytest.raises(Refusal, match="A target text came and tokens in its place"):
+        samples(models["t5"], TraceRequest(text="a", target="b", written=(5,)))
+    with pytest.raises(Refusal, match="Token 350 was written; gpt2 has tokens 0 to 349"):
+        samples(models["gpt2"], TraceRequest(text="a", written=(350,)))
+    with pytest.raises(Refusal, match="has 49 tokens with what was written; gpt2 reads at most 48"):
+        samples(models["gpt2"], TraceRequest(text="a", written=(5,) * 48))
+
+
+def test_edits_wait_for_tokens_that_are_written(models: dict[str, Loaded]) -> None:
+    far = Cut(0, 1, 20, 2, "decoder")
+    for kind in ("gpt2", "t5"):
+        plain, edited = samples(
+            models[kind], TraceRequest(text="a", written=WRITTEN), TraceRequest(text="a", written=WRITTEN, edits=(far,))
+        )
+        same(batching.run(models[kind], [plain])[0], batching.run(models[kind], [edited])[0])
+    with pytest.raises(Refusal, match="names a token that is not there"):
+        samples(models["gpt2"], TraceRequest(text="a", edits=(far,)))
+    with pytest.raises(Refusal, match="names a token that is not there"):
+        samples(models["t5"], TraceRequest(text="a", written=WRITTEN, edits=(Cut(0, 1, 20, 2, "encoder"),)))
 
 
 def test_segments_reach_the_model_only_where_it_has_an_embedding_for_them(models: dict[str, Loaded]) -> None:

@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from inference import LocalBackend, embedded
+from inference import LocalBackend, embedded, sums
 from inference.catalogue import catalogue
 from inference.errors import Refusal
-from inference.heads import MASKED, NEXT_SENTENCE
+from inference.heads import MASKED, NEXT_SENTENCE, WRITES
+from inference.questions.decoding import NextTarget
 from inference.questions.masked import MaskedWords
 from inference.settings import Settings
 from inference.sources import find, here
+from tests import tinymodels
 from tests.tinyheads import save
 
 
@@ -27,7 +29,7 @@ def test_found_without_importing_the_package() -> None:
 
 def test_hashed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     first = embedded.folder()
-    monkeypatch.setattr(embedded, "sha256", lambda _: pytest.fail("hashed again"))
+    monkeypatch.setattr(sums, "sha256", lambda _: pytest.fail("hashed again"))
     assert embedded.folder() is first
 
 
@@ -59,46 +61,80 @@ def test_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A tiny BERT in the place of the one that was trained here."""
-    folder = save(tmp_path / embedded.OWN, "BERT", head=2)
-    names = ("model.safetensors", "tokenizer.json", "config.json")
-    sums = [f"{embedded.sha256(folder / name)}  {name}" for name in names]
-    (folder / embedded.SUMS).write_text("\n".join(sums) + "\n")
-    monkeypatch.setattr(embedded, "OWN_FOLDER", folder)
+def assets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder in the place of assets/models/."""
+    folder = tmp_path / "assets"
+    folder.mkdir()
+    monkeypatch.setattr(embedded, "ASSETS", folder)
     return folder
 
 
-def test_our_own_model_is_found_by_its_name_and_listed(own: Path, tmp_path: Path) -> None:
+@pytest.fixture
+def bert(assets: Path) -> Path:
+    """A tiny BERT in the place of the one that was trained here."""
+    folder = save(assets / embedded.BERT, "BERT", head=2)
+    sums.write(folder, ("model.safetensors", "tokenizer.json", "config.json"))
+    return folder
+
+
+@pytest.fixture
+def translator(assets: Path) -> Path:
+    """A tiny Marian model in the place of our own translator, its tokenizer in files of another kind."""
+    folder = tinymodels.save(assets / embedded.TRANSLATOR, "marian")
+    sums.write(folder, [file.name for file in folder.iterdir()])
+    return folder
+
+
+def test_our_own_model_is_found_by_its_name_and_listed(bert: Path, tmp_path: Path) -> None:
     settings = Settings(cache=tmp_path / "cache", offline=True)
-    assert find(embedded.OWN, None, settings).folder == own
-    assert here(embedded.OWN, None, settings)
-    [card] = [card for card in catalogue(settings) if card.id == embedded.OWN]
+    assert find(embedded.BERT, None, settings).folder == bert
+    assert here(embedded.BERT, None, settings)
+    [card] = [card for card in catalogue(settings) if card.id in embedded.OWN]
     assert card.embedded
     assert card.heads == (MASKED, NEXT_SENTENCE)
-    found = LocalBackend(settings).predict(MaskedWords(model=embedded.OWN, text="The [MASK]."))
+    assert card.size_bytes == (bert / "model.safetensors").stat().st_size
+    found = LocalBackend(settings).predict(MaskedWords(model=embedded.BERT, text="The [MASK]."))
     assert len(found.blanks) == 1
 
 
-def test_our_own_model_with_other_bytes_is_refused(own: Path) -> None:
-    with (own / "config.json").open("a") as stream:
+def test_our_own_translator_is_found_by_its_name_and_listed(translator: Path, tmp_path: Path) -> None:
+    settings = Settings(cache=tmp_path / "cache", offline=True)
+    assert find(embedded.TRANSLATOR, None, settings).folder == translator
+    assert here(embedded.TRANSLATOR, None, settings)
+    assert not here(embedded.BERT, None, settings)
+    [card] = [card for card in catalogue(settings) if card.id in embedded.OWN]
+    assert (card.kind, card.language, card.heads) == ("encoder-decoder", "English to French", (WRITES,))
+    found = LocalBackend(settings).predict(NextTarget(model=embedded.TRANSLATOR, text="The animal was tired."))
+    assert found.source is not None
+
+
+def test_our_own_model_with_other_bytes_is_refused(bert: Path) -> None:
+    with (bert / "config.json").open("a") as stream:
         stream.write(" ")
     with pytest.raises(Refusal, match="headlight-bert are damaged or incomplete"):
-        embedded.own_folder()
+        embedded.own_folder(embedded.BERT)
 
 
-@pytest.mark.parametrize("sums", ["", "nonsense", "0000  model.safetensors\n"])
-def test_our_own_model_without_its_sums_is_refused(own: Path, sums: str) -> None:
-    (own / embedded.SUMS).write_text(sums)
+@pytest.mark.parametrize("lines", ["", "nonsense", "0000  model.safetensors\n"])
+def test_our_own_model_without_its_sums_is_refused(bert: Path, lines: str) -> None:
+    (bert / sums.SUMS).write_text(lines)
     with pytest.raises(Refusal, match="damaged or incomplete"):
-        embedded.own_folder()
-    (own / embedded.SUMS).unlink()
+        embedded.own_folder(embedded.BERT)
+    (bert / sums.SUMS).unlink()
     with pytest.raises(Refusal, match="damaged or incomplete"):
-        embedded.own_folder()
+        embedded.own_folder(embedded.BERT)
 
 
-def test_without_its_folder_our_own_model_is_not_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded, "OWN_FOLDER", tmp_path / "nowhere")
+@pytest.mark.parametrize("missing", ["model.safetensors", "tokenizer.json", "config.json"])
+def test_sums_that_leave_a_file_out_are_refused(bert: Path, missing: str) -> None:
+    sums.write(bert, {"model.safetensors", "tokenizer.json", "config.json"} - {missing})
+    with pytest.raises(Refusal, match="damaged or incomplete"):
+        embedded.own_folder(embedded.BERT)
+
+
+def test_without_their_sums_our_own_models_are_not_listed(bert: Path, tmp_path: Path) -> None:
+    (bert / sums.SUMS).unlink()
     settings = Settings(cache=tmp_path / "cache", offline=True)
-    assert embedded.OWN not in {card.id for card in catalogue(settings)}
-    assert not here(embedded.OWN, None, settings)
+    assert not {card.id for card in catalogue(settings)} & set(embedded.OWN)
+    assert not here(embedded.BERT, None, settings)
+    assert not here(embedded.TRANSLATOR, None, settings)

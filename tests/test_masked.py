@@ -59,11 +59,11 @@ def test_equals_the_pipeline(backend: LocalBackend, root: Path, name: str) -> No
             assert guess.probability == pytest.approx(other["score"], abs=1e-5)
 
 
-@pytest.mark.skipif(not embedded.OWN_FOLDER.is_dir(), reason="the BERT that was trained here is not there")
+@pytest.mark.skipif(not embedded.own_here(embedded.BERT), reason="the BERT that was trained here is not there")
 def test_our_own_bert_equals_the_pipeline(backend: LocalBackend) -> None:
     text = "The [MASK] sat on the [MASK] because it was tired."
-    found = backend.predict(MaskedWords(model=embedded.OWN, text=text, top=9))
-    folder = embedded.own_folder()
+    found = backend.predict(MaskedWords(model=embedded.BERT, text=text, top=9))
+    folder = embedded.own_folder(embedded.BERT)
     network = AutoModelForMaskedLM.from_pretrained(folder, dtype=torch.float32)
     fill = pipeline("fill-mask", model=network, tokenizer=AutoTokenizer.from_pretrained(folder), device="cpu", top_k=9)
     for blank, guesses in zip(found.blanks, fill(text), strict=True):

@@ -28,6 +28,8 @@ def test_equal_requests_have_equal_keys() -> None:
         {"revision": "main"},
         {"cut": 3},
         {"edits": ("ablate",)},
+        {"written": ()},
+        {"written": (3, 4)},
     ],
 )
 def test_every_field_is_in_the_key(other: dict[str, object]) -> None:
@@ -52,3 +54,9 @@ def test_broken_text_has_a_key_too() -> None:
 def test_it_is_frozen() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         TraceRequest(text="a").text = "b"  # type: ignore[misc]
+
+
+def test_written_tokens_count_in_order() -> None:
+    keys = {TraceRequest(text="a", written=written).key for written in (None, (), (1, 2), (2, 1), (12,))}
+    assert len(keys) == 5
+    assert TraceRequest(text="a", written=(1,) * 100).weight > TraceRequest(text="a").weight + 1000

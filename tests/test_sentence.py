@@ -51,10 +51,10 @@ def test_equals_the_models_own_class(backend: LocalBackend, root: Path, name: st
     assert found.tokens == len(tokenizer(text, pair).input_ids)
 
 
-@pytest.mark.skipif(not embedded.OWN_FOLDER.is_dir(), reason="the BERT that was trained here is not there")
+@pytest.mark.skipif(not embedded.own_here(embedded.BERT), reason="the BERT that was trained here is not there")
 def test_our_own_bert_equals_its_class(backend: LocalBackend) -> None:
-    found = backend.predict(NextSentence(model=embedded.OWN, text=A, pair=B))
-    folder = embedded.own_folder()
+    found = backend.predict(NextSentence(model=embedded.BERT, text=A, pair=B))
+    folder = embedded.own_folder(embedded.BERT)
     network = transformers.BertForNextSentencePrediction.from_pretrained(folder, dtype=torch.float32)
     with torch.inference_mode():
         logits = network(**transformers.AutoTokenizer.from_pretrained(folder)(A, B, return_tensors="pt")).logits

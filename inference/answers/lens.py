@@ -2,45 +2,84 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
+from transformers import PreTrainedModel
 
+from attention.edits import Edit
+from inference.answers import decoding
 from inference.answers.inputs import tensors
-from inference.answers.masked import guess
-from inference.blanks import prepare
+from inference.blanks import prepare, shown
+from inference.edits import editing
 from inference.errors import Refusal, refusing
 from inference.loading import Loaded
-from inference.questions.lens import Layers, Lens
+from inference.next_pieces import continued, marked
+from inference.questions.lens import Layers, Lens, NextLens
+from inference.questions.masked import Guess
 from inference.reading import Reading
 from inference.swap import swapping
 
 NEAR = 1e-3  # by which a hidden state read with the head may differ from the model's own answer, in logarithms
 
 
-def answer(loaded: Loaded, question: Lens) -> Layers:
-    """What the head says of a blank after each layer; raises Refusal for a model whose states it cannot be fed."""
-    blanked = prepare(loaded, question)
-    if not 0 <= question.blank < len(blanked.positions):
-        raise Refusal(f"Blank {question.blank} was asked about; the text has {len(blanked.positions)}, counted from 0.")
+@dataclass(frozen=True)
+class Asked:
+    """The token whose states are read, how the pieces that it leads to are shown, and what holds in the pass."""
+
+    reading: Reading
+    at: int
+    named: Callable[[Sequence[int]], Sequence[str]]
+    edits: tuple[Edit, ...] = ()
+
+
+def answer(loaded: Loaded, question: Lens | NextLens) -> Layers:
+    """What the head says of a blank, or of what comes next, after each layer.
+
+    Raises Refusal for a model whose states it cannot be fed.
+    """
+    asked = _next(loaded, question) if isinstance(question, NextLens) else _blank(loaded, question)
     cannot = f"{loaded.id.architecture} keeps its hidden states in a way of its own; they cannot be read with its head."
-    with refusing(cannot, way_out=None), torch.inference_mode():
-        found, normed = states(loaded, blanked.reading, blanked.positions[question.blank])
+    with refusing(cannot, way_out=None), torch.inference_mode(), editing(loaded.model, [asked.edits]):
+        found, normed = states(loaded, asked.reading, asked.at)
     top = min(question.top, found.shape[1])
-    guesses = [[guess(loaded, log, token) for token in torch.topk(log, top).indices.tolist()] for log in found]
+    guesses = [_guesses(asked, log, torch.topk(log, top).indices.tolist()) for log in found]
     tokens = [token for token in question.tokens if 0 <= token < found.shape[1]] or [guesses[-1][0].token]
     followed = found[:, tokens]  # (row, followed)
     ranks = torch.stack([1 + (found > found[:, token : token + 1]).sum(-1) for token in tokens], dim=1)
     return Layers(
-        guesses=tuple(tuple(row) for row in guesses),
-        followed=tuple(guess(loaded, found[-1], token) for token in tokens),
+        guesses=tuple(guesses),
+        followed=_guesses(asked, found[-1], tokens),
         probabilities=_kept(followed.exp().numpy().astype(np.float32)),
         ranks=_kept(ranks.numpy()),
         normed=normed,
+    )
+
+
+def _blank(loaded: Loaded, question: Lens) -> Asked:
+    blanked = prepare(loaded, question)
+    if not 0 <= question.blank < len(blanked.positions):
+        raise Refusal(f"Blank {question.blank} was asked about; the text has {len(blanked.positions)}, counted from 0.")
+    return Asked(blanked.reading, blanked.positions[question.blank], lambda tokens: shown(loaded, tokens, False))
+
+
+def _next(loaded: Loaded, question: NextLens) -> Asked:
+    reading, writing = decoding.prepare(loaded, question)
+    decoding.refuse_odd_tokens(loaded, writing, question.written)
+    longer, _ = continued(loaded, reading, question.text, question.written)
+    return Asked(longer, len(longer.ids) - 1, lambda tokens: marked(loaded, tokens), question.edits)
+
+
+def _guesses(asked: Asked, log: Tensor, tokens: Sequence[int]) -> tuple[Guess, ...]:
+    """Some pieces of a distribution (piece,) of logarithms."""
+    return tuple(
+        Guess(token, piece, float(log[token].exp()), 1 + int((log > log[token]).sum()))
+        for token, piece in zip(tokens, asked.named(tokens), strict=True)
     )
 
 
@@ -85,8 +124,16 @@ def _through_head(model: Any, given: dict[str, Tensor], column: Tensor) -> Tenso
     def swap(module: Any, output: Any) -> Any:
         return (first, *output[1:]) if isinstance(output, tuple) else _with_first(output, first)
 
-    with swapping(model.base_model, swap):
+    with ExitStack() as swapped:
+        for part in {model.base_model, _read_by_head(model)}:
+            swapped.enter_context(swapping(part, swap))
         return model(**given).logits[:, 0].float().log_softmax(-1)
+
+
+def _read_by_head(model: Any) -> Any:
+    """What hands its states to the head: OPT's asks the decoder inside the bare model, past that."""
+    inner = model.get_decoder()
+    return inner if isinstance(inner, PreTrainedModel) else model.base_model
 
 
 def _with_first(output: Any, states: Tensor) -> Any:

@@ -1,4 +1,4 @@
-"""What would the head say of a blank if the layers ended here? (The logit lens.)"""
+"""What would the head say of a blank, or of the next token, if the layers ended here? (The logit lens.)"""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from attention.mask import Array
+from inference.heads import CAUSAL
+from inference.questions.decoding import Decoding
 from inference.questions.masked import BlankRequest, Guess
 
 
@@ -31,5 +33,19 @@ class Lens(BlankRequest[Layers]):
     ANSWERED_BY: ClassVar[str] = "lens"
 
     blank: int = 0
+    tokens: tuple[int, ...] = ()
+    top: int = 5
+
+
+@dataclass(frozen=True)
+class NextLens(Decoding[Layers]):
+    """The same of the token that comes next, from the hidden states of the newest one, for a model that goes on.
+
+    Pieces are shown as in a Step: "␣" before one that begins a word, where the vocabulary marks that.
+    """
+
+    ANSWERED_BY: ClassVar[str] = "lens"
+    HEAD: ClassVar[str] = CAUSAL
+
     tokens: tuple[int, ...] = ()
     top: int = 5

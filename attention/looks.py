@@ -1,0 +1,46 @@
+"""Where one token looks, in all heads, beside its neighbour and the first token, which takes what nobody needs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attention.mask import Array
+
+
+def without_first(looks: Array) -> Array:
+    """Weights (..., key) with the first token's taken out and the rest scaled to one again; 0 where nothing is left.
+
+    >>> without_first(np.array([0.5, 0.25, 0.25], np.float32)).tolist()
+    [0.0, 0.5, 0.5]
+    """
+    kept = looks.copy()
+    kept[..., 0] = 0
+    left = kept.sum(axis=-1, keepdims=True)
+    result: Array = np.divide(kept, left, out=np.zeros_like(kept), where=left > 0)
+    return result
+
+
+def strongest(looks: Array) -> Array:
+    """The largest weight (...) further back: on no first token, nor on the newest and the one before it; else 0.
+
+    Many heads look at the neighbour whatever it is; what is further back had to be found.
+
+    >>> strongest(np.array([[0.5, 0.25, 0.125, 0.125], [0.0, 0.125, 0.875, 0.0]], np.float32)).tolist()
+    [0.25, 0.125]
+    """
+    result: Array = looks[..., 1:-2].max(axis=-1, initial=0)
+    return result
+
+
+def reach(looks: Array) -> Array:
+    """How far back the newest token looks, (...): the mean distance in tokens, the first token's weight counted as 0.
+
+    The first token is far from every other, and much weight on it says little (arXiv:2309.17453).
+
+    >>> reach(np.array([0.5, 0.5, 0.0], np.float32)).tolist(), reach(np.array([1.0], np.float32)).tolist()
+    (0.5, 0.0)
+    """
+    distance = np.arange(looks.shape[-1])[::-1].astype(np.float32)
+    distance[0] = 0
+    result: Array = (looks * distance).sum(axis=-1)
+    return result

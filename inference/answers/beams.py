@@ -1,0 +1,116 @@
+"""One step of beam search, as transformers' ``generate`` takes it: the same candidates, penalties and ends.
+
+Each step follows from the beams before it alone, so that every step can be asked for again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from inference import decoding
+from inference.answers.decoding import prepare, refuse_odd_tokens
+from inference.decoding import Writing
+from inference.errors import Refusal, refusing
+from inference.loading import Loaded
+from inference.next_pieces import marked
+from inference.questions.decoding import Beam, BeamStep, Branch, NextBeams
+from inference.writing import end_tokens, target_of
+
+MOST = 12  # beams
+_IMPOSSIBLE = -1e8  # scores below it are those of tokens that the model's rules forbid
+
+
+@dataclass(frozen=True)
+class _Way:
+    """A beam with one token more."""
+
+    parent: int
+    tokens: tuple[int, ...]
+    score: float
+    stops: bool
+
+
+def answer(loaded: Loaded, question: NextBeams) -> BeamStep:
+    """The step after those beams; raises Refusal for beams that no step could have left."""
+    _, writing = prepare(loaded, question)
+    beams = question.beams or (Beam(),)
+    _refuse_odd(loaded, question, writing, beams)
+    with refusing(f"{loaded.id.name} failed while writing here. Change the text or pick another model."):
+        passed = decoding.read(loaded.model, writing, [beam.tokens for beam in beams])
+        settings = passed.start.settings
+        ways = _ways(loaded, writing, passed, beams, question.width)
+    length = len(beams[0].tokens) + 1
+    alive = [way for way in ways if not way.stops][: question.width]
+    ended = [way for way in ways[: question.width] if way.stops]
+    new = [
+        Beam(way.tokens, way.score / length**settings.length_penalty, target_of(loaded, way.tokens)[1]) for way in ended
+    ]
+    finished = tuple(sorted([*question.finished, *new], key=lambda beam: -beam.score)[: question.width])
+    kept_ends = {beam.tokens for beam in finished}
+    pieces = marked(loaded, [way.tokens[-1] for way in ways])
+    return BeamStep(
+        beams=tuple(Beam(way.tokens, way.score, target_of(loaded, way.tokens)[1]) for way in alive),
+        finished=finished,
+        branches=tuple(
+            Branch(way.parent, way.tokens[-1], piece, way.score, _fate(way, alive, ended, kept_ends))
+            for way, piece in zip(ways, pieces, strict=True)
+        ),
+        done=_done(alive, finished, question.width, length, writing.longest - 1, settings),
+    )
+
+
+def _ways(loaded: Loaded, writing: Writing, passed: decoding.Passed, beams: Sequence[Beam], width: int) -> list[_Way]:
+    """The likeliest ways to go on, the best first: so many that enough are left when every beam may end."""
+    ends = end_tokens(loaded.model)
+    before = torch.tensor([beam.score for beam in beams], dtype=torch.float32)
+    scores = passed.ruled(passed.logits.log_softmax(-1)) + before[:, None]  # (beam, token)
+    looked_at = min(max(2, 1 + len(ends)) * width, scores.numel())
+    best, places = scores.flatten().topk(looked_at)
+    last = passed.tokens.shape[1] + 1 >= writing.longest
+    found = [
+        (place // scores.shape[1], place % scores.shape[1], score)
+        for place, score in zip(places.tolist(), best.tolist(), strict=True)
+        if score > _IMPOSSIBLE
+    ]
+    return [
+        _Way(parent, (*beams[parent].tokens, token), score, last or token in ends) for parent, token, score in found
+    ]
+
+
+def _fate(way: _Way, alive: Sequence[_Way], ended: Sequence[_Way], kept_ends: set[tuple[int, ...]]) -> str:
+    if way in ended:
+        return "ended" if way.tokens in kept_ends else "dropped"
+    return "kept" if way in alive else "dropped"
+
+
+def _done(
+    alive: Sequence[_Way], finished: Sequence[Beam], width: int, length: int, longest: int, settings: Any
+) -> bool:
+    """Whether ``generate`` stops here: nothing goes on, or what goes on is not expected to beat what has ended."""
+    if not alive:
+        return True
+    if len(finished) < width:
+        return False
+    if settings.early_stopping is True:
+        return True
+    penalty = settings.length_penalty
+    hoped = longest if settings.early_stopping == "never" and penalty > 0 else length
+    return alive[0].score / hoped**penalty <= finished[-1].score
+
+
+def _refuse_odd(loaded: Loaded, question: NextBeams, writing: Writing, beams: Sequence[Beam]) -> None:
+    if not 1 <= question.width <= MOST:
+        raise Refusal(f"{question.width} beams were asked for; 1 to {MOST} can be followed.", way_out=None)
+    lengths = {len(beam.tokens) for beam in beams}
+    if len(beams) > question.width or len(lengths) > 1 or question.written:
+        raise Refusal(
+            f"{len(beams)} beams of {sorted(lengths)} tokens came; at most {question.width} of equally many tokens go"
+            " on together, and nothing is written beside them.",
+            way_out=None,
+        )
+    for beam in beams:
+        refuse_odd_tokens(loaded, writing, (*beam.tokens, 0))

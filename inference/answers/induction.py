@@ -1,0 +1,130 @@
+"""Induction heads by repeated random tokens: made texts that repeat, and others that do not, one pass over each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import takewhile
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from attention import induction
+from attention.mask import Array
+from inference.batching import MOST_TOKENS
+from inference.errors import Refusal, refusing
+from inference.loading import Loaded
+from inference.questions.induction import InductionHeads, InductionScores
+from inference.streaming import stream
+from inference.swap import swapping
+
+Ids = npt.NDArray[np.int64]
+Score = Callable[[Array], Array]  # (text, head, query, key) -> (text, head)
+
+
+def answer(loaded: Loaded, question: InductionHeads) -> InductionScores:
+    """The scores of every head; raises Refusal for texts that are too long, or a vocabulary that is too small."""
+    front = _front(loaded)
+    _check(loaded, question, len(front))
+    repeated, other = texts(ordinary(loaded), question, front)
+    start, length = len(front), question.length
+    losses: list[Array] = []
+
+    def surprise(model: Any, output: Any) -> None:
+        losses.append(_losses(output.logits, repeated, start, length))
+
+    with swapping(loaded.model, surprise):
+        found = _measured(
+            loaded,
+            repeated,
+            [lambda maps: induction.matching(maps, start, length), induction.previous, induction.first],
+        )
+    [control] = _measured(loaded, other, [lambda maps: induction.matching(maps, start, length)])
+    for array in (*found, control, *losses):
+        array.setflags(write=False)
+    matching, previous, first = found
+    return InductionScores(
+        matching=matching,
+        control=control,
+        previous=previous,
+        first=first,
+        even=induction.even(repeated.shape[1], start, length),
+        losses=losses[0],
+        row=loaded.reader.from_ids(repeated[0].tolist(), [at < start for at in range(repeated.shape[1])])[0].row,
+        start=start,
+    )
+
+
+def ordinary(loaded: Loaded) -> Ids:
+    """The tokens that stand for text, ascending: none that was added for a purpose, none that the model lacks."""
+    tokenizer = loaded.reader.tokenizer
+    added = {*tokenizer.all_special_ids, *getattr(tokenizer, "added_tokens_decoder", {})}
+    known = {token for token in tokenizer.get_vocab().values() if token < loaded.reader.vocabulary}
+    return np.array(sorted(known - added), dtype=np.int64)
+
+
+def texts(tokens: Ids, question: InductionHeads, front: Sequence[int]) -> tuple[Ids, Ids]:
+    """Texts of copies, and as many of the same length in which no token comes twice; each (text, token)."""
+    noise = np.random.default_rng(question.seed)
+    size = question.length * question.repeats
+    drawn = np.stack([noise.choice(tokens, size, replace=False) for _ in range(question.count)])
+    others = np.stack([noise.choice(tokens, size, replace=False) for _ in range(question.count)])
+    copies = np.tile(drawn[:, : question.length], (1, question.repeats))
+    before = np.tile(np.array(front, dtype=np.int64), (question.count, 1))
+    return np.concatenate([before, copies], axis=1), np.concatenate([before, others], axis=1)
+
+
+def _front(loaded: Loaded) -> tuple[int, ...]:
+    """What the tokenizer puts before a text: a start token, or nothing."""
+    reading = loaded.reader.read("a", None, None)
+    pairs = zip(reading.ids, reading.row.words, strict=True)
+    return tuple(token for token, _ in takewhile(lambda pair: pair[1] is None, pairs))
+
+
+def _check(loaded: Loaded, question: InductionHeads, start: int) -> None:
+    """Raises Refusal for what cannot be asked of this model."""
+    if question.length < 2 or question.repeats < 2 or question.count < 1:
+        raise Refusal("Give sequences of two tokens or more, two copies or more, and one text or more.")
+    size = question.length * question.repeats
+    limit = min(loaded.limit, MOST_TOKENS // question.count)
+    if start + size > limit:
+        raise Refusal(
+            f"{question.repeats} copies of {question.length} tokens are {start + size:,} with what stands in front;"
+            f" {loaded.id.name} reads at most {limit:,} here. Ask for at most"
+            f" {max(0, (limit - start) // question.repeats):,} tokens in a copy."
+        )
+    known = len(ordinary(loaded))
+    if size > known:
+        raise Refusal(
+            f"A text of {size:,} different tokens was asked for; {loaded.id.name} knows {known:,}. Ask for less."
+        )
+
+
+def _measured(loaded: Loaded, ids: Ids, scores: Sequence[Score]) -> list[Array]:
+    """Each score's mean over the texts, (layer, head) float32, from one forward pass."""
+    layers: list[list[list[Array]]] = []  # by layer, by block of heads, by score
+
+    def take(layer: int, head: int, maps: Array) -> None:
+        if layer == len(layers):
+            layers.append([])
+        layers[layer].append([score(maps).mean(axis=0) for score in scores])
+
+    given: dict[str, Tensor] = {"input_ids": torch.from_numpy(ids), "attention_mask": torch.ones(ids.shape).long()}
+    stream(loaded, given, [ids.shape[1]] * len(ids), take)
+    with refusing(f"{loaded.id.name} has layers of different numbers of heads, which fit in no table."):
+        return [
+            np.stack([np.concatenate([block[at] for block in blocks]) for blocks in layers]).astype(np.float32)
+            for at in range(len(scores))
+        ]
+
+
+def _losses(logits: Tensor, ids: Ids, start: int, length: int) -> Array:
+    """Mean loss of each copy's tokens, (copy,) float32; a first token with nothing before it is not predicted."""
+    logs = logits[:, :-1].float().log_softmax(-1)
+    right = torch.from_numpy(ids)[:, 1:, None]
+    by_token = -logs.gather(-1, right)[..., 0].mean(0).numpy()  # of the second token on
+    ends = range(start + length - 1, ids.shape[1], length)
+    copies = [by_token[max(0, end - length) : end] for end in ends]
+    return np.array([copy.mean() for copy in copies], dtype=np.float32)

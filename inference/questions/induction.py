@@ -1,0 +1,46 @@
+"""Which heads look back to what followed the same token before? The test with repeated random tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from attention.mask import Array
+from attention.tokens import TokenRow
+from inference.heads import CAUSAL
+from inference.questions.question import PredictRequest
+
+
+@dataclass(frozen=True, eq=False)
+class InductionScores:
+    """What the test found, means over its texts. All (layer, head) arrays are float32, from 0 to 1, and read-only.
+
+    ``losses`` is (copy,): how surprised the model is by a token of each copy, in nats, the mean of the negative
+    logarithm of what it gave the token. Nothing but the repetition makes later copies less surprising.
+    """
+
+    matching: Array  # attention of tokens that came before to what followed them then (attention.induction.matching)
+    control: Array  # the same places in texts of the same lengths where nothing comes again
+    previous: Array  # attention to the token before
+    first: Array  # attention to the first token of all
+    even: float  # ``matching`` of a head that looks everywhere alike
+    losses: Array
+    row: TokenRow  # the first text
+    start: int  # tokens that the model's tokenizer puts in front
+
+
+@dataclass(frozen=True)
+class InductionHeads(PredictRequest[InductionScores]):
+    """The prefix-matching score of every head of a model that continues texts (arXiv:2209.11895).
+
+    ``count`` texts of ``repeats`` copies of ``length`` different random tokens. ``seed`` decides which; another seed
+    asks about other ones, and means over several questions are means over all their texts.
+    """
+
+    ANSWERED_BY: ClassVar[str] = "induction"
+    HEAD: ClassVar[str] = CAUSAL
+
+    length: int = 25
+    repeats: int = 2
+    count: int = 4
+    seed: int = 0

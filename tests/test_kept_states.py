@@ -1,0 +1,67 @@
+"""States of texts that are being written: bounded, and never shared."""
+
+from __future__ import annotations
+
+import threading
+
+from inference.kept_states import KeptStates, State
+
+
+def state(about, *rows, cache="cache", nbytes=10):
+    return State(about, rows, cache, f"said of {rows}", nbytes)
+
+
+def test_the_state_with_the_fewest_rows_is_taken():
+    kept = KeptStates(100)
+    one, many = state("a", (1,)), state("a", (1,), (2,))
+    kept.put(many)
+    kept.put(one)
+    assert kept.take("a", [(1,), (1,)]) is one
+    assert kept.take("a", [(1,)]) is many
+    assert kept.take("a", [(1,)]) is None
+
+
+def test_another_source_or_another_way_finds_nothing():
+    kept = KeptStates(100)
+    kept.put(state("a", (1,)))
+    assert kept.take("b", [(1,)]) is None
+    assert kept.take("a", [(1,), (2,)]) is None
+    assert kept.said("a", [(2,)]) is None
+    assert kept.said("a", [(1,)]) == "said of ((1,),)"
+
+
+def test_without_a_cache_there_is_only_what_was_said():
+    kept = KeptStates(100)
+    kept.put(state("a", (1,), cache=None))
+    assert kept.take("a", [(1,)]) is None
+    assert kept.said("a", [(1,)])
+
+
+def test_bytes_are_bounded():
+    kept = KeptStates(25)
+    for token in range(5):
+        kept.put(state("a", (token,)))
+    assert kept.nbytes == 20
+    assert [kept.said("a", [(token,)]) is not None for token in range(5)] == [False, False, False, True, True]
+    kept.put(state("b", (1,), nbytes=30))
+    assert kept.said("b", [(1,)]) is None
+    assert kept.nbytes == 0
+
+
+def test_no_two_threads_get_the_same_state():
+    kept, taken = KeptStates(10_000), []
+    for _ in range(50):
+        kept.put(state("a", (1,)))
+    gate = threading.Barrier(8)
+
+    def work():
+        gate.wait()
+        while (found := kept.take("a", [(1,)])) is not None:
+            taken.append(found)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(taken) == len(set(map(id, taken))) == 50
