@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -12,7 +14,8 @@ from inference.answers import forced
 from inference.questions.decoding import NextTarget
 from inference.questions.forced import ForcedTarget
 from inference.settings import Settings
-from tests.tinymodels import save
+from tests.tinymodels import byte_level, save
+from tests.writers import TRANSLATORS, build, source, whole
 
 TEXT = "The cat sat on the mat."
 SETS = (
@@ -66,7 +69,9 @@ def test_results_do_not_depend_on_what_shares_a_batch(root, backend, monkeypatch
     found = forced.answer(backend._model(given["model"], None), ForcedTarget(**given, edits=SETS))
     np.testing.assert_allclose(found.logs, expected, atol=1e-5)
     assert len(np.unique(found.logs.round(4), axis=0)) == len(SETS), "every set changes something"
+    assert found.likeliest.dtype == np.int32
     assert not found.logs.flags.writeable
+    assert not found.likeliest.flags.writeable
 
 
 def test_what_was_before_a_cut_step_stays(root, backend):
@@ -93,3 +98,29 @@ def test_what_cannot_be_asked_is_refused_in_a_sentence(root, backend, changes, s
     asked = {"model": str(root / "marian"), "text": TEXT, "written": (5, 9, 5), **changes}
     with pytest.raises(Refusal, match=said):
         backend.predict(ForcedTarget(**asked))
+
+
+def test_a_model_with_finished_maps_only_answers_but_changes_nothing(tmp_path):
+    byte_level(tmp_path / "led", roberta=True)
+    row = next(row for row in TRANSLATORS if row.name == "LED")
+    build(replace(row, config={**row.config, "vocab_size": 350})).save_pretrained(tmp_path / "led")
+    backend = LocalBackend(Settings(model_folders=(tmp_path,)))
+    asked = ForcedTarget(str(tmp_path / "led"), text=TEXT, written=(9, 5, 7))
+    step = backend.predict(NextTarget(asked.model, text=TEXT, written=(9, 5), also=(7,)))
+    mine = next(candidate for candidate in step.candidates if candidate.token == 7)
+    assert np.exp(backend.predict(asked).logs[0, 2]) == pytest.approx(mine.probability, rel=1e-3)
+    with pytest.raises(Refusal, match="cannot be changed"):
+        backend.predict(replace(asked, edits=((Ablate(0, 0, "cross"),),)))
+
+
+@pytest.mark.parametrize("row", TRANSLATORS, ids=lambda row: row.name)
+def test_every_architecture_is_read_as_it_reads_itself(row):
+    model, tokens, written = build(row), source(), (9, 5, 7, 5)
+    inputs = whole(model, tokens, written)
+    read = inputs["decoder_input_ids"][0].tolist()
+    sets = ((), (Ablate(0, 1, "cross"),)) if hasattr(model, "_headlight_heads") else ((),)
+    found = torch.cat(list(forced.passes(model, tokens, read, sets, 100)))
+    with torch.inference_mode():
+        expected = model(**inputs).logits.float().log_softmax(-1)
+    np.testing.assert_allclose(found[0], expected[0], atol=2e-4)
+    assert len(sets) == 1 or (found[1] - found[0]).abs().max() > 1e-5

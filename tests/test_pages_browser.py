@@ -23,6 +23,7 @@ class Visit:
     link: str  # its name in the sidebar
     figure: str  # selector of its main figure
     text: bool = True
+    patience: int = PATIENCE  # ms; more where a model has to be made ready first
 
 
 CHART = ".js-plotly-plot .main-svg"
@@ -45,6 +46,9 @@ VISITS = {
     # No model that comes with the app has these heads yet; figures are driven in the pages' own tests.
     "masked_words": Visit("/masked_words", "Masked words", LACKING),
     "next_sentence": Visit("/next_sentence", "Next sentence", LACKING),
+    "translate": Visit("/translate", "Translate", f"{CHART}, {LACKING}"),
+    # Where the extra model is installed, it is unpacked by the first visit.
+    "generate": Visit("/generate", "Generate", f"{CHART}, {LACKING}", patience=200_000),
 }
 # Streamlit's own buttons for its sidebar and menu, and its list of pages, which a page cannot change.
 STREAMLITS_OWN = [f"[data-testid='{name}']" for name in ("stSidebarHeader", "stSidebarNav", "stToolbar", "stHeader")]
@@ -58,7 +62,7 @@ def drawn(page, name):
     elif name == "bertviz_views":
         expect(page.frame_locator("iframe").locator("#vis svg, #vis canvas").first).to_be_visible(timeout=PATIENCE)
     else:
-        expect(page.locator(VISITS[name].figure).first).to_be_visible(timeout=PATIENCE)
+        expect(page.locator(VISITS[name].figure).first).to_be_visible(timeout=VISITS[name].patience)
 
 
 def test_every_page_can_be_visited():

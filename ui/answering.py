@@ -10,7 +10,7 @@ import streamlit as st
 
 from inference import Refusal
 from inference.catalogue import ModelCard
-from inference.heads import KINDS, WHAT
+from inference.heads import CAUSAL, KINDS, MASKED, NEXT_SENTENCE, WHAT, WRITES
 from inference.questions.question import PredictRequest
 from ui.choice import Choice
 from ui.downloading import offer
@@ -22,6 +22,13 @@ from ui.session import NEW_MODEL, choose, current
 from ui.shelf import backend
 
 LACKING = "models_without_heads"  # what this session has been told
+PAGES = {  # which page needs which head
+    MASKED: ("masked_words.py", "Masked words"),
+    NEXT_SENTENCE: ("next_sentence.py", "Next sentence"),
+    WRITES: ("translate.py", "Translate"),
+    CAUSAL: ("generate.py", "Generate"),
+}
+EVERY = (("explore.py", "Explore"), ("roles.py", "Roles"), ("cause.py", "Cause"))  # these need no head
 Answer = TypeVar("Answer")
 
 
@@ -52,7 +59,11 @@ def pick_answerer(head: str, choice: Choice, kind: type[Any]) -> Answerer:
         say("The link names a model for this page that is not on this machine; another one answers.", "status")
     card = there.get(wanted, others[0])
     with st.container(horizontal=True, vertical_alignment="center"):
-        say(f"{chosen.title} has {WHAT[head]}; on this page {card.title} answers.", role="status")
+        fits = ", ".join(title for _, title in fitting(cards.get(choice.model), kind_of(choice)))
+        say(
+            f"{chosen.title} has {WHAT[head]}; on this page {card.title} answers. {chosen.title} fits {fits}.",
+            role="status",
+        )
         if len(others) > 1:
             control(
                 kind,
@@ -68,7 +79,7 @@ def pick_answerer(head: str, choice: Choice, kind: type[Any]) -> Answerer:
             "Use it on every page",
             key="use_answerer",
             on_click=choose,
-            kwargs={**NEW_MODEL, "model": card.id, "revision": ""},
+            kwargs={**NEW_MODEL, "model": card.id, "revision": "", "target": choice.target},
             help="Makes the model that answers here the chosen one, in the sidebar.",
         )
     return Answerer(card.id, None, card.title, head, True)
@@ -95,6 +106,29 @@ def refused(refusal: Refusal, who: Answerer, choice: Choice) -> None:
         for name in _on_the_hub(refusal.details["models"])[:2]:
             changes = {**NEW_MODEL, "model": name, "revision": ""}
             st.button(f"Use {name}", on_click=choose, kwargs=changes, help="It is downloaded first, when you say so")
+        if not who.instead:
+            _pages(choice)
+
+
+def fitting(card: ModelCard | None, kind: str) -> list[tuple[str, str]]:
+    """The pages, (file, title), for what a model can do, as far as it is known before it is loaded.
+
+    >>> [title for _, title in fitting(None, "encoder-decoder")]
+    ['Translate', 'Explore']
+    """
+    known = card.heads if card is not None and (card.heads or not card.local) else ()
+    heads = known or tuple(head for head, its in KINDS.items() if its == kind != "encoder")
+    others = EVERY[:1] if kind == "encoder-decoder" else EVERY
+    return [*(PAGES[head] for head in heads), *others]
+
+
+def _pages(choice: Choice) -> None:
+    """The pages that the chosen model fits, as links."""
+    card = next((card for card in backend().models() if card.id == choice.model), None)
+    say("The chosen model fits these pages:", role="status")
+    with st.container(horizontal=True):
+        for file, title in fitting(card, kind_of(choice)):
+            st.page_link(f"../pages/{file}", label=title, help="The same text, read by the same model")
 
 
 def _told(who: Answerer, choice: Choice) -> None:

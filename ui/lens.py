@@ -18,7 +18,7 @@ TOP = 5
 
 
 def layers(request: MaskedWords, filled: Filled, at: int, base: int) -> None:
-    """Both figures, the sentence above them and the file."""
+    """What a blank's state says after each layer."""
     blank = filled.blanks[at]
     tokens = [guess.token for guess in (blank.guesses[0], *([blank.original] if blank.original else []))]
     tokens = list(dict.fromkeys([*tokens, *(guess.token for guess in blank.guesses)]))[: min(MOST, 3)]
@@ -33,7 +33,11 @@ def layers(request: MaskedWords, filled: Filled, at: int, base: int) -> None:
         tokens=tuple(tokens),
         top=TOP,
     )
-    found = ask(question, "Reading the blank's state after each layer")
+    draw(ask(question, "Reading the blank's state after each layer"), base, "the blank's state")
+
+
+def draw(found: Layers, base: int, state: str) -> None:
+    """Both figures, the sentence above them and the file; ``state`` says whose hidden state was read."""
     say(truth(found, base), role="status")
     pieces = [[guess.piece for guess in row] for row in found.guesses]
     chances = np.array([[guess.probability for guess in row] for row in found.guesses], np.float32)
@@ -44,7 +48,7 @@ def layers(request: MaskedWords, filled: Filled, at: int, base: int) -> None:
     right.plotly_chart(figure, theme=None, config=CONFIG, key="lens_curves")
     normed = " The norm that closes this model's layers is applied first." if found.normed else ""
     st.caption(
-        "Each row: the blank's state, read with the head that was trained for the last layer only; colour from 0 to 1."
+        f"Each row: {state}, read with the head that was trained for the last layer only; colour from 0 to 1."
         f"{normed} Early rows say what that head makes of a state, not all that the state holds: they may be wrong "
         "about it ([arXiv:2303.08112](https://arxiv.org/abs/2303.08112))."
     )

@@ -33,6 +33,8 @@ PAGES = {
     "Predict": [
         ("masked_words.py", "Masked words", "border_color", None),
         ("next_sentence.py", "Next sentence", "compare_arrows", None),
+        ("translate.py", "Translate", "translate", None),
+        ("generate.py", "Generate", "edit_note", None),
     ],
     "Probe": [
         ("find.py", "Find", "travel_explore", None),

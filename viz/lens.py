@@ -70,7 +70,8 @@ def lens_curves(chances: Array, names: Sequence[str], theme: Theme, *, base: int
             hovertemplate="%{y:.4f}",
             showlegend=True,
         )
-    figure.update_xaxes(tickvals=list(range(rows)), ticktext=layer_names(rows, base), fixedrange=True)
+    some = slice(0, rows, max(1, rows // 12))
+    figure.update_xaxes(tickvals=list(range(rows))[some], ticktext=layer_names(rows, base)[some], fixedrange=True)
     figure.update_yaxes(range=[0, max(0.05, 1.1 * float(chances.max(initial=0)))], fixedrange=True)
     figure.update_layout(height=320, margin={"b": 60}, hovermode="x")
     return figure

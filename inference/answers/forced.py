@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-import torch
+from collections.abc import Iterator, Sequence
+from typing import Any
 
+import torch
+from torch import Tensor
+
+from attention.edits import Edit
 from inference import edits, writing
 from inference.answers.decoding import refuse_odd_tokens
 from inference.answers.inputs import read
@@ -14,6 +18,7 @@ from inference.decoding import Writing
 from inference.errors import Refusal, refusing
 from inference.loading import Loaded
 from inference.questions.forced import Forced, ForcedTarget
+from inference.records import numpy
 
 MOST_TOKENS = 4096  # of one batch, all sets together
 MOST_NUMBERS = 2**25  # logits of one batch
@@ -29,29 +34,35 @@ def answer(loaded: Loaded, question: ForcedTarget) -> Forced:
     source = read(loaded, question.text, cut=question.cut)
     refuse_odd_tokens(loaded, Writing(source.ids, loaded.limit), question.written)
     target, _ = writing.target_of(loaded, question.written)
-    ids = target.ids[: len(question.written)]
     looking = {"encoder": len(source.ids), "decoder": ENDLESS, "cross": ENDLESS}
-    for mine in question.edits:
+    for mine in filter(None, question.edits):
         edits.check(loaded.model, mine, looking, {**looking, "cross": len(source.ids)})
-    width = max(len(source.ids), len(ids))
-    step = max(1, min(MOST_TOKENS // width, MOST_NUMBERS // (len(ids) * loaded.reader.vocabulary)))
+    written = torch.tensor(question.written)
     logs, likeliest = [], []
-    tokens = torch.tensor(question.written)
-    failed = f"{loaded.id.name} failed while reading this translation. Change it or pick another model."
-    for start in range(0, len(question.edits), step):
-        some = question.edits[start : start + step]
-        with refusing(failed), torch.inference_mode(), edits.editing(loaded.model, some):
-            output = loaded.model(
-                input_ids=torch.tensor([source.ids]).expand(len(some), -1),
-                attention_mask=torch.ones(len(some), len(source.ids), dtype=torch.long),
-                decoder_input_ids=torch.tensor([ids]).expand(len(some), -1),
+    with refusing(f"{loaded.id.name} failed while reading this translation. Change it or pick another model."):
+        for found in passes(loaded.model, source.ids, target.ids[:-1], question.edits, loaded.reader.vocabulary):
+            logs.append(found.gather(-1, written.expand(len(found), -1)[..., None])[..., 0])
+            likeliest.append(found.argmax(-1).to(torch.int32))
+    best = torch.cat(likeliest).numpy()
+    best.setflags(write=False)
+    pieces = tuple(tuple(shown(loaded, row)) for row in best.tolist())
+    return Forced(numpy(torch.cat(logs)), best, pieces)
+
+
+def passes(
+    model: Any, source: Sequence[int], read_so_far: Sequence[int], sets: Sequence[Sequence[Edit]], vocabulary: int
+) -> Iterator[Tensor]:
+    """Log-probabilities (set, step, token) of what follows each token that the decoder reads, some sets at a time."""
+    width = max(len(source), len(read_so_far))
+    step = max(1, min(MOST_TOKENS // width, MOST_NUMBERS // (len(read_so_far) * vocabulary)))
+    for start in range(0, len(sets), step):
+        some = sets[start : start + step]
+        ids = torch.tensor([source]).expand(len(some), -1)
+        with torch.inference_mode(), edits.editing(model, some):
+            output = model(
+                input_ids=ids,
+                attention_mask=torch.ones_like(ids),
+                decoder_input_ids=torch.tensor([read_so_far]).expand(len(some), -1),
                 use_cache=False,
             )
-            found = output.logits.float().log_softmax(-1)  # (set, step, token)
-            logs.append(found.gather(-1, tokens.expand(len(some), -1)[..., None])[..., 0].numpy())
-            likeliest.append(found.argmax(-1).to(torch.int32).numpy())
-    all_logs, all_likeliest = np.concatenate(logs), np.concatenate(likeliest)
-    for array in (all_logs, all_likeliest):
-        array.setflags(write=False)
-    pieces = tuple(tuple(shown(loaded, row)) for row in all_likeliest.tolist())
-    return Forced(all_logs, all_likeliest, pieces)
+            yield output.logits.float().log_softmax(-1)

@@ -1,0 +1,84 @@
+"""What does a decoder look at before the next word? Candidates, one step after the other, and the heads behind them."""
+
+import streamlit as st
+
+from inference import Refusal
+from inference.heads import CAUSAL
+from ui.answering import Answerer, ask, pick_answerer, refused
+from ui.choice import Choice
+from ui.composing import compose
+from ui.generate import SHOWS, Options, prompt_of, prompts, request_of
+from ui.generate_history import remember, tree
+from ui.generate_induction import induction
+from ui.generate_lens import lens
+from ui.generate_looks import looks, seen_of, text_strip
+from ui.generate_next import next_token
+from ui.generate_whole import heads, same_numbers, sink
+from ui.generate_write import controls, written_on
+from ui.options import own
+from ui.picking import control
+from ui.session import current
+
+
+def how_to_read() -> None:
+    """Three lines for a first-time reader."""
+    with st.expander("How to read this"):
+        st.markdown(
+            "- A decoder gives every token of its vocabulary a probability to come next; one is written, read with "
+            "the rest, and so on. A token looks back only ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n"
+            "- The weights shown are those of the step that chose a token, taken where the token before it stands. "
+            "They say what was read there, not yet what was done with it "
+            "([arXiv:1902.10186](https://arxiv.org/abs/1902.10186)).\n"
+            "- What comes next is what fits the texts that the model has read, not what is true; the same prompt, "
+            "rule and seed write the same text again."
+        )
+
+
+def draw(choice: Choice, who: Answerer) -> None:
+    """What is read, what was written, what was looked at; then the view that is chosen.
+
+    What is there at times only has a container of its own, so that the rest keeps its place on the page.
+    """
+    options = own(Options)
+    prompt = prompt_of(choice, options)
+    prompts(prompt)
+    with st.container():
+        request = written_on(request_of(choice, options, who, prompt))
+    options = own(Options)  # the writing goes on in the address
+    step = ask(request, "Reading the prompt")
+    remember(request, step)
+    with st.container():
+        seen = seen_of(choice, request, step, options)
+    text_strip(seen, step, request, options)
+    controls(request, step, options)
+    with st.container():
+        tree(request)
+    control(
+        Options, "show", st.segmented_control, "What to look at", list(SHOWS), format_func=SHOWS.get, required=True,
+        help="What comes next, what was looked at before it, and what single heads do",
+    )  # fmt: skip
+    if options.show == "looks":
+        looks(seen, options)
+        same_numbers(request, step)
+    elif options.show == "heads":
+        heads(choice, request, seen)
+    elif options.show == "layers":
+        lens(request, step, options, choice.count)
+    elif options.show == "sink":
+        sink(choice, request)
+    elif options.show == "induction":
+        induction(choice, request, step, options)
+    else:
+        next_token(request, step, options, prompt)
+
+
+st.title("What does a decoder look at before the next word?")
+chosen = current()
+compose(chosen, "decoder")  # whatever is chosen: one text is gone on with, no pair
+own(Options)  # what of it cannot be read is said before anything is asked
+answerer = pick_answerer(CAUSAL, chosen, Options)
+try:
+    draw(chosen, answerer)
+except Refusal as refusal:
+    refused(refusal, answerer, chosen)
+how_to_read()

@@ -1,0 +1,90 @@
+"""Which source word is each target word made from? A translation written step by step, and what each step looked at."""
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from inference import Refusal
+from inference.heads import WRITES
+from ui.alignment import quality_section
+from ui.answering import Answerer, pick_answerer, refused
+from ui.choice import Choice
+from ui.composing import compose
+from ui.examples import example_of
+from ui.options import own
+from ui.refusals import say
+from ui.session import current
+from ui.translate import Translate, Translation, pick_way, request_of, width_of
+from ui.translate_beams import beam_tree
+from ui.translate_heads import cross_head, keep_head, pick_head
+from ui.translate_parts import parts
+from ui.translate_published import published
+from ui.translate_step import one_step, step_of
+from ui.translate_strip import logs_of, target_strip
+from ui.translate_without import without
+from ui.translate_words import matrix
+from ui.translate_writing import translate
+
+
+def how_to_read() -> None:
+    """Three lines for a first-time reader."""
+    with st.expander("How to read this"):
+        st.markdown(
+            "- The encoder reads the source as a whole. The decoder writes one token at a time: it looks back at what"
+            " it has written, never ahead (the causal mask), and **across** at the source"
+            " ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n"
+            "- A row of the matrix is one step: the word that it writes, and what it looked at in the source just"
+            " before. A trained model has a head or two whose rows pick the right source words"
+            " ([arXiv:1909.02074](https://arxiv.org/abs/1909.02074)).\n"
+            "- To look at a word is not yet to need it: under “Without a head” it is removed, and the model writes"
+            " again. One sentence is one sentence: another may need other heads."
+        )
+
+
+def draw(choice: Choice, translation: Translation, row: DeltaGenerator) -> None:
+    """The translation, then what the reader wants to see of it."""
+    options = own(Translate)
+    if "cross" not in translation.trace.parts:
+        say(f"{translation.who.title} has no attention across to a source, so there is nothing to align.")
+        return
+    head = cross_head(translation.trace, options, choice.count)
+    if options.show in ("words", "step", "without"):
+        with row:
+            pick_head(head, options)
+    example = example_of(choice.text, "") or {}
+    at = step_of(translation, head, options, str(example.get("focus", "")))
+    target_strip(choice, translation, at, logs_of(translation))
+    if options.show == "step":
+        one_step(translation, head, at, options)
+    elif options.show == "beams":
+        beam_tree(translation)
+    elif options.show == "heads":
+        parts(choice, translation, head, options)
+    elif options.show == "without":
+        without(choice, translation, head, at, options)
+    elif options.show == "best":
+        quality_section(choice, translation.who, keep_head)
+    else:
+        matrix(choice, translation, head, at, options)
+
+
+def page(choice: Choice, who: Answerer) -> None:
+    """How it is translated, then all about it."""
+    asked = request_of(choice, who)
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    way = pick_way(choice, own(Translate), row)
+    translation = translate(choice, asked, who, way, width_of(own(Translate)))
+    if translation is not None:
+        draw(choice, translation, row)
+    published(who)
+
+
+st.title("Which source word is each target word made from?")
+chosen = current()
+compose(chosen, "encoder-decoder")
+own(Translate)  # what of it cannot be read is said before anything is asked
+answerer = pick_answerer(WRITES, chosen, Translate)
+try:
+    page(chosen, answerer)
+except Refusal as refusal:
+    refused(refusal, answerer, chosen)
+how_to_read()

@@ -1,0 +1,47 @@
+"""Every decoder architecture on the Generate page: it writes, it says what it looked at, its heads are drawn."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from inference import LocalBackend
+from inference.questions.decoding import NextToken
+from inference.settings import Settings
+from tests.browser import PATIENCE, faults, running
+from tests.decoders import DECODERS, save_decoder
+from tests.visitor import DEEP_LINK, open_page
+
+FIRST = 4 * PATIENCE  # ms; the app's first answer waits for its libraries, and they for a busy machine
+TEXT = "The cat sat on the mat, and the dog"
+
+
+@pytest.fixture(scope="module")
+def families(tmp_path_factory: pytest.TempPathFactory):
+    """Where the app answers, the folder of its models, and a backend that opens the same."""
+    root = tmp_path_factory.mktemp("families")
+    log = root / "app.log"
+    with running(log, environ={"HEADLIGHT_MODEL_FOLDERS": str(root)}) as started:
+        yield started.url, root, LocalBackend(Settings(model_folders=(root,), offline=True))
+    assert not faults(log.read_text(errors="replace"))
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_every_decoder_writes_and_is_looked_at(page, problems, families, name: str) -> None:
+    problems.allow(DEEP_LINK)
+    url, root, backend = families
+    folder = str(save_decoder(root / re.sub(r"\W+", "-", name), name))
+    first = backend.predict(NextToken(model=folder, text=TEXT, top=100))
+    open_page(page, url, "/generate", model=folder, text=TEXT, show="looks")
+    page.get_by_role("button", name="Next token").click(timeout=FIRST)
+    expect(page).to_have_url(re.compile(rf"[?&]written={first.greedy.token}(&|$)"))
+    second = backend.predict(NextToken(model=folder, text=TEXT, top=100, written=(first.greedy.token,)))
+    note = page.locator(".headlight-note")
+    if second.looks is None:
+        expect(note.filter(has_text="does not give its attention step by step").first).to_be_visible()
+    else:
+        expect(note.filter(has_text="looks back at").first).to_be_visible()
+        expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+    expect(page.locator("[data-testid='stException'], .headlight-refusal")).to_have_count(0)

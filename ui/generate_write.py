@@ -1,0 +1,151 @@
+"""Writing on: one token, or many one after the other; what has been written is kept at every moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from inference import Refusal
+from inference.questions.decoding import Candidate, NextToken, Step
+from ui.counted import STOPPED, counted
+from ui.generate import MOST_MORE, PICKS, Options, go_to, mark_of, text_of
+from ui.generate_history import note, write
+from ui.picking import control
+from ui.refusals import say
+from ui.shelf import backend
+
+JOB = "generate_job"
+
+
+@dataclass
+class Job:
+    """Many tokens that are being written."""
+
+    start: NextToken
+    many: int
+    pick: str
+    path: tuple[int, ...]  # how far it has come
+    at: tuple[int, ...]  # where the address stands; elsewhere the reader has gone away from it
+    done: bool = False
+
+    @property
+    def mark(self) -> str:
+        """What tells this work from other work (ui.counted)."""
+        return f"generate {self.start.key} {self.many} {self.pick}"
+
+
+def picked(step: Step, pick: str) -> Candidate:
+    """What the rule writes next."""
+    return step.chosen if pick == "drawn" else step.greedy
+
+
+def written_on(request: NextToken) -> NextToken:
+    """The request after the writing that was asked for, as far as it comes; the address follows. Raises Refusal."""
+    job: Job | None = st.session_state.get(JOB)
+    if job is None:
+        return request
+    path = request.written
+    same = mark_of(job.start) == mark_of(request)
+    if job.done:
+        # A click on Stop in the last moment brings the address from before: what was written is not lost for that.
+        del st.session_state[JOB]
+        late = st.session_state[STOPPED].pop(job.mark, None) is not None
+        path = job.path if late and same and path == job.start.written else path
+    elif not same or path != job.at or replace(job.start, written=path) != request:
+        # Something else was chosen meanwhile. Under another rule the same text goes on from where it has come to.
+        del st.session_state[JOB]
+        path = job.path if same and path == job.at else path
+    else:
+        path, done = _written(job)
+    if path != request.written:
+        go_to(request, path)
+    if st.session_state.get(JOB) is job:  # only now: a click while the address is written begins the script anew
+        job.at, job.done = path, done
+    return replace(request, written=path)
+
+
+def _written(job: Job) -> tuple[tuple[int, ...], bool]:
+    """How far the writing has come, and whether nothing of it is left to do."""
+    place, path = st.empty(), job.start.written
+    ended = False
+    try:
+        for _ in counted(job.mark, job.many, "Writing"):
+            if ended:
+                continue  # the count runs out, so that its bar goes
+            request = replace(job.start, written=path)
+            step = backend().predict(request)
+            ended = step.ended or step.room == 0
+            if not ended:
+                written = picked(step, job.pick)
+                note(request, written)
+                path = job.path = (*path, written.token)
+                with place:
+                    say(f"{step.text}{written.text} …", role="none")
+    except Refusal:
+        st.session_state.pop(JOB, None)
+        raise
+    place.empty()
+    return path, ended or len(path) == len(job.start.written) + job.many
+
+
+def controls(request: NextToken, step: Step, options: Options) -> None:
+    """The buttons that write, and those that go back."""
+    over = step.ended or step.room == 0
+    many = max(1, min(options.more, MOST_MORE))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.button(
+            "Next token",
+            key="generate_next",
+            icon=":material/keyboard_tab:",
+            disabled=over,
+            on_click=lambda: write(request, picked(step, options.pick)),
+            help="Write one token: the likeliest, or the one drawn under the rule",
+        )
+        st.button(
+            "Write more",
+            key="generate_more",
+            icon=":material/fast_forward:",
+            disabled=over,
+            on_click=_begin,
+            args=(Job(request, many, options.pick, request.written, request.written),),
+            help="Write as many tokens as the number beside it says, one by one; it can be stopped",
+        )
+        control(
+            Options, "more", st.number_input, "How many", shown=many, min_value=1, max_value=MOST_MORE, width=110,
+            help="Tokens that “Write more” writes",
+        )  # fmt: skip
+        control(
+            Options, "pick", st.segmented_control, "Which token is written", list(PICKS), format_func=PICKS.get,
+            required=True,
+            help="The likeliest each time, or one drawn by its probability under temperature, top-k and top-p",
+        )  # fmt: skip
+        st.button(
+            "One back",
+            key="generate_back",
+            icon=":material/undo:",
+            disabled=not request.written,
+            on_click=lambda: go_to(request, request.written[:-1]),
+            help="Take the newest token away; the history keeps it",
+        )
+        st.button(
+            "To the prompt",
+            key="generate_start",
+            icon=":material/first_page:",
+            disabled=not request.written,
+            on_click=lambda: go_to(request, ()),
+            help="Take all written tokens away; the history keeps them",
+        )
+        st.download_button(
+            "Save the text",
+            text_of(request, step),
+            "headlight-text.txt",
+            "text/plain",
+            icon=":material/download:",
+            help="The prompt and what was written after it, as plain text",
+        )
+
+
+def _begin(job: Job) -> None:
+    st.session_state.get(STOPPED, {}).pop(job.mark, None)
+    st.session_state[JOB] = job

@@ -1,0 +1,60 @@
+"""The Explore component for exactly this translation: encoder, decoder and cross-attention, every head."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from ui.choice import Choice
+from ui.microscope import microscope
+from ui.options import choose_own
+from ui.parts import NAMES
+from ui.session import choose, current
+from ui.translate import SIDES, Translate, Translation
+from ui.translate_heads import CrossHead, keep_head
+
+SIDE = "translate_side"
+FRESH = {"layer": None, "head": None, "focus": None, "to": None, "pins": ""}
+
+
+def parts(choice: Choice, translation: Translation, head: CrossHead, options: Translate) -> None:
+    """Which attention, then the microscope on it; of the cross heads the one that is chosen on this page."""
+    trace, side = translation.trace, options.side
+    st.session_state[SIDE] = side
+    st.segmented_control(
+        "Attention",
+        list(SIDES),
+        key=SIDE,
+        format_func=NAMES.get,
+        required=True,
+        on_change=_another,
+        help="A translation model reads the source with its encoder and writes the target with its decoder, which looks"
+        " back at what it has written and across at the source.",
+    )
+    if side == "cross":
+        choice = replace(choice, layer=head.layer, head=head.head)
+    if side != "encoder" and choice.focus is None:
+        choice = replace(choice, focus=options.step)
+
+    def kept(changes: Mapping[str, Any]) -> None:
+        if side == "cross" and changes.get("layer") is not None:
+            keep_head(changes["layer"], changes["head"])
+
+    asked = (choice.text, choice.target, choice.model)
+    microscope(
+        choice,
+        trace,
+        lambda: trace.id if asked == (current().text, current().target, current().model) else "",
+        part=side,
+        kept=kept,
+    )
+    if side != "encoder":
+        st.caption("Rows are what the decoder has read: the row of a token is the step that writes the *next* one.")
+
+
+def _another() -> None:
+    choose(**FRESH)
+    choose_own(Translate, side=st.session_state[SIDE])
