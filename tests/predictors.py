@@ -40,5 +40,6 @@ def calm(page: Page) -> None:
     """Waits until the page has come to rest: its script, and what fades; old elements are paler while it runs."""
     idle(page)
     expect(page.locator("[data-stale='true']")).to_have_count(0)
-    moving = "document.getAnimations().filter((a) => a.effect.getTiming().iterations !== Infinity)"
+    ends = "a.playState === 'running' && a.effect.getTiming().iterations !== Infinity"  # a paused one never does
+    moving = f"document.getAnimations().filter((a) => {ends})"
     page.evaluate(f"async () => {{ await Promise.allSettled({moving}.map((a) => a.finished)); }}")
