@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file
 from transformers import AutoModelForPreTraining, AutoTokenizer
 
-from inference.embedded import sha256
+from inference.sums import sha256
 from tests.trainingtexts import Setting, setting  # noqa: F401  (fixture)
 from training.__main__ import main
 

@@ -13,7 +13,7 @@ import torch
 
 from inference.errors import Refusal
 from tests.trainingtexts import Setting, setting  # noqa: F401  (fixture)
-from training import config, corpus, loop, metrics
+from training import bert, config, corpus, loop, metrics
 from training.__main__ import main
 from training.prepare import training_text
 
@@ -63,10 +63,10 @@ def test_loss_falls(setting: Setting) -> None:  # noqa: F811
 @pytest.mark.parametrize("hold", [0.0, 1.5])
 def test_a_resumed_run_is_the_uninterrupted_one_bit_for_bit(setting: Setting, pauses: list[int], hold: float) -> None:  # noqa: F811
     whole, parts = setting("whole", steps=13, hold=hold), setting("parts", steps=13, hold=hold)
-    loop.pretrain(config.read(whole))
+    bert.pretrain(config.read(whole))
     pauses += [3, 8]
     for step in (4, 9, 13):
-        loop.pretrain(config.read(parts))
+        bert.pretrain(config.read(parts))
         assert state(parts)["progress"][0] == step
     one, other = state(whole), state(parts)
     for part in ("model", "optimiser", "random", "plans"):
@@ -77,11 +77,11 @@ def test_a_resumed_run_is_the_uninterrupted_one_bit_for_bit(setting: Setting, pa
 def test_a_resumed_run_writes_no_line_twice(setting: Setting, pauses: list[int]) -> None:  # noqa: F811
     file = setting(steps=12)
     pauses += [6]
-    loop.pretrain(config.read(file))
+    bert.pretrain(config.read(file))
     written = file.with_suffix("") / "metrics.jsonl"
     with written.open("a", encoding="utf-8") as stream:  # as if it had gone on before it was killed
         stream.write(json.dumps({"kind": "step", "step": 8}) + "\n")
-    loop.pretrain(config.read(file))
+    bert.pretrain(config.read(file))
     rows = metrics.lines(written, "step")
     assert [row["step"] for row in rows] == [2, 4, 6, 8, 10, 12]
     piece_losses = [row["piece_loss"] for row in rows]  # a mean over the steps since resuming, also where that was one
@@ -90,24 +90,24 @@ def test_a_resumed_run_writes_no_line_twice(setting: Setting, pauses: list[int])
 
 def test_a_finished_run_stays_finished(setting: Setting) -> None:  # noqa: F811
     file = setting(steps=5)
-    loop.pretrain(config.read(file))
+    bert.pretrain(config.read(file))
     before = state(file)
-    loop.pretrain(config.read(file))
+    bert.pretrain(config.read(file))
     assert equal(before["model"], state(file)["model"])
 
 
 def test_time_stops_a_run_and_it_can_go_on(setting: Setting) -> None:  # noqa: F811
     file = setting(steps=6)
-    loop.pretrain(config.read(file), stop_after=0)
+    bert.pretrain(config.read(file), stop_after=0)
     assert state(file)["progress"][0] == 1
-    loop.pretrain(config.read(file))
+    bert.pretrain(config.read(file))
     assert state(file)["progress"][0] == 6
 
 
 def test_a_run_by_the_clock_plans_its_last_step_and_says_so(setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     monkeypatch.setattr(loop, "PACE_STEPS", 5)
     file = setting(steps=1_000_000)
-    loop.pretrain(config.read(file), finish_in=1e-6)  # the time is over before the first plan
+    bert.pretrain(config.read(file), finish_in=1e-6)  # the time is over before the first plan
     plans = metrics.lines(file.with_suffix("") / "metrics.jsonl", "plan")
     assert [(plan["step"], plan["last"]) for plan in plans] == [(5, 6)]
     assert state(file)["progress"][0] == 6
@@ -118,14 +118,14 @@ def test_attention_that_is_held_moves_less(setting: Setting) -> None:  # noqa: F
     moved = {}
     for hold in (0.01, 1000.0):
         file = setting(f"hold{hold:.0f}", steps=30, hold=hold)
-        loop.pretrain(config.read(file))
+        bert.pretrain(config.read(file))
         moved[hold] = metrics.lines(file.with_suffix("") / "metrics.jsonl", "step")[-1]["hold_loss"]
     assert moved[1000.0] < moved[0.01] / 2
 
 
 def test_bfloat16_trains_too(setting: Setting) -> None:  # noqa: F811
     file = setting(steps=40, precision="bf16")
-    loop.pretrain(config.read(file))
+    bert.pretrain(config.read(file))
     steps = metrics.lines(file.with_suffix("") / "metrics.jsonl", "step")
     assert steps[-1]["piece_loss"] < steps[0]["piece_loss"] - 0.4
     assert {value.dtype for value in state(file)["model"].values()} == {torch.float32}
@@ -133,7 +133,7 @@ def test_bfloat16_trains_too(setting: Setting) -> None:  # noqa: F811
 
 def test_held_out_text_is_not_what_is_read(setting: Setting) -> None:  # noqa: F811
     settings = config.read(setting(steps=9))
-    run = loop.ready(settings)
+    run = bert.ready(settings)
     trained = set(corpus.names(training_text(settings)))
     assert len(run.batches.corpus.documents) - 1 == len(trained)
     held = run.held_out["farm"].corpus

@@ -1,1 +1,1 @@
-"""BERT's pre-training as published (arXiv:1810.04805), as a recipe that anyone can rerun: docs/TRAINING.md."""
+"""The recipes of the embedded models, BERT's pre-training and a translator, for anyone to rerun: docs/TRAINING.md."""

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import BertForPreTraining
+from torch.nn import Module
 
+from inference.errors import Refusal
 from training.schedule import Plan, Schedule
 
 
@@ -24,7 +25,7 @@ class Progress:
     metrics_bytes: int = 0  # length of metrics.jsonl, so that a resumed run writes no line twice
 
 
-def save(file: Path, model: BertForPreTraining, optimiser: torch.optim.Optimizer, progress: Progress) -> None:
+def save(file: Path, model: Module, optimiser: torch.optim.Optimizer, progress: Progress) -> None:
     """Writes model, optimiser, random state and progress; a crash leaves the old file."""
     schedule = progress.schedule
     state: dict[str, Any] = {
@@ -40,7 +41,7 @@ def save(file: Path, model: BertForPreTraining, optimiser: torch.optim.Optimizer
     os.replace(partial, file)
 
 
-def load(file: Path, model: BertForPreTraining, optimiser: torch.optim.Optimizer | None = None) -> Progress:
+def load(file: Path, model: Module, optimiser: torch.optim.Optimizer | None = None) -> Progress:
     """Puts a checkpoint's state back and says how far it had come; weights alone where no optimiser is given."""
     state = torch.load(file, map_location="cpu", weights_only=True)
     model.load_state_dict(state["model"])
@@ -49,3 +50,11 @@ def load(file: Path, model: BertForPreTraining, optimiser: torch.optim.Optimizer
         torch.set_rng_state(state["random"])
     schedule = Schedule(state["warm_up"], tuple(Plan(*plan) for plan in state["plans"]))
     return Progress(schedule, *state["progress"])
+
+
+def finished(run: Path, command: str) -> Path:
+    """The checkpoint of a run's folder; raises Refusal where there is none, naming the command that makes one."""
+    saved = run / "checkpoint.pt"
+    if not saved.exists():
+        raise Refusal(f"{run} holds no checkpoint. Train first: python -m training {command} CONFIG")
+    return saved

@@ -48,7 +48,7 @@ class Optimiser:
     weight_decay: float = 0.01
     betas: tuple[float, float] = (0.9, 0.98)
     clip: float = 1.0  # largest norm of all gradients together
-    batch: int = 32  # pairs a step
+    batch: int = 32  # a step: pairs of texts; for translation, pieces of source and target
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Loop:
     precision: str = "auto"  # "bf16", "fp32", or "auto": bf16 where the processor multiplies it
     checkpoint_minutes: float = 5.0
     evaluate_steps: int = 500
-    evaluate_pairs: int = 256  # of each held-out source
+    evaluate_pairs: int = 256  # of each held-out source; for translation, sentences
     log_steps: int = 20
 
 
@@ -104,24 +104,29 @@ _TABLES = {"data": Data, "masking": Masking, "optimiser": Optimiser, "hold": Hol
 
 def read(file: Path) -> Config:
     """The configuration in a TOML file; its paths are relative to the file. Raises Refusal on what it does not know."""
-    try:
-        raw = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise Refusal(f"{file.name} cannot be read as TOML: {error}") from error
-    if unknown := sorted(set(raw) - {"run", "start", "source", *_TABLES}):
-        raise Refusal(
-            f"{file.name}: {', '.join(unknown)} is no setting. There are run, start, [[source]], {', '.join(_TABLES)}."
-        )
-    if missing := sorted({"run", "start", "source"} - set(raw)):
-        raise Refusal(f"{file.name} does not say {', '.join(missing)}.")
+    raw = toml(file, required=("run", "start", "source"), tables=tuple(_TABLES))
     here = file.resolve().parent
-    sources = tuple(_table(Source, {**row, "path": here / row.get("path", "")}, "source") for row in raw["source"])
-    tables: dict[str, Any] = {name: _table(kind, raw.get(name, {}), name) for name, kind in _TABLES.items()}
+    sources = tuple(table(Source, {**row, "path": here / row.get("path", "")}, "source") for row in raw["source"])
+    tables: dict[str, Any] = {name: table(kind, raw.get(name, {}), name) for name, kind in _TABLES.items()}
     start = raw["start"] if raw["start"] == "embedded" else str(here / raw["start"])
     return Config(run=here / raw["run"], start=start, sources=sources, **tables)
 
 
-def _table(kind: type, values: dict[str, Any], name: str) -> Any:
+def toml(file: Path, *, required: tuple[str, ...], tables: tuple[str, ...]) -> dict[str, Any]:
+    """What a TOML file says. Raises Refusal where it cannot be read, lacks something, or says something unknown."""
+    try:
+        raw = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise Refusal(f"{file.name} cannot be read as TOML: {error}") from error
+    known = [*required, *tables]
+    if unknown := sorted(set(raw) - set(known)):
+        raise Refusal(f"{file.name}: {', '.join(unknown)} is no setting. There are {', '.join(known)}.")
+    if missing := sorted(set(required) - set(raw)):
+        raise Refusal(f"{file.name} does not say {', '.join(missing)}.")
+    return raw
+
+
+def table(kind: type, values: dict[str, Any], name: str) -> Any:
     """One table as its dataclass; lists become tuples."""
     known = [field.name for field in fields(kind)]
     if unknown := sorted(set(values) - set(known)):

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from inference.embedded import sha256
+from inference.sums import sha256
 from training.sentences import sentences
 
 BATCH = 64  # documents tokenised at a time

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import asdict
 from pathlib import Path
@@ -11,20 +10,18 @@ from typing import Any
 import torch
 from transformers import BertConfig, BertForPreTraining, BertTokenizerFast
 
-from inference.errors import Refusal
 from training import checkpoint, corpus
+from training.bert import EVALUATION_SEED
 from training.card import card
 from training.config import Config
 from training.curves import curves
 from training.evaluate import evaluate
-from training.loop import EVALUATION_SEED
+from training.folder import SCORES, seal
 from training.model import build, start_folder, vocabulary
 from training.precision import precision
 from training.prepare import held_out_batches, training_text
 from training.slide import slide
 
-SCORES = "evaluation.json"
-SUMS = "SHA256SUMS"  # of every other file, as sha256sum writes and checks them
 # Evaluation while training reads the first batches of another seed's order; the final one has an order of its own.
 FINAL_SEED = EVALUATION_SEED + 1
 
@@ -35,9 +32,7 @@ def export(config: Config, folder: Path, *, pairs: int, further: Path | None = N
     ``further`` is a JSON file of more scores (of a probe, say), which is taken into the scores and the card as it is.
     """
     torch.set_num_threads(config.loop.threads)
-    saved = config.run / "checkpoint.pt"
-    if not saved.exists():
-        raise Refusal(f"{config.run} holds no checkpoint. Train first: python -m training pretrain CONFIG")
+    saved = checkpoint.finished(config.run, "pretrain")
     start = start_folder(config.start)
     model, _ = build(start, config.loop.seed)
     progress = checkpoint.load(saved, model)
@@ -53,14 +48,7 @@ def export(config: Config, folder: Path, *, pairs: int, further: Path | None = N
     (folder / SCORES).write_text(json.dumps(scores, indent=1) + "\n", encoding="utf-8")
     (folder / "curves.svg").write_text(curves(config.run / "metrics.jsonl"), encoding="utf-8")
     (folder / "README.md").write_text(card(config, folder, scores), encoding="utf-8")
-    for file in folder.iterdir():
-        file.chmod(0o644)  # safetensors writes for its owner only
-    (folder / SUMS).write_text(_sums(folder), encoding="utf-8")
-
-
-def _sums(folder: Path) -> str:
-    files = sorted(file for file in folder.iterdir() if file.is_file() and file.name != SUMS)
-    return "".join(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in files)
+    seal(folder)
 
 
 def _write_tokenizer(start: Path, folder: Path, longest: int) -> None:

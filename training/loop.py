@@ -1,102 +1,89 @@
-"""The run: read, guess, learn; look at held-out text now and then; keep enough to go on after any interruption."""
+"""The loop that every recipe shares: read, learn, look at held-out text now and then, keep enough to go on later."""
 
 from __future__ import annotations
 
-import copy
 import signal
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+from pathlib import Path
 from types import FrameType
+from typing import ClassVar
 
 import torch
-from transformers import BertForPreTraining, BertModel, BertTokenizerFast
+from transformers import PreTrainedModel
 
-from training import checkpoint, schedule
-from training.batches import Batches
+from training import checkpoint
 from training.checkpoint import Progress
-from training.config import Config
-from training.evaluate import evaluate
-from training.hold import divergence, teach
+from training.config import Loop, Optimiser
 from training.metrics import Metrics
-from training.model import build, losses, read, start_folder, vocabulary
-from training.optimiser import optimiser, set_rate
-from training.precision import Precision, precision
-from training.prepare import held_out_batches, prepare, training_batches
-from training.slide import slide
-from training.warmstart import warm_start
+from training.optimiser import set_rate
+from training.precision import Precision
 
-WARM_START_PAIRS = 1_024
-EVALUATION_SEED = 2_024
 PACE_STEPS = 50  # steps measured before the first plan by the clock
 
 
-@dataclass
-class Run:
-    """A run that is ready to take its next step."""
+@dataclass(frozen=True)
+class Learned:
+    """What one batch taught."""
 
-    config: Config
-    model: BertForPreTraining
+    loss: torch.Tensor  # () what the gradients are of
+    parts: torch.Tensor  # (part,) what is logged, in the order of the recipe's PARTS
+    pieces: int  # read, padding left out
+
+
+@dataclass(kw_only=True)
+class Run(ABC):
+    """A run that is ready to take its next step. A recipe says what a batch teaches and how the model is assessed."""
+
+    PARTS: ClassVar[tuple[str, ...]]  # names of the losses that are logged
+
+    folder: Path  # where checkpoint and metrics are
+    loop: Loop
+    learning: Optimiser
+    model: PreTrainedModel
     optimiser: torch.optim.AdamW
-    batches: Batches
-    held_out: dict[str, Batches]  # by source
-    tokenizer: BertTokenizerFast
     precision: Precision
     progress: Progress
     metrics: Metrics
-    teacher: BertModel | None  # the first encoder, where attention is held to its maps
-    sums: torch.Tensor = field(default_factory=lambda: torch.zeros(3))  # of the losses since the last line
+    sums: torch.Tensor = field(init=False)  # of the losses since the last line
     summed: int = 0  # steps that they are of
 
+    def __post_init__(self) -> None:
+        self.sums = torch.zeros(len(self.PARTS))
 
-def pretrain(config: Config, *, stop_after: float | None = None, finish_in: float | None = None) -> None:
-    """Starts the run or goes on with it, until its last step.
+    @abstractmethod
+    def learn(self) -> Learned:
+        """Reads the batch of the next step; called under autocast."""
+
+    @abstractmethod
+    def assess(self) -> None:
+        """Evaluates on held-out text and writes down what was found."""
+
+    def settings(self) -> dict[str, float]:
+        """What else a step's line says, such as a setting that changes on the way."""
+        return {}
+
+
+def train(run: Run, *, stop_after: float | None = None, finish_in: float | None = None) -> None:
+    """Takes steps until the last.
 
     ``stop_after`` minutes it stops, to be resumed. ``finish_in`` plans by the clock instead of by steps: the rate
     reaches 0, and the run ends, about that many minutes from now, planned anew at every checkpoint.
     """
-    torch.set_num_threads(config.loop.threads)
-    run = ready(config)
     with _stop_signals() as stopped:
         _steps(run, stopped, stop_after, finish_in)
 
 
-def ready(config: Config) -> Run:
-    """Prepares the text, builds the model, and takes up the last checkpoint if there is one."""
-    folder = start_folder(config.start)
-    prepare(config, folder / "tokenizer.json")
-    known, seed = vocabulary(folder), config.loop.seed
-    batches = training_batches(config, known, seed)
-    where = precision(config.loop.precision)
-    model, trained = build(folder, seed)
-    model.to(where.device).train()
-    teacher = copy.deepcopy(model.bert).eval() if config.hold.weight else None
-    descent = optimiser(model, config.optimiser)
-    progress = Progress(schedule.start(config.optimiser.warm_up, config.optimiser.steps))
-    saved = config.run / "checkpoint.pt"
-    if saved.exists():
-        progress = checkpoint.load(saved, model, descent)
-    elif trained:
-        first, rate = training_batches(config, known, seed + 1), config.masking.rate[0]
-        with where.autocast():
-            warm_start(
-                model, (first(step, rate) for step in range(WARM_START_PAIRS // first.size)), first.corpus.counts
-            )
-    metrics = Metrics(config.run, progress.metrics_bytes)
-    metrics.note(f"{'resumed' if saved.exists() else 'started'} at step {progress.step}; bf16: {where.bf16}")
-    held_out = held_out_batches(config, known, EVALUATION_SEED)
-    tokenizer = BertTokenizerFast.from_pretrained(folder)
-    return Run(config, model, descent, batches, held_out, tokenizer, where, progress, metrics, teacher)
-
-
 def _steps(run: Run, stopped: list[bool], stop_after: float | None, finish_in: float | None) -> None:
     """Takes steps until the last, or until the run is stopped."""
-    settings, progress = run.config.loop, run.progress
+    settings, progress = run.loop, run.progress
     began = saved = time.monotonic()
     before, first, planned = progress.seconds, progress.step, False
     if progress.step == 0:
-        assess(run)
+        run.assess()
     while progress.step < progress.schedule.last:
         step(run)
         now = time.monotonic()
@@ -104,7 +91,7 @@ def _steps(run: Run, stopped: list[bool], stop_after: float | None, finish_in: f
         if progress.step % settings.log_steps == 0:
             _log(run)
         if progress.step % settings.evaluate_steps == 0:
-            assess(run)
+            run.assess()
         due = now - saved > settings.checkpoint_minutes * 60
         if finish_in is not None and (due or (not planned and progress.step - first >= PACE_STEPS)):
             left = finish_in * 60 - (now - began)
@@ -118,70 +105,42 @@ def _steps(run: Run, stopped: list[bool], stop_after: float | None, finish_in: f
             run.metrics.note(f"stopped at step {progress.step} of {progress.schedule.last}")
             return
     _save(run)
-    assess(run)
+    run.assess()
     run.metrics.note(f"finished at step {progress.step}")
 
 
 def step(run: Run) -> None:
     """Reads one batch and learns from it."""
-    settings, progress = run.config.optimiser, run.progress
-    batch = run.batches(progress.step, masking_rate(run.config, progress))
-    hold = run.config.hold
+    progress = run.progress
     with run.precision.autocast():
-        reading = read(run.model, batch, run.precision.device, attentions=run.teacher is not None)
-        parts = torch.stack([*losses(reading, batch), torch.zeros((), device=run.precision.device)])
-        if run.teacher is not None:
-            parts[2] = divergence(teach(run.teacher, batch, run.precision.device, hold.rows), reading.attentions)
-    (parts[0] + parts[1] + hold.weight * parts[2]).backward()
-    torch.nn.utils.clip_grad_norm_(run.model.parameters(), settings.clip, foreach=True)
+        learned = run.learn()
+    learned.loss.backward()
+    torch.nn.utils.clip_grad_norm_(run.model.parameters(), run.learning.clip, foreach=True)
     set_rate(run.optimiser, progress.schedule.share(progress.step))
     run.optimiser.step()
     run.optimiser.zero_grad(set_to_none=True)
-    run.sums += parts.detach().cpu()
+    run.sums += learned.parts.detach().cpu()
     run.summed += 1
     progress.step += 1
-    progress.pieces += batch.count
+    progress.pieces += learned.pieces
 
 
-def masking_rate(config: Config, progress: Progress) -> float:
-    """The share of pieces to be guessed at this step, on a straight line from first to last."""
-    first, last = config.masking.rate
-    return first + (last - first) * min(1.0, progress.step / progress.schedule.last)
-
-
-def assess(run: Run) -> None:
-    """Evaluates on held-out text and on the slide's sentence, and writes both down."""
-    progress = run.progress
-    at = {"step": progress.step, "pieces": progress.pieces, "seconds": round(progress.seconds, 1)}
-    seen = slide(run.model, run.tokenizer)
-    said = [f"step {progress.step}, {progress.pieces / 1e6:.2f} M pieces"]
-    for name, batches in run.held_out.items():
-        score = evaluate(run.model, batches, run.config.loop.evaluate_pairs, run.batches.corpus.counts, run.precision)
-        run.metrics.write("evaluation", **at, source=name, **asdict(score))
-        said.append(
-            f"{name}: loss {score.piece_loss:.2f}, top-1 {score.top1:.3f}, top-5 {score.top5:.3f} of {score.masked},"
-            f" next sentence {score.next_sentence:.3f} of {score.pairs}"
-        )
-    run.metrics.write("slide", **at, **asdict(seen))
-    said.append(f"slide: best {seen.layer}-{seen.head} {seen.weight:.2f}, watched {seen.watched}")
-    run.metrics.note("; ".join(said))
+def at(progress: Progress) -> dict[str, float]:
+    """Where a line of metrics.jsonl was written."""
+    return {"step": progress.step, "pieces": progress.pieces, "seconds": round(progress.seconds, 1)}
 
 
 def _log(run: Run) -> None:
     progress = run.progress
-    piece_loss, pair_loss, hold_loss = (run.sums / run.summed).tolist()
+    losses = dict(zip(run.PARTS, (run.sums / run.summed).tolist(), strict=True))
     run.sums.zero_()
     run.summed = 0
     run.metrics.write(
         "step",
-        step=progress.step,
-        pieces=progress.pieces,
-        seconds=round(progress.seconds, 1),
-        piece_loss=round(piece_loss, 4),
-        pair_loss=round(pair_loss, 4),
-        hold_loss=round(hold_loss, 6),
+        **at(progress),
+        **{name: round(loss, 6) for name, loss in losses.items()},
         share=round(progress.schedule.share(progress.step - 1), 4),
-        masking=round(masking_rate(run.config, progress), 4),
+        **run.settings(),
     )
 
 
@@ -196,7 +155,7 @@ def _plan(run: Run, seconds: float, pace: float) -> None:
 
 def _save(run: Run) -> None:
     run.progress.metrics_bytes = run.metrics.size
-    checkpoint.save(run.config.run / "checkpoint.pt", run.model, run.optimiser, run.progress)
+    checkpoint.save(run.folder / "checkpoint.pt", run.model, run.optimiser, run.progress)
 
 
 @contextmanager

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import torch
 from torch.nn import Parameter
-from transformers import BertForPreTraining
+from transformers import PreTrainedModel
 
 from training.config import Optimiser
 
 
-def optimiser(model: BertForPreTraining, settings: Optimiser) -> torch.optim.AdamW:
+def optimiser(model: PreTrainedModel, settings: Optimiser) -> torch.optim.AdamW:
     """AdamW over all parameters; each group keeps its own highest rate in ``peak``."""
     layers = model.config.num_hidden_layers
     groups: dict[tuple[int, bool], list[Parameter]] = {}

@@ -1,0 +1,128 @@
+"""A translator's run: pairs in, a vocabulary of their own, a Marian that learns to write the second from the first."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import ClassVar
+
+import torch
+from transformers import MarianMTModel, PreTrainedTokenizerFast
+
+from training import checkpoint, loop, schedule
+from training.checkpoint import Progress
+from training.loop import Learned
+from training.metrics import Metrics
+from training.optimiser import optimiser
+from training.precision import precision
+from training.translation import vocabulary
+from training.translation.alignment import alignment
+from training.translation.batches import Batches, texts
+from training.translation.config import Config
+from training.translation.evaluate import encoded, forced, sacrebleu, scored, translate
+from training.translation.model import build, loss, read
+from training.translation.pairs import HeldOut, Pair, pairs, split
+
+EXAMPLE = "I am very tired today, but I will help you."
+
+
+@dataclass(kw_only=True)
+class Run(loop.Run):
+    """A run that teaches a model to translate."""
+
+    PARTS: ClassVar[tuple[str, ...]] = ("piece_loss",)
+
+    config: Config
+    model: MarianMTModel
+    batches: Batches
+    held_out: list[HeldOut]
+    tokenizer: PreTrainedTokenizerFast
+
+    def learn(self) -> Learned:
+        """Loss of the target's pieces."""
+        batch = self.batches(self.progress.step)
+        found = loss(*read(self.model, batch, self.precision.device), self.config.shape.smoothing)
+        return Learned(found, found[None], batch.count)
+
+    def assess(self) -> None:
+        """Scores the first held-out sentences, looks at the alignment, and translates one sentence aloud."""
+        progress = self.progress
+        some = spread(self.held_out, self.loop.evaluate_pairs)
+        told = forced(self.model, self.tokenizer, some, self.precision)
+        sources = [one.source for one in some]
+        score = scored(translate(self.model, self.tokenizer, sources, beams=1), some)
+        seen = alignment(self.model, self.tokenizer)
+        where = loop.at(progress)
+        self.metrics.write("evaluation", **where, piece_loss=told.loss, accuracy=told.accuracy, **asdict(score))
+        self.metrics.write("alignment", **where, **asdict(seen))
+        spoken = translate(self.model, self.tokenizer, [EXAMPLE], beams=1)[0]
+        self.metrics.note(
+            f"step {progress.step}, pass {self.batches.place(progress.step)[0]}, {progress.pieces / 1e6:.2f} M pieces:"
+            f" loss {told.loss:.2f}, accuracy {told.accuracy:.3f}, BLEU {score.bleu:.1f}, chrF {score.chrf:.1f} of"
+            f" {score.sentences}; head {seen.layer}-{seen.head} aligns {seen.share:.2f} (own place"
+            f" {seen.own_place:.2f}, diagonal {seen.diagonal:.2f}); {json.dumps(spoken, ensure_ascii=False)}"
+        )
+
+
+def spread(held: list[HeldOut], count: int | None) -> list[HeldOut]:
+    """That many sentences, or all there are, from the whole list: files of pairs are often sorted by length."""
+    count = len(held) if count is None else count
+    return held[:: max(1, len(held) // count)][:count]
+
+
+def train(config: Config, *, stop_after: float | None = None, finish_in: float | None = None) -> None:
+    """Starts the run or goes on with it, until its last step or until the time that ``loop.train`` is given is over."""
+    torch.set_num_threads(config.loop.threads)
+    loop.train(ready(config), stop_after=stop_after, finish_in=finish_in)
+
+
+def ready(config: Config) -> Run:
+    """Reads the pairs, learns the vocabulary once, builds the model, and takes up the last checkpoint if any."""
+    sacrebleu()
+    train_pairs, held = split(pairs(config.pairs.path), config.data.held_out)
+    tokenizer = own_tokenizer(config, train_pairs)
+    where = precision(config.loop.precision)
+    model = build(config.shape, tokenizer, config.loop.seed).to(where.device).train()
+    descent = optimiser(model, config.optimiser)
+    progress = Progress(schedule.start(config.optimiser.warm_up, config.optimiser.steps))
+    saved = config.run / "checkpoint.pt"
+    if saved.exists():
+        progress = checkpoint.load(saved, model, descent)
+    metrics = Metrics(config.run, progress.metrics_bytes)
+    batches = _batches(config, tokenizer, train_pairs)
+    pieces = len(batches.sources.pieces) + len(batches.targets.pieces)
+    metrics.note(
+        f"{'resumed' if saved.exists() else 'started'} at step {progress.step}; {len(batches.sources.lengths):,} pairs"
+        f" of {pieces:,} pieces; {len(held):,} sentences held out; bf16: {where.bf16}"
+    )
+    return Run(
+        folder=config.run,
+        loop=config.loop,
+        learning=config.optimiser,
+        config=config,
+        model=model,
+        optimiser=descent,
+        batches=batches,
+        held_out=held,
+        tokenizer=tokenizer,
+        precision=where,
+        progress=progress,
+        metrics=metrics,
+    )
+
+
+def own_tokenizer(config: Config, train_pairs: list[Pair]) -> PreTrainedTokenizerFast:
+    """The run's tokenizer; learned from the training pairs where the run has none yet."""
+    folder = config.run / "tokenizer"
+    if not (folder / "tokenizer.json").is_file():
+        both = (text for pair in train_pairs for text in pair)
+        vocabulary.learn(both, config.data.vocabulary, config.shape.positions).save_pretrained(folder)
+    return vocabulary.load(folder)
+
+
+def _batches(config: Config, tokenizer: PreTrainedTokenizerFast, train_pairs: list[Pair]) -> Batches:
+    """The training pairs in pieces, without those that are too long."""
+    rows = [encoded(tokenizer, side) for side in zip(*train_pairs, strict=True)]
+    fit = [pair for pair in zip(*rows, strict=True) if max(map(len, pair)) <= config.data.longest]
+    sources, targets = zip(*fit, strict=True)
+    return Batches(texts(sources), texts(targets), tokenizer.pad_token_id, config.optimiser.batch, config.loop.seed)
