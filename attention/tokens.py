@@ -34,3 +34,14 @@ class TokenRow:
     def special(self) -> tuple[bool, ...]:
         """Whether each token was added by the tokenizer ([CLS], </s> …) and stands for no word."""
         return tuple(word is None for word in self.words)
+
+    def goes_on(self, at: int) -> bool:
+        """Whether the token at ``at`` belongs to the same word as the token before it.
+
+        >>> row = TokenRow(("a", "play", "ing"), (9, 2377, 2075), (0, 1, 1), (0, 0, 0), (None,) * 3)
+        >>> [row.goes_on(at) for at in range(3)]
+        [False, False, True]
+        """
+        if at == 0 or self.words[at] is None:
+            return False
+        return (self.segments[at - 1], self.words[at - 1]) == (self.segments[at], self.words[at])

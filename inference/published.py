@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,7 @@ def published(model: str, assets: Path = ASSETS) -> Published | None:
     try:
         scores: dict[str, Any] = json.loads((assets / model / SCORES).read_text(encoding="utf-8"))["scores"]
         return Published(*(_measured(scores[group][way]) for group, way in _WHICH))
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, OverflowError, RecursionError):
         return None
 
 
@@ -50,4 +51,7 @@ _WHICH = (("all", "greedy"), ("all", "beams"), ("all", "copy"), ("short", "greed
 
 
 def _measured(score: dict[str, Any]) -> Measured:
-    return Measured(int(score["sentences"]), float(score["bleu"]), float(score["chrf"]))
+    found = Measured(int(score["sentences"]), float(score["bleu"]), float(score["chrf"]))
+    if not (math.isfinite(found.bleu) and math.isfinite(found.chrf)):
+        raise ValueError("A score that is no number came.")
+    return found

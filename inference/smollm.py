@@ -80,7 +80,9 @@ def _unpack(file: Path, folder: Path) -> None:
 
     quiet()
     folder.mkdir()
-    with refusing(f"The file of {NAME} could not be read. Install it again: {HOW}"):
+    # The file's bytes are the known ones by now, so whatever fails is something else.
+    failed = "could not be unpacked: the disk is full (270 MB are needed), or gguf or accelerate is another version"
+    with refusing(f"{NAME} {failed}. Run: {HOW}"):
         convert(file, folder)
     sums.write(folder, [made.name for made in folder.iterdir()])
 

@@ -85,16 +85,20 @@ def start_token(model: Any) -> int:
 
 
 def limit_of(loaded: Loaded) -> int:
-    """Tokens at which the model's writing ends, start token included: its own rule, and what it can read."""
+    """Tokens at which the model's writing ends, start token included: its own rule, and what it can read.
+
+    A rule that is no whole number above 0, as a damaged file may state it, is none.
+    """
     settings = loaded.model.generation_config
-    own = settings.max_length if settings.max_new_tokens is None else settings.max_new_tokens + 1
-    return min(own or loaded.limit, loaded.limit)
+    new, own = settings.max_new_tokens, settings.max_length
+    own = new + 1 if isinstance(new, int) else own
+    return min(own, loaded.limit) if isinstance(own, int) and own > 0 else loaded.limit
 
 
 def end_tokens(model: Any) -> frozenset[int]:
-    """Tokens that end what a model writes."""
+    """Tokens that end what a model writes; what a damaged file states in their place is left out."""
     stated = getattr(model, "generation_config", model.config).eos_token_id
-    return frozenset([stated] if isinstance(stated, int) else stated or ())
+    return frozenset(token for token in (stated if isinstance(stated, list) else [stated]) if isinstance(token, int))
 
 
 def _without_end(model: Any, tokens: Sequence[int]) -> Sequence[int]:

@@ -19,11 +19,13 @@ from typing import Any
 from attention.aligned import HandAligned
 from attention.links import Span
 from inference.errors import Refusal
+from inference.text import check_text
 
 EMBEDDED = Path(__file__).resolve().parent.parent / "assets" / "alignments" / "en-fr.json"
 MOST = 2000  # pairs in a file
 LINK = re.compile(r"([0-9]{1,4})([-?])([0-9]{1,4})")
 FIELDS = ("source", "target", "links")
+WORDS = ("source_words", "target_words")
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ def _from_lines(text: str) -> Stated:
 def _from_json(text: str) -> Stated:
     try:
         stated = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # ValueError alone: a number of thousands of digits
         line = getattr(error, "lineno", 1)
         raise Refusal(f"The file begins like JSON, but line {line} cannot be read as such.") from error
     pairs = stated.get("pairs") if isinstance(stated, dict) else stated
@@ -100,6 +102,8 @@ def _pair(place: str, number: int, fields: dict[str, Any]) -> HandAligned:
     for name in FIELDS:
         if not isinstance(fields.get(name), str) or not fields[name].strip():
             raise Refusal(f'{place} has no "{name}"; a text was expected.')
+    said = {name: fields[name] for name in (*FIELDS, *WORDS) if isinstance(fields.get(name), str)}
+    fields = {**fields, **{name: check_text(text, f'"{name}" of {place.lower()}') for name, text in said.items()}}
     source, target = fields["source"], fields["target"]
     links = [_link(place, raw) for raw in fields["links"].split()]
     sure = frozenset(pair for pair, kind in links if kind == "-")

@@ -24,11 +24,12 @@ import streamlit as st
 
 from ui.alignment import quality_section
 from ui.answering import Answerer
-from ui.session import begin, current
+from ui.session import begin, choose, current
 
 begin("aligning")
 st.title("Aligning")
-quality_section(current(), Answerer(MODEL, None, "tiny", "writes", False))
+keep = lambda layer, head: choose(part="cross", layer=layer, head=head)
+quality_section(current(), Answerer(MODEL, None, "tiny", "writes", False), keep)
 st.text(f"part {current().part}, layer {current().layer}, head {current().head}")
 """
 OWN = b"The cat sat\tLe chat dort\t0-0 1-1 2-2\nA dog <b>barked</b>\tEin Hund\t0-0 1?1\nIt was\tIl fait\t0-0 1?1\n"

@@ -68,6 +68,12 @@ def test_json_with_and_without_words():
     assert parse(json.dumps([split]).encode()).pairs[0].source_words == ((0, 2), (2, 4), (5, 9), (9, 10))
 
 
+def test_words_stand_where_the_model_reads_them():
+    """A model reads every line end as one character."""
+    [pair] = parse(json.dumps([{"source": "a\r\nb", "target": "x", "links": "1-0"}]).encode()).pairs
+    assert (pair.source, pair.source_words) == ("a\nb", ((0, 1), (2, 3)))
+
+
 def test_the_digest_is_that_of_the_content():
     one, other = b"a\tb\t0-0", b"a\tb\t0?0"
     assert parse(one).digest == parse(one).digest != parse(other).digest
@@ -89,12 +95,16 @@ PAIR = {"source": "a b", "target": "x", "links": "0-0"}
         (b"a\tb\tp1-0", "link “p1-0”"),
         (b"{", "begins like JSON, but line 1"),
         (b"[" * 100_000, "begins like JSON"),
+        (b'{"pairs": ' + b"1" * 5000 + b"}", "begins like JSON"),
         (b'{"pairs": 3}', 'no list "pairs"'),
         (b"[3]", "Pair 1 is no object"),
         (json.dumps([{**PAIR, "source": 3}]).encode(), 'Pair 1 has no "source"; a text was expected'),
         (json.dumps([{**PAIR, "source_words": ["a", "b"]}]).encode(), "words that are no text"),
         (json.dumps([{**PAIR, "source_words": "a c"}]).encode(), "the word “c” does not come next in “b”"),
         (json.dumps([{**PAIR, "source_words": "a"}]).encode(), "no word covers “b”"),
+        (json.dumps([{**PAIR, "target": "x\ud800"}]).encode(), 'The "target" of pair 1 holds half of a character'),
+        (json.dumps([{**PAIR, "links": "\ud800"}]).encode(), 'The "links" of pair 1 holds half of a character'),
+        (json.dumps([{**PAIR, "source_words": "\ud800"}]).encode(), 'The "source_words" of pair 1 holds half'),
         (b"a\tb\t0-0\n" * (MOST + 1), "at most 2,000 are scored"),
     ],
 )

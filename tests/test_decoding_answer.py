@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from attention.edits import Ablate, Cut
 from inference import LocalBackend
 from inference.errors import Refusal
 from inference.heads import CAUSAL, WRITES, stated
-from inference.questions.decoding import NextStep, NextTarget, NextToken, Step
+from inference.questions.decoding import NextBeams, NextStep, NextTarget, NextToken, Step
 from inference.request import TraceRequest
 from inference.settings import Settings
 from tests.tinymodels import save
@@ -182,9 +184,13 @@ def test_room_counts_what_may_still_be_written(root: Path, backend: LocalBackend
         backend.predict(question(root, kind, written=(40,) * (step.room + 1)))
 
 
-def test_a_translation_ends_where_the_model_says(tmp_path: Path) -> None:
-    import json
+def test_a_prompt_as_long_as_the_model_reads_leaves_no_room(root: Path, backend: LocalBackend) -> None:
+    step = backend.predict(question(root, "gpt2", text="The cat sat. " * 30, cut=48))
+    assert (len(step.row), step.room) == (48, 0)
+    assert step.candidates
 
+
+def test_a_translation_ends_where_the_model_says(tmp_path: Path) -> None:
     folder = save(tmp_path / "marian", "marian")
     file = folder / "generation_config.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), "max_length": 9, "bad_words_ids": [[3]]}))
@@ -196,6 +202,31 @@ def test_a_translation_ends_where_the_model_says(tmp_path: Path) -> None:
     assert step.room == 8
     last = steps(backend, asked, 8)[-1]
     assert (last.room, last.greedy.token, last.greedy.ends) == (1, 0, True)  # the end is forced there
+
+
+ODD = [{"eos_token_id": 2.5}, {"eos_token_id": [[1]]}, {"eos_token_id": ["a"]}, {"eos_token_id": "x"},
+       {"max_length": "x"}, {"max_length": [3]}, {"max_length": -4}, {"max_new_tokens": 2.5},
+       {"length_penalty": "x"}, {"length_penalty": 1e308}, {"decoder_start_token_id": [3, 4]}]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "marian"])
+@pytest.mark.parametrize("rules", ODD, ids=str)
+def test_odd_rules_of_a_model_end_in_an_answer_or_a_sentence(
+    tmp_path: Path, kind: str, rules: dict[str, object]
+) -> None:
+    folder = save(tmp_path / kind, kind)
+    file = folder / "generation_config.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "max_length": 3, **rules}))
+    backend = LocalBackend(Settings(model_folders=(tmp_path,), offline=True))
+    with suppress(Refusal):
+        step = backend.predict(KINDS[kind](model=str(folder), text=TEXT))
+        assert isinstance(step.room, int)
+        assert step.room > 0
+        if kind == "marian":
+            asked = NextBeams(model=str(folder), text=TEXT)
+            for _ in range(3):  # with this longest text, beams end in the second step
+                found = backend.predict(asked)
+                asked = replace(asked, beams=found.beams, finished=found.finished)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -88,6 +88,7 @@ def test_what_was_before_a_cut_step_stays(root, backend):
         ({"edits": ((Ablate(3, 0, "cross"),),)}, "names a head that is not there"),
         ({"edits": ((Cut(0, 0, 2, 99, "cross"),),)}, "names a token that is not there"),
         ({"edits": ((),) * 3000}, "at most 2048"),
+        ({"edits": ()}, "0 sets of edits were asked for; at least one"),
         ({"text": " "}, "The text is empty"),
         ({"written": (5, 10**6)}, "Token 1000000 was written"),
         ({"written": (5,) * 80}, "reads at most 64"),

@@ -10,11 +10,12 @@ import pytest
 from attention.tokens import TokenRow
 from inference.errors import Refusal
 from inference.questions.decoding import Candidate, NextToken, Step
+from ui.answering import Answerer
 from ui.choice import Choice
 from ui.examples import EXAMPLES
-from ui.generate import Options, Prompt, mark_of, on_path, prompt_of, read_path, write_path
+from ui.generate import Options, Prompt, mark_of, on_path, prompt_of, read_path, request_of, write_path
 from ui.generate_history import Been, nodes_of
-from ui.generate_looks import Seen, before
+from ui.generate_looks import Seen, before, furthest
 from ui.generate_looks import truth as looks_truth
 from ui.generate_next import truth as next_truth
 from ui.generate_whole import law_truth
@@ -123,6 +124,20 @@ def test_what_was_looked_at_is_said_with_its_numbers():
     assert "Before “c” came, there is too little to look back at" in looks_truth(short, STEP, Options())
 
 
+def test_a_text_without_a_token_in_between_says_so():
+    far = np.array([[0.0, 1.5], [0.25, 0.0]], np.float32)
+    assert furthest(seen(base=1), far).startswith("Furthest back looks layer 1 · head 2: 1.5 tokens on average")
+    assert furthest(seen(), 0 * far) == "No head looks at a token between the first and the newest."
+    alone = seen(step=replace(STEP, row=row("a")), place=1, shown=np.zeros(1, np.float32))
+    assert looks_truth(alone, STEP, Options(first=False)) == "Before “b” came, there is too little to look back at."
+
+
+def test_the_rule_is_the_one_that_the_controls_show():
+    far = Options(temperature=250, top_k=5000, top_p=0)
+    found = request_of(Choice(), far, Answerer("m", None, "M", "causal", False), Prompt("a b"))
+    assert (found.temperature, found.top_k, found.top_p) == (200, 100, 1)
+
+
 def test_what_comes_next_is_said_with_its_numbers():
     rest = (
         "The model is uncertain by 1.50 bits; the rule leaves 3 of 1,234 tokens and 1.25 bits, and this seed draws "
@@ -139,7 +154,7 @@ def test_what_comes_next_is_said_with_its_numbers():
 
 def test_what_the_comparison_found():
     assert law_truth(3e-7, 0.0, 4, 5, 5) == (
-        "In 5 steps, 4 of them from kept keys and values, no weight differs by more than 3e-07 from one pass over the "
-        "whole text; there, tokens that came later get 0 at most."
+        "In 5 steps, 4 of them from kept keys and values, the largest difference of a weight from one pass over the "
+        "whole text is 3e-07; there, tokens that came later get 0 at most."
     )
     assert "nothing to compare" in law_truth(0, 0, 0, 0, 3)

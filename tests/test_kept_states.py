@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import threading
+import weakref
 
+from inference import LocalBackend
+from inference.decoding import KEPT
+from inference.heads import CAUSAL
 from inference.kept_states import KeptStates, State
+from inference.questions.decoding import NextToken
+from inference.settings import Settings
+from tests.tinymodels import save
 
 
 def state(about, *rows, cache="cache", nbytes=10):
@@ -65,3 +72,16 @@ def test_no_two_threads_get_the_same_state():
     for thread in threads:
         thread.join()
     assert len(taken) == len(set(map(id, taken))) == 50
+
+
+def test_an_evicted_model_takes_its_states_with_it(tmp_path):
+    one, other = (str(save(tmp_path / name, "gpt2")) for name in ("one", "other"))
+    backend = LocalBackend(Settings(model_folders=(tmp_path,), offline=True))
+    backend.predict(NextToken(model=one, text="The cat"))
+    loaded = backend._model(one, None, CAUSAL)
+    kept = weakref.ref(loaded.model.__dict__[KEPT])
+    assert kept().nbytes > 0
+    backend._models.budget = loaded.nbytes + 1
+    del loaded
+    backend.predict(NextToken(model=other, text="The cat"))
+    assert kept() is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 
@@ -31,7 +32,22 @@ def test_the_figures_are_the_file_s(tmp_path):
     assert published("t5-small", tmp_path) is None
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"scores": 3}', json.dumps(scores(long=None))])
+def odd(**figures):
+    """A file in which one group's figures are changed."""
+    one = {"sentences": 30, "bleu": 31.5, "chrf": 52.25, **figures}
+    return json.dumps(scores(long={"greedy": one}))
+
+
+BROKEN = ["", "{}", "[]", '{"scores": 3}', "[" * 100_000, json.dumps(scores(long=None)), odd(bleu=math.nan),
+          odd(chrf=math.inf), odd(sentences=math.inf), odd(sentences="many")]  # fmt: skip
+
+
+def test_what_is_changed_in_broken_files_is_read_otherwise(tmp_path):
+    put(tmp_path, odd())
+    assert published(TRANSLATOR, tmp_path)
+
+
+@pytest.mark.parametrize("text", BROKEN, ids=range(len(BROKEN)))
 def test_a_broken_file_gives_nothing(tmp_path, text):
     put(tmp_path, text)
     assert published(TRANSLATOR, tmp_path) is None

@@ -124,7 +124,7 @@ def test_an_unpacking_that_fails_leaves_nothing(
         raise OSError("No space left on device")
 
     monkeypatch.setattr(converting, "convert", convert)
-    with pytest.raises(Refusal, match="could not be read"):
+    with pytest.raises(Refusal, match="could not be unpacked: the disk is full"):
         smollm.folder(settings)
     assert list((settings.cache or Path()).glob("*/*")) == []
 

@@ -60,3 +60,10 @@ def test_another_file_is_refused(tmp_path: Path, name: str, text: str, message: 
     (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(Refusal, match=message):
         list(pairs(tmp_path / name))
+
+
+@pytest.mark.parametrize(("name", "content"), [("pairs.tsv.xz", b"not packed"), ("pairs.tsv", b"a\tb\xff\n")])
+def test_a_damaged_file_is_refused_in_words(tmp_path: Path, name: str, content: bytes) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(Refusal, match=f"{name} cannot be read as UTF-8 text"):
+        list(pairs(tmp_path / name))

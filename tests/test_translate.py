@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attention.alignment import Alignment, ReadAt
 from attention.edits import Ablate, Cut, Hide
 from attention.tokens import TokenRow
+from attention.view import Cell
 from inference.catalogue import ModelCard
 from inference.heads import CAUSAL, MASKED, WRITES
 from inference.published import Measured, Published
 from inference.questions.decoding import Beam, BeamStep, Branch
 from tests.browser import ROOT
-from ui import answering, counted, translate_published, translate_writing
-from ui.translate import Translate, nats, way_of
+from ui import answering, counted, translate_beams, translate_published, translate_writing
+from ui.translate import Search, Translate, nats, way_of
 from ui.translate_beams import nodes_of
+from ui.translate_beams import truth as beams_truth
 from ui.translate_edits import chosen_edits, in_words
+from ui.translate_effects import Effects
+from ui.translate_effects import truth as effects_truth
 from ui.translate_heads import CrossHead
-from ui.translate_writing import Search
+from ui.translate_words import step_at
 from viz import tree
 
 ROW = TokenRow(("a", "cat", "</s>"), (5, 6, 0), (0, 1, None), (0,) * 3, ((0, 1), (2, 5), None))
@@ -85,11 +91,42 @@ def test_beams_become_a_tree_whose_branches_hang_on_their_own_beam():
     tree.payload(nodes, "", "start/4/0", False, "", tree.NAMES)  # raises for what is no tree
     kept = nodes_of(SEARCH, dropped=False)
     assert {node.id for node in kept} == {"start", "start/4", "start/7", "start/4/0", "start/7/4"}
-    assert SEARCH.best == (4, 0)
+    assert SEARCH.best.tokens == (4, 0)
 
 
 def test_a_search_that_has_not_ended_has_the_best_way_so_far():
-    assert Search(SEARCH.steps[:1]).best == (4,)
+    assert Search(SEARCH.steps[:1]).best.tokens == (4,)
+
+
+def test_a_translation_that_only_begins_like_the_best_way_is_another(monkeypatch):
+    monkeypatch.setattr(translate_beams, "logs_of", lambda translation: np.array([-1.0, -0.5], np.float32))
+    one = SimpleNamespace(way="greedy", text="x")
+    assert beams_truth(one, SEARCH).endswith("best is “x”. It is the translation above.")
+    longer = Search((replace(SEARCH.steps[1], finished=(Beam((4, 5, 0), -0.4, "x z"),)),))
+    assert beams_truth(one, longer).endswith("The translation above is another; its log-probability is −1.50 nats.")
+    assert beams_truth(SimpleNamespace(way="beam", text="x"), longer).endswith("best is “x z”.")
+
+
+def test_a_cut_is_counted_in_the_heads_that_it_is_made_in():
+    cuts = (Cut(0, 0, 1, 0, "cross"), *(Cut(layer, 0, 2, 1, "cross") for layer in range(3)))
+    assert in_words(cuts, TRACE, 0) == ("with step 2 not seeing “a” in 1 head, with step 3 not seeing “cat” in 3 heads")
+
+
+def test_the_row_of_the_start_token_has_no_step():
+    cells = tuple(Cell(text, text == "<s>", 0, None, (at, at + 1)) for at, text in enumerate(("<s>", "le", "chat")))
+    late = Alignment(np.ones((3, 1), np.float32), cells, (), ReadAt.OWN)
+    assert [step_at(late, row) for row in range(3)] == [-1, 0, 1]
+    assert [step_at(replace(late, read_at=ReadAt.WRITING), row) for row in range(3)] == [0, 1, 2]
+
+
+def test_heads_are_compared_as_far_as_they_were_removed():
+    found = Effects(np.array([0.25, -1.5], np.float32), np.array([False, True]))
+    places = [(0, 0), (0, 1), (1, 0)]
+    assert effects_truth(found, places, "cross", 1) == (
+        "Alone, cross head 1-2 matters most of the first 2: without it the translation's log-probability falls by 1.50"
+        " nats. Without 1 of 2 heads, the model would put another token first somewhere."
+    )
+    assert "matters most: without" in effects_truth(found, places[:2], "cross", 1)
 
 
 def test_edits_are_told_in_words_with_their_part():

@@ -29,7 +29,7 @@ from ui.translate import nats
 TEXT = "The animal sat on the mat."
 CHART = ".js-plotly-plot .main-svg"
 MAIN = {"beams": "[data-testid='stDataFrame']", "heads": "[data-painted]"}  # elsewhere a chart
-STRIP = "The translation, each with its probability"
+STRIP = "The translation, each token with its probability"
 
 
 @pytest.fixture(autouse=True)

@@ -20,7 +20,6 @@ from ui.counted import counted
 from ui.csv_table import csv_table
 from ui.measures import CONFIG, theme
 from ui.refusals import say
-from ui.session import choose
 from ui.shelf import backend
 from viz import head_map
 
@@ -50,12 +49,7 @@ def ready() -> Alignments:
     return load()
 
 
-def keep_cross(layer: int, head: int) -> None:
-    """The cross head becomes the chosen one on all pages."""
-    choose(part="cross", layer=layer, head=head)
-
-
-def quality_section(choice: Choice, who: Answerer, keep: Callable[[int, int], None] = keep_cross) -> None:
+def quality_section(choice: Choice, who: Answerer, keep: Callable[[int, int], None]) -> None:
     """Score, as far as the reader lets it go; then the best head in a sentence, both maps and the table.
 
     ``keep`` is called with (layer, head), in a callback, when a head is clicked.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -19,7 +20,7 @@ from ui.session import choose
 from viz.strip import Chip, mount
 from viz.strip import picked as picked_chip
 
-STRIP, TYPED, LIST = "cause_strip", "cause_typed", "cause_list"
+STRIP = "cause_strip"
 
 
 def put(edits: Set) -> None:
@@ -122,23 +123,40 @@ def more(edits: Set, places: Sequence[Head], head: Head, choice: Choice) -> None
         ):
             row.button(label, on_click=put, args=(after,), help=hint)
         names = [told(edit, choice.count) for edit in edits]
-        st.session_state[LIST] = list(range(len(edits)))
-        st.multiselect(
-            "Removed",
-            range(len(edits)),
-            key=LIST,
-            format_func=lambda at: names[at] if at < len(names) else "",
-            on_change=lambda: put(tuple(edits[at] for at in sorted(st.session_state[LIST]))),
-            help="Take one out of the list to put it back.",
+        listed_and_typed(
+            Cause,
+            edits,
+            names,
+            "a3-1: no head 3-1. u3-1: head 3-1 looks evenly. c3-1-8-2: there token 8 does not see token 2. h3-2:"
+            " nothing sees token 2 in layer 3. m3-2: its value is zero there. Counted from 0, with commas.",
         )
-        st.session_state[TYPED] = pack(edits)
-        st.text_input(
-            "As typed",
-            key=TYPED,
-            on_change=lambda: choose_own(Cause, edits=st.session_state[TYPED].strip() or NOTHING),
-            help="a3-1: no head 3-1. u3-1: head 3-1 looks evenly. c3-1-8-2: there token 8 does not see token 2."
-            " h3-2: nothing sees token 2 in layer 3. m3-2: its value is zero there. Counted from 0, with commas.",
-        )
+
+
+def listed_and_typed(kind: type[Any], edits: Set, names: Sequence[str], form: str) -> None:
+    """Edits by their ``names`` as a list, and as typed (``form`` says how), for the page whose options ``kind`` have
+    a field ``edits``."""
+    listed, typed = f"{kind.__name__.lower()}_removed", f"{kind.__name__.lower()}_typed"
+
+    def keep() -> None:
+        left = tuple(edits[at] for at in sorted(st.session_state[listed]))
+        choose_own(kind, edits=pack(left) or NOTHING)
+
+    st.session_state[listed] = list(range(len(edits)))
+    st.multiselect(
+        "Removed",
+        range(len(edits)),
+        key=listed,
+        format_func=lambda at: names[at] if at < len(names) else "",
+        on_change=keep,
+        help="Take one out of the list to put it back.",
+    )
+    st.session_state[typed] = pack(edits)
+    st.text_input(
+        "As typed",
+        key=typed,
+        on_change=lambda: choose_own(kind, edits=st.session_state[typed].strip() or NOTHING),
+        help=form,
+    )
 
 
 def typed_notes(notes: Sequence[str]) -> None:

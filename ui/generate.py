@@ -31,6 +31,7 @@ OVERS = {"head": "One head", "layer": "Mean of its layer", "all": "Mean of all"}
 CELLS = {"strongest": ("Largest weight further back", "weight"), "reach": ("How far back", "tokens")}
 KNOWN = 100  # candidates that are asked for; the figures show the first few
 MOST_TOP, MOST_MORE = 50, 100
+TEMPERATURES, TOP_PS = (5, 200), (1, 100)  # hundredths, the least and the most
 PROMPTS = {
     "A verb far from its subject": "The keys to the old wooden cabinet in the hall",
     "A fact": "The capital of France is Paris. The capital of Italy is",
@@ -122,14 +123,19 @@ def request_of(choice: Choice, options: Options, who: Answerer, prompt: Prompt) 
         text=prompt.text,
         cut=choice.cut,
         top=KNOWN,
-        temperature=max(5, min(options.temperature, 300)),
-        top_k=options.top_k,
-        top_p=max(1, min(options.top_p, 100)),
+        temperature=within(options.temperature, *TEMPERATURES),
+        top_k=within(options.top_k, 0, KNOWN),
+        top_p=within(options.top_p, *TOP_PS),
         seed=options.seed,
     )
     if read_path(options.written) is None:
         say("The tokens that the link says were written cannot be read; the prompt alone is shown.", "status")
     return on_path(asked, options)
+
+
+def within(value: int, least: int, most: int) -> int:
+    """The nearest number that a control can show."""
+    return max(least, min(value, most))
 
 
 def on_path(asked: NextToken, options: Options) -> NextToken:

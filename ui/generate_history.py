@@ -75,11 +75,11 @@ def tree(request: NextToken) -> None:
     history = history_of(request)
     if not history:
         return
-    with st.expander(f"Where you have been: {len(history):,} tokens", expanded=True):
+    with st.expander("Where you have been", expanded=True):  # with another label it would unfold again
         tree_view.mount(
             nodes_of(history, request.written),
             TREE,
-            title="Click a token to go back to it",
+            title=f"Tokens written so far: {len(history):,}. Click one to go back to it",
             current=write_path(request.written),
             on_pick=lambda: _there(request),
             unit="probability",

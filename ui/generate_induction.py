@@ -16,7 +16,7 @@ from ui.answering import ask
 from ui.choice import Choice
 from ui.csv_table import csv_table
 from ui.generate import PROMPTS, Options, new_prompt
-from ui.head_picking import head_of, keep_head, rank_of
+from ui.head_picking import head_name, head_of, keep_head, rank_of
 from ui.measures import CONFIG, theme
 from ui.options import choose_own
 from ui.picking import control
@@ -39,7 +39,7 @@ def induction(choice: Choice, request: NextToken, step: Step, options: Options) 
     found = ask(question, "Reading repeated random tokens")
     layer, head = head_of(choice, found.matching)
     say(truth(found, choice.count), role="status")
-    name = f"Layer {layer + choice.count} · head {head + choice.count}"
+    name = head_name(layer, head, choice.count).capitalize()
     say(
         f"{name} gives {found.matching[layer, head]:.2f}, and {found.control[layer, head]:.2f} where nothing comes "
         f"again; {rank_of(found.matching, layer, head)}.",
@@ -61,12 +61,13 @@ def induction(choice: Choice, request: NextToken, step: Step, options: Options) 
 def truth(found: InductionScores, base: int) -> str:
     """What the test says, in one sentence or two."""
     layer, head = np.unravel_index(int(found.matching.argmax()), found.matching.shape)
+    name = head_name(int(layer), int(head), base).capitalize()
     many = int((found.matching > HALF).sum())
     return (
-        f"Layer {layer + base} · head {head + base} puts {found.matching[layer, head]:.2f} of its attention on what "
-        f"followed the same token before; looking everywhere alike would give {found.even:.2f}. "
-        f"{many} of {found.matching.size} heads put more than half there. A token of the first copy surprises the "
-        f"model by {found.losses[0]:.1f} nats, of the second by {found.losses[-1]:.1f}."
+        f"{name} puts {found.matching[layer, head]:.2f} of its attention on what followed the same token before; "
+        f"looking everywhere alike would give {found.even:.2f}. {many} of {found.matching.size} heads put more than "
+        f"half there. A token of the first copy surprises the model by {found.losses[0]:.1f} nats, of the second by "
+        f"{found.losses[-1]:.1f}."
     )
 
 
@@ -115,5 +116,8 @@ def _table(found: InductionScores, base: int) -> None:
         hide_index=True,
         key="induction_table",
     )
-    st.caption(f"The {min(LISTED, len(rows))} heads with the highest scores; the file has all of them.")
+    st.caption(
+        f"The {min(LISTED, len(rows))} heads with the highest scores; the last two columns are the weight on the token "
+        "before and on the first one. The file has every head."
+    )
     st.download_button("Save as CSV", csv_table(names, rows), "headlight-induction.csv", "text/csv", help="All digits")

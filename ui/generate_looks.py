@@ -17,7 +17,7 @@ from ui.answering import ask
 from ui.choice import Choice
 from ui.csv_table import csv_table
 from ui.generate import CELLS, OVERS, Options, prompt_length
-from ui.head_picking import head_of, keep_head, rank_of
+from ui.head_picking import head_name, head_of, keep_head, rank_of
 from ui.measures import CONFIG, theme
 from ui.options import choose_own
 from ui.picking import control
@@ -44,7 +44,7 @@ class Seen:
     @property
     def who(self) -> str:
         """The head's name."""
-        return f"layer {self.layer + self.base} · head {self.head + self.base}"
+        return head_name(self.layer, self.head, self.base)
 
 
 def looked_at(request: NextToken, step: Step, options: Options) -> tuple[NextToken, Step, int]:
@@ -111,9 +111,8 @@ def truth(seen: Seen, step: Step, options: Options) -> str:
     }[options.over]
     scaled = "" if options.first else "; the first token is left out and the rest scaled to one"
     if len(shown) < 4:
-        return (
-            f"Before {came}, there is too little to look back at; {who} gives the first token {shown[0]:.2f}{scaled}."
-        )
+        given = f"; {who} gives the first token {shown[0]:.2f}" if options.first else ""
+        return f"Before {came}, there is too little to look back at{given}."
     at = 1 + int(shown[1:-2].argmax())
     rank = ""
     if options.over == "head" and options.first:
@@ -127,7 +126,7 @@ def truth(seen: Seen, step: Step, options: Options) -> str:
 
 
 def _chip(row: TokenRow, at: int, length: int, seen: Seen | None) -> Chip:
-    glued = at > 0 and row.words[at] is not None and row.words[at] == row.words[at - 1]
+    glued = row.goes_on(at)
     label = str(at - length + 1) if at >= length else ""
     if seen is None or at >= seen.place:
         mark = "target" if seen is not None and at == seen.place else ""
@@ -149,14 +148,8 @@ def looks(seen: Seen | None, options: Options) -> None:
         return
     _switches()
     every = seen.step.looks
+    say(furthest(seen, reach(every)), role="status")
     values = strongest(every) if options.cell == "strongest" else reach(every)
-    far = np.unravel_index(int(reach(every).argmax()), values.shape)
-    name = f"layer {far[0] + seen.base} · head {far[1] + seen.base}"
-    say(
-        f"{seen.who[0].upper()}{seen.who[1:]} is shown above. Furthest back looks {name}: "
-        f"{reach(every)[far]:.1f} tokens on average, weights on the first token counted as none.",
-        role="status",
-    )
     title, unit = CELLS[options.cell]
     figure = head_map.head_map(values, theme(), title, unit, selected=(seen.layer, seen.head), base=seen.base)
     kept = partial(keep_head, MAP)
@@ -174,6 +167,17 @@ def looks(seen: Seen | None, options: Options) -> None:
         "headlight-looks.csv",
         "text/csv",
         help="Every head's weights on every token, all digits",
+    )
+
+
+def furthest(seen: Seen, far: Array) -> str:
+    """Which head looks furthest back; ``far`` is (layer, head), in tokens."""
+    layer, head = np.unravel_index(int(far.argmax()), far.shape)
+    if not far[layer, head]:
+        return "No head looks at a token between the first and the newest."
+    return (
+        f"Furthest back looks {head_name(int(layer), int(head), seen.base)}: {far[layer, head]:.1f} tokens on average, "
+        "weights on the first token counted as none."
     )
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 from inference.questions.decoding import Candidate, NextToken, Step
 from ui.answering import ask
 from ui.csv_table import csv_table
-from ui.generate import KNOWN, MOST_TOP, Options, Prompt
+from ui.generate import KNOWN, MOST_TOP, TEMPERATURES, TOP_PS, Options, Prompt, within
 from ui.generate_history import write
 from ui.masked_words import percent
 from ui.measures import CONFIG, theme
@@ -48,18 +48,17 @@ def next_token(request: NextToken, step: Step, options: Options, prompt: Prompt)
         say("The text has ended here: the newest token closes it. Go back, or another way.", role="status")
         return
     say(truth(step, expected_of(request, step, prompt), prompt.left_out), role="status")
-    most = max(1, min(options.top, MOST_TOP))
+    most = within(options.top, 1, MOST_TOP)
     first = step.candidates[:most]
     _chips(request, step, first)
     _rule(options)
     left, right = st.columns([3, 2])
     marked = [at for at, found in enumerate(first) if found.token == step.chosen.token]
     pieces = [found.piece for found in first]
-    own, drawn = [found.probability for found in first], [found.drawn for found in first]
-    figure = before_after(pieces, own, drawn, theme(), "Before and after the rule", marked=marked)
+    alone, drawn = [found.probability for found in first], [found.drawn for found in first]
+    figure = before_after(pieces, alone, drawn, theme(), "Before and after the rule", marked=marked)
     left.plotly_chart(figure, theme=None, config=CONFIG, key="generate_bars")
-    known = step.candidates[:KNOWN]
-    sums = [found.probability for found in known], [found.drawn for found in known]
+    sums = [found.probability for found in step.candidates], [found.drawn for found in step.candidates]
     curve = cumulated(*sums, step.possible, theme(), "How fast the likeliest add up")
     right.plotly_chart(curve, theme=None, config=CONFIG, key="generate_sums")
     st.caption(
@@ -99,22 +98,25 @@ def _chips(request: NextToken, step: Step, first: tuple[Candidate, ...]) -> None
         if at is not None and at < len(first):
             write(request, first[at])
 
-    strip.mount(chips, CHIPS, title="Click a token to write it", on_pick=keep)
+    if step.room:
+        strip.mount(chips, CHIPS, title="Click a token to write it", on_pick=keep)
+    else:
+        strip.mount(chips, CHIPS, title="The text is as long as the model reads, so nothing more is written")
 
 
 def _rule(options: Options) -> None:
     """Temperature, top-k, top-p and the seed."""
     columns = st.columns(4, vertical_alignment="bottom")
     _hundredths(
-        "temperature", columns[0], "Temperature", (5, 200), 5,
+        "temperature", columns[0], "Temperature", TEMPERATURES, 5,
         "Logits are divided by it: below 1 the likely become likelier, above 1 the unlikely gain.",
     )  # fmt: skip
     control(
-        Options, "top_k", columns[1].slider, "Top-k", shown=_within(options.top_k, 0, KNOWN), min_value=0,
+        Options, "top_k", columns[1].slider, "Top-k", shown=within(options.top_k, 0, KNOWN), min_value=0,
         max_value=KNOWN, help="Only the k likeliest tokens can be drawn; 0: all of them.",
     )  # fmt: skip
     _hundredths(
-        "top_p", columns[2], "Top-p", (1, 100), 1,
+        "top_p", columns[2], "Top-p", TOP_PS, 1,
         "Only the fewest tokens whose probabilities together reach this can be drawn; 1: all of them.",
     )  # fmt: skip
     with columns[3].container(horizontal=True, vertical_alignment="bottom"):
@@ -132,7 +134,7 @@ def _rule(options: Options) -> None:
 def _hundredths(name: str, place: Any, label: str, ends: tuple[int, int], step: int, told: str) -> None:
     """A slider for an option that is kept in hundredths."""
     key = f"options_{name}"
-    st.session_state[key] = _within(getattr(own(Options), name), *ends) / 100
+    st.session_state[key] = within(getattr(own(Options), name), *ends) / 100
     place.slider(
         label,
         min_value=ends[0] / 100,
@@ -142,10 +144,6 @@ def _hundredths(name: str, place: Any, label: str, ends: tuple[int, int], step: 
         help=told,
         on_change=lambda: choose_own(Options, **{name: round(100 * st.session_state[key])}),
     )
-
-
-def _within(value: int, least: int, most: int) -> int:
-    return max(least, min(value, most))
 
 
 def _table(step: Step, most: int) -> None:

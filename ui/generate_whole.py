@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from attention.mask import Array
-from attention.roles import observe
+from attention.roles import MOST_ROWS, observe
 from attention.trace import Trace
 from inference import TraceRequest
 from inference.questions.decoding import NextToken, Step
@@ -17,7 +17,7 @@ from ui.choice import Choice
 from ui.counted import counted
 from ui.generate import Options, on_path, prompt_length
 from ui.generate_looks import Seen, first_switch
-from ui.head_picking import head_of, keep_head, rank_of
+from ui.head_picking import head_name, head_of, keep_head, rank_of
 from ui.measures import CONFIG, theme
 from ui.microscope import microscope
 from ui.options import own
@@ -72,15 +72,15 @@ def _shown(choice: Choice, request: NextToken) -> str:
 def sink(choice: Choice, request: NextToken) -> None:
     """How much every head gives the first token, and what that is."""
     trace = read_whole(request)
-    if len(trace.source) < 2:
-        say("The text has one token only, which looks at itself; write or type more.", role="status")
+    if all(trace.source.special[1:]):
+        say("No word comes after the first token, so none looks back at it; write or type more.", role="status")
         return
     evidence = observe(trace)
     shares = evidence.strength("first").astype(np.float32)
     layer, head = head_of(choice, shares)
     say(sink_truth(trace, shares, float(evidence.expected("first").mean())), role="status")
     base = choice.count
-    name = f"Layer {layer + base} · head {head + base}"
+    name = head_name(layer, head, base).capitalize()
     say(f"{name} gives it {shares[layer, head]:.2f}; {rank_of(shares, layer, head)}.", role="status")
     figure = head_map.head_map(
         shares, theme(), "On the first token", "share of attention", selected=(layer, head), base=base, limit=1
@@ -90,9 +90,10 @@ def sink(choice: Choice, request: NextToken) -> None:
     left.plotly_chart(figure, theme=None, config=CONFIG, key=SINKS, on_select=kept, selection_mode="points")
     with right:
         st.caption(
-            "Each cell a head: its weight on the first token, mean over the tokens that come after it. A softmax has "
-            "to put its weight somewhere; where nothing fits, many models learn to put it on the first token, an "
-            "attention sink ([arXiv:2309.17453](https://arxiv.org/abs/2309.17453)). Click one to see it on the text."
+            "Each cell a head: its weight on the first token, mean over the tokens that come after it, special ones "
+            f"left out, of more than {MOST_ROWS} evenly spaced ones. A softmax has to put its weight somewhere; where "
+            "nothing fits, many models learn to put it on the first token, an attention sink "
+            "([arXiv:2309.17453](https://arxiv.org/abs/2309.17453)). Click one to see it on the text."
         )
         by_value = evidence.value_share("first")
         if by_value is not None:
@@ -108,8 +109,8 @@ def sink_truth(trace: Trace, shares: Array, even: float) -> str:
     """How much attention the first token has. ``shares`` is (layer, head), ``even`` what even attention would give."""
     many = int((shares > HALF).sum())
     return (
-        f"“{trace.tokens[0]}”, the first token, has {shares.mean():.2f} of all attention in this text; spread evenly, "
-        f"it would have {even:.2f}. {many} of {shares.size} heads give it more than half."
+        f"“{trace.tokens[0]}”, the first token, has {shares.mean():.2f} of the attention of the tokens after it; "
+        f"spread evenly, it would have {even:.2f}. {many} of {shares.size} heads give it more than half."
     )
 
 
@@ -145,6 +146,6 @@ def law_truth(worst: float, later: float, cached: int, seen: int, many: int) -> 
     steps = f"{seen} step{'s' if seen != 1 else ''}"
     some = "" if seen == many else f" of {many}"
     return (
-        f"In {steps}{some}, {cached} of them from kept keys and values, no weight differs by more than {worst:.1g} "
-        f"from one pass over the whole text; there, tokens that came later get {later:.1g} at most."
+        f"In {steps}{some}, {cached} of them from kept keys and values, the largest difference of a weight from one "
+        f"pass over the whole text is {worst:.1g}; there, tokens that came later get {later:.1g} at most."
     )

@@ -9,7 +9,7 @@ import streamlit as st
 from inference import Refusal
 from inference.questions.decoding import Candidate, NextToken, Step
 from ui.counted import STOPPED, counted
-from ui.generate import MOST_MORE, PICKS, Options, go_to, mark_of, text_of
+from ui.generate import MOST_MORE, PICKS, Options, go_to, mark_of, text_of, within
 from ui.generate_history import note, write
 from ui.picking import control
 from ui.refusals import say
@@ -91,35 +91,8 @@ def _written(job: Job) -> tuple[tuple[int, ...], bool]:
 
 def controls(request: NextToken, step: Step, options: Options) -> None:
     """The buttons that write, and those that go back."""
-    over = step.ended or step.room == 0
-    many = max(1, min(options.more, MOST_MORE))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.button(
-            "Next token",
-            key="generate_next",
-            icon=":material/keyboard_tab:",
-            disabled=over,
-            on_click=lambda: write(request, picked(step, options.pick)),
-            help="Write one token: the likeliest, or the one drawn under the rule",
-        )
-        st.button(
-            "Write more",
-            key="generate_more",
-            icon=":material/fast_forward:",
-            disabled=over,
-            on_click=_begin,
-            args=(Job(request, many, options.pick, request.written, request.written),),
-            help="Write as many tokens as the number beside it says, one by one; it can be stopped",
-        )
-        control(
-            Options, "more", st.number_input, "How many", shown=many, min_value=1, max_value=MOST_MORE, width=110,
-            help="Tokens that “Write more” writes",
-        )  # fmt: skip
-        control(
-            Options, "pick", st.segmented_control, "Which token is written", list(PICKS), format_func=PICKS.get,
-            required=True,
-            help="The likeliest each time, or one drawn by its probability under temperature, top-k and top-p",
-        )  # fmt: skip
+        _forward(request, step, options)
         st.button(
             "One back",
             key="generate_back",
@@ -144,6 +117,38 @@ def controls(request: NextToken, step: Step, options: Options) -> None:
             icon=":material/download:",
             help="The prompt and what was written after it, as plain text",
         )
+
+
+def _forward(request: NextToken, step: Step, options: Options) -> None:
+    """One token, or many, and which."""
+    over = step.ended or step.room == 0
+    many = within(options.more, 1, MOST_MORE)
+    st.button(
+        "Next token",
+        key="generate_next",
+        icon=":material/keyboard_tab:",
+        disabled=over,
+        on_click=lambda: write(request, picked(step, options.pick)),
+        help="Write one token: the likeliest, or the one drawn under the rule",
+    )
+    st.button(
+        "Write more",
+        key="generate_more",
+        icon=":material/fast_forward:",
+        disabled=over,
+        on_click=_begin,
+        args=(Job(request, many, options.pick, request.written, request.written),),
+        help="Write as many tokens as the number beside it says, one by one; it can be stopped",
+    )
+    control(
+        Options, "more", st.number_input, "How many", shown=many, min_value=1, max_value=MOST_MORE, width=110,
+        help="Tokens that “Write more” writes",
+    )  # fmt: skip
+    control(
+        Options, "pick", st.segmented_control, "Which token is written", list(PICKS), format_func=PICKS.get,
+        required=True,
+        help="The likeliest each time, or one drawn by its probability under temperature, top-k and top-p",
+    )  # fmt: skip
 
 
 def _begin(job: Job) -> None:

@@ -24,6 +24,15 @@ def head_of(choice: Choice, values: Array) -> tuple[int, int]:
     return int(layer), int(head)
 
 
+def head_name(layer: int, head: int, base: int) -> str:
+    """A head in a sentence; layers and heads are counted from ``base``.
+
+    >>> head_name(2, 0, 1)
+    'layer 3 · head 1'
+    """
+    return f"layer {layer + base} · head {head + base}"
+
+
 def rank_of(values: Array, layer: int, head: int) -> str:
     """How a head stands among all.
 

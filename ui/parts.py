@@ -7,7 +7,7 @@ import streamlit as st
 from attention.trace import Trace
 from ui.choice import Choice
 from ui.refusals import say
-from ui.session import choose
+from ui.session import UNSELECTED, choose
 from ui.shelf import Look
 
 KEY = "pick_part"
@@ -16,22 +16,24 @@ NAMES = {
     "decoder": "Decoder: target looks back at target",
     "cross": "Cross: target looks at source",
 }
+HELP = (
+    "A translation model reads the source with its encoder and writes the target with its decoder, which looks back at"
+    " what it has written and across at the source."
+)
 
 
 def pick_part(choice: Choice, trace: Trace, look: Look) -> None:
     """Draw the choice where there is one."""
     if len(trace.parts) > 1:
         st.session_state[KEY] = look.part or trace.part
-        fresh = {"layer": None, "head": None, "focus": None, "to": None, "pins": ""}
         st.radio(
             "Attention",
             list(trace.parts),
             key=KEY,
             format_func=NAMES.get,
             horizontal=True,
-            on_change=lambda: choose(**fresh, part=st.session_state[KEY]),
-            help="A translation model reads the source with its encoder and writes the target with its decoder, "
-            "which looks back at what it has written and across at the source.",
+            on_change=lambda: choose(**UNSELECTED, part=st.session_state[KEY]),
+            help=HELP,
         )
     if not trace.has_qkv(look.part or None):
         say(

@@ -13,8 +13,9 @@ CHOICE, WRITTEN, PAGE, NOTES = "choice", "written_query", "page", "link_notes"
 SAID = "notes_said"  # in this run
 OWN = "own_query"  # by page: what its address holds beside the choice
 
-# What belongs to one text on one model; a change of either makes the page choose anew from the numbers.
-FRESH: dict[str, Any] = {"layer": None, "head": None, "focus": None, "to": None, "pins": "", "opened": "", "cut": None}
+# What belongs to one part of a model on one text; a change of either makes the page choose anew from the numbers.
+UNSELECTED: dict[str, Any] = {"layer": None, "head": None, "focus": None, "to": None, "pins": ""}
+FRESH: dict[str, Any] = {**UNSELECTED, "opened": "", "cut": None}
 
 NEW_MODEL: dict[str, Any] = {**FRESH, "part": "", "target": ""}
 

@@ -12,7 +12,7 @@ from attention.alignment import END
 from attention.trace import Trace
 from attention.view import Cell
 from inference import TraceRequest
-from inference.questions.decoding import NextTarget, Step
+from inference.questions.decoding import Beam, BeamStep, NextTarget, Step
 from inference.text import check_text
 from ui.answering import Answerer, ask
 from ui.choice import Choice
@@ -63,6 +63,19 @@ class Translate:
 
 
 @dataclass(frozen=True, eq=False)
+class Search:
+    """Beam search as far as it came: its steps from the first on."""
+
+    steps: tuple[BeamStep, ...]
+
+    @property
+    def best(self) -> Beam:
+        """The best way that has ended, else the best so far."""
+        last = self.steps[-1]
+        return (last.finished or last.beams)[0]
+
+
+@dataclass(frozen=True, eq=False)
 class Translation:
     """A source and its translation as the model reads both.
 
@@ -74,6 +87,7 @@ class Translation:
     tokens: tuple[int, ...]  # as written; the token that ends it is the last of them where it has ended
     way: str
     trace: Trace
+    search: Search | None = None  # what beam search went through, where it wrote the tokens
 
     @property
     def length(self) -> int:

@@ -8,9 +8,9 @@ from ui.csv_table import csv_table
 from ui.options import own
 from ui.picking import control
 from ui.refusals import say
-from ui.translate import Translate, Translation, nats, width_of
+from ui.translate import Search, Translate, Translation, nats, width_of
 from ui.translate_strip import logs_of
-from ui.translate_writing import Search, beams
+from ui.translate_writing import beams
 from viz import tree
 from viz.tree import Node
 
@@ -21,12 +21,12 @@ TREE = "translate_tree"
 def beam_tree(translation: Translation) -> None:
     """The tree, one sentence about it, and the finished ways as a table. Raises Refusal."""
     options = own(Translate)
-    search = beams(translation.asked, width_of(options))
+    search = translation.search or beams(translation.asked, width_of(options))
     say(truth(translation, search), "status")
     nodes = nodes_of(search, options.dropped)
     if len(nodes) > MOST_NODES:
         say(f"The first {MOST_NODES} of {len(nodes)} nodes are drawn.", "status")
-    best = name_of(search.best)
+    best = name_of(search.best.tokens)
     tree.mount(
         nodes[:MOST_NODES],
         TREE,
@@ -70,13 +70,13 @@ def nodes_of(search: Search, dropped: bool) -> list[Node]:
 
 
 def truth(translation: Translation, search: Search) -> str:
-    """Whether searching found another translation than the one shown above, and which is likelier."""
+    """Whether searching found another translation than the one shown above, and how likely that one is."""
     looked = sum(len(step.branches) for step in search.steps)
-    best = (search.steps[-1].finished or search.steps[-1].beams)[0]
-    said = f"In {len(search.steps)} steps {looked} continuations were looked at; best is “{best.text}”."
+    best = search.best.text
+    said = f"In {len(search.steps)} steps {looked} continuations were looked at; best is “{best}”."
     if translation.way == "beam":
         return said
-    if best.tokens[: translation.length] == translation.tokens[: translation.length] and translation.ended:
+    if best.strip() == translation.text.strip():
         return f"{said} It is the translation above."
     return f"{said} The translation above is another; its log-probability is {nats(float(logs_of(translation).sum()))}."
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import streamlit as st
@@ -10,19 +11,20 @@ from attention.cause import Set
 from attention.edits import Ablate, Cut, Edit, pack
 from attention.trace import Trace
 from attention.view import Cell, View
-from ui.cause_controls import typed_notes
+from ui.cause_controls import listed_and_typed, typed_notes
 from ui.cause_edits import NOTHING, Head, edits_of, toggled, told
 from ui.cause_watch import Cause
 from ui.choice import Choice
 from ui.options import choose_own, own
 from ui.picking import control
+from ui.refusals import say
 from ui.translate import CLICKS, SCOPES, SIDES, Translate, Translation
 from ui.translate_heads import CrossHead, named
 from ui.translate_strip import cells_of
 from viz import strip
 from viz.strip import Chip
 
-STRIP, LIST, TYPED = "translate_cut", "translate_removed", "translate_typed"
+STRIP = "translate_cut"
 PART_NAMES = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross"}
 
 
@@ -85,10 +87,11 @@ def pick_look(choice: Choice, translation: Translation, head: CrossHead, at: int
     trace = translation.trace
     word = next((cell for cell in cells_of(choice, translation) if cell.pieces[0] <= at < cell.pieces[1]), None)
     if word is None:
+        say("Click a word of the translation above first; the end is hidden with the special tokens.", "status")
         return
     heads, scope = heads_of(trace, head, own(Translate).scope), edits
     cells = View(trace, "cross", words=choice.words, special=choice.special).keys
-    gone = {edit.key for edit in edits if isinstance(edit, Cut) and word.pieces[0] <= edit.query < word.pieces[1]}
+    gone = {cut.key for cut in _cross_cuts(edits) if word.pieces[0] <= cut.query < word.pieces[1]}
     chips = [
         Chip(cell.text, special=cell.special, mark="removed" if gone & set(range(*cell.pieces)) else "")
         for cell in cells
@@ -135,16 +138,21 @@ def in_words(edits: Set, trace: Trace, base: int) -> str:
         said.append(f"without {names}")
     elif heads:
         said.append(f"without {len(heads)} heads")
-    looks = {(edit.query, edit.key) for edit in edits if isinstance(edit, Cut) and edit.part == "cross"}
-    number = len({(edit.layer, edit.head) for edit in edits if isinstance(edit, Cut) and edit.part == "cross"})
+    cut = _cross_cuts(edits)
+    looks = Counter((edit.query, edit.key) for edit in cut)  # in how many heads each is cut
     for query, key in sorted(looks)[:3]:
         name = f"“{trace.source.pieces[key]}”" if key < len(trace.source) else f"source token {key}"
-        said.append(f"with step {query + 1} not seeing {name} in {number} head{'s' * (number > 1)}")
-    others = len(edits) - len(heads) - sum(isinstance(edit, Cut) and edit.part == "cross" for edit in edits)
+        many = looks[query, key]
+        said.append(f"with step {query + 1} not seeing {name} in {many} head{'s' * (many > 1)}")
+    others = len(edits) - len(heads) - len(cut)
     more = len(looks) - 3
-    said += [f"with {more} more looks cut"] if more > 0 else []
+    said += [f"with {more} more look{'s' * (more > 1)} cut"] if more > 0 else []
     said += [f"with {others} other edit{'s' * (others > 1)}"] if others else []
     return ", ".join(said)
+
+
+def _cross_cuts(edits: Set) -> list[Cut]:
+    return [edit for edit in edits if isinstance(edit, Cut) and edit.part == "cross"]
 
 
 def listed(edits: Set, trace: Trace, base: int) -> None:
@@ -152,20 +160,10 @@ def listed(edits: Set, trace: Trace, base: int) -> None:
     with st.expander("All that is removed"):
         st.button("Put all back", key="translate_back", on_click=put, args=((),), help="Nothing is removed")
         names = [f"{edit.part or trace.part}: {told(edit, base)}" for edit in edits]
-        st.session_state[LIST] = list(range(len(edits)))
-        st.multiselect(
-            "Removed",
-            range(len(edits)),
-            key=LIST,
-            format_func=lambda at: names[at] if at < len(names) else "",
-            on_change=lambda: put(tuple(edits[at] for at in sorted(st.session_state[LIST]))),
-            help="Take one out of the list to put it back.",
-        )
-        st.session_state[TYPED] = pack(edits)
-        st.text_input(
-            "As typed",
-            key=TYPED,
-            on_change=lambda: choose_own(Translate, edits=st.session_state[TYPED].strip() or NOTHING),
-            help="ax2-5: no cross head 2-5. ae0-1: no encoder head 0-1. ad0-1: no decoder head 0-1. ux2-5: it looks"
-            " evenly. cx2-5-3-4: there step 3 does not see source token 4. Counted from 0, with commas.",
+        listed_and_typed(
+            Translate,
+            edits,
+            names,
+            "ax2-5: no cross head 2-5. ae0-1: no encoder head 0-1. ad0-1: no decoder head 0-1. ux2-5: it looks evenly."
+            " cx2-5-3-4: there step 3 does not see source token 4. Counted from 0, with commas.",
         )

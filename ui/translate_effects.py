@@ -73,15 +73,7 @@ def every_head(translation: Translation, head: CrossHead, edits: Set, options: T
     values = np.full((places[-1][0] + 1, max(one for _, one in places) + 1), np.nan, np.float32)
     for place, change in zip(places, found.changes, strict=False):
         values[place] = change
-    most = int(np.abs(found.changes).argmax())
-    verb = "falls" if found.changes[most] < 0 else "rises"
-    other = int(found.others.sum())
-    say(
-        f"Alone, {part} head {named(*places[most], base)} matters most: without it the"
-        f" translation's log-probability {verb} by {small(abs(float(found.changes[most])))} nats. Without {other} of"
-        f" {len(found.changes)} heads, the model would put another token first somewhere.",
-        "status",
-    )
+    say(truth(found, places, part, base), "status")
     selected = (head.layer, head.head) if part == "cross" else None
     figure = head_map(
         values, theme(), "What each head's removal changes", UNIT, diverging=True, selected=selected, base=base
@@ -97,10 +89,11 @@ def every_head(translation: Translation, head: CrossHead, edits: Set, options: T
             head_clicked(place, part, edits, options)
 
     st.plotly_chart(figure, theme=None, config=CONFIG, key=MAP, on_select=clicked)
+    so = ", so that greedy decoding writes another text" if translation.way == "greedy" else ""
     st.caption(
         "Each cell is one head, removed while all others stay: by how much the translation that was written first"
-        " becomes less or more likely. Ring: the model would put another token first somewhere, so that greedy decoding"
-        " writes another text. Cross: removed. A click removes a head, or puts it back."
+        f" becomes less or more likely. Ring: the model would put another token first somewhere{so}. Cross: removed."
+        " A click removes a head, or puts it back."
     )
     rows = [
         (part, layer + base, one + base, float(change), bool(turned))
@@ -109,6 +102,18 @@ def every_head(translation: Translation, head: CrossHead, edits: Set, options: T
     table = csv_table(("part", "layer", "head", UNIT, "another token first"), rows)
     st.download_button(
         "Save the table", table, "headlight-every-head.csv", "text/csv", icon=":material/download:", help="All digits"
+    )
+
+
+def truth(found: Effects, places: Sequence[Head], part: str, base: int) -> str:
+    """Which head matters most, among those that were removed so far, and how many change a token."""
+    most = int(np.abs(found.changes).argmax())
+    verb = "falls" if found.changes[most] < 0 else "rises"
+    some = f" of the first {len(found.changes)}" if len(found.changes) < len(places) else ""
+    return (
+        f"Alone, {part} head {named(*places[most], base)} matters most{some}: without it the translation's"
+        f" log-probability {verb} by {small(abs(float(found.changes[most])))} nats. Without {int(found.others.sum())}"
+        f" of {len(found.changes)} heads, the model would put another token first somewhere."
     )
 
 

@@ -16,7 +16,7 @@ from ui.picking import control
 from ui.translate import Translate
 
 MEAN = "mean"
-_PLACE = re.compile(r"([0-9]{1,4})-([0-9]{1,4})")
+_PLACE = re.compile(r"(0|[1-9][0-9]{0,3})-(0|[1-9][0-9]{0,3})")
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,13 +11,12 @@ import streamlit as st
 from ui.choice import Choice
 from ui.microscope import microscope
 from ui.options import choose_own
-from ui.parts import NAMES
-from ui.session import choose, current
+from ui.parts import HELP, NAMES
+from ui.session import UNSELECTED, choose, current
 from ui.translate import SIDES, Translate, Translation
 from ui.translate_heads import CrossHead, keep_head
 
 SIDE = "translate_side"
-FRESH = {"layer": None, "head": None, "focus": None, "to": None, "pins": ""}
 
 
 def parts(choice: Choice, translation: Translation, head: CrossHead, options: Translate) -> None:
@@ -31,8 +30,7 @@ def parts(choice: Choice, translation: Translation, head: CrossHead, options: Tr
         format_func=NAMES.get,
         required=True,
         on_change=_another,
-        help="A translation model reads the source with its encoder and writes the target with its decoder, which looks"
-        " back at what it has written and across at the source.",
+        help=HELP,
     )
     if side == "cross":
         choice = replace(choice, layer=head.layer, head=head.head)
@@ -56,5 +54,5 @@ def parts(choice: Choice, translation: Translation, head: CrossHead, options: Tr
 
 
 def _another() -> None:
-    choose(**FRESH)
+    choose(**UNSELECTED)
     choose_own(Translate, side=st.session_state[SIDE])

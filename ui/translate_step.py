@@ -38,30 +38,20 @@ def step_of(translation: Translation, head: CrossHead, options: Translate, word:
 
 def one_step(translation: Translation, head: CrossHead, at: int, options: Translate) -> None:
     """The step that is chosen, with buttons to the next and the one before."""
-
     step = translation.step(at, max(1, min(options.top, MOST_TOP)))
     _move(at, translation)
-    looks = across(translation, head, at)
+    looks = head.weights(translation.trace, at)
     say(truth(translation, step, at, looks, head), "status")
     left, right = st.columns(2)
     with left:
         _read(translation, at)
-        if looks is not None:
-            _source(translation, looks, head)
+        _source(translation, looks, head)
     with right:
         _candidates(translation, step, at)
 
 
-def across(translation: Translation, head: CrossHead, at: int) -> Array | None:
-    """The weights over the source, (source token,), at step ``at``."""
-    trace = translation.trace
-    if "cross" not in trace.parts or trace.target is None or at >= len(trace.target):
-        return None
-    return head.weights(trace, at)
-
-
-def truth(translation: Translation, step: Step, at: int, looks: Array | None, head: CrossHead) -> str:
-    """One true sentence about the step."""
+def truth(translation: Translation, step: Step, at: int, looks: Array, head: CrossHead) -> str:
+    """One true sentence about the step; ``looks``, (source token,), is where the head looks in the source."""
     best = step.candidates[0]
     total = translation.length + 1
     said = f"Step {at + 1} of {total}: the model puts “{best.piece}” first ({percent(best.probability)}"
@@ -70,8 +60,6 @@ def truth(translation: Translation, step: Step, at: int, looks: Array | None, he
         "" if mine is None or mine.token == best.token else f"; written is “{mine.piece}”, {percent(mine.probability)}"
     )
     said += f"), with {step.entropy:.2f} bits of uncertainty"
-    if looks is None:
-        return f"{said}."
     row = translation.trace.source
     place = int(looks.argmax())
     return f"{said}; {head.told} looks most at “{row.pieces[place]}” ({looks[place]:.2f})."
@@ -107,12 +95,11 @@ def _read(translation: Translation, at: int) -> None:
     chips = []
     for place, piece in enumerate(row.pieces):
         hidden = place > at
-        glued = place > 1 and row.words[place] is not None and row.words[place] == row.words[place - 1]
         chips.append(
             Chip(
                 piece,
                 mark="masked" if hidden else "chosen" if place == at else "",
-                glued=glued,
+                glued=row.goes_on(place),
                 special=row.words[place] is None,
                 title="not written yet: hidden by the causal mask" if hidden else "read",
             )
@@ -130,7 +117,7 @@ def _source(translation: Translation, looks: Array, head: CrossHead) -> None:
         Chip(
             piece,
             shade=float(looks[place]),
-            glued=place > 0 and row.words[place] is not None and row.words[place] == row.words[place - 1],
+            glued=row.goes_on(place),
             special=row.words[place] is None,
             title=f"{looks[place]:.4f}",
             label=f"{looks[place]:.2f}" if looks[place] >= 0.1 else "",

@@ -38,8 +38,6 @@ def logs_of(translation: Translation) -> Array:
 
 def cells_of(choice: Choice, translation: Translation) -> tuple[Cell, ...]:
     """What the steps write, by pieces or by words; their ``pieces`` count steps."""
-    if "cross" not in translation.trace.parts:
-        return ()
     trace = read(translation.trace, ReadAt.WRITING)
     return View(trace, "cross", words=choice.words, special=choice.special).queries
 
@@ -54,7 +52,7 @@ def apart(label: str, glued: bool) -> str:
 
 
 def target_strip(choice: Choice, translation: Translation, at: int, logs: Array) -> None:
-    """The translation as text that can be copied, and as chips; the step ``at`` is outlined."""
+    """The translation as chips, the step ``at`` outlined; and a sentence where the model has not ended it."""
     cells = cells_of(choice, translation)
     chips = []
     for place, cell in enumerate(cells):
@@ -78,8 +76,8 @@ def target_strip(choice: Choice, translation: Translation, at: int, logs: Array)
         if place is not None and place < len(cells):
             choose_own(Translate, step=cells[place].pieces[0])
 
-    product = ", of a word of several pieces the product" if choice.words else ""
-    title = f"The translation, each with its probability after what stands before{product}. Click one for its step"
+    what, product = ("word", ", the product over its pieces") if choice.words else ("token", "")
+    title = f"The translation, each {what} with its probability given those before it{product}. Click one for its step"
     strip.mount(chips, STRIP, title=title, on_pick=keep)
     if not translation.ended and translation.way != "own":
         say(f"The model has not ended its text here; {translation.length} tokens of it are shown.", "status")

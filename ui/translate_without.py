@@ -126,10 +126,9 @@ def _rows(translation: Translation, logs: Array) -> list[tuple[int, str, float]]
 
 def _side(translation: Translation, logs: Array, marked: set[int], mark: str, title: str) -> None:
     row = translation.trace.target
-    words = () if row is None else row.words[1:]
     chips = []
     for at, piece in enumerate(translation.pieces):
-        glued = at > 0 and words[at] is not None and words[at] == words[at - 1]
+        glued = row is not None and row.goes_on(at + 1)  # after the start token
         label = apart(percent(float(np.exp(logs[at]))), glued)
         chips.append(Chip(piece, mark=mark if at in marked else "", glued=glued, label=label))
     strip.mount(chips, f"translate_{title.lower()}", title=f"{title}: {nats(float(logs.sum()))} in all")

@@ -66,8 +66,9 @@ def matrix(choice: Choice, translation: Translation, head: CrossHead, at: int, o
 
     def keep() -> None:
         place = picked(st.session_state[MATRIX])
-        if place is not None and place[0] < len(found.target):
-            choose_own(Translate, step=found.target[place[0]].pieces[0] - options.late)
+        step = -1 if place is None or place[0] >= len(found.target) else step_at(found, place[0])
+        if step >= 0:
+            choose_own(Translate, step=step)
 
     st.plotly_chart(figure, theme=None, config=CONFIG, key=MATRIX, on_select=keep, selection_mode="points")
     _below(translation, found, head)
@@ -80,6 +81,11 @@ def row_of(found: Alignment, at: int) -> int | None:
     return next((row for row, cell in enumerate(found.target) if cell.pieces[0] <= token < cell.pieces[1]), None)
 
 
+def step_at(found: Alignment, row: int) -> int:
+    """The step that writes a row's token, of a word its first; -1 for the start token, which no step writes."""
+    return found.target[row].pieces[0] - (found.read_at is ReadAt.OWN)
+
+
 def truth(translation: Translation, found: Alignment, head: CrossHead, at: int) -> str:
     """One true sentence: where the chosen word looks, and how this head stands among the others."""
     said, row = "", row_of(found, at)
@@ -89,12 +95,14 @@ def truth(translation: Translation, found: Alignment, head: CrossHead, at: int) 
         word, weight = found.source[best].text, found.weights[row, best]
         said = f"{when} “{translation.shown(found.target[row])}”, "
         said += f"{head.told} looks at the word “{word}” most ({weight:.2f}). "
+    if not head.covering.any():
+        return said or "Nothing is written yet, so no head can be told from another."
     if head.mean:
         return f"{said}Of all heads, {named(*head.best, head.base)} picks the source words one by one best."
     mine = head.covering[head.layer, head.head]
     more = int((head.covering > mine).sum())
-    others = "more than in any other head" if not more else f"{more} of {head.covering.size} heads have more"
-    return f"{said}A source piece gets {mine:.2f} from its best step on average, {others}."
+    others = "no other head has more" if not more else f"{more} of {head.covering.size} heads have more"
+    return f"{said}A source piece gets {mine:.2f} from its best step on average; {others}."
 
 
 def _below(translation: Translation, found: Alignment, head: CrossHead) -> None:

@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import streamlit as st
 
 from attention.trace import Trace
 from inference import Refusal, TraceRequest
-from inference.questions.decoding import BeamStep, NextBeams, NextTarget
+from inference.questions.decoding import NextBeams, NextTarget
 from inference.text import check_text
 from ui.answering import Answerer, ask
 from ui.choice import Choice
 from ui.counted import counted
 from ui.refusals import say
 from ui.shelf import backend
-from ui.translate import Translation, trace_of
+from ui.translate import Search, Translation, trace_of
 
 MOST_WRITTEN = 200  # tokens
-
-
-@dataclass(frozen=True, eq=False)
-class Search:
-    """Beam search as far as it came: its steps from the first on."""
-
-    steps: tuple[BeamStep, ...]
-
-    @property
-    def best(self) -> tuple[int, ...]:
-        """The tokens of the best way that has ended, else of the best so far."""
-        last = self.steps[-1]
-        return (last.finished or last.beams)[0].tokens
 
 
 def translate(choice: Choice, asked: NextTarget, who: Answerer, way: str, width: int) -> Translation | None:
@@ -43,8 +30,9 @@ def translate(choice: Choice, asked: NextTarget, who: Answerer, way: str, width:
         row = trace.target
         tokens = () if row is None else row.ids[1:]
         return Translation(who, asked, tokens, way, trace)
-    tokens = beams(asked, width).best if way == "beam" else greedy(asked)
-    return Translation(who, asked, tokens, way, _read(trace_of(asked, tokens)))
+    search = beams(asked, width) if way == "beam" else None
+    tokens = greedy(asked) if search is None else search.best.tokens
+    return Translation(who, asked, tokens, way, _read(trace_of(asked, tokens)), search)
 
 
 def given(asked: NextTarget, target: str) -> TraceRequest:

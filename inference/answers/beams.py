@@ -40,9 +40,13 @@ def answer(loaded: Loaded, question: NextBeams) -> BeamStep:
     beams = question.beams or (Beam(),)
     _refuse_odd(loaded, question, writing, beams)
     with refusing(f"{loaded.id.name} failed while writing here. Change the text or pick another model."):
-        passed = decoding.read(loaded.model, writing, [beam.tokens for beam in beams])
-        settings = passed.start.settings
-        ways = _ways(loaded, writing, passed, beams, question.width)
+        return _step(loaded, question, writing, beams)
+
+
+def _step(loaded: Loaded, question: NextBeams, writing: Writing, beams: Sequence[Beam]) -> BeamStep:
+    passed = decoding.read(loaded.model, writing, [beam.tokens for beam in beams])
+    settings = passed.start.settings
+    ways = _ways(loaded, writing, passed, beams, question.width)
     length = len(beams[0].tokens) + 1
     alive = [way for way in ways if not way.stops][: question.width]
     ended = [way for way in ways[: question.width] if way.stops]

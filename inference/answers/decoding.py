@@ -57,7 +57,7 @@ def answer(loaded: Loaded, question: NextStep) -> Step:
         possible=int(np.count_nonzero(candidates.drawn)),
         vocabulary=candidates.own.size,
         ended=bool(question.written) and question.written[-1] in candidates.ends,
-        room=max(0, writing.longest - len(row)),
+        room=max(0, min(writing.longest, loaded.limit) - len(row)),
         cached=passed.cached,
         looks=_kept(passed.looks),
         across=_kept(passed.across),

@@ -12,6 +12,7 @@ from attention.edits import Edit
 from inference import edits, growing
 from inference.answers.inputs import read, tensors
 from inference.answers.sentence import judgements
+from inference.batching import MOST_TOKENS
 from inference.blanks import pieces_of, prepare, shown
 from inference.errors import Refusal, refusing
 from inference.loading import Loaded
@@ -26,20 +27,26 @@ from inference.questions.effects import (
 from inference.reading import Reading
 from inference.records import numpy
 
-MOST_TOKENS = 4096  # of one batch, all sets together
 MOST_SETS = 2048  # in one question
 TOP = 5
 
 
 def answer(loaded: Loaded, question: AnyEffects) -> Effect:
     """The watched answer under each set; raises Refusal for edits or words that do not fit the model."""
-    if len(question.edits) > MOST_SETS:
-        raise Refusal(f"{len(question.edits)} sets of edits were asked for; at most {MOST_SETS} fit one question.")
+    refuse_sets(question.edits)
     if isinstance(question, VectorEffects):
         return _vectors(loaded, question)
     if isinstance(question, FollowsEffects):
         return _follows(loaded, question)
     return _words(loaded, question)
+
+
+def refuse_sets(sets: Sequence[Sequence[Edit]]) -> None:
+    """Raises Refusal for no set of edits, or for more than one question takes."""
+    if not 1 <= len(sets) <= MOST_SETS:
+        raise Refusal(
+            f"{len(sets)} sets of edits were asked for; at least one and at most {MOST_SETS} fit one question."
+        )
 
 
 def outputs(loaded: Loaded, reading: Reading, sets: Sequence[Sequence[Edit]]) -> Iterator[Any]:

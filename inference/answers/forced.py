@@ -11,8 +11,9 @@ from torch import Tensor
 from attention.edits import Edit
 from inference import edits, writing
 from inference.answers.decoding import refuse_odd_tokens
+from inference.answers.effects import refuse_sets
 from inference.answers.inputs import read
-from inference.batching import ENDLESS
+from inference.batching import MOST_TOKENS, refuse_edits
 from inference.blanks import shown
 from inference.decoding import Writing
 from inference.errors import Refusal, refusing
@@ -20,23 +21,19 @@ from inference.loading import Loaded
 from inference.questions.forced import Forced, ForcedTarget
 from inference.records import numpy
 
-MOST_TOKENS = 4096  # of one batch, all sets together
 MOST_NUMBERS = 2**25  # logits of one batch
-MOST_SETS = 2048  # in one question
 
 
 def answer(loaded: Loaded, question: ForcedTarget) -> Forced:
     """Every token's log-probability under each set; raises Refusal for edits that do not fit the model."""
-    if len(question.edits) > MOST_SETS:
-        raise Refusal(f"{len(question.edits)} sets of edits were asked for; at most {MOST_SETS} fit one question.")
+    refuse_sets(question.edits)
     if not question.written:
         raise Refusal("The translation is empty. Type one, or let the model write.", way_out="text")
     source = read(loaded, question.text, cut=question.cut)
     refuse_odd_tokens(loaded, Writing(source.ids, loaded.limit), question.written)
     target, _ = writing.target_of(loaded, question.written)
-    looking = {"encoder": len(source.ids), "decoder": ENDLESS, "cross": ENDLESS}
-    for mine in filter(None, question.edits):
-        edits.check(loaded.model, mine, looking, {**looking, "cross": len(source.ids)})
+    for mine in question.edits:
+        refuse_edits(loaded, mine, len(source.ids), None)
     written = torch.tensor(question.written)
     logs, likeliest = [], []
     with refusing(f"{loaded.id.name} failed while reading this translation. Change it or pick another model."):

@@ -39,10 +39,10 @@ Signatures: `{bleu_signature}`, `{chrf_signature}`.
 Told the right translation so far, {accuracy:.1%} of {pieces_scored:,} next pieces are right, loss {loss:.2f} nats a
 piece.
 
-Cross-attention head {head} (layer and head from 0) puts its largest weight on the right source word for
-{aligned:.0%} of {words} word pairs in {aligned_sentences} sentences of our own, read at the step that writes the word,
-the query before it, the end mark left out ({with_end:.0%} where the end mark may win too). At the word's own place it
-is {own_place:.0%}; a straight line from first piece to last gets {diagonal:.0%}.
+Cross-attention head {head} (layer and head from 0) puts its largest weight on the right source word for {aligned:.0%}
+of {words} word pairs in {aligned_sentences} sentences of our own, read at the step that writes the word, the query
+before it, the end mark left out ({with_end:.0%} where the end mark may win too). It is the best of all heads on these
+very pairs. At the word's own place it is {own_place:.0%}; a straight line from first piece to last gets {diagonal:.0%}.
 
 ## Samples
 

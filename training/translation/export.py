@@ -17,13 +17,14 @@ from training.folder import SCORES, seal
 from training.precision import precision
 from training.translation import vocabulary
 from training.translation.alignment import alignment
+from training.translation.batches import Batches
 from training.translation.card import card
 from training.translation.config import Config
 from training.translation.curves import curves
 from training.translation.evaluate import forced, sacrebleu, scored, translate
 from training.translation.model import BEAMS, build
 from training.translation.pairs import HeldOut, Pair, pairs, split
-from training.translation.run import own_tokenizer, spread
+from training.translation.run import own_tokenizer, read_batches, spread
 
 SHORT, LONG = 7, 12  # words: a source with at most, or at least, so many
 # Sentences of our own that show what the model can do and what it cannot.
@@ -53,7 +54,9 @@ def export(config: Config, folder: Path, *, sentences: int | None = None) -> Non
     progress = checkpoint.load(saved, model)
     model.half().save_pretrained(folder)
     vocabulary.wrapped(tokenizer.backend_tokenizer, config.shape.positions).save_pretrained(folder)
-    scores = _run(config, progress, train, held) | assessed(folder, train, spread(held, sentences))
+    scores = _run(config, progress, read_batches(config, tokenizer, train), held) | assessed(
+        folder, train, spread(held, sentences)
+    )
     (folder / SCORES).write_text(json.dumps(scores, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     (folder / "curves.svg").write_text(curves(config.run / "metrics.jsonl"), encoding="utf-8")
     (folder / "README.md").write_text(card(config, folder, scores), encoding="utf-8")
@@ -101,13 +104,13 @@ def _group(found: dict[str, list[str]], held: Sequence[HeldOut], places: Sequenc
     return scores
 
 
-def _run(config: Config, progress: Progress, train: Sequence[Pair], held: Sequence[HeldOut]) -> dict[str, Any]:
+def _run(config: Config, progress: Progress, batches: Batches, held: Sequence[HeldOut]) -> dict[str, Any]:
     """What was read, and for how long."""
     return {
         "step": progress.step,
         "pieces": progress.pieces,
         "hours": progress.seconds / 3600,
-        "pairs": len(train),
+        "pairs": len(batches.targets.lengths),
         "held_out": len(held),
         "share_held_out": config.data.held_out,
     }

@@ -26,13 +26,20 @@ def pairs(file: Path) -> Iterator[Pair]:
     """Every pair of a .tsv or .tsv.xz file, cleaned; further columns are not read. Raises Refusal."""
     if not file.is_file() or not file.name.endswith((".tsv", ".tsv.xz")):
         raise Refusal(f"There are no pairs at {file}. Name a .tsv or .tsv.xz file: source, tab, target.")
+    for number, line in enumerate(_lines(file), start=1):
+        columns = [clean(column) for column in line.rstrip("\n").split("\t")]
+        if len(columns) < 2 or not all(columns[:2]):
+            raise Refusal(f"Line {number} of {file.name} does not hold a source, a tab and a target.")
+        yield columns[0], columns[1]
+
+
+def _lines(file: Path) -> Iterator[str]:
     unpacked = lzma.open if file.suffix == ".xz" else open
-    with unpacked(file, "rt", encoding="utf-8") as stream:
-        for number, line in enumerate(stream, start=1):
-            columns = [clean(column) for column in line.rstrip("\n").split("\t")]
-            if len(columns) < 2 or not all(columns[:2]):
-                raise Refusal(f"Line {number} of {file.name} does not hold a source, a tab and a target.")
-            yield columns[0], columns[1]
+    try:
+        with unpacked(file, "rt", encoding="utf-8") as stream:
+            yield from stream
+    except (OSError, EOFError, lzma.LZMAError, UnicodeDecodeError) as error:
+        raise Refusal(f"{file.name} cannot be read as UTF-8 text: {error}. Fetch or save it again.") from error
 
 
 def split(given: Iterable[Pair], share: float) -> tuple[list[Pair], list[HeldOut]]:

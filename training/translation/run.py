@@ -9,6 +9,7 @@ from typing import ClassVar
 import torch
 from transformers import MarianMTModel, PreTrainedTokenizerFast
 
+from inference.errors import Refusal
 from training import checkpoint, loop, schedule
 from training.checkpoint import Progress
 from training.loop import Learned
@@ -80,6 +81,11 @@ def ready(config: Config) -> Run:
     """Reads the pairs, learns the vocabulary once, builds the model, and takes up the last checkpoint if any."""
     sacrebleu()
     train_pairs, held = split(pairs(config.pairs.path), config.data.held_out)
+    if not train_pairs or not held:
+        raise Refusal(
+            f"{config.pairs.path.name} leaves {len(train_pairs)} pairs to train on and {len(held)} sources held out;"
+            " both are needed. Bring more pairs or change [data] held_out."
+        )
     tokenizer = own_tokenizer(config, train_pairs)
     where = precision(config.loop.precision)
     model = build(config.shape, tokenizer, config.loop.seed).to(where.device).train()
@@ -89,7 +95,7 @@ def ready(config: Config) -> Run:
     if saved.exists():
         progress = checkpoint.load(saved, model, descent)
     metrics = Metrics(config.run, progress.metrics_bytes)
-    batches = _batches(config, tokenizer, train_pairs)
+    batches = read_batches(config, tokenizer, train_pairs)
     pieces = len(batches.sources.pieces) + len(batches.targets.pieces)
     metrics.note(
         f"{'resumed' if saved.exists() else 'started'} at step {progress.step}; {len(batches.sources.lengths):,} pairs"
@@ -120,7 +126,7 @@ def own_tokenizer(config: Config, train_pairs: list[Pair]) -> PreTrainedTokenize
     return vocabulary.load(folder)
 
 
-def _batches(config: Config, tokenizer: PreTrainedTokenizerFast, train_pairs: list[Pair]) -> Batches:
+def read_batches(config: Config, tokenizer: PreTrainedTokenizerFast, train_pairs: list[Pair]) -> Batches:
     """The training pairs in pieces, without those that are too long."""
     rows = [encoded(tokenizer, side) for side in zip(*train_pairs, strict=True)]
     fit = [pair for pair in zip(*rows, strict=True) if max(map(len, pair)) <= config.data.longest]
