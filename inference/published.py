@@ -1,4 +1,4 @@
-"""How well the translator that comes with the app does on sentences it never saw, as measured when it was exported."""
+"""How well our own embedded models do on texts they never saw, as measured when they were exported."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from inference.embedded import ASSETS, TRANSLATOR
+from inference.embedded import ASSETS, BERT, TRANSLATOR
 
 SCORES = "evaluation.json"
 
@@ -34,6 +34,42 @@ class Published:
     copied: Measured
     short: Measured
     long: Measured
+
+
+@dataclass(frozen=True)
+class Guessed:
+    """Shares, 0 to 1, of held-out masked pieces that the first guess, or one of the first five, gets right.
+
+    ``common_first`` and ``common_five`` are what the commonest pieces would get; ``follows`` is the share of pairs of
+    texts judged rightly, of which half belong together.
+    """
+
+    masked: int
+    first: float
+    five: float
+    common_first: float
+    common_five: float
+    pairs: int
+    follows: float
+
+
+def guessed(model: str, assets: Path = ASSETS) -> Guessed | None:
+    """The figures beside the embedded BERT's weights, over all its held-out texts; None as with ``published``."""
+    if model != BERT:
+        return None
+    try:
+        sources = list(json.loads((assets / model / SCORES).read_text(encoding="utf-8"))["sources"].values())
+        masked, pairs = (sum(int(source[name]) for source in sources) for name in ("masked", "pairs"))
+        shares = [sum(source[name] * source["masked"] for source in sources) / masked for name in _SHARES]
+        follows = sum(source["next_sentence"] * source["pairs"] for source in sources) / pairs
+        first, five, common_first, common_five = shares
+        found = Guessed(masked, first, five, common_first, common_five, pairs, follows)
+        return found if all(math.isfinite(share) for share in (*shares, follows)) else None
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
+        return None
+
+
+_SHARES = ("top1", "top5", "baseline_top1", "baseline_top5")
 
 
 def published(model: str, assets: Path = ASSETS) -> Published | None:

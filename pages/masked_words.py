@@ -10,6 +10,7 @@ from ui.choice import Choice
 from ui.composing import compose
 from ui.corruption import lesson
 from ui.guesses import guesses
+from ui.guesses_published import published
 from ui.importance import words
 from ui.lens import layers
 from ui.masked_words import SHOWS, Options, pick_blank, request_of, text_strip, texts_of
@@ -90,4 +91,5 @@ try:
     draw(chosen, answerer)
 except Refusal as refusal:
     refused(refusal, answerer, chosen)
+published(answerer)
 how_to_read()

@@ -6,6 +6,7 @@ from inference import Refusal
 from inference.heads import NEXT_SENTENCE
 from ui.answering import pick_answerer, refused
 from ui.composing import compose
+from ui.guesses_published import published
 from ui.looking_across import looking_across
 from ui.models import kind_of
 from ui.next_sentence import Options, judgement, pair_of
@@ -39,4 +40,5 @@ try:
     own_pairs(answerer)
 except Refusal as refusal:
     refused(refusal, answerer, chosen)
+published(answerer)
 how_to_read()

@@ -244,7 +244,8 @@ def test_all_heads_of_prompt_and_written_tokens(page, writer) -> None:  # noqa: 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama"])
 def test_the_maps_are_those_of_one_pass(page, writer, name: str) -> None:  # noqa: F811
-    opened(page, writer, name, show="looks", more=4)
+    # A text of its own: answers are kept, and one to a question asked alone elsewhere was read anew.
+    opened(page, writer, name, show="looks", more=4, text=f"{TEXT} and slept")
     page.get_by_role("button", name="Write more").click()
     path_of(page, 4)
     page.get_by_text("Is this the same as reading it at once?").click()

@@ -1,4 +1,4 @@
-"""Figures of the embedded translator as its evaluation file has them; nothing for others or a broken file."""
+"""Figures of the embedded models as their evaluation files have them; nothing for others or a broken file."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import math
 
 import pytest
 
-from inference.embedded import TRANSLATOR
-from inference.published import Measured, published
+from inference.embedded import BERT, TRANSLATOR
+from inference.published import Guessed, Measured, guessed, published
 
 
 def scores(**changes):
@@ -55,3 +55,28 @@ def test_a_broken_file_gives_nothing(tmp_path, text):
 
 def test_no_file_gives_nothing(tmp_path):
     assert published(TRANSLATOR, tmp_path) is None
+
+
+ONE = {"masked": 30, "top1": 0.5, "top5": 0.8, "baseline_top1": 0.1, "baseline_top5": 0.2, "pairs": 10,
+       "next_sentence": 0.9}  # fmt: skip
+OTHER = {"masked": 10, "top1": 0.1, "top5": 0.4, "baseline_top1": 0.1, "baseline_top5": 0.6, "pairs": 30,
+         "next_sentence": 0.5}  # fmt: skip
+
+
+def put_bert(folder, **changes):
+    (folder / BERT).mkdir()
+    text = json.dumps({"sources": {"one": ONE, "other": {**OTHER, **changes}}})
+    (folder / BERT / "evaluation.json").write_text(text, encoding="utf-8")
+
+
+def test_guesses_are_counted_over_all_held_out_texts(tmp_path):
+    put_bert(tmp_path)
+    found = guessed(BERT, tmp_path)
+    assert found == Guessed(40, *(pytest.approx(share) for share in (0.4, 0.7, 0.1, 0.3)), 40, pytest.approx(0.6))
+    assert guessed(TRANSLATOR, tmp_path) is None
+
+
+@pytest.mark.parametrize("changes", [{"top1": math.nan}, {"masked": -30}, {"pairs": "many"}, {"top5": None}])
+def test_broken_figures_of_guesses_give_nothing(tmp_path, changes):
+    put_bert(tmp_path, **changes)
+    assert guessed(BERT, tmp_path) is None
