@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from playwright.sync_api import Page, expect
 
 from inference import LocalBackend
 from inference.settings import Settings
-from tests.browser import faults, idle, running
+from tests.browser import faults, running
 from tests.tinyheads import save
 
 BARE = "all-MiniLM-L6-v2"  # a model without either head
@@ -34,12 +33,3 @@ def predictor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Predictor]:
     with running(log, environ={"HEADLIGHT_MODEL_FOLDERS": str(root)}) as started:
         yield Predictor(started.url, str(folder), LocalBackend(Settings(model_folders=(root,), offline=True)))
     assert not faults(log.read_text(errors="replace"))
-
-
-def calm(page: Page) -> None:
-    """Waits until the page has come to rest: its script, and what fades; old elements are paler while it runs."""
-    idle(page)
-    expect(page.locator("[data-stale='true']")).to_have_count(0)
-    ends = "a.playState === 'running' && a.effect.getTiming().iterations !== Infinity"  # a paused one never does
-    moving = f"document.getAnimations().filter((a) => {ends})"
-    page.evaluate(f"async () => {{ await Promise.allSettled({moving}.map((a) => a.finished)); }}")

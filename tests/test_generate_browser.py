@@ -16,9 +16,9 @@ from inference import TraceRequest
 from inference.questions.decoding import NextToken
 from inference.questions.induction import InductionHeads
 from inference.questions.lens import NextLens
-from tests.browser import PATIENCE, PHONE, accessibility
+from tests.browser import PATIENCE, PHONE, accessibility, calm
 from tests.generating import Writer, writer  # noqa: F401  (a fixture)
-from tests.predictors import BARE, calm
+from tests.predictors import BARE
 from tests.test_pages_browser import STREAMLITS_OWN
 from tests.visitor import DEEP_LINK, open_page, painted, read
 

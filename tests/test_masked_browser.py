@@ -18,8 +18,8 @@ from inference.questions.importance import Gradients, LeaveOut
 from inference.questions.lens import Lens
 from inference.questions.masked import MaskedWords
 from inference.questions.surprise import Surprise
-from tests.browser import PHONE, accessibility
-from tests.predictors import BARE, Predictor, calm, predictor  # noqa: F401  (a fixture)
+from tests.browser import PHONE, accessibility, calm
+from tests.predictors import BARE, Predictor, predictor  # noqa: F401  (a fixture)
 from tests.test_pages_browser import STREAMLITS_OWN
 from tests.visitor import DEEP_LINK, open_page, read
 

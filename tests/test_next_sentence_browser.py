@@ -13,8 +13,8 @@ from playwright.sync_api import Page, expect
 from attention.pairs import flow, group
 from inference import TraceRequest
 from inference.questions.sentence import NextSentence
-from tests.browser import PHONE, accessibility
-from tests.predictors import BARE, Predictor, calm, predictor  # noqa: F401  (a fixture)
+from tests.browser import PHONE, accessibility, calm
+from tests.predictors import BARE, Predictor, predictor  # noqa: F401  (a fixture)
 from tests.test_pages_browser import STREAMLITS_OWN
 from tests.visitor import DEEP_LINK, open_page
 

@@ -17,8 +17,8 @@ from attention.edits import Ablate, Cut, Uniform
 from inference import TraceRequest
 from inference.questions.decoding import NextBeams, NextTarget
 from inference.questions.forced import ForcedTarget
-from tests.browser import PHONE, accessibility, idle
-from tests.predictors import BARE, calm
+from tests.browser import PHONE, accessibility, calm, idle
+from tests.predictors import BARE
 from tests.test_pages_browser import STREAMLITS_OWN
 from tests.translators import Translator, translator  # noqa: F401  (a fixture)
 from tests.visitor import DEEP_LINK, open_page, painted, read
