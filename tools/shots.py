@@ -22,6 +22,12 @@ SHOTS = {
     "explore-dark-lines": {"query": {"tab": "lines", "pins": "5-11"}, "size": (1440, 900), "scheme": "dark"},
     "explore-phone": {"query": {}, "size": (390, 844), "scheme": "light"},
     "step-by-step": {"path": "/step_by_step", "query": {}, "size": (1440, 900), "scheme": "light"},
+    "translate": {
+        "path": "/translate",
+        "query": {"model": "headlight-en-fr", "text": "The black cat sleeps under the table."},
+        "size": (1440, 900),
+        "scheme": "light",
+    },
     "find": {"path": "/find", "query": {}, "size": (1440, 900), "scheme": "light"},
     "cause": {"path": "/cause", "query": {}, "size": (1440, 900), "scheme": "dark"},
 }
