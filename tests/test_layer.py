@@ -14,6 +14,7 @@ from inference.answers.assembly import Puzzle, assemble
 from inference.answers.layer import block_of, factors, run
 from inference.answers.projections import rotaries
 from inference.catalogue import catalogue
+from inference.embedded import TRANSLATOR
 from inference.loading import Settings
 from inference.questions.layer import LayerQuestion
 from tests import tinymodels
@@ -174,12 +175,12 @@ def backend():
 
 
 SENTENCES = [("The animal didn't cross the street because it was too tired.", None), ("The cat sat.", "It was tired.")]
-EMBEDDED = [card.id for card in catalogue(Settings()) if card.embedded]
+ENCODERS = [card.id for card in catalogue(Settings()) if card.embedded and card.kind == "encoder"]
 
 
 @pytest.mark.parametrize(("text", "pair"), SENTENCES, ids=["one", "pair"])
-@pytest.mark.parametrize("model", EMBEDDED)
-def test_the_law_holds_for_every_embedded_model(backend, model, text, pair):
+@pytest.mark.parametrize("model", ENCODERS)
+def test_the_law_holds_for_every_embedded_encoder(backend, model, text, pair):
     trace = backend.trace(TraceRequest(model=model, text=text, pair=pair))
     for layer, record in enumerate(trace.records()):
         found = backend.inspect(LayerQuestion(model=model, text=text, pair=pair, layer=layer))
@@ -192,6 +193,17 @@ def test_the_law_holds_for_every_embedded_model(backend, model, text, pair):
         arrays = [found.stream, found.output, *found.wiring.arrays()]
         assert not any(array.flags.writeable for array in arrays)
         assert len(arrays) == 12, "four matrices with biases, and one norm's weight and bias"
+
+
+@pytest.mark.parametrize("part", ["encoder", "decoder", "cross"])
+def test_the_law_holds_for_every_part_of_the_embedded_translator(backend, part):
+    asked = {"model": TRANSLATOR, "text": "The black cat sleeps under the table."}
+    trace = backend.trace(TraceRequest(**asked))
+    for layer, record in enumerate(trace.records(part)):
+        found = backend.inspect(LayerQuestion(**asked, part=part, layer=layer, target=trace.target.ids))
+        away = np.abs(walk(found.wiring, record, found.stream, found.memory).last - found.output).max()
+        assert away <= TOLERANCE
+        assert found.largest == pytest.approx(away, abs=1e-6)
 
 
 @pytest.fixture(scope="module")
