@@ -294,10 +294,15 @@ def idle(page: Page) -> None:
 def calm(page: Page) -> None:
     """Waits until the page has come to rest: its script, and what fades; old elements are paler while it runs."""
     idle(page)
-    page.wait_for_function("!document.querySelector(\"[data-stale='true']\")")
-    ends = "a.playState === 'running' && a.effect.getTiming().iterations !== Infinity"  # a paused one never does
-    moving = f"document.getAnimations().filter((a) => {ends})"
-    page.evaluate(f"async () => {{ await Promise.allSettled({moving}.map((a) => a.finished)); }}")
+    timed = "a.playState === 'running' && a.timeline instanceof DocumentTimeline"  # others run with scrolling
+    ends = "a.effect.getTiming().iterations !== Infinity"
+    moving = f"document.getAnimations().some((a) => {timed} && {ends})"
+    busy = f"document.querySelector('[data-stale=true]') || {moving}"
+    late = f"if (performance.now() > end) throw new Error('The page did not come to rest within {PATIENCE} ms.')"
+    frame = "await new Promise(requestAnimationFrame)"
+    page.evaluate(
+        f"async () => {{ const end = performance.now() + {PATIENCE}; while ({busy}) {{ {late}; {frame}; }} }}"
+    )
 
 
 # --- accessibility -----------------------------------------------------------------------------------------------
