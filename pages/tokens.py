@@ -37,7 +37,7 @@ def steps_of(choice: Choice) -> None:
         steps = [ask(choice, choice.model, revision)]
     saw(choice.model, steps[0].kind)
     options = own(Tokens)
-    beside = pick_beside(choice, options)
+    beside = pick_beside(choice, options, steps[0])
     models = [(choice.model, revision)]
     if beside is not None:
         try:

@@ -11,10 +11,9 @@ from playwright.sync_api import expect
 from attention.cause import heads_moved, similarity
 from attention.edits import Ablate, Hide, unpack
 from inference import LocalBackend, TraceRequest
+from inference.embedded import BERT
 from inference.questions.effects import BlankEffects, VectorEffects
-from inference.settings import Settings
-from tests.browser import PATIENCE, faults, running
-from tests.tinyheads import save
+from tests.browser import PATIENCE
 from tests.visitor import DEEP_LINK, open_page
 from ui.positions import small
 
@@ -132,31 +131,14 @@ def test_the_curve_can_be_stopped_and_goes_on(page, app_url, problems):
     expect(page.locator(".headlight-note").filter(has_text="Stopped after")).to_have_count(0, timeout=PATIENCE)
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    models = tmp_path_factory.mktemp("models")
-    save(models / "masked", "BERT")
-    return models
-
-
-@pytest.fixture(scope="module")
-def own_app(folder, tmp_path_factory):
-    """An app whose operator allows the folder."""
-    log = tmp_path_factory.mktemp("home") / "app.log"
-    with running(log, environ={"HEADLIGHT_MODEL_FOLDERS": str(folder)}) as started:
-        yield started
-    assert not faults(log.read_text(errors="replace"))
-
-
-def test_a_masked_word_s_log_odds_are_the_model_s(page, own_app, folder, problems):
+def test_a_masked_word_s_log_odds_are_the_model_s(page, app_url, problems, backend):
     problems.allow(DEEP_LINK)
     query = {"watch": "blank", "text": "The [MASK] was a cat", "first": "street", "second": "animal", "edits": "a1-2"}
-    open_page(page, own_app.url, "/cause", **query)
+    open_page(page, app_url, "/cause", **query)
     text = said(page, "With head 1-2 removed")
-    backend = LocalBackend(Settings(model_folders=(folder,)))
     words, sets = ("street", "animal"), ((), (Ablate(1, 2),))
-    question = BlankEffects(str(folder / "masked"), text=query["text"], words=words, edits=sets)
+    question = BlankEffects(BERT, text=query["text"], words=words, edits=sets)
     before, after = np.subtract(*backend.predict(question).values.T)
     assert f"go from {before:.2f} to {after:.2f} nats" in text
-    said(page, "no head that guesses masked words; on this page masked answers")
+    said(page, "no head that guesses masked words; on this page Headlight BERT .* answers")
     expect(page.locator(".st-key-cause_bars_1 .js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import streamlit as st
@@ -44,8 +45,20 @@ def others(choice: Choice) -> dict[str, str]:
     return {card.id: card.title for card in cards}
 
 
-def pick_beside(choice: Choice, options: Tokens) -> str | None:
-    """The second tokenizer's model; None, and a sentence, where only one is here."""
+def first_other(choice: Choice, steps: Steps, found: Iterable[str]) -> str | None:
+    """The first model whose tokenizer is another one than that of the steps; None where all are the same."""
+    for model in found:
+        try:
+            beside = ask(choice, model, None)
+        except Refusal:
+            continue
+        if (beside.algorithm, beside.vocabulary) != (steps.algorithm, steps.vocabulary):
+            return model
+    return None
+
+
+def pick_beside(choice: Choice, options: Tokens, steps: Steps) -> str | None:
+    """The model whose tokenizer stands beside the steps' one; None, and a sentence, where only one is here."""
     found = others(choice)
     if options.beside and options.beside not in found and options.beside != choice.model:
         say(f"The link compares with {options.beside}, which is not on this machine; pick it at the left to fetch it.")
@@ -56,7 +69,7 @@ def pick_beside(choice: Choice, options: Tokens) -> str | None:
             role="status",
         )
         return None
-    shown = options.beside if options.beside in found else next(iter(found))
+    shown = options.beside if options.beside in found else first_other(choice, steps, found) or next(iter(found))
     control(Tokens, "beside", st.columns(2)[1].selectbox, "Compare with the tokenizer of", list(found), shown=shown,
             format_func=found.get, help="Models whose files are on this machine")  # fmt: skip
     return shown
