@@ -7,7 +7,7 @@ from inference.heads import CAUSAL
 from ui.answering import Answerer, ask, pick_answerer, refused
 from ui.choice import Choice
 from ui.composing import compose
-from ui.generate import SHOWS, Options, prompt_of, prompts, request_of
+from ui.generate import SHOWS, Options, left_out, prompt_of, prompts, request_of
 from ui.generate_history import remember, tree
 from ui.generate_induction import induction
 from ui.generate_lens import lens
@@ -41,11 +41,15 @@ def draw(choice: Choice, who: Answerer) -> None:
     """
     options = own(Options)
     prompt = prompt_of(choice, options)
-    prompts(prompt)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        example = st.container(horizontal=True, vertical_alignment="bottom", width="content")
+        prompts()
     with st.container():
         request = written_on(request_of(choice, options, who, prompt))
     options = own(Options)  # the writing goes on in the address
     step = ask(request, "Reading the prompt")
+    with example:
+        left_out(prompt)
     remember(request, step)
     with st.container():
         seen = seen_of(choice, request, step, options)

@@ -82,6 +82,46 @@ def test_options_and_the_shared_choice_live_in_one_address():
     assert app.text[0].value == "1", "another address than the one written is followed"
 
 
+def placed():
+    from dataclasses import dataclass
+    from typing import ClassVar
+
+    import streamlit as st
+
+    from ui.options import choose_own, own
+    from ui.session import begin, choose
+
+    @dataclass(frozen=True)
+    class Strip:
+        OF_TEXT: ClassVar[tuple[str, ...]] = ("at",)
+
+        at: int | None = None
+        wide: bool = False
+
+    begin("page")
+    st.button("another text", on_click=lambda: choose(text="Another."))
+    st.button("another text, at its word", on_click=lambda: (choose(text="A third."), choose_own(Strip, at=1)))
+    st.button("another head", on_click=lambda: choose(layer=1, head=1))
+    st.text(own(Strip))
+
+
+def test_a_new_text_forgets_the_places_in_the_old_one_and_nothing_else():
+    app = AppTest.from_function(placed)
+    app.query_params["at"], app.query_params["wide"] = "4", "1"
+    app.run()
+    app.button[2].click().run()
+    assert "at=4, wide=True" in app.text[0].value, "the same text"
+    app.button[0].click().run()
+    assert "at=None, wide=True" in app.text[0].value
+    assert "at" not in app.query_params
+    assert app.query_params["wide"] == "1"
+    app.button[1].click().run()
+    assert "at=1, wide=True" in app.text[0].value, "chosen after the new text"
+    app.query_params["text"], app.query_params["at"] = "By a link.", "2"
+    app.run()
+    assert "at=2" in app.text[0].value, "a link's own place"
+
+
 def noted():
     from dataclasses import dataclass
 

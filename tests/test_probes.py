@@ -58,6 +58,7 @@ GOOD = {"name": "n", "text": "t", "source": "s", "candidates": ["a", "b"]}
     ("data", "sentence"),
     [
         (b"\xff\xfe\x00", "not JSON"),
+        (b"[" * 200_000, "not JSON"),
         (b"{}", "should hold a list"),
         (b"[1]", "Probe 1 of the file should have"),
         (json.dumps([GOOD, {**GOOD, "candidates": ["a"]}]).encode(), "Probe 2 of the file should have"),

@@ -53,6 +53,7 @@ class Cause:
         "clicking": tuple(CLICKS),
         "greedy": ("least", "most"),
     }
+    OF_TEXT: ClassVar[tuple[str, ...]] = ("looks",)
 
     watch: str = "vector"
     first: str = ""  # the two words whose odds are watched; "" is the likeliest

@@ -34,6 +34,7 @@ class Find:
     """What this page lets its reader choose beside the shared choice."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"clicking": ROLES}
+    OF_TEXT: ClassVar[tuple[str, ...]] = ("against",)
 
     against: int | None = None  # the second candidate, in tokens of the text
     inward: bool = False  # candidates look at the source

@@ -52,6 +52,7 @@ class Options:
         "over": tuple(OVERS),
         "cell": tuple(CELLS),
     }
+    OF_TEXT: ClassVar[tuple[str, ...]] = ("at",)
 
     show: str = "next"
     speaker: str = ""  # the model that answers where the chosen one cannot; "" for the first that can
@@ -149,28 +150,31 @@ def go_to(request: NextToken, path: tuple[int, ...]) -> None:
     choose_own(Options, written=write_path(path), of=mark_of(request) if path else "", at=None)
 
 
-def prompts(prompt: Prompt) -> None:
-    """What of an example is read, and ready prompts."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        if prompt.left_out:
-            say("Of the example all but its last word is read; what does the model put there?", role="status")
-            st.button(
-                "Read the whole example",
-                on_click=choose_own,
-                args=(Options,),
-                kwargs={"whole": True, "written": "", "of": "", "at": None},
-                help="The model then goes on after the full stop. Your own texts are always read whole.",
-            )
-        st.session_state["generate_prompt"] = None
-        st.selectbox(
-            "Ready prompts",
-            list(PROMPTS),
-            index=None,
-            key="generate_prompt",
-            placeholder="Pick one",
-            width=230,
-            on_change=_ready,
-            help="Beginnings of texts that show something; any text of your own is typed into the box above.",
+def prompts() -> None:
+    """Ready prompts."""
+    st.session_state["generate_prompt"] = None
+    st.selectbox(
+        "Ready prompts",
+        list(PROMPTS),
+        index=None,
+        key="generate_prompt",
+        placeholder="Pick one",
+        width=230,
+        on_change=_ready,
+        help="Beginnings of texts that show something; any text of your own is typed into the box above.",
+    )
+
+
+def left_out(prompt: Prompt) -> None:
+    """What of an example is read, once there is an answer to it."""
+    if prompt.left_out:
+        say("Of the example all but its last word is read; what does the model put there?", role="status")
+        st.button(
+            "Read the whole example",
+            on_click=choose_own,
+            args=(Options,),
+            kwargs={"whole": True, "written": "", "of": "", "at": None},
+            help="The model then goes on after the full stop. Your own texts are always read whole.",
         )
 
 

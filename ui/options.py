@@ -1,7 +1,7 @@
 """What one page lets its reader choose beside the shared choice: a frozen value that lives in the address too.
 
 A page states its options as a frozen dataclass with defaults; a class attribute CHOICES names the fields that have few
-allowed values.
+allowed values, and OF_TEXT those that point at a place in the text and mean nothing in another one.
 
 >>> from dataclasses import make_dataclass
 >>> Waves = make_dataclass("Waves", [("show", "str", "map"), ("dimension", "int", 0)], frozen=True)
@@ -17,13 +17,14 @@ from typing import Any, TypeVar
 
 from ui.choice import read_value, write_value
 from ui.refusals import say_notes
-from ui.session import notes, own_query, write_own
+from ui.session import notes, of_older_text, own_query, write_own
 
 Options = TypeVar("Options")
 
 
 def own(kind: type[Options]) -> Options:
     """This page's options as the address has them; what could not be read is said, once on a page."""
+    _forget_places(kind)
     found, problems = read(kind, own_query())
     notes().extend(problem for problem in problems if problem not in notes())
     say_notes()
@@ -32,7 +33,17 @@ def own(kind: type[Options]) -> Options:
 
 def choose_own(kind: type[Options], **changes: Any) -> None:
     """Change some of this page's options; the address follows."""
+    _forget_places(kind)
     write_own(write(replace(read(kind, own_query())[0], **changes)))  # type: ignore[type-var]
+
+
+def _forget_places(kind: type[Any]) -> None:
+    """Leaves out what pointed into a text that was read before."""
+    if of_older_text():
+        query = own_query()
+        rest = {name: raw for name, raw in query.items() if name not in getattr(kind, "OF_TEXT", ())}
+        if rest != query:
+            write_own(rest)
 
 
 def read(kind: type[Options], query: Mapping[str, str]) -> tuple[Options, list[str]]:

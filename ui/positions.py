@@ -25,6 +25,7 @@ class Options:
     """What this page lets its reader choose; None means "what fits the model"."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"show": tuple(SHOWS), "mix": ("shuffle", "swap")}
+    OF_TEXT: ClassVar[tuple[str, ...]] = ("first", "second")
 
     show: str = "test"
     mix: str = "shuffle"  # how the words change places

@@ -37,7 +37,7 @@ def read(data: bytes) -> tuple[Probe, ...]:
         raise ValueError(f"The file has {len(data):,} bytes; a file of probes has at most {MOST_BYTES:,}.")
     try:
         entries = json.loads(data.decode("utf-8-sig"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError("The file is not JSON. Open one that was saved here with “Save these probes”.") from error
     if not isinstance(entries, list) or len(entries) > MOST_PROBES:
         raise ValueError(f"The file should hold a list of at most {MOST_PROBES} probes. Save one here to see the form.")

@@ -12,6 +12,7 @@ from ui.choice import LONGEST_LINK, PACKED, TYPES, Choice, parse, to_query
 CHOICE, WRITTEN, PAGE, NOTES = "choice", "written_query", "page", "link_notes"
 SAID = "notes_said"  # in this run
 OWN = "own_query"  # by page: what its address holds beside the choice
+OLDER = "own_query_of_an_older_text"  # pages whose part of the address was chosen for another text
 
 # What belongs to one part of a model on one text; a change of either makes the page choose anew from the numbers.
 UNSELECTED: dict[str, Any] = {"layer": None, "head": None, "focus": None, "to": None, "pins": ""}
@@ -30,6 +31,7 @@ def begin(page: str) -> Choice:
         state[CHOICE], state[NOTES] = parse(query)
         rest = {name: raw for name, raw in query.items() if name not in TYPES and name != PACKED}
         state.setdefault(OWN, {})[page] = rest
+        state.setdefault(OLDER, set()).discard(page)
     _write()
     return current()
 
@@ -42,7 +44,11 @@ def current() -> Choice:
 
 def choose(**changes: Any) -> None:
     """Change some of it; the address follows, so that the browser's back button undoes it."""
-    st.session_state[CHOICE] = replace(current(), **changes)
+    before = current()
+    after = replace(before, **changes)
+    if (after.text, after.pair, after.target) != (before.text, before.pair, before.target):
+        st.session_state[OLDER] = set(st.session_state.get(OWN, {}))
+    st.session_state[CHOICE] = after
     st.session_state[NOTES] = []
     _write()
 
@@ -72,6 +78,15 @@ def write_own(query: dict[str, str]) -> None:
     st.session_state[OWN][st.session_state[PAGE]] = query
     st.session_state[NOTES] = []
     _write()
+
+
+def of_older_text() -> bool:
+    """Whether another text was chosen since this page's own options were; told once, to whoever forgets them."""
+    older: set[str] = st.session_state.setdefault(OLDER, set())
+    page = st.session_state[PAGE]
+    told = page in older
+    older.discard(page)
+    return told
 
 
 def _write() -> None:

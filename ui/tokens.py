@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import streamlit as st
 
@@ -32,6 +33,8 @@ RARE = "Unbelievable embeddings: déjà vu in Reykjavík, 你好 👍🏽"
 @dataclass(frozen=True)
 class Tokens:
     """What this page lets its reader choose; None and "" mean "what fits"."""
+
+    OF_TEXT: ClassVar[tuple[str, ...]] = ("way", "side", "at")
 
     beside: str = ""  # the second tokenizer's model
     way: int = 0  # of the two: where the word was picked

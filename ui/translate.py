@@ -46,6 +46,7 @@ class Translate:
         "clicking": tuple(CLICKS),
         "scope": tuple(SCOPES),
     }
+    OF_TEXT: ClassVar[tuple[str, ...]] = ("step",)
 
     show: str = "words"
     speaker: str = ""  # the model that answers where the chosen one cannot; "" for the first that can
