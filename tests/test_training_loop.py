@@ -15,6 +15,7 @@ from inference.errors import Refusal
 from tests.trainingtexts import Setting, setting  # noqa: F401  (fixture)
 from training import bert, config, corpus, loop, metrics
 from training.__main__ import main
+from training.loop import Stint
 from training.prepare import training_text
 
 
@@ -96,9 +97,27 @@ def test_a_finished_run_stays_finished(setting: Setting) -> None:  # noqa: F811
     assert equal(before["model"], state(file)["model"])
 
 
+def test_a_finished_run_goes_on_at_the_rate_it_is_raised_to(setting: Setting) -> None:  # noqa: F811
+    bert.pretrain(config.read(setting(steps=5)))
+    with pytest.raises(Refusal, match=r"ended at step 5; give \[optimiser\] steps a number above it"):
+        bert.pretrain(config.read(setting(steps=5)), Stint(raise_to=0.5))
+    file = setting(steps=9)
+    with pytest.raises(Refusal, match="cannot be raised to 2 of its highest"):
+        bert.pretrain(config.read(file), Stint(raise_to=2.0))
+    before = state(file)
+    bert.pretrain(config.read(file), Stint(raise_to=0.5, stop_after=0))
+    assert state(file)["progress"][0] == 6
+    assert state(file)["plans"][-1] == [5, 0.5, 9]
+    assert not equal(before["model"], state(file)["model"])
+    with pytest.raises(Refusal, match="at step 6 of 9; leave --raise-to out"):
+        bert.pretrain(config.read(file), Stint(raise_to=0.5))
+    bert.pretrain(config.read(file))
+    assert state(file)["progress"][0] == 9
+
+
 def test_time_stops_a_run_and_it_can_go_on(setting: Setting) -> None:  # noqa: F811
     file = setting(steps=6)
-    bert.pretrain(config.read(file), stop_after=0)
+    bert.pretrain(config.read(file), Stint(stop_after=0))
     assert state(file)["progress"][0] == 1
     bert.pretrain(config.read(file))
     assert state(file)["progress"][0] == 6
@@ -107,7 +126,7 @@ def test_time_stops_a_run_and_it_can_go_on(setting: Setting) -> None:  # noqa: F
 def test_a_run_by_the_clock_plans_its_last_step_and_says_so(setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     monkeypatch.setattr(loop, "PACE_STEPS", 5)
     file = setting(steps=1_000_000)
-    bert.pretrain(config.read(file), finish_in=1e-6)  # the time is over before the first plan
+    bert.pretrain(config.read(file), Stint(finish_in=1e-6))  # the time is over before the first plan
     plans = metrics.lines(file.with_suffix("") / "metrics.jsonl", "plan")
     assert [(plan["step"], plan["last"]) for plan in plans] == [(5, 6)]
     assert state(file)["progress"][0] == 6

@@ -23,6 +23,13 @@ def test_a_new_plan_goes_on_from_where_the_rate_is_and_leaves_the_past() -> None
     assert falling == sorted(falling, reverse=True)
 
 
+def test_a_rate_that_has_come_to_nothing_can_be_raised() -> None:
+    before = start(warm_up=2, last=6)
+    after = before.planned(6, last=10, share=0.5)
+    assert [after.share(step) for step in range(6)] == [before.share(step) for step in range(6)]
+    assert [after.share(step) for step in (6, 8, 10)] == [0.5, 0.25, 0.0]
+
+
 def test_a_plan_made_while_warming_up_starts_at_its_end() -> None:
     assert start(warm_up=10, last=20).planned(5, last=110) == start(warm_up=10, last=110)
 

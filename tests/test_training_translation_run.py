@@ -16,6 +16,7 @@ from tests.test_training_loop import equal, state
 from tests.translationtexts import Setting, setting  # noqa: F401  (fixture)
 from training import loop, metrics
 from training.__main__ import main
+from training.loop import Stint
 from training.translation import config, run
 from training.translation.sentences import key
 
@@ -69,7 +70,7 @@ def test_a_resumed_run_is_the_uninterrupted_one_bit_for_bit(
 
 def test_the_vocabulary_is_learned_once(setting: Setting) -> None:  # noqa: F811
     file = setting(steps=5)
-    run.train(config.read(file), stop_after=0)
+    run.train(config.read(file), Stint(stop_after=0))
     learned = (file.with_suffix("") / "tokenizer" / "tokenizer.json").read_bytes()
     run.train(config.read(file))
     assert (file.with_suffix("") / "tokenizer" / "tokenizer.json").read_bytes() == learned

@@ -5,8 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from inference.errors import Refusal
+
+if TYPE_CHECKING:
+    from training.loop import Stint
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -28,7 +32,7 @@ def _bert(asked: argparse.Namespace) -> None:
 
     settings = config.read(asked.config)
     if asked.command == "pretrain":
-        bert.pretrain(settings, stop_after=asked.stop_after, finish_in=asked.finish_in)
+        bert.pretrain(settings, _stint(asked))
     else:
         export.export(settings, asked.folder, pairs=asked.pairs, further=asked.further)
 
@@ -38,9 +42,15 @@ def _translator(asked: argparse.Namespace) -> None:
 
     settings = config.read(asked.config)
     if asked.command == "translate":
-        run.train(settings, stop_after=asked.stop_after, finish_in=asked.finish_in)
+        run.train(settings, _stint(asked))
     else:
         export.export(settings, asked.folder, sentences=asked.sentences)
+
+
+def _stint(asked: argparse.Namespace) -> Stint:
+    from training.loop import Stint
+
+    return Stint(asked.stop_after, asked.finish_in, asked.raise_to)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -58,6 +68,12 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--stop-after", type=float, metavar="MINUTES", help="stop then, to be resumed")
         command.add_argument(
             "--finish-in", type=float, metavar="MINUTES", help="the rate reaches 0 then, not at the last step"
+        )
+        command.add_argument(
+            "--raise-to",
+            type=float,
+            metavar="SHARE",
+            help="a finished run goes on, from this share of its highest rate",
         )
     for command in (export, translator):
         command.add_argument("folder", type=Path, help="where to write")

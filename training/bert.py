@@ -15,7 +15,7 @@ from training.checkpoint import Progress
 from training.config import Config
 from training.evaluate import evaluate
 from training.hold import divergence, teach
-from training.loop import Learned
+from training.loop import TO_THE_END, Learned, Stint
 from training.metrics import Metrics
 from training.model import build, losses, read, start_folder, vocabulary
 from training.optimiser import optimiser
@@ -77,10 +77,10 @@ class Run(loop.Run):
         self.metrics.note("; ".join(said))
 
 
-def pretrain(config: Config, *, stop_after: float | None = None, finish_in: float | None = None) -> None:
-    """Starts the run or goes on with it, until its last step or until the time that ``loop.train`` is given is over."""
+def pretrain(config: Config, stint: Stint = TO_THE_END) -> None:
+    """Starts the run or goes on with it, until its last step or as the stint says; raises Refusal."""
     torch.set_num_threads(config.loop.threads)
-    loop.train(ready(config), stop_after=stop_after, finish_in=finish_in)
+    loop.train(ready(config), stint)
 
 
 def ready(config: Config) -> Run:

@@ -15,6 +15,7 @@ from typing import ClassVar
 import torch
 from transformers import PreTrainedModel
 
+from inference.errors import Refusal
 from training import checkpoint
 from training.checkpoint import Progress
 from training.config import Loop, Optimiser
@@ -23,6 +24,18 @@ from training.optimiser import set_rate
 from training.precision import Precision
 
 PACE_STEPS = 50  # steps measured before the first plan by the clock
+
+
+@dataclass(frozen=True)
+class Stint:
+    """What one call asks of a run beside its configuration; None asks nothing."""
+
+    stop_after: float | None = None  # minutes; then it stops, to be resumed
+    finish_in: float | None = None  # minutes; the rate comes to 0 then, planned anew at every checkpoint
+    raise_to: float | None = None  # a finished run goes on, from this share of its highest rate
+
+
+TO_THE_END = Stint()
 
 
 @dataclass(frozen=True)
@@ -67,17 +80,15 @@ class Run(ABC):
         return {}
 
 
-def train(run: Run, *, stop_after: float | None = None, finish_in: float | None = None) -> None:
-    """Takes steps until the last.
-
-    ``stop_after`` minutes it stops, to be resumed. ``finish_in`` plans by the clock instead of by steps: the rate
-    reaches 0, and the run ends, about that many minutes from now, planned anew at every checkpoint.
-    """
+def train(run: Run, stint: Stint) -> None:
+    """Takes steps until the last, or as the stint says; raises Refusal where a rate cannot be raised."""
+    if stint.raise_to is not None:
+        _raise(run, stint.raise_to)
     with _stop_signals() as stopped:
-        _steps(run, stopped, stop_after, finish_in)
+        _steps(run, stopped, stint)
 
 
-def _steps(run: Run, stopped: list[bool], stop_after: float | None, finish_in: float | None) -> None:
+def _steps(run: Run, stopped: list[bool], stint: Stint) -> None:
     """Takes steps until the last, or until the run is stopped."""
     settings, progress = run.loop, run.progress
     began = saved = time.monotonic()
@@ -93,11 +104,11 @@ def _steps(run: Run, stopped: list[bool], stop_after: float | None, finish_in: f
         if progress.step % settings.evaluate_steps == 0:
             run.assess()
         due = now - saved > settings.checkpoint_minutes * 60
-        if finish_in is not None and (due or (not planned and progress.step - first >= PACE_STEPS)):
-            left = finish_in * 60 - (now - began)
+        if stint.finish_in is not None and (due or (not planned and progress.step - first >= PACE_STEPS)):
+            left = stint.finish_in * 60 - (now - began)
             _plan(run, left, (now - began) / (progress.step - first))
             planned = True
-        over = stop_after is not None and now - began > stop_after * 60
+        over = stint.stop_after is not None and now - began > stint.stop_after * 60
         if due or over or stopped:
             _save(run)
             saved = now
@@ -142,6 +153,20 @@ def _log(run: Run) -> None:
         share=round(progress.schedule.share(progress.step - 1), 4),
         **run.settings(),
     )
+
+
+def _raise(run: Run, share: float) -> None:
+    """Plans steps after the last one, up to the configuration's, from that share of the highest rate."""
+    progress, last = run.progress, run.learning.steps
+    if not 0 < share <= 1:
+        raise Refusal(f"The rate cannot be raised to {share:g} of its highest; say a share above 0, at most 1.")
+    if progress.step < progress.schedule.last:
+        raise Refusal(f"The run is at step {progress.step} of {progress.schedule.last}; leave --raise-to out to go on.")
+    if last <= progress.step:
+        raise Refusal(f"The run ended at step {progress.step}; give [optimiser] steps a number above it first.")
+    progress.schedule = progress.schedule.planned(progress.step, last, share)
+    run.metrics.write("plan", step=progress.step, last=last, share=share)
+    run.metrics.note(f"raised at step {progress.step} to {share:g} of the highest rate: last step {last}")
 
 
 def _plan(run: Run, seconds: float, pace: float) -> None:

@@ -47,13 +47,17 @@ class Schedule:
         current = next((plan for plan in reversed(self.plans) if plan.step <= step), self.plans[0])
         return current.share * max(0.0, (current.last - step) / max(1, current.last - current.step))
 
-    def planned(self, step: int, last: int) -> Schedule:
-        """The same, with a new last step decided at a step; plans made during the warm-up start at its end."""
+    def planned(self, step: int, last: int, share: float | None = None) -> Schedule:
+        """The same, with a new last step decided at a step; plans made during the warm-up start at its end.
+
+        The rate goes on from where it is, or from ``share``: what has come to 0 needs one to go on at all.
+        """
         if last <= step:
             raise Refusal(f"The last step, {last}, is not after step {step}.")
         if step < self.warm_up:
             return start(self.warm_up, max(last, self.warm_up + 1))
-        return Schedule(self.warm_up, (*self.plans, Plan(step, self.share(step), last)))
+        share = self.share(step) if share is None else share
+        return Schedule(self.warm_up, (*self.plans, Plan(step, share, last)))
 
 
 def start(warm_up: int, last: int) -> Schedule:

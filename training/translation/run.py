@@ -12,7 +12,7 @@ from transformers import MarianMTModel, PreTrainedTokenizerFast
 from inference.errors import Refusal
 from training import checkpoint, loop, schedule
 from training.checkpoint import Progress
-from training.loop import Learned
+from training.loop import TO_THE_END, Learned, Stint
 from training.metrics import Metrics
 from training.optimiser import optimiser
 from training.precision import precision
@@ -71,10 +71,10 @@ def spread(held: list[HeldOut], count: int | None) -> list[HeldOut]:
     return held[:: max(1, len(held) // count)][:count]
 
 
-def train(config: Config, *, stop_after: float | None = None, finish_in: float | None = None) -> None:
-    """Starts the run or goes on with it, until its last step or until the time that ``loop.train`` is given is over."""
+def train(config: Config, stint: Stint = TO_THE_END) -> None:
+    """Starts the run or goes on with it, until its last step or as the stint says; raises Refusal."""
     torch.set_num_threads(config.loop.threads)
-    loop.train(ready(config), stop_after=stop_after, finish_in=finish_in)
+    loop.train(ready(config), stint)
 
 
 def ready(config: Config) -> Run:
