@@ -50,7 +50,7 @@ PHONE = {"width": 390, "height": 844}
 LAPTOP = {"width": 1280, "height": 800}
 WIDE = {"width": 1920, "height": 1080}
 
-PATIENCE = 20_000  # ms that a page may take for anything, on a busy machine
+PATIENCE = 30_000  # ms that a page may take for anything, on a busy machine
 FAILED = pytest.StashKey[bool]()  # whether a test itself failed; tests/conftest.py sets it
 
 # What Chromium would otherwise ask other machines for, and a resolver that knows this machine only.

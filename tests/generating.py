@@ -3,41 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from inference import LocalBackend
-from inference.settings import Settings
-from tests.browser import faults, running
+from tests.serving import Served, serving
 from tests.tinymodels import byte_level, save
 
 
-@dataclass(frozen=True)
-class Writer:
-    """Where the app answers, the folder of its models, and a backend that opens the same."""
-
-    url: str
-    root: Path
-    backend: LocalBackend
-
-    def model(self, name: str) -> str:
-        """A model as a choice names it."""
-        return str(self.root / name)
-
-
 @pytest.fixture(scope="module")
-def writer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Writer]:
+def writer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """The app with the models "gpt2", "llama" (its heads share keys) and "deep"; its log must be clean in the end."""
     root = tmp_path_factory.mktemp("writers")
     for name in ("gpt2", "llama"):
         save(root / name, name)
     deep(root / "deep")
-    log = root / "app.log"
-    with running(log, environ={"HEADLIGHT_MODEL_FOLDERS": str(root)}) as started:
-        yield Writer(started.url, root, LocalBackend(Settings(model_folders=(root,), offline=True)))
-    assert not faults(log.read_text(errors="replace"))
+    with serving(root) as served:
+        yield served
 
 
 def deep(folder: Path) -> None:

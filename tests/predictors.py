@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from inference import LocalBackend
-from inference.settings import Settings
-from tests.browser import faults, running
+from tests.serving import serving
 from tests.tinyheads import save
 
 BARE = "all-MiniLM-L6-v2"  # a model without either head
@@ -29,7 +28,5 @@ def predictor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Predictor]:
     """The app with one local model; its log must be clean in the end."""
     root = tmp_path_factory.mktemp("predictors")
     folder = save(root / "tiny-bert", "BERT", head=2)
-    log = root / "app.log"
-    with running(log, environ={"HEADLIGHT_MODEL_FOLDERS": str(root)}) as started:
-        yield Predictor(started.url, str(folder), LocalBackend(Settings(model_folders=(root,), offline=True)))
-    assert not faults(log.read_text(errors="replace"))
+    with serving(root) as served:
+        yield Predictor(served.url, str(folder), served.backend)

@@ -17,8 +17,9 @@ from inference.questions.decoding import NextToken
 from inference.questions.induction import InductionHeads
 from inference.questions.lens import NextLens
 from tests.browser import PATIENCE, PHONE, accessibility, calm
-from tests.generating import Writer, writer  # noqa: F401  (a fixture)
+from tests.generating import writer  # noqa: F401  (a fixture)
 from tests.predictors import BARE
+from tests.serving import Served
 from tests.test_pages_browser import STREAMLITS_OWN
 from tests.visitor import DEEP_LINK, open_page, painted, read
 
@@ -31,14 +32,14 @@ def deep_links(problems) -> None:
     problems.allow(DEEP_LINK)
 
 
-def opened(page: Page, writer: Writer, name: str = "gpt2", **query: object) -> Page:  # noqa: F811
+def opened(page: Page, writer: Served, name: str = "gpt2", **query: object) -> Page:  # noqa: F811
     open_page(page, writer.url, "/generate", **{"model": writer.model(name), "text": TEXT, **query})
     # The app's first answer waits for its libraries, and they for a busy machine.
     expect(page.get_by_text("How to read this")).to_be_visible(timeout=4 * PATIENCE)
     return page
 
 
-def asked(writer: Writer, *written: int, name: str = "gpt2", **more: object) -> NextToken:  # noqa: F811
+def asked(writer: Served, *written: int, name: str = "gpt2", **more: object) -> NextToken:  # noqa: F811
     return NextToken(model=writer.model(name), text=TEXT, written=written, top=100, **more)
 
 
@@ -69,7 +70,7 @@ def chip(page: Page, group: str, at: int):
     return page.get_by_role("group", name=group).get_by_role("button").nth(at)
 
 
-def greedy(writer: Writer, count: int, name: str = "gpt2") -> tuple[int, ...]:  # noqa: F811
+def greedy(writer: Served, count: int, name: str = "gpt2") -> tuple[int, ...]:  # noqa: F811
     path: tuple[int, ...] = ()
     for _ in range(count):
         path = (*path, writer.backend.predict(asked(writer, *path, name=name)).greedy.token)
@@ -158,7 +159,7 @@ def test_a_click_goes_another_way_and_the_tree_and_the_back_button_lead_back(pag
     assert path_of(page, 2) == (second, third)
 
 
-def stopped(page: Page, writer: Writer, text: str) -> tuple[int, ...]:  # noqa: F811
+def stopped(page: Page, writer: Served, text: str) -> tuple[int, ...]:  # noqa: F811
     """Stops the deep model's writing somewhere; what it had written by then. What was asked before comes too soon."""
     opened(page, writer, "deep", more=100, text=text)
     page.get_by_role("button", name="Write more").click()

@@ -7,11 +7,10 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from inference import LocalBackend
 from inference.questions.decoding import NextToken
-from inference.settings import Settings
-from tests.browser import PATIENCE, faults, running
+from tests.browser import PATIENCE
 from tests.decoders import DECODERS, save_decoder
+from tests.serving import serving
 from tests.visitor import DEEP_LINK, open_page
 
 FIRST = 4 * PATIENCE  # ms; the app's first answer waits for its libraries, and they for a busy machine
@@ -19,25 +18,21 @@ TEXT = "The cat sat on the mat, and the dog"
 
 
 @pytest.fixture(scope="module")
-def families(tmp_path_factory: pytest.TempPathFactory):
-    """Where the app answers, the folder of its models, and a backend that opens the same."""
-    root = tmp_path_factory.mktemp("families")
-    log = root / "app.log"
-    with running(log, environ={"HEADLIGHT_MODEL_FOLDERS": str(root)}) as started:
-        yield started.url, root, LocalBackend(Settings(model_folders=(root,), offline=True))
-    assert not faults(log.read_text(errors="replace"))
+def served(tmp_path_factory: pytest.TempPathFactory):
+    """The app over a folder that a model is put into by each test."""
+    with serving(tmp_path_factory.mktemp("families")) as started:
+        yield started
 
 
 @pytest.mark.parametrize("name", DECODERS)
-def test_every_decoder_writes_and_is_looked_at(page, problems, families, name: str) -> None:
+def test_every_decoder_writes_and_is_looked_at(page, problems, served, name: str) -> None:
     problems.allow(DEEP_LINK)
-    url, root, backend = families
-    folder = str(save_decoder(root / re.sub(r"\W+", "-", name), name))
-    first = backend.predict(NextToken(model=folder, text=TEXT, top=100))
-    open_page(page, url, "/generate", model=folder, text=TEXT, show="looks")
+    folder = str(save_decoder(served.root / re.sub(r"\W+", "-", name), name))
+    first = served.backend.predict(NextToken(model=folder, text=TEXT, top=100))
+    open_page(page, served.url, "/generate", model=folder, text=TEXT, show="looks")
     page.get_by_role("button", name="Next token").click(timeout=FIRST)
     expect(page).to_have_url(re.compile(rf"[?&]written={first.greedy.token}(&|$)"))
-    second = backend.predict(NextToken(model=folder, text=TEXT, top=100, written=(first.greedy.token,)))
+    second = served.backend.predict(NextToken(model=folder, text=TEXT, top=100, written=(first.greedy.token,)))
     note = page.locator(".headlight-note")
     if second.looks is None:
         expect(note.filter(has_text="does not give its attention step by step").first).to_be_visible()

@@ -10,11 +10,10 @@ import torch
 from playwright.sync_api import expect
 from transformers import AutoConfig, AutoModelForSeq2SeqLM
 
-from inference import LocalBackend
 from inference.questions.decoding import NextTarget
-from inference.settings import Settings
 from tests.architectures import MAPS_ONLY, RECORDED, named
-from tests.browser import PATIENCE, faults, running
+from tests.browser import PATIENCE
+from tests.serving import serving
 from tests.tinymodels import byte_level
 from tests.visitor import DEEP_LINK, open_page
 
@@ -42,22 +41,18 @@ def save_translator(folder: Path, name: str) -> Path:
 
 
 @pytest.fixture(scope="module")
-def families(tmp_path_factory: pytest.TempPathFactory):
-    """Where the app answers, the folder of its models, and a backend that opens the same."""
-    root = tmp_path_factory.mktemp("families")
-    log = root / "app.log"
-    with running(log, environ={"HEADLIGHT_MODEL_FOLDERS": str(root)}) as started:
-        yield started.url, root, LocalBackend(Settings(model_folders=(root,), offline=True))
-    assert not faults(log.read_text(errors="replace"))
+def served(tmp_path_factory: pytest.TempPathFactory):
+    """The app over a folder that a model is put into by each test."""
+    with serving(tmp_path_factory.mktemp("families")) as started:
+        yield started
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_every_translator_writes_and_is_aligned(page, problems, families, name: str) -> None:
+def test_every_translator_writes_and_is_aligned(page, problems, served, name: str) -> None:
     problems.allow(DEEP_LINK)
-    url, root, backend = families
-    folder = str(save_translator(root / re.sub(r"\W+", "-", name), name))
-    first = backend.predict(NextTarget(folder, text=TEXT))
-    open_page(page, url, "/translate", model=folder, text=TEXT, step=0)
+    folder = str(save_translator(served.root / re.sub(r"\W+", "-", name), name))
+    first = served.backend.predict(NextTarget(folder, text=TEXT))
+    open_page(page, served.url, "/translate", model=folder, text=TEXT, step=0)
     note = page.locator(".headlight-note")
     expect(note.filter(has_text="Before writing “").first).to_be_visible(timeout=FIRST)
     expect(page.locator(".st-key-translate_matrix .main-svg").first).to_be_visible()

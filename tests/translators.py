@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from inference import LocalBackend
-from inference.settings import Settings
-from tests.browser import faults, running
+from tests.serving import serving
 from tests.tinymodels import save
 
 LONGEST = 12  # tokens that it writes, its start token and its end among them
@@ -46,7 +45,5 @@ def translator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Translator]
     """The app with one local model; its log must be clean in the end."""
     root = tmp_path_factory.mktemp("translators")
     folder = tiny(root / "tiny-marian")
-    log = root / "app.log"
-    with running(log, environ={"HEADLIGHT_MODEL_FOLDERS": str(root)}) as started:
-        yield Translator(started.url, str(folder), LocalBackend(Settings(model_folders=(root,), offline=True)))
-    assert not faults(log.read_text(errors="replace"))
+    with serving(root) as served:
+        yield Translator(served.url, str(folder), served.backend)
