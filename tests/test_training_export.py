@@ -55,7 +55,7 @@ def test_the_card_says_what_was_measured(exported: Path) -> None:
     assert "| farm | CC0 | made up |" in card
     assert scores["step"] == 12
     assert scores["further"] == {"probe": {"accuracy": 0.625}}
-    assert '"accuracy": 0.625' in card
+    assert "### probe\n\n|  |  |\n|---|---|\n| accuracy | 0.625 |\n" in card
     assert str(exported.parent) not in card
 
 

@@ -66,7 +66,6 @@ def card(config: Config, folder: Path, scores: dict[str, Any]) -> str:
     """The card of the model in a folder, in Markdown."""
     facts = corpus.facts(training_text(config))
     seen = scores["slide"]
-    further = f"\n```json\n{json.dumps(scores['further'], indent=1)}\n```\n" if "further" in scores else ""
     recipe = {name: vars(getattr(config, name)) for name in ("data", "masking", "optimiser", "hold", "loop")}
     return TEMPLATE.format(
         **vars(config.card),
@@ -75,7 +74,7 @@ def card(config: Config, folder: Path, scores: dict[str, Any]) -> str:
         scores="\n".join(_score(name, score) for name, score in scores["sources"].items()),
         slide=f"{seen['layer']}-{seen['head']}",
         weight=seen["weight"],
-        further=further,
+        further="".join(_table(title, rows) for title, rows in scores.get("further", {}).items()),
         pieces=scores["pieces"],
         hours=scores["hours"],
         available=facts["pieces"],
@@ -87,6 +86,35 @@ def card(config: Config, folder: Path, scores: dict[str, Any]) -> str:
         ),
         recipe=json.dumps({**recipe, "steps taken": scores["step"]}, indent=1),
     )
+
+
+def _table(title: str, rows: dict[str, Any]) -> str:
+    """More scores under a heading: a row each, of one value or of several that have names.
+
+    >>> print(_table("GAP", {"ours": 73, "nearest": 57}) + _table("UD", {"obj": {"ours": 74, "n": 9}}))
+    <BLANKLINE>
+    ### GAP
+    <BLANKLINE>
+    |  |  |
+    |---|---|
+    | ours | 73 |
+    | nearest | 57 |
+    <BLANKLINE>
+    ### UD
+    <BLANKLINE>
+    |  | ours | n |
+    |---|---|---|
+    | obj | 74 | 9 |
+    <BLANKLINE>
+    """
+    values = {name: row if isinstance(row, dict) else {"": row} for name, row in rows.items()}
+    columns = list(dict.fromkeys(column for row in values.values() for column in row))
+    cells = [
+        ["", *columns],
+        *([name, *(str(row.get(column, "")) for column in columns)] for name, row in values.items()),
+    ]
+    first, *others = (f"| {' | '.join(line)} |" for line in cells)
+    return "\n".join(["", f"### {title}", "", first, "|" + "---|" * len(cells[0]), *others, ""])
 
 
 def _score(name: str, score: dict[str, Any]) -> str:
