@@ -98,7 +98,7 @@ def test_a_warm_started_head_is_far_better_than_a_random_one(folder: Path, batch
 
 def test_groups_cover_every_parameter_once_and_spare_biases_and_norms(folder: Path) -> None:
     model, _ = build(folder, 0)
-    made = optimiser(model, Optimiser(rate=0.1, layer_decay=0.5, weight_decay=0.3))
+    made = optimiser(model, Optimiser(rate=0.1, weight_decay=0.3), layer_decay=0.5)
     names = {id(parameter): name for name, parameter in model.named_parameters()}
     found = {names[id(parameter)]: group for group in made.param_groups for parameter in group["params"]}
     assert set(found) == set(names.values())

@@ -16,6 +16,9 @@ from inference.request import TraceRequest
 from inference.settings import Settings
 from tests.translationtexts import Setting, setting  # noqa: F401  (fixture)
 from training.__main__ import main
+from training.precision import Precision
+from training.translation import config, export
+from training.translation.card import card
 
 
 @pytest.fixture
@@ -87,6 +90,38 @@ def test_a_model_asked_for_fewer_sentences_says_how_many(exported: Path, setting
     assert main(["export-translator", str(setting(steps=60)), str(folder), "--sentences", "5"]) == 0
     scores = json.loads((folder / "evaluation.json").read_text(encoding="utf-8"))
     assert scores["scores"]["all"]["beams"]["sentences"] < scores["held_out"]
+
+
+def test_the_card_names_the_languages_of_the_run(exported: Path, setting: Setting) -> None:  # noqa: F811
+    file = setting(steps=60)
+    scores = json.loads((exported / "evaluation.json").read_text(encoding="utf-8"))
+    assert "| given | the model's French |" in card(config.read(file), exported, scores)
+    for code, name in (("de", "German"), ("tlh", "tlh")):
+        given = file.read_text(encoding="utf-8")
+        file.write_text(f'{given}\n[languages]\nsource = "it"\ntarget = "{code}"\n', encoding="utf-8")
+        found = card(config.read(file), exported, scores)
+        assert f"language: [it, {code}]" in found
+        assert f"| given | the model's {name} |" in found
+        assert "of the Italian sentences" in found
+        assert f"Italian and {name}, and nothing else" in found
+        assert found.count("French") == 1  # the sentences that alignment is read on are what they are
+        file.write_text(given, encoding="utf-8")
+
+
+def test_the_model_is_scored_where_its_inputs_are(exported: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a device that is not the processor: "meta" holds no numbers, but it is another one."""
+    found = set()
+
+    def note(model: torch.nn.Module, *_: object, **__: object) -> list[str]:
+        found.add(next(model.parameters()).device.type)
+        return []
+
+    monkeypatch.setattr(export, "precision", lambda _: Precision(torch.device("meta"), False))
+    for name in ("translate", "forced", "alignment", "samples"):
+        monkeypatch.setattr(export, name, note)
+    monkeypatch.setattr(export, "asdict", dict)
+    export.assessed(exported, [], [])
+    assert found == {"meta"}
 
 
 def test_its_sums_are_whole(exported: Path) -> None:

@@ -31,7 +31,7 @@ def test_loss_falls_and_translations_come_right(setting: Setting) -> None:  # no
     steps, scores = lines(file, "step"), lines(file, "evaluation")
     assert [row["step"] for row in steps] == list(range(2, 121, 2))
     assert steps[-1]["piece_loss"] < steps[0]["piece_loss"] - 1.5
-    assert [score["step"] for score in scores] == [0, 60, 120, 120]
+    assert [score["step"] for score in scores] == [0, 60, 120]
     assert scores[-1]["piece_loss"] < scores[0]["piece_loss"] - 1.5
     assert scores[-1]["accuracy"] > scores[0]["accuracy"] + 0.3
     assert scores[-1]["bleu"] > scores[0]["bleu"] + 10

@@ -89,6 +89,14 @@ log_steps = 2
 Setting = Callable[..., Path]
 
 
+def change(file: Path, old: str, new: str) -> Path:
+    """A configuration with one thing written otherwise."""
+    text = file.read_text(encoding="utf-8")
+    assert text.count(old) == 1, old
+    file.write_text(text.replace(old, new), encoding="utf-8")
+    return file
+
+
 @pytest.fixture
 def setting(tmp_path: Path) -> Setting:
     """Writes a configuration beside the library and the start folder: setting(run, steps, ...) -> its file."""

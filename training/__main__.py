@@ -8,15 +8,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inference.errors import Refusal
+from training.tables import Amount, Count, checked
 
 if TYPE_CHECKING:
     from training.loop import Stint
+
+# The numbers that options take. What --raise-to takes, the loop says, which knows the run.
+NUMBERS = {"stop_after": Amount, "finish_in": Amount, "pairs": Count, "sentences": Count}
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs what the command line asks; a refusal is one sentence on the terminal and a 1."""
     asked = _parser().parse_args(arguments)
     try:
+        for name, kind in NUMBERS.items():
+            if (value := getattr(asked, name, None)) is not None:
+                checked(f"--{name.replace('_', '-')}", value, kind)
         if asked.command in ("pretrain", "export"):
             _bert(asked)
         else:

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from inference.errors import Refusal
 from training import masking, pairs
 from training.corpus import Corpus
 
@@ -56,7 +57,13 @@ class Batches:
     @cached_property
     def spans(self) -> NDArray[np.int64]:
         """Where the corpus is cut; eight bytes for each ``length`` pieces, the one thing that grows with it."""
-        return pairs.spans(self.corpus, self.length - pairs.SPECIAL)
+        found = pairs.spans(self.corpus, self.length - pairs.SPECIAL)
+        if not len(found):
+            raise Refusal(
+                f"No document has two sentences that make a pair of {self.length} pieces. Raise [data] length, or bring"
+                " other texts."
+            )
+        return found
 
     def __call__(self, step: int, rate: float) -> Batch:
         """The batch of a step, with that share of its pieces to be guessed."""

@@ -17,7 +17,7 @@ from training.evaluate import evaluate
 from training.hold import divergence, teach
 from training.loop import TO_THE_END, Learned, Stint
 from training.metrics import Metrics
-from training.model import build, losses, read, start_folder, vocabulary
+from training.model import build, fits, losses, read, start_folder, vocabulary
 from training.optimiser import optimiser
 from training.precision import precision
 from training.prepare import held_out_batches, prepare, training_batches
@@ -86,6 +86,7 @@ def pretrain(config: Config, stint: Stint = TO_THE_END) -> None:
 def ready(config: Config) -> Run:
     """Prepares the text, builds the model, and takes up the last checkpoint if there is one."""
     folder = start_folder(config.start)
+    fits(folder, config.data.length)
     prepare(config, folder / "tokenizer.json")
     known, seed = vocabulary(folder), config.loop.seed
     batches = training_batches(config, known, seed)
@@ -93,7 +94,7 @@ def ready(config: Config) -> Run:
     model, trained = build(folder, seed)
     model.to(where.device).train()
     teacher = copy.deepcopy(model.bert).eval() if config.hold.weight else None
-    descent = optimiser(model, config.optimiser)
+    descent = optimiser(model, config.optimiser, config.optimiser.layer_decay)
     progress = Progress(schedule.start(config.optimiser.warm_up, config.optimiser.steps))
     saved = config.run / "checkpoint.pt"
     if saved.exists():

@@ -5,13 +5,18 @@ from __future__ import annotations
 import os
 from dataclasses import astuple, dataclass
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
+from zipfile import is_zipfile
 
 import torch
 from torch.nn import Module
 
 from inference.errors import Refusal
 from training.schedule import Plan, Schedule
+
+# What a file that is no whole checkpoint is known to raise while it is read.
+BROKEN = (OSError, EOFError, RuntimeError, LookupError, TypeError, ValueError, AttributeError, UnpicklingError)
 
 
 @dataclass
@@ -42,14 +47,30 @@ def save(file: Path, model: Module, optimiser: torch.optim.Optimizer, progress: 
 
 
 def load(file: Path, model: Module, optimiser: torch.optim.Optimizer | None = None) -> Progress:
-    """Puts a checkpoint's state back and says how far it had come; weights alone where no optimiser is given."""
-    state = torch.load(file, map_location="cpu", weights_only=True)
-    model.load_state_dict(state["model"])
+    """Puts a checkpoint's state back and says how far it had come; weights alone where no optimiser is given.
+
+    What the optimiser has gathered is the checkpoint's; its rates, decay and betas stay as the configuration says.
+    Raises Refusal where the file is damaged or holds a model of another size.
+    """
+    try:
+        if not is_zipfile(file):  # what torch.save writes; torch would guess at other forms
+            raise UnpicklingError("no archive")
+        state = torch.load(file, map_location="cpu", weights_only=True)
+        weights, gathered, random = state["model"], state["optimiser"]["state"], state["random"]
+        schedule = Schedule(state["warm_up"], tuple(Plan(*plan) for plan in state["plans"]))
+        progress = Progress(schedule, *state["progress"])
+    except BROKEN as error:
+        raise Refusal(f"{file} is damaged. Put a copy in its place, or remove it: the run then starts anew.") from error
+    try:
+        model.load_state_dict(weights)
+    except RuntimeError as error:
+        raise Refusal(
+            f"{file} holds a model of another size than the configuration asks for. Set it back, or name another run."
+        ) from error
     if optimiser is not None:
-        optimiser.load_state_dict(state["optimiser"])
-        torch.set_rng_state(state["random"])
-    schedule = Schedule(state["warm_up"], tuple(Plan(*plan) for plan in state["plans"]))
-    return Progress(schedule, *state["progress"])
+        optimiser.load_state_dict({"state": gathered, "param_groups": optimiser.state_dict()["param_groups"]})
+        torch.set_rng_state(random)
+    return progress
 
 
 def finished(run: Path, command: str) -> Path:

@@ -11,18 +11,22 @@ from __future__ import annotations
 import itertools
 import json
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from inference.errors import Refusal
 from inference.sums import sha256
 from training.sentences import sentences
 
 BATCH = 64  # documents tokenised at a time
+UNSAID: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -47,8 +51,13 @@ def tokenizer(file: Path) -> Tokenizer:
     return loaded
 
 
-def write(documents: Iterable[tuple[str, str]], tokenizer_file: Path, folder: Path) -> None:
-    """Tokenises (name, text) documents into a corpus folder, which appears whole or not at all."""
+def write(
+    documents: Iterable[tuple[str, str]], tokenizer_file: Path, folder: Path, made_of: Mapping[str, Any] = UNSAID
+) -> None:
+    """Tokenises (name, text) documents into a corpus folder, which appears whole or not at all.
+
+    ``made_of`` says where they come from, for a later run to compare. Raises Refusal where no document has a piece.
+    """
     partial = folder.with_name(folder.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
@@ -74,10 +83,12 @@ def write(documents: Iterable[tuple[str, str]], tokenizer_file: Path, folder: Pa
             totals["pieces"] += len(ids)
             totals["sentences"] += len(encoded)
             totals["documents"] += 1
+        if not totals["documents"]:
+            raise Refusal(f"No document is left for {folder}. Change [data] held_out or bring more of them.")
         starts.write(np.int64(totals["pieces"]).tobytes())
         firsts.write(np.int64(totals["sentences"]).tobytes())
     np.save(partial / "counts.npy", counts)
-    meta = {**totals, "dtype": dtype.name, "tokenizer": sha256(tokenizer_file)}
+    meta = {**made_of, **totals, "dtype": dtype.name, "tokenizer": sha256(tokenizer_file)}
     (partial / "corpus.json").write_text(json.dumps(meta, indent=1) + "\n", encoding="utf-8")
     shutil.rmtree(folder, ignore_errors=True)
     partial.rename(folder)
@@ -95,8 +106,8 @@ def _encoded(documents: Iterable[tuple[str, str]], encoder: Tokenizer) -> Iterat
                 yield name, encoded
 
 
-def facts(folder: Path) -> dict[str, int | str]:
-    """How many pieces, sentences and documents a corpus folder holds, and its tokenizer's SHA-256."""
+def facts(folder: Path) -> dict[str, Any]:
+    """How many pieces, sentences and documents a corpus folder holds, its tokenizer's SHA-256, and what it is of."""
     return json.loads((folder / "corpus.json").read_text(encoding="utf-8"))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from transformers import BertConfig, BertForPreTraining, BertTokenizerFast
 
+from inference.errors import Refusal
 from training import checkpoint, corpus
 from training.bert import EVALUATION_SEED
 from training.card import card
@@ -17,9 +18,9 @@ from training.config import Config
 from training.curves import curves
 from training.evaluate import evaluate
 from training.folder import SCORES, seal
-from training.model import build, start_folder, vocabulary
+from training.model import build, fits, start_folder, vocabulary
 from training.precision import precision
-from training.prepare import held_out_batches, training_text
+from training.prepare import held_out_batches, prepare, training_text
 from training.slide import slide
 
 # Evaluation while training reads the first batches of another seed's order; the final one has an order of its own.
@@ -32,8 +33,11 @@ def export(config: Config, folder: Path, *, pairs: int, further: Path | None = N
     ``further`` is a JSON file of more scores (of a probe, say), which is taken into the scores and the card as it is.
     """
     torch.set_num_threads(config.loop.threads)
+    more = {} if further is None else {"further": _further(further)}
     saved = checkpoint.finished(config.run, "pretrain")
     start = start_folder(config.start)
+    fits(start, config.data.length)
+    prepare(config, start / "tokenizer.json")
     model, _ = build(start, config.loop.seed)
     progress = checkpoint.load(saved, model)
     dropout = BertConfig.from_pretrained(start)
@@ -42,13 +46,22 @@ def export(config: Config, folder: Path, *, pairs: int, further: Path | None = N
     model.half().save_pretrained(folder)
     _write_tokenizer(start, folder, model.config.max_position_embeddings)
     scores: dict[str, Any] = {"step": progress.step, "pieces": progress.pieces, "hours": progress.seconds / 3600}
-    scores |= assessed(config, folder, pairs)
-    if further is not None:
-        scores["further"] = json.loads(further.read_text(encoding="utf-8"))
+    scores |= assessed(config, folder, pairs) | more
     (folder / SCORES).write_text(json.dumps(scores, indent=1) + "\n", encoding="utf-8")
     (folder / "curves.svg").write_text(curves(config.run / "metrics.jsonl"), encoding="utf-8")
     (folder / "README.md").write_text(card(config, folder, scores), encoding="utf-8")
     seal(folder)
+
+
+def _further(file: Path) -> dict[str, dict[str, Any]]:
+    """More scores from a JSON file, each table with its title; raises Refusal where it holds something else."""
+    try:
+        tables = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise Refusal(f"--further {file} cannot be read as JSON: {error}") from error
+    if not isinstance(tables, dict) or not all(isinstance(rows, dict) for rows in tables.values()):
+        raise Refusal(f'--further {file} must hold tables: {{"title": {{"row": 73, ...}}, ...}}')
+    return tables
 
 
 def _write_tokenizer(start: Path, folder: Path, longest: int) -> None:

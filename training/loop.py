@@ -16,12 +16,12 @@ import torch
 from transformers import PreTrainedModel
 
 from inference.errors import Refusal
-from training import checkpoint
+from training import checkpoint, metrics
 from training.checkpoint import Progress
-from training.config import Loop, Optimiser
 from training.metrics import Metrics
 from training.optimiser import set_rate
 from training.precision import Precision
+from training.tables import Loop, Optimiser
 
 PACE_STEPS = 50  # steps measured before the first plan by the clock
 
@@ -81,9 +81,11 @@ class Run(ABC):
 
 
 def train(run: Run, stint: Stint) -> None:
-    """Takes steps until the last, or as the stint says; raises Refusal where a rate cannot be raised."""
+    """Takes steps until the last, or as the stint says; raises Refusal where there is nothing to finish or raise."""
     if stint.raise_to is not None:
         _raise(run, stint.raise_to)
+    elif stint.finish_in is not None and run.progress.step >= run.progress.schedule.last:
+        raise Refusal(f"The run ended at step {run.progress.step}, so --finish-in asks nothing: add --raise-to SHARE.")
     with _stop_signals() as stopped:
         _steps(run, stopped, stint)
 
@@ -116,7 +118,9 @@ def _steps(run: Run, stopped: list[bool], stint: Stint) -> None:
             run.metrics.note(f"stopped at step {progress.step} of {progress.schedule.last}")
             return
     _save(run)
-    run.assess()
+    if not _assessed(run):
+        run.assess()
+        _save(run)  # the next call cuts metrics.jsonl back to what the checkpoint knows of
     run.metrics.note(f"finished at step {progress.step}")
 
 
@@ -139,6 +143,11 @@ def step(run: Run) -> None:
 def at(progress: Progress) -> dict[str, float]:
     """Where a line of metrics.jsonl was written."""
     return {"step": progress.step, "pieces": progress.pieces, "seconds": round(progress.seconds, 1)}
+
+
+def _assessed(run: Run) -> bool:
+    """Whether the model was evaluated as it is now."""
+    return any(row["step"] == run.progress.step for row in metrics.lines(run.metrics.file, "evaluation"))
 
 
 def _log(run: Run) -> None:

@@ -19,7 +19,7 @@ class Metrics:
             stream.truncate(min(keep_bytes, self.file.stat().st_size))
 
     def write(self, kind: str, **values: Any) -> None:
-        """One line: its kind ("start", "plan", "step" or "evaluation") and values."""
+        """One line: its kind ("plan", "step", "evaluation", "slide" or "alignment") and values."""
         with self.file.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps({"kind": kind, **values}) + "\n")
 

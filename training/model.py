@@ -29,6 +29,13 @@ def start_folder(start: str) -> Path:
     return folder
 
 
+def fits(folder: Path, length: int) -> None:
+    """Raises Refusal where the folder's model reads fewer pieces than a pair has."""
+    most = BertConfig.from_pretrained(folder).max_position_embeddings
+    if length > most:
+        raise Refusal(f"[data] length = {length} is too long: the model in {folder.name} reads at most {most} pieces.")
+
+
 def vocabulary(folder: Path) -> Vocabulary:
     """What batches need to know of a folder's tokenizer."""
     tokenizer = BertTokenizerFast.from_pretrained(folder)

@@ -6,11 +6,14 @@ import torch
 from torch.nn import Parameter
 from transformers import PreTrainedModel
 
-from training.config import Optimiser
+from training.tables import Optimiser
 
 
-def optimiser(model: PreTrainedModel, settings: Optimiser) -> torch.optim.AdamW:
-    """AdamW over all parameters; each group keeps its own highest rate in ``peak``."""
+def optimiser(model: PreTrainedModel, settings: Optimiser, layer_decay: float = 1.0) -> torch.optim.AdamW:
+    """AdamW over all parameters; each group keeps its own highest rate in ``peak``.
+
+    With ``layer_decay``, each layer of a BERT further down learns at this share of the rate above it.
+    """
     layers = model.config.num_hidden_layers
     groups: dict[tuple[int, bool], list[Parameter]] = {}
     for name, parameter in model.named_parameters():
@@ -20,7 +23,7 @@ def optimiser(model: PreTrainedModel, settings: Optimiser) -> torch.optim.AdamW:
             {
                 "params": parameters,
                 "lr": 0.0,
-                "peak": settings.rate * settings.layer_decay**depth,
+                "peak": settings.rate * layer_decay**depth,
                 "weight_decay": settings.weight_decay if decays else 0.0,
             }
             for (depth, decays), parameters in groups.items()

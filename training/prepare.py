@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from inference.sums import sha256
 from training import corpus
 from training.batches import Batches, Vocabulary
-from training.config import Config, Source
+from training.config import Config
 from training.documents import documents, held_out
+from training.origin import same
+from training.tables import Source
 
 
 def training_text(config: Config) -> Path:
@@ -22,14 +25,20 @@ def held_out_text(config: Config, source: Source) -> Path:
 
 
 def prepare(config: Config, tokenizer_file: Path) -> None:
-    """Writes every corpus that is not there yet; the same documents are held out every time."""
-    share = config.data.held_out
-    if not training_text(config).exists():
-        corpus.write(_chosen(config.sources, share, held=False), tokenizer_file, training_text(config))
-    for source in config.sources:
-        folder = held_out_text(config, source)
+    """Writes every corpus that is not there yet; the same documents are held out every time.
+
+    Raises Refusal where one that is there was made of other sources, of another share or by another tokenizer.
+    """
+    share, every = config.data.held_out, {source.name: source.path.name for source in config.sources}
+    made_of = {"held_out": share, "sources": every}
+    wanted = [(held_out_text(config, source), (source,), True) for source in config.sources]
+    wanted.append((training_text(config), config.sources, False))
+    for folder, _, _ in wanted:
+        if folder.exists():
+            same(corpus.facts(folder), {**made_of, "tokenizer": sha256(tokenizer_file)}, folder)
+    for folder, sources, held in wanted:
         if not folder.exists():
-            corpus.write(_chosen((source,), share, held=True), tokenizer_file, folder)
+            corpus.write(_chosen(sources, share, held=held), tokenizer_file, folder, made_of)
 
 
 def training_batches(config: Config, vocabulary: Vocabulary, seed: int) -> Batches:

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from transformers.models.whisper.tokenization_whisper import LANGUAGES  # names of a hundred codes
+
 from inference.sums import sha256
 from training.translation.config import Config
 
@@ -24,7 +26,7 @@ A `MarianMTModel`: {layers} encoder and {layers} decoder layers of {heads} heads
 
 ## Scores
 
-Held out are {share:.1%} of the English sentences, {held_out:,} of them, by the hash of the sentence without case and
+Held out are {share:.1%} of the {read} sentences, {held_out:,} of them, by the hash of the sentence without case and
 punctuation: none is in the training text, in whatever spelling, with this or another translation. BLEU and chrF by
 sacrebleu, from 0 to 100, against every translation that the collection has; the baseline hands the source back.
 "Short" has at most 7 words, "long" at least 12; "new" are the sentences none of whose translations is in the training
@@ -40,23 +42,24 @@ Told the right translation so far, {accuracy:.1%} of {pieces_scored:,} next piec
 piece.
 
 Cross-attention head {head} (layer and head from 0) puts its largest weight on the right source word for {aligned:.0%}
-of {words} word pairs in {aligned_sentences} sentences of our own, read at the step that writes the word, the query
-before it, the end mark left out ({with_end:.0%} where the end mark may win too). It is the best of all heads on these
-very pairs. At the word's own place it is {own_place:.0%}; a straight line from first piece to last gets {diagonal:.0%}.
+of {words} word pairs in {aligned_sentences} sentences of our own, English and French, read at the step that writes the
+word, the query before it, the end mark left out ({with_end:.0%} where the end mark may win too). It is the best of all
+heads on these very pairs. At the word's own place it is {own_place:.0%}; a straight line from first piece to last gets
+{diagonal:.0%}.
 
 ## Samples
 
-Sentences of our own, with 4 beams, as they came:
+English sentences of our own, with 4 beams, as they came:
 
-| English | the model's French |
+| given | the model's {written} |
 |---|---|
 {samples}
 
 ## Limits
 
-It has read {pairs:,} short everyday pairs and nothing else; the table says how much worse long sentences do. Words
-that these do not have are guessed, and *you* becomes tu or vous at will. It is made to be looked at: do not rely on its
-translations.
+It has read {pairs:,} pairs, {read} and {written}, and nothing else; the table says how much worse long sentences do.
+Words that these do not have are guessed, and what the source leaves open is settled at will, such as how polite a *you*
+is. It is made to be looked at: do not rely on its translations.
 
 ## Text
 
@@ -97,6 +100,8 @@ def card(config: Config, folder: Path, scores: dict[str, Any]) -> str:
         licence=shown.licence,
         source=config.languages.source,
         target=config.languages.target,
+        read=_name(config.languages.source),
+        written=_name(config.languages.target),
         title=shown.title,
         summary=shown.summary,
         notes=shown.notes,
@@ -129,6 +134,11 @@ def card(config: Config, folder: Path, scores: dict[str, Any]) -> str:
         hours=scores["hours"],
         recipe=json.dumps({**recipe, "steps taken": scores["step"]}, indent=1),
     )
+
+
+def _name(code: str) -> str:
+    """A language's English name, or its code where that is not known."""
+    return LANGUAGES[code].title() if code in LANGUAGES else code
 
 
 def _rows(groups: dict[str, dict[str, Any]]) -> list[str]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from inference.errors import Refusal
-from training.config import Card, Loop, Optimiser, Source, table, toml
+from training import tables
+from training.tables import Count, Division, Loop, PartShare, Positive, Range, Source, checked, table, toml
+from training.translation.vocabulary import SMALLEST
 
 FEWEST_POSITIONS = 64  # the sentences that a run looks at while it learns (alignment.py) fit in, spelled in bytes
+
+Vocabulary = Annotated[int, Range(f"at least {SMALLEST}", lambda number: number >= SMALLEST)]
 
 
 @dataclass(frozen=True)
@@ -24,23 +28,37 @@ class Languages:
 class Data:
     """Which pairs are trained on, and how their texts are cut into pieces."""
 
-    held_out: float = 0.02  # share of source sentences never trained on
-    longest: int = 60  # pieces of a text; a training pair with a longer one is left out
-    vocabulary: int = 8_000  # pieces, of both languages together
+    held_out: Division = 0.02  # share of source sentences never trained on
+    longest: Count = 60  # pieces of a text; a training pair with a longer one is left out
+    vocabulary: Vocabulary = 8_000  # pieces, of both languages together
 
 
 @dataclass(frozen=True)
 class Shape:
     """The model, a Marian: its size, and how it starts."""
 
-    width: int = 256
-    layers: int = 3  # of the encoder, and of the decoder
-    heads: int = 8
-    inner: int = 1_024  # width of the feed-forward part
-    dropout: float = 0.0
-    spread: float = 0.05  # standard deviation of the first weights
-    positions: int = 128  # longest text, in pieces
-    smoothing: float = 0.1  # label smoothing: the share of the target that is spread over the vocabulary
+    width: Count = 256
+    layers: Count = 3  # of the encoder, and of the decoder
+    heads: Count = 8  # together as wide as the model
+    inner: Count = 1_024  # width of the feed-forward part
+    dropout: PartShare = 0.0
+    spread: Positive = 0.05  # standard deviation of the first weights
+    positions: Count = 128  # longest text, in pieces
+    smoothing: PartShare = 0.1  # label smoothing: the share of the target that is spread over the vocabulary
+
+
+@dataclass(frozen=True)
+class Optimiser(tables.Optimiser):
+    """A translator's."""
+
+    batch: Count = 3_072  # pieces of source and target in a step, padding included
+
+
+@dataclass(frozen=True)
+class Card(tables.Card):
+    """The card of a translator; its languages are those of the run."""
+
+    title: str = "A small translator"
 
 
 @dataclass(frozen=True)
@@ -71,12 +89,16 @@ def read(file: Path) -> Config:
     """The configuration in a TOML file; its paths are relative to the file. Raises Refusal on what it does not know."""
     raw = toml(file, required=("run", "pairs"), tables=tuple(_TABLES))
     here = file.resolve().parent
-    pairs = table(Source, {**raw["pairs"], "path": here / raw["pairs"].get("path", "")}, "pairs")
-    tables: dict[str, Any] = {name: table(kind, raw.get(name, {}), name) for name, kind in _TABLES.items()}
-    shape, longest = tables["shape"], tables["data"].longest
+    pairs = table(Source, raw["pairs"], "pairs")
+    others: dict[str, Any] = {name: table(kind, raw.get(name, {}), name) for name, kind in _TABLES.items()}
+    shape, longest = others["shape"], others["data"].longest
     if shape.positions < max(FEWEST_POSITIONS, longest):
         raise Refusal(
             f"[shape] positions = {shape.positions} is too few: the recipe's own sentences need {FEWEST_POSITIONS}, the"
             f" pairs {longest} ([data] longest)."
         )
-    return Config(run=here / raw["run"], pairs=pairs, **tables)
+    if shape.width % shape.heads:
+        raise Refusal(
+            f"[shape] width = {shape.width} is not a multiple of heads = {shape.heads}, so they cannot share it evenly."
+        )
+    return Config(run=here / checked("run", raw["run"], str), pairs=replace(pairs, path=here / pairs.path), **others)

@@ -66,7 +66,8 @@ def export(config: Config, folder: Path, *, sentences: int | None = None) -> Non
 def assessed(folder: Path, train: Sequence[Pair], held: Sequence[HeldOut]) -> dict[str, Any]:
     """Scores of a folder's model, computed in float32, on sentences that are not in ``train``."""
     tokenizer = vocabulary.load(folder)
-    model = MarianMTModel.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager")
+    where = precision("fp32")
+    model = MarianMTModel.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").to(where.device)
     found = {
         "greedy": translate(model, tokenizer, [one.source for one in held], beams=1),
         "beams": translate(model, tokenizer, [one.source for one in held], beams=BEAMS),
@@ -82,7 +83,7 @@ def assessed(folder: Path, train: Sequence[Pair], held: Sequence[HeldOut]) -> di
     }
     return {
         "scores": {name: _group(found, held, places) for name, places in groups.items() if places},
-        "forced": asdict(forced(model, tokenizer, held, precision("fp32"))),
+        "forced": asdict(forced(model, tokenizer, held, where)),
         "alignment": asdict(alignment(model, tokenizer)),
         "samples": samples(model, tokenizer),
     }

@@ -10,11 +10,13 @@ import torch
 from transformers import MarianMTModel, PreTrainedTokenizerFast
 
 from inference.errors import Refusal
+from inference.sums import sha256
 from training import checkpoint, loop, schedule
 from training.checkpoint import Progress
 from training.loop import TO_THE_END, Learned, Stint
 from training.metrics import Metrics
 from training.optimiser import optimiser
+from training.origin import same
 from training.precision import precision
 from training.translation import vocabulary
 from training.translation.alignment import alignment
@@ -118,11 +120,20 @@ def ready(config: Config) -> Run:
 
 
 def own_tokenizer(config: Config, train_pairs: list[Pair]) -> PreTrainedTokenizerFast:
-    """The run's tokenizer; learned from the training pairs where the run has none yet."""
-    folder = config.run / "tokenizer"
+    """The run's tokenizer; learned from the training pairs where the run has none yet.
+
+    What it was learned from is written beside it. Raises Refusal where the configuration now names something else.
+    """
+    folder, beside = config.run / "tokenizer", config.run / "text.json"
+    data = config.data
+    made_of = {"held_out": data.held_out, "vocabulary": data.vocabulary, "pairs": sha256(config.pairs.path)}
     if not (folder / "tokenizer.json").is_file():
+        config.run.mkdir(parents=True, exist_ok=True)
+        beside.write_text(json.dumps(made_of, indent=1) + "\n", encoding="utf-8")
         both = (text for pair in train_pairs for text in pair)
-        vocabulary.learn(both, config.data.vocabulary, config.shape.positions).save_pretrained(folder)
+        vocabulary.learn(both, data.vocabulary, config.shape.positions).save_pretrained(folder)
+    elif beside.is_file():
+        same(json.loads(beside.read_text(encoding="utf-8")), made_of, config.run)
     return vocabulary.load(folder)
 
 
@@ -130,5 +141,7 @@ def read_batches(config: Config, tokenizer: PreTrainedTokenizerFast, train_pairs
     """The training pairs in pieces, without those that are too long."""
     rows = [encoded(tokenizer, side) for side in zip(*train_pairs, strict=True)]
     fit = [pair for pair in zip(*rows, strict=True) if max(map(len, pair)) <= config.data.longest]
+    if not fit:
+        raise Refusal(f"No pair has texts of at most {config.data.longest} pieces. Raise [data] longest.")
     sources, targets = zip(*fit, strict=True)
     return Batches(texts(sources), texts(targets), tokenizer.pad_token_id, config.optimiser.batch, config.loop.seed)

@@ -13,6 +13,7 @@ from training.translation.sentences import REPLACED
 
 PAD, END, UNKNOWN = "<pad>", "</s>", "<unk>"
 BYTES = tuple(f"<0x{byte:02X}>" for byte in range(256))  # what a character becomes that no piece has
+SMALLEST = 3 + len(BYTES)  # pieces of a vocabulary that has learned nothing
 _SPACE = "▁"
 
 
