@@ -14,7 +14,6 @@ from ui.guesses_published import published
 from ui.importance import words
 from ui.lens import layers
 from ui.masked_words import SHOWS, Options, pick_blank, request_of, text_strip, texts_of
-from ui.models import kind_of
 from ui.options import own
 from ui.picking import control
 from ui.session import current
@@ -41,11 +40,12 @@ def draw(choice: Choice, who: Answerer) -> None:
     """The text with its blanks, then the figure that is chosen."""
     options = own(Options)
     text, pair = texts_of(choice)
-    row = ask(
+    read = ask(
         Surprise(model=who.model, revision=who.revision, text=text, pair=pair, cut=choice.cut, stop=0),
         "Reading the text",
-    ).row
-    request = request_of(choice, options, who)
+    )
+    row = read.row
+    request = request_of(choice, options, who, read.mask)
     try:
         filled = ask(request, "Filling the blanks")
     except Refusal as refusal:
@@ -84,12 +84,12 @@ def draw(choice: Choice, who: Answerer) -> None:
 
 st.title("Which word fits the blank?")
 chosen = current()
-compose(chosen, kind_of(chosen))
+compose(chosen, "encoder")  # whatever is chosen: an encoder answers, and reads a second text
 own(Options)  # what of it cannot be read is said before anything is asked
 answerer = pick_answerer(MASKED, chosen, Options)
 try:
     draw(chosen, answerer)
 except Refusal as refusal:
     refused(refusal, answerer, chosen)
-published(answerer)
+published(answerer, chosen.count)
 how_to_read()

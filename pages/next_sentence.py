@@ -8,7 +8,6 @@ from ui.answering import pick_answerer, refused
 from ui.composing import compose
 from ui.guesses_published import published
 from ui.looking_across import looking_across
-from ui.models import kind_of
 from ui.next_sentence import Options, judgement, pair_of
 from ui.options import own
 from ui.pairs_table import own_pairs
@@ -30,7 +29,7 @@ def how_to_read() -> None:
 
 st.title("Does B follow A?")
 chosen = current()
-compose(chosen, kind_of(chosen))
+compose(chosen, "encoder")  # whatever is chosen: two texts are judged
 own(Options)  # what of it cannot be read is said before anything is asked
 answerer = pick_answerer(NEXT_SENTENCE, chosen, Options)
 try:
@@ -40,5 +39,5 @@ try:
     own_pairs(answerer)
 except Refusal as refusal:
     refused(refusal, answerer, chosen)
-published(answerer)
+published(answerer, chosen.count)
 how_to_read()

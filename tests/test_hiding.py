@@ -51,3 +51,10 @@ def test_what_is_hidden_before_the_first_click():
     assert first_place("Ein Bär schläft.", "", None) == ((0, 8, 15),)
     assert first_place("…!", "", None) == ()
     assert first_place("A cat.", "It [MASK].", None) == ()
+
+
+def test_a_typed_mask_token_of_the_model_is_a_blank_already():
+    assert first_place("A <mask> sat on it.", "", None, "<mask>") == ()
+    assert first_place("A cat.", "It <mask>.", None, "<mask>") == ()
+    assert first_place("A [MASK] sat on it.", "", None, "<mask>") == (), "everybody's way to type one"
+    assert first_place("A <mask> sat on it.", "", None, "[MASK]") == ((0, 16, 18),), "another model's is a word"

@@ -12,8 +12,9 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer, pipeline
 from inference import LocalBackend, embedded
 from inference.errors import Refusal
 from inference.questions.masked import Filled, MaskedWords
+from inference.questions.surprise import Surprise
 from inference.settings import Settings
-from tests.tinyheads import KINDS, save
+from tests.tinyheads import EVERY, save
 from tests.tinymodels import save as save_bare
 
 TEXT = "The animal was in the street."
@@ -38,7 +39,7 @@ def ask(backend: LocalBackend, root: Path, name: str = "BERT", text: str = TEXT,
     return backend.predict(MaskedWords(model=model(root, name), text=text, **more))
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", EVERY)
 def test_equals_the_pipeline(backend: LocalBackend, root: Path, name: str) -> None:
     found = ask(backend, root, name, "The [MASK] was in the [MASK].", top=7)
     assert found.whole
@@ -130,6 +131,99 @@ def test_a_word_of_several_pieces_is_filled_from_left_to_right(backend: LocalBac
     assert candidate.log_probability == pytest.approx(total, abs=1e-5)
 
 
+def by_hand(folder: str, text: str, at: int, pieces: list[str]) -> float:
+    """A word's logarithm: piece after piece, those before it in place and a mask for it and for those after it.
+
+    ``text`` has {} where the word stands; ``at`` is the position of its first piece.
+    """
+    network, tokenizer = AutoModelForMaskedLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+    total = 0.0
+    for done, piece in enumerate(tokenizer.convert_tokens_to_ids(pieces)):
+        ids = tokenizer(text.format("[MASK]" * len(pieces)), return_tensors="pt").input_ids
+        ids[0, at : at + done] = torch.tensor(tokenizer.convert_tokens_to_ids(pieces[:done]))
+        with torch.inference_mode():
+            total += float(network(ids).logits[0, at + done].log_softmax(-1)[piece])
+    return total
+
+
+def test_a_hidden_word_of_several_pieces_is_scored_as_a_whole(backend: LocalBackend, root: Path) -> None:
+    words = ("it", "playing", "saa", "cat")
+    found = ask(backend, root, text="We playing it.", hidden=((0, 3, 10), (0, 11, 13)), words=words)
+    assert [blank.original.piece for blank in found.blanks] == ["play", "…ing", "it"]
+    assert [hidden.blanks for hidden in found.hidden] == [(0, 1), (2,)]
+    playing, it = (hidden.original for hidden in found.hidden)
+    assert (playing.word, playing.pieces, playing.rank, playing.problem) == ("playing", ("play", "…ing"), None, "")
+    folder, sentence = model(root, "BERT"), "We {} [MASK]."
+    at = found.blanks[0].position
+    assert playing.log_probability == pytest.approx(by_hand(folder, sentence, at, ["play", "##ing"]), abs=1e-5)
+    assert (it.word, it.rank) == ("it", found.blanks[2].original.rank)
+    assert math.exp(it.log_probability) == pytest.approx(found.blanks[2].original.probability, rel=1e-5)
+
+
+def test_an_asked_word_takes_the_place_of_the_whole_hidden_word(backend: LocalBackend, root: Path) -> None:
+    """Whichever of its blanks is asked about, and however many pieces it has itself."""
+    for blank in (0, 1):
+        words = ("it", "playing", "saa")
+        found = ask(backend, root, text="We playing it.", hidden=((0, 3, 10),), words=words, blank=blank)
+        it, playing, saa = found.candidates
+        folder, at = model(root, "BERT"), found.blanks[0].position
+        for candidate, pieces in ((it, ["it"]), (playing, ["play", "##ing"]), (saa, ["s", "##a", "##a"])):
+            assert len(candidate.pieces) == len(pieces)
+            expected = by_hand(folder, "We {} it.", at, pieces)
+            assert candidate.log_probability == pytest.approx(expected, abs=1e-5), candidate.word
+        assert playing.log_probability == found.hidden[0].original.log_probability
+        alone = ask(backend, root, text="We [MASK] it.", words=("it",))
+        assert it.rank == alone.candidates[0].rank
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("place", [(11, 14), (12, 14)])  # a click hides the mark of the space before a word, too
+def test_asking_about_the_hidden_word_gives_its_own_score(
+    backend: LocalBackend, root: Path, name: str, place: tuple[int, int]
+) -> None:
+    found = ask(backend, root, name, "The cat was ii sat.", hidden=((0, *place),), words=("ii",))
+    [hidden] = found.hidden
+    [asked] = found.candidates
+    assert (asked.word, asked.problem) == ("ii", "")
+    assert hidden.original.word == "ii"
+    assert asked.pieces == hidden.original.pieces
+    assert asked.log_probability == pytest.approx(hidden.original.log_probability, abs=1e-6)
+
+
+def test_a_hidden_words_score_is_its_surprise(backend: LocalBackend, root: Path) -> None:
+    """One way to score a word on the whole page."""
+    for name in ("BERT", "RoBERTa", "ALBERT"):
+        [hidden] = ask(backend, root, name, "The cat was catin.", hidden=((0, 11, 17),)).hidden
+        scores = backend.predict(Surprise(model=model(root, name), text="The cat was catin.", stop=99))
+        mine = [scores.row.words[at] == scores.row.words[scores.places[-2]] for at in scores.places]
+        assert sum(mine) == len(hidden.original.pieces) > 1
+        assert hidden.original.log_probability == pytest.approx(float(scores.log_probabilities[mine].sum()), abs=1e-4)
+
+
+def test_typed_blanks_and_parts_of_words_stand_for_themselves(backend: LocalBackend, root: Path) -> None:
+    found = ask(backend, root, text="A [MASK][MASK] playing it.", hidden=((0, 19, 22),), words=("cat",), blank=0)
+    assert [hidden.blanks for hidden in found.hidden] == [(0,), (1,), (2,)]
+    assert [hidden.original and hidden.original.word for hidden in found.hidden] == [None, None, "ing"]
+    assert (
+        found.candidates[0].rank
+        == ask(backend, root, text="A [MASK][MASK] play[MASK] it.", words=("cat",)).candidates[0].rank
+    )
+
+
+def test_a_character_of_several_byte_pieces_can_be_another_word(backend: LocalBackend, root: Path) -> None:
+    found = ask(backend, root, "RoBERTa", "a 漢 b", hidden=((0, 2, 3),), words=("cat", "漢"))
+    cat, same = found.candidates
+    assert cat.problem == same.problem == ""
+    assert same.log_probability == pytest.approx(found.hidden[0].original.log_probability, abs=1e-5)
+
+
+def test_a_hidden_word_that_the_vocabulary_lacks_has_no_score(backend: LocalBackend, root: Path) -> None:
+    [hidden] = ask(backend, root, "ALBERT", "A cat play it.", hidden=((0, 5, 10),)).hidden
+    assert hidden.original.word == "play"
+    assert hidden.original.log_probability is None
+    assert "not in the vocabulary" in hidden.original.problem
+
+
 def test_words_that_cannot_stand_there_are_told_why(backend: LocalBackend, root: Path) -> None:
     words = ("漢", "[MASK]", " ", "cat", "cat", "\u200b", "a\0", "i" * 101, "a " * 40)
     found = ask(backend, root, text="We [MASK] it.", words=words).candidates
@@ -151,7 +245,7 @@ def test_a_part_of_a_word(backend: LocalBackend, root: Path) -> None:
     assert "grows together" in grown.problem
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", EVERY)
 def test_a_word_is_put_where_any_tokenizer_would(backend: LocalBackend, root: Path, name: str) -> None:
     """Asking about the word that was hidden gives the pieces that were hidden."""
     found = ask(backend, root, name, "The cat was it.", hidden=((0, 12, 14),), words=("it",))
@@ -188,7 +282,7 @@ def test_byte_pieces_of_one_character_are_hidden_together(backend: LocalBackend,
         (TEXT, {"hidden": ((0, 3, 4),)}, "No word is hidden"),
         (TEXT, {"hidden": ((1, 4, 10),)}, "No word is hidden"),
         ("[MASK] " * 30, {}, "30 pieces are hidden; at most 20 are guessed at once"),
-        ("[MASK] " * 200, {}, "has 202 tokens; BERT reads at most 40"),
+        ("[MASK] " * 100, {}, "has 102 tokens; BERT reads at most 40"),
         ("", {}, "The text is empty"),
         ("The [MASK].", {"pair": " "}, "The second text is empty"),
         ("The [MASK].", {"blank": 1}, "Blank 1 was asked about; the text has 1"),
@@ -197,6 +291,13 @@ def test_byte_pieces_of_one_character_are_hidden_together(backend: LocalBackend,
 def test_odd_texts(backend: LocalBackend, root: Path, text: str, more: dict[str, object], said: str) -> None:
     with pytest.raises(Refusal, match=said):
         ask(backend, root, text=text, **more)
+
+
+def test_two_hundred_masks_are_too_many_where_the_text_is_short_enough(backend: LocalBackend, root: Path) -> None:
+    folder = save(root / "long", "BERT", max_position_embeddings=256)
+    with pytest.raises(Refusal, match="200 pieces are hidden; at most 20 are guessed at once") as caught:
+        backend.predict(MaskedWords(model=str(folder), text="[MASK] " * 200))
+    assert caught.value.details == {"blanks": 200, "limit": 20}
 
 
 def test_a_cut_text(backend: LocalBackend, root: Path) -> None:

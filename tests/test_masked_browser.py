@@ -22,6 +22,8 @@ from tests.browser import PHONE, accessibility, calm
 from tests.predictors import BARE, Predictor, predictor  # noqa: F401  (a fixture)
 from tests.test_pages_browser import STREAMLITS_OWN
 from tests.visitor import DEEP_LINK, open_page, read
+from ui.hiding import fingerprint
+from ui.masked_words import percent
 
 TEXT = "The animal was in the street."
 STREET = (0, 22, 28)
@@ -121,6 +123,18 @@ def test_words_that_the_reader_asks_about(page, predictor) -> None:  # noqa: F81
     assert rows[1][1] == "play …ing"
     assert [float(row[2]) for row in rows] == pytest.approx([exp(cat.log_probability), exp(playing.log_probability)])
     assert [row[3] for row in rows] == [str(cat.rank), ""]
+
+
+def test_a_word_of_several_pieces_is_one_word(page, predictor) -> None:  # noqa: F811
+    text = "The cat was playing it."
+    opened(page, predictor, text=text, hidden="0:12-19", of=fingerprint(text, ""), ask="it,playing")
+    asked = MaskedWords(model=predictor.model, text=text, hidden=((0, 12, 19),), words=("it", "playing"))
+    found = predictor.backend.predict(asked)
+    playing = percent(exp(found.hidden[0].original.log_probability))
+    says(page, f"Blanks 1 to 2 hide “playing”: its 2 pieces together have {playing}, each guessed with those before it")
+    _, *rows = saved(page, "Save these as CSV")
+    assert [float(row[2]) for row in rows] == pytest.approx([exp(word.log_probability) for word in found.candidates])
+    assert [row[3] for row in rows] == [str(found.candidates[0].rank), ""]
 
 
 def test_where_it_looks(page, predictor) -> None:  # noqa: F811

@@ -11,12 +11,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from attention.pairs import flow, group
-from inference import TraceRequest
+from inference import TraceRequest, embedded
 from inference.questions.sentence import NextSentence
 from tests.browser import PHONE, accessibility, calm
 from tests.predictors import BARE, Predictor, predictor  # noqa: F401  (a fixture)
 from tests.test_pages_browser import STREAMLITS_OWN
-from tests.visitor import DEEP_LINK, open_page
+from tests.visitor import DEEP_LINK, open_page, read
 
 A, B = "The cat was it.", "It was playing."
 
@@ -81,6 +81,19 @@ def test_a_model_without_the_head_lets_another_one_answer_and_says_so(page, pred
     says(page, "MiniLM (embedded) has no head that judges whether one text follows another; on this page")
 
 
+@pytest.mark.skipif(not embedded.own_here(embedded.TRANSLATOR), reason="the translator trained here is not there")
+def test_a_second_text_can_be_typed_while_a_translator_is_chosen(page, predictor) -> None:  # noqa: F811
+    opened(page, predictor, model=embedded.TRANSLATOR, pair="", speaker=predictor.model)
+    page.get_by_role("button", name="+ second text").click()
+    box = page.get_by_role("textbox", name="Second text (optional)")
+    box.fill(B)
+    box.press("Enter")
+    one, other = judged(predictor, A, B), judged(predictor, B, A)
+    says(page, f"gives {one:.3f} that “{B}” follows; the other way round it gives {other:.3f}")
+    read(page, A)
+    says(page, f"gives {one:.3f} that “{B}” follows")
+
+
 def test_a_table_of_pairs_from_a_file(page, predictor, tmp_path) -> None:  # noqa: F811
     pairs = [("The cat was it.", "=It was in it."), ("A, b", "the street"), ("a " * 30, "b " * 30)]
     file = tmp_path / "pairs.csv"
@@ -92,7 +105,7 @@ def test_a_table_of_pairs_from_a_file(page, predictor, tmp_path) -> None:  # noq
     says(page, "3 pairs, each judged in both orders")
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Judge these pairs").click()
-    says(page, re.compile(r"likelier than not that the second follows the first in \d of 3 pairs"))
+    says(page, re.compile(r"likelier than not that the second follows the first in \d of 2 pairs"))
     names, *rows = saved(page, "Save the judgements as CSV")
     assert names == ["first text", "second text", "probability", "other way round", "remark"]
     assert [tuple(row[:2]) for row in rows[:2]] == [("The cat was it.", "'=It was in it."), ("A, b", "the street")]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from inference import LocalBackend, embedded
 from inference.errors import Refusal
-from ui.pairs_table import FIRST, MOST, SECOND, parse, whole
+from inference.questions.sentence import NextSentence
+from inference.settings import Settings
+from ui.pairs_table import FIRST, MOST, SECOND, STARTERS, parse, truth, whole
 
 
 @pytest.mark.parametrize(
@@ -46,3 +49,17 @@ def test_odd_files(data: bytes, said: str) -> None:
 def test_rows_of_the_table() -> None:
     rows = [{FIRST: " a ", SECOND: "b"}, {FIRST: "a", SECOND: ""}, {FIRST: None, SECOND: None}, {}]
     assert whole(rows) == ([("a", "b")], 1)
+
+
+def test_pairs_that_could_not_be_judged_are_not_counted() -> None:
+    rows = [("a", "b", 0.9, 0.1, ""), ("c", "d", 0.2, None, ""), ("e", "f", None, None, "It is too long.")]
+    assert truth("BERT", rows) == "BERT calls it likelier than not that the second follows the first in 1 of 2 pairs."
+    assert truth("BERT", rows[2:]) == "BERT could judge none of these pairs; the remark says why."
+
+
+@pytest.mark.skipif(not embedded.own_here(embedded.BERT), reason="the BERT that was trained here is not there")
+def test_our_own_bert_tells_the_examples_apart() -> None:
+    """The first of each two follows, the second does not; a first look at the table should not mislead."""
+    backend = LocalBackend(Settings(offline=True))
+    questions = [NextSentence(model=embedded.BERT, text=first, pair=second) for first, second in STARTERS]
+    assert [backend.predict(question).probability > 0.5 for question in questions] == [True, False] * 3

@@ -7,8 +7,10 @@ import math
 
 import pytest
 
-from inference.embedded import BERT, TRANSLATOR
-from inference.published import Guessed, Measured, guessed, published
+from inference.embedded import BERT, TRANSLATOR, own_here
+from inference.published import Behind, Guessed, Measured, Tired, guessed, published
+from inference.request import EMBEDDED
+from ui import guesses_published
 
 
 def scores(**changes):
@@ -63,9 +65,20 @@ OTHER = {"masked": 10, "top1": 0.1, "top5": 0.4, "baseline_top1": 0.1, "baseline
          "next_sentence": 0.5}  # fmt: skip
 
 
-def put_bert(folder, **changes):
+SLIDE = {"layer": 5, "head": 11, "weight": 0.43, "watched": {"3-1": 0.39}}
+UD = {
+    "all": {BERT: "2-1 40.0", EMBEDDED: "2-1 90.0", "n": 20},
+    "obj": {BERT: "2-0: 74.6", EMBEDDED: "2-0 74.0", "n": 12},
+    "xcomp": {BERT: "2-0: 63.5", EMBEDDED: "1-6: 73", "n": 3},
+    "alone": {BERT: "2-0: 3.5", "n": 3},
+}
+GAP = {BERT: "3-1 3.0", EMBEDDED: "3-1 73.5", "nearest name": "56.6", "n": 39}
+
+
+def put_bert(folder, further=None, slide=None, **changes):
     (folder / BERT).mkdir()
-    text = json.dumps({"sources": {"one": ONE, "other": {**OTHER, **changes}}})
+    more = {name: given for name, given in (("further", further), ("slide", slide)) if given is not None}
+    text = json.dumps({"sources": {"one": ONE, "other": {**OTHER, **changes}}, **more})
     (folder / BERT / "evaluation.json").write_text(text, encoding="utf-8")
 
 
@@ -76,7 +89,47 @@ def test_guesses_are_counted_over_all_held_out_texts(tmp_path):
     assert guessed(TRANSLATOR, tmp_path) is None
 
 
-@pytest.mark.parametrize("changes", [{"top1": math.nan}, {"masked": -30}, {"pairs": "many"}, {"top5": None}])
+def test_what_its_heads_show_is_the_file_s(tmp_path):
+    put_bert(tmp_path, {"UD": UD, "GAP": GAP}, SLIDE)
+    found = guessed(BERT, tmp_path)
+    assert (found.tired, found.behind) == (Tired(5, 11, 0.43), Behind("xcomp", pytest.approx(9.5)))
+    assert guesses_published.slide(found, base=1) == (
+        "In the sentence about the tired animal, its layer 6 · head 12 gives “animal” 0.43 of the attention of “it”;"
+        " its best head for a relation between words is at most 9.5 percentage points behind the embedded"
+        " encoder's (xcomp: verb or adjective that shares the subject)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("further", "said"),
+    [
+        (None, "0.43 of the attention of “it”."),
+        ({"GAP": GAP}, "0.43 of the attention of “it”."),
+        ({"UD": {"obj": UD["obj"]}}, "on no relation between words is its best head behind the embedded encoder's."),
+    ],
+)
+def test_nothing_is_said_of_what_the_file_does_not_have(tmp_path, further, said):
+    put_bert(tmp_path, further, SLIDE)
+    assert guesses_published.slide(guessed(BERT, tmp_path), base=0).endswith(said)
+
+
+@pytest.mark.skipif(not own_here(BERT), reason="the BERT that was trained here is not there")
+def test_the_embedded_models_own_file_says_all_of_it():
+    found = guessed(BERT)
+    assert found.tired is not None
+    assert found.behind is not None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"top1": math.nan}, {"masked": -30}, {"pairs": "many"}, {"top5": None}, {"slide": []}, {"slide": 3},
+        {"slide": {**SLIDE, "weight": math.nan}}, {"slide": {**SLIDE, "layer": "first"}}, {"further": []},
+        {"further": {"UD": 3}}, {"further": {"UD": {"obj": {BERT: "2-0", EMBEDDED: "2-0 3.0"}}}},
+        {"further": {"UD": {"obj": {BERT: 74.6, EMBEDDED: "2-0 3.0"}}}},
+        {"further": {"UD": {"obj": {BERT: "2-0 " + "9" * 400, EMBEDDED: "2-0 3.0"}}}},
+    ],
+)  # fmt: skip
 def test_broken_figures_of_guesses_give_nothing(tmp_path, changes):
     put_bert(tmp_path, **changes)
     assert guessed(BERT, tmp_path) is None

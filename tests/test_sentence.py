@@ -12,8 +12,9 @@ from inference import LocalBackend, embedded
 from inference.errors import Refusal
 from inference.questions.sentence import NEXT, ORDER, Judged, NextSentence
 from inference.settings import Settings
-from tests.tinyheads import KINDS, PAIRS, save
+from tests.tinyheads import EVERY, PAIRS, save
 from tests.tinymodels import save as save_bare
+from tests.tinymodels import wordpiece
 
 A, B = "The cat sat on it.", "It was in the street."
 
@@ -39,7 +40,7 @@ def ask(backend: LocalBackend, root: Path, name: str = "BERT", text: str = A, pa
 @pytest.mark.parametrize(("text", "pair"), [(A, B), (B, A)])
 def test_equals_the_models_own_class(backend: LocalBackend, root: Path, name: str, text: str, pair: str) -> None:
     found = ask(backend, root, name, text, pair)
-    network = getattr(transformers, KINDS[name].classes[1]).from_pretrained(root / name)
+    network = getattr(transformers, EVERY[name].classes[1]).from_pretrained(root / name)
     tokenizer = transformers.AutoTokenizer.from_pretrained(root / name)
     # The unigram tokenizer tells no segments, as the classes without it: zeros then, which the model assumes itself.
     with torch.inference_mode():
@@ -52,13 +53,27 @@ def test_equals_the_models_own_class(backend: LocalBackend, root: Path, name: st
 
 
 @pytest.mark.skipif(not embedded.own_here(embedded.BERT), reason="the BERT that was trained here is not there")
-def test_our_own_bert_equals_its_class(backend: LocalBackend) -> None:
-    found = backend.predict(NextSentence(model=embedded.BERT, text=A, pair=B))
+@pytest.mark.parametrize(("text", "pair"), [(A, B), (B, A)])
+def test_our_own_bert_equals_its_class(backend: LocalBackend, text: str, pair: str) -> None:
+    found = backend.predict(NextSentence(model=embedded.BERT, text=text, pair=pair))
     folder = embedded.own_folder(embedded.BERT)
     network = transformers.BertForNextSentencePrediction.from_pretrained(folder, dtype=torch.float32)
     with torch.inference_mode():
-        logits = network(**transformers.AutoTokenizer.from_pretrained(folder)(A, B, return_tensors="pt")).logits
+        logits = network(**transformers.AutoTokenizer.from_pretrained(folder)(text, pair, return_tensors="pt")).logits
     assert found.scores == pytest.approx(logits[0].tolist(), abs=1e-5)
+    assert found.probability == pytest.approx(float(logits.softmax(-1)[0, 0]), abs=1e-5)
+
+
+def test_every_class_for_pairs_is_tried(backend: LocalBackend, root: Path) -> None:
+    """All that transformers has, and ALBERT's; FNet alone is refused, since it mixes words without any attention."""
+    known = transformers.models.auto.modeling_auto.MODEL_FOR_NEXT_SENTENCE_PREDICTION_MAPPING_NAMES
+    assert {*known, "albert"} - {EVERY[name].model_type for name in PAIRS} == {"fnet"}
+    sizes = {"hidden_size": 24, "num_hidden_layers": 2, "intermediate_size": 20, "max_position_embeddings": 40}
+    config = transformers.FNetConfig(vocab_size=120, **sizes)
+    transformers.FNetForNextSentencePrediction(config).save_pretrained(root / "mixer")
+    wordpiece(root / "mixer")
+    with pytest.raises(Refusal, match=r"^mixer \(fnet\) has no attention to look at\. Pick a Transformer"):
+        backend.predict(NextSentence(model=str(root / "mixer"), text=A, pair=B))
 
 
 def test_class_0_is_the_one_that_training_calls_next(backend: LocalBackend, root: Path) -> None:

@@ -72,23 +72,33 @@ KINDS = {
     ),
     "NomicBERT": Kind("nomic_bert", ("NomicBertForMaskedLM",), "wordpiece", {**WIDE, **LONG, "pad_token_id": 0}),
 }  # fmt: skip
-PAIRS = tuple(name for name, kind in KINDS.items() if len(kind.classes) > 1)
+# Rare in the world, so not in every test: it adds one more class that judges pairs.
+EVERY = {
+    **KINDS,
+    "Megatron-BERT": Kind(
+        "megatron-bert",
+        ("MegatronBertForMaskedLM", "MegatronBertForNextSentencePrediction"),
+        "wordpiece",
+        {**WIDE, **LONG},
+    ),
+}
+PAIRS = tuple(name for name, kind in EVERY.items() if len(kind.classes) > 1)
 
 
-def save(folder: Path, name: str, head: int = 0, spread: float = 0.2) -> Path:
+def save(folder: Path, name: str, head: int = 0, spread: float = 0.2, **changes: Any) -> Path:
     """The model of that row in a folder; ``head`` 1 saves the class for pairs, 2 the one for both.
 
-    ``spread`` makes its random weights large, so that its answers differ.
+    ``spread`` makes its random weights large, so that its answers differ; ``changes`` are its configuration's.
     """
     import torch
     import transformers
 
-    kind = KINDS[name]
+    kind = EVERY[name]
     folder.mkdir(parents=True, exist_ok=True)
     size = _tokenizer(folder, kind.tokenizer)
     torch.manual_seed(0)
     config = transformers.AutoConfig.for_model(
-        kind.model_type, **{"pad_token_id": 0, "vocab_size": size, **kind.config}
+        kind.model_type, **{"pad_token_id": 0, "vocab_size": size, **kind.config, **changes}
     )
     model = getattr(transformers, kind.classes[head])(config)
     with torch.no_grad():

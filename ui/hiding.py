@@ -48,14 +48,14 @@ def write(places: Collection[Place]) -> str:
     return ",".join(f"{text}:{start}-{end}" for text, start, end in sorted(places)) or NOTHING
 
 
-def first_place(text: str, pair: str, example: Mapping[str, Any] | None) -> tuple[Place, ...]:
+def first_place(text: str, pair: str, example: Mapping[str, Any] | None, mask: str = TYPED) -> tuple[Place, ...]:
     """What to hide before the reader has hidden anything: the example's word, else the last word of the
-    beginning; nothing where [MASK] is typed already.
+    beginning; nothing where [MASK] is typed already, or the model's own ``mask``.
 
     >>> first_place("A cat sat.", "", None), first_place("A [MASK] sat.", "", None)
     (((0, 6, 9),), ())
     """
-    if TYPED in text or TYPED in pair:
+    if any(typed in given for typed in (TYPED, mask) for given in (text, pair)):
         return ()
     words = list(_WORD.finditer(text))
     asked = [word for word in words if example is not None and word.group() == example.get("focus")]

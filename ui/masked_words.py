@@ -63,23 +63,26 @@ def texts_of(choice: Choice) -> tuple[str, str | None]:
     return check_text(choice.text), check_text(choice.pair, "second text") if choice.pair.strip() else None
 
 
-def places_of(choice: Choice, options: Options) -> tuple[Place, ...]:
-    """What is hidden: the reader's own choice where it was made in this text, else a word of ours."""
+def places_of(choice: Choice, options: Options, mask: str) -> tuple[Place, ...]:
+    """What is hidden: the reader's own choice where it was made in this text, else a word of ours.
+
+    ``mask`` is the answering model's own mask token, which may be typed in the text.
+    """
     text, pair = texts_of(choice)
     if options.of == fingerprint(text, pair or ""):
         return parse(options.hidden)
-    return first_place(text, pair or "", example_of(choice.text, choice.pair))
+    return first_place(text, pair or "", example_of(choice.text, choice.pair), mask)
 
 
-def request_of(choice: Choice, options: Options, who: Answerer) -> MaskedWords:
-    """What the model is asked."""
+def request_of(choice: Choice, options: Options, who: Answerer, mask: str) -> MaskedWords:
+    """What the model is asked; ``mask`` as in ``places_of``."""
     text, pair = texts_of(choice)
     return MaskedWords(
         model=who.model,
         revision=who.revision,
         text=text,
         pair=pair,
-        hidden=places_of(choice, options),
+        hidden=places_of(choice, options, mask),
         cut=choice.cut,
         top=max(1, min(options.top, MOST_TOP)),
     )

@@ -22,13 +22,14 @@ from ui.shelf import backend
 PAIRS, ASKED, SAID, ROUND = "own_pairs", "own_pairs_asked", "own_pairs_said", "own_pairs_round"
 MOST = 500  # pairs at once
 FIRST, SECOND = "first text", "second text"
-STARTERS = (
-    ("The man went to the store.", "He bought a gallon of milk."),
-    ("The man went to the store.", "Penguins are birds that cannot fly."),
-    ("It rained all night.", "In the morning the streets were wet."),
-    ("It rained all night.", "The parliament has two chambers."),
-    ("She opened the old book.", "The first page was missing."),
-    ("She opened the old book.", "The river flows into the sea."),
+Row = tuple[str, str, float | None, float | None, str]  # both texts, their probability, the other way, the remark
+STARTERS = (  # of each two, the first follows and the second is from elsewhere
+    ("The kitchen window was broken.", "Somebody had thrown a stone through it."),
+    ("The kitchen window was broken.", "The team won the league in 1987."),
+    ("The lamp went out.", "We looked for a candle in the dark."),
+    ("The lamp went out.", "The party lost nine seats in the election."),
+    ("My sister plays the violin.", "She practises every evening."),
+    ("My sister plays the violin.", "The river is 90 kilometres long."),
 )
 
 
@@ -109,6 +110,19 @@ def own_pairs(who: Answerer) -> None:
         _judge(who, asked)
 
 
+def truth(title: str, rows: Sequence[Row]) -> str:
+    """In how many of the pairs that could be judged the second follows, as the model has it.
+
+    >>> truth("BERT", [("a", "b", 0.9, 0.8, ""), ("c", "d", None, None, "It is too long.")])
+    'BERT calls it likelier than not that the second follows the first in 1 of 1 pairs.'
+    """
+    chances = [chance for _, _, chance, _, _ in rows if chance is not None]
+    if not chances:
+        return f"{title} could judge none of these pairs; the remark says why."
+    likely = sum(chance >= 0.5 for chance in chances)
+    return f"{title} calls it likelier than not that the second follows the first in {likely} of {len(chances)} pairs."
+
+
 def _told(question: PredictRequest[Judged]) -> tuple[float | None, str]:
     """A pair's probability, or why it has none; the other pairs are judged all the same."""
     try:
@@ -148,11 +162,7 @@ def _judge(who: Answerer, pairs: Sequence[tuple[str, str]]) -> None:
     ]
     if not rows:
         return
-    likely = sum(row[2] is not None and row[2] >= 0.5 for row in rows)
-    say(
-        f"{who.title} calls it likelier than not that the second follows the first in {likely} of {len(rows)} pairs.",
-        "status",
-    )
+    say(truth(who.title, rows), "status")
     columns = (FIRST, SECOND, "probability", "other way round", "remark")
     st.dataframe({name: [row[at] for row in rows] for at, name in enumerate(columns)}, hide_index=True)
     st.download_button(

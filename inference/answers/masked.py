@@ -1,20 +1,24 @@
-"""Fills blanks: the head's distribution at each, and the words that the reader asks about."""
+"""Fills blanks: the head's distribution at each, and whole words: those that stood there and those asked about."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
+from attention.tokens import TokenRow
 from inference.answers.inputs import tensors
+from inference.batching import MOST_TEXTS, MOST_TOKENS
 from inference.blanks import Blanked, hide, mask_of, pieces_of, prepare, put, shown
 from inference.errors import Refusal, refusing
 from inference.loading import Loaded
-from inference.questions.masked import Blank, Candidate, Filled, Guess, MaskedWords
+from inference.questions.masked import Blank, Candidate, Filled, Guess, HiddenWord, MaskedWords
 from inference.reading import Reading
 
 MOST_WORDS = 12  # that are asked about at once
+UNKNOWN = "It is not in the vocabulary, nor are its parts."
 
 
 def answer(loaded: Loaded, question: MaskedWords) -> Filled:
@@ -24,12 +28,17 @@ def answer(loaded: Loaded, question: MaskedWords) -> Filled:
         raise Refusal(f"Blank {question.blank} was asked about; the text has {len(blanked.positions)}, counted from 0.")
     found = at_blanks(loaded, blanked.reading, blanked.positions)  # (blank, piece)
     blanks = [_blank(loaded, blanked, log, at, question.top) for log, at in zip(found, blanked.positions, strict=True)]
+    mask, token = mask_of(loaded)
+    known = dict(zip(blanked.positions, found, strict=True))
+    runs = hidden_runs(blanked.row, blanked.positions, token)
+    asked = next(run for run in runs if blanked.positions[question.blank] in run)
     words = list(dict.fromkeys(word.strip() for word in question.words if word.strip()))[:MOST_WORDS]
     return Filled(
         row=blanked.row,
         blanks=tuple(blanks),
-        candidates=tuple(_candidate(loaded, question, blanked, word, found[question.blank]) for word in words),
-        mask=mask_of(loaded)[0],
+        hidden=tuple(_hidden(loaded, question, blanked, run, known) for run in runs),
+        candidates=tuple(_candidate(loaded, question, blanked, asked, word, known) for word in words),
+        mask=mask,
         vocabulary=found.shape[1],
         text=blanked.text,
         pair=blanked.pair,
@@ -49,10 +58,44 @@ def logs(loaded: Loaded, readings: Sequence[Reading]) -> Tensor:
         return torch.log_softmax(loaded.model(**tensors(loaded, *readings)).logits.float(), dim=-1)
 
 
+def piece_logs(
+    loaded: Loaded, readings: Sequence[Reading], places: Sequence[int], pieces: Sequence[int]
+) -> list[float]:
+    """The natural logarithm of one piece at one place of each reading, readings of one length; several in a pass."""
+    size = max(1, min(MOST_TEXTS, MOST_TOKENS // len(readings[0].ids))) if readings else 1
+    found: list[float] = []
+    for first in range(0, len(readings), size):
+        mine = slice(first, first + size)
+        told = logs(loaded, readings[mine])
+        found += [float(log[at, one]) for log, at, one in zip(told, places[mine], pieces[mine], strict=True)]
+    return found
+
+
 def guess(loaded: Loaded, log: Tensor, token: int, begins: bool = False) -> Guess:
     """One piece of a distribution (piece,) of logarithms."""
     [piece] = shown(loaded, [token], begins)
     return Guess(token, piece, float(log[token].exp()), 1 + int((log > log[token]).sum()))
+
+
+def hidden_runs(row: TokenRow, positions: Sequence[int], mask: int) -> list[range]:
+    """Positions of each hidden word: neighbouring blanks of one word, where a typed blank is a word of its own.
+
+    The mark of a space before them, which has no place in the text and so is never hidden, is the word's, too.
+
+    >>> row = TokenRow(("a", "play", "ing", "it"), (9, 7, 8, 5), (0, 1, 1, 2), (0,) * 4, ((0, 1), (2, 6), (6, 9), None))
+    >>> hidden_runs(row, [1, 2, 3], 4), hidden_runs(row, [0, 2], 4)
+    ([range(1, 3), range(3, 4)], [range(0, 1), range(2, 3)])
+    """
+    found: list[range] = []
+    for at in positions:
+        if found and found[-1].stop == at and row.goes_on(at) and mask not in row.ids[at - 1 : at + 1]:
+            found[-1] = range(found[-1].start, at + 1)
+            continue
+        start = at
+        while row.goes_on(start) and row.spans[start - 1] is None:
+            start -= 1
+        found.append(range(start, at + 1))
+    return found
 
 
 def _blank(loaded: Loaded, blanked: Blanked, log: Tensor, at: int, top: int) -> Blank:
@@ -67,25 +110,73 @@ def _blank(loaded: Loaded, blanked: Blanked, log: Tensor, at: int, top: int) -> 
     )
 
 
-def _candidate(loaded: Loaded, question: MaskedWords, blanked: Blanked, word: str, log: Tensor) -> Candidate:
-    at = blanked.positions[question.blank]
+def _hidden(
+    loaded: Loaded, question: MaskedWords, blanked: Blanked, run: range, known: dict[int, Tensor]
+) -> HiddenWord:
+    """One hidden word, and how well it fits the place where it stood."""
+    blanks = tuple(number for number, at in enumerate(blanked.positions) if at in run)
+    pieces = blanked.row.ids[run.start : run.stop]
+    if pieces == (mask_of(loaded)[1],):
+        return HiddenWord(blanks, None)
+    start, end = _place(blanked.row, run)
+    word = _given(question, blanked.row.segments[run.start])[start:end].strip()
+    if len(pieces) > 1 and loaded.reader.tokenizer.unk_token_id in pieces:
+        return HiddenWord(blanks, Candidate(word, (), None, None, UNKNOWN))
+    return HiddenWord(blanks, _scored(loaded, blanked, run, word, pieces, known))
+
+
+def _candidate(
+    loaded: Loaded, question: MaskedWords, blanked: Blanked, run: range, word: str, known: dict[int, Tensor]
+) -> Candidate:
+    """A word that is asked about, in the place of the hidden one."""
+    row = _as_one(blanked, run).row
+    start, end = _place(blanked.row, run)
+    stood = _given(question, row.segments[run.start])[start:end]
+    gap = stood[: len(stood) - len(stood.lstrip())]  # some marks of a space have a place, and are hidden with the word
     texts = [question.text] if question.pair is None else [question.text, question.pair]
     try:
         if question.cut is not None:
             raise Refusal("Only the beginning of the text is read; words can be asked about when all of it is.")
-        pieces = pieces_of(loaded, blanked.row, texts, at, word)
-        if len(blanked.reading.ids) + len(pieces) - 1 > loaded.limit:
+        pieces = pieces_of(loaded, row, texts, run.start, gap + word)
+        if len(row) + len(pieces) - 1 > loaded.limit:
             raise Refusal(f"It has {len(pieces)} pieces, and the text is then too long for {loaded.id.name}.")
     except Refusal as refusal:
         return Candidate(word, (), None, None, refusal.message)
-    names = tuple(shown(loaded, pieces, _begins(blanked, at)))
+    return _scored(loaded, blanked, run, word, pieces, known)
+
+
+def _scored(
+    loaded: Loaded, blanked: Blanked, run: range, word: str, pieces: Sequence[int], known: dict[int, Tensor]
+) -> Candidate:
+    """A word in the place of a hidden one. ``known`` has the distributions (piece,) at the blanks as they stand."""
+    begins = _place(blanked.row, run)[0] == 0
+    names = (*shown(loaded, pieces[:1], begins), *shown(loaded, pieces[1:]))
+    places, token = range(run.start, run.start + len(pieces)), mask_of(loaded)[1]
+    filled = put(_as_one(blanked, run), run.start, pieces)
     if len(pieces) == 1:
+        alone = len(run) == 1  # as many blanks as before
+        log = known[run.start] if alone else at_blanks(loaded, hide(filled, places, token), places)[0]
         return Candidate(word, names, float(log[pieces[0]]), guess(loaded, log, pieces[0]).rank)
-    places, token = range(at, at + len(pieces)), mask_of(loaded)[1]
-    filled = put(blanked.reading, at, pieces)
-    told = logs(loaded, [hide(filled, places[done:], token) for done in range(len(pieces))])
-    total = sum(float(told[done, places[done], piece]) for done, piece in enumerate(pieces))
-    return Candidate(word, names, total, None)
+    hidden = [hide(filled, places[done:], token) for done in range(len(pieces))]
+    return Candidate(word, names, sum(piece_logs(loaded, hidden, places, pieces)), None)
+
+
+def _as_one(blanked: Blanked, run: range) -> Reading:
+    """The text with its blanks and one token for a whole hidden word, in the place of that word in the given text."""
+    kept = [at for at in range(len(blanked.row)) if at not in run[1:]]
+    one = replace(blanked.reading, row=replace(blanked.row, ids=blanked.reading.ids)).pick(kept)
+    spans = (*one.row.spans[: run.start], _place(blanked.row, run), *one.row.spans[run.start + 1 :])
+    return replace(one, row=replace(one.row, spans=spans))
+
+
+def _place(row: TokenRow, run: range) -> tuple[int, int]:
+    """(start, end) of a hidden word in its text; its blanks all have a place there."""
+    spans = [span for span in row.spans[run.start : run.stop] if span is not None]
+    return spans[0][0], spans[-1][1]
+
+
+def _given(question: MaskedWords, segment: int) -> str:
+    return question.pair or "" if segment else question.text
 
 
 def _begins(blanked: Blanked, at: int) -> bool:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from inference.answers.masked import logs
-from inference.batching import MOST_TEXTS, MOST_TOKENS
+from inference.answers.masked import piece_logs
 from inference.blanks import as_read, hide, mask_of, ordinary
 from inference.errors import Refusal
 from inference.loading import Loaded
@@ -14,7 +13,7 @@ from inference.questions.surprise import Scores, Surprise
 
 def answer(loaded: Loaded, question: Surprise) -> Scores:
     """Natural logarithms for some pieces; raises Refusal where the text has nothing to score."""
-    _, token = mask_of(loaded)
+    mask, token = mask_of(loaded)
     reading, row = as_read(loaded, question.text, question.pair, question.cut)
     every = ordinary(row, token)
     if not every and question.start < question.stop:
@@ -24,12 +23,6 @@ def answer(loaded: Loaded, question: Surprise) -> Scores:
     hidden = [
         hide(reading, {other for other in every if other >= at and words[other] == words[at]}, token) for at in places
     ]
-    size = max(1, min(MOST_TEXTS, MOST_TOKENS // len(row)))
-    found: list[float] = []
-    for first in range(0, len(places), size):
-        mine = slice(first, first + size)
-        told = logs(loaded, hidden[mine])
-        found += [float(log[at, row.ids[at]]) for log, at in zip(told, places[mine], strict=True)]
-    values = np.array(found, dtype=np.float32)
+    values = np.array(piece_logs(loaded, hidden, places, [row.ids[at] for at in places]), dtype=np.float32)
     values.setflags(write=False)
-    return Scores(row, tuple(places), values, len(every))
+    return Scores(row, tuple(places), values, len(every), mask)

@@ -63,11 +63,12 @@ class Blank:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A word in a blank.
+    """A word in the place of a hidden one, or in a typed blank.
 
-    A word of several pieces takes as many blanks, filled from left to right, each piece scored with those before it
-    in place and those after it still hidden: the logarithms add up (arXiv:2305.10588 scores words within a text so).
-    Words of unequal numbers of pieces share no distribution, so only a word of one piece has a rank.
+    It takes as many blanks as it has pieces, filled from left to right, each piece scored with those before it in
+    place and those after it still hidden: the logarithms add up. Other hidden words stay hidden. This is the
+    pseudo-log-likelihood of arXiv:1910.14659 in the within-word l2r variant of arXiv:2305.10588, for one word. Words
+    of unequal numbers of pieces share no distribution, so only a word of one piece has a rank.
     """
 
     word: str
@@ -78,11 +79,20 @@ class Candidate:
 
 
 @dataclass(frozen=True)
+class HiddenWord:
+    """A word that is hidden, or the part of it that is; a typed blank stands for itself."""
+
+    blanks: tuple[int, ...]  # numbers of its blanks, from the left
+    original: Candidate | None  # the word that stood there; None where the reader typed the blank
+
+
+@dataclass(frozen=True)
 class Filled:
     """The answer. ``row`` is the text before anything was hidden, its places those of the text as it was given."""
 
     row: TokenRow
     blanks: tuple[Blank, ...]
+    hidden: tuple[HiddenWord, ...]  # which blanks belong together; every blank is in one of them
     candidates: tuple[Candidate, ...]
     mask: str  # the model's own mask token
     vocabulary: int  # pieces that could be guessed
@@ -93,7 +103,10 @@ class Filled:
 
 @dataclass(frozen=True)
 class MaskedWords(BlankRequest[Filled]):
-    """The ``top`` likeliest pieces of each blank, and how well each of ``words`` fits blank number ``blank``."""
+    """The ``top`` likeliest pieces of each blank, and how well each of ``words`` fits at blank number ``blank``.
+
+    There a word takes the place of the whole hidden word, of all blanks that belong to it.
+    """
 
     ANSWERED_BY: ClassVar[str] = "masked"
 

@@ -19,6 +19,7 @@ class Scores:
     places: tuple[int, ...]
     log_probabilities: Array  # (place,) natural logarithms of the pieces that stand there, float32
     total: int  # pieces that the whole text has to score
+    mask: str  # the model's own mask token, which a reader may have typed
 
 
 @dataclass(frozen=True)
