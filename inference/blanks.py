@@ -132,10 +132,9 @@ def shown(loaded: Loaded, tokens: Sequence[int], begins: bool = False) -> list[s
     ``begins``: they stand at the beginning of a text, where some vocabularies mark no beginning of a word.
     """
     reader = loaded.reader
-    raw = reader.tokenizer.convert_ids_to_tokens(list(tokens))
     return [
         _shown(piece, reader.style, reader.is_special(one), begins) if piece else f"[{one}]"  # a row without a piece
-        for piece, one in zip(raw, tokens, strict=True)
+        for piece, one in zip(reader.raw_pieces(tokens), tokens, strict=True)
     ]
 
 

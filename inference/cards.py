@@ -27,7 +27,7 @@ class ModelCard:
     @property
     def heads(self) -> tuple[str, ...]:
         """The heads that it has beside the bare model (inference.heads), as far as this list knows."""
-        return tuple(head for words, head in TASKS.items() if words in self.task)
+        return tuple(dict.fromkeys(head for words, head in TASKS.items() if words in self.task))
 
 
 # What a card's ``task`` says, and the head that does it.

@@ -13,13 +13,14 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from transformers.cache_utils import Cache, EncoderDecoderCache
+from transformers.cache_utils import Cache
 
 from attention.edits import Edit
 from inference.capture import BROKEN, RECORDS
 from inference.edits import editing
+from inference.errors import Refusal
 from inference.interface import recording
-from inference.kept_states import KeptStates, State, Tokens
+from inference.kept_states import KeptStates, State, Tokens, memory_of
 from inference.newest import Newest, reported, stacked
 from inference.writing import end_tokens
 
@@ -29,6 +30,7 @@ KEPT = "_headlight_kept"  # on a model: the states of texts that are being writt
 UNCACHED = "_headlight_uncached"  # on a model that fails when it is given its own cache
 KEPT_BYTES = 256 * 2**20
 _LOOK_AHEAD = {"fsmt"}  # its decoder has no causal mask while it writes, so it may only be given single tokens
+_REMEMBERING = ("guidance_scale", "watermarking_config")  # rules whose answer depends on how often they were asked
 
 
 @dataclass(frozen=True)
@@ -62,13 +64,6 @@ class Passed:
     looks: Tensor | None  # (row, layer, head, key) float32, of the newest token
     across: Tensor | None  # (row, layer, head, source token)
 
-    @property
-    def nbytes(self) -> int:
-        """Memory of its tensors."""
-        given = self.start.given.get("encoder_outputs") or {}
-        tensors = (self.tokens, self.logits, self.looks, self.across, *given.values())
-        return sum(tensor.nbytes for tensor in tensors if isinstance(tensor, Tensor))
-
     def ruled(self, scores: Tensor) -> Tensor:
         """Scores (row, vocabulary) under the model's own rules: forced and banned tokens, penalties and the like."""
         found: Tensor = self.start.rules(self.tokens, scores.clone())
@@ -83,7 +78,9 @@ def read(model: Any, writing: Writing, rows: Sequence[Tokens]) -> Passed:
         return said
     with torch.inference_mode():
         passed, cache = _read(model, writing, rows, kept)
-    kept.put(State(writing, tuple(rows), cache, passed, passed.nbytes + _bytes(cache)))
+    if not passed.cached:  # new rules, some of which ready themselves when they are first asked: before they are shared
+        passed.ruled(passed.logits)
+    kept.put(State(writing, tuple(rows), cache, passed, memory_of(vars(passed), passed.start.given, cache)))
     return passed
 
 
@@ -96,6 +93,8 @@ def _read(model: Any, writing: Writing, rows: Sequence[Tokens], kept: KeptStates
         if state is not None:
             return _newest(model, state, rows)
         return _everything(model, writing, rows, cached=True)
+    except Refusal:
+        raise
     except BROKEN as error:
         log.warning("%s cannot be used with its key-value cache: %s", type(model).__name__, error)
         found = _everything(model, writing, rows, cached=False)
@@ -116,6 +115,7 @@ def greedy(model: Any, writing: Writing) -> Tokens:
 
 def begin(model: Any, writing: Writing, cached: bool) -> Start:
     """What ``generate`` prepares for greedy decoding of that source, the encoder's pass included."""
+    _refuse_odd_rules(model)
     found: dict[str, Any] = {}
 
     def instead(model: Any, input_ids: Tensor, logits_processor: Any, stopping_criteria: Any,
@@ -137,10 +137,35 @@ def begin(model: Any, writing: Writing, cached: bool) -> Start:
             max_length=writing.longest,
             max_new_tokens=None,
             stop_strings=None,
+            output_attentions=False,
+            output_hidden_states=False,
         )
     given = found["given"]
+    _refuse_odd_positions(model, given)
     cache = given.pop("past_key_values", None)
     return Start(tuple(found["tokens"][0].tolist()), found["settings"], found["rules"], given, cache)
+
+
+def _refuse_odd_rules(model: Any) -> None:
+    for name in _REMEMBERING:
+        stated = getattr(model.generation_config, name, None)
+        if stated is not None and stated != 1:
+            raise Refusal(
+                f"The generation settings of this {type(model).__name__} state a {name}, a rule with a memory of its"
+                " own, under which no step can be asked for again. Pick another model, or take the rule out of its"
+                " generation_config.json."
+            )
+
+
+def _refuse_odd_positions(model: Any, given: dict[str, Any]) -> None:
+    """RoBERTa-like models count positions from their padding token's number on, where ``generate`` counts from 0."""
+    tables = [module for name, module in model.named_modules() if name.endswith("position_embeddings")]
+    if "position_ids" in given and any(isinstance(getattr(table, "padding_idx", None), int) for table in tables):
+        raise Refusal(
+            f"{type(model).__name__} counts a text's positions from its padding token on, and transformers writes with"
+            " positions from 0: what it would write does not follow from what it reads. Pick another model to go on"
+            " with a text."
+        )
 
 
 def _everything(model: Any, writing: Writing, rows: Sequence[Tokens], cached: bool) -> tuple[Passed, Any]:
@@ -206,14 +231,3 @@ def _given(model: Any, start: Start, rows: int, written: int) -> dict[str, Any]:
 
 def _many(value: Any, rows: int) -> Any:
     return value.expand(rows, *value.shape[1:]) if isinstance(value, Tensor) and value.ndim else value
-
-
-def _bytes(cache: Any) -> int:
-    """Bytes of a cache's tensors."""
-    if cache is None:
-        return 0
-    parts = (
-        (cache.self_attention_cache, cache.cross_attention_cache) if isinstance(cache, EncoderDecoderCache) else None
-    )
-    tensors = (value for part in parts or (cache,) for layer in part.layers for value in vars(layer).values())
-    return sum(value.nbytes for value in tensors if isinstance(value, Tensor))

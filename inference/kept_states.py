@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from torch import Tensor
+from transformers.cache_utils import Cache, EncoderDecoderCache
 
 Tokens = tuple[int, ...]
 
@@ -68,3 +71,23 @@ class KeptStates:
             self._states.append(state)
             while self._states and self.nbytes > self.budget:
                 self._states.pop(0)
+
+
+def memory_of(*held: Any) -> int:
+    """Bytes that the tensors in some values keep alive: a view all of what it is cut from, and every memory once."""
+    found: dict[int, int] = {}
+    pending = list(held)
+    while pending:
+        one = pending.pop()
+        if isinstance(one, Tensor):
+            memory = one.untyped_storage()
+            found[memory.data_ptr()] = memory.nbytes()
+        elif isinstance(one, EncoderDecoderCache):
+            pending += [one.self_attention_cache, one.cross_attention_cache]
+        elif isinstance(one, Cache):
+            pending += [vars(layer) for layer in one.layers]
+        elif isinstance(one, Mapping):
+            pending += one.values()
+        elif isinstance(one, list | tuple):
+            pending += one
+    return sum(found.values())

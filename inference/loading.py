@@ -82,13 +82,22 @@ def load(
     rows = int(model.get_input_embeddings().weight.shape[0])
     return Loaded(
         model=model,
-        reader=Reader(tokenizer, source.name, shape.kind, rows),
+        reader=Reader(tokenizer, source.name, shape.kind, rows, _target_rows(model, rows)),
         id=ModelId(source.name, source.revision, shape.kind, type(model).__name__),
         limit=token_limit(model, tokenizer, records, settings.trace_memory_bytes),
         nbytes=sum(t.nbytes for group in (model.parameters(), model.buffers()) for t in group),
         records=records,
         writes=shape.writes,
     )
+
+
+def _target_rows(model: Any, rows: int) -> int:
+    """Rows for what is written: some translators have another vocabulary for it than for what they read."""
+    if not model.config.is_encoder_decoder:
+        return rows
+    head = model.get_output_embeddings()
+    table = model.get_decoder().get_input_embeddings() if head is None else head
+    return int(table.weight.shape[0])
 
 
 def _tokenizer_only(source: Source, shape: architecture.Architecture, tokenizer: Any) -> Loaded:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import codecs
+import re
 from collections.abc import Sequence
+from itertools import islice, takewhile
 
 from inference.loading import Loaded
-from inference.pieces import readable, role
+from inference.pieces import decode_bytes, readable, role
 from inference.reading import Reading
 
 _BEFORE = 8  # tokens before it that decide how a token reads: bytes of one character, spaces, marks
-_BROKEN = "\ufffd"  # what decoding gives for bytes that are no whole character
+_BYTE = re.compile(rb"<0x([0-9A-F]{2})>")  # how a byte is spelled that is no character by itself
 
 
 def marked(loaded: Loaded, tokens: Sequence[int]) -> list[str]:
@@ -19,10 +22,9 @@ def marked(loaded: Loaded, tokens: Sequence[int]) -> list[str]:
     as such.
     """
     reader = loaded.reader
-    raw = reader.tokenizer.convert_ids_to_tokens(list(tokens))
     return [
         f"[{token}]" if piece is None else piece if reader.is_special(token) else _marked(piece, reader.style)
-        for token, piece in zip(tokens, raw, strict=True)
+        for token, piece in zip(tokens, reader.raw_pieces(tokens), strict=True)
     ]
 
 
@@ -40,12 +42,37 @@ def gains(loaded: Loaded, before: Sequence[int], tokens: Sequence[int]) -> list[
 
     A character whose bytes are several tokens is gained with the last of them.
     """
-    near = [token for token in before if not loaded.reader.is_special(token)][-_BEFORE:]
-    start = loaded.reader.text_of(near)
-    texts = [
-        loaded.reader.text_of([*near, token]) if not loaded.reader.is_special(token) else start for token in tokens
-    ]
-    return [gained(start, text) for text in texts]
+    reader = loaded.reader
+    near = [*islice((token for token in reversed(before) if not reader.is_special(token)), _BEFORE)][::-1]
+    start, decoder = reader.text_of(near), codecs.getincrementaldecoder("utf-8")("replace")
+    for piece in reader.raw_pieces(near):
+        _decoded(decoder, piece, reader.style)
+    half = decoder.getstate()
+    found = []
+    for token, piece in zip(tokens, reader.raw_pieces(tokens), strict=True):
+        decoder.setstate(half)
+        if piece is None or reader.is_special(token):
+            found.append("")
+            continue
+        gain = _decoded(decoder, piece, reader.style)
+        if _bytes(piece, reader.style) is None:
+            gain += gained(start, reader.text_of([*near, token]))
+        found.append(gain)
+    return found
+
+
+def _decoded(decoder: codecs.IncrementalDecoder, piece: str | None, style: str) -> str:
+    """Characters that the bytes of a piece complete; a piece that is no bytes ends half a character."""
+    raw = _bytes(piece or "", style)
+    return decoder.decode(raw or b"", final=raw is None)
+
+
+def _bytes(piece: str, style: str) -> bytes | None:
+    """The bytes that a piece stands for; None where the tokenizer decodes it as text."""
+    shown = decode_bytes(piece) if style == "bytes" else piece
+    if style != "bytes" and not _BYTE.fullmatch(shown.encode()):
+        return None
+    return _BYTE.sub(lambda byte: bytes.fromhex(byte[1].decode()), shown.encode())
 
 
 def begun(reading: Reading, text: str, cut: int | None) -> str:
@@ -58,8 +85,10 @@ def begun(reading: Reading, text: str, cut: int | None) -> str:
 def continued(loaded: Loaded, reading: Reading, text: str, written: Sequence[int]) -> tuple[Reading, str]:
     """A prompt that was read from ``text`` with the tokens written after it, and both as one text."""
     spans: list[tuple[int, int] | None] = []
-    for at, token in enumerate(written):
-        [gain] = gains(loaded, [*reading.ids, *written[:at]][-4 * _BEFORE :], [token])
+    before = [*reading.ids]
+    for token in written:
+        [gain] = gains(loaded, before, [token])
+        before.append(token)
         spans.append((len(text), len(text) + len(gain)) if gain else None)
         text += gain
     for at in range(len(spans) - 2, -1, -1):  # all tokens of one character stand where it does
@@ -69,10 +98,10 @@ def continued(loaded: Loaded, reading: Reading, text: str, written: Sequence[int
 
 
 def gained(start: str, text: str) -> str:
-    """What ``text`` has beyond ``start``, of which it is a continuation; half characters at the ends do not count.
+    """What ``text`` has beyond ``start``, of which it is a continuation, but for spaces that the next token takes away.
 
-    >>> gained("caf\ufffd", "café")
-    'é'
+    >>> gained("a cat", "a cat sat"), gained("a cat ", "a cat,")
+    (' sat', ',')
     """
-    start, text = start.rstrip(_BROKEN), text.rstrip(_BROKEN)
-    return text[len(start) :] if text.startswith(start) else text
+    shared = takewhile(lambda pair: pair[0] == pair[1], zip(start, text, strict=False))
+    return text[sum(1 for _ in shared) :]

@@ -6,7 +6,8 @@ import json
 from functools import cache
 from typing import Any
 
-_INVISIBLE = {" ": "␣", "\n": "⏎", "\t": "⇥", "\r": "␍"}
+_CONTROL = {chr(code): f"<0x{code:02X}>" for code in (*range(0x20), 0x7F)}  # no picture file may hold them
+_INVISIBLE = {**_CONTROL, " ": "␣", "\n": "⏎", "\t": "⇥", "\r": "␍"}
 _MARK = "▁"
 
 
@@ -54,6 +55,8 @@ def readable(piece: str, how: str) -> str:
 
     >>> readable("Ġcaf\u00c3\u00a9", "bytes"), readable("##ing", "wordpiece"), readable("▁the", "metaspace")
     ('café', 'ing', 'the')
+    >>> readable("a\x1b", "metaspace")
+    'a<0x1B>'
     """
     if how == "bytes":
         shown = decode_bytes(piece)
@@ -65,9 +68,8 @@ def readable(piece: str, how: str) -> str:
         shown = piece.removesuffix("</w>")
     else:
         shown = piece.removeprefix("##") if len(piece) > 2 else piece
-    if not shown.strip():
-        return "".join(_INVISIBLE.get(character, character) for character in shown)
-    return "".join(_INVISIBLE.get(character, character) if character != " " else " " for character in shown)
+    names = _INVISIBLE if not shown.strip() else {**_INVISIBLE, " ": " "}
+    return "".join(names.get(character, character) for character in shown)
 
 
 def decode_bytes(piece: str) -> str:

@@ -22,12 +22,15 @@ class Reader:
     mode, truncation), so one thread at a time uses them; a text takes milliseconds.
     """
 
-    def __init__(self, tokenizer: Any, name: str, kind: str, vocabulary: int) -> None:
+    def __init__(self, tokenizer: Any, name: str, kind: str, vocabulary: int, target: int | None = None) -> None:
         self.tokenizer = tokenizer
         self.name = name
         self.vocabulary = vocabulary  # rows of the model's embedding; a larger number would crash it
+        self.target_vocabulary = vocabulary if target is None else target  # the same of what it writes
         self.style = style(tokenizer)
+        self._special_ids = frozenset(tokenizer.all_special_ids)  # which the tokenizer gathers anew each time
         self.fast = bool(getattr(tokenizer, "is_fast", False))
+        self._source_pieces = _source_pieces(tokenizer)
         self._lock = threading.Lock()
         # A model that continues text, or a tokenizer that puts nothing between two texts, cannot tell them apart.
         added = [tokenizer.num_special_tokens_to_add(pair=pair) for pair in (False, True)]
@@ -62,18 +65,15 @@ class Reader:
 
     def from_ids(self, ids: Sequence[int], special: Sequence[bool]) -> tuple[Reading, str]:
         """Tokens that a model wrote, and their text; a number that the vocabulary lacks is shown as such."""
+        known = self._known([token for token, s in zip(ids, special, strict=True) if not s])
         with self._lock:
-            text = self.tokenizer.decode([i for i, s in zip(ids, special, strict=True) if not s])
-            found = self.tokenizer.convert_ids_to_tokens(list(ids))
-        raw = [f"[{token}]" if piece is None else piece for token, piece in zip(ids, found, strict=True)]
-        return self._slow_reading(list(ids), raw, list(special), [text], [0] * len(ids)), text
+            text = self.tokenizer.decode(known)
+        return self._slow_reading(list(ids), self.spelled(ids), list(special), [text], [0] * len(ids)), text
 
     def extended(self, reading: Reading, text: str, written: Sequence[int], spans: Sequence[Span | None]) -> Reading:
         """A read text with tokens that a model wrote after it; ``text`` is the whole, ``spans`` where those stand."""
         ids = [*reading.ids, *written]
-        with self._lock:
-            found = self.tokenizer.convert_ids_to_tokens(ids)
-        raw = [f"[{token}]" if piece is None else piece for token, piece in zip(ids, found, strict=True)]
+        raw = self.spelled(ids)
         special = [*reading.row.special, *map(self.is_special, written)]
         trimmed = [
             None if span is None else _trim(text, span, only_space=role(piece, self.style) == "space")
@@ -84,20 +84,44 @@ class Reader:
         return self._reading(ids, raw, special, [text], [0] * len(ids), every, None, types)
 
     def text_of(self, ids: Sequence[int]) -> str:
-        """Tokens as the text they stand for, exactly as they are."""
+        """Tokens as the text they stand for, exactly as they are; those that the vocabulary lacks are left out."""
+        known = self._known(ids)
         with self._lock:
-            text: str = self.tokenizer.decode(list(ids), clean_up_tokenization_spaces=False)
+            text: str = self.tokenizer.decode(known, clean_up_tokenization_spaces=False)
         return text
+
+    def raw_pieces(self, ids: Sequence[int]) -> list[str | None]:
+        """Pieces as the vocabulary writes them; None for a number that it lacks, as a padded embedding has some."""
+        with self._lock:
+            return [self._piece(token) for token in ids]
+
+    def spelled(self, ids: Sequence[int]) -> list[str]:
+        """The same, with the number in brackets where there is no piece."""
+        return [
+            f"[{token}]" if piece is None else piece for token, piece in zip(ids, self.raw_pieces(ids), strict=True)
+        ]
+
+    def _piece(self, token: int) -> str | None:
+        try:
+            piece: str | None = self.tokenizer.convert_ids_to_tokens(int(token))
+        except IndexError:  # SentencePiece's way to say that it has none
+            return None
+        return piece
+
+    def _known(self, ids: Sequence[int]) -> list[int]:
+        return [token for token, piece in zip(ids, self.raw_pieces(ids), strict=True) if piece is not None]
 
     def is_special(self, token: int) -> bool:
         """Whether a token number is one of the tokenizer's special ones."""
-        return token in self.tokenizer.all_special_ids
+        return token in self._special_ids
 
     def _encode(self, text: str, pair: str | None, target: bool = False) -> Reading:
         given = {"text_target": text} if target else {"text": text, "text_pair": pair}
         with self._lock, refusing(f"The tokenizer of {self.name} cannot read this text. Change it.", way_out="text"):
             batch = self.tokenizer(**given, add_special_tokens=True, truncation=False, padding=False, verbose=False)
-            raw = self.tokenizer.convert_ids_to_tokens(batch["input_ids"])
+            pieces = None if target else self._source_pieces
+            tell = self.tokenizer.convert_ids_to_tokens if pieces is None else pieces.__getitem__
+            raw = [tell(token) for token in batch["input_ids"]]
             slow_special = None if self.fast else self._special(batch["input_ids"])
         ids = list(batch["input_ids"])
         texts = [text] if pair is None else [text, pair]
@@ -108,10 +132,11 @@ class Reader:
             reading = self._slow_reading(ids, raw, slow_special, texts, types)
         if all(word is None for word in reading.row.words):
             raise Refusal(f"{self.name} finds nothing to read in this text. Type some words.", way_out="text")
-        if max(reading.ids) >= self.vocabulary:
+        rows = self.target_vocabulary if target else self.vocabulary
+        if max(reading.ids) >= rows:
             raise Refusal(
                 f"The tokenizer of {self.name} does not belong to its weights: it gives token {max(reading.ids)}, and"
-                f" the model knows {self.vocabulary}.",
+                f" the model knows {rows}.",
                 way_out="embedded",
             )
         return reading
@@ -171,6 +196,16 @@ class Reader:
         pieces = tuple(p if s else readable(p, self.style) for p, s in zip(raw, special, strict=True))
         row = TokenRow(pieces, tuple(ids), tuple(words), tuple(segments), tuple(spans))
         return Reading(row, tuple(types))
+
+
+def _source_pieces(tokenizer: Any) -> dict[int, str] | None:
+    """Pieces of what is read by number, where the tokenizer tells only those of what is written (Marian, FSMT)."""
+    read, written = getattr(tokenizer, "encoder", None), getattr(tokenizer, "decoder", None)
+    if not isinstance(read, dict) or not isinstance(written, dict):
+        return None
+    if all(written.get(token) == piece for piece, token in read.items()):
+        return None
+    return {token: piece for piece, token in tokenizer.get_vocab().items()}
 
 
 def _segments(sequences: Sequence[int | None]) -> list[int]:

@@ -26,7 +26,7 @@ def given(loaded: Loaded, target: str) -> tuple[Reading, str]:
             way_out="text",
             details={"tokens": len(ids), "limit": loaded.limit},
         )
-    start = loaded.reader.tokenizer.convert_ids_to_tokens(ids[0])
+    [start] = loaded.reader.spelled(ids[:1])
     with refusing(f"The target tokens of {loaded.id.name} cannot be lined up. Leave the target text empty."):
         return shift(reading, ids, start), target
 
@@ -55,7 +55,7 @@ def forced(loaded: Loaded, tokens: Sequence[int]) -> tuple[Reading, str]:
 
 def refuse_tokens(loaded: Loaded, tokens: Sequence[int], before: int) -> None:
     """Raises Refusal for written tokens that the model does not have, or that are too many after those ``before``."""
-    vocabulary = loaded.reader.vocabulary
+    vocabulary = loaded.reader.target_vocabulary
     odd = [token for token in tokens if not 0 <= token < vocabulary]
     if odd:
         raise Refusal(f"Token {odd[0]} was written; {loaded.id.name} has tokens 0 to {vocabulary - 1}.")
@@ -77,10 +77,10 @@ def target_of(loaded: Loaded, tokens: Sequence[int]) -> tuple[Reading, str]:
 
 
 def start_token(model: Any) -> int:
-    """What the decoder is given before it has written anything."""
-    settings = (getattr(model, "generation_config", None), model.config)
-    names = ("decoder_start_token_id", "bos_token_id", "pad_token_id")
-    stated = (getattr(setting, name, None) for name in names for setting in settings)
+    """What the decoder is given before it has written anything: as ``generate`` decides it, where it does."""
+    asked = ((getattr(model, "generation_config", None), ("decoder_start_token_id", "bos_token_id")),
+             (model.config, ("decoder_start_token_id", "bos_token_id", "pad_token_id")))  # fmt: skip
+    stated = (getattr(setting, name, None) for setting, names in asked for name in names)
     return next((token for token in stated if isinstance(token, int)), 0)
 
 

@@ -133,14 +133,6 @@ def test_scores_are_sums_of_log_probabilities(reader):
         assert beam.score == pytest.approx(float(logs.sum()), abs=1e-4)
 
 
-def test_one_beam_is_greedy(reader):
-    from inference.decoding import Writing, greedy
-
-    model = build(named("Pegasus"))
-    found = searched(loaded(model, reader), 1)[-1].finished[0].tokens
-    assert found == greedy(model, Writing((12, 17, 22, 27, 32, 4), LIMIT))
-
-
 def test_edits_hold_in_every_step(reader):
     edits = (Ablate(0, 1, "cross"), Cut(1, 0, 2, 1, "cross"), Ablate(1, 1, "encoder"))
     ready = loaded(build(named("Marian")), reader)
@@ -162,9 +154,10 @@ def test_edits_hold_in_every_step(reader):
 @pytest.mark.parametrize(
     ("question", "sentence"),
     [
-        ({"width": 0}, "0 beams were asked for; 1 to 12"),
+        ({"width": 0}, "0 beams were asked for; 2 to 12"),
+        ({"width": 1}, "1 beams were asked for; 2 to 12 can be followed. One text alone is written token by token"),
         ({"width": MOST + 1}, "13 beams were asked for"),
-        ({"width": 1, "beams": (Beam((4,)), Beam((5,)))}, "2 beams of"),
+        ({"width": 2, "beams": (Beam((4,)), Beam((5,)), Beam((6,)))}, "3 beams of"),
         ({"beams": (Beam((4,)), Beam((5, 6)))}, r"of \[1, 2\] tokens came"),
         ({"beams": (Beam((2,)),)}, "nothing is written after its end"),
         ({"beams": (Beam((4000,)),)}, "has tokens 0 to 39"),

@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 import torch
 from transformers.cache_utils import DynamicCache
+from transformers.generation.logits_process import SequenceBiasLogitsProcessor
 
 from attention.edits import Ablate, Cut, Hide, Mute, Uniform
 from inference import capture, decoding
 from inference.decoding import Writing, greedy, read
 from inference.edits import editing
-from tests.architectures import SEQ2SEQ, Architecture, named
+from inference.errors import Refusal
+from inference.kept_states import memory_of
+from tests.architectures import BERT, SEQ2SEQ, Architecture, named
 from tests.writers import DECODERS, TRANSLATORS, WRITERS, build, generated, source, whole
 
 NAMES = [row.name for row in WRITERS]
@@ -110,6 +113,57 @@ def test_the_models_own_rules_hold(rule):
     assert any(changed)
 
 
+@pytest.mark.parametrize("name", ["BLOOM", "GPT-2", "LED", "BART"])
+def test_what_a_model_reports_by_its_settings_changes_nothing(name):
+    model, plain, tokens = (
+        build(named(name), output_attentions=True, output_hidden_states=True),
+        build(named(name)),
+        source(),
+    )
+    longest = before(model, tokens) + 6
+    assert (
+        list(greedy(model, Writing(tokens, longest)))
+        == generated(plain, tokens, max_length=longest)[before(model, tokens) :]
+    )
+
+
+def test_rules_are_ready_before_they_are_shared(monkeypatch):
+    banned = list(range(4, 30))
+    model = build(named("BART"), bad_words_ids=[[token] for token in banned], sequence_bias=[[[31], -2.0]])
+    passed = read(model, Writing(source(), 30), [()])
+    monkeypatch.setattr(SequenceBiasLogitsProcessor, "_prepare_bias_variables", lambda *_: pytest.fail("only now"))
+    assert passed.ruled(passed.logits)[0, banned].isneginf().all()
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [{"guidance_scale": 1.5}, {"guidance_scale": 0}, {"watermarking_config": {"bias": 2.5}}],
+    ids=["guidance", "no condition", "watermark"],
+)
+def test_rules_that_remember_are_refused(rule, caplog):
+    model, [name] = build(named("GPT-2"), **rule), rule
+    with pytest.raises(Refusal, match=f"this GPT2LMHeadModel state a {name}, a rule with a memory of its own"):
+        read(model, Writing(source(), 30), [()])
+    assert not caplog.records
+
+
+def test_a_guidance_that_does_nothing_is_none():
+    assert read(build(named("GPT-2"), guidance_scale=1), Writing(source(), 30), [()]).logits.isfinite().all()
+
+
+ROBERTA = {**BERT, "max_position_embeddings": 64, "pad_token_id": 1, "is_decoder": True}
+COUNT_FROM_PADDING = [
+    Architecture(name, name, "decoder", ROBERTA)
+    for name in ("roberta", "xlm-roberta", "camembert", "data2vec-text", "roberta-prelayernorm", "xlm-roberta-xl")
+]
+
+
+@pytest.mark.parametrize("row", COUNT_FROM_PADDING, ids=lambda row: row.name)
+def test_models_that_generate_places_otherwise_than_they_do_themselves_are_refused(row):
+    with pytest.raises(Refusal, match="counts a text's positions from its padding token on"):
+        read(build(row), Writing(source(), 30), [()])
+
+
 # -- the cache
 
 
@@ -149,6 +203,18 @@ def test_states_go_with_their_model():
     read(one, Writing(source(), 30), [()])
     assert one.__dict__[decoding.KEPT].nbytes > 0
     assert not read(other, Writing(source(), 30), [(5,)]).cached
+
+
+@pytest.mark.parametrize("name", ["Mistral", "Gemma 2", "T5"])
+def test_kept_states_count_all_that_they_keep_alive(name):
+    model, writing = build(named(name)), Writing(source(20), 40)
+    passed = read(model, writing, [()])
+    kept = model.__dict__[decoding.KEPT]
+    state = kept.take(writing, [()])
+    layers = getattr(state.cache, "self_attention_cache", state.cache).layers
+    alive = sum(tensor.untyped_storage().nbytes() for layer in layers for tensor in (layer.keys, layer.values))
+    assert state.nbytes >= alive + passed.logits.nbytes + passed.looks.nbytes
+    assert state.nbytes == memory_of(vars(passed), passed.start.given, state.cache)
 
 
 def test_a_model_that_fails_with_its_cache_reads_everything(monkeypatch):

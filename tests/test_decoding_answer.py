@@ -14,12 +14,14 @@ import torch
 from attention import sampling
 from attention.edits import Ablate, Cut
 from inference import LocalBackend
+from inference.embedded import TRANSLATOR
 from inference.errors import Refusal
 from inference.heads import CAUSAL, WRITES, stated
 from inference.questions.decoding import NextBeams, NextStep, NextTarget, NextToken, Step
 from inference.request import TraceRequest
 from inference.settings import Settings
 from tests.tinymodels import save
+from tests.writers import save_padded, save_separate
 
 pytestmark = pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
 KINDS = {"gpt2": NextToken, "llama": NextToken, "t5": NextTarget, "marian": NextTarget}
@@ -255,6 +257,38 @@ def test_an_edit_of_a_head_that_is_not_there_is_refused(root: Path, backend: Loc
         backend.predict(question(root, "t5", edits=(Cut(0, 0, 90, 1, "encoder"),)))
 
 
+# -- models whose tokenizer and weights do not have the same tokens
+
+
+def test_tokens_without_a_piece_are_shown_by_their_numbers(tmp_path: Path) -> None:
+    backend = LocalBackend(Settings(model_folders=(tmp_path,), offline=True))
+    asked = NextTarget(model=str(save_padded(tmp_path / "padded")), text=TEXT, top=200)
+    step = steps(backend, asked, 3)[-1]
+    assert step.row.ids[1:] == (94, 94)
+    assert step.row.pieces[1:] == ("[94]", "[94]")
+    assert (step.greedy.piece, step.greedy.text, step.text) == ("[94]", "", "")
+    assert backend.trace(TraceRequest(model=asked.model, text=TEXT, written=(94, 94))).target == step.row
+    beams = backend.predict(NextBeams(model=asked.model, text=TEXT, width=2))
+    assert (beams.branches[0].piece, beams.beams[0].text) == ("[94]", "")
+
+
+def test_a_vocabulary_of_its_own_for_what_is_written(tmp_path: Path) -> None:
+    backend = LocalBackend(Settings(model_folders=(tmp_path,), offline=True))
+    asked = NextTarget(model=str(save_separate(tmp_path / "separate")), text=TEXT)
+    found = steps(backend, asked, 3)
+    assert found[-1].text == "new29 new29"
+    trace = backend.trace(TraceRequest(model=asked.model, text=TEXT, written=found[-1].row.ids[1:]))
+    assert trace.target == found[-1].row
+    assert trace.target.pieces[1:] == ("new29", "new29")
+    plain = LocalBackend(Settings(model_folders=(save(tmp_path / "marian", "marian"),), offline=True))
+    assert trace.source == plain.trace(TraceRequest(model=str(tmp_path / "marian"), text=TEXT)).source
+    rows = found[0].vocabulary
+    with pytest.raises(Refusal, match=f"Token {rows} was written; separate has tokens 0 to {rows - 1}"):
+        backend.predict(replace(asked, written=(rows,)))
+    typed = backend.trace(TraceRequest(model=asked.model, text=TEXT, target="new7"))
+    assert max(typed.target.ids) < rows
+
+
 # -- models and heads
 
 
@@ -307,3 +341,12 @@ def test_a_long_text_may_be_cut(root: Path, backend: LocalBackend) -> None:
     assert trace.source == step.row
     assert trace.text.endswith(step.text)
     assert len(trace.text) < 40
+
+
+def test_a_token_that_is_asked_for_has_its_own_rank():
+    own = LocalBackend()
+    every = own.predict(NextTarget(TRANSLATOR, text="The cat sleeps.", top=200)).candidates
+    assert [found.rank for found in every] == list(range(1, 201))
+    few = own.predict(NextTarget(TRANSLATOR, text="The cat sleeps.", top=3, also=(every[80].token,))).candidates
+    assert [found.rank for found in few] == [1, 2, 3, 81]
+    assert few[3].probability == every[80].probability

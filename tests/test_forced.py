@@ -15,7 +15,7 @@ from inference.questions.decoding import NextTarget
 from inference.questions.forced import ForcedTarget
 from inference.settings import Settings
 from tests.tinymodels import byte_level, save
-from tests.writers import TRANSLATORS, build, source, whole
+from tests.writers import TRANSLATORS, build, save_padded, save_separate, source, whole
 
 TEXT = "The cat sat on the mat."
 SETS = (
@@ -112,6 +112,16 @@ def test_a_model_with_finished_maps_only_answers_but_changes_nothing(tmp_path):
     assert np.exp(backend.predict(asked).logs[0, 2]) == pytest.approx(mine.probability, rel=1e-3)
     with pytest.raises(Refusal, match="cannot be changed"):
         backend.predict(replace(asked, edits=((Ablate(0, 0, "cross"),),)))
+
+
+@pytest.mark.parametrize(("save_model", "token", "piece"), [(save_padded, 94, "[94]"), (save_separate, -1, "new29")])
+def test_tokens_beyond_the_sources_vocabulary_are_read_and_shown(tmp_path, save_model, token, piece):
+    folder = save_model(tmp_path / "marian")
+    backend = LocalBackend(Settings(model_folders=(tmp_path,), offline=True))
+    rows = backend._model(str(folder), None).reader.target_vocabulary
+    found = backend.predict(ForcedTarget(str(folder), text=TEXT, written=(5, token % rows, 5)))
+    assert found.likeliest.tolist() == [[token % rows] * 3]
+    assert found.pieces == ((piece,) * 3,)
 
 
 @pytest.mark.parametrize("row", TRANSLATORS, ids=lambda row: row.name)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import threading
 import weakref
+from types import SimpleNamespace
+
+import torch
+from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 
 from inference import LocalBackend
 from inference.decoding import KEPT
 from inference.heads import CAUSAL
-from inference.kept_states import KeptStates, State
+from inference.kept_states import KeptStates, State, memory_of
 from inference.questions.decoding import NextToken
 from inference.settings import Settings
 from tests.tinymodels import save
@@ -53,6 +57,22 @@ def test_bytes_are_bounded():
     kept.put(state("b", (1,), nbytes=30))
     assert kept.said("b", [(1,)]) is None
     assert kept.nbytes == 0
+
+
+def test_memory_is_counted_once_and_whole():
+    whole, other = torch.zeros(5, 7), torch.zeros(3)
+    assert memory_of(whole[:1], {"a": [whole, (other,)]}, None, "text") == 4 * (35 + 3)
+
+
+def test_memory_of_caches_of_every_kind():
+    hybrid, plain = DynamicCache(), DynamicCache()
+    hybrid.layers.append(
+        SimpleNamespace(conv_states={0: torch.zeros(2, 5), 1: None}, recurrent_states={0: torch.zeros(7)})
+    )
+    plain.update(torch.zeros(1, 2, 3, 5), torch.zeros(1, 2, 3, 5), 0)
+    assert memory_of(hybrid) == 4 * 17
+    assert memory_of(plain) == 4 * 60
+    assert memory_of(EncoderDecoderCache(hybrid, plain)) == 4 * 77
 
 
 def test_no_two_threads_get_the_same_state():

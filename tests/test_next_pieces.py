@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tokenizers import Tokenizer, decoders, models, normalizers
+from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from attention.trace import ModelId
 from inference.loading import Loaded
@@ -12,14 +14,29 @@ from inference.next_pieces import begun, continued, gained, gains, marked
 from inference.tokenise import Reader
 from tests.tinymodels import byte_level, unigram, wordpiece
 
-SAVED = {"bytes": byte_level, "metaspace": unigram, "wordpiece": wordpiece}
-TEXTS = ["The cat sat", "A small cat\nsat, 23 (it)!", "  le chat  ", "Ünïcode 🙂🙂 naïve — “x”", "the\n\n  animal"]
+
+def byte_fallback(folder: Path) -> None:
+    """Llama 2's kind of tokenizer: what it does not know is written in bytes."""
+    letters = [*"▁abcdefghijklmnopqrstuvwxyzTA.,()!23"]
+    merges = [("▁", "t"), ("h", "e"), ("▁t", "he"), ("▁", "c"), ("a", "t"), ("▁c", "at"), ("▁", "s"), ("▁s", "at")]
+    pieces = ["<unk>", "<s>", *(f"<0x{byte:02X}>" for byte in range(256)), *letters, *map("".join, merges)]
+    vocabulary = {piece: at for at, piece in enumerate(dict.fromkeys(pieces))}
+    backend = Tokenizer(models.BPE(vocabulary, merges, byte_fallback=True, unk_token="<unk>", fuse_unk=True))
+    backend.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    backend.decoder = decoders.Sequence(
+        [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
+    )
+    PreTrainedTokenizerFast(tokenizer_object=backend, unk_token="<unk>", bos_token="<s>").save_pretrained(folder)
+
+
+SAVED = {"bytes": byte_level, "metaspace": unigram, "wordpiece": wordpiece, "fallback": byte_fallback}
+IN_BYTES = ["bytes", "fallback"]
+TEXTS = ["The cat sat", "A small cat\nsat, 23 (it)!", "  le chat  ", "Ünïcode 🙂🙂 naïve — “x”", "the\n\n  animal",
+         "a\ufffd\ufffd b\ufffd", "日本語 the 🙂🙂🙂🙂 cat"]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def tokenizers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Loaded]:
-    from transformers import AutoTokenizer
-
     found = {}
     for kind, save in SAVED.items():
         folder: Path = tmp_path_factory.mktemp(kind)
@@ -29,15 +46,16 @@ def tokenizers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Loaded]:
     return found
 
 
+@pytest.mark.parametrize("kind", IN_BYTES)
 @pytest.mark.parametrize("text", TEXTS)
-def test_written_tokens_are_as_if_they_had_been_read(tokenizers: dict[str, Loaded], text: str) -> None:
-    loaded = tokenizers["bytes"]
+def test_written_tokens_are_as_if_they_had_been_read(tokenizers: dict[str, Loaded], kind: str, text: str) -> None:
+    loaded = tokenizers[kind]
     whole = loaded.reader.read(text, None, None)
     for start in range(1, len(whole.ids)):
         prompt = whole.pick(range(start))
         ends = [span[1] for span in whole.row.spans[:start] if span]
-        if whole.row.spans[start] == whole.row.spans[start - 1]:
-            continue  # in the middle of a character
+        if not ends or whole.row.spans[start] == whole.row.spans[start - 1]:
+            continue  # before or in the middle of a character
         longer, everything = continued(loaded, prompt, text[: max(ends)], whole.ids[start:])
         assert everything == text
         assert longer.row == whole.row
@@ -49,6 +67,17 @@ def test_gains_add_up_to_the_text(tokenizers: dict[str, Loaded], kind: str) -> N
     ids = [token for token in loaded.reader.read("the cat sat", None, None).ids if not special(loaded, token)]
     text = "".join(gains(loaded, ids[:at], [token])[0] for at, token in enumerate(ids))
     assert text == loaded.reader.text_of(ids) == "the cat sat"
+
+
+@pytest.mark.parametrize("kind", IN_BYTES)
+def test_half_characters_are_gained_when_they_are_whole_or_broken_off(tokenizers: dict[str, Loaded], kind: str) -> None:
+    loaded = tokenizers[kind]
+    prompt = loaded.reader.read("the cat🙂", None, None)
+    first, second, *_ = loaded.reader.read("🙂", None, None).ids[-4:]
+    [space] = loaded.reader.read("at", None, None).ids[-1:]
+    assert gains(loaded, prompt.ids, [first, space, 0]) == ["", loaded.reader.text_of([space]), ""]
+    _, text = continued(loaded, prompt, "the cat🙂", (first, second, space))
+    assert text == "the cat🙂\ufffd" + loaded.reader.text_of([space])
 
 
 def special(loaded: Loaded, token: int) -> bool:
@@ -80,11 +109,23 @@ def test_marks(tokenizers: dict[str, Loaded]) -> None:
     assert marked(tokenizers["wordpiece"], [vocabulary["##ing"], vocabulary["play"]]) == ["…ing", "play"]
 
 
-def test_half_characters_do_not_count() -> None:
-    assert gained("caf", "caf\ufffd") == ""
-    assert gained("caf\ufffd", "café") == "é"
+def test_only_what_is_new_is_gained() -> None:
     assert gained("a", "a b") == " b"
-    assert gained("a ,", "a,") == "a,"
+    assert gained("a\ufffd", "a\ufffd b") == " b"
+    assert gained("a ,", "a,") == ","
+
+
+def test_the_last_few_tokens_decide_and_special_ones_are_known_beforehand(
+    tokenizers: dict[str, Loaded], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = tokenizers["bytes"]
+    asked: list[int] = []
+    known = loaded.reader.is_special
+    monkeypatch.setattr(loaded.reader, "is_special", lambda token: asked.append(token) or known(token))
+    gathered = property(lambda tokenizer: pytest.fail("gathered anew"))
+    monkeypatch.setattr(type(loaded.reader.tokenizer), "all_special_ids", gathered)
+    assert gains(loaded, [40] * 1000 + [0] * 3, [40]) == [loaded.reader.text_of([40])]
+    assert len(asked) < 20
 
 
 def test_as_much_of_a_text_as_was_read(tokenizers: dict[str, Loaded]) -> None:

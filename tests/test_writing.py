@@ -8,10 +8,13 @@ import pytest
 
 from attention.edits import Ablate, Cut, Uniform
 from inference.errors import Refusal
-from inference.loading import Loaded, Source, load
+from inference.loading import Loaded, Source, _target_rows, load
 from inference.settings import Settings
-from inference.writing import MOST_WRITTEN, forced, given, written
+from inference.writing import MOST_WRITTEN, forced, given, start_token, written
+from tests import architectures
+from tests.architectures import SEQ2SEQ, Architecture, named
 from tests.tinymodels import save
+from tests.writers import TRANSLATORS, build, generated, source
 
 pytestmark = pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
 
@@ -60,6 +63,25 @@ def test_it_writes_what_transformers_writes(models: dict[str, Loaded], kind: str
     )[0].tolist()
     end = loaded.model.generation_config.eos_token_id
     assert list(written(loaded, source)[0].ids) == (own[:-1] if own[-1] == end else own)
+
+
+FSMT = Architecture("FSMT", "fsmt", "encoder-decoder",
+                    {**SEQ2SEQ, "src_vocab_size": 40, "vocab_size": 50, "langs": ["en", "fr"],
+                     "tie_word_embeddings": False})  # fmt: skip
+
+
+@pytest.mark.parametrize("row", [*TRANSLATORS, FSMT], ids=lambda row: row.name)
+def test_what_can_be_written_is_known_of_every_translator(row: Architecture) -> None:
+    rows = row.config["vocab_size"]
+    assert _target_rows(build(row), 40) == _target_rows(architectures.build(row, "eager"), 40) == rows
+
+
+@pytest.mark.parametrize("stated", [{"decoder_start_token_id": 5, "bos_token_id": 6}, {"bos_token_id": 6}], ids=len)
+@pytest.mark.parametrize("configured", [7, None])
+def test_the_start_token_is_the_one_that_generate_takes(stated: dict[str, int], configured: int | None) -> None:
+    model = build(named("BART"), **{"decoder_start_token_id": None, **stated})
+    model.config.decoder_start_token_id = configured
+    assert start_token(model) == generated(model, source(), max_length=4)[0]
 
 
 @pytest.mark.parametrize("kind", ["t5", "marian"])

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM
+from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, MarianConfig, MarianMTModel
 
 from inference import capture
 from tests.architectures import MAPS_ONLY, RECORDED, Architecture
+from tests.tinymodels import save
 
 capture.install()
 DECODERS = [row for row in (*RECORDED, *MAPS_ONLY) if row.kind == "decoder"]
@@ -30,6 +33,36 @@ def build(row: Architecture, **rules: Any) -> Any:
         setattr(model.generation_config, name, value)
     capture.prepare(model)
     return model
+
+
+def save_padded(folder: Path) -> Path:
+    """A translator with 96 rows, more than its tokenizer has pieces, that writes the last but one above all."""
+    model = MarianMTModel.from_pretrained(save(folder, "marian"))
+    model.resize_token_embeddings(96)
+    model.final_logits_bias[0, 94] = 50.0
+    model.save_pretrained(folder)
+    return folder
+
+
+def save_separate(folder: Path, more: int = 30) -> Path:
+    """A translator whose target vocabulary is another and has so many pieces more; it writes the last of them."""
+    save(folder, "marian")
+    pieces = json.loads((folder / "vocab.json").read_text())
+    end, unknown, *others, pad = pieces
+    names = [end, unknown, *others[::-1], pad, *(f"▁new{at}" for at in range(more))]
+    target = {piece: at for at, piece in enumerate(names)}
+    (folder / "target_vocab.json").write_text(json.dumps(target))
+    settings = json.loads((folder / "tokenizer_config.json").read_text())
+    (folder / "tokenizer_config.json").write_text(json.dumps({**settings, "separate_vocabs": True}))
+    config = MarianConfig.from_pretrained(
+        folder, decoder_vocab_size=len(target), share_encoder_decoder_embeddings=False, tie_word_embeddings=False
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(1)
+        model = MarianMTModel(config)
+    model.final_logits_bias[0, -1] = 50.0
+    model.save_pretrained(folder)
+    return folder
 
 
 def source(tokens: int = 7) -> tuple[int, ...]:

@@ -107,8 +107,12 @@ def _done(
 
 
 def _refuse_odd(loaded: Loaded, question: NextBeams, writing: Writing, beams: Sequence[Beam]) -> None:
-    if not 1 <= question.width <= MOST:
-        raise Refusal(f"{question.width} beams were asked for; 1 to {MOST} can be followed.", way_out=None)
+    if not 2 <= question.width <= MOST:  # one beam would not be greedy: rules change logits there, logarithms here
+        raise Refusal(
+            f"{question.width} beams were asked for; 2 to {MOST} can be followed. One text alone is written token by"
+            " token.",
+            way_out=None,
+        )
     lengths = {len(beam.tokens) for beam in beams}
     if len(beams) > question.width or len(lengths) > 1 or question.written:
         raise Refusal(

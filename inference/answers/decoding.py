@@ -42,7 +42,7 @@ def answer(loaded: Loaded, question: NextStep) -> Step:
         prompt = begun(source, check_text(question.text), question.cut)
         longer, whole = continued(loaded, source, prompt, question.written)
         row, text = longer.row, whole[len(prompt) :]
-    best = np.argsort(-candidates.own, kind="stable")[: min(max(question.top, 1), MOST)].tolist()
+    best = candidates.order[: min(max(question.top, 1), MOST)].tolist()
     also = [token for token in question.also[:MOST] if 0 <= token < candidates.own.size]
     drawn = sampling.draw(candidates.drawn, question.seed, len(question.written))
     return Step(
@@ -93,12 +93,23 @@ class _Candidates:
         self.own: Doubles = sampling.shape(passed.logits[0].numpy())
         self.drawn: Doubles = sampling.shape(ruled, question.temperature / 100, question.top_k, question.top_p / 100)
         self.ends = end_tokens(loaded.model)
+        self.order = np.argsort(-self.own, kind="stable")  # the likeliest first
+        self.ranks = np.empty_like(self.order)
+        self.ranks[self.order] = np.arange(1, len(self.order) + 1)
 
     def of(self, tokens: Sequence[int]) -> tuple[Candidate, ...]:
         """Those tokens, in their order."""
         texts = gains(self.loaded, self.before, tokens)
         return tuple(
-            Candidate(token, piece, text, float(self.own[token]), float(self.drawn[token]), token in self.ends)
+            Candidate(
+                token=token,
+                piece=piece,
+                text=text,
+                probability=float(self.own[token]),
+                rank=int(self.ranks[token]),
+                drawn=float(self.drawn[token]),
+                ends=token in self.ends,
+            )
             for token, piece, text in zip(tokens, marked(self.loaded, tokens), texts, strict=True)
         )
 

@@ -37,13 +37,12 @@ def answer(loaded: Loaded, question: ForcedTarget) -> Forced:
     written = torch.tensor(question.written)
     logs, likeliest = [], []
     with refusing(f"{loaded.id.name} failed while reading this translation. Change it or pick another model."):
-        for found in passes(loaded.model, source.ids, target.ids[:-1], question.edits, loaded.reader.vocabulary):
+        for found in passes(loaded.model, source.ids, target.ids[:-1], question.edits, loaded.reader.target_vocabulary):
             logs.append(found.gather(-1, written.expand(len(found), -1)[..., None])[..., 0])
             likeliest.append(found.argmax(-1).to(torch.int32))
     best = torch.cat(likeliest).numpy()
     best.setflags(write=False)
-    pieces = tuple(tuple(shown(loaded, row)) for row in best.tolist())
-    return Forced(numpy(torch.cat(logs)), best, pieces)
+    return Forced(numpy(torch.cat(logs)), best, tuple(tuple(shown(loaded, row)) for row in best.tolist()))
 
 
 def passes(

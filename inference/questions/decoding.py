@@ -39,6 +39,7 @@ class Candidate:
     piece: str  # as shown beside other pieces; "␣" begins a word where the tokenizer marks that, "⏎" is a line's end
     text: str  # what the written text gains by it
     probability: float  # by the model alone
+    rank: int  # by it, 1 for the likeliest of the vocabulary
     drawn: float  # under the model's own rules and the reader's temperature, top-k and top-p; 0: cannot be drawn
     ends: bool  # whether it ends the text
 
@@ -141,7 +142,7 @@ class BeamStep:
 class NextBeams(Decoding[BeamStep]):
     """A step of beam search from ``beams`` (none: the beginning) and those ``finished``; ``written`` stays empty.
 
-    Its end is what transformers' ``generate`` gives with as many beams, token for token.
+    Its end is what transformers' ``generate`` gives with as many beams, two or more, token for token.
     """
 
     ANSWERED_BY: ClassVar[str] = "beams"
