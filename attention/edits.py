@@ -86,6 +86,16 @@ def unpack(packed: str) -> tuple[Edit, ...]:
     return tuple(_unpacked(word) for word in packed.split(",") if word)
 
 
+def anywhere(packed: str) -> str:
+    """Packed edits without those that name tokens, which mean nothing in another text.
+
+    >>> anywhere("a3-1,c2-4-5-7,ux0-2,h3-2")
+    'a3-1,ux0-2'
+    """
+    words = (word.strip() for word in packed.split(","))
+    return ",".join(word for word in words if not (word[:1] in ("c", "h", "m") and _ONE.fullmatch(word)))
+
+
 def _packed(edit: Edit) -> str:
     part = next(short for short, name in _PARTS.items() if name == edit.part)
     if isinstance(edit, Cut):

@@ -7,7 +7,7 @@ from inference.heads import CAUSAL
 from ui.answering import Answerer, ask, pick_answerer, refused
 from ui.choice import Choice
 from ui.composing import compose
-from ui.generate import SHOWS, Options, left_out, prompt_of, prompts, request_of
+from ui.generate import PROMPT_ALONE, SHOWS, Options, left_out, prompt_of, prompts, request_of
 from ui.generate_history import remember, tree
 from ui.generate_induction import induction
 from ui.generate_lens import lens
@@ -15,7 +15,7 @@ from ui.generate_looks import looks, seen_of, text_strip
 from ui.generate_next import next_token
 from ui.generate_whole import heads, same_numbers, sink
 from ui.generate_write import controls, written_on
-from ui.options import own
+from ui.options import choose_own, own
 from ui.picking import control
 from ui.session import current
 
@@ -49,7 +49,7 @@ def draw(choice: Choice, who: Answerer) -> None:
     options = own(Options)  # the writing goes on in the address
     step = ask(request, "Reading the prompt")
     with example:
-        left_out(prompt)
+        left_out(prompt, options, choice)
     remember(request, step)
     with st.container():
         seen = seen_of(choice, request, step, options)
@@ -85,4 +85,12 @@ try:
     draw(chosen, answerer)
 except Refusal as refusal:
     refused(refusal, answerer, chosen)
+    if own(Options).written:
+        st.button(
+            "Back to the prompt",
+            on_click=choose_own,
+            args=(Options,),
+            kwargs=PROMPT_ALONE,
+            help="What was written after it is left out",
+        )
 how_to_read()

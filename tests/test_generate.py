@@ -30,7 +30,7 @@ def row(*pieces: str) -> TokenRow:
 
 
 def candidate(token: int, piece: str, probability: float) -> Candidate:
-    return Candidate(token, piece, piece, probability, probability, False)
+    return Candidate(token, piece, piece, probability, 1, probability, False)
 
 
 LOOKS = np.array([[[0.5, 0.125, 0.25, 0.125], [0.25, 0.25, 0.125, 0.375]]], np.float32)  # 1 layer, 2 heads, 4 keys

@@ -327,6 +327,8 @@ def test_a_model_of_another_kind_lets_one_that_writes_answer(page, writer) -> No
         ({"text": " "}, "The text is empty"),
         ({"text": "a " * 90}, "reads at most 48"),
         ({"written": "1.x", "of": "0"}, "cannot be read; the prompt alone is shown"),
+        ({"written": "301.300", "of": "deadbeef"}, "follow another text or model; they are left out"),
+        ({"model": "Qwen/Qwen2.5-0.5B"}, "Qwen/Qwen2.5-0.5B is not on this machine"),  # asked, not taken for an encoder
         ({"show": "<b>"}, "“show” is unknown"),
         ({"at": "9999999"}, "comes first"),
         ({"temperature": "0", "top_k": "9999999", "top_p": "0"}, "comes first"),

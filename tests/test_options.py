@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -88,38 +89,54 @@ def placed():
 
     import streamlit as st
 
-    from ui.options import choose_own, own
+    from attention.edits import anywhere
+    from ui.options import choose_own, nothing, own
     from ui.session import begin, choose
 
     @dataclass(frozen=True)
     class Strip:
-        OF_TEXT: ClassVar[tuple[str, ...]] = ("at",)
+        OF_TEXT: ClassVar = {"at": nothing, "edits": anywhere}
 
         at: int | None = None
+        edits: str = ""
+        speaker: str = ""
         wide: bool = False
 
     begin("page")
     st.button("another text", on_click=lambda: choose(text="Another."))
     st.button("another text, at its word", on_click=lambda: (choose(text="A third."), choose_own(Strip, at=1)))
     st.button("another head", on_click=lambda: choose(layer=1, head=1))
+    st.button("another model", on_click=lambda: choose(model="other"))
+    st.button("another speaker", on_click=lambda: choose_own(Strip, speaker="other"))
     st.text(own(Strip))
+
+
+def shown(app):
+    """What the page's options are: the place, the edits, and the rest."""
+    found = re.search(r"at=(\w+), edits='(.*?)', .*wide=(\w+)", app.text[0].value)
+    return None if found[1] == "None" else int(found[1]), found[2], found[3] == "True"
 
 
 def test_a_new_text_forgets_the_places_in_the_old_one_and_nothing_else():
     app = AppTest.from_function(placed)
-    app.query_params["at"], app.query_params["wide"] = "4", "1"
+    app.query_params["at"], app.query_params["wide"], app.query_params["edits"] = "4", "1", "c1-2-3-4,a1-2"
     app.run()
     app.button[2].click().run()
-    assert "at=4, wide=True" in app.text[0].value, "the same text"
+    assert shown(app) == (4, "c1-2-3-4,a1-2", True), "the same text"
     app.button[0].click().run()
-    assert "at=None, wide=True" in app.text[0].value
+    assert shown(app) == (None, "a1-2", True)
     assert "at" not in app.query_params
     assert app.query_params["wide"] == "1"
     app.button[1].click().run()
-    assert "at=1, wide=True" in app.text[0].value, "chosen after the new text"
-    app.query_params["text"], app.query_params["at"] = "By a link.", "2"
+    assert shown(app) == (1, "a1-2", True), "chosen after the new text"
+    app.query_params["text"], app.query_params["at"], app.query_params["edits"] = "By a link.", "2", "a1-2"
     app.run()
-    assert "at=2" in app.text[0].value, "a link's own place"
+    assert shown(app)[0] == 2, "a link's own place"
+    app.button[3].click().run()
+    assert shown(app)[0] is None, "another model cuts the text elsewhere"
+    app.button[1].click().run()
+    app.button[4].click().run()
+    assert shown(app) == (None, "a1-2", True), "so does another one that answers"
 
 
 def noted():

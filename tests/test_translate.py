@@ -45,11 +45,17 @@ def card(task: str, kind: str, local: bool = False) -> ModelCard:
         (card("sentence similarity", "encoder"), "encoder", ["Explore", "Roles", "Cause"]),
         (card("translation", "encoder-decoder"), "encoder-decoder", ["Translate", "Explore"]),
         (card("", "decoder", local=True), "decoder", ["Generate", "Explore", "Roles", "Cause"]),
+        (card("translation, text to text", "encoder-decoder", local=True), "encoder-decoder", ["Translate", "Explore"]),
         (None, "encoder", ["Explore", "Roles", "Cause"]),
     ],
 )
 def test_a_model_is_named_with_the_pages_that_it_fits(model, kind, titles):
     assert [title for _, title in answering.fitting(model, kind)] == titles
+
+
+def test_a_page_whose_head_a_model_turned_out_to_lack_is_not_named():
+    model = card("translation", "encoder-decoder", local=True)
+    assert [title for _, title in answering.fitting(model, "encoder-decoder", {WRITES})] == ["Explore"]
 
 
 def test_every_page_that_a_head_is_needed_for_is_there():
@@ -124,7 +130,7 @@ def test_heads_are_compared_as_far_as_they_were_removed():
     places = [(0, 0), (0, 1), (1, 0)]
     assert effects_truth(found, places, "cross", 1) == (
         "Alone, cross head 1-2 matters most of the first 2: without it the translation's log-probability falls by 1.50"
-        " nats. Without 1 of 2 heads, the model would put another token first somewhere."
+        " nats. 1 of 2 removals makes the model put another token first somewhere."
     )
     assert "matters most: without" in effects_truth(found, places[:2], "cross", 1)
 

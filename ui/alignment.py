@@ -76,7 +76,8 @@ def quality_section(choice: Choice, who: Answerer, keep: Callable[[int, int], No
         refused(refusal, who, choice)
         return
     if state.skipped:
-        say(f"{state.skipped:,} pairs could not be read by the model. {state.reason}", role="status")
+        pairs = "pairs" if state.skipped > 1 else "pair"
+        say(f"{state.skipped:,} {pairs} could not be read by the model. {state.reason}", role="status")
     if state.heads:
         _result(state, choice.count, keep)
 

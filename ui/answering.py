@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -14,11 +14,11 @@ from inference.heads import CAUSAL, KINDS, MASKED, NEXT_SENTENCE, WHAT, WRITES
 from inference.questions.question import PredictRequest
 from ui.choice import Choice
 from ui.downloading import offer
-from ui.models import kind_of
+from ui.models import kind_of, seen_kind
 from ui.options import own
 from ui.picking import control
 from ui.refusals import say, show
-from ui.session import NEW_MODEL, choose, current
+from ui.session import NEW_MODEL, choose
 from ui.shelf import backend
 
 LACKING = "models_without_heads"  # what this session has been told
@@ -59,7 +59,7 @@ def pick_answerer(head: str, choice: Choice, kind: type[Any]) -> Answerer:
         say("The link names a model for this page that is not on this machine; another one answers.", "status")
     card = there.get(wanted, others[0])
     with st.container(horizontal=True, vertical_alignment="center"):
-        fits = ", ".join(title for _, title in fitting(cards.get(choice.model), kind_of(choice)))
+        fits = ", ".join(title for _, title in _fits(choice, cards))
         say(
             f"{chosen.title} has {WHAT[head]}; on this page {card.title} answers. {chosen.title} fits {fits}.",
             role="status",
@@ -110,8 +110,10 @@ def refused(refusal: Refusal, who: Answerer, choice: Choice) -> None:
             _pages(choice)
 
 
-def fitting(card: ModelCard | None, kind: str) -> list[tuple[str, str]]:
+def fitting(card: ModelCard | None, kind: str, lacking: Collection[str] = ()) -> list[tuple[str, str]]:
     """The pages, (file, title), for what a model can do, as far as it is known before it is loaded.
+
+    ``lacking`` are heads that it turned out not to have.
 
     >>> [title for _, title in fitting(None, "encoder-decoder")]
     ['Translate', 'Explore']
@@ -119,15 +121,22 @@ def fitting(card: ModelCard | None, kind: str) -> list[tuple[str, str]]:
     known = card.heads if card is not None and (card.heads or not card.local) else ()
     heads = known or tuple(head for head, its in KINDS.items() if its == kind != "encoder")
     others = EVERY[:1] if kind == "encoder-decoder" else EVERY
-    return [*(PAGES[head] for head in heads), *others]
+    return [*(PAGES[head] for head in heads if head not in lacking), *others]
+
+
+def _fits(choice: Choice, cards: Mapping[str, ModelCard]) -> list[tuple[str, str]]:
+    """The pages that the chosen model fits."""
+    told = st.session_state.get(LACKING, set())
+    lacking = {head for model, revision, head in told if (model, revision) == (choice.model, choice.revision)}
+    return fitting(cards.get(choice.model), kind_of(choice), lacking)
 
 
 def _pages(choice: Choice) -> None:
     """The pages that the chosen model fits, as links."""
-    card = next((card for card in backend().models() if card.id == choice.model), None)
+    cards = {card.id: card for card in backend().models()}
     say("The chosen model fits these pages:", role="status")
     with st.container(horizontal=True):
-        for file, title in fitting(card, kind_of(choice)):
+        for file, title in _fits(choice, cards):
             st.page_link(f"../pages/{file}", label=title, help="The same text, read by the same model")
 
 
@@ -142,13 +151,13 @@ def _told(who: Answerer, choice: Choice) -> None:
             st.rerun()
 
 
-def _may_have(head: str, choice: Choice, cards: dict[str, ModelCard]) -> bool:
-    """Whether the chosen model has the head, or is not known to lack it."""
+def _may_have(head: str, choice: Choice, cards: Mapping[str, ModelCard]) -> bool:
+    """Whether the chosen model has the head, or is not known to lack it: a model of the hub is asked first."""
     if (choice.model, choice.revision, head) in st.session_state.get(LACKING, set()):
         return False
     card = cards.get(choice.model)
     if card is None or (card.local and not card.heads):
-        return kind_of(current()) == KINDS[head]
+        return seen_kind(choice.model, card) in (KINDS[head], None)
     return head in card.heads
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import streamlit as st
 
 from attention.cause import Set, log_odds, similarity
+from attention.edits import anywhere
 from attention.mask import Array
 from inference import Refusal, TraceRequest
 from inference.heads import BARE, CAUSAL, MASKED, NEXT_SENTENCE
@@ -22,11 +23,13 @@ from inference.questions.effects import (
     VectorEffects,
 )
 from inference.questions.masked import MaskedWords
+from inference.questions.surprise import Surprise
 from ui.answering import Answerer, pick_answerer
 from ui.choice import Choice
 from ui.counted import counted
 from ui.examples import example_of
 from ui.hiding import TYPED, first_place
+from ui.options import nothing
 from ui.picking import control
 from ui.reading import request_of
 from ui.refusals import say
@@ -53,7 +56,7 @@ class Cause:
         "clicking": tuple(CLICKS),
         "greedy": ("least", "most"),
     }
-    OF_TEXT: ClassVar[tuple[str, ...]] = ("looks",)
+    OF_TEXT: ClassVar = {"looks": nothing, "edits": anywhere}
 
     watch: str = "vector"
     first: str = ""  # the two words whose odds are watched; "" is the likeliest
@@ -151,7 +154,8 @@ def watch(options: Cause, choice: Choice, who: Answerer) -> Watch | None:
 
 def _blank(options: Cause, choice: Choice, asked: TraceRequest, given: dict[str, Any]) -> Watch | None:
     """A word hidden: the typed [MASK], else the example's word, else the last one."""
-    hidden = first_place(choice.text, choice.pair, example_of(choice.text, choice.pair))
+    mask = backend().predict(Surprise(**given, stop=0)).mask
+    hidden = first_place(choice.text, choice.pair, example_of(choice.text, choice.pair), mask)
     filled = backend().predict(MaskedWords(**given, hidden=hidden))
     if not filled.whole:
         raise Refusal(

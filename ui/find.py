@@ -16,7 +16,7 @@ from attention.mask import Array
 from attention.view import View
 from ui.choice import Choice
 from ui.measures import CONFIG, theme
-from ui.options import choose_own, own
+from ui.options import choose_own, nothing, own
 from ui.refusals import say
 from ui.roles_of_words import Words
 from ui.session import choose
@@ -34,7 +34,7 @@ class Find:
     """What this page lets its reader choose beside the shared choice."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"clicking": ROLES}
-    OF_TEXT: ClassVar[tuple[str, ...]] = ("against",)
+    OF_TEXT: ClassVar = {"against": nothing}
 
     against: int | None = None  # the second candidate, in tokens of the text
     inward: bool = False  # candidates look at the source

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import streamlit as st
 
@@ -14,7 +14,7 @@ from ui.answering import Answerer
 from ui.choice import Choice
 from ui.examples import example_of
 from ui.hiding import fingerprint
-from ui.options import choose_own
+from ui.options import choose_own, nothing
 from ui.refusals import say
 from ui.session import FRESH, choose
 
@@ -39,6 +39,8 @@ PROMPTS = {
     "A list": "Monday, Tuesday, Wednesday,",
     "A story": "Once upon a time there was a little fox who",
 }
+PROMPT_ALONE: dict[str, Any] = {"written": "", "of": "", "at": None}  # options: nothing is written after it
+HISTORY = "generate_history"  # in the session, by the mark of model and prompt: what was written after it
 _PATH = re.compile(r"[0-9]{1,7}(\.[0-9]{1,7}){0,4095}")
 
 
@@ -52,7 +54,7 @@ class Options:
         "over": tuple(OVERS),
         "cell": tuple(CELLS),
     }
-    OF_TEXT: ClassVar[tuple[str, ...]] = ("at",)
+    OF_TEXT: ClassVar = dict.fromkeys(("at", "whole"), nothing)
 
     show: str = "next"
     speaker: str = ""  # the model that answers where the chosen one cannot; "" for the first that can
@@ -131,6 +133,8 @@ def request_of(choice: Choice, options: Options, who: Answerer, prompt: Prompt) 
     )
     if read_path(options.written) is None:
         say("The tokens that the link says were written cannot be read; the prompt alone is shown.", "status")
+    elif options.written and options.of not in (mark_of(asked), *st.session_state.get(HISTORY, {})):
+        say("The tokens that the link says were written follow another text or model; they are left out.", "status")
     return on_path(asked, options)
 
 
@@ -165,15 +169,23 @@ def prompts() -> None:
     )
 
 
-def left_out(prompt: Prompt) -> None:
+def left_out(prompt: Prompt, options: Options, choice: Choice) -> None:
     """What of an example is read, once there is an answer to it."""
+    if options.whole and example_of(choice.text, choice.pair) is not None:
+        st.button(
+            "Leave the last word out",
+            on_click=choose_own,
+            args=(Options,),
+            kwargs={"whole": False, **PROMPT_ALONE},
+            help="The model then says what it would put there.",
+        )
     if prompt.left_out:
         say("Of the example all but its last word is read; what does the model put there?", role="status")
         st.button(
             "Read the whole example",
             on_click=choose_own,
             args=(Options,),
-            kwargs={"whole": True, "written": "", "of": "", "at": None},
+            kwargs={"whole": True, **PROMPT_ALONE},
             help="The model then goes on after the full stop. Your own texts are always read whole.",
         )
 
@@ -187,7 +199,7 @@ def _ready() -> None:
 def new_prompt(text: str) -> None:
     """Read another text; nothing is written after it yet."""
     choose(**FRESH, text=text, pair="")
-    choose_own(Options, written="", of="", at=None)
+    choose_own(Options, **PROMPT_ALONE)
 
 
 def text_of(request: NextToken, step: Step) -> str:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import streamlit as st
 
 from inference.questions.decoding import Candidate, NextToken, Step
-from ui.generate import go_to, mark_of, read_path, write_path
+from ui.generate import HISTORY, go_to, mark_of, read_path, write_path
 from viz import tree as tree_view
 from viz.tree import Node
 
-HISTORY, TREE = "generate_history", "generate_tree"
+TREE = "generate_tree"
 MOST = 2000  # tokens kept for one prompt
 PROMPTS = 8  # prompts whose histories are kept
 
@@ -86,7 +86,7 @@ def tree(request: NextToken) -> None:
             names={"kept": "on the way that is shown", "other": "another way"},
         )
         st.caption(
-            "Each box a token that was written in this session, with its probability by the model alone; the way to "
+            "Each box a written token, with its probability by the model alone where that was asked for; the way to "
             "what is shown above is solid, other ways are thin. The browser's back button also goes one choice back."
         )
 

@@ -16,7 +16,8 @@ from ui.answering import ask
 from ui.choice import Choice
 from ui.csv_table import csv_table
 from ui.generate import PROMPTS, Options, new_prompt
-from ui.head_picking import head_name, head_of, keep_head, rank_of
+from ui.generate_looks import keep_on_text
+from ui.head_picking import head_name, head_of, many_do, rank_of
 from ui.measures import CONFIG, theme
 from ui.options import choose_own
 from ui.picking import control
@@ -62,11 +63,11 @@ def truth(found: InductionScores, base: int) -> str:
     """What the test says, in one sentence or two."""
     layer, head = np.unravel_index(int(found.matching.argmax()), found.matching.shape)
     name = head_name(int(layer), int(head), base).capitalize()
-    many = int((found.matching > HALF).sum())
+    several = many_do(int((found.matching > HALF).sum()), found.matching.size, "puts", "put", "more than half there")
     return (
         f"{name} puts {found.matching[layer, head]:.2f} of its attention on what followed the same token before; "
-        f"looking everywhere alike would give {found.even:.2f}. {many} of {found.matching.size} heads put more than "
-        f"half there. A token of the first copy surprises the model by {found.losses[0]:.1f} nats, of the second by "
+        f"looking everywhere alike would give {found.even:.2f}. {several}. A token of "
+        f"the first copy surprises the model by {found.losses[0]:.1f} nats, of the second by "
         f"{found.losses[-1]:.1f}."
     )
 
@@ -79,7 +80,7 @@ def _maps(columns: Sequence[Any], found: InductionScores, selected: tuple[int, i
     for column, (key, title, values) in zip(columns, given, strict=True):
         figure = head_map.head_map(values, theme(), title, "weight", selected=selected, base=base, limit=1)
         column.plotly_chart(
-            figure, theme=None, config=CONFIG, key=key, on_select=partial(keep_head, key), selection_mode="points"
+            figure, theme=None, config=CONFIG, key=key, on_select=partial(keep_on_text, key), selection_mode="points"
         )
 
 
@@ -89,7 +90,7 @@ def _buttons(found: InductionScores, options: Options) -> None:
     def try_it() -> None:
         new_prompt(PROMPTS[REPEATS])
         choose(layer=int(layer), head=int(head))
-        choose_own(Options, show="next")
+        choose_own(Options, show="next", over="head")
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.button(

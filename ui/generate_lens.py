@@ -6,7 +6,7 @@ from inference.questions.decoding import NextToken, Step
 from inference.questions.lens import NextLens
 from ui.answering import ask
 from ui.generate import Options
-from ui.generate_looks import looked_at
+from ui.generate_looks import looked_at, when_of
 from ui.lens import TOP, draw
 from ui.refusals import say
 
@@ -29,6 +29,9 @@ def lens(request: NextToken, step: Step, options: Options, base: int) -> None:
         top=TOP,
     )
     found = ask(question, "Reading the newest token's state after each layer")
-    what = f"Before “{step.row.pieces[place]}” came" if came else "Before the next token"
-    say(f"{what}, the newest token was “{mine.row.pieces[-1]}”; this is what its state says, layer by layer.", "status")
+    say(
+        f"{when_of(step, place)}, the newest token was “{mine.row.pieces[-1]}”; this is what its state says, layer by"
+        " layer.",
+        "status",
+    )
     draw(found, base, "the newest token's state")

@@ -100,10 +100,17 @@ def text_strip(seen: Seen | None, step: Step, request: NextToken, options: Optio
     )
 
 
+def when_of(step: Step, place: int) -> str:
+    """The step that led to a place of the text, at the beginning of a sentence."""
+    if place < len(step.row):
+        return f"Before “{step.row.pieces[place]}” came"
+    return "At the end of the text" if step.ended else "Before the next token"
+
+
 def truth(seen: Seen, step: Step, options: Options) -> str:
     """One true sentence about what was looked at."""
     row, shown = seen.step.row, seen.shown
-    came = f"“{step.row.pieces[seen.place]}” came" if seen.place < len(step.row) else "the next token"
+    when = when_of(step, seen.place)
     who = {
         "head": seen.who,
         "layer": f"layer {seen.layer + seen.base}, on average over its heads,",
@@ -112,7 +119,7 @@ def truth(seen: Seen, step: Step, options: Options) -> str:
     scaled = "" if options.first else "; the first token is left out and the rest scaled to one"
     if len(shown) < 4:
         given = f"; {who} gives the first token {shown[0]:.2f}" if options.first else ""
-        return f"Before {came}, there is too little to look back at{given}."
+        return f"{when}, there is too little to look back at{given}."
     at = 1 + int(shown[1:-2].argmax())
     rank = ""
     if options.over == "head" and options.first:
@@ -120,7 +127,7 @@ def truth(seen: Seen, step: Step, options: Options) -> str:
         rank = f", {rank_of(given, seen.layer, seen.head)} to a token further back"
     ends = f"the first token gets {shown[0]:.2f}, " if options.first else ""
     return (
-        f"Before {came}, {who} looks back at “{row.pieces[at]}” ({shown[at]:.2f}{rank}); {ends}the newest token's "
+        f"{when}, {who} looks back at “{row.pieces[at]}” ({shown[at]:.2f}{rank}); {ends}the newest token's "
         f"neighbour {shown[-2]:.2f} and the newest itself {shown[-1]:.2f}{scaled}."
     )
 
@@ -152,7 +159,7 @@ def looks(seen: Seen | None, options: Options) -> None:
     values = strongest(every) if options.cell == "strongest" else reach(every)
     title, unit = CELLS[options.cell]
     figure = head_map.head_map(values, theme(), title, unit, selected=(seen.layer, seen.head), base=seen.base)
-    kept = partial(keep_head, MAP)
+    kept = partial(keep_on_text, MAP)
     left, right = st.columns(2)
     left.plotly_chart(figure, theme=None, config=CONFIG, key=MAP, on_select=kept, selection_mode="points")
     right.plotly_chart(_most(seen), theme=None, config=CONFIG, key="generate_most")
@@ -168,6 +175,12 @@ def looks(seen: Seen | None, options: Options) -> None:
         "text/csv",
         help="Every head's weights on every token, all digits",
     )
+
+
+def keep_on_text(key: str) -> None:
+    """In the callback of a map of heads: the head that was clicked is the one whose weights shade the text."""
+    keep_head(key)
+    choose_own(Options, over="head")
 
 
 def furthest(seen: Seen, far: Array) -> str:

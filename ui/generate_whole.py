@@ -16,8 +16,8 @@ from inference.questions.decoding import NextToken, Step
 from ui.choice import Choice
 from ui.counted import counted
 from ui.generate import Options, on_path, prompt_length
-from ui.generate_looks import Seen, first_switch
-from ui.head_picking import head_name, head_of, keep_head, rank_of
+from ui.generate_looks import Seen, first_switch, keep_on_text
+from ui.head_picking import head_name, head_of, many_do, rank_of
 from ui.measures import CONFIG, theme
 from ui.microscope import microscope
 from ui.options import own
@@ -59,6 +59,7 @@ def heads(choice: Choice, request: NextToken, seen: Seen | None) -> None:
     if seen is not None:
         focus = seen.place - 1 if choice.focus is None else choice.focus
         choice = replace(choice, layer=seen.layer, head=seen.head, focus=focus)
+    choice = replace(choice, part="")  # a part of another model's; a decoder has one
     microscope(choice, trace, lambda: _shown(choice, request))
 
 
@@ -85,7 +86,7 @@ def sink(choice: Choice, request: NextToken) -> None:
     figure = head_map.head_map(
         shares, theme(), "On the first token", "share of attention", selected=(layer, head), base=base, limit=1
     )
-    kept = partial(keep_head, SINKS)
+    kept = partial(keep_on_text, SINKS)
     left, right = st.columns([3, 2])
     left.plotly_chart(figure, theme=None, config=CONFIG, key=SINKS, on_select=kept, selection_mode="points")
     with right:
@@ -107,10 +108,10 @@ def sink(choice: Choice, request: NextToken) -> None:
 
 def sink_truth(trace: Trace, shares: Array, even: float) -> str:
     """How much attention the first token has. ``shares`` is (layer, head), ``even`` what even attention would give."""
-    many = int((shares > HALF).sum())
+    several = many_do(int((shares > HALF).sum()), shares.size, "gives", "give", "it more than half")
     return (
         f"“{trace.tokens[0]}”, the first token, has {shares.mean():.2f} of the attention of the tokens after it; "
-        f"spread evenly, it would have {even:.2f}. {many} of {shares.size} heads give it more than half."
+        f"spread evenly, it would have {even:.2f}. {several}."
     )
 
 

@@ -40,9 +40,20 @@ def rank_of(values: Array, layer: int, head: int) -> str:
     '1 of 3 heads gives more'
     """
     more = int((values > values[layer, head]).sum())
-    if more == 0:
-        return "more than any other head"
-    return f"{more} of {values.size} heads give{'s' if more == 1 else ''} more"
+    if more:
+        return many_do(more, values.size, "gives", "give", "more")
+    if values.size == 1:
+        return "the model's only head"
+    return "more than any other head" if (values == values[layer, head]).sum() == 1 else "no other head gives more"
+
+
+def many_do(many: int, size: int, does: str, do: str, what: str) -> str:
+    """How many heads do something.
+
+    >>> many_do(1, 12, "gives", "give", "more"), many_do(0, 12, "gives", "give", "more")
+    ('1 of 12 heads gives more', '0 of 12 heads give more')
+    """
+    return f"{many} of {size} heads {does if many == 1 else do} {what}"
 
 
 def keep_head(key: str) -> None:

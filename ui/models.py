@@ -45,11 +45,15 @@ def pick(choice: Choice) -> None:
 
 
 def kind_of(choice: Choice) -> str:
-    """The kind of the chosen model, as far as it is known before it is loaded."""
+    """The kind of the chosen model, as far as it is known before it is loaded; what is not known may be an encoder."""
+    card = next((card for card in backend().models() if card.id == choice.model), None)
+    return seen_kind(choice.model, card) or "encoder"
+
+
+def seen_kind(model: str, card: ModelCard | None) -> str | None:
+    """What a model turned out to be in this session, else what its card says; None where nobody knows yet."""
     seen: dict[str, str] = st.session_state.setdefault(KINDS, {})
-    if choice.model in seen:
-        return seen[choice.model]
-    return next((card.kind for card in backend().models() if card.id == choice.model), "encoder")
+    return seen.get(model, card.kind if card is not None else None)
 
 
 def saw(model: str, kind: str) -> None:

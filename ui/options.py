@@ -1,7 +1,7 @@
 """What one page lets its reader choose beside the shared choice: a frozen value that lives in the address too.
 
 A page states its options as a frozen dataclass with defaults; a class attribute CHOICES names the fields that have few
-allowed values, and OF_TEXT those that point at a place in the text and mean nothing in another one.
+allowed values, and OF_TEXT those that point at places in the text: what stays of each for another text or model.
 
 >>> from dataclasses import make_dataclass
 >>> Waves = make_dataclass("Waves", [("show", "str", "map"), ("dimension", "int", 0)], frozen=True)
@@ -33,15 +33,21 @@ def own(kind: type[Options]) -> Options:
 
 def choose_own(kind: type[Options], **changes: Any) -> None:
     """Change some of this page's options; the address follows."""
-    _forget_places(kind)
+    _forget_places(kind, "speaker" in changes)
     write_own(write(replace(read(kind, own_query())[0], **changes)))  # type: ignore[type-var]
 
 
-def _forget_places(kind: type[Any]) -> None:
-    """Leaves out what pointed into a text that was read before."""
-    if of_older_text():
-        query = own_query()
-        rest = {name: raw for name, raw in query.items() if name not in getattr(kind, "OF_TEXT", ())}
+def nothing(_raw: str) -> str:
+    """What stays of a place in a text that is no longer read."""
+    return ""
+
+
+def _forget_places(kind: type[Any], another: bool = False) -> None:
+    """Leaves out what pointed into a text that was read before, or by ``another`` model."""
+    if of_older_text() or another:
+        query, stays = own_query(), getattr(kind, "OF_TEXT", {})
+        kept = {name: stays[name](raw) if name in stays else raw for name, raw in query.items()}
+        rest = {name: raw for name, raw in kept.items() if raw or name not in stays}
         if rest != query:
             write_own(rest)
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import streamlit as st
 
 from inference.questions.positions import Positions, Rotary, Table
-from ui.options import choose_own
+from ui.options import choose_own, nothing
 from ui.refusals import say
 
 SHOWS = {
@@ -25,7 +25,7 @@ class Options:
     """What this page lets its reader choose; None means "what fits the model"."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"show": tuple(SHOWS), "mix": ("shuffle", "swap")}
-    OF_TEXT: ClassVar[tuple[str, ...]] = ("first", "second")
+    OF_TEXT: ClassVar = dict.fromkeys(("first", "second"), nothing)
 
     show: str = "test"
     mix: str = "shuffle"  # how the words change places

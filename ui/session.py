@@ -12,7 +12,7 @@ from ui.choice import LONGEST_LINK, PACKED, TYPES, Choice, parse, to_query
 CHOICE, WRITTEN, PAGE, NOTES = "choice", "written_query", "page", "link_notes"
 SAID = "notes_said"  # in this run
 OWN = "own_query"  # by page: what its address holds beside the choice
-OLDER = "own_query_of_an_older_text"  # pages whose part of the address was chosen for another text
+OLDER = "own_query_of_an_older_text"  # pages whose part of the address was chosen for another text or model
 
 # What belongs to one part of a model on one text; a change of either makes the page choose anew from the numbers.
 UNSELECTED: dict[str, Any] = {"layer": None, "head": None, "focus": None, "to": None, "pins": ""}
@@ -46,7 +46,7 @@ def choose(**changes: Any) -> None:
     """Change some of it; the address follows, so that the browser's back button undoes it."""
     before = current()
     after = replace(before, **changes)
-    if (after.text, after.pair, after.target) != (before.text, before.pair, before.target):
+    if _read(after) != _read(before):
         st.session_state[OLDER] = set(st.session_state.get(OWN, {}))
     st.session_state[CHOICE] = after
     st.session_state[NOTES] = []
@@ -81,12 +81,17 @@ def write_own(query: dict[str, str]) -> None:
 
 
 def of_older_text() -> bool:
-    """Whether another text was chosen since this page's own options were; told once, to whoever forgets them."""
+    """Whether another text or model was chosen since this page's own options were; told once, to who forgets them."""
     older: set[str] = st.session_state.setdefault(OLDER, set())
     page = st.session_state[PAGE]
     told = page in older
     older.discard(page)
     return told
+
+
+def _read(choice: Choice) -> tuple[str, ...]:
+    """What places in a text depend on: the text, and who cuts it into tokens."""
+    return choice.text, choice.pair, choice.target, choice.model, choice.revision
 
 
 def _write() -> None:

@@ -13,7 +13,7 @@ from inference.questions.tokens import Steps, TokenSteps
 from inference.text import check_text
 from ui.choice import Choice
 from ui.csv_table import csv_table
-from ui.options import choose_own
+from ui.options import choose_own, nothing
 from ui.picking import control
 from ui.refusals import say
 from ui.shelf import backend
@@ -34,7 +34,7 @@ RARE = "Unbelievable embeddings: déjà vu in Reykjavík, 你好 👍🏽"
 class Tokens:
     """What this page lets its reader choose; None and "" mean "what fits"."""
 
-    OF_TEXT: ClassVar[tuple[str, ...]] = ("way", "side", "at")
+    OF_TEXT: ClassVar = dict.fromkeys(("way", "side", "at"), nothing)
 
     beside: str = ""  # the second tokenizer's model
     way: int = 0  # of the two: where the word was picked

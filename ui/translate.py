@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention.alignment import END
+from attention.edits import anywhere
 from attention.trace import Trace
 from attention.view import Cell
 from inference import TraceRequest
@@ -16,6 +17,7 @@ from inference.questions.decoding import Beam, BeamStep, NextTarget, Step
 from inference.text import check_text
 from ui.answering import Answerer, ask
 from ui.choice import Choice
+from ui.options import nothing
 from ui.picking import control
 from ui.refusals import say
 
@@ -46,7 +48,7 @@ class Translate:
         "clicking": tuple(CLICKS),
         "scope": tuple(SCOPES),
     }
-    OF_TEXT: ClassVar[tuple[str, ...]] = ("step",)
+    OF_TEXT: ClassVar = {"step": nothing, "edits": anywhere}
 
     show: str = "words"
     speaker: str = ""  # the model that answers where the chosen one cannot; "" for the first that can

@@ -110,10 +110,12 @@ def truth(found: Effects, places: Sequence[Head], part: str, base: int) -> str:
     most = int(np.abs(found.changes).argmax())
     verb = "falls" if found.changes[most] < 0 else "rises"
     some = f" of the first {len(found.changes)}" if len(found.changes) < len(places) else ""
+    turned = int(found.others.sum())
+    others = f"{turned} of {len(found.changes)} removals make{'s' if turned == 1 else ''}"
     return (
         f"Alone, {part} head {named(*places[most], base)} matters most{some}: without it the translation's"
-        f" log-probability {verb} by {small(abs(float(found.changes[most])))} nats. Without {int(found.others.sum())}"
-        f" of {len(found.changes)} heads, the model would put another token first somewhere."
+        f" log-probability {verb} by {small(abs(float(found.changes[most])))} nats. {others} the model put"
+        " another token first somewhere."
     )
 
 

@@ -35,7 +35,7 @@ def parts(choice: Choice, translation: Translation, head: CrossHead, options: Tr
     if side == "cross":
         choice = replace(choice, layer=head.layer, head=head.head)
     if side != "encoder" and choice.focus is None:
-        choice = replace(choice, focus=options.step)
+        choice = replace(choice, focus=None if options.step is None else min(options.step, translation.length))
 
     def kept(changes: Mapping[str, Any]) -> None:
         if side == "cross" and changes.get("layer") is not None:

@@ -133,7 +133,7 @@ def _candidates(translation: Translation, step: Step, at: int) -> None:
     mine = translation.tokens[at : at + 1]
     marked = [place for place, candidate in enumerate(shown) if candidate.token in mine]
     figure = bars(
-        [candidate.piece for candidate in shown],
+        [c.piece if c.rank == place else f"{c.piece} (number {c.rank:,})" for place, c in enumerate(shown, start=1)],
         [candidate.probability for candidate in shown],
         theme(),
         "What may come next",
@@ -145,7 +145,7 @@ def _candidates(translation: Translation, step: Step, at: int) -> None:
         f"The softmax over all {step.vocabulary:,} pieces; differently coloured is what is written at this step."
         " “␣” begins a word."
     )
-    rows = [(at, place + 1, c.piece, c.text, c.probability, c.token in mine) for place, c in enumerate(step.candidates)]
+    rows = [(at + 1, c.rank, c.piece, c.text, c.probability, c.token in mine) for c in shown]
     names = ("step", "rank", "piece", "text", "probability", "written")
     with st.expander("The same as a table"):
         control(

@@ -80,4 +80,4 @@ def target_strip(choice: Choice, translation: Translation, at: int, logs: Array)
     title = f"The translation, each {what} with its probability given those before it{product}. Click one for its step"
     strip.mount(chips, STRIP, title=title, on_pick=keep)
     if not translation.ended and translation.way != "own":
-        say(f"The model has not ended its text here; {translation.length} tokens of it are shown.", "status")
+        say("The model has not ended its text here; what is shown is its beginning.", "status")

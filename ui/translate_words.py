@@ -11,13 +11,14 @@ from attention.alignment import Alignment, ReadAt, alignment
 from attention.trace import Trace
 from ui.choice import Choice
 from ui.csv_table import csv_table
+from ui.head_picking import many_do
 from ui.measures import CONFIG, theme
 from ui.options import choose_own
 from ui.picking import control
 from ui.refusals import say
 from ui.translate import Translate, Translation
 from ui.translate_heads import CrossHead, named
-from viz.alignment import alignment_map, picked
+from viz.alignment import POINTS, alignment_map, picked
 
 MATRIX = "translate_matrix"
 
@@ -71,7 +72,7 @@ def matrix(choice: Choice, translation: Translation, head: CrossHead, at: int, o
             choose_own(Translate, step=step)
 
     st.plotly_chart(figure, theme=None, config=CONFIG, key=MATRIX, on_select=keep, selection_mode="points")
-    _below(translation, found, head)
+    _below(translation, found, head, clickable=found.weights.size <= POINTS)
     _why()
 
 
@@ -101,17 +102,17 @@ def truth(translation: Translation, found: Alignment, head: CrossHead, at: int) 
         return f"{said}Of all heads, {named(*head.best, head.base)} picks the source words one by one best."
     mine = head.covering[head.layer, head.head]
     more = int((head.covering > mine).sum())
-    others = "no other head has more" if not more else f"{more} of {head.covering.size} heads have more"
+    others = "no other head has more" if not more else many_do(more, head.covering.size, "has", "have", "more")
     return f"{said}A source piece gets {mine:.2f} from its best step on average; {others}."
 
 
-def _below(translation: Translation, found: Alignment, head: CrossHead) -> None:
+def _below(translation: Translation, found: Alignment, head: CrossHead, *, clickable: bool) -> None:
     when = "before it is written" if found.read_at is ReadAt.WRITING else "one step after it was written"
     st.caption(
         f"Each row is one {'word' if any(c.pieces[1] - c.pieces[0] > 1 for c in found.target) else 'token'} of the"
         f" translation, from top to bottom as they come, with the weights that the decoder gives the source {when}; a"
         " row sums to one with special tokens shown. Dot: the source word with most; frame: the step that is chosen."
-        " Click a row to choose its step."
+        + (" Click a row to choose its step." if clickable else " A word above, clicked, chooses its step.")
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         control(
