@@ -240,7 +240,7 @@ def test_what_a_removed_head_changes(page, translator) -> None:  # noqa: F811
     said = says(page, "matters most")
     place = list(np.ndindex(3, 3))[int(np.abs(changes).argmax())]
     assert f"cross head {place[0]}-{place[1]} matters most" in said
-    assert f"by {small(float(np.abs(changes).max()))} nats. Without {turned.sum()} of 9 heads" in said
+    assert f"by {small(float(np.abs(changes).max()))} nats. {turned.sum()} of 9 removals make" in said
     rows = saved(page, "Save the table")
     assert [float(row[3]) for row in rows] == pytest.approx(changes.tolist(), abs=1e-4)
     assert [row[4] == "True" for row in rows] == turned.tolist()
