@@ -85,10 +85,12 @@ def check(model: Any, edits: Sequence[Edit], queries: Mapping[str, int], keys: M
             query = edit.query if isinstance(edit, Cut) else 0
             key = edit.key if isinstance(edit, Cut | Hide | Mute) else 0
             if query >= queries[part] or key >= keys[part]:
-                there = f"{queries[part]} look" if query >= queries[part] else f"{keys[part]} are looked at"
+                there = (
+                    f"{queries[part]} tokens look" if query >= queries[part] else f"{keys[part]} tokens are looked at"
+                )
                 raise Refusal(
-                    f"The edit {pack([edit])} names a token that is not there: of the tokens here {there}, counted"
-                    " from 0. Pick others.",
+                    f"The edit {pack([edit])} names a token that is not there: here {there}, counted from 0. Pick"
+                    " others.",
                     way_out="text",
                 )
 

@@ -250,7 +250,7 @@ def test_the_way_out_of_a_long_text(backend: LocalBackend) -> None:
         (TraceRequest(text="a", cut=0), "has nothing left"),
         (TraceRequest(text="a", target="b"), "writes no second text"),
         (TraceRequest(text="a", edits=(Ablate(6, 0),)), "has 6 layers of 12 heads"),
-        (TraceRequest(text="a", edits=(Cut(0, 0, 1, 3),)), "here are 3 tokens that"),
+        (TraceRequest(text="a", edits=(Cut(0, 0, 1, 3),)), "here 3 tokens are looked at, counted from 0"),
         (TraceRequest(model="../../etc/passwd", text="a"), "only inside the folders"),
         (TraceRequest(model="/etc", text="a"), "only inside the folders"),
         (TraceRequest(model="a/b/c", text="a"), "is not the name of a model"),
