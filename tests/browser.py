@@ -292,12 +292,12 @@ def idle(page: Page) -> None:
 
 
 def calm(page: Page) -> None:
-    """Waits until the page has come to rest: its script, and what fades; old elements are paler while it runs."""
+    """Waits until the page has come to rest: its script, what is fetched late, what fades; till then much is pale."""
     idle(page)
     timed = "a.playState === 'running' && a.timeline instanceof DocumentTimeline"  # others run with scrolling
     ends = "a.effect.getTiming().iterations !== Infinity"
     moving = f"document.getAnimations().some((a) => {timed} && {ends})"
-    busy = f"document.querySelector('[data-stale=true]') || {moving}"
+    busy = f"document.querySelector('[data-stale=true], [data-testid=stSkeleton]') || {moving}"
     late = f"if (performance.now() > end) throw new Error('The page did not come to rest within {PATIENCE} ms.')"
     frame = "await new Promise(requestAnimationFrame)"
     page.evaluate(
