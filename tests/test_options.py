@@ -132,6 +132,7 @@ def test_a_new_text_forgets_the_places_in_the_old_one_and_nothing_else():
     app.query_params["text"], app.query_params["at"], app.query_params["edits"] = "By a link.", "2", "a1-2"
     app.run()
     assert shown(app)[0] == 2, "a link's own place"
+    assert "page" not in app.session_state["own_query_of_an_older_text"]
     app.button[3].click().run()
     assert shown(app)[0] is None, "another model cuts the text elsewhere"
     app.button[1].click().run()

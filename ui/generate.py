@@ -171,23 +171,17 @@ def prompts() -> None:
 
 def left_out(prompt: Prompt, options: Options, choice: Choice) -> None:
     """What of an example is read, once there is an answer to it."""
-    if options.whole and example_of(choice.text, choice.pair) is not None:
-        st.button(
-            "Leave the last word out",
-            on_click=choose_own,
-            args=(Options,),
-            kwargs={"whole": False, **PROMPT_ALONE},
-            help="The model then says what it would put there.",
-        )
     if prompt.left_out:
         say("Of the example all but its last word is read; what does the model put there?", role="status")
-        st.button(
-            "Read the whole example",
-            on_click=choose_own,
-            args=(Options,),
-            kwargs={"whole": True, **PROMPT_ALONE},
-            help="The model then goes on after the full stop. Your own texts are always read whole.",
-        )
+        _reading("Read the whole example", True, "The model then goes on after the full stop. Your own texts are"
+                 " always read whole.")  # fmt: skip
+    elif options.whole and example_of(choice.text, choice.pair) is not None:
+        _reading("Leave the last word out", False, "The model then says what it would put there.")
+
+
+def _reading(label: str, whole: bool, hint: str) -> None:
+    """A button that reads the example with its last word, or without."""
+    st.button(label, on_click=choose_own, args=(Options,), kwargs={"whole": whole, **PROMPT_ALONE}, help=hint)
 
 
 def _ready() -> None:

@@ -28,7 +28,8 @@ def begin(page: str) -> Choice:
     state[PAGE], state[SAID] = page, set()
     if CHOICE not in state or not (query == state[WRITTEN] or (moved and not query)):
         # Another address than the one written last: a link was followed, or the browser's back button pressed.
-        state[CHOICE], state[NOTES] = parse(query)
+        followed, state[NOTES] = parse(query)
+        _take(followed)
         rest = {name: raw for name, raw in query.items() if name not in TYPES and name != PACKED}
         state.setdefault(OWN, {})[page] = rest
         state.setdefault(OLDER, set()).discard(page)
@@ -44,11 +45,7 @@ def current() -> Choice:
 
 def choose(**changes: Any) -> None:
     """Change some of it; the address follows, so that the browser's back button undoes it."""
-    before = current()
-    after = replace(before, **changes)
-    if _read(after) != _read(before):
-        st.session_state[OLDER] = set(st.session_state.get(OWN, {}))
-    st.session_state[CHOICE] = after
+    _take(replace(current(), **changes))
     st.session_state[NOTES] = []
     _write()
 
@@ -87,6 +84,14 @@ def of_older_text() -> bool:
     told = page in older
     older.discard(page)
     return told
+
+
+def _take(choice: Choice) -> None:
+    """Make it the choice; where it reads another text, what pages hold was chosen for an older one."""
+    state = st.session_state
+    if CHOICE in state and _read(choice) != _read(state[CHOICE]):
+        state[OLDER] = set(state.get(OWN, {}))
+    state[CHOICE] = choice
 
 
 def _read(choice: Choice) -> tuple[str, ...]:

@@ -72,7 +72,7 @@ def matrix(choice: Choice, translation: Translation, head: CrossHead, at: int, o
             choose_own(Translate, step=step)
 
     st.plotly_chart(figure, theme=None, config=CONFIG, key=MATRIX, on_select=keep, selection_mode="points")
-    _below(translation, found, head, clickable=found.weights.size <= POINTS)
+    _below(translation, found, head)
     _why()
 
 
@@ -106,7 +106,8 @@ def truth(translation: Translation, found: Alignment, head: CrossHead, at: int) 
     return f"{said}A source piece gets {mine:.2f} from its best step on average; {others}."
 
 
-def _below(translation: Translation, found: Alignment, head: CrossHead, *, clickable: bool) -> None:
+def _below(translation: Translation, found: Alignment, head: CrossHead) -> None:
+    clickable = found.weights.size <= POINTS
     when = "before it is written" if found.read_at is ReadAt.WRITING else "one step after it was written"
     st.caption(
         f"Each row is one {'word' if any(c.pieces[1] - c.pieces[0] > 1 for c in found.target) else 'token'} of the"
