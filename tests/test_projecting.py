@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import threading
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
 from ui import projecting
-from ui.projecting import FEWEST, Arranger
+from ui.projecting import FEWEST, Arranger, Worker
 
 
 def clusters(count: int = 48) -> np.ndarray:
@@ -65,6 +67,35 @@ def test_a_stopped_one_ends_and_begins_anew(arranger: Arranger) -> None:
     assert again is not running
     again.stop()
     assert done(arranger, clusters(40), 2).shape == (40, 2)
+
+
+def test_a_stop_while_the_process_is_being_started_ends_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    fresh, start, stops = Arranger(), Worker._start, []
+
+    def slowly(worker: Worker) -> subprocess.Popen[bytes]:
+        stops.append(threading.Thread(target=running.stop))
+        stops[0].start()
+        while running.state == "running":  # the stop is now on its way, and finds no process yet
+            pass
+        return start(worker)
+
+    monkeypatch.setattr(Worker, "_start", slowly)
+    turn = fresh.worker.turn
+    with turn:  # nothing begins before its name is known here
+        running = fresh.arrange(np.random.default_rng(2).normal(size=(2000, 60)).astype(np.float32), 2)
+    running.wait(60)
+    stops[0].join(60)
+    assert (running.state, running.points) == ("stopped", None)
+    assert not turn.locked()
+    assert fresh.worker._process is None
+
+
+def test_a_stop_that_comes_late_does_not_end_the_next(arranger: Arranger) -> None:
+    one, other = arranger.arrange(clusters(50), 2), arranger.arrange(clusters(52), 2)
+    one.wait(240)
+    arranger.worker.leave(one)  # the rest of a stop of the first, when the second has its turn
+    other.wait(240)
+    assert other.state == "done"
 
 
 def test_the_process_ends_when_nobody_needs_it(arranger: Arranger, monkeypatch: pytest.MonkeyPatch) -> None:

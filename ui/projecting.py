@@ -56,22 +56,22 @@ class Arrangement:
         if self._turns("waiting", "stopped"):
             return
         if self._turns("running", "stopped"):
-            self._worker.end()
+            self._worker.leave(self)
 
     def _run(self) -> None:
         with self._worker.turn:
             if not self._turns("waiting", "running"):
                 return
-            answer = self._worker.ask(self._asked)
-        self.points = answer.get("points")
-        if self._turns("running", "failed" if self.points is None else "done") and self.points is None:
+            answer = self._worker.ask(self._asked, self)
+        points = answer.get("points")
+        if self._turns("running", "failed" if points is None else "done", points) and points is None:
             log.warning("UMAP failed: %s", answer.get("error"))
 
-    def _turns(self, before: str, state: str) -> bool:
-        """Enter a state from another; whether it was in that."""
+    def _turns(self, before: str, state: str, points: Array | None = None) -> bool:
+        """Enter a state from another, with what was found; whether it was in that."""
         with self._changing:
             fits = self.state == before
-            self.state = state if fits else self.state
+            self.state, self.points = (state, points) if fits else (self.state, self.points)
             return fits
 
 
@@ -81,13 +81,18 @@ class Worker:
     def __init__(self) -> None:
         self.turn = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
+        self._for: Arrangement | None = None  # whose turn it works in
+        self._changing = threading.RLock()
         self._ending: threading.Timer | None = None
 
-    def ask(self, message: dict[str, object]) -> dict[str, np.ndarray]:
-        """Its answer; without "points" when it ended meanwhile or could not do it."""
-        if self._ending is not None:
-            self._ending.cancel()
-        process = self._start()
+    def ask(self, message: dict[str, object], who: Arrangement) -> dict[str, np.ndarray]:
+        """Its answer; without "points" when it ended meanwhile, could not do it, or nobody wants it any more."""
+        with self._changing:  # a stop comes before this, or finds the process
+            if who.state == "stopped":
+                return {"error": np.array("Stopped before it began.")}
+            if self._ending is not None:
+                self._ending.cancel()
+            self._for, process = who, self._start()
         assert process.stdin is not None
         assert process.stdout is not None
         try:
@@ -96,6 +101,8 @@ class Worker:
         except (OSError, ValueError) as error:  # ended meanwhile: its streams are broken or closed
             return {"error": np.array(str(error))}
         finally:
+            with self._changing:
+                self._for = None
             self._ending = threading.Timer(IDLE, self._rest)
             self._ending.daemon = True
             self._ending.start()
@@ -108,15 +115,22 @@ class Worker:
             finally:
                 self.turn.release()
 
+    def leave(self, who: Arrangement) -> None:
+        """End the process if it works for this one, and not for the next already."""
+        with self._changing:
+            if self._for is who:
+                self.end()
+
     def end(self) -> None:
         """End the process, if there is one; who waits for its answer then gets none."""
-        process, self._process = self._process, None
-        if process is not None:
-            process.kill()
-            process.wait()
-            for stream in (process.stdin, process.stdout):
-                with suppress(OSError):  # what was not sent yet has nowhere to go
-                    stream.close()  # type: ignore[union-attr]
+        with self._changing:
+            process, self._process = self._process, None
+            if process is not None:
+                process.kill()
+                process.wait()
+                for stream in (process.stdin, process.stdout):
+                    with suppress(OSError):  # what was not sent yet has nowhere to go
+                        stream.close()  # type: ignore[union-attr]
 
     def _start(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
