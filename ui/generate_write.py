@@ -9,10 +9,13 @@ import streamlit as st
 from inference import Refusal
 from inference.questions.decoding import Candidate, NextToken, Step
 from ui.counted import STOPPED, counted
-from ui.generate import MOST_MORE, PICKS, Options, go_to, mark_of, text_of, within
+from ui.generate import MOST_MORE, PICKS, Options, go_to, mark_of, on_path, text_of, within
 from ui.generate_history import note, write
+from ui.options import read
 from ui.picking import control
 from ui.refusals import say
+from ui.saving import save
+from ui.session import own_query
 from ui.shelf import backend
 
 JOB = "generate_job"
@@ -109,13 +112,12 @@ def controls(request: NextToken, step: Step, options: Options) -> None:
             on_click=lambda: go_to(request, ()),
             help="Take all written tokens away; the history keeps them",
         )
-        st.download_button(
+        save(
             "Save the text",
             text_of(request, step),
             "headlight-text.txt",
-            "text/plain",
-            icon=":material/download:",
-            help="The prompt and what was written after it, as plain text",
+            "The prompt and what was written after it, as plain text",
+            kind="text/plain",
         )
 
 
@@ -128,7 +130,8 @@ def _forward(request: NextToken, step: Step, options: Options) -> None:
         key="generate_next",
         icon=":material/keyboard_tab:",
         disabled=over,
-        on_click=lambda: write(request, picked(step, options.pick)),
+        on_click=_one,
+        args=(request, step, options.pick),
         help="Write one token: the likeliest, or the one drawn under the rule",
     )
     st.button(
@@ -137,7 +140,7 @@ def _forward(request: NextToken, step: Step, options: Options) -> None:
         icon=":material/fast_forward:",
         disabled=over,
         on_click=_begin,
-        args=(Job(request, many, options.pick, request.written, request.written),),
+        args=(request, many, options.pick),
         help="Write as many tokens as the number beside it says, one by one; it can be stopped",
     )
     control(
@@ -151,6 +154,22 @@ def _forward(request: NextToken, step: Step, options: Options) -> None:
     )  # fmt: skip
 
 
-def _begin(job: Job) -> None:
+def _one(request: NextToken, step: Step, pick: str) -> None:
+    """Writes the next token. A reader who clicks faster than the page is drawn gets as many as there were clicks."""
+    here, job = _here(request), st.session_state.get(JOB)
+    if here == request:
+        write(request, picked(step, pick))
+    else:
+        _begin(request, 1 + (job.many if job is not None and job.start == here else 0), pick)
+
+
+def _begin(request: NextToken, many: int, pick: str) -> None:
+    start = _here(request)
+    job = Job(start, many, pick, start.written, start.written)
     st.session_state.get(STOPPED, {}).pop(job.mark, None)
     st.session_state[JOB] = job
+
+
+def _here(request: NextToken) -> NextToken:
+    """The request where the address stands by now; the page that was clicked may not show that yet."""
+    return on_path(request, read(Options, own_query())[0])
