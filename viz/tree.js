@@ -234,7 +234,7 @@ function createTree(root) {
     if (key === built) return;
     built = key;
     tip.hide();
-    if (shown !== given.current) cursor = given.current ?? cursor;
+    if (shown === null || shown === cursor) cursor = given.current ?? cursor; // a reader who has walked on stays there
     draw();
     if (shown !== given.current && drawn.now >= 0) reveal(drawn.now);
     shown = given.current;
