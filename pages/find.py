@@ -17,6 +17,7 @@ from ui.probes import Probe
 from ui.reading import read, request_of
 from ui.refusals import say, show
 from ui.roles_of_words import enough, words_of
+from ui.saving import save
 from ui.session import current
 from ui.shelf import backend
 
@@ -88,13 +89,11 @@ def draw(choice: Choice, trace: Trace, probe: Probe | None) -> None:
                 compare(asked, again, rest, choice)
         except Refusal as refusal:
             show(refusal)
-    st.download_button(
+    save(
         "Save the table",
         table(asked, again, choice.count),
         "headlight-find.csv",
-        "text/csv",
-        icon=":material/download:",
-        help="Every head's weights as CSV, all digits",
+        "Every head's weights as CSV, all digits",
     )
     keep(asked, other, neutral)
     how_to_read()

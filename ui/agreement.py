@@ -21,6 +21,7 @@ from ui.picking import control
 from ui.positions import small
 from ui.reading import request_of
 from ui.refusals import say
+from ui.saving import save
 from ui.selection import select
 from ui.session import choose
 from viz.agreement import sheets
@@ -117,13 +118,11 @@ def figure(ways: Ways, view: View, focus: int, words: Sequence[int]) -> None:
         " is one pair of ways, the framed row and column the causal effect. Click a word's column to ask about it."
         " Hover shows all digits."
     )
-    st.download_button(
+    save(
         "Save the table",
         table(ways, cells),
         "headlight-agreement.csv",
-        "text/csv",
-        icon=":material/download:",
-        help="Every word's size and share by every way as CSV, all digits",
+        "Every word's size and share by every way as CSV, all digits",
     )
 
 

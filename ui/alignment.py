@@ -20,6 +20,7 @@ from ui.counted import counted
 from ui.csv_table import csv_table
 from ui.measures import CONFIG, theme
 from ui.refusals import say
+from ui.saving import save
 from ui.shelf import backend
 from viz import head_map
 
@@ -182,13 +183,11 @@ def _table(state: AlignmentState, base: int) -> None:
         st.dataframe(
             {name: [row[at] for row in shown] for at, name in enumerate(names)}, hide_index=True, key="alignments_table"
         )
-        st.download_button(
+        save(
             "Save as CSV",
             csv_table(names, every),
             "headlight-alignment-quality.csv",
-            "text/csv",
-            icon=":material/download:",
-            help="Every head in both readings, all digits, counted from 0",
+            "Every head in both readings, all digits, counted from 0",
         )
         st.caption(
             "On all sentences, those on which the head above was chosen included; ends of the 95 % interval (Wilson)."

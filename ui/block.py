@@ -32,6 +32,7 @@ from ui.block_texts import told
 from ui.measures import CONFIG, theme
 from ui.options import choose_own
 from ui.refusals import say
+from ui.saving import save
 from viz import block
 from viz.activation import activation as activation_figure
 from viz.bars import bars
@@ -208,7 +209,7 @@ def parameters(build: Build) -> None:
         more = f", and so on for {len(build.tied)} names" if len(build.tied) > 1 else ""
         say(f"Used more than once: {first} is also {again}{more}.", "status")
     rows = table.to_csv(index=False)
-    st.download_button("Save as CSV", rows, "parameters.csv", "text/csv", help="The table, one line a part")
+    save("Save as CSV", rows, "parameters.csv", "The table, one line a part")
 
 
 def _place(part: Part, short: bool = False) -> str:

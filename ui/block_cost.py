@@ -16,6 +16,7 @@ from ui.block_plan import amount
 from ui.counted import counted
 from ui.measures import CONFIG, theme
 from ui.refusals import say
+from ui.saving import save
 from ui.shelf import backend
 from viz.cost import memory, seconds, shares
 
@@ -154,4 +155,4 @@ def _measured(build: Build, done: Sequence[Measured]) -> None:
             "bytes of all maps": [int(map_bytes(build, one.tokens)) for one in done],
         }
     )
-    st.download_button("Save as CSV", table.to_csv(index=False), "cost.csv", "text/csv", help="What was measured")
+    save("Save as CSV", table.to_csv(index=False), "cost.csv", "What was measured")

@@ -27,6 +27,7 @@ from ui.by_hand import (
 from ui.by_hand_csv import pack, read, unpack, write
 from ui.options import choose_own, own
 from ui.refusals import say
+from ui.saving import save
 
 BASE, MADE, ROUND = "by_hand_base", "by_hand_made", "by_hand_round"
 PROBLEM, FILE = "by_hand_problem", "by_hand_file"
@@ -142,7 +143,7 @@ def sizes(example: Example) -> None:
 def files(example: Example, worked: Worked) -> None:
     """The example as a file, both ways."""
     content = write(example, worked).encode("utf-8-sig")
-    st.download_button("Save as CSV", content, "headlight-by-hand.csv", "text/csv", help=CSV, on_click="ignore")
+    save("Save as CSV", content, "headlight-by-hand.csv", CSV)
     st.file_uploader("Open a CSV", type="csv", key=FILE, on_change=_open, help=OPEN)
     for sentence in st.session_state.pop(PROBLEM, []):
         say(sentence)

@@ -8,13 +8,14 @@ import streamlit as st
 from attention.cause import random_sets
 from attention.edits import Ablate, Uniform
 from inference.questions.effects import Effect
-from ui.cause_case import Case, save
+from ui.cause_case import Case
 from ui.cause_controls import head_picked
 from ui.cause_edits import in_words
 from ui.csv_table import csv_table
 from ui.measures import CONFIG, theme
 from ui.positions import small
 from ui.refusals import say
+from ui.saving import save
 from viz.bars import bars
 from viz.head_map import head_map, picked
 from viz.head_marks import mark_heads
@@ -68,7 +69,9 @@ def one_at_a_time(case: Case) -> None:
         (layer + case.base, head + case.base, float(change))
         for (layer, head), change in zip(places, found, strict=False)
     ]
-    save(csv_table(["layer", "head", case.watch.effect], rows), "every-head")
+    table = csv_table(["layer", "head", case.watch.effect], rows)
+    about = "Every head's effect as CSV, all digits"
+    save("Save the table", table, "headlight-every-head.csv", about, key="cause_save_heads")
 
 
 def _clicked(case: Case) -> None:
@@ -122,7 +125,9 @@ def _bars(case: Case, effect: Effect) -> None:
         column.plotly_chart(figure, theme=None, config=CONFIG, key=f"cause_bars_{at}")
     rows = [(when, name, value) for when, top in zip(("before", "after"), shown, strict=True) for name, value in top]
     st.caption("Probabilities of the likeliest answers; the two that are watched stand out.")
-    save(csv_table(["when", "answer", "probability"], rows), "before-after")
+    table = csv_table(["when", "answer", "probability"], rows)
+    about = "These numbers as CSV, all digits"
+    save("Save the table", table, "headlight-before-after.csv", about, key="cause_save_both")
 
 
 def chance(case: Case) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import streamlit as st
-
 from attention.cause import Set
 from attention.view import View
 from ui.cause_edits import Head
@@ -37,16 +35,3 @@ class Case:
     def name(self, place: Head) -> str:
         """A head as it is called."""
         return f"{place[0] + self.base}-{place[1] + self.base}"
-
-
-def save(table: str, name: str) -> None:
-    """A button that hands out a table."""
-    st.download_button(
-        "Save the table",
-        table,
-        f"headlight-{name}.csv",
-        "text/csv",
-        icon=":material/download:",
-        key=f"cause_save_{name}",
-        help="These numbers as CSV, all digits",
-    )

@@ -20,6 +20,7 @@ from ui.measures import CONFIG, theme
 from ui.options import choose_own
 from ui.picking import control
 from ui.refusals import say
+from ui.saving import save
 from viz.removal_curve import removal_curve
 
 ORDERS = 5
@@ -107,14 +108,12 @@ def _draw(case: Case, order: Sequence[Head], numbers: Sequence[float], random: A
     rows = [(step, name, float(value)) for step, (name, value) in enumerate(zip(["", *names], values, strict=True))]
     columns = [f"random order {at + 1}" for at in range(len(random))]
     table = [(*row, *(float(one[row[0]]) for one in random)) for row in rows]
-    st.download_button(
+    save(
         "Save the table",
         csv_table(["heads removed", "last removed", case.watch.unit, *columns], table),
         "headlight-removal-curve.csv",
-        "text/csv",
-        icon=":material/download:",
+        "Both curves as CSV, all digits",
         key="cause_save_curve",
-        help="Both curves as CSV, all digits",
     )
 
 

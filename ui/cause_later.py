@@ -12,13 +12,14 @@ from attention.cause import heads_moved
 from attention.mask import Array
 from attention.trace import Trace
 from attention.view import View
-from ui.cause_case import Case, save
+from ui.cause_case import Case
 from ui.cause_edits import Head
 from ui.cause_watch import Cause
 from ui.csv_table import csv_table
 from ui.measures import CONFIG, theme
 from ui.options import choose_own
 from ui.refusals import say
+from ui.saving import save
 from ui.shelf import backend
 from viz.head_map import head_map, picked
 from viz.strip import Chip, mount
@@ -67,7 +68,9 @@ def _map(case: Case, moved: Array, shown: Head) -> None:
         for at in range(moved.shape[0])
         for one in range(moved.shape[1])
     ]
-    save(csv_table(["layer", "head", "share of attention that moves"], rows), "later-heads")
+    table = csv_table(["layer", "head", "share of attention that moves"], rows)
+    about = "Every later head as CSV, all digits"
+    save("Save the table", table, "headlight-later-heads.csv", about, key="cause_save_later")
 
 
 def _shown(case: Case, shape: tuple[int, ...], most: Head) -> Head:

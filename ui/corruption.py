@@ -11,6 +11,7 @@ from ui.csv_table import csv_table
 from ui.masked_words import Options, percent
 from ui.options import choose_own, own
 from ui.refusals import say
+from ui.saving import save
 from viz import strip
 from viz.strip import Chip
 
@@ -45,7 +46,7 @@ def lesson(request: MaskedWords) -> None:
     rows = [(pieces[c.position], LABELS[c.how], c.seen, c.probability, c.loss) for c in found.chosen]
     columns = ("piece", "what happened", "read instead", "probability of the piece", "loss")
     st.dataframe({name: [row[at] for row in rows] for at, name in enumerate(columns)}, hide_index=True)
-    st.download_button("Save as CSV", csv_table(columns, rows), "headlight-lesson.csv", "text/csv", help="All digits")
+    save("Save as CSV", csv_table(columns, rows), "headlight-lesson.csv", "All digits")
 
 
 def truth(found: Spoilt) -> str:

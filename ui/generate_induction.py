@@ -22,6 +22,7 @@ from ui.measures import CONFIG, theme
 from ui.options import choose_own
 from ui.picking import control
 from ui.refusals import say
+from ui.saving import save
 from ui.session import choose
 from viz import head_map
 
@@ -121,4 +122,4 @@ def _table(found: InductionScores, base: int) -> None:
         f"The {min(LISTED, len(rows))} heads with the highest scores; the last two columns are the weight on the token "
         "before and on the first one. The file has every head."
     )
-    st.download_button("Save as CSV", csv_table(names, rows), "headlight-induction.csv", "text/csv", help="All digits")
+    save("Save as CSV", csv_table(names, rows), "headlight-induction.csv", "All digits")

@@ -22,6 +22,7 @@ from ui.measures import CONFIG, theme
 from ui.options import choose_own
 from ui.picking import control
 from ui.refusals import say
+from ui.saving import save
 from viz import head_map, strip
 from viz.bars import bars
 from viz.strip import Chip
@@ -168,13 +169,9 @@ def looks(seen: Seen | None, options: Options) -> None:
         "Each cell a head: its largest weight further back, on neither the first token nor the newest and its "
         "neighbour; or the mean distance of all that it looks at. Click one to see its weights on the text above."
     )
-    st.download_button(
-        "Save as CSV",
-        lambda: _file(seen, every),
-        "headlight-looks.csv",
-        "text/csv",
-        help="Every head's weights on every token, all digits",
-    )
+    folded = st.expander("Every head's weights as a file", key="generate_looks_file", on_change="rerun")
+    if folded.open:
+        save("Save as CSV", _file(seen, every), "headlight-looks.csv", "On every token, all digits", place=folded)
 
 
 def keep_on_text(key: str) -> None:

@@ -17,6 +17,7 @@ from ui.measures import CONFIG, theme
 from ui.options import choose_own, own
 from ui.picking import control
 from ui.refusals import say
+from ui.saving import save
 from viz import strip
 from viz.sampling import before_after, cumulated
 from viz.strip import Chip
@@ -160,6 +161,4 @@ def _table(step: Step, most: int) -> None:
         st.dataframe(
             {name: [row[at] for row in rows] for at, name in enumerate(names)}, hide_index=True, key="generate_table"
         )
-        st.download_button(
-            "Save as CSV", csv_table(names, rows), "headlight-next-token.csv", "text/csv", help="All digits"
-        )
+        save("Save as CSV", csv_table(names, rows), "headlight-next-token.csv", "All digits")

@@ -15,6 +15,7 @@ from ui.measures import CONFIG, theme
 from ui.options import own
 from ui.picking import control
 from ui.refusals import say
+from ui.saving import save
 from viz.bars import bars
 
 HOW = (
@@ -128,9 +129,7 @@ def _table(filled: Filled) -> None:
         )
         columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
         st.dataframe(columns, hide_index=True, key="masked_table")
-        st.download_button(
-            "Save as CSV", csv_table(names, rows), "headlight-masked-words.csv", "text/csv", help="All digits"
-        )
+        save("Save as CSV", csv_table(names, rows), "headlight-masked-words.csv", "All digits")
 
 
 def _asked(request: MaskedWords, filled: Filled, at: int) -> None:
@@ -160,9 +159,7 @@ def _asked(request: MaskedWords, filled: Filled, at: int) -> None:
         )
     elif any(len(candidate.pieces) > 1 for candidate in found):
         st.caption(f"{HOW} {NO_RANK}")
-    st.download_button(
-        "Save these as CSV", csv_table(names, rows), "headlight-words.csv", "text/csv", help="All digits"
-    )
+    save("Save these as CSV", csv_table(names, rows), "headlight-words.csv", "All digits")
 
 
 def _chance(candidate: Candidate) -> float | None:

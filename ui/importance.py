@@ -19,6 +19,7 @@ from ui.measures import CONFIG, theme
 from ui.options import own
 from ui.picking import control
 from ui.refusals import say
+from ui.saving import save
 from viz import strip
 from viz.importance import importance
 from viz.strip import Chip
@@ -66,12 +67,11 @@ def words(request: MaskedWords, filled: Filled, at: int) -> None:
         "(completeness delta)."
     )
     rows = list(zip(names, found.left_out.tolist(), found.integrated.tolist(), strict=True))
-    st.download_button(
+    save(
         "Save as CSV",
         csv_table(("word", LEFT_OUT, GRADIENTS), rows),
         "headlight-words-that-matter.csv",
-        "text/csv",
-        help="All digits, in natural logarithms",
+        "All digits, in natural logarithms",
     )
 
 

@@ -11,6 +11,7 @@ from ui.answering import ask
 from ui.csv_table import csv_table
 from ui.measures import CONFIG, theme
 from ui.refusals import say
+from ui.saving import save
 from viz.lens import layer_names, lens_curves, lens_map
 
 MOST = 6  # curves
@@ -64,7 +65,7 @@ def draw(found: Layers, base: int, state: str) -> None:
         for at, layer in enumerate(layer_names(len(found.guesses), base))
     ]
     columns = ["after", *(f"{what} of {name}" for name in names for what in ("probability", "rank"))]
-    st.download_button("Save as CSV", csv_table(columns, rows), "headlight-layers.csv", "text/csv", help="All digits")
+    save("Save as CSV", csv_table(columns, rows), "headlight-layers.csv", "All digits")
 
 
 def truth(found: Layers, base: int) -> str:

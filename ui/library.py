@@ -9,6 +9,7 @@ from ui.find import Asked, Find
 from ui.options import choose_own
 from ui.probes import LIBRARY, Probe, probe_of, read, write
 from ui.refusals import say
+from ui.saving import save
 from ui.session import FRESH, choose
 
 PICK, UPLOAD, OWN, PROBLEM = "probe", "probe_file", "own_probes", "probe_problem"
@@ -57,12 +58,12 @@ def keep(asked: Asked, other: str, neutral: tuple[str, ...]) -> None:
         )
         now = Probe(name or source, asked.view.trace.text, source, (first, second), other, neutral)
         mine = [probe for probe in st.session_state.get(OWN, ()) if probe.text != now.text]
-        st.download_button(
+        save(
             "Save these probes",
             write([*mine, now]),
             "headlight-probes.json",
-            "application/json",
-            help="One file with this question and those that you opened, to be opened here again",
+            "One file with this question and those that you opened, to be opened here again",
+            kind="application/json",
         )
         st.file_uploader("Open saved probes", type="json", key=UPLOAD, on_change=_open, help="A file saved here before")
         if problem := st.session_state.pop(PROBLEM, ""):

@@ -14,6 +14,7 @@ from ui.measured import Measured
 from ui.measures import CONFIG, theme
 from ui.picking import control
 from ui.refusals import say
+from ui.saving import save
 from viz.head_map import head_map
 from viz.head_marks import mark_heads
 
@@ -89,9 +90,10 @@ def files(found: Measured, relation: str) -> None:
             key="measure_heads_table",
         )
         left, right = st.columns(2)
-        given = {"icon": ":material/download:", "help": "Every relation and head, all digits, counted from 0"}
-        left.download_button("Save as CSV", to_csv(everything), "headlight-scores.csv", "text/csv", **given)
-        right.download_button("Save as JSON", to_json(everything), "headlight-scores.json", "application/json", **given)
+        about = "Every relation and head, all digits, counted from 0"
+        save("Save as CSV", to_csv(everything), "headlight-scores.csv", about, place=left)
+        kind = "application/json"
+        save("Save as JSON", to_json(everything), "headlight-scores.json", about, kind=kind, place=right)
 
 
 def left_out(found: Measured) -> None:

@@ -16,6 +16,7 @@ from ui.csv_table import csv_table
 from ui.examples import EXAMPLES
 from ui.measures import CONFIG, theme
 from ui.refusals import say
+from ui.saving import save
 from ui.session import FRESH, choose
 from viz.bars import bars
 
@@ -62,9 +63,7 @@ def judgement(choice: Choice, who: Answerer, texts: tuple[str, str]) -> None:
     st.caption(f"A is the first text, B the second. {meaning(found[0])}")
     rows = [(*order, one.probability, *one.scores) for order, one in zip((texts, texts[::-1]), found, strict=True)]
     columns = ("first", "second", "probability", "score yes", "score no")
-    st.download_button(
-        "Save as CSV", csv_table(columns, rows), "headlight-next-sentence.csv", "text/csv", help="All digits"
-    )
+    save("Save as CSV", csv_table(columns, rows), "headlight-next-sentence.csv", "All digits")
 
 
 def title(judged: Judged) -> str:

@@ -20,6 +20,7 @@ from ui.choice import Choice
 from ui.measures import CONFIG, theme
 from ui.positions import small
 from ui.refusals import say
+from ui.saving import save
 from ui.session import choose
 from viz import head_map, matrices
 from viz.matrices import Sheet
@@ -76,13 +77,11 @@ def all_heads(test: OrderTest, selected: tuple[int, int], base: int) -> None:
         )
         st.plotly_chart(figure, theme=None, config=CONFIG, key=HEADS, on_select=_picked, selection_mode="points")
         st.caption("Each cell is a head, with positions: the largest difference of any weight. A click picks the head.")
-        st.download_button(
+        save(
             "Save the differences",
             table(test),
             "headlight-order.csv",
-            "text/csv",
-            on_click="ignore",
-            help="One line for each head, with positions and without, layers and heads counted from 0",
+            "One line for each head, with positions and without, layers and heads counted from 0",
         )
 
 

@@ -17,6 +17,7 @@ from ui.by_parts import one_by_one
 from ui.corpus_files import decode
 from ui.csv_table import csv_table
 from ui.refusals import say
+from ui.saving import save
 from ui.shelf import backend
 
 PAIRS, ASKED, SAID, ROUND = "own_pairs", "own_pairs_asked", "own_pairs_said", "own_pairs_round"
@@ -165,6 +166,4 @@ def _judge(who: Answerer, pairs: Sequence[tuple[str, str]]) -> None:
     say(truth(who.title, rows), "status")
     columns = (FIRST, SECOND, "probability", "other way round", "remark")
     st.dataframe({name: [row[at] for row in rows] for at, name in enumerate(columns)}, hide_index=True)
-    st.download_button(
-        "Save the judgements as CSV", csv_table(columns, rows), "headlight-pairs.csv", "text/csv", help="All digits"
-    )
+    save("Save the judgements as CSV", csv_table(columns, rows), "headlight-pairs.csv", "All digits")

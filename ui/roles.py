@@ -21,6 +21,7 @@ from ui.measure_data import ready
 from ui.measures import CONFIG, theme
 from ui.picking import control
 from ui.refusals import say, show
+from ui.saving import save
 from ui.shelf import backend
 from viz.role_map import SIGNS, role_map
 
@@ -199,8 +200,7 @@ def table(known: Known, choice: Choice, options: Roles, roles: list[list[list[st
         f"{len(kept)} of {len(every)} heads. Shares of attention, means over tokens, and for “broad” the entropy over"
         " the greatest. “First token by value”: its share when each weight counts times the length of its value vector."
     )
-    st.download_button("Save the table", csv_table(columns, every), "headlight-roles.csv", "text/csv",
-                       icon=":material/download:", help="Every head as CSV, all digits")  # fmt: skip
+    save("Save the table", csv_table(columns, every), "headlight-roles.csv", "Every head as CSV, all digits")
 
 
 def _row(

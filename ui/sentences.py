@@ -22,6 +22,7 @@ from ui.flat import picture
 from ui.measures import CONFIG, theme
 from ui.picking import control
 from ui.refusals import say, show
+from ui.saving import save
 from ui.shelf import backend
 from ui.vectors import Vectors, pick_mix, pick_pooling
 from viz.cosine import cosine_map
@@ -55,7 +56,7 @@ def sentences(choice: Choice, options: Vectors, levels: int) -> None:
         return
     level = min(options.level, levels - 1) if options.mix == "level" else 0
     run = _run(Pooled(choice.model, choice.revision or None, texts, options.mix, level, options.pooling))
-    if run is not None and run.state == "done":
+    if run is not None:
         _done(run, choice, options)
 
 
@@ -75,7 +76,7 @@ def _typed(options: Vectors) -> tuple[str, ...]:
 
 
 def _run(asked: Pooled) -> Run | None:
-    """The run of this question, begun when it is short or asked for; None while nothing is there."""
+    """The run of this question when it is done. One that is short begins at once, another when it is asked for."""
     run = held(st.session_state, RUN)
     if run is None or run.asked != asked:
         if run is not None:
@@ -84,9 +85,10 @@ def _run(asked: Pooled) -> Run | None:
     if run.state == "new" and len(asked.texts) <= TYPED:
         run.start()
     run.wait(PATIENCE)
-    if run.state != "done":
-        _watch()
-    return run
+    if run.state == "done":
+        return run
+    _watch()
+    return None
 
 
 @st.fragment(run_every=0.5)
@@ -199,7 +201,7 @@ def _nearest(run: Run, choice: Choice, options: Vectors) -> None:
         },
     )
     page = csv_table(list(rows[0]), [list(row.values()) for row in rows])
-    st.download_button("Save as CSV", page, "headlight-nearest.csv", "text/csv", help="These sentences, all digits")
+    save("Save as CSV", page, "headlight-nearest.csv", "These sentences, all digits")
 
 
 def _files(run: Run) -> None:

@@ -11,6 +11,7 @@ from attention.worked import aligned, lines, projected
 from ui import step_texts
 from ui.refusals import say
 from ui.row_csv import row_csv
+from ui.saving import save
 from ui.spot import Spot, labels, place, window
 from ui.way import Way
 from viz import matrices
@@ -140,13 +141,11 @@ def scores(spot: Spot, weighing: Weighing, shown: np.ndarray, query: np.ndarray,
     found = [sheets.product(query, key), *sheets.scores(weighing, shown, who, names, at), weights]
     matrices.mount(found[:1], "steps_product", numbers=False)
     matrices.mount(found[1:], "steps_scores", numbers=len(shown) <= NUMBERED or None)
-    st.download_button(
+    save(
         "Every key's numbers (CSV)",
         row_csv(spot.keys.pieces, weighing),
         "headlight-one-row.csv",
-        "text/csv",
-        help="Dot product, score and weight of every key for the token that looks, with all digits",
-        icon=":material/download:",
+        "Dot product, score and weight of every key for the token that looks, with all digits",
     )
 
 

@@ -14,6 +14,7 @@ from ui.answering import Answerer
 from ui.by_parts import by_parts
 from ui.csv_table import csv_table
 from ui.refusals import say
+from ui.saving import save
 from viz import strip
 from viz.strip import Chip
 
@@ -54,7 +55,7 @@ def surprise(request: MaskedWords, row: TokenRow, who: Answerer) -> None:
     columns = ("word", "pieces", "natural logarithm", "bits")
     with st.expander("The same as a table"):
         st.dataframe({name: [row[at] for row in rows] for at, name in enumerate(columns)}, hide_index=True)
-    st.download_button("Save as CSV", csv_table(columns, rows), "headlight-surprise.csv", "text/csv", help="All digits")
+    save("Save as CSV", csv_table(columns, rows), "headlight-surprise.csv", "All digits")
 
 
 def truth(names: list[str], sums: Array, logs: Array, who: Answerer, whole: bool) -> str:

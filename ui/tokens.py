@@ -16,6 +16,7 @@ from ui.csv_table import csv_table
 from ui.options import choose_own, nothing
 from ui.picking import control
 from ui.refusals import say
+from ui.saving import save
 from ui.shelf import backend
 from ui.token_rows import compared, left_out, table, top, truth, way_of
 from ui.token_walk import first_pick, walk, word_at
@@ -137,5 +138,5 @@ def draw(choice: Choice, steps: list[Steps], models: list[tuple[str, str | None]
             rows = table(one)
             page = csv_table(list(rows[0]), [list(row.values()) for row in rows])
             folded.dataframe(rows, hide_index=True)
-            folded.download_button("Save as CSV", page, "headlight-tokens.csv", "text/csv", key=f"tokens_csv_{number}",
-                                   help="A row for each token")  # fmt: skip
+            name, about = "headlight-tokens.csv", "A row for each token"
+            save("Save as CSV", page, name, about, key=f"tokens_csv_{number}", place=folded)

@@ -8,6 +8,7 @@ from ui.csv_table import csv_table
 from ui.options import own
 from ui.picking import control
 from ui.refusals import say
+from ui.saving import save
 from ui.translate import Search, Translate, Translation, nats, width_of
 from ui.translate_strip import logs_of
 from ui.translate_writing import beams
@@ -94,4 +95,4 @@ def _table(search: Search) -> None:
         "The finished ways. Score: the sum of the log-probabilities over the length to the model's own power, so that a"
         " long translation is not worse for its length alone ([arXiv:1609.08144](https://arxiv.org/abs/1609.08144))."
     )
-    st.download_button("Save as CSV", csv_table(names, rows), "headlight-beams.csv", "text/csv", help="All digits")
+    save("Save as CSV", csv_table(names, rows), "headlight-beams.csv", "All digits")

@@ -19,6 +19,7 @@ from ui.csv_table import csv_table
 from ui.measures import CONFIG, theme
 from ui.positions import small
 from ui.refusals import say
+from ui.saving import save
 from ui.shelf import backend
 from ui.translate import Translate, Translation
 from ui.translate_edits import put
@@ -100,9 +101,7 @@ def every_head(translation: Translation, head: CrossHead, edits: Set, options: T
         for (layer, one), change, turned in zip(places, found.changes, found.others, strict=False)
     ]
     table = csv_table(("part", "layer", "head", UNIT, "another token first"), rows)
-    st.download_button(
-        "Save the table", table, "headlight-every-head.csv", "text/csv", icon=":material/download:", help="All digits"
-    )
+    save("Save the table", table, "headlight-every-head.csv", "All digits")
 
 
 def truth(found: Effects, places: Sequence[Head], part: str, base: int) -> str:

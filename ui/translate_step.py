@@ -13,6 +13,7 @@ from ui.measures import CONFIG, theme
 from ui.options import choose_own, own
 from ui.picking import control
 from ui.refusals import say
+from ui.saving import save
 from ui.translate import MOST_TOP, Translate, Translation
 from ui.translate_heads import CrossHead
 from viz import strip
@@ -161,4 +162,4 @@ def _candidates(translation: Translation, step: Step, at: int) -> None:
         )
         columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
         st.dataframe(columns, hide_index=True, key="translate_step_table")
-        st.download_button("Save as CSV", csv_table(names, rows), "headlight-step.csv", "text/csv", help="All digits")
+        save("Save as CSV", csv_table(names, rows), "headlight-step.csv", "All digits")

@@ -17,6 +17,7 @@ from ui.choice import Choice
 from ui.csv_table import csv_table
 from ui.masked_words import percent
 from ui.refusals import say, show
+from ui.saving import save
 from ui.translate import Translate, Translation, nats, width_of
 from ui.translate_edits import chosen_edits, in_words, listed, pick_clicks, pick_look, put
 from ui.translate_effects import chance, every_head
@@ -83,9 +84,7 @@ def before_after(choice: Choice, translation: Translation, edits: Set, options: 
     )
     rows = [("before", *row) for row in _rows(translation, before)] + [("after", *row) for row in _rows(after, logs)]
     table = csv_table(("when", "step", "token", "probability"), rows)
-    st.download_button(
-        "Save both", table, "headlight-before-after.csv", "text/csv", icon=":material/download:", help="All digits"
-    )
+    save("Save both", table, "headlight-before-after.csv", "All digits")
 
 
 def _logs(after: Translation, edits: Set) -> Array:

@@ -16,6 +16,7 @@ from ui.measures import CONFIG, theme
 from ui.options import choose_own
 from ui.picking import control
 from ui.refusals import say
+from ui.saving import save
 from ui.translate import Translate, Translation
 from ui.translate_heads import CrossHead, named
 from viz.alignment import POINTS, alignment_map, picked
@@ -129,13 +130,11 @@ def _below(translation: Translation, found: Alignment, head: CrossHead) -> None:
             for row, target in enumerate(found.target)
             for column, source in enumerate(found.source)
         ]
-        st.download_button(
+        save(
             "Save as CSV",
             csv_table(("row", "target", "column", "source", "weight"), rows),
             f"headlight-alignment-{'mean' if head.mean else head.name.replace(' ', '-')}.csv",
-            "text/csv",
-            icon=":material/download:",
-            help="This matrix, all digits",
+            "This matrix, all digits",
         )
 
 

@@ -17,6 +17,7 @@ from ui.measures import CONFIG, theme
 from ui.options import own
 from ui.picking import control
 from ui.refusals import say, show
+from ui.saving import save
 from viz.two_words import two_words
 
 Pair = tuple[Candidate, Candidate]
@@ -62,7 +63,7 @@ def two_sentences(who: Answerer) -> None:
         for found, chance in zip(pair, row, strict=True)
     ]
     columns = ("sentence", "word", "probability", "rank")
-    st.download_button("Save as CSV", csv_table(columns, rows), "headlight-two.csv", "text/csv", help="All digits")
+    save("Save as CSV", csv_table(columns, rows), "headlight-two.csv", "All digits")
 
 
 def truth(pairs: Sequence[Pair], words: tuple[str, str]) -> str:

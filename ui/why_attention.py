@@ -12,6 +12,7 @@ import streamlit as st
 from attention.complexity import TABLE, LayerType, Setting
 from ui.measures import CONFIG, theme
 from ui.options import choose_own
+from ui.saving import save
 from viz.complexity import growth
 
 WIDTHS = (64, 128, 256, 384, 512, 768, 1024, 1536, 2048, 4096, 8192, 16384)
@@ -132,7 +133,7 @@ def table(numbers: Numbers) -> None:
         "contiguous kernels need n / k layers. Paths are counted as at least one step, and restricted attention sees "
         "no more tokens than there are."
     )
-    st.download_button("Save as CSV", rows.to_csv(index=False), "why_attention.csv", "text/csv", help="The table")
+    save("Save as CSV", rows.to_csv(index=False), "why_attention.csv", "The table")
 
 
 def row_of(row: LayerType, numbers: Numbers) -> dict[str, str]:

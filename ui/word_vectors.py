@@ -19,6 +19,7 @@ from ui.flat import picture
 from ui.measures import CONFIG, theme
 from ui.reading import request_of
 from ui.refusals import say
+from ui.saving import save
 from ui.session import choose
 from ui.shelf import backend
 from ui.vector_files import csv_rows
@@ -129,9 +130,14 @@ def _numbers(vectors: Array, names: Sequence[str], unit: str) -> None:
         matrices.mount([Sheet("Vectors", vectors[:MOST], rows=tuple(names[:MOST]), note=note)], "vectors_strips")
         lines = "".join(csv_rows([(names, vectors)], vectors.shape[1], unit[:-1]))
         left, right = st.columns(2)
-        left.download_button("CSV", lines, "headlight-vectors.csv", "text/csv", help=f"A row for each of the {unit}")
+        save("CSV", lines, "headlight-vectors.csv", f"A row for each of the {unit}", place=left)
         body = io.BytesIO()
         np.save(body, vectors)
-        right.download_button(
-            "NumPy", body.getvalue(), "headlight-vectors.npy", "application/octet-stream", help="For numpy.load"
+        save(
+            "NumPy",
+            body.getvalue(),
+            "headlight-vectors.npy",
+            "For numpy.load",
+            kind="application/octet-stream",
+            place=right,
         )

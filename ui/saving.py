@@ -1,0 +1,27 @@
+"""The one button that saves a file."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+
+def save(
+    label: str,
+    content: str | bytes,
+    name: str,
+    about: str,
+    *,
+    kind: str = "text/csv",
+    key: str | None = None,
+    place: DeltaGenerator | None = None,
+) -> None:
+    """A button with ``label`` and ``about`` as its help, that saves ``content`` as ``name``, a file of ``kind``.
+
+    The page is not drawn again by the click. ``place`` is where the button stands, the current container by default.
+    The file is made with the page, not on the click: Streamlit lets go of one made on the click as soon as any
+    reader's page has been drawn, which in a class is often before the browser has fetched it.
+    """
+    (place or st).download_button(
+        label, content, name, kind, key=key, help=about, icon=":material/download:", on_click="ignore"
+    )
