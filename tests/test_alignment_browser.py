@@ -15,7 +15,7 @@ from inference import LocalBackend
 from inference.settings import Settings
 from probing.aligning import AlignmentRun, AlignmentState, advance
 from probing.alignments import load, parse
-from tests.browser import PATIENCE, PHONE, ROOT, accessibility, faults, running
+from tests.browser import PATIENCE, PHONE, ROOT, accessibility, calm, faults, hears_clicks, idle, running
 from tests.tinymodels import save
 from ui.alignment import truth
 
@@ -85,6 +85,7 @@ def test_the_sentence_is_what_the_model_gives(opened, tiny):
 def test_a_click_on_a_map_chooses_that_cross_head(opened):
     cells = opened.locator(".heatmaplayer image").first
     cells.scroll_into_view_if_needed()
+    hears_clicks(opened.locator(".js-plotly-plot").first)
     box = cells.bounding_box()
     opened.mouse.click(box["x"] + box["width"] * 0.5 / 3, box["y"] + box["height"] * 1.5 / 3)
     expect(opened.get_by_text("part cross, layer 1, head 0")).to_be_visible()
@@ -95,6 +96,7 @@ def test_sentences_of_ones_own_and_the_table(opened, tiny):
     upload(opened, "mine.tsv", OWN)
     state = scored(tiny, parse(OWN))
     expect(opened.get_by_text(said(state))).to_be_visible(timeout=PATIENCE)
+    idle(opened)  # till then the table is that of the sentences before
     opened.get_by_text("Every cross head", exact=True).click()
     with opened.expect_download() as download:
         opened.get_by_role("button", name="Save as CSV").click()
@@ -114,6 +116,7 @@ def test_a_file_that_cannot_be_read_is_told_where(opened):
 @pytest.mark.parametrize("viewport", [PHONE])
 @pytest.mark.parametrize("colour_scheme", ["light", "dark"])
 def test_on_a_phone_nothing_is_cut_off_and_all_is_accessible(opened):
+    calm(opened)
     assert opened.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
     outside = ["[data-testid='stHeader']", "[data-testid='stToolbar']"]  # Streamlit's own
     assert json.dumps(accessibility(opened, leave_out=outside)) == "[]"

@@ -153,6 +153,7 @@ def test_an_encoder_and_its_decoder_are_drawn(browser, tmp_path, problems):
         page = context.new_page()
         problems.watch(page)
         problems.allow(DEEP_LINK)
+        page.set_default_timeout(PATIENCE)
         visit(page, f"{app.url}/block?model={folder}&target=A+cat.")
         expect(part(page, "Cross-attention, 3 heads, d_k = 8")).to_be_visible(timeout=PATIENCE)
         part(page, "Cross-attention").click()

@@ -78,6 +78,16 @@ def test_problems_fail_unless_allowed():
     assert problems.left() == []
 
 
+def test_a_file_looked_for_after_the_page_was_drawn_again_is_no_problem():
+    missing = "console: Failed to load resource: the server responded with a status of 404 (Not Found) (http://a:1/{})"
+    too_late = [
+        missing.format("media/0a1b.csv"),
+        "console: Client Error: Download Button source error - 404 (http://a)",
+    ]
+    others = [missing.format("component/a.js"), "console: Client Error: Image source error - 404 (http://a)"]
+    assert Problems(too_late + others).left() == others
+
+
 def test_accessibility_faults_are_found_in_shadow_trees_too(page, small):
     visit(page, small.url)
     before = accessibility(page)

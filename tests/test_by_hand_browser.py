@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser import PHONE, idle, visit
+from tests.browser import PHONE, calm, visit
 from tests.visitor import DEEP_LINK
 from ui.by_hand import example_of, resize
 from ui.by_hand_csv import pack, read, write
@@ -27,6 +27,7 @@ def sheet(page, name):
 
 def type_number(page, table, row, text):
     """Type into the first number of a row of the table-th matrix; rows count from 0."""
+    calm(page)  # the tables come late, and what still comes moves them
     grid = page.get_by_test_id("stDataFrame").nth(table)
     grid.scroll_into_view_if_needed()
     rows = grid.locator("tbody [role='row']")
@@ -63,6 +64,7 @@ def test_a_preset_begins_anew(opened):
     expect(opened.get_by_text(EVEN)).to_be_visible()
     type_number(opened, 2, 0, "40")
     expect(opened).to_have_url(re.compile("numbers="))
+    expect(opened.get_by_text("“french” gives itself 1.00 of its attention")).to_be_visible()
     opened.get_by_role("button", name="Start over").click()
     expect(opened.get_by_text(EVEN)).to_be_visible()
     opened.get_by_role("combobox", name="Example").click()
@@ -108,11 +110,12 @@ def test_a_file_goes_out_and_comes_in(opened, tmp_path):
     assert read(saved.read_bytes()) == example_of("tutorial")
     other = tmp_path / "other.csv"
     other.write_text(write(example_of("lookup")).replace("one", "<b>uno</b>"), encoding="utf-8")
-    opened.locator("input[type=file]").last.set_input_files(other)
+    upload = opened.get_by_test_id("stFileUploader").filter(has_text="Open a CSV").locator("input")
+    upload.set_input_files(other)
     expect(opened.get_by_text("“<b>uno</b>” gives “two” 1.00 of its attention")).to_be_visible()
     bad = tmp_path / "bad.csv"
     bad.write_text("![](http://example.org/x.png),1\n")
-    opened.locator("input[type=file]").last.set_input_files(bad)
+    upload.set_input_files(bad)
     expect(opened.get_by_role("alert").filter(has_text="Line 1 is of a matrix called '![](http")).to_be_visible()
     expect(opened.get_by_text("“<b>uno</b>” gives “two” 1.00 of its attention")).to_be_visible()
 
@@ -142,5 +145,5 @@ def test_the_largest_example_fits_on_a_phone(page, app_url, problems):
     small = example_of("lookup")
     visit(page, f"{app_url}/by_hand?heads=2&numbers={pack(resize(small, 8, 8, 8))}")
     expect(sheet(page, "A = softmax")).to_be_visible()
-    idle(page)
+    calm(page)
     assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0

@@ -59,12 +59,13 @@ def test_what_was_found_is_given_again_for_some_seconds(tmp_path: Path, monkeypa
     looks: list[Settings] = []
     real = room._look
     monkeypatch.setattr(room, "_look", lambda settings: (looks.append(settings), real(settings))[1])
+    now = time.monotonic()
+    monkeypatch.setattr(room, "time", SimpleNamespace(monotonic=lambda: now))  # however long the first look takes
     one, other = Settings(cache=tmp_path), Settings(cache=tmp_path / "other")
     assert catalogue(one) is catalogue(one)
     catalogue(other)
     assert looks == [one, other]
-    later = time.monotonic() + 6
-    monkeypatch.setattr(room, "time", SimpleNamespace(monotonic=lambda: later))
+    now += 6
     catalogue(one)
     assert looks == [one, other, one]
     assert len(room._found) == 1

@@ -13,7 +13,7 @@ from attention.edits import Ablate, Hide, unpack
 from inference import LocalBackend, TraceRequest
 from inference.embedded import BERT
 from inference.questions.effects import BlankEffects, VectorEffects
-from tests.browser import PATIENCE
+from tests.browser import PATIENCE, hears_clicks
 from tests.visitor import DEEP_LINK, open_page
 from ui.positions import small
 
@@ -60,14 +60,11 @@ def test_a_click_on_the_map_removes_a_head_and_puts_it_back(page, app_url, probl
     open_page(page, app_url, "/cause", edits="-")
     said(page, "Nothing is removed")
     figure = page.locator(".st-key-cause_all .js-plotly-plot")
-    box = figure.locator(".nsewdrag").first.bounding_box()
-    cell = figure.evaluate(
-        """(plot) => { const {xaxis, yaxis} = plot._fullLayout;
-        return [xaxis._offset + xaxis.d2p(2), yaxis._offset + yaxis.d2p(4)]; }"""
-    )
-    place = figure.bounding_box()
-    assert box is not None
-    page.mouse.click(place["x"] + cell[0], place["y"] + cell[1])
+    cells = figure.locator(".nsewdrag")
+    cells.wait_for()  # drawn last, when the axes know their places
+    hears_clicks(figure)
+    x, y = figure.evaluate("({_fullLayout: {xaxis, yaxis}}) => [xaxis.d2p(2), yaxis.d2p(4)]")
+    cells.click(position={"x": x, "y": y})  # wherever the map is by then: what stands above it may come later
     said(page, "With head 4-2 removed")
     expect(page).to_have_url(re.compile(r"edits=a4-2"))
     page.reload()
@@ -85,6 +82,7 @@ def test_a_word_is_hidden_and_a_look_is_cut_by_clicks(page, app_url, problems, b
     [without] = turned(backend, tuple(Hide(layer, animal) for layer in range(6)))
     assert f"1 − cosine = {small(without)}" in text
     page.get_by_role("radio", name="Cut a look").click()
+    expect(page.get_by_text("Click the word that looks")).to_be_visible(timeout=PATIENCE)  # till then a click hides
     page.get_by_role("button", name=re.compile("^it")).first.click()
     expect(page.get_by_text("Now click the word that it shall not see")).to_be_visible(timeout=PATIENCE)
     page.get_by_role("button", name=re.compile("^street")).first.click()

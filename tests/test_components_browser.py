@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser import PHONE, ROOT, accessibility, faults, running
+from tests.browser import PHONE, ROOT, accessibility, calm, faults, hears_clicks, running
 
 LONG = 8000  # chips
 PAGE = """
@@ -153,6 +153,7 @@ def test_a_click_on_the_map_picks_a_head(opened):
     chart.scroll_into_view_if_needed()
     cells = chart.locator(".heatmaplayer image")
     expect(cells).to_be_visible()
+    hears_clicks(chart)
     box = cells.bounding_box()
     opened.mouse.click(box["x"] + box["width"] * 1.5 / 3, box["y"] + box["height"] * 0.5 / 2)
     expect(opened.get_by_text("head (0, 1)")).to_be_visible()
@@ -161,6 +162,7 @@ def test_a_click_on_the_map_picks_a_head(opened):
 @pytest.mark.parametrize("viewport", [PHONE])
 @pytest.mark.parametrize("colour_scheme", ["light", "dark"])
 def test_on_a_phone_nothing_is_cut_off_and_all_is_accessible(opened):
+    calm(opened)
     assert opened.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
     for sheet in opened.locator(".sheet").all():
         assert sheet.bounding_box()["width"] <= PHONE["width"]

@@ -33,10 +33,10 @@ def fake(model: Path) -> Iterator[FakeHub]:
 
 @pytest.fixture
 def settings(fake: FakeHub, tmp_path: Path) -> Settings:
-    return Settings(endpoint=fake.endpoint, cache=tmp_path / "cache", hub_timeout=2.0)
+    return Settings(endpoint=fake.endpoint, cache=tmp_path / "cache", hub_timeout=20.0)
 
 
-def until(condition: object, seconds: float = 10) -> None:
+def until(condition: object, seconds: float = 60) -> None:
     end = time.monotonic() + seconds
     while not condition():  # type: ignore[operator]
         assert time.monotonic() < end, "it never came true"
@@ -63,11 +63,11 @@ def test_what_is_downloaded_needs_no_network(settings: Settings, tmp_path: Path)
 
 
 def test_stop_keeps_what_arrived_and_start_goes_on(fake: FakeHub, settings: Settings) -> None:
-    fake.pause = 0.05
+    fake.pause = 0.2  # so that seconds are left after the bytes that are waited for
     download = Download(hub.look(NAME, None, settings), settings).start()
     until(lambda: download.progress.done > 600_000)
     download.stop()
-    assert not download.wait(5)
+    assert not download.wait(60)
     assert download.state == "stopped"
     assert hub.cached(NAME, None, settings) is None
     kept = download.progress.done
@@ -89,11 +89,11 @@ def test_starting_right_after_stopping_goes_on(fake: FakeHub, settings: Settings
 
 
 def test_a_new_process_resumes_as_well(fake: FakeHub, settings: Settings) -> None:
-    fake.pause = 0.05
+    fake.pause = 0.2
     first = Download(hub.look(NAME, None, settings), settings).start()
     until(lambda: first.progress.done > 600_000)
     first.stop()
-    first.wait(5)
+    assert not first.wait(60)
     fake.pause = 0
     assert Download(hub.look(NAME, None, settings), settings).start().wait(20)
     assert len(fake.ranges()) == 1

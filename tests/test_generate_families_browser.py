@@ -8,12 +8,12 @@ import pytest
 from playwright.sync_api import expect
 
 from inference.questions.decoding import NextToken
-from tests.browser import PATIENCE
+from tests.browser import PATIENCE, idle
 from tests.decoders import DECODERS, save_decoder
 from tests.serving import serving
 from tests.visitor import DEEP_LINK, open_page
 
-FIRST = 4 * PATIENCE  # ms; the app's first answer waits for its libraries, and they for a busy machine
+FIRST = 2 * PATIENCE  # ms; the app's first answer waits for its libraries, and they for a busy machine
 TEXT = "The cat sat on the mat, and the dog"
 
 
@@ -39,4 +39,5 @@ def test_every_decoder_writes_and_is_looked_at(page, problems, served, name: str
     else:
         expect(note.filter(has_text="looks back at").first).to_be_visible()
         expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+    idle(page)
     expect(page.locator("[data-testid='stException'], .headlight-refusal")).to_have_count(0)

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser import PATIENCE
+from tests.browser import PATIENCE, calm
 from tests.visitor import open_page, painted, read, text_box
 
 TEXTS = {
@@ -23,6 +23,12 @@ TEXTS = {
 }
 
 
+def painted_anew(page, first):
+    """Waits for the picture of another text than that of the ``first`` one."""
+    other = page.locator(f"[data-painted]:not([data-painted^='{first['base']}'])").first
+    expect(other).to_be_attached(timeout=PATIENCE)
+
+
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
 def test_a_hostile_text_is_shown_as_text(page, app_url, text):
     dialogs = []
@@ -31,10 +37,9 @@ def test_a_hostile_text_is_shown_as_text(page, app_url, text):
     first = painted(page)
     read(page, text)
     expect(page).to_have_url(re.compile("[?&]text="))
-    expect(page.locator(f"[data-painted]:not([data-painted^='{first['base']}'])").first).to_be_attached(
-        timeout=PATIENCE
-    )
+    painted_anew(page, first)
     expect(text_box(page)).to_have_value(text)
+    calm(page)
     assert dialogs == []
     assert page.evaluate("window.pwned") is None
     assert page.locator("img[src='x']").count() == 0
@@ -59,14 +64,14 @@ def test_what_cannot_be_read_is_refused_in_a_sentence(page, app_url, text, said)
 def test_too_long_a_text_can_be_cut(page, app_url):
     text = "The animal did not cross the street. " * 280  # 10,360 characters
     open_page(page, app_url)
-    painted(page)
+    first = painted(page)
     read(page, text)
     alert = page.get_by_role("alert").filter(has_text="512")
     expect(alert).to_be_visible()
     expect(text_box(page)).to_have_value(text)
     page.get_by_role("button", name="Cut to 512 tokens").click()
     expect(page).to_have_url(re.compile("cut=512"))
-    painted(page)
+    painted_anew(page, first)
 
 
 def test_an_unknown_model_is_refused_and_the_text_stays(page, app_url):

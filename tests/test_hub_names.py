@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import threading
 
 import pytest
 
@@ -33,10 +33,10 @@ def test_revisions_that_cannot_be(revision: str) -> None:
 
 
 def test_an_answer_that_does_not_come() -> None:
-    start = time.monotonic()
+    late = threading.Event()
     with pytest.raises(Refusal, match="The hub cannot be reached"), asking("a/b"):
-        within(0.05, lambda: time.sleep(2))
-    assert time.monotonic() - start < 1
-    assert within(5, lambda: 7) == 7
+        within(0.05, lambda: late.wait(60))
+    late.set()
+    assert within(60, lambda: 7) == 7
     with pytest.raises(KeyError):
-        within(5, lambda: {}["x"])
+        within(60, lambda: {}["x"])

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from inference import EMBEDDED, LocalBackend
 from probing.rows import chosen, rows
 from probing.score import Run, score
-from tests.browser import PATIENCE
+from tests.browser import PATIENCE, calm
 from tests.test_probing_score import TABLE, tree
 from tests.visitor import DEEP_LINK, open_page
 from ui.measure_data import ready
@@ -58,7 +58,7 @@ def test_what_is_picked_is_kept_in_the_link(page, app_url, problems):
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/measure")
     said(page, "^all: head")
-    page.get_by_text("dependent to head", exact=True).first.click()
+    page.get_by_role("radio", name="dependent to head").click()  # the tables have unseen cells of that text
     expect(page).to_have_url(re.compile("way=out"))
     page.get_by_text("Random weights beside it").click()
     expect(page).to_have_url(re.compile("control=0"))
@@ -97,6 +97,7 @@ def test_relations_with_hostile_names_are_text(page, app_url, problems):
     upload(page, "own.conllu", tree(["the cat saw it", "a dog saw it"]).replace(b"odd", name))
     said(page, "^all: head")
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
+    calm(page)
     assert page.locator("img[src*='example.org'], img[onerror]").count() == 0
 
 

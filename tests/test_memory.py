@@ -73,15 +73,15 @@ def test_a_slow_making_holds_up_nothing_else() -> None:
     cache: ByteLru[int] = ByteLru(100)
     gate, begun = threading.Event(), threading.Event()
     slow = threading.Thread(
-        target=cache.get_or_make, args=("slow", lambda: (begun.set(), gate.wait(5)) and 1, lambda _: 1)
+        target=cache.get_or_make, args=("slow", lambda: (begun.set(), gate.wait(60))[1], lambda _: 1)
     )
     slow.start()
-    begun.wait(5)
+    assert begun.wait(60)
     assert cache.making("slow")
     assert cache.get_or_make("fast", lambda: 2, lambda _: 1) == 2
     gate.set()
     slow.join()
-    assert "slow" in cache
+    assert cache.get("slow"), "the other one waited until the gate was given up"
 
 
 def test_a_failure_reaches_all_who_wait_and_is_not_kept() -> None:

@@ -31,7 +31,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory):
     with serving() as fake:
-        fake.add(HUB_MODEL, save(tmp_path_factory.mktemp("hub"), "bert", vocab_size=20_000))
+        fake.add(HUB_MODEL, save(tmp_path_factory.mktemp("hub"), "bert", vocab_size=80_000))
         yield fake
 
 
@@ -93,12 +93,13 @@ def test_what_has_no_queries_and_keys_says_so(page, own_app, folder, problems):
 
 
 def test_a_hub_model_is_offered_downloaded_stopped_and_resumed(page, own_app, hub):
-    hub.pause = 0.2  # seconds between blocks, so that there is something to stop
+    hub.pause = 0.5  # seconds between blocks: a minute in which the page can be slow to offer the stop
     open_page(page, own_app.url, model=HUB_MODEL, text=TEXT)
     expect(page.get_by_text(re.compile("someone/tiny-bert is an encoder"))).to_be_visible()
-    expect(page.get_by_text(re.compile(r"2 MB on the disk and about \d"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"8 MB on the disk and about \d"))).to_be_visible()
     expect(text_box(page)).to_have_value(TEXT)
     page.get_by_role("button", name=re.compile("Download")).click()
+    expect(page.get_by_text(re.compile(r"^(?!0\.0 ).* MB \(running\)$"))).to_be_visible()  # something has arrived
     page.get_by_role("button", name="Stop", exact=True).click()
     expect(page.get_by_text("(stopped)")).to_be_visible()
     hub.pause = 0

@@ -13,10 +13,10 @@ from playwright.sync_api import Page, expect
 from attention.pairs import flow, group
 from inference import TraceRequest, embedded
 from inference.questions.sentence import NextSentence
-from tests.browser import PHONE, accessibility, calm
+from tests.browser import PATIENCE, PHONE, accessibility, calm
 from tests.predictors import BARE, Predictor, predictor  # noqa: F401  (a fixture)
 from tests.test_pages_browser import STREAMLITS_OWN
-from tests.visitor import DEEP_LINK, open_page, read
+from tests.visitor import DEEP_LINK, open_page, painted, read
 
 A, B = "The cat was it.", "It was playing."
 
@@ -28,6 +28,8 @@ def deep_links(problems) -> None:
 
 def opened(page: Page, predictor: Predictor, **query: object) -> Page:  # noqa: F811
     open_page(page, predictor.url, "/next_sentence", **{"model": predictor.model, "text": A, "pair": B, **query})
+    # The app's first answer waits for its libraries, and they for a busy machine.
+    expect(page.get_by_text("How to read this")).to_be_visible(timeout=2 * PATIENCE)
     return page
 
 
@@ -142,7 +144,7 @@ def test_odd_links(page, predictor, query: dict[str, str], said: str) -> None:  
 @pytest.mark.parametrize(("viewport", "colour_scheme"), [(PHONE, "dark"), ({"width": 1440, "height": 900}, "light")])
 def test_the_page_is_accessible_and_fits(page, predictor, viewport, colour_scheme) -> None:  # noqa: F811
     opened(page, predictor)
-    expect(page.get_by_text("How to read this")).to_be_visible()
+    painted(page)
     calm(page)
     wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert wide <= 0

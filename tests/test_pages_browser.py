@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser import PATIENCE, PHONE, ROOT, accessibility
+from tests.browser import PATIENCE, PHONE, ROOT, accessibility, calm
 from tests.visitor import DEEP_LINK, open_page, painted
 
 PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
@@ -47,7 +47,7 @@ VISITS = {
     "next_sentence": Visit("/next_sentence", "Next sentence", CHART),
     "translate": Visit("/translate", "Translate", CHART),
     # Where the extra model is installed, it is unpacked by the first visit.
-    "generate": Visit("/generate", "Generate", f"{CHART}, {LACKING}", patience=200_000),
+    "generate": Visit("/generate", "Generate", f"{CHART}, {LACKING}", patience=270_000),
 }
 # Streamlit's own buttons for its sidebar and menu, and its list of pages, which a page cannot change.
 STREAMLITS_OWN = [f"[data-testid='{name}']" for name in ("stSidebarHeader", "stSidebarNav", "stToolbar", "stHeader")]
@@ -75,6 +75,7 @@ def test_every_page_is_drawn_and_accessible(page, app_url, problems, name, viewp
     problems.allow(DEEP_LINK)
     open_page(page, app_url, VISITS[name].address)
     drawn(page, name)
+    calm(page)  # what stands below the figure has come too
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     expect(page.locator("[data-testid='stException']")).to_have_count(0)
     wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
@@ -90,7 +91,12 @@ def test_every_page_keeps_the_view_of_the_last(page, app_url, name):
     open_page(page, app_url, text="One text for all pages.", layer=2, head=3)
     painted(page, layer=2, head=3)
     if name != "explore":
+        heading = page.get_by_role("heading", level=1)
+        left = heading.inner_text()
         page.get_by_role("link", name=VISITS[name].link, exact=True).first.click()
+        expect(heading).not_to_have_text(left)
+        # What is left of Explore has charts too.
+        expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=VISITS[name].patience)
         drawn(page, name)
         if VISITS[name].text:
             expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("One text for all pages.")

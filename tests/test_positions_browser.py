@@ -66,6 +66,7 @@ def test_another_shuffle_is_in_the_link(page, app_url, backend):
     second = [trace.tokens[at] for at in shuffled(trace.source, 2)]
     strip = page.locator("section.hl").filter(has_text="in another order").locator(".chips [data-i] .text")
     expect(strip).to_have_text(second)
+    idle(page)
     page.go_back()
     expect(strip).to_have_text([trace.tokens[at] for at in shuffled(trace.source, 1)])
 

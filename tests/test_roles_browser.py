@@ -15,7 +15,7 @@ from attention.similarity import compare
 from inference import LocalBackend, TraceRequest
 from probing.rows import rows
 from probing.score import Run, score
-from tests.browser import PATIENCE
+from tests.browser import PATIENCE, calm
 from tests.visitor import DEEP_LINK, open_page
 from ui.measure_data import ready
 
@@ -54,7 +54,7 @@ def test_many_sentences_show_more_and_are_kept_in_the_link(page, app_url, proble
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/roles", text=TEXT)
     said(page, "^In 1 text, ")
-    page.get_by_text("100 sentences", exact=True).first.click()
+    page.get_by_role("radio", name="100 sentences").click()
     said(page, "^In 100 texts, ")
     expect(page).to_have_url(re.compile("source=sentences"))
     page.reload()
@@ -90,4 +90,5 @@ def test_hostile_words_are_shown_as_text(page, app_url, problems):
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/roles", text="<b>cats</b> ![x](http://example.org/a.png) <script>alert(1)</script>")
     said(page, "^In 1 text, ")
+    calm(page)
     assert page.locator("img[src*='example.org']").count() == 0

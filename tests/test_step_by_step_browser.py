@@ -15,7 +15,7 @@ from attention.measures import as_shares, entropy
 from attention.what_if import changed
 from inference import LocalBackend, TraceRequest
 from inference.settings import Settings
-from tests.browser import PHONE, accessibility, faults, idle, running
+from tests.browser import PHONE, accessibility, calm, faults, idle, running
 from tests.test_pages_browser import STREAMLITS_OWN
 from tests.tinymodels import save, wordpiece
 from tests.visitor import DEEP_LINK, open_page, read
@@ -46,10 +46,9 @@ def strip(page, title):
     return page.get_by_role("group", name=title)
 
 
-def formulas(page):
-    """Every formula's LaTeX, once the page stands."""
-    idle(page)
-    return page.locator(".katex annotation").all_text_contents()
+def formula(page, part):
+    """The LaTeX of the formula that has this part; it is set once its library has come, later than the script ends."""
+    return str(page.locator(".katex annotation").filter(has_text=part).text_content())
 
 
 def drawn(page):
@@ -62,7 +61,7 @@ def test_the_first_visit_follows_the_strongest_link(page, app_url, trace):
     expect(note(page, "Layer 3 · head 1")).to_contain_text(f"“it” gives “animal” {weight:.2f} of its attention")
     expect(note(page, "Layer 3 · head 1")).to_contain_text(f"Its score is {score:.2f}")
     drawn(page)
-    worked = next(text for text in formulas(page) if r"q \cdot k" in text)
+    worked = formula(page, r"q \cdot k")
     dot = float(trace.query(3, 1)[IT] @ trace.key(3, 1)[ANIMAL])
     assert f"{dot:.2f}" in worked
     assert rf"\sqrt{{32}} = {score:.2f}" in worked
@@ -169,6 +168,7 @@ def test_every_view_is_accessible_and_fits_a_phone(page, app_url, show):
     open_page(page, app_url, PATH, show=show)
     expect(page.locator(".sheet canvas, .js-plotly-plot .main-svg").first).to_be_visible()
     expect(page.get_by_text("How to read this")).to_be_visible()
+    calm(page)
     assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
     assert accessibility(page, leave_out=STREAMLITS_OWN) == []
 

@@ -11,8 +11,8 @@ from playwright.sync_api import expect
 from inference import LocalBackend
 from inference.questions.tokens import TokenSteps
 from tests import tinymodels
-from tests.browser import PATIENCE, faults, running
-from tests.visitor import DEEP_LINK, open_page, read
+from tests.browser import PATIENCE, calm, faults, running
+from tests.visitor import DEEP_LINK, open_page, read, text_box
 
 TEXT = "Café embeddings running 👍 [MASK]"
 
@@ -54,6 +54,13 @@ def test_the_steps_are_the_tokenizers(page, app_url):
     expect(page.get_by_text("Not in its vocabulary, so [UNK]: “👍”.")).to_be_visible()
 
 
+def settled(page):
+    """Nothing moves any more: what comes late would push another part under the pointer."""
+    expect(text_box(page)).to_be_visible()
+    expect(row(page, "2. Split").first).to_be_visible()
+    calm(page)
+
+
 def lit(page):
     """The characters that are lit; where two tokenizers cut them differently they stand in several parts."""
     expect(page.locator(".characters .lit").first).to_be_visible()
@@ -62,6 +69,7 @@ def lit(page):
 
 def test_a_piece_lights_its_characters(page, app_url):
     open_page(page, app_url, "/tokens", text=TEXT)
+    settled(page)
     row(page, "3. Cut into pieces").filter(has_text="##bed").hover()
     expect(row(page, "2. Split").and_(page.locator(".lit"))).to_have_text(["embeddings"])
     assert lit(page) == "bed"
@@ -113,6 +121,7 @@ def test_two_tokenizers_side_by_side(page, two_tokenizers):
     expect(page.get_by_text("tiny-gpt2 reads one text, not a pair")).to_be_visible()
     pieces = row(page, "3. Cut into pieces", way=1)
     assert "".join(texts(pieces)).startswith("Caf<0xC3><0xA9>")
+    settled(page)
     pieces.filter(has_text="<0xC3>").hover()
     expect(page.locator(".characters .lit")).to_have_text(["é"])
     expect(row(page, "2. Split", way=0).and_(page.locator(".lit"))).to_have_text(["cafe"])

@@ -17,7 +17,7 @@ from attention.edits import Ablate, Cut, Uniform
 from inference import TraceRequest
 from inference.questions.decoding import NextBeams, NextTarget
 from inference.questions.forced import ForcedTarget
-from tests.browser import PHONE, accessibility, calm, idle
+from tests.browser import PATIENCE, PHONE, accessibility, calm, hears_clicks, idle
 from tests.predictors import BARE
 from tests.test_pages_browser import STREAMLITS_OWN
 from tests.translators import Translator, translator  # noqa: F401  (a fixture)
@@ -39,6 +39,8 @@ def deep_links(problems) -> None:
 
 def opened(page: Page, translator: Translator, **query: object) -> Page:  # noqa: F811
     open_page(page, translator.url, "/translate", **{"model": translator.model, "text": TEXT, **query})
+    # The app's first answer waits for its libraries, and they for a busy machine.
+    expect(page.get_by_text("How to read this")).to_be_visible(timeout=2 * PATIENCE)
     return page
 
 
@@ -90,7 +92,7 @@ def best_head(trace) -> tuple[int, int]:
 
 
 def test_a_model_that_does_not_write_lets_another_one_and_is_named_with_its_pages(page, translator) -> None:  # noqa: F811
-    open_page(page, translator.url, "/translate", model=BARE, text=TEXT)
+    opened(page, translator, model=BARE)
     first = next(card for card in translator.backend.models() if card.downloaded and "writes" in card.heads)
     said = says(page, "has no head that writes one text from another")
     assert f"on this page {first.title} answers. MiniLM (embedded) fits Explore, Roles, Cause." in said
@@ -131,6 +133,7 @@ def test_a_click_on_the_matrix_picks_the_step(page, translator) -> None:  # noqa
     opened(page, translator)
     figure = page.locator(".st-key-translate_matrix .js-plotly-plot")
     expect(figure.locator(".main-svg").first).to_be_visible()
+    hears_clicks(figure)
     cell = figure.evaluate(
         """(plot) => { const {xaxis, yaxis} = plot._fullLayout;
         return [xaxis._offset + xaxis.d2p(3), yaxis._offset + yaxis.d2p(2)]; }"""
@@ -251,6 +254,7 @@ def test_a_click_on_the_map_removes_a_head_and_what_is_typed_too(page, translato
     says(page, "Nothing is removed")
     figure = page.locator(".st-key-translate_map .js-plotly-plot")
     expect(figure.locator(".main-svg").first).to_be_visible()
+    hears_clicks(figure)
     cell = figure.evaluate(
         """(plot) => { const {xaxis, yaxis} = plot._fullLayout;
         return [xaxis._offset + xaxis.d2p(2), yaxis._offset + yaxis.d2p(1)]; }"""

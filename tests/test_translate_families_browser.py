@@ -12,12 +12,12 @@ from transformers import AutoConfig, AutoModelForSeq2SeqLM
 
 from inference.questions.decoding import NextTarget
 from tests.architectures import MAPS_ONLY, RECORDED, named
-from tests.browser import PATIENCE
+from tests.browser import PATIENCE, idle
 from tests.serving import serving
 from tests.tinymodels import byte_level
 from tests.visitor import DEEP_LINK, open_page
 
-FIRST = 4 * PATIENCE  # ms; the app's first answer waits for its libraries, and they for a busy machine
+FIRST = 2 * PATIENCE  # ms; the app's first answer waits for its libraries, and they for a busy machine
 TEXT = "The cat sat on the mat."
 LONGEST = 8  # tokens that a model writes, its start token among them
 FAMILIES = tuple(row.name for row in (*RECORDED, *MAPS_ONLY) if row.kind == "encoder-decoder")
@@ -59,4 +59,5 @@ def test_every_translator_writes_and_is_aligned(page, problems, served, name: st
     page.get_by_role("radio", name="One step").click()
     said = f"the model puts “{first.candidates[0].piece}” first"
     expect(note.filter(has_text=said).first).to_be_visible()
+    idle(page)
     expect(page.locator("[data-testid='stException'], .headlight-refusal")).to_have_count(0)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser import PHONE, ROOT, accessibility, faults, running
+from tests.browser import PHONE, ROOT, accessibility, calm, faults, running
 
 PAGE = """
 import streamlit as st
@@ -88,6 +88,7 @@ def test_keys_walk_and_pick_and_the_place_is_kept(opened):
     opened.keyboard.press("End")
     opened.keyboard.press("Enter")
     expect(opened.get_by_text("at b3")).to_be_visible()
+    expect(node(opened, "</s>")).to_have_attribute("aria-selected", "true")  # the tree, too, has been drawn anew
     expect(node(opened, "</s>")).to_be_focused()
     opened.keyboard.press("Home")
     expect(node(opened, "start")).to_be_focused()
@@ -131,6 +132,7 @@ def test_it_is_saved_as_a_picture(opened):
 @pytest.mark.parametrize("viewport", [PHONE])
 @pytest.mark.parametrize("colour_scheme", ["light", "dark"])
 def test_on_a_phone_nothing_is_cut_off_and_all_is_accessible(opened):
+    calm(opened)
     assert opened.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
     for box in opened.locator(".canopy").all():
         assert box.bounding_box()["width"] <= PHONE["width"]

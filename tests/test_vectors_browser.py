@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from attention.vectors import along_levels, cosine, different_words, pca
 from inference import LocalBackend
 from inference.questions.vectors import HiddenStates, Pooled
-from tests.browser import PATIENCE
+from tests.browser import PATIENCE, idle
 from tests.visitor import DEEP_LINK, open_page
 from ui.vectors import Vectors
 
@@ -172,10 +172,14 @@ def test_umap_says_what_it_needs_and_can_be_stopped(page, app_url):
     assert "fewer than 30 points means nothing; here are 16 tokens" in note(page, "UMAP places each point")
     many = "\n".join(f"Line {at} about {'rain' if at % 2 else 'music'}." for at in range(36))
     open_page(page, app_url, "/vectors", flat="umap", show="sentences", lines=many)
-    page.get_by_role("button", name="Stop").click()
+    note(page, "UMAP is arranging|Waiting for another")
+    idle(page)
+    stop = page.get_by_role("button", name="Stop")
+    expect(stop).to_have_count(1)  # there was one that stops the making of the vectors
+    stop.click()
     note(page, "UMAP was stopped")
     page.get_by_role("button", name="Try again").click()
     note(page, "UMAP is arranging|UMAP put each")
     expect(page.locator(".headlight-note").filter(has_text="UMAP put each of the 36 sentences")).to_be_visible(
-        timeout=6 * PATIENCE
+        timeout=4 * PATIENCE
     )
