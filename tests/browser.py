@@ -119,6 +119,16 @@ def running(
         _end(process)
 
 
+@contextmanager
+def one_page(folder: Path, script: str, **environ: str) -> Iterator[str]:
+    """The address of an app of one page, a script that may import ours, until the block ends; its log has no fault."""
+    (folder / "main.py").write_text(script, encoding="utf-8")
+    search = os.pathsep.join([str(ROOT), os.environ["PYTHONPATH"]])
+    with running(folder / "log", "main.py", folder, environ={"PYTHONPATH": search, **environ}) as started:
+        yield started.url
+    assert not faults(started.log.read_text())
+
+
 def _until_healthy(started: App, patience: float) -> None:
     deadline = time.monotonic() + patience
     while time.monotonic() < deadline and started.process.poll() is None:

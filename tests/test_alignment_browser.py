@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import os
 import re
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from inference import LocalBackend
 from inference.settings import Settings
 from probing.aligning import AlignmentRun, AlignmentState, advance
 from probing.alignments import load, parse
-from tests.browser import PATIENCE, PHONE, ROOT, accessibility, calm, faults, hears_clicks, idle, running
+from tests.browser import PATIENCE, PHONE, accessibility, calm, hears_clicks, idle, one_page
 from tests.tinymodels import save
 from ui.alignment import truth
 
@@ -42,13 +41,12 @@ def tiny(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory, tiny):
-    folder = tmp_path_factory.mktemp("aligning")
-    (folder / "main.py").write_text(PAGE.replace("MODEL", repr(str(tiny))), encoding="utf-8")
-    search = os.pathsep.join([str(ROOT), os.environ["PYTHONPATH"]])
-    environ = {"PYTHONPATH": search, "HEADLIGHT_MODEL_FOLDERS": str(tiny.parent)}
-    with running(folder / "log", "main.py", folder, environ=environ) as app:
-        yield app.url
-    assert not faults((folder / "log").read_text())
+    with one_page(
+        tmp_path_factory.mktemp("aligning"),
+        PAGE.replace("MODEL", repr(str(tiny))),
+        HEADLIGHT_MODEL_FOLDERS=str(tiny.parent),
+    ) as url:
+        yield url
 
 
 @pytest.fixture

@@ -1,13 +1,12 @@
 """The strip, the matrices and the map of heads in a browser, on a page of their own: seen, picked and read aloud."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser import PHONE, ROOT, accessibility, calm, faults, hears_clicks, running
+from tests.browser import PHONE, accessibility, calm, hears_clicks, one_page
 
 LONG = 8000  # chips
 PAGE = """
@@ -52,12 +51,8 @@ st.text(f"chip {state.chip}, cell {state.cell}, head {head_map.picked(event)}")
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("components")
-    (folder / "main.py").write_text(PAGE, encoding="utf-8")
-    search = os.pathsep.join([str(ROOT), os.environ["PYTHONPATH"]])
-    with running(folder / "log", "main.py", folder, environ={"PYTHONPATH": search}) as app:
-        yield app.url
-    assert not faults((folder / "log").read_text())
+    with one_page(tmp_path_factory.mktemp("components"), PAGE) as url:
+        yield url
 
 
 @pytest.fixture

@@ -1,12 +1,11 @@
 """The button that saves a file: what the page shows, whatever other readers do, and without drawing the page again."""
 
-import os
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser import ROOT, faults, running
+from tests.browser import ROOT, one_page
 
 PAGE = """
 import streamlit as st
@@ -26,13 +25,9 @@ st.text(f"drawn {state.drawn} with {count}")
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("saving")
-    (folder / "main.py").write_text(PAGE, encoding="utf-8")
-    search = os.pathsep.join([str(ROOT), os.environ["PYTHONPATH"]])
-    with running(folder / "log", "main.py", folder, environ={"PYTHONPATH": search}) as app:
-        yield app
-    assert not faults((folder / "log").read_text())
+def url(tmp_path_factory):
+    with one_page(tmp_path_factory.mktemp("saving"), PAGE) as url:
+        yield url
 
 
 def saved(page, label: str) -> tuple[str, bytes]:
@@ -41,13 +36,13 @@ def saved(page, label: str) -> tuple[str, bytes]:
     return waiting.value.suggested_filename, Path(waiting.value.path()).read_bytes()
 
 
-def test_a_file_holds_what_the_page_shows_whatever_others_do_meanwhile(small, page, browser):
-    page.goto(small.url)
+def test_a_file_holds_what_the_page_shows_whatever_others_do_meanwhile(url, page, browser):
+    page.goto(url)
     for count in (1, 2):
         page.get_by_role("button", name="Increment").click()
         expect(page.get_by_text(f"drawn {count + 1} with {count}")).to_be_visible()
     other = browser.new_page()
-    other.goto(small.url)
+    other.goto(url)
     other.get_by_role("button", name="Increment").click()
     expect(other.get_by_text("drawn 2 with 1")).to_be_visible()
     other.close()

@@ -1,13 +1,12 @@
 """The tree of tokens in a browser, on a page of its own: seen, walked, picked, read aloud and saved."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser import PHONE, ROOT, accessibility, calm, faults, running
+from tests.browser import PHONE, accessibility, calm, one_page
 
 PAGE = """
 import streamlit as st
@@ -41,12 +40,8 @@ tree.mount(wide, "wide", title="Many ways", current="59")
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("trees")
-    (folder / "main.py").write_text(PAGE, encoding="utf-8")
-    search = os.pathsep.join([str(ROOT), os.environ["PYTHONPATH"]])
-    with running(folder / "log", "main.py", folder, environ={"PYTHONPATH": search}) as app:
-        yield app.url
-    assert not faults((folder / "log").read_text())
+    with one_page(tmp_path_factory.mktemp("trees"), PAGE) as url:
+        yield url
 
 
 @pytest.fixture
@@ -91,6 +86,15 @@ def test_keys_walk_and_pick_and_the_place_is_kept(opened):
     expect(node(opened, "</s>")).to_have_attribute("aria-selected", "true")  # the tree, too, has been drawn anew
     expect(node(opened, "</s>")).to_be_focused()
     opened.keyboard.press("Home")
+    expect(node(opened, "start")).to_be_focused()
+
+
+def test_who_walks_on_while_the_page_answers_stays_there(opened):
+    press = "(node, key) => node.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))"
+    node(opened, "</s>").focus()
+    # Both before any answer can come: the keyboard's own presses would let it come between.
+    node(opened, "</s>").evaluate(f"(node) => {{ const press = {press}; press(node, 'Enter'); press(node, 'Home'); }}")
+    expect(node(opened, "</s>")).to_have_attribute("aria-selected", "true")
     expect(node(opened, "start")).to_be_focused()
 
 
