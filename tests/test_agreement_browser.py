@@ -15,7 +15,7 @@ from attention.agreement import apart, mean_maps, rollout, shares, with_residual
 from attention.view import View
 from inference import LocalBackend, TraceRequest
 from inference.questions.agreement import WithoutWords
-from tests.browser import PATIENCE
+from tests.browser import PATIENCE, calm
 from tests.visitor import DEEP_LINK, open_page
 
 TEXT = "The animal didn't cross the street because it was too tired."
@@ -33,6 +33,7 @@ def said(page, pattern):
 
 
 def downloaded(page):
+    calm(page)
     with page.expect_download() as caught:
         page.get_by_role("button", name="Save the table").click()
     return list(csv.DictReader(Path(caught.value.path()).read_text("utf-8-sig").splitlines()))

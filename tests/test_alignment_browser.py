@@ -96,6 +96,7 @@ def test_sentences_of_ones_own_and_the_table(opened, tiny):
     expect(opened.get_by_text(said(state))).to_be_visible(timeout=PATIENCE)
     idle(opened)  # till then the table is that of the sentences before
     opened.get_by_text("Every cross head", exact=True).click()
+    calm(opened)
     with opened.expect_download() as download:
         opened.get_by_role("button", name="Save as CSV").click()
     table = list(csv.DictReader(io.StringIO(Path(download.value.path()).read_text(encoding="utf-8-sig"))))

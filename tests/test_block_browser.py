@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser import PATIENCE, PHONE, idle, running, visit
+from tests.browser import PATIENCE, PHONE, calm, idle, running, visit
 from tests.tinymodels import save
 from tests.visitor import DEEP_LINK, open_page, read
 
@@ -73,6 +73,7 @@ def test_the_drawing_is_saved_as_it_is_seen(page, app_url, problems, tmp_path, c
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/block", piece="encoder.0")
     expect(part(page, "Self-attention")).to_be_visible(timeout=PATIENCE)
+    calm(page)
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Save as SVG").click()
     assert waiting.value.suggested_filename == "BertModel.svg"
@@ -92,6 +93,7 @@ def test_parameters_are_listed_and_saved(page, app_url, problems, tmp_path):
         timeout=PATIENCE
     )
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
+    calm(page)
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Save as CSV").click()
     waiting.value.save_as(tmp_path / "saved.csv")

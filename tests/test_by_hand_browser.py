@@ -103,6 +103,7 @@ def test_heads_share_the_columns(page, app_url, problems):
 
 def test_a_file_goes_out_and_comes_in(opened, tmp_path):
     opened.get_by_text("Files").click()
+    calm(opened)
     with opened.expect_download() as download:
         opened.get_by_role("button", name="Save as CSV").click()
     saved = tmp_path / "saved.csv"

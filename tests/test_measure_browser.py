@@ -72,6 +72,7 @@ def test_the_table_of_all_heads_can_be_saved(page, app_url, problems):
     open_page(page, app_url, "/measure", data="pronouns", control=0)
     said(page, "^coref: head")
     page.get_by_text("Every head", exact=True).click()
+    calm(page)
     with page.expect_download() as waited:
         page.get_by_role("button", name="Save as CSV").click()
     lines = list(csv.DictReader(io.StringIO(waited.value.path().read_text(encoding="utf-8"))))

@@ -81,6 +81,7 @@ def test_the_page_ends_with_the_difference_from_the_model(page, app_url):
 
 def test_every_key_s_numbers_are_those_of_the_trace(page, app_url, trace):
     open_page(page, app_url, PATH, layer=2, head=4, focus=STREET, to=IT)
+    calm(page)
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Every key's numbers (CSV)").click()
     rows = list(csv.DictReader(Path(waiting.value.path()).read_text(encoding="utf-8-sig").splitlines()))

@@ -56,6 +56,7 @@ def chips(page: Page, title: str = STRIP):
 
 def saved(page: Page, name: str = "Save as CSV") -> list[list[str]]:
     idle(page)  # before that the button may be another run's
+    calm(page)
     with page.expect_download() as waiting:
         page.get_by_role("button", name=name).click()
     text = waiting.value.path().read_text(encoding="utf-8-sig")

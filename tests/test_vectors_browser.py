@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from attention.vectors import along_levels, cosine, different_words, pca
 from inference import LocalBackend
 from inference.questions.vectors import HiddenStates, Pooled
-from tests.browser import PATIENCE, idle
+from tests.browser import PATIENCE, calm, idle
 from tests.visitor import DEEP_LINK, open_page
 from ui.vectors import Vectors
 
@@ -48,6 +48,7 @@ def numbers(text):
 
 def fetched(page, name):
     """What a download button or link brings, as bytes."""
+    calm(page)
     with page.expect_download() as download:
         page.get_by_role("button", name=name, exact=True).click()
     return download.value.path().read_bytes()

@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.browser import PATIENCE
+from tests.browser import PATIENCE, calm
 from tests.visitor import DEEP_LINK, open_page, read
 
 
@@ -43,6 +43,7 @@ def test_a_link_restores_the_numbers(page, app_url, problems, tmp_path):
     said = "At n = d = 500 self-attention and a recurrent layer cost the same: 125,000,000."
     expect(page.get_by_text(said)).to_be_visible(timeout=PATIENCE)
     expect(page.get_by_text("values at n = 500, d = 500, k = 5, r = 32")).to_be_visible()
+    calm(page)
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Save as CSV").click()
     waiting.value.save_as(tmp_path / "saved.csv")
