@@ -308,7 +308,7 @@ def idle(page: Page) -> None:
 
 def calm(page: Page) -> None:
     """Waits until the page has come to rest: its script, what is fetched late, fonts, what fades; till then much is
-    pale, and moves: a click that aims at a button below a table may meet the table that has come meanwhile."""
+    pale, and moves: a click on a button below a table may meet the table that has come meanwhile, a key does not."""
     idle(page)
     timed = "a.playState === 'running' && a.timeline instanceof DocumentTimeline"  # others run with scrolling
     ends = "a.effect.getTiming().iterations !== Infinity"

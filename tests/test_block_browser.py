@@ -75,7 +75,7 @@ def test_the_drawing_is_saved_as_it_is_seen(page, app_url, problems, tmp_path, c
     expect(part(page, "Self-attention")).to_be_visible(timeout=PATIENCE)
     calm(page)
     with page.expect_download() as waiting:
-        page.get_by_role("button", name="Save as SVG").click()
+        page.get_by_role("button", name="Save as SVG").press("Enter")
     assert waiting.value.suggested_filename == "BertModel.svg"
     waiting.value.save_as(tmp_path / "saved.svg")
     root = ElementTree.parse(tmp_path / "saved.svg").getroot()
@@ -95,7 +95,7 @@ def test_parameters_are_listed_and_saved(page, app_url, problems, tmp_path):
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
     calm(page)
     with page.expect_download() as waiting:
-        page.get_by_role("button", name="Save as CSV").click()
+        page.get_by_role("button", name="Save as CSV").press("Enter")
     waiting.value.save_as(tmp_path / "saved.csv")
     lines = (tmp_path / "saved.csv").read_text().splitlines()
     assert lines[0] == "part,parameters,layers,tensors (of the first layer)"

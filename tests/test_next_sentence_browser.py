@@ -44,7 +44,7 @@ def judged(predictor: Predictor, text: str, pair: str) -> float:  # noqa: F811
 def saved(page: Page, name: str) -> list[list[str]]:
     calm(page)
     with page.expect_download() as waiting:
-        page.get_by_role("button", name=name, exact=True).click()
+        page.get_by_role("button", name=name, exact=True).press("Enter")
     with open(waiting.value.path(), encoding="utf-8-sig", newline="") as stream:
         return list(csv.reader(io.StringIO(stream.read())))
 
