@@ -15,8 +15,8 @@ from attention.agreement import apart, mean_maps, rollout, shares, with_residual
 from attention.view import View
 from inference import LocalBackend, TraceRequest
 from inference.questions.agreement import WithoutWords
-from tests.browser import PATIENCE, calm
-from tests.visitor import DEEP_LINK, open_page
+from tests.browser import PATIENCE
+from tests.visitor import DEEP_LINK, file_of, open_page
 
 TEXT = "The animal didn't cross the street because it was too tired."
 
@@ -33,10 +33,8 @@ def said(page, pattern):
 
 
 def downloaded(page):
-    calm(page)
-    with page.expect_download() as caught:
-        page.get_by_role("button", name="Save the table").press("Enter")
-    return list(csv.DictReader(Path(caught.value.path()).read_text("utf-8-sig").splitlines()))
+    caught = file_of(page.get_by_role("button", name="Save the table"))
+    return list(csv.DictReader(Path(caught.path()).read_text("utf-8-sig").splitlines()))
 
 
 def test_the_figure_s_numbers_are_the_model_s(page, app_url, problems, backend):

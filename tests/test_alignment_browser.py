@@ -16,6 +16,7 @@ from probing.aligning import AlignmentRun, AlignmentState, advance
 from probing.alignments import load, parse
 from tests.browser import PATIENCE, PHONE, accessibility, calm, hears_clicks, idle, one_page
 from tests.tinymodels import save
+from tests.visitor import file_of
 from ui.alignment import truth
 
 PAGE = """
@@ -96,10 +97,8 @@ def test_sentences_of_ones_own_and_the_table(opened, tiny):
     expect(opened.get_by_text(said(state))).to_be_visible(timeout=PATIENCE)
     idle(opened)  # till then the table is that of the sentences before
     opened.get_by_text("Every cross head", exact=True).click()
-    calm(opened)
-    with opened.expect_download() as download:
-        opened.get_by_role("button", name="Save as CSV").press("Enter")
-    table = list(csv.DictReader(io.StringIO(Path(download.value.path()).read_text(encoding="utf-8-sig"))))
+    download = file_of(opened.get_by_role("button", name="Save as CSV"))
+    table = list(csv.DictReader(io.StringIO(Path(download.path()).read_text(encoding="utf-8-sig"))))
     assert len(table) == 2 * 3 * 3
     for row in table:
         place = (int(row["read"].startswith("Read one")), int(row["layer"]), int(row["head"]))

@@ -8,9 +8,9 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser import PATIENCE, PHONE, calm, idle, running, visit
+from tests.browser import PATIENCE, PHONE, idle, running, visit
 from tests.tinymodels import save
-from tests.visitor import DEEP_LINK, open_page, read
+from tests.visitor import DEEP_LINK, file_of, open_page, read
 
 
 def part(page, name):
@@ -73,11 +73,9 @@ def test_the_drawing_is_saved_as_it_is_seen(page, app_url, problems, tmp_path, c
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/block", piece="encoder.0")
     expect(part(page, "Self-attention")).to_be_visible(timeout=PATIENCE)
-    calm(page)
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name="Save as SVG").press("Enter")
-    assert waiting.value.suggested_filename == "BertModel.svg"
-    waiting.value.save_as(tmp_path / "saved.svg")
+    waiting = file_of(page.get_by_role("button", name="Save as SVG"))
+    assert waiting.suggested_filename == "BertModel.svg"
+    waiting.save_as(tmp_path / "saved.svg")
     root = ElementTree.parse(tmp_path / "saved.svg").getroot()
     texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
     assert {"Self-attention", "12 heads, d_k = 32", "6 ×", "16 × 384"} <= set(texts)
@@ -93,10 +91,8 @@ def test_parameters_are_listed_and_saved(page, app_url, problems, tmp_path):
         timeout=PATIENCE
     )
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
-    calm(page)
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name="Save as CSV").press("Enter")
-    waiting.value.save_as(tmp_path / "saved.csv")
+    waiting = file_of(page.get_by_role("button", name="Save as CSV"))
+    waiting.save_as(tmp_path / "saved.csv")
     lines = (tmp_path / "saved.csv").read_text().splitlines()
     assert lines[0] == "part,parameters,layers,tensors (of the first layer)"
     assert lines[1].startswith("token embeddings,11720448,,embeddings.word_embeddings.weight 30522×384")

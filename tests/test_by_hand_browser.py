@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser import PHONE, calm, visit
-from tests.visitor import DEEP_LINK
+from tests.visitor import DEEP_LINK, file_of
 from ui.by_hand import example_of, resize
 from ui.by_hand_csv import pack, read, write
 
@@ -103,11 +103,9 @@ def test_heads_share_the_columns(page, app_url, problems):
 
 def test_a_file_goes_out_and_comes_in(opened, tmp_path):
     opened.get_by_text("Files").click()
-    calm(opened)
-    with opened.expect_download() as download:
-        opened.get_by_role("button", name="Save as CSV").press("Enter")
+    download = file_of(opened.get_by_role("button", name="Save as CSV"))
     saved = tmp_path / "saved.csv"
-    download.value.save_as(saved)
+    download.save_as(saved)
     assert read(saved.read_bytes()) == example_of("tutorial")
     other = tmp_path / "other.csv"
     other.write_text(write(example_of("lookup")).replace("one", "<b>uno</b>"), encoding="utf-8")

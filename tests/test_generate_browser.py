@@ -21,7 +21,7 @@ from tests.generating import writer  # noqa: F401  (a fixture)
 from tests.predictors import BARE
 from tests.serving import Served
 from tests.test_pages_browser import STREAMLITS_OWN
-from tests.visitor import DEEP_LINK, open_page, painted, read
+from tests.visitor import DEEP_LINK, file_of, open_page, painted, read, stands
 
 TEXT = "The cat sat on the mat, and the dog"
 CHART = ".js-plotly-plot .main-svg"
@@ -35,8 +35,7 @@ def deep_links(problems) -> None:
 def opened(page: Page, writer: Served, name: str = "gpt2", **query: object) -> Page:  # noqa: F811
     given = {"model": writer.model(name), "text": TEXT, **query}
     open_page(page, writer.url, "/generate", **{name: value for name, value in given.items() if value is not None})
-    # The app's first answer waits for its libraries, and they for a busy machine.
-    expect(page.get_by_text("How to read this")).to_be_visible(timeout=2 * PATIENCE)
+    stands(page)
     return page
 
 
@@ -51,10 +50,8 @@ def says(page: Page, text: str | re.Pattern[str]) -> str:
 
 
 def saved(page: Page, name: str = "Save as CSV") -> str:
-    calm(page)
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name=name, exact=True).press("Enter")
-    return waiting.value.path().read_text(encoding="utf-8-sig" if "CSV" in name else "utf-8")
+    waiting = file_of(page.get_by_role("button", name=name, exact=True))
+    return waiting.path().read_text(encoding="utf-8-sig" if "CSV" in name else "utf-8")
 
 
 def table(text: str) -> list[list[str]]:

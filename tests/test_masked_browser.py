@@ -18,10 +18,10 @@ from inference.questions.importance import Gradients, LeaveOut
 from inference.questions.lens import Lens
 from inference.questions.masked import MaskedWords
 from inference.questions.surprise import Surprise
-from tests.browser import PATIENCE, PHONE, accessibility, calm
+from tests.browser import PHONE, accessibility, calm
 from tests.predictors import BARE, Predictor, predictor  # noqa: F401  (a fixture)
 from tests.test_pages_browser import STREAMLITS_OWN
-from tests.visitor import DEEP_LINK, open_page, read
+from tests.visitor import DEEP_LINK, file_of, open_page, read, stands
 from ui.hiding import fingerprint
 from ui.masked_words import percent
 
@@ -39,8 +39,7 @@ def opened(page: Page, predictor: Predictor, **query: object) -> Page:  # noqa: 
     given = {"model": predictor.model, "text": TEXT, **query}
     given = {name: value for name, value in given.items() if value is not None}
     open_page(page, predictor.url, "/masked_words", **given)
-    # The app's first answer waits for its libraries, and they for a busy machine.
-    expect(page.get_by_text("How to read this")).to_be_visible(timeout=2 * PATIENCE)
+    stands(page)
     return page
 
 
@@ -53,10 +52,8 @@ def chip(page: Page, name: str):
 
 
 def saved(page: Page, name: str = "Save as CSV") -> list[list[str]]:
-    calm(page)
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name=name, exact=True).press("Enter")
-    with open(waiting.value.path(), encoding="utf-8-sig", newline="") as stream:
+    waiting = file_of(page.get_by_role("button", name=name, exact=True))
+    with open(waiting.path(), encoding="utf-8-sig", newline="") as stream:
         return list(csv.reader(io.StringIO(stream.read())))
 
 

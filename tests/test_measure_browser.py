@@ -14,7 +14,7 @@ from probing.rows import chosen, rows
 from probing.score import Run, score
 from tests.browser import PATIENCE, calm
 from tests.test_probing_score import TABLE, tree
-from tests.visitor import DEEP_LINK, open_page
+from tests.visitor import DEEP_LINK, file_of, open_page
 from ui.measure_data import ready
 
 LONG = 3 * PATIENCE
@@ -72,10 +72,8 @@ def test_the_table_of_all_heads_can_be_saved(page, app_url, problems):
     open_page(page, app_url, "/measure", data="pronouns", control=0)
     said(page, "^coref: head")
     page.get_by_text("Every head", exact=True).click()
-    calm(page)
-    with page.expect_download() as waited:
-        page.get_by_role("button", name="Save as CSV").press("Enter")
-    lines = list(csv.DictReader(io.StringIO(waited.value.path().read_text(encoding="utf-8"))))
+    waited = file_of(page.get_by_role("button", name="Save as CSV"))
+    lines = list(csv.DictReader(io.StringIO(waited.path().read_text(encoding="utf-8"))))
     assert len(lines) == 72
     assert {line["baseline_name"] for line in lines} == {"nearest candidate"}
 

@@ -13,10 +13,10 @@ from playwright.sync_api import Page, expect
 from attention.pairs import flow, group
 from inference import TraceRequest, embedded
 from inference.questions.sentence import NextSentence
-from tests.browser import PATIENCE, PHONE, accessibility, calm
+from tests.browser import PHONE, accessibility, calm
 from tests.predictors import BARE, Predictor, predictor  # noqa: F401  (a fixture)
 from tests.test_pages_browser import STREAMLITS_OWN
-from tests.visitor import DEEP_LINK, open_page, painted, read
+from tests.visitor import DEEP_LINK, file_of, open_page, painted, read, stands
 
 A, B = "The cat was it.", "It was playing."
 
@@ -28,8 +28,7 @@ def deep_links(problems) -> None:
 
 def opened(page: Page, predictor: Predictor, **query: object) -> Page:  # noqa: F811
     open_page(page, predictor.url, "/next_sentence", **{"model": predictor.model, "text": A, "pair": B, **query})
-    # The app's first answer waits for its libraries, and they for a busy machine.
-    expect(page.get_by_text("How to read this")).to_be_visible(timeout=2 * PATIENCE)
+    stands(page)
     return page
 
 
@@ -42,10 +41,8 @@ def judged(predictor: Predictor, text: str, pair: str) -> float:  # noqa: F811
 
 
 def saved(page: Page, name: str) -> list[list[str]]:
-    calm(page)
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name=name, exact=True).press("Enter")
-    with open(waiting.value.path(), encoding="utf-8-sig", newline="") as stream:
+    waiting = file_of(page.get_by_role("button", name=name, exact=True))
+    with open(waiting.path(), encoding="utf-8-sig", newline="") as stream:
         return list(csv.reader(io.StringIO(stream.read())))
 
 

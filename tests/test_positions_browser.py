@@ -10,8 +10,8 @@ from attention.order import shuffled, swapped
 from attention.positions import shift_error, shift_matrix, sinusoidal
 from inference import LocalBackend, TraceRequest
 from inference.questions.order import OrderRequest
-from tests.browser import calm, idle
-from tests.visitor import DEEP_LINK, open_page, read
+from tests.browser import idle
+from tests.visitor import DEEP_LINK, file_of, open_page, read
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
 
@@ -141,11 +141,9 @@ def test_a_hostile_text_is_shown_as_text(page, app_url):
 def test_every_head_is_listed(page, app_url, tmp_path):
     open_page(page, app_url, "/positions")
     page.get_by_text("Which heads notice the order?").click()
-    calm(page)
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name="Save the differences").press("Enter")
+    waiting = file_of(page.get_by_role("button", name="Save the differences"))
     saved = tmp_path / "order.csv"
-    waiting.value.save_as(saved)
+    waiting.save_as(saved)
     lines = saved.read_text().splitlines()
     assert lines[0] == "layer,head,with positions,without positions"
     assert len(lines) == 1 + 6 * 12

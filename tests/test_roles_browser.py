@@ -16,7 +16,7 @@ from inference import LocalBackend, TraceRequest
 from probing.rows import rows
 from probing.score import Run, score
 from tests.browser import PATIENCE, calm
-from tests.visitor import DEEP_LINK, open_page
+from tests.visitor import DEEP_LINK, file_of, open_page
 from ui.measure_data import ready
 
 TEXT = "The dog chased the cat until the cat climbed a tree."
@@ -65,10 +65,8 @@ def test_the_table_is_filtered_and_saved_whole(page, app_url, problems):
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/roles", text=TEXT, only="previous")
     expect(page.get_by_text(re.compile("^1 of 72 heads"))).to_be_visible(timeout=3 * PATIENCE)
-    calm(page)
-    with page.expect_download() as waited:
-        page.get_by_role("button", name="Save the table").press("Enter")
-    lines = list(csv.DictReader(io.StringIO(waited.value.path().read_text(encoding="utf-8-sig"))))
+    waited = file_of(page.get_by_role("button", name="Save the table"))
+    lines = list(csv.DictReader(io.StringIO(waited.path().read_text(encoding="utf-8-sig"))))
     assert len(lines) == 72
     assert lines[2]["roles"] == "token before"  # head 0-2
     assert float(lines[2]["token before"]) > 0.99

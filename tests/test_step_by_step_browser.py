@@ -18,7 +18,7 @@ from inference.settings import Settings
 from tests.browser import PHONE, accessibility, calm, faults, idle, running
 from tests.test_pages_browser import STREAMLITS_OWN
 from tests.tinymodels import save, wordpiece
-from tests.visitor import DEEP_LINK, open_page, read
+from tests.visitor import DEEP_LINK, file_of, open_page, read
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
 PATH = "/step_by_step"
@@ -81,10 +81,8 @@ def test_the_page_ends_with_the_difference_from_the_model(page, app_url):
 
 def test_every_key_s_numbers_are_those_of_the_trace(page, app_url, trace):
     open_page(page, app_url, PATH, layer=2, head=4, focus=STREET, to=IT)
-    calm(page)
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name="Every key's numbers (CSV)").press("Enter")
-    rows = list(csv.DictReader(Path(waiting.value.path()).read_text(encoding="utf-8-sig").splitlines()))
+    waiting = file_of(page.get_by_role("button", name="Every key's numbers (CSV)"))
+    rows = list(csv.DictReader(Path(waiting.path()).read_text(encoding="utf-8-sig").splitlines()))
     assert [row["token"] for row in rows] == ["'" + p if p[0] in "=+-@" else p for p in trace.tokens]
     for name, expected in (("weight", trace.weights(2, 4)), ("score", trace.scores(2, 4))):
         np.testing.assert_allclose([float(row[name]) for row in rows], expected[STREET], atol=1e-5)

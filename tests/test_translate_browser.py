@@ -17,11 +17,11 @@ from attention.edits import Ablate, Cut, Uniform
 from inference import TraceRequest
 from inference.questions.decoding import NextBeams, NextTarget
 from inference.questions.forced import ForcedTarget
-from tests.browser import PATIENCE, PHONE, accessibility, calm, hears_clicks, idle
+from tests.browser import PHONE, accessibility, calm, hears_clicks, idle
 from tests.predictors import BARE
 from tests.test_pages_browser import STREAMLITS_OWN
 from tests.translators import Translator, translator  # noqa: F401  (a fixture)
-from tests.visitor import DEEP_LINK, open_page, painted, read
+from tests.visitor import DEEP_LINK, file_of, open_page, painted, read, stands
 from ui.masked_words import percent
 from ui.positions import small
 from ui.translate import nats
@@ -39,8 +39,7 @@ def deep_links(problems) -> None:
 
 def opened(page: Page, translator: Translator, **query: object) -> Page:  # noqa: F811
     open_page(page, translator.url, "/translate", **{"model": translator.model, "text": TEXT, **query})
-    # The app's first answer waits for its libraries, and they for a busy machine.
-    expect(page.get_by_text("How to read this")).to_be_visible(timeout=2 * PATIENCE)
+    stands(page)
     return page
 
 
@@ -55,11 +54,8 @@ def chips(page: Page, title: str = STRIP):
 
 
 def saved(page: Page, name: str = "Save as CSV") -> list[list[str]]:
-    idle(page)  # before that the button may be another run's
-    calm(page)
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name=name).press("Enter")
-    text = waiting.value.path().read_text(encoding="utf-8-sig")
+    waiting = file_of(page.get_by_role("button", name=name))
+    text = waiting.path().read_text(encoding="utf-8-sig")
     return list(csv.reader(io.StringIO(text)))[1:]
 
 

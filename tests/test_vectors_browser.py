@@ -12,8 +12,8 @@ from playwright.sync_api import expect
 from attention.vectors import along_levels, cosine, different_words, pca
 from inference import LocalBackend
 from inference.questions.vectors import HiddenStates, Pooled
-from tests.browser import PATIENCE, calm, idle
-from tests.visitor import DEEP_LINK, open_page
+from tests.browser import PATIENCE, idle
+from tests.visitor import DEEP_LINK, file_of, open_page
 from ui.vectors import Vectors
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
@@ -48,10 +48,8 @@ def numbers(text):
 
 def fetched(page, name):
     """What a download button or link brings, as bytes."""
-    calm(page)
-    with page.expect_download() as download:
-        page.get_by_role("button", name=name, exact=True).press("Enter")
-    return download.value.path().read_bytes()
+    download = file_of(page.get_by_role("button", name=name, exact=True))
+    return download.path().read_bytes()
 
 
 def test_the_sentence_says_what_the_vectors_say(page, app_url, backend):

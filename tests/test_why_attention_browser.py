@@ -6,8 +6,8 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.browser import PATIENCE, calm
-from tests.visitor import DEEP_LINK, open_page, read
+from tests.browser import PATIENCE
+from tests.visitor import DEEP_LINK, file_of, open_page, read
 
 
 def test_the_model_s_width_and_the_text_s_length_come_first(page, app_url, problems):
@@ -43,10 +43,8 @@ def test_a_link_restores_the_numbers(page, app_url, problems, tmp_path):
     said = "At n = d = 500 self-attention and a recurrent layer cost the same: 125,000,000."
     expect(page.get_by_text(said)).to_be_visible(timeout=PATIENCE)
     expect(page.get_by_text("values at n = 500, d = 500, k = 5, r = 32")).to_be_visible()
-    calm(page)
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name="Save as CSV").press("Enter")
-    waiting.value.save_as(tmp_path / "saved.csv")
+    waiting = file_of(page.get_by_role("button", name="Save as CSV"))
+    waiting.save_as(tmp_path / "saved.csv")
     assert 'Recurrent,O(n · d²),"125,000,000",O(n),500,O(n),500' in (tmp_path / "saved.csv").read_text()
 
 

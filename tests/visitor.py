@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from urllib.parse import urlencode
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Download, Locator, Page, expect
 
-from tests.browser import PATIENCE
+from tests.browser import PATIENCE, calm
 
 FIELDS = ("base", "layer", "head", "focus", "tab")
 # A page opened by its own address looks for Streamlit's server beside that address first, and is told 404.
@@ -17,6 +17,19 @@ DEEP_LINK = r"404 \(Not Found\).*/_stcore/"
 def open_page(page: Page, url: str, path: str = "/", **query: object) -> None:
     """Open a page of the app with a view in its address."""
     page.goto(f"{url}{path}" + (f"?{urlencode(query)}" if query else ""))
+
+
+def stands(page: Page) -> None:
+    """Wait for the page's end; the app's first answer waits for its libraries, and they for a busy machine."""
+    expect(page.get_by_text("How to read this")).to_be_visible(timeout=2 * PATIENCE)
+
+
+def file_of(button: Locator) -> Download:
+    """What a button saves: pressed by key once the page is at rest, since what comes late would move a click's aim."""
+    calm(button.page)
+    with button.page.expect_download() as coming:
+        button.press("Enter")
+    return coming.value
 
 
 def painted(page: Page, **wanted: object) -> dict[str, str]:
