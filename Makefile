@@ -54,7 +54,7 @@ fix: install-tests
 
 extra:
 	$(call PREPARE,--extra)
-	@$(VENV) -c "import sys; from inference.smollm import main; sys.exit(main())"
+	@$(VENV) -c "import sys; from inference.files.smollm import main; sys.exit(main())"
 
 bench: install-tests
 	$(VENV) -m bench $(ARGS)

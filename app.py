@@ -19,8 +19,10 @@ sys.path.insert(0, str(ROOT))
 import streamlit as st  # noqa: E402  (after the path is set)
 from starlette.middleware import Middleware  # noqa: E402
 
-from ui import bertviz_routes, corpus_routes, export_routes, routes  # noqa: E402
 from ui.headers import SecurityHeaders  # noqa: E402
+from ui.pages.bertviz_views import routes as bertviz_views  # noqa: E402
+from ui.pages.vectors import routes as vectors  # noqa: E402
+from ui.routes import exports, traces  # noqa: E402
 from ui.start import announce, warm  # noqa: E402
 
 
@@ -35,6 +37,6 @@ async def lifespan(app: Any) -> AsyncIterator[dict[str, Any]]:
 app = st.App(
     ROOT / "ui" / "shell.py",
     lifespan=lifespan,
-    routes=[*routes.routes(), *export_routes.routes(), *bertviz_routes.routes(), *corpus_routes.routes()],
+    routes=[*traces.routes(), *exports.routes(), *bertviz_views.routes(), *vectors.routes()],
     middleware=[Middleware(SecurityHeaders)],
 )

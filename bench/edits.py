@@ -20,7 +20,7 @@ def measure() -> Iterator[Row]:
 
     from attention.edits import Ablate
     from inference.answers.effects import one_pass
-    from inference.edits import HEADS
+    from inference.record.edits import HEADS
     from inference.settings import Settings
 
     torch.set_num_threads(Settings().forward_threads)

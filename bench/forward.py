@@ -17,7 +17,7 @@ def measure() -> Iterator[Row]:
     """A row for each model and length."""
     import torch
 
-    from inference.capture import record_parts
+    from inference.record.capture import record_parts
     from inference.settings import Settings
 
     torch.set_num_threads(Settings().forward_threads)

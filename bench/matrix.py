@@ -17,7 +17,7 @@ def measure() -> Iterator[Row]:
     """A row for each model: one head's 512 × 512 weights against the whole plain forward pass."""
     import torch
 
-    from inference.capture import record_parts
+    from inference.record.capture import record_parts
     from inference.settings import Settings
     from inference.threads import calm_blas
 

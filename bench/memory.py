@@ -55,7 +55,7 @@ def peak(name: str, way: str) -> float:
     """MiB at the peak of one pass here, above what was resident before it."""
     import torch
 
-    from inference.capture import record_parts
+    from inference.record.capture import record_parts
 
     model = build(name, {"plain": "sdpa", "recording": RECORDING, "eager": "eager"}[way])
     given = inputs(TOKENS)

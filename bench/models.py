@@ -17,7 +17,8 @@ def build(name: str, implementation: str) -> Any:
     import torch
     from transformers import AutoModel, BertConfig, BertModel
 
-    from inference import capture, embedded
+    from inference.files import embedded
+    from inference.record import capture
 
     capture.install()
     attention = capture.NAME if implementation == RECORDING else implementation
@@ -45,7 +46,7 @@ def tokenizer() -> Any:
     """The embedded model's tokenizer."""
     from transformers import AutoTokenizer
 
-    from inference import embedded
+    from inference.files import embedded
 
     return AutoTokenizer.from_pretrained(str(embedded.folder()))
 

@@ -138,7 +138,7 @@ class Unremembering:
 def _tensors(backend: Any, run: Run) -> list[dict[str, Any]]:
     """What every forward pass of a run is given."""
     from inference.answers.inputs import read
-    from inference.batching import Sample, batches, collate
+    from inference.record.batching import Sample, batches, collate
     from inference.request import TraceRequest
 
     loaded = backend._model(EMBEDDED, None)

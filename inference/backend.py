@@ -9,21 +9,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from attention.trace import Trace
-from inference.catalogue import ModelCard, catalogue
-from inference.download import Download
+from inference.catalogue.heads import BARE, WRITES, refusal
+from inference.catalogue.listing import ModelCard, catalogue
 from inference.errors import Refusal
-from inference.heads import BARE, WRITES, refusal
-from inference.hub import Offer
+from inference.files.download import Download
+from inference.files.hub import Offer
 from inference.keys import size_of
 from inference.memory import ByteLru
 from inference.questions.question import Answer, InspectRequest, PredictRequest, Question
 from inference.request import TraceRequest
 from inference.settings import Settings
-from inference.text import check_text
+from inference.text.accepted import check_text
 from inference.threads import calm_blas
 
 if TYPE_CHECKING:
-    from inference.loading import Loaded
+    from inference.load.loading import Loaded
 
 _REMEMBERED_BYTES = 16_000_000  # of requests, some thousands of ordinary length
 
@@ -142,7 +142,7 @@ class LocalBackend:
 
     def status(self, model: str, revision: str | None = None) -> str:
         """One of "loaded", "loading", "downloading", "here" (on this machine) and "absent". Asks no network."""
-        from inference.sources import here
+        from inference.files.sources import here
 
         if (model, revision, BARE) in self._models:
             return "loaded"
@@ -156,7 +156,7 @@ class LocalBackend:
 
     def look(self, model: str, revision: str | None = None) -> Offer:
         """What downloading a hub model would mean: its size, its memory, its architecture; raises Refusal."""
-        from inference import hub
+        from inference.files import hub
 
         return hub.look(model, revision, self.settings)
 
@@ -176,7 +176,8 @@ class LocalBackend:
         return loaded
 
     def _model(self, name: str, revision: str | None, head: str = BARE) -> Loaded:
-        from inference import loading, sources
+        from inference.files import sources
+        from inference.load import loading
 
         def make() -> Loaded:
             source = sources.find(name, revision, self.settings)
@@ -189,7 +190,7 @@ class LocalBackend:
 
     def _compute(self, requests: Sequence[TraceRequest]) -> list[Trace]:
         """Traces of requests for one model and revision, in their order."""
-        from inference import batching
+        from inference.record import batching
 
         longest = self.settings.text_characters
         checked = [_checked(request, longest) for request in requests]

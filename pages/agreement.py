@@ -5,15 +5,24 @@ import streamlit as st
 from attention.trace import Trace
 from attention.view import View
 from inference.questions.agreement import MOST_TOKENS, WordGradients, WordPath
-from ui.agreement import Agreement, answers, collapse, count_itself, figure, focus_of, pick_focus, words_of
-from ui.agreement_ways import EFFECT
-from ui.choice import Choice
-from ui.composing import compose
-from ui.models import kind_of
-from ui.options import own
-from ui.reading import read
-from ui.refusals import say
-from ui.session import current
+from ui.input.composing import compose
+from ui.input.models import kind_of
+from ui.pages.agreement.explanations import (
+    Agreement,
+    answers,
+    collapse,
+    count_itself,
+    figure,
+    focus_of,
+    pick_focus,
+    words_of,
+)
+from ui.pages.agreement.ways import EFFECT
+from ui.run.reading import read
+from ui.run.refusals import say
+from ui.state.choice import Choice
+from ui.state.options import own
+from ui.state.session import current
 
 
 def how_to_read() -> None:

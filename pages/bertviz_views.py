@@ -3,20 +3,20 @@
 import streamlit as st
 
 from attention.trace import Trace
-from ui.bertviz_routes import KINDS, PREFIX
-from ui.choice import Choice
-from ui.composing import compose
-from ui.examples import example_of
-from ui.measures import theme
-from ui.models import kind_of
-from ui.reading import read
-from ui.refusals import say
-from ui.selection import select, settle
-from ui.session import choose, current
-from ui.shelf import START, shelf
-from viz.bertviz_budget import too_long
-from viz.bertviz_views import height
-from viz.theme import DARK
+from ui.input.composing import compose
+from ui.input.models import kind_of
+from ui.pages.bertviz_views.routes import KINDS, PREFIX
+from ui.run.reading import read
+from ui.run.refusals import say
+from ui.run.shelf import START, shelf
+from ui.show.chart import theme
+from ui.state.choice import Choice
+from ui.state.examples import example_of
+from ui.state.selection import select, settle
+from ui.state.session import choose, current
+from viz.bertviz.budget import too_long
+from viz.bertviz.views import height
+from viz.figures.theme import DARK
 
 NAMES = {
     "head": "Head view: one layer, lines between two columns of tokens",

@@ -5,17 +5,17 @@ import streamlit as st
 from attention.trace import Trace
 from inference import Refusal
 from inference.questions.anatomy import Anatomy
-from ui.block import Options, activations, drawing, folded, parameters, sentence
-from ui.block_cost import costs
-from ui.block_kinds import kinds
-from ui.choice import Choice
-from ui.composing import compose
-from ui.models import kind_of
-from ui.options import own
-from ui.reading import read
-from ui.refusals import say, show
-from ui.session import current
-from ui.shelf import backend
+from ui.input.composing import compose
+from ui.input.models import kind_of
+from ui.pages.block.cost import costs
+from ui.pages.block.drawing import Options, activations, drawing, folded, parameters, sentence
+from ui.pages.block.kinds import kinds
+from ui.run.reading import read
+from ui.run.refusals import say, show
+from ui.run.shelf import backend
+from ui.state.choice import Choice
+from ui.state.options import own
+from ui.state.session import current
 
 
 def how_to_read() -> None:

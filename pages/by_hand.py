@@ -3,12 +3,12 @@
 import streamlit as st
 
 from attention.by_hand import Worked, attend
-from ui import by_hand_sheets as sheets
-from ui.by_hand import ByHand, Example, largest, pair, preset_of, printed_against, settle
-from ui.by_hand_controls import chosen, files, pick, pick_head, sizes, tables
-from ui.options import choose_own
-from ui.refusals import say
-from viz import matrices
+from ui.pages.by_hand import sheets as sheets
+from ui.pages.by_hand.controls import chosen, files, pick, pick_head, sizes, tables
+from ui.pages.by_hand.example import ByHand, Example, largest, pair, preset_of, printed_against, settle
+from ui.run.refusals import say
+from ui.state.options import choose_own
+from viz.components.matrices import matrices
 
 COMPARE = "by_hand_compare"
 MARKS = (

@@ -7,24 +7,25 @@ import streamlit as st
 from attention.trace import Trace
 from attention.view import View
 from inference import Refusal
-from ui.answering import Answerer, refused
-from ui.cause import before_after, chance, one_at_a_time
-from ui.cause_case import Case
-from ui.cause_controls import clear, more, pick_clicks, pick_words, typed_notes
-from ui.cause_curve import curve
-from ui.cause_edits import edits_of
-from ui.cause_later import later_heads
-from ui.cause_watch import Cause, Watch, pick_watch, watch
-from ui.choice import Choice
-from ui.composing import compose
-from ui.examples import example_of
-from ui.models import kind_of
-from ui.options import own
-from ui.reading import read
-from ui.refusals import say, show
-from ui.selection import select
-from ui.session import current
-from ui.shelf import backend
+from ui.input.composing import compose
+from ui.input.models import kind_of
+from ui.pages.cause.case import Case
+from ui.pages.cause.controls import clear, more, pick_clicks, pick_words
+from ui.pages.cause.curve import curve
+from ui.pages.cause.effects import before_after, chance, one_at_a_time
+from ui.pages.cause.later import later_heads
+from ui.pages.cause.watch import Cause, Watch, pick_watch, watch
+from ui.removing.edits import edits_of
+from ui.removing.listed import typed_notes
+from ui.run.answering import Answerer, refused
+from ui.run.reading import read
+from ui.run.refusals import say, show
+from ui.run.shelf import backend
+from ui.state.choice import Choice
+from ui.state.examples import example_of
+from ui.state.options import own
+from ui.state.selection import select
+from ui.state.session import current
 
 MOST_TOKENS = 512
 
@@ -56,7 +57,7 @@ def draw(choice: Choice, options: Cause, asked: Watch, trace: Trace) -> None:
     view = View(trace, words=True)
     selection, _ = select(choice, view, example_of(choice.text, choice.pair))
     head = (int(selection["layer"]), int(selection["head"]))
-    edits, notes = edits_of(options, head)
+    edits, notes = edits_of(options.edits, head)
     typed_notes(notes)
     case = Case(view, asked, edits, head, options, choice.count)
     try:

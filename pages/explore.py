@@ -3,15 +3,15 @@
 import streamlit as st
 
 from attention.trace import Trace
-from ui.choice import Choice
-from ui.composing import compose
-from ui.measures import measures
-from ui.microscope import microscope
-from ui.models import kind_of
-from ui.reading import id_of, read
-from ui.routes import PREFIX
-from ui.session import current
-from ui.shelf import START
+from ui.input.composing import compose
+from ui.input.models import kind_of
+from ui.pages.explore.measures import measures
+from ui.routes.traces import PREFIX
+from ui.run.reading import id_of, read
+from ui.run.shelf import START
+from ui.show.microscope import microscope
+from ui.state.choice import Choice
+from ui.state.session import current
 
 LARGEST_FILE = 380_000_000  # bytes; what is opened again may have 400 MB (.streamlit/config.toml)
 TOO_LARGE = "This text is too long: a file of it would be larger than what can be opened again"

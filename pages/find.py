@@ -7,19 +7,19 @@ import streamlit as st
 from attention.trace import Trace
 from attention.view import View
 from inference import Refusal, TraceRequest
-from ui.choice import Choice
-from ui.composing import compose
-from ui.find import Find, answer, ask, ask_again, compare, options, pick_words, table
-from ui.library import keep, pick_probe
-from ui.models import kind_of
-from ui.options import choose_own
-from ui.probes import Probe
-from ui.reading import read, request_of
-from ui.refusals import say, show
-from ui.roles_of_words import enough, words_of
-from ui.saving import save
-from ui.session import current
-from ui.shelf import backend
+from ui.input.composing import compose
+from ui.input.models import kind_of
+from ui.pages.find.library import keep, pick_probe
+from ui.pages.find.probes import Probe
+from ui.pages.find.question import Find, answer, ask, ask_again, compare, options, pick_words, table
+from ui.pages.find.words import enough, words_of
+from ui.run.reading import read, request_of
+from ui.run.refusals import say, show
+from ui.run.shelf import backend
+from ui.show.saving import save
+from ui.state.choice import Choice
+from ui.state.options import choose_own
+from ui.state.session import current
 
 OTHER, NEUTRAL = "find_other", "find_neutral"
 

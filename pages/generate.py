@@ -3,21 +3,21 @@
 import streamlit as st
 
 from inference import Refusal
-from inference.heads import CAUSAL
-from ui.answering import Answerer, ask, pick_answerer, refused
-from ui.choice import Choice
-from ui.composing import compose
-from ui.generate import PROMPT_ALONE, SHOWS, Options, left_out, prompt_of, prompts, request_of
-from ui.generate_history import remember, tree
-from ui.generate_induction import induction
-from ui.generate_lens import lens
-from ui.generate_looks import looks, seen_of, text_strip
-from ui.generate_next import next_token
-from ui.generate_whole import heads, same_numbers, sink
-from ui.generate_write import controls, written_on
-from ui.options import choose_own, own
-from ui.picking import control
-from ui.session import current
+from inference.catalogue.heads import CAUSAL
+from ui.input.composing import compose
+from ui.input.picking import control
+from ui.pages.generate.history import remember, tree
+from ui.pages.generate.induction import induction
+from ui.pages.generate.lens import lens
+from ui.pages.generate.looks import looks, seen_of, text_strip
+from ui.pages.generate.next_token import next_token
+from ui.pages.generate.prompt import PROMPT_ALONE, SHOWS, Options, left_out, prompt_of, prompts, request_of
+from ui.pages.generate.whole import heads, same_numbers, sink
+from ui.pages.generate.write import controls, written_on
+from ui.run.answering import Answerer, ask, pick_answerer, refused
+from ui.state.choice import Choice
+from ui.state.options import choose_own, own
+from ui.state.session import current
 
 
 def how_to_read() -> None:

@@ -3,23 +3,23 @@
 import streamlit as st
 
 from inference import Refusal
-from inference.heads import MASKED
+from inference.catalogue.heads import MASKED
 from inference.questions.surprise import Surprise
-from ui.answering import Answerer, ask, pick_answerer, refused
-from ui.choice import Choice
-from ui.composing import compose
-from ui.corruption import lesson
-from ui.guesses import guesses
-from ui.guesses_published import published
-from ui.importance import words
-from ui.lens import layers
-from ui.masked_words import SHOWS, Options, pick_blank, request_of, text_strip, texts_of
-from ui.options import own
-from ui.picking import control
-from ui.session import current
-from ui.surprise import surprise
-from ui.two_sentences import two_sentences
-from ui.where_it_looks import where_it_looks
+from ui.input.composing import compose
+from ui.input.picking import control
+from ui.pages.masked_words.corruption import lesson
+from ui.pages.masked_words.guesses import guesses
+from ui.pages.masked_words.hidden_words import SHOWS, Options, pick_blank, request_of, text_strip, texts_of
+from ui.pages.masked_words.importance import words
+from ui.pages.masked_words.surprise import surprise
+from ui.pages.masked_words.two_sentences import two_sentences
+from ui.pages.masked_words.where_it_looks import where_it_looks
+from ui.run.answering import Answerer, ask, pick_answerer, refused
+from ui.show.lens import layers
+from ui.show.published_bert import published
+from ui.state.choice import Choice
+from ui.state.options import own
+from ui.state.session import current
 
 
 def how_to_read() -> None:

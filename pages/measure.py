@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from ui.measure_data import Measure, pick_data
-from ui.measure_heads import overview
-from ui.measure_maps import files, left_out, maps
-from ui.measured import measure
-from ui.options import own
-from ui.session import current
+from ui.pages.measure.data import Measure, pick_data
+from ui.pages.measure.heads import overview
+from ui.pages.measure.maps import files, left_out, maps
+from ui.pages.measure.measured import measure
+from ui.state.options import own
+from ui.state.session import current
 
 
 def how_to_read() -> None:

@@ -3,15 +3,15 @@
 import streamlit as st
 
 from inference import Refusal
-from inference.heads import NEXT_SENTENCE
-from ui.answering import pick_answerer, refused
-from ui.composing import compose
-from ui.guesses_published import published
-from ui.looking_across import looking_across
-from ui.next_sentence import Options, judgement, pair_of
-from ui.options import own
-from ui.pairs_table import own_pairs
-from ui.session import current
+from inference.catalogue.heads import NEXT_SENTENCE
+from ui.input.composing import compose
+from ui.pages.next_sentence.judgement import Options, judgement, pair_of
+from ui.pages.next_sentence.looking_across import looking_across
+from ui.pages.next_sentence.pairs_table import own_pairs
+from ui.run.answering import pick_answerer, refused
+from ui.show.published_bert import published
+from ui.state.options import own
+from ui.state.session import current
 
 
 def how_to_read() -> None:

@@ -5,18 +5,18 @@ import streamlit as st
 from attention.trace import Trace
 from inference import Refusal
 from inference.questions.positions import PositionsRequest
-from ui.choice import Choice
-from ui.composing import compose
-from ui.models import kind_of
-from ui.options import own
-from ui.order import order_test
-from ui.position_scores import scores
-from ui.position_vectors import shifting, vectors
-from ui.positions import Options, pick_view, what_it_holds
-from ui.reading import read
-from ui.refusals import say, show
-from ui.session import current
-from ui.shelf import backend
+from ui.input.composing import compose
+from ui.input.models import kind_of
+from ui.pages.positions.order import order_test
+from ui.pages.positions.scores import scores
+from ui.pages.positions.vectors import shifting, vectors
+from ui.pages.positions.what_it_holds import Options, pick_view, what_it_holds
+from ui.run.reading import read
+from ui.run.refusals import say, show
+from ui.run.shelf import backend
+from ui.state.choice import Choice
+from ui.state.options import own
+from ui.state.session import current
 
 
 def how_to_read() -> None:

@@ -2,18 +2,18 @@
 
 import streamlit as st
 
-from ui.composing import compose
-from ui.likeness import likeness
-from ui.models import kind_of
-from ui.options import own
-from ui.parts import pick_part
-from ui.picking import control
-from ui.reading import read
-from ui.refusals import say
-from ui.role_relations import head_relations
-from ui.roles import SOURCES, Known, Roles, draw_map, from_sentences, from_trace, named, table
-from ui.session import current
-from ui.shelf import Look
+from ui.input.composing import compose
+from ui.input.models import kind_of
+from ui.input.parts import pick_part
+from ui.input.picking import control
+from ui.pages.roles.evidence import SOURCES, Known, Roles, draw_map, from_sentences, from_trace, named, table
+from ui.pages.roles.likeness import likeness
+from ui.pages.roles.relations import head_relations
+from ui.run.reading import read
+from ui.run.refusals import say
+from ui.run.shelf import Look
+from ui.state.options import own
+from ui.state.session import current
 
 SHARE = "A head is named after a role when at least this share of its attention goes there."
 SEEN = "The text above, or the 60 and 40 sentences of the page Measure: more tokens, steadier shares"

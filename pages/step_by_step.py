@@ -4,21 +4,21 @@ import streamlit as st
 
 from attention.record import Record
 from attention.trace import Trace
-from ui import step_by_step
-from ui.choice import Choice
-from ui.composing import compose
-from ui.models import kind_of
-from ui.multi_head import multi_head
-from ui.neuron import neuron
-from ui.options import choose_own, own
-from ui.parts import pick_part
-from ui.reading import read
-from ui.refusals import say
-from ui.session import current
-from ui.spot import Spot, find, pick
-from ui.step_texts import paper
-from ui.way import take_apart
-from ui.what_if import Rules, what_if
+from ui.input.composing import compose
+from ui.input.models import kind_of
+from ui.input.parts import pick_part
+from ui.pages.step_by_step import steps
+from ui.pages.step_by_step.multi_head import multi_head
+from ui.pages.step_by_step.neuron import neuron
+from ui.pages.step_by_step.texts import paper
+from ui.pages.step_by_step.weight_path import take_apart
+from ui.pages.step_by_step.weight_picker import Spot, find, pick
+from ui.pages.step_by_step.what_if import Rules, what_if
+from ui.run.reading import read
+from ui.run.refusals import say
+from ui.state.choice import Choice
+from ui.state.options import choose_own, own
+from ui.state.session import current
 
 SHOW = "steps_show"
 NAMES = {"steps": "Step by step", "neuron": "Neuron view", "rules": "What if?", "heads": "All heads"}
@@ -63,13 +63,13 @@ def draw_view(choice: Choice, spot: Spot, shown: str) -> None:
     if shown == "heads":
         multi_head(spot, None if way is None else way.layer.wiring)
     elif not has_vectors:
-        step_by_step.only_weights(spot)
+        steps.only_weights(spot)
     elif shown == "rules":
         what_if(spot, 1.0 if way is None else way.factor)
     elif way is None:
-        step_by_step.only_scores(spot)
+        steps.only_scores(spot)
     else:
-        step_by_step.steps(way)
+        steps.steps(way)
 
 
 def draw(choice: Choice, trace: Trace) -> None:
@@ -79,7 +79,7 @@ def draw(choice: Choice, trace: Trace) -> None:
     for sentence in notes:
         say(sentence, role="status")
     pick(spot)
-    say(step_by_step.sentence(spot), role="status")
+    say(steps.sentence(spot), role="status")
     draw_view(choice, spot, pick_view())
     how_to_read()
 

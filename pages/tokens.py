@@ -3,14 +3,14 @@
 import streamlit as st
 
 from inference import Refusal
-from ui.choice import Choice
-from ui.composing import compose
-from ui.downloading import offer
-from ui.models import kind_of, saw
-from ui.options import own
-from ui.refusals import say, say_notes, show
-from ui.session import FRESH, choose, current
-from ui.tokens import RARE, Tokens, ask, draw, pick_beside
+from ui.input.composing import compose
+from ui.input.models import kind_of, saw
+from ui.pages.tokens.tokenizers import RARE, Tokens, ask, draw, pick_beside
+from ui.run.downloading import offer
+from ui.run.refusals import say, say_notes, show
+from ui.state.choice import Choice
+from ui.state.options import own
+from ui.state.session import FRESH, choose, current
 
 
 def how_to_read() -> None:

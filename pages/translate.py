@@ -4,25 +4,25 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from inference import Refusal
-from inference.heads import WRITES
-from ui.alignment import quality_section
-from ui.answering import Answerer, pick_answerer, refused
-from ui.choice import Choice
-from ui.composing import compose
-from ui.examples import example_of
-from ui.options import own
-from ui.refusals import say
-from ui.session import current
-from ui.translate import Translate, Translation, pick_way, request_of, width_of
-from ui.translate_beams import beam_tree
-from ui.translate_heads import cross_head, keep_head, pick_head
-from ui.translate_parts import parts
-from ui.translate_published import published
-from ui.translate_step import one_step, step_of
-from ui.translate_strip import logs_of, target_strip
-from ui.translate_without import without
-from ui.translate_words import matrix
-from ui.translate_writing import translate
+from inference.catalogue.heads import WRITES
+from ui.input.composing import compose
+from ui.pages.translate.beams import beam_tree
+from ui.pages.translate.heads import cross_head, keep_head, pick_head
+from ui.pages.translate.parts import parts
+from ui.pages.translate.published import published
+from ui.pages.translate.quality import quality_section
+from ui.pages.translate.step import one_step, step_of
+from ui.pages.translate.strip import logs_of, target_strip
+from ui.pages.translate.translation import Translate, Translation, pick_way, request_of, width_of
+from ui.pages.translate.without import without
+from ui.pages.translate.words import matrix
+from ui.pages.translate.writing import translate
+from ui.run.answering import Answerer, pick_answerer, refused
+from ui.run.refusals import say
+from ui.state.choice import Choice
+from ui.state.examples import example_of
+from ui.state.options import own
+from ui.state.session import current
 
 
 def how_to_read() -> None:

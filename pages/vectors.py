@@ -4,18 +4,18 @@ import streamlit as st
 
 from attention.trace import Trace
 from inference import Refusal
-from ui.choice import Choice
-from ui.composing import compose
-from ui.contexts import contexts
-from ui.models import kind_of
-from ui.options import own
-from ui.picking import control
-from ui.reading import read
-from ui.refusals import say, show
-from ui.sentences import sentences
-from ui.session import current
-from ui.vectors import SHOWS, Vectors
-from ui.word_vectors import words
+from ui.input.composing import compose
+from ui.input.models import kind_of
+from ui.input.picking import control
+from ui.pages.vectors.contexts import contexts
+from ui.pages.vectors.levels import SHOWS, Vectors
+from ui.pages.vectors.sentences import sentences
+from ui.pages.vectors.words import words
+from ui.run.reading import read
+from ui.run.refusals import say, show
+from ui.state.choice import Choice
+from ui.state.options import own
+from ui.state.session import current
 
 
 def how_to_read() -> None:

@@ -5,15 +5,15 @@ import streamlit as st
 from attention.trace import Trace
 from inference import Refusal
 from inference.questions.anatomy import Anatomy
-from ui.choice import Choice
-from ui.composing import compose
-from ui.models import kind_of
-from ui.options import own
-from ui.reading import read
-from ui.refusals import say, show
-from ui.session import current
-from ui.shelf import backend
-from ui.why_attention import Options, controls, figures, table, truth
+from ui.input.composing import compose
+from ui.input.models import kind_of
+from ui.pages.why_attention.numbers import Options, controls, figures, table, truth
+from ui.run.reading import read
+from ui.run.refusals import say, show
+from ui.run.shelf import backend
+from ui.state.choice import Choice
+from ui.state.options import own
+from ui.state.session import current
 
 
 def how_to_read() -> None:

@@ -19,7 +19,7 @@ from typing import Any
 from attention.aligned import HandAligned
 from attention.links import Span
 from inference.errors import Refusal
-from inference.text import check_text
+from inference.text.accepted import check_text
 
 EMBEDDED = Path(__file__).resolve().parent.parent / "assets" / "alignments" / "en-fr.json"
 MOST = 2000  # pairs in a file

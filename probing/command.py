@@ -9,9 +9,9 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from inference import folders
 from inference.backend import LocalBackend
 from inference.errors import Refusal
+from inference.files import folders
 from inference.settings import Settings
 from probing import formats
 from probing.kept import Kept

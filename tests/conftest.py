@@ -12,7 +12,7 @@ from pathlib import Path
 import loopback  # tests/offline, on the path by pyproject.toml and by the PYTHONPATH below
 import pytest
 
-from tests.browser import (  # noqa: F401  (fixtures)
+from tests.support.browser import (  # noqa: F401  (fixtures)
     FAILED,
     app,
     app_url,

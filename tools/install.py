@@ -176,7 +176,7 @@ def install(name: str, machine: Machine) -> None:
 
 
 def chromium() -> str | None:
-    """A Chromium of the system's, as tests/browser.py looks for it."""
+    """A Chromium of the system's, as tests/support/browser.py looks for it."""
     return os.environ.get("HEADLIGHT_CHROMIUM") or shutil.which("chromium")
 
 

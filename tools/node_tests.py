@@ -1,4 +1,4 @@
-"""Runs the JavaScript tests, tests/**/*.test.js and *.test.mjs, with Node.js.
+"""Runs the JavaScript tests, viz/**/*.test.mjs, with Node.js.
 
 Knows only where a Node.js may be: on the PATH, else the one that Playwright brings. Standard library only.
 """
@@ -36,11 +36,9 @@ def candidates() -> list[str]:
 
 def main() -> int:
     """Node's exit status; 1 where there is none; 0 where there is nothing to test."""
-    tests = sorted(
-        str(file.relative_to(ROOT)) for ending in ("js", "mjs") for file in ROOT.glob(f"tests/**/*.test.{ending}")
-    )
+    tests = sorted(str(file.relative_to(ROOT)) for file in ROOT.glob("viz/**/*.test.mjs"))
     if not tests:
-        print("No JavaScript tests (tests/**/*.test.js, *.test.mjs).")
+        print("No JavaScript tests (viz/**/*.test.mjs).")
         return 0
     node = next((node for node in candidates() if version(node) >= OLDEST), None)
     if node is None:

@@ -12,9 +12,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.browser import chromium, idle, running  # noqa: E402  (after the path is set)
-from tests.test_pages_browser import drawn  # noqa: E402
-from tests.visitor import open_page, painted  # noqa: E402
+from tests.browser.test_pages import drawn  # noqa: E402
+from tests.support.browser import chromium, idle, running  # noqa: E402  (after the path is set)
+from tests.support.visitor import open_page, painted  # noqa: E402
 
 FOLDER = ROOT / "assets" / "screenshots"
 SHOTS = {

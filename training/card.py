@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from inference.sums import sha256
+from inference.files.checksums import sha256
 from training import corpus
 from training.config import Config
 from training.prepare import held_out_text, training_text

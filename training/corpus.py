@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from inference.errors import Refusal
-from inference.sums import sha256
+from inference.files.checksums import sha256
 from training.sentences import sentences
 
 BATCH = 64  # documents tokenised at a time

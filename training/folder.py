@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from inference import sums
+from inference.files import checksums
 
 SCORES = "evaluation.json"
 
 
 def seal(folder: Path) -> None:
     """Makes the folder's files readable and writes their sums."""
-    files = [file for file in folder.iterdir() if file.is_file() and file.name != sums.SUMS]
+    files = [file for file in folder.iterdir() if file.is_file() and file.name != checksums.SUMS]
     for file in files:
         file.chmod(0o644)  # safetensors writes for its owner only
-    sums.write(folder, [file.name for file in files])
+    checksums.write(folder, [file.name for file in files])

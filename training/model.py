@@ -13,8 +13,8 @@ from torch.nn import functional
 from transformers import BertConfig, BertForPreTraining, BertModel, BertTokenizerFast
 from transformers.modeling_outputs import BaseModelOutputWithPoolingAndCrossAttentions as Encoded
 
-from inference.embedded import folder as embedded_folder
 from inference.errors import Refusal
+from inference.files.embedded import folder as embedded_folder
 from training.batches import Batch, Vocabulary
 
 ENCODER = ("embeddings.", "encoder.", "pooler.")

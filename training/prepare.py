@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from inference.sums import sha256
+from inference.files.checksums import sha256
 from training import corpus
 from training.batches import Batches, Vocabulary
 from training.config import Config

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from ui.session import begin
-from ui.sidebar import sidebar
+from ui.input.sidebar import sidebar
+from ui.places import ASSETS, ROOT
+from ui.state.session import begin
 
-ROOT = Path(__file__).resolve().parents[1]
-
-st.set_page_config(page_title="Headlight", page_icon=str(ROOT / "assets" / "icon.png"), layout="wide")
-st.html(ROOT / "assets" / "app.css")
+st.set_page_config(page_title="Headlight", page_icon=str(ASSETS / "icon.png"), layout="wide")
+st.html(ASSETS / "app.css")
 
 # Section -> pages in the order of reading: file, title, icon, and the address where it is not the file's name.
 PAGES = {

@@ -9,8 +9,8 @@ import time
 from streamlit import config
 
 from inference import TraceRequest
-from ui.examples import EXAMPLES
-from ui.shelf import Look, backend, shelf
+from ui.run.shelf import Look, backend, shelf
+from ui.state.examples import EXAMPLES
 
 log = logging.getLogger(__name__)
 

@@ -11,13 +11,11 @@ from torch import Tensor
 
 from attention.agreement import shares, with_residual
 from attention.edits import Edit, Hide
-from inference import attention_flow, capture
-from inference.answers import zeroing
+from inference.answers import attention_flow, zeroing
 from inference.answers.effects import outputs
 from inference.answers.inputs import read, tensors
-from inference.edits import HEADS
 from inference.errors import Refusal, refusing
-from inference.loading import Loaded
+from inference.load.loading import Loaded
 from inference.questions.agreement import (
     MOST_TOKENS,
     AnyFocus,
@@ -29,9 +27,11 @@ from inference.questions.agreement import (
     WordPath,
     ZeroedValues,
 )
-from inference.reading import Reading
-from inference.records import numpy
-from inference.swap import swapping
+from inference.record import capture
+from inference.record.edits import HEADS
+from inference.record.records import numpy
+from inference.record.replace_output import swapping
+from inference.text.reading import Reading
 
 BATCH = 4096  # tokens of one pass with gradients, all samples together
 SEED = 0

@@ -10,14 +10,16 @@ from typing import Any
 import numpy as np
 import torch
 
-from inference import positions, tiny
-from inference.blocks import Block, blocks
+from inference.anatomy import positions
+from inference.anatomy.blocks import Block, blocks
+from inference.anatomy.connections import follow
+from inference.anatomy.functions import kind_of_norm
+from inference.anatomy.parts import Places, parts
+from inference.anatomy.sizes import feed_forward, heads, windows
+from inference.anatomy.stored_heads import tops
+from inference.anatomy.watched_pass import KEPT, Visit, Walk, walk
 from inference.errors import Refusal, refusing
-from inference.flow import follow
-from inference.functions import kind_of_norm
-from inference.interface import Call, recording
-from inference.loading import Loaded
-from inference.parts import Places, parts
+from inference.load.loading import Loaded
 from inference.questions.anatomy import (
     OUTER_NORMS,
     POSITIONS,
@@ -30,10 +32,9 @@ from inference.questions.anatomy import (
     Rim,
     Stack,
 )
-from inference.records import DECODER
-from inference.sizes import feed_forward, heads, windows
-from inference.tops import tops
-from inference.walk import KEPT, Visit, Walk, walk
+from inference.record import smallest_input
+from inference.record.interface import Call, recording
+from inference.record.records import DECODER
 
 
 def answer(loaded: Loaded, question: Anatomy) -> Build:
@@ -43,7 +44,7 @@ def answer(loaded: Loaded, question: Anatomy) -> Build:
 
 
 def dissect(model: Any, kind: str, records: bool, limit: int) -> Build:
-    """The same for a model that ``inference.capture.prepare`` has readied; ``records`` is what that said."""
+    """The same for a model that ``inference.record.capture.prepare`` has readied; ``records`` is what that said."""
     watched = walk(model)
     layers = blocks(model, watched)
     if not layers:
@@ -84,7 +85,7 @@ def _side(block: Block, kind: str) -> str:
 
 def _calls(model: Any) -> list[Call]:
     with recording() as tape:
-        model(**tiny.inputs(model))
+        model(**smallest_input.inputs(model))
     return tape.calls
 
 
@@ -169,14 +170,14 @@ def _named(places: Places, visits: Sequence[Visit]) -> list[tuple[str, Visit]]:
 
 def _causal(model: Any, layers: Sequence[Block], sides: Mapping[str, str]) -> dict[str, bool]:
     """By stack, whether changing the last token leaves all vectors before it as they were, in the last layer."""
-    given = tiny.inputs(model)
+    given = smallest_input.inputs(model)
     base, found = _last(model, given, layers), {}
     for stack, side in sides.items():
         name = "decoder_input_ids" if side == "decoder" and "decoder_input_ids" in given else model.main_input_name
         changed = {**given, name: _changed(given[name])}
         after = _last(model, changed, layers)
         width = layers[0].visit.width
-        kept = min(KEPT, (tiny.TOKENS - 1) * width)
+        kept = min(KEPT, (smallest_input.TOKENS - 1) * width)
         one, other = base[stack][:kept], after[stack][:kept]
         found[stack] = bool(np.abs(one - other).max(initial=0) <= 1e-5 * np.abs(one).max(initial=0))
     return found

@@ -11,14 +11,14 @@ from typing import Any
 
 import torch
 
-from inference import decoding
 from inference.answers.decoding import prepare, refuse_odd_tokens
-from inference.decoding import Writing
 from inference.errors import Refusal, refusing
-from inference.loading import Loaded
-from inference.next_pieces import marked
+from inference.load.loading import Loaded
 from inference.questions.decoding import Beam, BeamStep, Branch, NextBeams
-from inference.writing import end_tokens, target_of
+from inference.text.next_pieces import marked
+from inference.write import decoding
+from inference.write.decoding import Writing
+from inference.write.writing import end_tokens, target_of
 
 MOST = 12  # beams
 _IMPOSSIBLE = -1e8  # scores below it are those of tokens that the model's rules forbid

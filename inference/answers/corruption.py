@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from inference.answers.masked import at_blanks
-from inference.blanks import as_read, mask_of, ordinary, shown
 from inference.errors import Refusal
-from inference.loading import Loaded
+from inference.load.loading import Loaded
 from inference.questions.corruption import HIDDEN, KEPT, REPLACED, Chosen, Corruption, Spoilt
+from inference.text.blanks import as_read, mask_of, ordinary, shown
 
 SHARE, HIDE, REPLACE = 0.15, 0.8, 0.1
 

@@ -10,18 +10,18 @@ from torch import Tensor
 from attention import sampling
 from attention.mask import Array
 from attention.sampling import Doubles
-from inference import decoding
 from inference.answers.inputs import read
-from inference.batching import refuse_edits
-from inference.decoding import Passed, Writing
 from inference.errors import Refusal, refusing
-from inference.loading import Loaded
-from inference.next_pieces import begun, continued, gains, marked
+from inference.load.loading import Loaded
 from inference.questions.decoding import Candidate, Decoding, NextStep, NextTarget, Step
-from inference.reading import Reading
-from inference.records import numpy
-from inference.text import check_text
-from inference.writing import end_tokens, limit_of, refuse_tokens, target_of
+from inference.record.batching import refuse_edits
+from inference.record.records import numpy
+from inference.text.accepted import check_text
+from inference.text.next_pieces import begun, continued, gains, marked
+from inference.text.reading import Reading
+from inference.write import decoding
+from inference.write.decoding import Passed, Writing
+from inference.write.writing import end_tokens, limit_of, refuse_tokens, target_of
 
 MOST = 200  # candidates
 

@@ -9,13 +9,10 @@ import torch
 from torch import Tensor
 
 from attention.edits import Edit
-from inference import edits, growing
 from inference.answers.inputs import read, tensors
 from inference.answers.sentence import judgements
-from inference.batching import MOST_TOKENS
-from inference.blanks import pieces_of, prepare, shown
 from inference.errors import Refusal, refusing
-from inference.loading import Loaded
+from inference.load.loading import Loaded
 from inference.questions.effects import (
     AnyEffects,
     BlankEffects,
@@ -24,8 +21,11 @@ from inference.questions.effects import (
     NextTokenEffects,
     VectorEffects,
 )
-from inference.reading import Reading
-from inference.records import numpy
+from inference.record import edits, growing
+from inference.record.batching import MOST_TOKENS
+from inference.record.records import numpy
+from inference.text.blanks import pieces_of, prepare, shown
+from inference.text.reading import Reading
 
 MOST_SETS = 2048  # in one question
 TOP = 5

@@ -9,17 +9,18 @@ import torch
 from torch import Tensor
 
 from attention.edits import Edit
-from inference import edits, writing
 from inference.answers.decoding import refuse_odd_tokens
 from inference.answers.effects import refuse_sets
 from inference.answers.inputs import read
-from inference.batching import MOST_TOKENS, refuse_edits
-from inference.blanks import shown
-from inference.decoding import Writing
 from inference.errors import Refusal, refusing
-from inference.loading import Loaded
+from inference.load.loading import Loaded
 from inference.questions.forced import Forced, ForcedTarget
-from inference.records import numpy
+from inference.record import edits
+from inference.record.batching import MOST_TOKENS, refuse_edits
+from inference.record.records import numpy
+from inference.text.blanks import shown
+from inference.write import writing
+from inference.write.decoding import Writing
 
 MOST_NUMBERS = 2**25  # logits of one batch
 

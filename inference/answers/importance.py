@@ -6,12 +6,12 @@ import numpy as np
 
 from attention.surprise import of_words
 from inference.answers.masked import at_blanks, guess, logs
-from inference.batching import MOST_TEXTS, MOST_TOKENS
-from inference.blanks import Blanked, hide, mask_of, ordinary, prepare
 from inference.errors import Refusal
-from inference.loading import Loaded
+from inference.load.loading import Loaded
 from inference.questions.importance import LeaveOut, LeftOut
 from inference.questions.masked import Guess
+from inference.record.batching import MOST_TEXTS, MOST_TOKENS
+from inference.text.blanks import Blanked, hide, mask_of, ordinary, prepare
 
 
 def answer(loaded: Loaded, question: LeaveOut) -> LeftOut:

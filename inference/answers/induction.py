@@ -13,12 +13,12 @@ from torch import Tensor
 
 from attention import induction
 from attention.mask import Array
-from inference.batching import MOST_TOKENS
 from inference.errors import Refusal, refusing
-from inference.loading import Loaded
+from inference.load.loading import Loaded
 from inference.questions.induction import InductionHeads, InductionScores
-from inference.streaming import stream
-from inference.swap import swapping
+from inference.record.batching import MOST_TOKENS
+from inference.record.replace_output import swapping
+from inference.record.streaming import stream
 
 Ids = npt.NDArray[np.int64]
 Score = Callable[[Array], Array]  # (text, head, query, key) -> (text, head)

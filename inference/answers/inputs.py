@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from inference.batching import Sample, collate
-from inference.loading import Loaded
-from inference.reading import Reading
+from inference.load.loading import Loaded
+from inference.record.batching import Sample, collate
 from inference.request import TraceRequest
-from inference.text import check_text
+from inference.text.accepted import check_text
+from inference.text.reading import Reading
 
 
 def read(loaded: Loaded, text: str, pair: str | None = None, cut: int | None = None) -> Reading:

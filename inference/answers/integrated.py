@@ -10,12 +10,12 @@ from torch import Tensor
 
 from inference.answers.importance import runs, target
 from inference.answers.inputs import tensors
-from inference.batching import MOST_TOKENS
-from inference.blanks import hide, mask_of, prepare
 from inference.errors import Refusal, refusing
-from inference.loading import Loaded
+from inference.load.loading import Loaded
 from inference.questions.importance import Attributed, Gradients
-from inference.swap import swapping
+from inference.record.batching import MOST_TOKENS
+from inference.record.replace_output import swapping
+from inference.text.blanks import hide, mask_of, prepare
 
 MOST_STEPS = 200
 

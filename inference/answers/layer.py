@@ -9,15 +9,15 @@ import torch
 
 from attention.record import Record
 from attention.steps import walk
-from inference import records, spans, tiny
 from inference.answers.assembly import Parts, Puzzle, assemble
 from inference.answers.inputs import read, tensors
 from inference.answers.projections import rotaries
 from inference.answers.watch import Watch, watching
 from inference.errors import Refusal, refusing
-from inference.interface import recording
-from inference.loading import Loaded
+from inference.load.loading import Loaded
 from inference.questions.layer import LayerAnswer, LayerQuestion
+from inference.record import records, smallest_input, spans
+from inference.record.interface import recording
 
 COMPARED = 512  # tokens at most whose way is computed again; of a longer text, the last ones
 WRONG = 1e-3  # of the largest number: a difference that no rounding explains
@@ -43,7 +43,7 @@ def answer(loaded: Loaded, question: LayerQuestion) -> LayerAnswer:
 def run(model: Any, inputs: dict[str, Any], part: str, layer: int) -> tuple[Record, Watch]:
     """One forward pass with that layer's block watched; raises Refusal for a layer that there is not."""
     with recording() as tape:
-        model(**tiny.inputs(model))
+        model(**smallest_input.inputs(model))
     names = records.part_names(model, tape.calls)
     places = [at for at, name in enumerate(names) if name == part]
     if not 0 <= layer < len(places):

@@ -15,15 +15,15 @@ from transformers import PreTrainedModel
 from attention.edits import Edit
 from inference.answers import decoding
 from inference.answers.inputs import tensors
-from inference.blanks import prepare, shown
-from inference.edits import editing
 from inference.errors import Refusal, refusing
-from inference.loading import Loaded
-from inference.next_pieces import continued, marked
+from inference.load.loading import Loaded
 from inference.questions.lens import Layers, Lens, NextLens
 from inference.questions.masked import Guess
-from inference.reading import Reading
-from inference.swap import swapping
+from inference.record.edits import editing
+from inference.record.replace_output import swapping
+from inference.text.blanks import prepare, shown
+from inference.text.next_pieces import continued, marked
+from inference.text.reading import Reading
 
 NEAR = 1e-3  # by which a hidden state read with the head may differ from the model's own answer, in logarithms
 

@@ -9,12 +9,12 @@ import numpy as np
 from attention.links import DIRECTIONS, Item, Layout
 from attention.mask import Array, Bools
 from inference.answers.inputs import read
-from inference.batching import Sample, batches, collate
 from inference.errors import Refusal
-from inference.loading import Loaded
+from inference.load.loading import Loaded
 from inference.questions.links import LinksAnswer, LinksQuestion
+from inference.record.batching import Sample, batches, collate
+from inference.record.streaming import stream
 from inference.request import TraceRequest
-from inference.streaming import stream
 
 
 def answer(loaded: Loaded, question: LinksQuestion) -> LinksAnswer:

@@ -10,12 +10,12 @@ from torch import Tensor
 
 from attention.tokens import TokenRow
 from inference.answers.inputs import tensors
-from inference.batching import MOST_TEXTS, MOST_TOKENS
-from inference.blanks import Blanked, hide, mask_of, pieces_of, prepare, put, shown
 from inference.errors import Refusal, refusing
-from inference.loading import Loaded
+from inference.load.loading import Loaded
 from inference.questions.masked import Blank, Candidate, Filled, Guess, HiddenWord, MaskedWords
-from inference.reading import Reading
+from inference.record.batching import MOST_TEXTS, MOST_TOKENS
+from inference.text.blanks import Blanked, hide, mask_of, pieces_of, prepare, put, shown
+from inference.text.reading import Reading
 
 MOST_WORDS = 12  # that are asked about at once
 UNKNOWN = "It is not in the vocabulary, nor are its parts."

@@ -11,13 +11,13 @@ import numpy as np
 from attention.mask import Mask
 from attention.order import differences, rearranged
 from attention.record import AnyRecord, Record
-from inference import capture
+from inference.anatomy.positions import places, slopes, without
 from inference.answers.inputs import read, tensors
 from inference.errors import Refusal, refusing
-from inference.loading import Loaded
-from inference.positions import places, slopes, without
+from inference.load.loading import Loaded
 from inference.questions.order import MOST, ROUNDING, OrderRequest, OrderTest, Pass
-from inference.reading import Reading
+from inference.record import capture
+from inference.text.reading import Reading
 
 
 def answer(loaded: Loaded, question: OrderRequest) -> OrderTest:

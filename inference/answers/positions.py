@@ -9,12 +9,12 @@ import numpy as np
 
 from attention.mask import Array
 from attention.positions import halves, sinusoidal
+from inference.anatomy.positions import ADDED, BIAS, TURNED, Place, places, slopes, source_side
 from inference.errors import Refusal
-from inference.limits import position_limit
-from inference.loading import Loaded
-from inference.positions import ADDED, BIAS, TURNED, Place, places, slopes, source_side
+from inference.load.limits import position_limit
+from inference.load.loading import Loaded
 from inference.questions.positions import Bias, Positions, PositionsRequest, Rotary, Table
-from inference.records import numpy
+from inference.record.records import numpy
 
 LONGEST_TRIED = 10_000  # tokens; a longer text is not made up only to see it refused
 SINE = 1e-3  # largest difference from the formula of a table that is made of sines: some are kept in half precision

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from inference import cutting
 from inference.errors import Refusal, refusing
-from inference.loading import Loaded
-from inference.pieces import decode_bytes
+from inference.load.loading import Loaded
 from inference.questions.tokens import Merge, Side, Span, Steps, Token, TokenSteps, Walk, Word, WordWalk
-from inference.reading import Reading
-from inference.stages import in_words
-from inference.text import check_text
+from inference.text import word_pieces
+from inference.text.accepted import check_text
+from inference.text.pieces import decode_bytes
+from inference.text.reading import Reading
+from inference.text.tokenizer_stages import in_words
 
 LONGEST = 200  # characters of a word whose cutting is followed
 SLOW = (
@@ -163,10 +163,10 @@ def _walk(loaded: Loaded, word: str) -> Walk:
     algorithm = type(backend.model).__name__
     with refusing(f"The cutting of this word by the tokenizer of {name} cannot be followed.", way_out=None):
         if algorithm == "WordPiece":
-            found = cutting.wordpiece(word, backend.model)
+            found = word_pieces.wordpiece(word, backend.model)
         elif algorithm in ("BPE", "Unigram"):
             stated = json.loads(backend.to_str())["model"]
-            found = cutting.bpe(word, stated) if algorithm == "BPE" else cutting.unigram(word, stated)
+            found = word_pieces.bpe(word, stated) if algorithm == "BPE" else word_pieces.unigram(word, stated)
         else:
             raise Refusal(f"{name} cuts by {algorithm}, which has no steps: a word is in its vocabulary or it is not.")
     if found.ids != tuple(cut.id for cut in backend.model.tokenize(word)):

@@ -10,12 +10,12 @@ import torch
 from attention.mask import Array
 from attention.vectors import mix, pool
 from inference.answers.inputs import read, tensors
-from inference.batching import MOST_TEXTS, MOST_TOKENS
 from inference.errors import Refusal, refusing
-from inference.loading import Loaded
+from inference.load.loading import Loaded
 from inference.questions.vectors import HiddenStates, Pooled, States, TextVectors
-from inference.reading import Reading
-from inference.text import check_text
+from inference.record.batching import MOST_TEXTS, MOST_TOKENS
+from inference.text.accepted import check_text
+from inference.text.reading import Reading
 
 MOST_BYTES = 2**26  # of the hidden states of one pass
 

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from attention.mask import Array
-from inference.interface import Tape
+from inference.record.interface import Tape
 
 
 @dataclass(frozen=True, eq=False)

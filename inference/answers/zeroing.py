@@ -11,12 +11,12 @@ import torch
 from torch import Tensor
 
 from attention.edits import Mute
-from inference import growing, tiny
 from inference.answers.layer import block_of
-from inference.edits import HEADS, editing
 from inference.errors import Refusal
-from inference.interface import recording
-from inference.swap import swapping
+from inference.record import growing, smallest_input
+from inference.record.edits import HEADS, editing
+from inference.record.interface import recording
+from inference.record.replace_output import swapping
 
 BATCH = 4096  # tokens of one pass, all samples together
 
@@ -75,5 +75,5 @@ def _block(model: Any, layer: int) -> Any:
     if not 0 <= layer < layers:
         raise Refusal(f"Layer {layer} was asked for; {type(model).__name__} has {layers} layers, counted from 0.")
     with recording() as tape:
-        model(**tiny.inputs(model))
+        model(**smallest_input.inputs(model))
     return model.get_submodule(block_of(tape.calls[layer].path))

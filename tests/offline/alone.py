@@ -1,6 +1,6 @@
 """Starts the app, asks it for the attention of its first sentence as a browser would, prints one row's sums.
 
-Run by tests/test_network.py, in a network namespace of its own where the system permits that: there is no way out
+Run by tests/house/test_network.py, in a network namespace of its own where the system permits that: there is no way out
 then, for Python or for anything else.
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from attention.codec import unframe
-from tests.browser import App, running
+from tests.support.browser import App, running
 
 READ_FLAGS, WRITE_FLAGS, UP = 0x8913, 0x8914, 1  # SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP
 

@@ -2,7 +2,7 @@
 
 An audit hook sees each socket that goes through Python, whichever library opens it and whatever it imported before,
 and it cannot be taken off. Libraries with network code of their own (in Rust or C++) it cannot see; for these
-tests/test_network.py runs the app where the system itself has no way out. Standard library only.
+tests/house/test_network.py runs the app where the system itself has no way out. Standard library only.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import Any
 
 from transformers.models.whisper.tokenization_whisper import LANGUAGES  # names of a hundred codes
 
-from inference.sums import sha256
+from inference.files.checksums import sha256
 from training.translation.config import Config
 
 TEMPLATE = """---

@@ -10,7 +10,7 @@ import torch
 from transformers import MarianMTModel, PreTrainedTokenizerFast
 
 from inference.errors import Refusal
-from inference.sums import sha256
+from inference.files.checksums import sha256
 from training import checkpoint, loop, schedule
 from training.checkpoint import Progress
 from training.loop import TO_THE_END, Learned, Stint

@@ -1,0 +1,189 @@
+"""Models to begin with: those that come with the app, the extra, and good first choices of the hub."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from inference.catalogue.heads import CAUSAL, MASKED, NEXT_SENTENCE, WRITES
+from inference.files import embedded, smollm
+from inference.request import EMBEDDED
+
+
+@dataclass(frozen=True)
+class ModelCard:
+    """One model that can be picked. ``size_bytes`` is roughly what is downloaded; None where it is not known."""
+
+    id: str
+    title: str
+    kind: str  # "encoder", "decoder" or "encoder-decoder"
+    language: str
+    task: str
+    size_bytes: int | None
+    summary: str
+    embedded: bool = False
+    local: bool = False
+    downloaded: bool = False
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """The heads that it has beside the bare model (inference.catalogue.heads), as far as this list knows."""
+        return tuple(dict.fromkeys(head for words, head in TASKS.items() if words in self.task))
+
+
+# What a card's ``task`` says, and the head that does it.
+TASKS = {
+    "masked words": MASKED,
+    "next sentence": NEXT_SENTENCE,
+    "sentence order": NEXT_SENTENCE,
+    "next word": CAUSAL,
+    "translation": WRITES,
+    "text to text": WRITES,
+}
+
+EMBEDDED_CARD = ModelCard(
+    EMBEDDED,
+    "MiniLM (embedded)",
+    "encoder",
+    "English",
+    "sentence similarity",
+    91_000_000,
+    "Comes with the app: a small BERT, 6 layers of 12 heads, trained to compare sentences.",
+    embedded=True,
+    downloaded=True,
+)
+OWN_CARDS = (
+    ModelCard(
+        embedded.BERT,
+        "Headlight BERT (embedded)",
+        "encoder",
+        "English",
+        "masked words, next sentence",
+        None,
+        "Comes with the app: the same small BERT, trained further to guess masked words and to judge pairs of texts.",
+        embedded=True,
+        downloaded=True,
+    ),
+    ModelCard(
+        embedded.TRANSLATOR,
+        "Headlight English to French (embedded)",
+        "encoder-decoder",
+        "English to French",
+        "translation",
+        None,
+        "Comes with the app: a small Transformer of our own that translates short sentences.",
+        embedded=True,
+        downloaded=True,
+    ),
+)
+SMOLLM_CARD = ModelCard(
+    smollm.NAME,
+    "SmolLM2 135M Instruct (package)",
+    "decoder",
+    "English",
+    "next word",
+    98_000_000,
+    "An installed extra: a small language model, weights packed to about 5 bits; nine heads share three sets of keys.",
+    embedded=True,
+    downloaded=True,
+)
+HUB_CARDS = (
+    ModelCard(
+        "google-bert/bert-base-uncased",
+        "BERT base",
+        "encoder",
+        "English",
+        "masked words, next sentence",
+        440_000_000,
+        "The model most papers about attention look at: 12 layers of 12 heads.",
+    ),
+    ModelCard(
+        "google-bert/bert-base-chinese",
+        "BERT base, Chinese",
+        "encoder",
+        "Chinese",
+        "masked words, next sentence",
+        412_000_000,
+        "The same BERT trained on Chinese; every character is a token.",
+    ),
+    ModelCard(
+        "distilbert/distilbert-base-uncased",
+        "DistilBERT",
+        "encoder",
+        "English",
+        "masked words",
+        268_000_000,
+        "A pupil of BERT with half its layers, to see which heads survive.",
+    ),
+    ModelCard(
+        "FacebookAI/roberta-base",
+        "RoBERTa base",
+        "encoder",
+        "English",
+        "masked words",
+        499_000_000,
+        "BERT's shape trained longer on ten times the text, with byte-level pieces.",
+    ),
+    ModelCard(
+        "albert/albert-base-v2",
+        "ALBERT base",
+        "encoder",
+        "English",
+        "masked words, sentence order",
+        47_000_000,
+        "One layer used twelve times over: the same heads meet the text again and again.",
+    ),
+    ModelCard(
+        "google/electra-base-discriminator",
+        "ELECTRA base",
+        "encoder",
+        "English",
+        "replaced words",
+        440_000_000,
+        "Trained to spot words that were swapped, not to guess hidden ones.",
+    ),
+    ModelCard(
+        "answerdotai/ModernBERT-base",
+        "ModernBERT base",
+        "encoder",
+        "English, code",
+        "masked words",
+        599_000_000,
+        "An encoder of 2024 that reads 8,192 tokens; most layers look at a window only.",
+    ),
+    ModelCard(
+        "openai-community/gpt2",
+        "GPT-2",
+        "decoder",
+        "English",
+        "next word",
+        548_000_000,
+        "Writes from left to right: no token sees what comes after it.",
+    ),
+    ModelCard(
+        "HuggingFaceTB/SmolLM2-135M",
+        "SmolLM2 135M",
+        "decoder",
+        "English",
+        "next word",
+        269_000_000,
+        "A small present-day language model: rotary positions, nine heads sharing three sets of keys.",
+    ),
+    ModelCard(
+        "Helsinki-NLP/opus-mt-en-fr",
+        "Opus-MT English to French",
+        "encoder-decoder",
+        "English to French",
+        "translation",
+        302_000_000,
+        "Translates, so its cross-attention shows which source word each target word came from.",
+    ),
+    ModelCard(
+        "google-t5/t5-small",
+        "T5 small",
+        "encoder-decoder",
+        "English, French, German, Romanian",
+        "text to text",
+        242_000_000,
+        'Does what the text asks, such as "translate English to German: …"; positions are relative.',
+    ),
+)

@@ -1,0 +1,93 @@
+"""The models to choose from: those to begin with, what lies in the operator's folders, and what is on this machine."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Hashable
+from dataclasses import replace
+from pathlib import Path
+
+from inference.catalogue.cards import EMBEDDED_CARD, HUB_CARDS, OWN_CARDS, SMOLLM_CARD, TASKS, ModelCard
+from inference.catalogue.heads import stated, tensors
+from inference.errors import Refusal
+from inference.files import checkpoint, embedded, folders, hub, smollm
+from inference.settings import Settings
+
+__all__ = ["ModelCard", "catalogue"]
+
+_FRESH = 5.0  # seconds for which an answer is given again: a page asks several times as it draws itself
+_LOOKING = threading.Lock()  # one thread looks, the others wait for what it finds
+_found: dict[Hashable, tuple[float, tuple[ModelCard, ...]]] = {}
+
+
+def catalogue(settings: Settings) -> tuple[ModelCard, ...]:
+    """The embedded model first, then local folders, then the hub's; each says whether it is on this machine already.
+
+    A download that ends and a folder moved into an operator's folder are seen at once, what changes deeper inside
+    after some seconds.
+    """
+    with _LOOKING:
+        key, now = (settings, _changes(settings)), time.monotonic()
+        for old in [kept for kept, (until, _) in _found.items() if until <= now]:
+            del _found[old]
+        if key not in _found:
+            _found[key] = (now + _FRESH, _look(settings))
+        return _found[key][1]
+
+
+def _changes(settings: Settings) -> tuple[int | None, ...]:
+    """When the operator's folders and the hub models' places in the cache last changed; None for what is not there."""
+    places = [*settings.model_folders, *(hub.reference_file(card.id, None, settings) for card in HUB_CARDS)]
+    return tuple(_changed(place) for place in places)
+
+
+def _changed(place: Path) -> int | None:
+    try:
+        return place.stat().st_mtime_ns
+    except OSError:
+        return None
+
+
+def _look(settings: Settings) -> tuple[ModelCard, ...]:
+    local = tuple(_local_cards(settings))
+    own = [replace(card, size_bytes=_size(card.id)) for card in OWN_CARDS if embedded.own_here(card.id)]
+    extra = (SMOLLM_CARD,) if smollm.here() else ()
+    remote = tuple(replace(card, downloaded=hub.cached(card.id, None, settings) is not None) for card in HUB_CARDS)
+    return (EMBEDDED_CARD, *own, *extra, *local, *remote)
+
+
+def _size(own: str) -> int | None:
+    """Bytes of one of our own models' weights; None where they are missing."""
+    weights = embedded.ASSETS / own / checkpoint.WEIGHTS
+    return weights.stat().st_size if weights.is_file() else None
+
+
+def _local_cards(settings: Settings) -> list[ModelCard]:
+    cards: dict[str, ModelCard] = {}
+    for folder in folders.listed(settings.model_folders):
+        try:
+            folders.resolve(str(folder), settings.model_folders)
+            cards[str(folder)] = _local_card(folder, checkpoint.inspect(folder, folder.name))
+        except (Refusal, OSError):
+            continue  # not a model that could be opened
+    return list(cards.values())
+
+
+def _local_card(folder: Path, files: checkpoint.Checkpoint) -> ModelCard:
+    named = files.config.get("architectures")
+    name = str(named[0])[:60] if isinstance(named, list) and named else "GGUF" if files.gguf else "model"
+    writes = files.gguf is not None or name.endswith(("ForCausalLM", "LMHeadModel"))
+    kind = "encoder-decoder" if files.config.get("is_encoder_decoder") else "decoder" if writes else "encoder"
+    heads = stated(() if files.gguf else tensors(files.weights), kind)
+    return ModelCard(
+        id=str(folder),
+        title=folder.name,
+        kind=kind,
+        language="",
+        task=", ".join(words for words, head in TASKS.items() if head in heads and words != "sentence order"),
+        size_bytes=sum(file.stat().st_size for file in files.weights),
+        summary=f"A local model ({name}).",
+        local=True,
+        downloaded=True,
+    )

@@ -1,0 +1,34 @@
+"""Are a folder's files byte for byte those that were put there? By the SHA256SUMS beside them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+from inference.files.checkpoint import TOKENIZERS, WEIGHTS
+
+SUMS = "SHA256SUMS"  # as sha256sum writes and checks it
+
+
+def sha256(file: Path) -> str:
+    """SHA-256 of a file's bytes, in hexadecimal."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def write(folder: Path, names: Iterable[str]) -> None:
+    """Puts the sums of some files into their folder."""
+    lines = [f"{sha256(folder / name)}  {name}\n" for name in sorted(names)]
+    (folder / SUMS).write_text("".join(lines), encoding="utf-8")
+
+
+def whole(folder: Path) -> bool:
+    """Whether the folder lists weights, a configuration and a tokenizer, and each listed file is as it was."""
+    try:
+        lines = (folder / SUMS).read_text(encoding="utf-8").splitlines()
+        sums = {name: expected for expected, name in (line.replace("*", " ").split() for line in lines)}
+        enough = {WEIGHTS, "config.json"} <= set(sums) and not set(sums).isdisjoint(TOKENIZERS)
+        return enough and all(sha256(folder / name) == expected for name, expected in sums.items())
+    except (OSError, ValueError):
+        return False

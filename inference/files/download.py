@@ -1,0 +1,248 @@
+"""One model's download: in a thread, with progress, stopped and resumed without losing what has arrived.
+
+huggingface_hub 2.4 keeps no partial files (each attempt writes to a new temporary name), so the bytes are fetched here,
+with a Range request from where the last attempt ended, into the place of its cache where it looks first. It then finds
+them there and links them as usual.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import threading
+from pathlib import Path
+from typing import NamedTuple
+
+from inference.errors import Refusal
+from inference.files.hub import Offer
+from inference.files.hub_files import RemoteFile
+from inference.files.hub_names import asking
+from inference.settings import Settings
+
+_CHUNK = 256 * 1024
+_TRIES = 3  # without a byte of progress
+
+
+class Progress(NamedTuple):
+    """Bytes that have arrived, and bytes in all."""
+
+    done: int
+    total: int
+
+    @property
+    def share(self) -> float:
+        """From 0 to 1."""
+        return min(1.0, self.done / self.total) if self.total else 1.0
+
+
+class _Stopped(Exception):
+    """The user asked to stop."""
+
+
+class Download:
+    """Fetches what an offer lists. ``start`` after ``stop``, a failure or a restart of the app goes on where it was.
+
+    ``state`` is "new", "running", "stopped", "failed" (see ``error``) or "done" (see ``folder``).
+    """
+
+    def __init__(self, offer: Offer, settings: Settings) -> None:
+        from huggingface_hub import constants
+        from huggingface_hub.file_download import repo_folder_name
+
+        self.offer = offer
+        self.error: Refusal | None = None
+        self.state = "done" if offer.downloaded else "new"
+        self._settings = settings
+        self._cache = Path(settings.cache or constants.HF_HUB_CACHE)
+        self._root = self._cache / repo_folder_name(repo_id=offer.id, repo_type="model")
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._arrived: dict[str, int] = {}
+
+    @property
+    def progress(self) -> Progress:
+        """How far it is, resumed bytes included."""
+        done = self.offer.nbytes if self.state == "done" else sum(self._arrived.copy().values())
+        return Progress(done, self.offer.nbytes)
+
+    @property
+    def done(self) -> bool:
+        """Whether every file is there."""
+        return self.state == "done"
+
+    def start(self) -> Download:
+        """Starts or resumes it, unless it runs or is done; returns itself at once."""
+        with self._lock:
+            if self._thread is not None and self._stop.is_set():
+                self._thread.join()  # it is about to stop
+            if self.state in ("running", "done"):
+                return self
+            self._stop.clear()
+            self.error, self.state = None, "running"
+            self._thread = threading.Thread(target=self._run, name=f"download {self.offer.id}", daemon=True)
+            self._thread.start()
+        return self
+
+    def stop(self) -> None:
+        """Stops it within one block of bytes. What has arrived is kept."""
+        self._stop.set()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Waits for it to end; returns whether it is done. Raises the Refusal it failed with."""
+        if self._thread is not None:
+            self._thread.join(timeout)
+        if self.error is not None:
+            raise self.error.again()
+        return self.done
+
+    def _run(self) -> None:
+        try:
+            with asking(self.offer.id):
+                self._arrived = {file.name: self._partial(file) for file in self.offer.files}
+                self._refuse_full_disk()
+                for file in self.offer.files:
+                    self._fetch(file)
+                self._name_revision()
+            self.state = "done"
+        except _Stopped:
+            self.state = "stopped"
+        except Refusal as refusal:
+            self.error, self.state = refusal, "failed"
+        except BaseException:
+            self.error = Refusal(f"The download of {self.offer.id} failed. Start it again.", way_out="retry")
+            self.state = "failed"
+            raise
+
+    def _refuse_full_disk(self) -> None:
+        self._root.mkdir(parents=True, exist_ok=True)
+        free = shutil.disk_usage(self._root).free
+        missing = self.offer.nbytes - self.progress.done
+        if missing > free:
+            raise Refusal(
+                f"The disk has {free / 1e9:.1f} GB left, and {self.offer.id} needs {missing / 1e9:.1f} GB. Free some"
+                " space or pick a smaller model.",
+                way_out="embedded",
+            )
+
+    def _fetch(self, file: RemoteFile) -> None:
+        from huggingface_hub import hf_hub_download
+
+        self._check_stop()
+        if file.digest is not None and not self._blob(file).exists():
+            self._fetch_blob(file)
+        hf_hub_download(
+            self.offer.id,
+            file.name,
+            revision=self.offer.commit,
+            cache_dir=self._cache,
+            endpoint=self._settings.endpoint,
+            etag_timeout=self._settings.hub_timeout,
+            tqdm_class=_quiet(),
+        )
+        self._arrived[file.name] = file.nbytes
+
+    def _fetch_blob(self, file: RemoteFile) -> None:
+        """Into the cache's blob of that digest, over as many connections as it takes."""
+        import httpx2
+        from huggingface_hub.utils import WeakFileLock
+
+        lock = self._cache / ".locks" / self._root.name / f"{file.digest}.lock"
+        for folder in (lock.parent, self._blob(file).parent):
+            folder.mkdir(parents=True, exist_ok=True)
+        with WeakFileLock(lock):
+            failures = 0
+            while self._partial(file) < file.nbytes:
+                before = self._partial(file)
+                try:
+                    self._stream(file, before)
+                    self._check_stop()
+                    if self._partial(file) < file.nbytes:  # a server may end its answer early and call it whole
+                        raise httpx2.RemoteProtocolError("The answer ended early.")
+                except httpx2.TransportError:
+                    failures = 0 if self._partial(file) > before else failures + 1
+                    if failures >= _TRIES:
+                        raise
+                    if self._stop.wait(0.5):
+                        raise _Stopped from None
+            self._seal(file)
+
+    def _stream(self, file: RemoteFile, start: int) -> None:
+        from huggingface_hub import hf_hub_url
+        from huggingface_hub.utils import build_hf_headers, get_session, hf_raise_for_status
+
+        url = hf_hub_url(self.offer.id, file.name, revision=self.offer.commit, endpoint=self._settings.endpoint)
+        headers = {**build_hf_headers(), "Accept-Encoding": "identity"}
+        if start:
+            headers["Range"] = f"bytes={start}-"
+        timeout = max(10.0, self._settings.hub_timeout)
+        with get_session().stream("GET", url, headers=headers, timeout=timeout) as answer:
+            hf_raise_for_status(answer)
+            resumed = answer.status_code == 206
+            with self._partial_path(file).open("ab" if resumed else "wb", buffering=0) as stream:
+                for chunk in answer.iter_bytes(_CHUNK):
+                    stream.write(chunk)
+                    self._arrived[file.name] = stream.tell()
+                    self._check_stop()
+                    if stream.tell() > file.nbytes:
+                        break  # more than was announced: the digest will tell
+
+    def _seal(self, file: RemoteFile) -> None:
+        """Moves a complete file to its place if its bytes are the announced ones."""
+        partial = self._partial_path(file)
+        if partial.stat().st_size != file.nbytes or digest(partial, len(file.digest or "")) != file.digest:
+            partial.unlink()
+            self._arrived.pop(file.name, None)
+            raise Refusal(f"{file.name} of {self.offer.id} arrived damaged. Start the download again.", way_out="retry")
+        os.replace(partial, self._blob(file))
+
+    def _name_revision(self) -> None:
+        """Records which commit the branch or tag meant, last, so that a model counts as downloaded only when whole."""
+        revision = self.offer.revision or "main"
+        if revision == self.offer.commit:
+            return
+        reference = self._root / "refs" / revision
+        reference.parent.mkdir(parents=True, exist_ok=True)
+        temporary = reference.with_name(f"{reference.name}.{os.getpid()}.tmp")
+        temporary.write_text(self.offer.commit)
+        os.replace(temporary, reference)
+
+    def _blob(self, file: RemoteFile) -> Path:
+        return self._root / "blobs" / str(file.digest)
+
+    def _partial_path(self, file: RemoteFile) -> Path:
+        return self._root / "blobs" / f"{file.digest}.headlight.incomplete"
+
+    def _partial(self, file: RemoteFile) -> int:
+        """Bytes of a file that are there, whole or in part."""
+        for path in (self._blob(file), self._partial_path(file)):
+            with contextlib.suppress(OSError):
+                return path.stat().st_size
+        return 0
+
+    def _check_stop(self) -> None:
+        if self._stop.is_set():
+            raise _Stopped
+
+
+def digest(file: Path, length: int) -> str:
+    """SHA-256 of a file for 64 digits; for 40, the hash that git gives it."""
+    hasher = hashlib.sha256() if length == 64 else hashlib.sha1(f"blob {file.stat().st_size}\0".encode())
+    with file.open("rb") as stream:
+        while chunk := stream.read(2**20):
+            hasher.update(chunk)
+    return hasher.hexdigest()
+
+
+def _quiet() -> type:
+    """A progress bar that draws nothing: progress is ours to show."""
+    from tqdm import tqdm
+
+    class Quiet(tqdm):
+        def __init__(self, *args: object, **kwargs: object) -> None:
+            kwargs.pop("name", None)
+            super().__init__(*args, **{**kwargs, "disable": True})
+
+    return Quiet

@@ -1,0 +1,53 @@
+"""From a model's name to a folder of checked files: an embedded model, a local folder, or a download in the cache."""
+
+from __future__ import annotations
+
+from inference.errors import Refusal
+from inference.files import embedded, folders, hub, smollm
+from inference.files.hub_names import check_id, check_revision
+from inference.load.loading import Source, refuse_too_large
+from inference.request import EMBEDDED
+from inference.settings import Settings
+
+
+def find(name: str, revision: str | None, settings: Settings) -> Source:
+    """Where that model's files lie; raises Refusal.
+
+    A name is a path only if it looks like one; any other is a hub id and never opens a folder of that name here. A
+    hub model that is not downloaded yet is refused with ``way_out="download"`` and its offer, never fetched unasked.
+    A hub model's source names the commit that its files are from, since branches move on.
+    """
+    if name == EMBEDDED:
+        return Source(name, None, embedded.folder())
+    if name in embedded.OWN:
+        return Source(name, None, embedded.own_folder(name))
+    if name == smollm.NAME:
+        return Source(name, None, smollm.folder(settings))
+    if folders.is_path(name):
+        folder = folders.resolve(name, settings.model_folders)
+        return Source(folder.name, None, folder)  # a path says more about the machine than anyone needs to read
+    check_id(name)
+    check_revision(revision)
+    downloaded = hub.cached(name, revision, settings)
+    if downloaded is not None:
+        return Source(name, downloaded.name, downloaded)
+    offer = hub.look(name, revision, settings)
+    refuse_too_large(name, offer.memory_bytes, settings.largest_model)
+    raise Refusal(
+        f"{name} is not on this machine yet. Downloading it takes {offer.nbytes / 1e6:,.0f} MB.",
+        way_out="download",
+        details={"model": name, "revision": revision, "bytes": offer.nbytes, "offer": offer},
+    )
+
+
+def here(name: str, revision: str | None, settings: Settings) -> bool:
+    """Whether that model can be loaded without the network. Asks no network."""
+    if name == smollm.NAME:
+        return smollm.here()
+    try:
+        if name in (EMBEDDED, *embedded.OWN) or folders.is_path(name):
+            find(name, revision, settings)
+            return True
+        return hub.cached(check_id(name), check_revision(revision), settings) is not None
+    except Refusal:
+        return False

@@ -1,0 +1,237 @@
+"""A folder of checked files made into a model that records its attention. The only place that loads weights."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import re
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from attention.trace import ModelId
+from inference.catalogue import heads
+from inference.catalogue.heads import BARE, RANDOM, TOKENIZER
+from inference.errors import Refusal, refusing
+from inference.files import checkpoint
+from inference.load import architecture
+from inference.load.limits import token_limit
+from inference.settings import Settings, free_memory
+from inference.text.tokenise import Reader
+
+log = logging.getLogger(__name__)
+
+# transformers patches its own modules while it builds a model, so one is built at a time. Traces never wait for it.
+# Whoever counts models holds it until the new one is counted, so that the next one is measured against what is left.
+BUILDING = threading.RLock()
+_NO_LIMIT = 10**9  # tokens: without its weights nothing bounds a text
+_ENTRY_BYTES = 500  # roughly, of memory for one entry of a vocabulary
+# Weights that a bare model may lack: they touch no attention.
+_HARMLESS = re.compile(r"(^|\.)(pooler|sequence_summary)\.|position_ids$|final_logits_bias$|inv_freq$")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a model's files lie, its name, and the commit they are from, where they are from the hub."""
+
+    name: str
+    revision: str | None
+    folder: Path
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A model ready to be traced. ``records`` is False where only finished maps can be had."""
+
+    model: Any
+    reader: Reader
+    id: ModelId
+    limit: int  # tokens of one text
+    nbytes: int
+    records: bool
+    writes: bool  # can generate a target text
+
+
+def load(
+    source: Source, settings: Settings, make_room: Callable[[int], None] = lambda nbytes: None, head: str = BARE
+) -> Loaded:
+    """The model in a folder, in float32, its weights exactly fitting; raises Refusal with the reason otherwise.
+
+    ``make_room`` is called with the bytes it will take, before they are taken. ``head`` is one of
+    inference.catalogue.heads.
+    """
+
+    def fit(parameters: int) -> None:
+        needed = max(files.memory_bytes, checkpoint.memory_needed(parameters))
+        refuse_too_large(source.name, needed, settings.model_memory_bytes)  # before others are evicted for it
+        make_room(needed)
+        if needed > free_memory():
+            tidy()  # what was evicted goes now
+        refuse_too_large(source.name, needed, free_memory())
+
+    files = checkpoint.inspect(source.folder, source.name)
+    refuse_too_large(source.name, files.memory_bytes, settings.model_memory_bytes)
+    with BUILDING:
+        set_threads(settings)
+        config = files.config or _gguf_config(files, source.name)
+        shape = architecture.read(config, source.name)
+        tokenizer = _tokenizer(files, source.name)
+        if head == TOKENIZER:
+            return _tokenizer_only(source, shape, tokenizer)
+        model, records = _model(files, shape, source.name, fit, head, settings)
+    tidy()
+    rows = int(model.get_input_embeddings().weight.shape[0])
+    return Loaded(
+        model=model,
+        reader=Reader(tokenizer, source.name, shape.kind, rows, _target_rows(model, rows)),
+        id=ModelId(source.name, source.revision, shape.kind, type(model).__name__),
+        limit=token_limit(model, tokenizer, records, settings.trace_memory_bytes),
+        nbytes=sum(t.nbytes for group in (model.parameters(), model.buffers()) for t in group),
+        records=records,
+        writes=shape.writes,
+    )
+
+
+def _target_rows(model: Any, rows: int) -> int:
+    """Rows for what is written: some translators have another vocabulary for it than for what they read."""
+    if not model.config.is_encoder_decoder:
+        return rows
+    head = model.get_output_embeddings()
+    table = model.get_decoder().get_input_embeddings() if head is None else head
+    return int(table.weight.shape[0])
+
+
+def _tokenizer_only(source: Source, shape: architecture.Architecture, tokenizer: Any) -> Loaded:
+    """What can be had of a model without its weights."""
+    rows = 1 + max(tokenizer.get_vocab().values())
+    return Loaded(
+        model=None,
+        reader=Reader(tokenizer, source.name, shape.kind, rows),
+        id=ModelId(source.name, source.revision, shape.kind, shape.name),
+        limit=_NO_LIMIT,
+        nbytes=_ENTRY_BYTES * rows,
+        records=False,
+        writes=shape.writes,
+    )
+
+
+def refuse_too_large(name: str, needed: int, budget: int) -> None:
+    """Raises Refusal when a model of that many bytes does not fit into ``budget`` bytes."""
+    if needed > budget:
+        raise Refusal(
+            f"{name} needs about {needed / 1e9:.1f} GB of memory; this app may use {budget / 1e9:.1f} GB for models."
+            " Pick a smaller one.",
+            way_out="embedded",
+            details={"needed": needed, "budget": budget},
+        )
+
+
+def _model(
+    files: checkpoint.Checkpoint,
+    shape: architecture.Architecture,
+    name: str,
+    fit: Callable[[int], None],
+    head: str,
+    settings: Settings,
+) -> tuple[Any, bool]:
+    import torch
+    import transformers
+
+    from inference.load import untrained_twin
+    from inference.load.sketch import sketch
+    from inference.record import capture
+
+    quiet()
+    capture.install()
+    auto = heads.auto_class(head, shape.writes, shape.model_type)
+    extra: dict[str, Any] = {"gguf_file": files.gguf.name} if files.gguf else {"use_safetensors": True}
+    with refusing(f"{name} cannot be opened: its weights and its configuration do not fit together."):
+        config = transformers.AutoConfig.from_pretrained(
+            str(files.folder), local_files_only=True, trust_remote_code=False, **({} if files.config else extra)
+        )
+        heads.check(head, shape, config, files.weights, name, settings)
+        parameters, implementation = sketch(config, auto)
+        fit(parameters)  # the configuration decides how much memory is taken, whatever the files hold
+        if head == RANDOM:
+            model, info = (
+                untrained_twin.drawn(auto, config, implementation),
+                {"missing_keys": (), "mismatched_keys": ()},
+            )
+        else:
+            model, info = auto.from_pretrained(
+                str(files.folder),
+                attn_implementation=implementation,
+                dtype=torch.float32,
+                local_files_only=True,
+                trust_remote_code=False,
+                output_loading_info=True,
+                **extra,
+            )
+    if head != BARE and heads.made_up(head, model, info["missing_keys"]):
+        raise heads.refusal(head, name, settings)
+    refuse_misfit(name, shape.name, info["missing_keys"], info["mismatched_keys"])
+    with refusing(f"{name} ({shape.name}) cannot be traced: a first, tiny text already fails."):
+        records = bool(capture.prepare(model))
+    return model, records
+
+
+def quiet() -> None:
+    """Silences transformers' progress bars and remarks, which would fill the server's log; faults become refusals."""
+    import transformers
+
+    transformers.utils.logging.disable_progress_bar()
+    transformers.utils.logging.set_verbosity_error()
+
+
+def refuse_misfit(name: str, class_name: str, missing: Iterable[str], mismatched: Iterable[object]) -> None:
+    """Raises Refusal when weights would have been made up: the maps would look real and mean nothing."""
+    lacking = sorted(key for key in missing if not _HARMLESS.search(key))
+    if lacking or any(True for _ in mismatched):
+        what = f"{len(lacking)} of its tensors are missing, such as {lacking[0]}" if lacking else "shapes differ"
+        raise Refusal(
+            f"The weights of {name} do not fit its architecture {class_name}: {what}. Pick another model.",
+            way_out="embedded",
+        )
+
+
+def _tokenizer(files: checkpoint.Checkpoint, name: str) -> Any:
+    from transformers import AutoTokenizer
+
+    extra = {"gguf_file": files.gguf.name} if files.gguf else {}
+    with refusing(f"The tokenizer of {name} cannot be opened: its files are damaged or need other packages."):
+        tokenizer = AutoTokenizer.from_pretrained(
+            str(files.folder), local_files_only=True, trust_remote_code=False, **extra
+        )
+        ordinary = len(tokenizer.get_vocab()) - len(set(tokenizer.all_special_tokens))
+    if ordinary < 1:  # what transformers makes up when the files are missing knows special tokens only
+        raise Refusal(f"{name} comes without a vocabulary, so no text can be read with it. Add its tokenizer.json.")
+    return tokenizer
+
+
+def _gguf_config(files: checkpoint.Checkpoint, name: str) -> dict[str, Any]:
+    from transformers import AutoConfig
+
+    with refusing(f"The GGUF file of {name} cannot be read."):
+        config = AutoConfig.from_pretrained(str(files.folder), gguf_file=files.gguf.name if files.gguf else None)
+        return dict(config.to_dict())
+
+
+def set_threads(settings: Settings) -> None:
+    """Sets torch's threads per forward pass, for the whole process."""
+    import torch
+
+    if torch.get_num_threads() != settings.forward_threads:
+        torch.set_num_threads(settings.forward_threads)
+
+
+def tidy() -> None:
+    """Frees evicted models, then takes what stays out of the garbage collector's sight.
+
+    With torch and transformers loaded, a full collection costs 170 ms, and Streamlit runs one after every script run.
+    Unfreezing first lets models that have been evicted since be collected.
+    """
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()

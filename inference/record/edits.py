@@ -1,0 +1,174 @@
+"""Edits applied inside the attention function: which heads of which sample change in the call that is being computed.
+
+Like a recording, the edits of a pass are a context variable, so threads that share a model do not mix.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from attention.edits import Ablate, Cut, Edit, Hide, Mute, Uniform, pack
+from inference.errors import Refusal
+
+if TYPE_CHECKING:
+    from inference.record.interface import Call
+
+HEADS = "_headlight_heads"  # on a prepared model: its heads by part, a number for each layer
+
+Place = tuple[str, int]  # part, layer
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """What becomes of one call. ``silent`` and ``moved``, (sample, head): who says nothing, who looks elsewhere."""
+
+    silent: Tensor
+    moved: Tensor
+    call: Call  # as the moved heads compute it
+
+
+@dataclass(eq=False)
+class Editor:
+    """The edits of one forward pass, by place and sample; counts the calls of each part to know the layer."""
+
+    places: Mapping[Place, Sequence[tuple[int, Edit]]]
+    part_of: Any  # Call -> the part that it belongs to
+    seen: Counter[str] = field(default_factory=Counter)
+
+    def change(self, call: Call) -> Change | None:
+        """What the edits make of this call; None where they leave it alone. Asked once for every call, in order."""
+        part = self.part_of(call)
+        found = [edit for edit in self.places.get((part, self.seen[part]), ()) if _is_there(call, edit[1])]
+        self.seen[part] += 1
+        return _change(call, found) if found else None
+
+
+_editor: ContextVar[Editor | None] = ContextVar("headlight_editor", default=None)
+
+
+def editor() -> Editor | None:
+    """The edits of the pass that this thread computes, if there are any."""
+    return _editor.get()
+
+
+@contextmanager
+def editing(model: Any, edits: Sequence[Sequence[Edit]]) -> Iterator[None]:
+    """Applies edits to one forward pass of a prepared model inside the block: a sequence of them for each sample.
+
+    Those that name tokens which the pass does not have do nothing: of a text that is being written, they wait.
+    Raises Refusal for a model whose attention cannot be changed, and for a layer or a head that it does not have.
+    """
+    if not any(edits):
+        yield
+        return
+    from inference.record.records import part_namer
+
+    token = _editor.set(Editor(_by_place(model, edits), part_namer(model)))
+    try:
+        yield
+    finally:
+        _editor.reset(token)
+
+
+def check(model: Any, edits: Sequence[Edit], queries: Mapping[str, int], keys: Mapping[str, int]) -> None:
+    """Raises Refusal for edits that name tokens, by part, that a text does not have; the rest as ``editing`` does."""
+    for (part, _), found in _by_place(model, [edits]).items():
+        for _, edit in found:
+            query = edit.query if isinstance(edit, Cut) else 0
+            key = edit.key if isinstance(edit, Cut | Hide | Mute) else 0
+            if query >= queries[part] or key >= keys[part]:
+                there = (
+                    f"{queries[part]} tokens look" if query >= queries[part] else f"{keys[part]} tokens are looked at"
+                )
+                raise Refusal(
+                    f"The edit {pack([edit])} names a token that is not there: here {there}, counted from 0. Pick"
+                    " others.",
+                    way_out="text",
+                )
+
+
+def _by_place(model: Any, edits: Sequence[Sequence[Edit]]) -> dict[Place, list[tuple[int, Edit]]]:
+    heads: Mapping[str, Sequence[int]] | None = getattr(model, HEADS, None)
+    if not heads:
+        raise Refusal(
+            f"{type(model).__name__} computes its attention in code of its own, which cannot be changed from outside."
+            " Pick a model such as BERT or GPT-2."
+        )
+    places: dict[Place, list[tuple[int, Edit]]] = {}
+    for sample, mine in enumerate(edits):
+        for edit in mine:
+            part = edit.part or next(iter(heads))
+            layers = heads.get(part, ())
+            head = 0 if isinstance(edit, Hide | Mute) else edit.head
+            if edit.layer >= len(layers) or head >= layers[edit.layer]:
+                has = f"{len(layers)} layers of {max(layers)} heads" if layers else "no such part"
+                raise Refusal(
+                    f"The edit {pack([edit])} names a head that is not there: the {part} of this model has {has},"
+                    " counted from 0. Pick another."
+                )
+            places.setdefault((part, edit.layer), []).append((sample, edit))
+    return places
+
+
+def _is_there(call: Call, edit: Edit) -> bool:
+    query = edit.query if isinstance(edit, Cut) else 0
+    key = edit.key if isinstance(edit, Cut | Hide | Mute) else 0
+    return query < call.query.shape[2] and key < call.key.shape[2]
+
+
+def _change(call: Call, found: Sequence[tuple[int, Edit]]) -> Change:
+    batch, heads = call.query.shape[:2]
+    silent, moved, even = torch.zeros(3, batch, heads, dtype=torch.bool, device=call.query.device)
+    for sample, edit in found:
+        if isinstance(edit, Ablate):
+            silent[sample, edit.head] = True
+        elif isinstance(edit, Hide | Mute):
+            moved[sample] = True
+        else:
+            (even if isinstance(edit, Uniform) else moved)[sample, edit.head] = True
+    edited = _evened(call, even) if bool(even.any()) else call
+    hidden = [(sample, edit) for sample, edit in found if isinstance(edit, Cut | Hide)]
+    edited = _hidden(edited, hidden) if hidden else edited
+    mute = [(sample, edit.key) for sample, edit in found if isinstance(edit, Mute)]
+    return Change(silent, moved | even, _muted(edited, mute) if mute else edited)
+
+
+def _evened(call: Call, even: Tensor) -> Call:
+    """The call with every score of those heads zero, so that the softmax is even over what the mask lets through."""
+    wide = even[:, :, None, None]
+    bias, sinks = call.bias, call.sinks
+    if bias is not None:
+        bias = torch.where(wide & (bias > torch.finfo(bias.dtype).min / 2), 0, bias)
+    if sinks is not None:  # a sink is no key, so it gets nothing
+        sinks = sinks.flatten().expand_as(even).masked_fill(even, -torch.inf)
+    return replace(call, query=call.query.masked_fill(wide, 0), bias=bias, sinks=sinks)
+
+
+def _hidden(call: Call, hidden: Sequence[tuple[int, Cut | Hide]]) -> Call:
+    """The call with the scores of those pairs at minus infinity."""
+    shape = (*call.query.shape[:3], call.key.shape[2])
+    bias = torch.zeros(shape, dtype=call.query.dtype, device=call.query.device)
+    if call.bias is not None:
+        bias += call.bias
+    for sample, edit in hidden:
+        if isinstance(edit, Cut):
+            bias[sample, edit.head, edit.query, edit.key] = -torch.inf
+        else:
+            bias[sample, :, :, edit.key] = -torch.inf
+    return replace(call, bias=bias)
+
+
+def _muted(call: Call, mute: Sequence[tuple[int, int]]) -> Call:
+    """The call with the values of those (sample, key) at zero."""
+    value = call.value.expand(call.query.shape[0], *call.value.shape[1:]).clone()
+    for sample, key in mute:
+        value[sample, :, key] = 0
+    return replace(call, value=value)

@@ -1,0 +1,158 @@
+"""Architectures that compute attention in code of their own: their finished maps, as they report them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attention.record import MapRecord
+from inference.errors import Refusal
+from inference.record import bands
+from inference.record.interface import own
+from inference.record.records import numpy
+from inference.record.spans import Pair, Spans
+
+ALONE = "_headlight_alone"  # on a model with one side: which part its maps are
+LONGEST = "_headlight_longest"  # tokens up to which a model attends as its maps say
+LARGEST = 4 * 2**30  # bytes of finished maps of one text
+SIDES = {"encoder": (0, 0), "decoder": (1, 1), "cross": (1, 0)}  # of queries and of keys: 0 source, 1 target
+BANDED = ("longformer", "led")
+
+Parts = dict[str, tuple[MapRecord, ...]]
+
+
+class NoMaps(Refusal):
+    """This architecture reports no attention, or none of whole texts."""
+
+
+def prepare(model: Any, given: dict[str, Tensor]) -> None:
+    """Have this model compute its maps, and find what part they are: "encoder", or "decoder" if it looks back only.
+
+    ``given`` is a tiny input. Raises NoMaps for an architecture that reports none of whole texts.
+    """
+    model.config._attn_implementation = "eager"
+    _settle_bigbird(model)
+    setattr(model, ALONE, "encoder")
+    [found], _ = parts(model, given, (None, None))
+    if set(found) == {"encoder"}:
+        following = found["encoder"][0].maps.diagonal(1, 1, 2)  # from each token to the next one
+        setattr(model, ALONE, "encoder" if following.any() else "decoder")
+
+
+def parts(model: Any, inputs: dict[str, Tensor], spans: Pair, largest: int = LARGEST) -> tuple[list[Parts], Any]:
+    """For each sample its maps by part, and the model's output.
+
+    Raises NoMaps for models that report no attention, or report it in pieces; Refusal for texts that are too long.
+    """
+    widths = _widths(inputs)
+    _refuse_sparse(model, widths[0], spans[0])
+    _refuse_large(model, max(width or 0 for width in widths), largest)
+    with torch.inference_mode():
+        output = model(**inputs, output_attentions=True)
+    reported = _reported(model, output)
+    batch = next(iter(inputs.values())).shape[0]
+    samples: list[Parts] = [{} for _ in range(batch)]
+    for part, layers in reported.items():
+        sizes = tuple(widths[side] for side in SIDES[part])
+        for sample, found in enumerate(samples):
+            wholes = list(_wholes(model, output, part, layers, sample, spans[0]))
+            _refuse_pieces(model, part, wholes, sizes)
+            found[part] = tuple(_record(maps, part, sample, spans) for maps in wholes)
+    return samples, output
+
+
+def _widths(inputs: dict[str, Tensor]) -> tuple[int | None, int | None]:
+    """Tokens of source and target as given, padding included; None where these are no tokens."""
+    names = ("input_ids", "decoder_input_ids")
+    if "encoder_hidden_states" in inputs:
+        names = ("encoder_hidden_states", "input_ids")
+    source, target = (inputs[name].shape[1] if name in inputs else None for name in names)
+    return source, target if target is not None else source
+
+
+def _reported(model: Any, output: Any) -> dict[str, Sequence[Tensor]]:
+    """The maps of an output by part, a tensor for each layer."""
+    names = {
+        "encoder_attentions": "encoder",
+        "decoder_attentions": "decoder",
+        "cross_attentions": "cross",
+        "attentions": getattr(model, ALONE),
+    }
+    found = {part: output.get(name) for name, part in names.items() if output.get(name)}
+    if not found:
+        raise NoMaps(f"{type(model).__name__} reports no attention. Pick a Transformer such as BERT or GPT-2.")
+    return found
+
+
+def _wholes(
+    model: Any, output: Any, part: str, layers: Sequence[Tensor], sample: int, source: Spans | None
+) -> Iterator[Tensor]:
+    """One sample's maps, each (head, query, key) where the model reports such."""
+    if part != "encoder" or model.config.model_type not in BANDED:
+        yield from (layer[sample] if isinstance(layer, Tensor) else layer for layer in layers)
+        return
+    rows = output.get("encoder_global_attentions") or output.get("global_attentions") or [None] * len(layers)
+    for layer, window, beside in zip(layers, model.config.attention_window, rows, strict=True):
+        real = slice(0, layer.shape[2]) if source is None else source.places[sample]
+        yield bands.whole(layer[sample], window, None if beside is None else beside[sample], real)
+
+
+def _record(maps: Tensor, part: str, sample: int, spans: Pair) -> MapRecord:
+    """One layer's map without padding."""
+    sides = [spans[side] for side in SIDES[part]]
+    rows, cols = (
+        slice(0, length) if side is None else side.cut(sample, length)
+        for side, length in zip(sides, maps.shape[1:], strict=True)
+    )
+    return MapRecord(numpy(*own(maps[:, rows, cols])))
+
+
+def _settle_bigbird(model: Any) -> None:
+    """BigBird turns itself to full attention at its first short text and stays there, unseen by who asks for maps.
+
+    Beyond that length it puts the first block into some softmaxes several times and reports it once: rows of these
+    maps do not sum to one, so such texts are refused.
+    """
+    config = model.config
+    if getattr(config, "attention_type", None) == "block_sparse":
+        setattr(model, LONGEST, (5 + 2 * config.num_random_blocks) * config.block_size)
+        outermost = next(module for module in model.modules() if hasattr(module, "set_attention_type"))
+        outermost.set_attention_type("original_full")
+
+
+def _refuse_sparse(model: Any, width: int | None, source: Spans | None) -> None:
+    longest = getattr(model, LONGEST, None)
+    tokens = (width or 0) if source is None else max(place.stop - place.start for place in source.places)
+    if longest is not None and tokens > longest:
+        raise Refusal(
+            f"{type(model).__name__} attends sparsely beyond {longest} tokens, which cannot be shown; "
+            f"this text has {tokens}. Shorten the text.",
+            way_out="text",
+        )
+
+
+def _refuse_large(model: Any, tokens: int, largest: int) -> None:
+    config = model.config.get_text_config()
+    sides = 3 if getattr(config, "is_encoder_decoder", False) else 1
+    layers, heads = getattr(config, "num_hidden_layers", 12), getattr(config, "num_attention_heads", 12)
+    needs = sides * layers * heads * tokens**2 * 4
+    if needs > largest:
+        raise Refusal(
+            f"{type(model).__name__} gives finished maps only; for {tokens} tokens they take {needs / 2**30:.1f} GiB, "
+            f"more than the {largest / 2**30:.1f} GiB allowed. Shorten the text.",
+            way_out="text",
+        )
+
+
+def _refuse_pieces(model: Any, part: str, wholes: Sequence[Any], sizes: Sequence[int | None]) -> None:
+    """Blocks, pooled tokens and the like: a row would not say which token it belongs to."""
+    for maps in wholes:
+        fits = isinstance(maps, Tensor) and maps.ndim == 3
+        if not fits or any(size not in (None, length) for size, length in zip(sizes, maps.shape[1:], strict=True)):
+            raise NoMaps(
+                f"{type(model).__name__} reports the attention of its {part} in pieces, not as a map of all tokens, "
+                "which cannot be shown. Pick a Transformer such as BERT or GPT-2."
+            )

@@ -1,0 +1,247 @@
+"""The attention function that models are loaded with: plain attention, which notes its arguments inside a recording.
+
+Which recording a call belongs to is a context variable, so threads that share a model do not mix, and nothing of a
+model is switched between requests. What becomes of the notes is ``records.py``'s to know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers.integrations.sdpa_attention import repeat_kv, sdpa_attention_forward
+
+from inference.record import edits
+
+PATH = "_headlight_path"  # where a module stands in its model; layer_idx is missing or repeated in many
+
+# What scaled_dot_product_attention runs on a CPU, asked for its second result too. Private to torch, so it may be gone.
+FLASH = getattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu", None)
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """The arguments of one attention, and its log-sum-exp where the kernel gives it for free."""
+
+    path: str
+    query: Tensor  # (batch, head, query, channel)
+    key: Tensor  # (batch, kv_head, key, channel)
+    value: Tensor  # (batch, kv_head, key, channel)
+    mask: Tensor | None  # (batch or 1, head or 1, query, key), bool or additive
+    bias: Tensor | None  # (batch or 1, head, query, key)
+    scale: float
+    causal: bool  # the module's own rule, before the length of the text is looked at
+    softcap: float | None
+    sinks: Tensor | None  # (head,), or (batch, head) where an edit took some away
+    lse: Tensor | None = None  # (batch, head, query)
+
+    @property
+    def looks_back(self) -> bool:
+        """Whether its own rule hides later keys here; a mask, where there is one, already says so."""
+        return self.causal and self.mask is None and self.query.shape[2] > 1
+
+
+@dataclass(eq=False)
+class Tape:
+    """What one recording has noted, in the order of the calls."""
+
+    calls: list[Call] = field(default_factory=list)
+    additive: dict[tuple[Any, ...], tuple[Tensor, Tensor]] = field(default_factory=dict)
+
+    def note(self, call: Call, lse: Tensor | None) -> None:
+        """Keeps a call, holding no memory but its own."""
+        query, key, value = own(call.query, call.key, call.value)
+        self.calls.append(replace(call, query=query, key=key, value=value, lse=lse))
+
+    def add_form(self, mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
+        """A mask as numbers to add, which is what the kernel takes; made once for all layers that share the mask."""
+        if mask is None or mask.dtype != torch.bool:
+            return mask
+        where = place(mask)
+        if where not in self.additive:
+            form = torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, -torch.inf)
+            self.additive[where] = (mask, form)  # the mask is kept, so that its place stays its own
+        return self.additive[where][1]
+
+
+_tape: ContextVar[Tape | None] = ContextVar("headlight_tape", default=None)
+
+
+@contextmanager
+def recording(tape: Tape | None = None) -> Iterator[Tape]:
+    """Notes every attention that this thread computes inside the block, on a new tape or on the one given.
+
+    The block runs without gradients.
+
+    >>> with recording() as tape:
+    ...     output, _ = attend(torch.nn.Identity(), *torch.ones(3, 1, 2, 5, 4), None, is_causal=False)
+    >>> output.shape, tape.calls[0].query.shape, tape.calls[0].scale
+    (torch.Size([1, 5, 2, 4]), torch.Size([1, 2, 5, 4]), 0.5)
+    """
+    tape = Tape() if tape is None else tape
+    token = _tape.set(tape)
+    try:
+        with torch.inference_mode():
+            yield tape
+    finally:
+        _tape.reset(token)
+
+
+def place(tensor: Tensor | None) -> tuple[Any, ...]:
+    """What two tensors have in common when they show the same memory in the same way."""
+    return () if tensor is None else (tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype)
+
+
+def own(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """The same tensors, copied where they keep much more memory alive than they show: a fused projection, a batch.
+
+    Views that together show most of one memory stay views.
+    """
+    shown: dict[int, int] = {}
+    for tensor in tensors:
+        memory = tensor.untyped_storage().data_ptr()
+        shown[memory] = shown.get(memory, 0) + tensor.nbytes
+    return tuple(
+        tensor.clone() if storage.nbytes() > 1.5 * shown[storage.data_ptr()] else tensor
+        for tensor, storage in ((tensor, tensor.untyped_storage()) for tensor in tensors)
+    )
+
+
+def attend(
+    module: torch.nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    dropout: float = 0.0,
+    scaling: float | None = None,
+    is_causal: bool | None = None,
+    position_bias: Tensor | None = None,
+    softcap: float | None = None,
+    s_aux: Tensor | None = None,
+    **extra: Any,
+) -> tuple[Tensor, None]:
+    """Attention with transformers' calling convention: output (batch, query, head, channel), and no weights."""
+    tape, editor = _tape.get(), edits.editor()
+    plain = softcap is None and s_aux is None
+
+    def unrecorded() -> Tensor:
+        given = {"scaling": scaling, "is_causal": is_causal, "position_bias": position_bias, **extra}
+        result: Tensor = sdpa_attention_forward(module, query, key, value, attention_mask, **given)[0]
+        return result
+
+    if tape is None and editor is None and plain:
+        return unrecorded(), None
+    scale = query.shape[-1] ** -0.5 if scaling is None else float(scaling)
+    causal = bool(getattr(module, "is_causal", True) if is_causal is None else is_causal)
+    path = str(getattr(module, PATH, ""))
+    call = _without_empty(Call(path, query, key, value, attention_mask, position_bias, scale, causal, softcap, s_aux))
+    lse: Tensor | None = None
+    if not plain:
+        output, lse = _by_formula(call)
+    elif tape is not None:
+        output, lse = _by_kernel(call, tape)
+    else:
+        output = unrecorded().transpose(1, 2)
+    change = None if editor is None else editor.change(call)
+    if change is not None:
+        call, output, lse = _changed(call, change, output, lse)
+    if tape is not None:
+        tape.note(call, lse)
+    return output.transpose(1, 2).contiguous(), None
+
+
+def _changed(
+    call: Call, change: edits.Change, output: Tensor, lse: Tensor | None
+) -> tuple[Call, Tensor, Tensor | None]:
+    """The call as edited, with its output and log-sum-exp; heads that no edit names keep theirs bit for bit."""
+    if bool(change.moved.any()):
+        call = change.call
+        other, sums = _by_formula(call)
+        output = torch.where(change.moved[:, :, None, None], other, output)
+        lse = None if lse is None else torch.where(change.moved[:, :, None], sums, lse)
+    return call, output.masked_fill(change.silent[:, :, None, None], 0), lse
+
+
+def _without_empty(call: Call) -> Call:
+    """A call without the empty keys at the end of a cache of fixed size, as plain attention leaves them out."""
+    tokens = call.query.shape[2]
+    if not call.looks_back or call.key.shape[2] <= tokens:
+        return call
+    bias = None if call.bias is None else call.bias[..., :tokens]
+    return replace(call, key=call.key[:, :, :tokens], value=call.value[:, :, :tokens], bias=bias)
+
+
+def _by_kernel(call: Call, tape: Tape) -> tuple[Tensor, Tensor | None]:
+    """Output and log-sum-exp from torch's flash kernel for CPUs; from plain attention, without the sum, elsewhere."""
+    query, key, value = call.query, call.key, call.value
+    mask, causal = tape.add_form(call.mask, query.dtype), call.looks_back
+    if call.bias is not None:
+        mask, causal = _with_bias(call, mask), False
+    if FLASH is not None and _fits_flash(query, key, value, mask):
+        # Scaled before the product, as a record computes its scores: where these are large, the roundings of a score
+        # and of its row's sum then cancel in exp(score - sum). The other order costs 1e-5 of a weight at scores of 40.
+        output, lse = FLASH(query * call.scale, key, value, 0.0, causal, attn_mask=mask, scale=1.0)
+        return output, lse
+    output = torch.nn.functional.scaled_dot_product_attention(
+        query, key, value, mask, is_causal=causal, scale=call.scale, enable_gqa=query.shape[1] != key.shape[1]
+    )
+    return output, None
+
+
+def _fits_flash(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> bool:
+    """What the kernel silently takes for granted. Half precision is left out: its sums are not those of float32."""
+    same = len({t.shape[-1] for t in (query, key, value)}) == len({t.shape[0] for t in (query, key, value)}) == 1
+    steps = all(t.stride(-1) == 1 for t in (query, key, value))
+    numbers = query.dtype == torch.float32 and (mask is None or mask.dtype == torch.float32)
+    return query.device.type == "cpu" and numbers and same and steps
+
+
+def _with_bias(call: Call, mask: Tensor | None) -> Tensor:
+    """Bias and additive mask, or the rule of looking back, as one additive mask."""
+    assert call.bias is not None
+    if mask is not None:
+        return call.bias + mask
+    return torch.where(_triangle(call), call.bias, -torch.inf) if call.looks_back else call.bias
+
+
+def _triangle(call: Call) -> Tensor:
+    """Which keys stand at or before each query, (query, key)."""
+    tokens = call.query.shape[2]
+    return torch.ones(tokens, tokens, dtype=torch.bool, device=call.query.device).tril()
+
+
+def _by_formula(call: Call) -> tuple[Tensor, Tensor]:
+    """Output and log-sum-exp for what no kernel knows: soft caps (arXiv:2408.00118) and sinks, in float32."""
+    weights, lse = weigh(call)
+    groups = call.query.shape[1] // call.key.shape[1]
+    return weights.to(call.value.dtype) @ repeat_kv(call.value, groups), lse
+
+
+def weigh(call: Call, lse: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """Attention weights (batch, head, query, key) and log-sum-exp (batch, head, query) of a call, in float32.
+
+    ``lse`` is the latter where it is known already.
+    """
+    groups = call.query.shape[1] // call.key.shape[1]
+    scores = (call.query.float() * call.scale) @ repeat_kv(call.key, groups).float().transpose(2, 3)
+    if call.softcap is not None:
+        scores = torch.tanh(scores / call.softcap) * call.softcap
+    if call.bias is not None:
+        scores = scores + call.bias
+    if call.mask is not None:
+        boolean = call.mask.dtype == torch.bool
+        scores = scores.masked_fill_(~call.mask, -torch.inf) if boolean else scores.add_(call.mask)
+    elif call.looks_back:
+        scores.masked_fill_(~_triangle(call), -torch.inf)
+    if lse is None:
+        lse = scores.logsumexp(-1)
+        if call.sinks is not None:
+            lse = torch.logaddexp(lse, call.sinks.float().reshape(-1, scores.shape[1], 1))
+    lse = lse.masked_fill(~lse.isfinite(), 0)  # a row with every key masked, whose weights are then zero
+    return scores.sub_(lse.unsqueeze(-1)).exp_(), lse

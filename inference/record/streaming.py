@@ -1,0 +1,86 @@
+"""Attention maps of a batch of texts, one layer after the other: nothing of the pass is kept but what is taken from it.
+
+A trace keeps every layer's queries, keys and values, because nobody knows yet what will be looked at. Who knows it
+takes it here while the model runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+from transformers.integrations.sdpa_attention import repeat_kv
+
+from attention.mask import Array
+from inference.errors import Refusal, refusing
+from inference.load.loading import Loaded
+from inference.record import capture
+from inference.record.interface import Call, Tape, recording, weigh
+from inference.record.records import numpy
+
+MOST_BYTES = 2**26  # of the maps that are held at once, where one head's do not take more
+
+Take = Callable[[int, int, Array], None]  # layer, first head, maps (text, head, query, key); padding is meaningless
+
+
+def stream(loaded: Loaded, inputs: dict[str, Tensor], lengths: Sequence[int], take: Take) -> None:
+    """Hands every layer's maps to ``take``, some heads at a time, in one forward pass over a right-padded batch.
+
+    Of an encoder-decoder, its encoder's. Raises Refusal when the model fails on it, or when a model with two sides
+    gives finished maps only.
+    """
+    two = loaded.id.kind == "encoder-decoder"
+    if two and not loaded.records:
+        raise Refusal(
+            f"The encoder of {loaded.id.name} cannot be read alone. Pick an encoder such as BERT, a decoder such as"
+            " GPT-2, or an encoder–decoder such as T5.",
+            way_out="embedded",
+        )
+    with refusing(f"{loaded.id.name} failed while reading these texts. Change them or pick another model."):
+        if not loaded.records:
+            _finished(loaded.model, inputs, lengths, take)
+            return
+        model = loaded.model.get_encoder() if two else loaded.model
+        with recording(_Stream(take=take)):
+            model(**inputs)
+
+
+@dataclass(eq=False, kw_only=True)
+class _Stream(Tape):
+    """Hands every attention on and keeps nothing."""
+
+    take: Take
+    layer: int = 0
+
+    def note(self, call: Call, lse: Tensor | None) -> None:
+        """One layer's maps, in blocks of heads."""
+        texts, heads, queries, _ = call.query.shape
+        step = max(1, MOST_BYTES // (4 * texts * queries * call.key.shape[2]))
+        groups = heads // call.key.shape[1]
+        key = repeat_kv(call.key, groups)
+        for first in range(0, heads, step):
+            some = slice(first, first + step)
+            bias = call.bias if call.bias is None or call.bias.shape[1] == 1 else call.bias[:, some]
+            mask = call.mask if call.mask is None or call.mask.shape[1] == 1 else call.mask[:, some]
+            sinks = None if call.sinks is None else call.sinks.reshape(-1, heads)[:, some]
+            part = replace(call, query=call.query[:, some], key=key[:, some], bias=bias, mask=mask, sinks=sinks)
+            sums = None if lse is None else lse[:, some]
+            self.take(self.layer, first, numpy(weigh(part, sums)[0]))
+        self.layer += 1
+
+
+def _finished(model: Any, inputs: dict[str, Tensor], lengths: Sequence[int], take: Take) -> None:
+    """The same from an architecture that gives its finished maps only."""
+    samples = capture.record_parts(model, inputs, list(lengths))
+    [part] = samples[0]
+    width = max(lengths)
+    for layer in range(len(samples[0][part])):
+        records = [sample[part][layer] for sample in samples]
+        maps = np.zeros((len(records), records[0].heads, width, width), dtype=np.float32)
+        for text, record in enumerate(records):
+            for head in range(record.heads):
+                maps[text, head, : record.queries, : record.keys] = record.weights(head)
+        take(layer, 0, maps)

@@ -1,0 +1,197 @@
+"""Blanks in a text: what the reader hid or typed as [MASK], as positions of the mask token in what the model reads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from attention.tokens import TokenRow
+from inference.answers.inputs import read
+from inference.errors import Refusal
+from inference.load.loading import Loaded
+from inference.questions.masked import BlankRequest, lies_in
+from inference.text.accepted import check_text
+from inference.text.pieces import readable, role
+from inference.text.reading import Reading
+
+TYPED = "[MASK]"  # what everybody types, whatever the model's own token is
+MOST = 20  # blanks at once: more are no text that a model could guess from
+
+
+@dataclass(frozen=True)
+class Blanked:
+    """A text with blanks as one model reads it."""
+
+    reading: Reading  # mask tokens in the blanks
+    row: TokenRow  # before anything was hidden; places are those of the text as it was given
+    positions: tuple[int, ...]  # of the blanks, ascending
+    text: str  # with mask tokens in the blanks
+    pair: str | None
+    whole: bool  # whether reading that text gives this very reading
+
+
+def prepare(loaded: Loaded, question: BlankRequest[Any]) -> Blanked:
+    """The question's text with its blanks; raises Refusal for a text without any, or with too many."""
+    mask, token = mask_of(loaded)
+    reading, row = as_read(loaded, question.text, question.pair, question.cut)
+    typed = {at for at, one in enumerate(reading.ids) if one == token and row.words[at] is not None}
+    chosen = {at for at in range(len(row)) if at not in typed and lies_in(row, at, question.hidden)}
+    positions = tuple(sorted(typed | chosen))
+    _refuse_odd(positions)
+    hidden = hide(reading, positions, token)
+    covered = [
+        _cover(_with(mask, given), reading.row, chosen, segment, mask)
+        for segment, given in enumerate([question.text, question.pair or ""])
+    ]
+    text, pair = covered[0], None if question.pair is None else covered[1]
+    return Blanked(hidden, row, positions, text, pair, _reads_back(loaded, text, pair, hidden, question.cut))
+
+
+def as_read(loaded: Loaded, text: str, pair: str | None, cut: int | None) -> tuple[Reading, TokenRow]:
+    """The text with the model's own mask token for every [MASK], and its row with places in the text as it was given.
+
+    Raises Refusal for texts that the model cannot read.
+    """
+    mask, _ = mask_of(loaded)
+    reading = read(loaded, _with(mask, text), None if pair is None else _with(mask, pair), cut)
+    return reading, _given(reading.row, [text, pair or ""], mask)
+
+
+def mask_of(loaded: Loaded) -> tuple[str, int]:
+    """The model's mask token and its number; raises Refusal where its tokenizer has none."""
+    tokenizer = loaded.reader.tokenizer
+    mask, token = getattr(tokenizer, "mask_token", None), getattr(tokenizer, "mask_token_id", None)
+    if not isinstance(mask, str) or not isinstance(token, int):
+        raise Refusal(f"The tokenizer of {loaded.id.name} has no mask token, so no word can be hidden from it.")
+    return mask, token
+
+
+def hide(reading: Reading, positions: Collection[int], token: int) -> Reading:
+    """The reading with the mask token, number ``token``, at these positions."""
+    ids = tuple(token if at in positions else one for at, one in enumerate(reading.ids))
+    return replace(reading, row=replace(reading.row, ids=ids))
+
+
+def put(reading: Reading, at: int, tokens: Sequence[int]) -> Reading:
+    """The reading with several tokens in the place of one."""
+    places = [*range(at), *[at] * len(tokens), *range(at + 1, len(reading.ids))]
+    wide = reading.pick(places)
+    ids = (*wide.ids[:at], *tokens, *wide.ids[at + len(tokens) :])
+    return replace(wide, row=replace(wide.row, ids=ids))
+
+
+def pieces_of(loaded: Loaded, row: TokenRow, texts: Sequence[str], at: int, word: str) -> list[int]:
+    """The pieces of a word where token ``at`` of the given texts stands; raises Refusal where it cannot stand there."""
+    check_text(word, "word", longest=100)
+    span, segment, mask = row.spans[at], row.segments[at], mask_of(loaded)[0]
+    shared = [place for place, other in enumerate(row.spans) if other == span and row.segments[place] == segment]
+    if span is None or shared != [at]:
+        raise Refusal("The blank is a part of a character, where no word can stand.")
+    changed = [*texts]
+    changed[segment] = texts[segment][: span[0]] + word + texts[segment][span[1] :]
+    start = len(_with(mask, texts[segment][: span[0]]))
+    end = start + len(word)
+    reading = read(loaded, _with(mask, changed[0]), _with(mask, changed[1]) if len(changed) > 1 else None)
+    inside = _inside(reading.row, segment, start, end)
+    pieces = [reading.ids[place] for place in inside]
+    if mask_of(loaded)[1] in pieces:
+        raise Refusal(f"{TYPED} is a blank itself.")
+    if loaded.reader.tokenizer.unk_token_id in pieces:
+        raise Refusal("It is not in the vocabulary, nor are its parts.")
+    return pieces
+
+
+def _inside(row: TokenRow, segment: int, start: int, end: int) -> list[int]:
+    """Positions of the tokens between two places of a text; raises Refusal where one also reaches beyond them."""
+    found: list[int] = []
+    for at, span in enumerate(row.spans):
+        if span is None or row.segments[at] != segment or row.words[at] is None:
+            continue
+        if span[0] < end and start < span[1]:
+            if span[0] < start or end < span[1]:
+                raise Refusal("It grows together with its neighbours there.")
+            found.append(at)
+    if not found:
+        raise Refusal("The model finds nothing to read in it.")
+    first = found[0]
+    while first > 0 and row.spans[first - 1] is None and row.words[first - 1] == row.words[found[0]]:
+        first -= 1  # a mark for a space, which has no place in the text
+    return list(range(first, found[-1] + 1))
+
+
+def ordinary(row: TokenRow, mask: int) -> list[int]:
+    """Positions of the text's own tokens: neither special ones nor blanks."""
+    return [at for at, word in enumerate(row.words) if word is not None and row.ids[at] != mask]
+
+
+def shown(loaded: Loaded, tokens: Sequence[int], begins: bool = False) -> list[str]:
+    """Pieces of the vocabulary as people read them; "…" before one that goes on from the piece before it.
+
+    ``begins``: they stand at the beginning of a text, where some vocabularies mark no beginning of a word.
+    """
+    reader = loaded.reader
+    return [
+        _shown(piece, reader.style, reader.is_special(one), begins) if piece else f"[{one}]"  # a row without a piece
+        for piece, one in zip(reader.raw_pieces(tokens), tokens, strict=True)
+    ]
+
+
+def _shown(piece: str, style: str, special: bool, begins: bool) -> str:
+    if special:
+        return piece
+    text = readable(piece, style)
+    if style == "suffix":
+        return text if piece.endswith("</w>") else f"{text}…"
+    goes_on = role(piece, style) == "inside" and not (begins and style != "wordpiece")
+    return f"…{text}" if goes_on else text
+
+
+def _with(mask: str, text: str) -> str:
+    return text.replace(TYPED, mask)
+
+
+def _given(row: TokenRow, texts: list[str], mask: str) -> TokenRow:
+    """The row with places in the texts as they were given, where [MASK] may be shorter or longer than the mask."""
+    ends = [[found.end() for found in re.finditer(re.escape(TYPED), text)] for text in texts]
+    more = len(mask) - len(TYPED)
+
+    def back(place: int, segment: int) -> int:
+        passed = sum(end + more * count <= place for count, end in enumerate(ends[segment], start=1))
+        return place - more * passed
+
+    spans = tuple(
+        None if span is None else (back(span[0], segment), back(span[1], segment))
+        for span, segment in zip(row.spans, row.segments, strict=True)
+    )
+    return replace(row, spans=spans)
+
+
+def _refuse_odd(positions: Sequence[int]) -> None:
+    if not positions:
+        raise Refusal(f"No word is hidden. Click a word, or type {TYPED} where one is to be guessed.", way_out="text")
+    if len(positions) > MOST:
+        raise Refusal(
+            f"{len(positions)} pieces are hidden; at most {MOST} are guessed at once. Uncover some.",
+            way_out="text",
+            details={"blanks": len(positions), "limit": MOST},
+        )
+
+
+def _cover(text: str, row: TokenRow, chosen: Collection[int], segment: int, mask: str) -> str:
+    """The text with the mask token in the place of each chosen token."""
+    before = len(text) + 1
+    for at in sorted(chosen, reverse=True):
+        span = row.spans[at]
+        if span is not None and row.segments[at] == segment and span[1] <= before:
+            text = text[: span[0]] + mask + text[span[1] :]
+            before = span[0]
+    return text
+
+
+def _reads_back(loaded: Loaded, text: str, pair: str | None, hidden: Reading, cut: int | None) -> bool:
+    try:
+        return read(loaded, text, pair, cut).ids == hidden.ids
+    except Refusal:
+        return False

@@ -1,0 +1,247 @@
+"""A text as one model reads it: token numbers for the model, and a TokenRow for people. Knows no torch."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from attention.tokens import TokenRow
+from inference.errors import Refusal, refusing
+from inference.text.pieces import readable, role, style
+from inference.text.reading import Reading, shorten
+from inference.text.words import Span, words_of_spans
+
+_FAR = 64  # characters within which a slow tokenizer's next piece is looked for
+
+
+class Reader:
+    """A tokenizer made safe: thread-safe, never truncating, never padding, and answering in TokenRows.
+
+    ``pairs`` says whether the model can be given two texts. Tokenizers change their own state while they work (target
+    mode, truncation), so one thread at a time uses them; a text takes milliseconds.
+    """
+
+    def __init__(self, tokenizer: Any, name: str, kind: str, vocabulary: int, target: int | None = None) -> None:
+        self.tokenizer = tokenizer
+        self.name = name
+        self.vocabulary = vocabulary  # rows of the model's embedding; a larger number would crash it
+        self.target_vocabulary = vocabulary if target is None else target  # the same of what it writes
+        self.style = style(tokenizer)
+        self._special_ids = frozenset(tokenizer.all_special_ids)  # which the tokenizer gathers anew each time
+        self.fast = bool(getattr(tokenizer, "is_fast", False))
+        self._source_pieces = _source_pieces(tokenizer)
+        self._lock = threading.Lock()
+        # A model that continues text, or a tokenizer that puts nothing between two texts, cannot tell them apart.
+        added = [tokenizer.num_special_tokens_to_add(pair=pair) for pair in (False, True)]
+        self.pairs = kind != "decoder" and added[1] > added[0]
+
+    def read(self, text: str, pair: str | None, limit: int | None, cut: int | None = None) -> Reading:
+        """The text, or two, within ``limit`` tokens; with ``cut``, only the first so many, special tokens included.
+
+        Raises Refusal when it is too long, when nothing of it is in the vocabulary's reach, or for a pair that the
+        model cannot read.
+        """
+        if pair is not None and not self.pairs:
+            raise Refusal(
+                f"{self.name} reads one text, not a pair of texts. Leave the second text empty.", way_out="pair"
+            )
+        reading = self._encode(text, pair)
+        tokens = len(reading.row)
+        if cut is not None:
+            reading = shorten(reading, min(cut, limit or cut))
+        elif limit is not None and tokens > limit:
+            raise Refusal(
+                f"The text has {tokens:,} tokens; {self.name} reads at most {limit:,}. Shorten it, or let it read the"
+                f" first {limit:,} only.",
+                way_out="cut",
+                details={"tokens": tokens, "limit": limit},
+            )
+        return reading
+
+    def read_target(self, text: str) -> Reading:
+        """A text that the model is to write, in its target language's vocabulary, end mark included."""
+        return self._encode(text, None, target=True)
+
+    def from_ids(self, ids: Sequence[int], special: Sequence[bool]) -> tuple[Reading, str]:
+        """Tokens that a model wrote, and their text; a number that the vocabulary lacks is shown as such."""
+        known = self._known([token for token, s in zip(ids, special, strict=True) if not s])
+        with self._lock:
+            text = self.tokenizer.decode(known)
+        return self._slow_reading(list(ids), self.spelled(ids), list(special), [text], [0] * len(ids)), text
+
+    def extended(self, reading: Reading, text: str, written: Sequence[int], spans: Sequence[Span | None]) -> Reading:
+        """A read text with tokens that a model wrote after it; ``text`` is the whole, ``spans`` where those stand."""
+        ids = [*reading.ids, *written]
+        raw = self.spelled(ids)
+        special = [*reading.row.special, *map(self.is_special, written)]
+        trimmed = [
+            None if span is None else _trim(text, span, only_space=role(piece, self.style) == "space")
+            for span, piece in zip(spans, raw[len(reading.ids) :], strict=True)
+        ]
+        every = [*reading.row.spans, *trimmed]
+        types = [*reading.types, *[0] * len(written)]
+        return self._reading(ids, raw, special, [text], [0] * len(ids), every, None, types)
+
+    def text_of(self, ids: Sequence[int]) -> str:
+        """Tokens as the text they stand for, exactly as they are; those that the vocabulary lacks are left out."""
+        known = self._known(ids)
+        with self._lock:
+            text: str = self.tokenizer.decode(known, clean_up_tokenization_spaces=False)
+        return text
+
+    def raw_pieces(self, ids: Sequence[int]) -> list[str | None]:
+        """Pieces as the vocabulary writes them; None for a number that it lacks, as a padded embedding has some."""
+        with self._lock:
+            return [self._piece(token) for token in ids]
+
+    def spelled(self, ids: Sequence[int]) -> list[str]:
+        """The same, with the number in brackets where there is no piece."""
+        return [
+            f"[{token}]" if piece is None else piece for token, piece in zip(ids, self.raw_pieces(ids), strict=True)
+        ]
+
+    def _piece(self, token: int) -> str | None:
+        try:
+            piece: str | None = self.tokenizer.convert_ids_to_tokens(int(token))
+        except IndexError:  # SentencePiece's way to say that it has none
+            return None
+        return piece
+
+    def _known(self, ids: Sequence[int]) -> list[int]:
+        return [token for token, piece in zip(ids, self.raw_pieces(ids), strict=True) if piece is not None]
+
+    def is_special(self, token: int) -> bool:
+        """Whether a token number is one of the tokenizer's special ones."""
+        return token in self._special_ids
+
+    def _encode(self, text: str, pair: str | None, target: bool = False) -> Reading:
+        given = {"text_target": text} if target else {"text": text, "text_pair": pair}
+        with self._lock, refusing(f"The tokenizer of {self.name} cannot read this text. Change it.", way_out="text"):
+            batch = self.tokenizer(**given, add_special_tokens=True, truncation=False, padding=False, verbose=False)
+            pieces = None if target else self._source_pieces
+            tell = self.tokenizer.convert_ids_to_tokens if pieces is None else pieces.__getitem__
+            raw = [tell(token) for token in batch["input_ids"]]
+            slow_special = None if self.fast else self._special(batch["input_ids"])
+        ids = list(batch["input_ids"])
+        texts = [text] if pair is None else [text, pair]
+        if slow_special is None:
+            reading = self._fast_reading(batch.encodings[0], raw, texts)
+        else:
+            types = list(batch.get("token_type_ids") or [0] * len(ids))
+            reading = self._slow_reading(ids, raw, slow_special, texts, types)
+        if all(word is None for word in reading.row.words):
+            raise Refusal(f"{self.name} finds nothing to read in this text. Type some words.", way_out="text")
+        rows = self.target_vocabulary if target else self.vocabulary
+        if max(reading.ids) >= rows:
+            raise Refusal(
+                f"The tokenizer of {self.name} does not belong to its weights: it gives token {max(reading.ids)}, and"
+                f" the model knows {rows}.",
+                way_out="embedded",
+            )
+        return reading
+
+    def _special(self, ids: list[int]) -> list[bool]:
+        mask = self.tokenizer.get_special_tokens_mask(ids, already_has_special_tokens=True)
+        return [bool(flag) for flag in mask]
+
+    def _fast_reading(self, encoding: Any, raw: list[str], texts: list[str]) -> Reading:
+        special = [bool(flag) for flag in encoding.special_tokens_mask]
+        sequences = _segments(encoding.sequence_ids)
+        spans: list[Span | None] = [
+            None if s else _trim(texts[segment], span, only_space=role(piece, self.style) == "space")
+            for span, s, segment, piece in zip(encoding.offsets, special, sequences, raw, strict=True)
+        ]
+        given = encoding.word_ids if self.style == "wordpiece" else None
+        return self._reading(encoding.ids, raw, special, texts, sequences, spans, given, encoding.type_ids)
+
+    def _slow_reading(
+        self, ids: list[int], raw: list[str], special: list[bool], texts: list[str], types: list[int]
+    ) -> Reading:
+        """For tokenizers that tell no places: each piece is looked for in the text after the one before it."""
+        segments = [min(kind, len(texts) - 1) for kind in types]
+        spans: list[Span | None] = []
+        cursor = dict.fromkeys(range(len(texts)), 0)
+        lowered = [text.lower() if len(text.lower()) == len(text) else text for text in texts]
+        for piece, s, segment in zip(raw, special, segments, strict=True):
+            shown = readable(piece, self.style)
+            at = -1 if s or not shown else _find(texts[segment], lowered[segment], shown, cursor[segment])
+            spans.append((at, at + len(shown)) if at >= 0 else None)
+            cursor[segment] = at + len(shown) if at >= 0 else cursor[segment]
+        return self._reading(ids, raw, special, texts, segments, spans, None, types)
+
+    def _reading(
+        self,
+        ids: Sequence[int],
+        raw: Sequence[str],
+        special: Sequence[bool],
+        texts: list[str],
+        segments: Sequence[int],
+        spans: Sequence[Span | None],
+        given: Sequence[int | None] | None,
+        types: Sequence[int],
+    ) -> Reading:
+        words: list[int | None] = [None] * len(ids)
+        base = 0
+        for segment, text in enumerate(texts):
+            mine = [at for at in range(len(ids)) if segments[at] == segment and not special[at]]
+            if given is not None:
+                numbers = _dense([given[at] for at in mine])
+            else:
+                roles = [role(raw[at], self.style) for at in mine]
+                numbers = words_of_spans(text, [spans[at] for at in mine], roles)
+            for at, number in zip(mine, numbers, strict=True):
+                words[at] = base + number
+            base += max(numbers, default=-1) + 1
+        pieces = tuple(p if s else readable(p, self.style) for p, s in zip(raw, special, strict=True))
+        row = TokenRow(pieces, tuple(ids), tuple(words), tuple(segments), tuple(spans))
+        return Reading(row, tuple(types))
+
+
+def _source_pieces(tokenizer: Any) -> dict[int, str] | None:
+    """Pieces of what is read by number, where the tokenizer tells only those of what is written (Marian, FSMT)."""
+    read, written = getattr(tokenizer, "encoder", None), getattr(tokenizer, "decoder", None)
+    if not isinstance(read, dict) or not isinstance(written, dict):
+        return None
+    if all(written.get(token) == piece for piece, token in read.items()):
+        return None
+    return {token: piece for piece, token in tokenizer.get_vocab().items()}
+
+
+def _segments(sequences: Sequence[int | None]) -> list[int]:
+    """Text of each token; a special token counts to the text before it."""
+    result: list[int] = []
+    for sequence in sequences:
+        result.append(sequence if sequence is not None else (result[-1] if result else 0))
+    return result
+
+
+def _trim(text: str, span: Span, only_space: bool) -> Span | None:
+    """The span without white space around it, where something else is in it.
+
+    SentencePiece's mark for a word's beginning may claim the first letter when no space is there: it has no place then.
+    """
+    start, end = span
+    inner = text[start:end]
+    if not inner:
+        return None
+    if inner.isspace():
+        return start, end
+    if only_space:
+        return None
+    return start + len(inner) - len(inner.lstrip()), end - len(inner) + len(inner.rstrip())
+
+
+def _dense(numbers: Sequence[int | None]) -> list[int]:
+    """Word numbers without gaps; a piece without one is a word of its own."""
+    result: list[int] = []
+    for at, number in enumerate(numbers):
+        same = at > 0 and number is not None and number == numbers[at - 1]
+        result.append(0 if not result else result[-1] + (not same))
+    return result
+
+
+def _find(text: str, lowered: str, piece: str, start: int) -> int:
+    end = start + len(piece) + _FAR
+    at = text.find(piece, start, end)
+    return at if at >= 0 else lowered.find(piece.lower(), start, end)

@@ -1,0 +1,233 @@
+"""Texts written token by token, as transformers' ``generate`` writes them: one pass for each token that is asked for.
+
+A pass reads the newest token alone where the key-value cache of all before it is still kept, and everything elsewhere.
+What is prepared for the first pass (start token, encoder, cache, rules about tokens) is ``generate``'s own work.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers.cache_utils import Cache
+
+from attention.edits import Edit
+from inference.errors import Refusal
+from inference.record.capture import BROKEN, RECORDS
+from inference.record.edits import editing
+from inference.record.interface import recording
+from inference.write.kept_states import KeptStates, State, Tokens, memory_of
+from inference.write.newest_row import Newest, reported, stacked
+from inference.write.writing import end_tokens
+
+log = logging.getLogger(__name__)
+
+KEPT = "_headlight_kept"  # on a model: the states of texts that are being written with it
+UNCACHED = "_headlight_uncached"  # on a model that fails when it is given its own cache
+KEPT_BYTES = 256 * 2**20
+_LOOK_AHEAD = {"fsmt"}  # its decoder has no causal mask while it writes, so it may only be given single tokens
+_REMEMBERING = ("guidance_scale", "watermarking_config")  # rules whose answer depends on how often they were asked
+
+
+@dataclass(frozen=True)
+class Writing:
+    """What is written from: a prompt or a source text in the model's tokens, and under which conditions."""
+
+    source: Tokens
+    longest: int  # tokens at which it ends, prompt or start token included
+    edits: tuple[Edit, ...] = ()  # in every pass; those of places that are not there yet wait
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """What ``generate`` prepares before the first pass."""
+
+    tokens: Tokens  # that stand before everything written: the prompt, or the start token
+    settings: Any  # the model's GenerationConfig, completed
+    rules: Any  # its LogitsProcessorList
+    given: dict[str, Any]  # what every pass is given, (1, ...) each
+    cache: Any  # empty; None where the model is to read everything in every pass
+
+
+@dataclass(frozen=True, eq=False)
+class Passed:
+    """What one pass says about the next token of each row."""
+
+    start: Start
+    tokens: Tensor  # (row, token) all that the decoder has read
+    logits: Tensor  # (row, vocabulary) float32, the model's own
+    cached: bool  # whether only the newest token was computed
+    looks: Tensor | None  # (row, layer, head, key) float32, of the newest token
+    across: Tensor | None  # (row, layer, head, source token)
+
+    def ruled(self, scores: Tensor) -> Tensor:
+        """Scores (row, vocabulary) under the model's own rules: forced and banned tokens, penalties and the like."""
+        found: Tensor = self.start.rules(self.tokens, scores.clone())
+        return found
+
+
+def read(model: Any, writing: Writing, rows: Sequence[Tokens]) -> Passed:
+    """One pass over texts that go on from the same source, each with the tokens written so far, all equally many."""
+    kept: KeptStates = model.__dict__.setdefault(KEPT, KeptStates(KEPT_BYTES))
+    said: Passed | None = kept.said(writing, rows)
+    if said is not None:
+        return said
+    with torch.inference_mode():
+        passed, cache = _read(model, writing, rows, kept)
+    if not passed.cached:  # new rules, some of which ready themselves when they are first asked: before they are shared
+        passed.ruled(passed.logits)
+    kept.put(State(writing, tuple(rows), cache, passed, memory_of(vars(passed), passed.start.given, cache)))
+    return passed
+
+
+def _read(model: Any, writing: Writing, rows: Sequence[Tokens], kept: KeptStates) -> tuple[Passed, Any]:
+    """What is said, and the cache that it has left, None where there is none that another pass could use."""
+    if writing.edits or hasattr(model, UNCACHED):
+        return _everything(model, writing, rows, cached=False)
+    try:
+        state = kept.take(writing, [row[:-1] for row in rows]) if all(rows) else None
+        if state is not None:
+            return _newest(model, state, rows)
+        return _everything(model, writing, rows, cached=True)
+    except Refusal:
+        raise
+    except BROKEN as error:
+        log.warning("%s cannot be used with its key-value cache: %s", type(model).__name__, error)
+        found = _everything(model, writing, rows, cached=False)
+        setattr(model, UNCACHED, True)  # only now: what fails either way says nothing about the cache
+        return found
+
+
+def greedy(model: Any, writing: Writing) -> Tokens:
+    """What the model writes by taking the likeliest token each time, until it ends the text or may not go on."""
+    written: Tokens = ()
+    read_on, ends = True, end_tokens(model)
+    while read_on:
+        passed = read(model, writing, [written])
+        written = (*written, int(passed.ruled(passed.logits)[0].argmax()))
+        read_on = passed.tokens.shape[1] + 1 < writing.longest and written[-1] not in ends
+    return written
+
+
+def begin(model: Any, writing: Writing, cached: bool) -> Start:
+    """What ``generate`` prepares for greedy decoding of that source, the encoder's pass included."""
+    _refuse_odd_rules(model)
+    found: dict[str, Any] = {}
+
+    def instead(model: Any, input_ids: Tensor, logits_processor: Any, stopping_criteria: Any,
+                generation_config: Any, **given: Any) -> Tensor:  # fmt: skip
+        found.update(tokens=input_ids, rules=logits_processor, settings=generation_config, given=given)
+        return input_ids
+
+    ids = torch.tensor([writing.source], device=model.device)
+    with editing(model, [writing.edits]):
+        model.generate(
+            input_ids=ids,
+            attention_mask=torch.ones_like(ids),
+            custom_generate=instead,
+            num_beams=1,
+            num_return_sequences=1,
+            do_sample=False,
+            use_cache=cached,
+            cache_implementation=None,
+            max_length=writing.longest,
+            max_new_tokens=None,
+            stop_strings=None,
+            output_attentions=False,
+            output_hidden_states=False,
+        )
+    given = found["given"]
+    _refuse_odd_positions(model, given)
+    cache = given.pop("past_key_values", None)
+    return Start(tuple(found["tokens"][0].tolist()), found["settings"], found["rules"], given, cache)
+
+
+def _refuse_odd_rules(model: Any) -> None:
+    for name in _REMEMBERING:
+        stated = getattr(model.generation_config, name, None)
+        if stated is not None and stated != 1:
+            raise Refusal(
+                f"The generation settings of this {type(model).__name__} state a {name}, a rule with a memory of its"
+                " own, under which no step can be asked for again. Pick another model, or take the rule out of its"
+                " generation_config.json."
+            )
+
+
+def _refuse_odd_positions(model: Any, given: dict[str, Any]) -> None:
+    """RoBERTa-like models count positions from their padding token's number on, where ``generate`` counts from 0."""
+    tables = [module for name, module in model.named_modules() if name.endswith("position_embeddings")]
+    if "position_ids" in given and any(isinstance(getattr(table, "padding_idx", None), int) for table in tables):
+        raise Refusal(
+            f"{type(model).__name__} counts a text's positions from its padding token on, and transformers writes with"
+            " positions from 0: what it would write does not follow from what it reads. Pick another model to go on"
+            " with a text."
+        )
+
+
+def _everything(model: Any, writing: Writing, rows: Sequence[Tokens], cached: bool) -> tuple[Passed, Any]:
+    start = begin(model, writing, cached)
+    if model.config.model_type in _LOOK_AHEAD and start.cache is not None:
+        passed, cache = _pass(model, start, [()] * len(rows), start.cache, (), newest=False)
+        for written in range(1, 1 + len(rows[0])):
+            passed, cache = _pass(model, start, [row[:written] for row in rows], cache, (), newest=True)
+        return replace(passed, cached=False), cache
+    return _pass(model, start, rows, start.cache, writing.edits, newest=False)
+
+
+def _newest(model: Any, state: State, rows: Sequence[Tokens]) -> tuple[Passed, Any]:
+    parents = [state.rows.index(row[:-1]) for row in rows]
+    if parents != list(range(len(state.rows))):
+        state.cache.reorder_cache(torch.tensor(parents, device=model.device))
+    return _pass(model, state.passed.start, rows, state.cache, (), newest=True)
+
+
+def _pass(
+    model: Any, start: Start, rows: Sequence[Tokens], cache: Any, edits: Sequence[Edit], newest: bool
+) -> tuple[Passed, Any]:
+    tokens = torch.tensor([[*start.tokens, *row] for row in rows], device=model.device)
+    inputs = model.prepare_inputs_for_generation(
+        tokens,
+        next_sequence_length=1 if newest else None,
+        is_first_iteration=not newest,
+        past_key_values=cache,
+        **_given(model, start, len(rows), len(rows[0])),
+    )
+    with editing(model, [edits] * len(rows)):
+        if getattr(model, RECORDS):
+            with recording(Newest()) as tape:
+                output = model(**inputs, return_dict=True)
+            found = tape.rows
+        else:
+            output = model(**inputs, output_attentions=True, return_dict=True)
+            found = reported(output)
+    width = tokens.shape[1]
+    passed = Passed(
+        start=replace(start, cache=None),  # used up
+        tokens=tokens,
+        logits=output.logits[:, -1].to(torch.float32, copy=True),
+        cached=newest,
+        looks=stacked(found.get("decoder"), width),
+        across=stacked(found.get("cross")),
+    )
+    cache = output.get("past_key_values")
+    return passed, cache if isinstance(cache, Cache) and not cache.is_compileable else None
+
+
+def _given(model: Any, start: Start, rows: int, written: int) -> dict[str, Any]:
+    """What the pass is given beside tokens and cache: positions up to the newest token, and a row for each text."""
+    given = dict(start.given)
+    if written:
+        two_sided = bool(model.config.is_encoder_decoder)
+        given = model._update_model_kwargs_for_generation({}, given, two_sided, num_new_tokens=written)
+    if "encoder_outputs" in given:
+        encoded = given["encoder_outputs"]
+        given["encoder_outputs"] = type(encoded)(**{name: _many(value, rows) for name, value in encoded.items()})
+    return {name: _many(value, rows) for name, value in given.items()}
+
+
+def _many(value: Any, rows: int) -> Any:
+    return value.expand(rows, *value.shape[1:]) if isinstance(value, Tensor) and value.ndim else value

@@ -1,0 +1,50 @@
+"""Where the newest token of a text looks, row by row, from a pass that may have computed nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from inference.record.interface import Call, Tape, weigh
+from inference.record.records import CROSS
+
+
+@dataclass(eq=False)
+class Newest(Tape):
+    """Keeps of each attention only where the newest token of each row looks: (row, head, key) by part."""
+
+    rows: dict[str, list[Tensor]] = field(default_factory=dict)
+
+    def note(self, call: Call, lse: Tensor | None) -> None:
+        """Computes that row and lets the rest go."""
+        mask, bias = (None if tensor is None else tensor[..., -1:, :] for tensor in (call.mask, call.bias))
+        last = replace(call, query=call.query[:, :, -1:], mask=mask, bias=bias)
+        part = "cross" if CROSS.search(call.path) else "decoder"
+        weights, _ = weigh(last, None if lse is None else lse[..., -1:])
+        self.rows.setdefault(part, []).append(weights[:, :, 0])
+
+
+def reported(output: Any) -> dict[str, list[Tensor]]:
+    """The newest token's rows of maps that a model reports itself, (row, head, key) by part."""
+    names = {"attentions": "decoder", "decoder_attentions": "decoder", "cross_attentions": "cross"}
+    return {
+        part: [layer[:, :, -1] for layer in output[name]]
+        for name, part in names.items()
+        if output.get(name) and all(isinstance(layer, Tensor) and layer.ndim == 4 for layer in output[name])
+    }
+
+
+def stacked(layers: Sequence[Tensor] | None, width: int | None = None) -> Tensor | None:
+    """Layers (row, head, key) as (row, layer, head, key); keys that a sliding window has dropped have no weight.
+
+    None where layers differ in their heads, and for a model that reads more than its ``width`` tokens.
+    """
+    if not layers or (width is not None and any(layer.shape[-1] > width for layer in layers)):
+        return None
+    dropped = [0 if width is None else width - layer.shape[-1] for layer in layers]
+    whole = [torch.nn.functional.pad(layer.float(), (more, 0)) for layer, more in zip(layers, dropped, strict=True)]
+    return torch.stack(whole, dim=1) if len({layer.shape for layer in whole}) == 1 else None

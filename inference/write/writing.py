@@ -1,0 +1,119 @@
+"""The target side of encoder-decoder models: given by the user, or written by the model, then read once as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from attention.edits import Edit
+from inference.errors import Refusal, refusing
+from inference.load.loading import Loaded
+from inference.text.reading import Reading, shift
+
+MOST_WRITTEN = 200  # tokens
+
+
+def given(loaded: Loaded, target: str) -> tuple[Reading, str]:
+    """What the decoder reads in order to write ``target``: its start token, then the target without its end.
+
+    The query at each place is the step that writes the *next* token. Raises Refusal for a text that is too long.
+    """
+    reading = loaded.reader.read_target(target)
+    ids = _decoder_ids(loaded.model, reading)
+    if len(ids) > loaded.limit:
+        raise Refusal(
+            f"The target text has {len(ids):,} tokens; {loaded.id.name} writes at most {loaded.limit:,}. Shorten it.",
+            way_out="text",
+            details={"tokens": len(ids), "limit": loaded.limit},
+        )
+    [start] = loaded.reader.spelled(ids[:1])
+    with refusing(f"The target tokens of {loaded.id.name} cannot be lined up. Leave the target text empty."):
+        return shift(reading, ids, start), target
+
+
+def written(loaded: Loaded, source: Reading, edits: Sequence[Edit] = ()) -> tuple[Reading, str]:
+    """The same for the text that the model writes itself, greedily, with those edits in every pass.
+
+    Raises Refusal when it has no head for writing.
+    """
+    if not loaded.writes:
+        raise Refusal(f"{loaded.id.name} has no head that writes text. Type the target text yourself.", way_out="text")
+    from inference.write.decoding import Writing, greedy
+
+    room = max(1, min(MOST_WRITTEN, 2 * len(source.ids) + 20, loaded.limit - 2))
+    with refusing(f"{loaded.id.name} cannot write a text here. Type the target text yourself."):
+        tokens = greedy(loaded.model, Writing(source.ids, 1 + room, tuple(edits)))
+    return target_of(loaded, _without_end(loaded.model, tokens))
+
+
+def forced(loaded: Loaded, tokens: Sequence[int]) -> tuple[Reading, str]:
+    """The same for exact tokens, start token not among them; raises Refusal for tokens that cannot be read."""
+    tokens = _without_end(loaded.model, tokens)
+    refuse_tokens(loaded, tokens, before=1)
+    return target_of(loaded, tokens)
+
+
+def refuse_tokens(loaded: Loaded, tokens: Sequence[int], before: int) -> None:
+    """Raises Refusal for written tokens that the model does not have, or that are too many after those ``before``."""
+    vocabulary = loaded.reader.target_vocabulary
+    odd = [token for token in tokens if not 0 <= token < vocabulary]
+    if odd:
+        raise Refusal(f"Token {odd[0]} was written; {loaded.id.name} has tokens 0 to {vocabulary - 1}.")
+    many = before + len(tokens)
+    if many > loaded.limit:
+        raise Refusal(
+            f"The text has {many:,} tokens with what was written; {loaded.id.name} reads at most {loaded.limit:,}. Go"
+            " on from a shorter one.",
+            way_out="text",
+            details={"tokens": many, "limit": loaded.limit},
+        )
+
+
+def target_of(loaded: Loaded, tokens: Sequence[int]) -> tuple[Reading, str]:
+    """What the decoder reads when it has written those tokens: its start token, then they; and their text."""
+    ids = [start_token(loaded.model), *tokens]
+    special = [at == 0 or loaded.reader.is_special(token) for at, token in enumerate(ids)]
+    return loaded.reader.from_ids(ids, special)
+
+
+def start_token(model: Any) -> int:
+    """What the decoder is given before it has written anything: as ``generate`` decides it, where it does."""
+    asked = ((getattr(model, "generation_config", None), ("decoder_start_token_id", "bos_token_id")),
+             (model.config, ("decoder_start_token_id", "bos_token_id", "pad_token_id")))  # fmt: skip
+    stated = (getattr(setting, name, None) for setting, names in asked for name in names)
+    return next((token for token in stated if isinstance(token, int)), 0)
+
+
+def limit_of(loaded: Loaded) -> int:
+    """Tokens at which the model's writing ends, start token included: its own rule, and what it can read.
+
+    A rule that is no whole number above 0, as a damaged file may state it, is none.
+    """
+    settings = loaded.model.generation_config
+    new, own = settings.max_new_tokens, settings.max_length
+    own = new + 1 if isinstance(new, int) else own
+    return min(own, loaded.limit) if isinstance(own, int) and own > 0 else loaded.limit
+
+
+def end_tokens(model: Any) -> frozenset[int]:
+    """Tokens that end what a model writes; what a damaged file states in their place is left out."""
+    stated = getattr(model, "generation_config", model.config).eos_token_id
+    return frozenset(token for token in (stated if isinstance(stated, list) else [stated]) if isinstance(token, int))
+
+
+def _without_end(model: Any, tokens: Sequence[int]) -> Sequence[int]:
+    return tokens[:-1] if tokens and tokens[-1] in end_tokens(model) else tokens
+
+
+def _decoder_ids(model: Any, reading: Reading) -> list[int]:
+    """The target moved one place on, as the model's own training code does it."""
+    import torch
+
+    moved = getattr(model, "prepare_decoder_input_ids_from_labels", None)
+    if moved is not None:
+        with torch.inference_mode(), refusing("This model's target text cannot be prepared."):
+            return [int(token) for token in moved(torch.tensor([reading.ids]))[0]]
+    config = model.config
+    starts = (getattr(config, name, None) for name in ("decoder_start_token_id", "bos_token_id", "pad_token_id"))
+    start = next((token for token in starts if isinstance(token, int)), reading.ids[0])
+    return [start, *reading.ids[:-1]]

@@ -1,0 +1,56 @@
+"""One question to every head: links, preferences, flips, and texts matched word by word."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from attention.find import align, flips, follows, links, preference
+from attention.view import View
+from tests.support.traces import HEADS, LAYERS, sentence_trace
+
+
+@pytest.fixture
+def view():
+    return View(sentence_trace(), words=True)  # [CLS] playing chess . [SEP]
+
+
+def test_links_are_the_weights_of_whole_words(view):
+    found = links(view, 2, (1, 3))
+    assert found.shape == (2, LAYERS, HEADS)
+    for layer in range(LAYERS):
+        for head in range(HEADS):
+            weights = view.trace.weights(layer, head)  # pieces: [CLS] play ing chess . [SEP]
+            assert found[0, layer, head] == pytest.approx(weights[3, 1] + weights[3, 2], abs=1e-6)
+            assert found[1, layer, head] == pytest.approx(weights[3, 4], abs=1e-6)
+
+
+def test_inward_is_the_other_way_round(view):
+    inward, outward = links(view, 1, (2, 3), inward=True), links(view, 2, (1,))
+    weights = view.trace.weights(1, 2)
+    assert inward[0, 1, 2] == pytest.approx(weights[3, 1] + weights[3, 2], abs=1e-6)
+    np.testing.assert_allclose(inward[0], outward[0], atol=1e-6)
+    assert inward[1, 0, 1] == pytest.approx(view.trace.weights(0, 1)[4, 1:3].sum(), abs=1e-6)
+
+
+def test_swapping_the_candidates_turns_every_preference_round(view):
+    one, other = preference(links(view, 2, (1, 3))), preference(links(view, 2, (3, 1)))
+    np.testing.assert_array_equal(one, -other)
+    assert flips(one, other).all()
+    assert not flips(one, one).any()
+    np.testing.assert_array_equal(follows(one, other), one > 0)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("a b c", "a x c", {0: 0, 1: 1, 2: 2}),
+        ("the nurse called the doctor", "the doctor called the nurse", {0: 0, 1: 1, 2: 2, 3: 3, 4: 4}),
+        ("a b c", "a b very c", {0: 0, 1: 1, 2: 3}),
+        ("a b c", "a c", {0: 0, 2: 1}),
+        ("A b", "x a b", {0: 1, 1: 2}),
+        ("a b", "c d e", {}),
+    ],
+)
+def test_words_are_matched_by_place_or_by_order(before, after, expected):
+    assert align(before.split(), after.split()) == expected

@@ -1,0 +1,178 @@
+"""What heads are for: maps whose roles are known, and sums that add up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from attention import roles
+from attention.mask import Mask
+from attention.record import MapRecord, Record
+from attention.roles import ROLES, names, observe
+from attention.tokens import TokenRow
+from tests.support.traces import numbers, record, sentence_trace, translation_trace
+
+# [CLS] the cat saw the dog . [SEP]
+ROW = TokenRow(
+    pieces=("[CLS]", "the", "cat", "saw", "the", "dog", ".", "[SEP]"),
+    ids=(101, 1, 2, 3, 1, 4, 5, 102),
+    words=(None, 0, 1, 2, 3, 4, 5, None),
+    segments=(0,) * 8,
+    spans=(None, (0, 3), (4, 7), (8, 11), (12, 15), (16, 19), (19, 20), None),
+)
+SIZE = len(ROW)
+
+
+def one_head(weights: np.ndarray, **extra):
+    """A trace with one layer of one head that has this map."""
+    return sentence_trace(source=ROW, parts={"encoder": (MapRecord(weights.astype(np.float32)[None]),)}, **extra)
+
+
+def shifted(by: int) -> np.ndarray:
+    """Everyone looks at the token so far away; where there is none, at the last one."""
+    weights = np.zeros((SIZE, SIZE))
+    weights[np.arange(SIZE), np.clip(np.arange(SIZE) + by, 0, SIZE - 1)] = 1
+    return weights
+
+
+def at(place: int) -> np.ndarray:
+    weights = np.zeros((SIZE, SIZE))
+    weights[:, place] = 1
+    return weights
+
+
+def repeats() -> np.ndarray:
+    weights = np.eye(SIZE)
+    weights[[1, 4]] = weights[[4, 1]]
+    return weights
+
+
+EVENLY = np.full((SIZE, SIZE), 1 / SIZE)
+
+
+@pytest.mark.parametrize(
+    ("weights", "role"),
+    [
+        (shifted(-1), "previous"),
+        (shifted(1), "next"),
+        (np.eye(SIZE), "same"),
+        (at(0), "first"),
+        (at(SIZE - 1), "separator"),
+        (EVENLY, "broad"),
+    ],
+)
+def test_a_head_made_for_a_role_is_named_after_it(weights, role):
+    found = observe(one_head(weights))
+    assert found.strength(role)[0, 0] == pytest.approx(1)
+    assert names(found, 0, 0) == [role]
+
+
+def test_repeats_are_measured_where_there_are_any_and_named_where_there_are_enough():
+    found = observe(one_head(repeats()))
+    assert found.tokens["repeat"].tolist() == [[2]]
+    assert found.strength("repeat")[0, 0] == 1
+    assert names(found, 0, 0) == ["same"]  # four of six; two tokens are too few to name a head after
+    often = found + found + found
+    assert often.tokens["repeat"].tolist() == [[6]]
+    assert names(often, 0, 0) == ["repeat", "same"]
+
+
+def test_tokens_without_a_neighbour_of_that_kind_do_not_count():
+    found = observe(one_head(EVENLY))
+    counted = {"previous": 5, "next": 5, "same": 6, "first": 6, "separator": 6, "repeat": 2, "broad": 6}
+    assert {role: int(tokens[0, 0]) for role, tokens in found.tokens.items()} == counted
+    for role in ROLES:
+        assert found.strength(role)[0, 0] == pytest.approx(found.expected(role)[0, 0])
+
+
+def test_even_attention_is_what_was_expected_behind_a_mask_too():
+    zeros = np.zeros((1, SIZE, 4), np.float32)
+    flat = Record(zeros, zeros, np.ones((1, SIZE, 4), np.float32), 0.5, Mask(SIZE, SIZE, causal=True))
+    found = observe(sentence_trace(source=ROW, parts={"decoder": (flat,)}))
+    for role in ROLES:
+        if role not in ("next", "separator"):  # which it cannot see
+            assert found.strength(role)[0, 0] == pytest.approx(found.expected(role)[0, 0])
+    assert np.isnan(found.strength("next")).all()
+    assert np.isnan(found.strength("separator")).all()
+    assert found.tokens["repeat"][0, 0] == 1
+    assert found.strength("broad")[0, 0] == pytest.approx(1)
+    assert found.expected("same")[0, 0] == pytest.approx(np.mean([1 / (i + 1) for i in range(1, 7)]))
+
+
+def test_shares_lie_between_nothing_and_everything():
+    found = observe(sentence_trace())
+    for role in ROLES:
+        strength = found.strength(role)
+        assert (np.isnan(strength) == (found.tokens[role] == 0)).all()
+        assert ((strength >= 0) & (strength <= 1 + 1e-6) | np.isnan(strength)).all()
+
+
+def test_a_sinks_share_shrinks_with_its_values():
+    """Half of the attention on a [CLS] whose value is a third as long: 1/2 · 1/3 of 1/2 · 1/3 + 1/2, a quarter."""
+    values = np.zeros((1, SIZE, 4), np.float32)
+    values[0, :, 1] = 3
+    values[0, 0, 1] = 1
+    rest = 0.5 / (SIZE - 1)
+    scores = np.log(np.array([0.5] + [rest] * (SIZE - 1), np.float32))
+    query = np.zeros((1, SIZE, 4), np.float32)
+    query[..., 0] = 1
+    key = np.zeros((1, SIZE, 4), np.float32)
+    key[0, :, 0] = scores
+    found = observe(sentence_trace(source=ROW, parts={"encoder": (Record(query, key, values, 1.0, Mask(SIZE, SIZE)),)}))
+    assert found.strength("first")[0, 0] == pytest.approx(0.5, abs=1e-6)
+    assert found.value_share("first")[0, 0] == pytest.approx(0.25, abs=1e-6)
+    assert found.value_length("first")[0, 0] == pytest.approx(1 / 3, abs=1e-6)
+
+
+def test_finished_maps_have_no_values():
+    found = observe(one_head(EVENLY))
+    assert found.value_share("first") is None
+    assert found.value_length("separator") is None
+    assert (found + observe(one_head(np.eye(SIZE)))).value_share("first") is None
+
+
+def test_evidence_of_several_texts_is_that_of_all_their_tokens():
+    one, other = observe(one_head(shifted(-1))), observe(one_head(EVENLY))
+    both = one + other + other
+    assert both.texts == 3
+    assert both.tokens["previous"].tolist() == [[15]]
+    assert both.strength("previous")[0, 0] == pytest.approx((1 + 2 / SIZE) / 3)
+
+
+def test_grouped_heads_take_the_values_they_share():
+    """Four heads of two key-value heads: the second pair's [CLS] has a value of no length."""
+    values = np.ones((2, 6, 4), np.float32)
+    values[1, 0] = 0
+    trace = sentence_trace(parts={"encoder": (replace(record(6, 6, heads=4, kv_heads=2), value=values),)})
+    lengths = observe(trace).value_length("first")
+    np.testing.assert_allclose(lengths, [[1, 1, 0, 0]], atol=1e-6)
+
+
+def test_of_a_long_text_evenly_spaced_tokens_stand_for_all(monkeypatch):
+    monkeypatch.setattr(roles, "MOST_ROWS", 3)
+    found = observe(one_head(np.eye(SIZE)))
+    assert found.tokens["same"].tolist() == [[3]]
+    assert found.strength("same")[0, 0] == 1
+    assert roles.looking(ROW).tolist() == [1, 3, 6]
+
+
+def test_cross_attention_has_no_roles():
+    assert observe(translation_trace(), "decoder").texts == 1
+    with pytest.raises(ValueError, match=r'"cross" came\. Name "encoder" or "decoder"\.'):
+        observe(translation_trace(), "cross")
+
+
+def test_the_strongest_role_is_named_first_and_broad_last():
+    found = observe(one_head(0.3 * shifted(-1) + 0.5 * at(0) + 0.2 * EVENLY))
+    assert names(found, 0, 0) == ["first"]
+    assert names(found, 0, 0, least=0.3, even=0.0) == ["first", "previous", "broad"]
+    assert names(found, 0, 0, least=1.0) == []
+
+
+def test_numbers_are_not_touched():
+    weights = numbers(SIZE, SIZE) ** 2
+    before = weights.copy()
+    observe(one_head(weights))
+    np.testing.assert_array_equal(weights, before)

@@ -1,0 +1,60 @@
+"""A saved trace opens as the same trace, and anything else is refused in one sentence."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from attention.mask import Mask
+from attention.storage import dump, parse
+from tests.support.traces import numbers, record, sentence_trace, translation_trace
+
+HOSTILE_TEXT = "</script>\u2028{{ \U0001f469‍\U0001f4bb مرحبا \x7f"
+
+
+def everything():
+    shared = numbers(1, 6, 6, seed=3)
+    extras = {"bias": shared, "softcap": 2.0, "sinks": numbers(3), "mask": Mask(6, 6, allowed=np.tri(6, k=1) > 0)}
+    return sentence_trace(
+        text=HOSTILE_TEXT, parts={"encoder": (record(6, 6, **extras), record(6, 6, seed=5, **extras))}
+    )
+
+
+@pytest.mark.parametrize("make", [sentence_trace, translation_trace, everything])
+def test_a_saved_trace_opens_as_the_same_trace(make):
+    trace = make()
+    opened = parse(dump(trace))
+    assert (opened.id, opened.model, opened.text, opened.source, opened.target) == (
+        trace.id, trace.model, trace.text, trace.source, trace.target,
+    )  # fmt: skip
+    assert opened.nbytes == trace.nbytes, "arrays shared by layers are stored once"
+    for part, records in trace.parts.items():
+        for layer in range(len(records)):
+            for head in range(3):
+                np.testing.assert_array_equal(opened.weights(layer, head, part), trace.weights(layer, head, part))
+
+
+def broken():
+    good = dump(sentence_trace())
+    nan = sentence_trace(parts={"encoder": (record(6, 6, query=np.full((3, 6, 4), np.nan, np.float32)),)})
+    yield b""
+    yield b"PK\x03\x04 not a trace"
+    yield good[:-1]
+    yield good[: len(good) // 2]
+    yield good.replace(b"headlight-trace-1", b"headlight-trace-9")
+    yield (2**62).to_bytes(8, "little") + good[8:]
+    yield dump(sentence_trace(source=translation_trace().target))
+    yield dump(nan)
+    yield dump(sentence_trace(parts={}))
+    yield dump(sentence_trace(parts={"encoder": (record(6, 6),) * 20_000}))
+    yield dump(sentence_trace(parts={"encoder": (record(6, 6, key=numbers(0, 6, 4)),)}))
+    yield dump(sentence_trace(parts={"encoder": (record(6, 6, scale=float("nan")),)}))
+    yield dump(sentence_trace(parts={"encoder": (record(6, 6, softcap=0.0),)}))
+    yield dump(sentence_trace(source=replace(sentence_trace().source, segments=(0, 0, 0, 0, 0, -9))))
+    yield (10**9).to_bytes(8, "little") + good[8:]
+
+
+@pytest.mark.parametrize("data", list(broken()))
+def test_anything_else_is_refused_in_a_sentence(data):
+    with pytest.raises(ValueError, match=r"bytes is not a whole trace saved by Headlight; open one"):
+        parse(data)

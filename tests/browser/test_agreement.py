@@ -1,0 +1,90 @@
+"""A visitor on the Agreement page: the numbers on screen are the backend's, words are picked, limits are said."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+from scipy.stats import spearmanr
+
+from attention.agreement import apart, mean_maps, rollout, shares, with_residual
+from attention.view import View
+from inference import LocalBackend, TraceRequest
+from inference.questions.agreement import WithoutWords
+from tests.support.browser import PATIENCE
+from tests.support.visitor import DEEP_LINK, file_of, open_page
+
+TEXT = "The animal didn't cross the street because it was too tired."
+
+
+@pytest.fixture(scope="module")
+def backend():
+    return LocalBackend()
+
+
+def said(page, pattern):
+    note = page.locator(".headlight-note").filter(has_text=re.compile(pattern))
+    expect(note).to_be_visible(timeout=3 * PATIENCE)
+    return note.inner_text()
+
+
+def downloaded(page):
+    caught = file_of(page.get_by_role("button", name="Save the table"))
+    return list(csv.DictReader(Path(caught.path()).read_text("utf-8-sig").splitlines()))
+
+
+def test_the_figure_s_numbers_are_the_model_s(page, app_url, problems, backend):
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/agreement")
+    text = said(page, "the vector of “it” changes most")
+    view = View(backend.trace(TraceRequest(text=TEXT)), words=True)
+    focus = [cell.text for cell in view.keys].index("it")
+    cells = [cell for at, cell in enumerate(view.keys) if at != focus]
+    runs = tuple(cell.pieces for cell in cells)
+    effect = backend.inspect(WithoutWords(text=TEXT, focus=view.keys[focus].pieces, words=runs)).values
+    best = int(effect.argmax())
+    assert text.startswith(f"Without “{cells[best].text}”")
+    assert f"(1 − cosine = {effect[best]:.2f})" in text
+    maps = mean_maps(view.trace)
+    attention = np.delete(maps[-1][view.keys[focus].pieces[0]], view.keys[focus].pieces[0])
+    rolled = f"differ by {apart(rollout(with_residual(maps))):.2f}"
+    assert rolled in said(page, "Rollout's rows")
+    rows = downloaded(page)
+    assert [row["word"] for row in rows] == [cell.text for cell in cells]
+    np.testing.assert_allclose([float(row["Left out"]) for row in rows], np.maximum(effect, 0), atol=1e-5)
+    np.testing.assert_allclose([float(row["Attention"]) for row in rows], attention, atol=1e-5)
+    by_share = [float(row["Attention, share of the row"]) for row in rows]
+    np.testing.assert_allclose(by_share, shares(attention), atol=1e-5)
+    named = re.findall(r"attention(?: agrees best[^(]*\(rank correlation|: | least \()(-?\d\.\d\d)", text)
+    assert float(named[0]) == pytest.approx(spearmanr(attention, effect).statistic, abs=0.01)
+
+
+def test_another_word_is_asked_about_by_a_click(page, app_url, problems):
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/agreement")
+    said(page, "the vector of “it”")
+    page.get_by_role("button", name=re.compile("^tired")).first.click()
+    said(page, "the vector of “tired”")
+    expect(page).to_have_url(re.compile("focus="))
+    page.get_by_text("Count the word itself").click()
+    said(page, "Of 16 words")
+    page.reload()
+    said(page, "Of 16 words")
+
+
+@pytest.mark.parametrize(("text", "sentence"), [("word " * 140, "at most 128"), ("Hi", "at least three")])
+def test_what_cannot_be_asked_is_said(page, app_url, problems, text, sentence):
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/agreement", text=text, focus=1, special=0)
+    expect(page.locator(".headlight-refusal")).to_contain_text(sentence, timeout=PATIENCE)
+
+
+def test_a_text_too_long_for_flow_has_the_other_ways(page, app_url, problems):
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/agreement", text="one two three four five six seven " * 7, focus=4)
+    said(page, "Flow is missing: Attention flow is computed for at most 48 tokens")
+    said(page, "of the other 6 ways")

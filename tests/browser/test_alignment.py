@@ -1,0 +1,120 @@
+"""Which head aligns best, in a browser, on a page of its own with a tiny untrained model."""
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from attention.alignment import ReadAt
+from inference import LocalBackend
+from inference.settings import Settings
+from probing.aligning import AlignmentRun, AlignmentState, advance
+from probing.alignments import load, parse
+from tests.support.browser import PATIENCE, PHONE, accessibility, calm, hears_clicks, idle, one_page
+from tests.support.tinymodels import save
+from tests.support.visitor import file_of
+from ui.pages.translate.quality import truth
+
+PAGE = """
+import streamlit as st
+
+from ui.pages.translate.quality import quality_section
+from ui.run.answering import Answerer
+from ui.state.session import begin, choose, current
+
+begin("aligning")
+st.title("Aligning")
+keep = lambda layer, head: choose(part="cross", layer=layer, head=head)
+quality_section(current(), Answerer(MODEL, None, "tiny", "writes", False), keep)
+st.text(f"part {current().part}, layer {current().layer}, head {current().head}")
+"""
+OWN = b"The cat sat\tLe chat dort\t0-0 1-1 2-2\nA dog <b>barked</b>\tEin Hund\t0-0 1?1\nIt was\tIl fait\t0-0 1?1\n"
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    return save(tmp_path_factory.mktemp("models") / "tiny", "marian")
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory, tiny):
+    with one_page(
+        tmp_path_factory.mktemp("aligning"),
+        PAGE.replace("MODEL", repr(str(tiny))),
+        HEADLIGHT_MODEL_FOLDERS=str(tiny.parent),
+    ) as url:
+        yield url
+
+
+@pytest.fixture
+def opened(page, url):
+    page.goto(url)
+    expect(page.get_by_text("part , layer None, head None")).to_be_visible(timeout=3 * PATIENCE)
+    expect(page.locator(".heatmaplayer image")).to_have_count(2, timeout=PATIENCE)
+    return page
+
+
+def scored(tiny, alignments):
+    backend = LocalBackend(Settings(model_folders=(tiny.parent,), offline=True))
+    run, state = AlignmentRun(alignments, str(tiny)), AlignmentState()
+    for _ in run.chunks():
+        state = advance(backend, run, state)
+    return state
+
+
+def said(state):
+    return truth({read_at: state.best(read_at) for read_at in ReadAt}, 0)
+
+
+def upload(page, name, content):
+    page.get_by_text("Score sentences of your own").click()
+    page.get_by_test_id("stFileUploader").locator("input").set_input_files(
+        {"name": name, "mimeType": "text/plain", "buffer": content}
+    )
+
+
+def test_the_sentence_is_what_the_model_gives(opened, tiny):
+    expect(opened.get_by_text(said(scored(tiny, load())))).to_be_visible()
+
+
+def test_a_click_on_a_map_chooses_that_cross_head(opened):
+    cells = opened.locator(".heatmaplayer image").first
+    cells.scroll_into_view_if_needed()
+    hears_clicks(opened.locator(".js-plotly-plot").first)
+    box = cells.bounding_box()
+    opened.mouse.click(box["x"] + box["width"] * 0.5 / 3, box["y"] + box["height"] * 1.5 / 3)
+    expect(opened.get_by_text("part cross, layer 1, head 0")).to_be_visible()
+    expect(opened).to_have_url(re.compile("part=cross.*layer=1.*head=0"))
+
+
+def test_sentences_of_ones_own_and_the_table(opened, tiny):
+    upload(opened, "mine.tsv", OWN)
+    state = scored(tiny, parse(OWN))
+    expect(opened.get_by_text(said(state))).to_be_visible(timeout=PATIENCE)
+    idle(opened)  # till then the table is that of the sentences before
+    opened.get_by_text("Every cross head", exact=True).click()
+    download = file_of(opened.get_by_role("button", name="Save as CSV"))
+    table = list(csv.DictReader(io.StringIO(Path(download.path()).read_text(encoding="utf-8-sig"))))
+    assert len(table) == 2 * 3 * 3
+    for row in table:
+        place = (int(row["read"].startswith("Read one")), int(row["layer"]), int(row["head"]))
+        assert float(row["% found"]) == 100 * state.all().share[place]
+        assert float(row["alignment error rate"]) == state.all().error[place]
+
+
+def test_a_file_that_cannot_be_read_is_told_where(opened):
+    upload(opened, "bad.tsv", b"The cat\tLe chat\t0-0\nThe <b>dog</b>\tLe chien\t0~0\n")
+    expect(opened.get_by_role("alert").get_by_text("Line 2 has a link “0~0”; links read like 0-1")).to_be_visible()
+
+
+@pytest.mark.parametrize("viewport", [PHONE])
+@pytest.mark.parametrize("colour_scheme", ["light", "dark"])
+def test_on_a_phone_nothing_is_cut_off_and_all_is_accessible(opened):
+    calm(opened)
+    assert opened.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+    outside = ["[data-testid='stHeader']", "[data-testid='stToolbar']"]  # Streamlit's own
+    assert json.dumps(accessibility(opened, leave_out=outside)) == "[]"

@@ -1,0 +1,162 @@
+"""A visitor on the page of the block: what is drawn is explained, saved and restored; what n² costs is measured."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.browser import PATIENCE, PHONE, idle, running, visit
+from tests.support.tinymodels import save
+from tests.support.visitor import DEEP_LINK, file_of, open_page, read
+
+
+def part(page, name):
+    """A part of the drawing, by what a screen reader hears."""
+    return page.locator(".drawing").get_by_role("button", name=name)
+
+
+def explained(page):
+    return page.locator(".said")
+
+
+def test_the_embedded_model_is_drawn_with_its_own_numbers(page, app_url, problems):
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/block")
+    expect(part(page, "Self-attention, 12 heads, d_k = 32, 12 × 16 × 16 weights")).to_be_visible(timeout=PATIENCE)
+    expect(part(page, "Feed-forward, 384 → 1,536 → 384, GELU")).to_be_visible()
+    expect(part(page, "LayerNorm")).to_have_count(3)
+    expect(page.get_by_text("22,713,216 parameters in all")).to_be_visible()
+    expect(page.locator(".sizes")).to_contain_text("384 numbers of each token between the layers")
+    expect(explained(page)).to_contain_text("Self-attention")
+
+
+def test_a_click_explains_a_part_and_the_link_restores_it(page, app_url, problems):
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/block")
+    part(page, "Feed-forward").click()
+    expect(explained(page)).to_contain_text("384 numbers become 1,536, go through GELU")
+    expect(part(page, "Feed-forward")).to_have_attribute("aria-pressed", "true")
+    expect(page).to_have_url(re.compile("piece=encoder.3"))
+    idle(page)
+    page.go_back()
+    expect(explained(page)).to_contain_text("Each token's query is compared with the keys of all 16 tokens")
+    open_page(page, app_url, "/block", piece="encoder.3")
+    expect(explained(page)).to_contain_text("384 numbers become 1,536, go through GELU")
+
+
+def test_the_keyboard_explains_too(page, app_url, problems):
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/block")
+    part(page, "Pooler").focus()
+    page.keyboard.press("Enter")
+    expect(explained(page)).to_contain_text("One more matrix on top")
+    expect(page).to_have_url(re.compile("piece=encoder.pooler"))
+    idle(page)
+    expect(part(page, "Pooler")).to_be_focused()
+    links = explained(page).get_by_role("link")
+    expect(links.first).to_have_attribute("href", "https://arxiv.org/abs/1810.04805")
+
+
+def test_another_text_has_other_shapes(page, app_url, problems):
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/block")
+    expect(part(page, "12 × 16 × 16 weights")).to_be_visible(timeout=PATIENCE)
+    read(page, "One two three.")
+    expect(part(page, "12 × 6 × 6 weights")).to_be_visible(timeout=PATIENCE)
+
+
+@pytest.mark.parametrize("colour_scheme", ["light", "dark"])
+def test_the_drawing_is_saved_as_it_is_seen(page, app_url, problems, tmp_path, colour_scheme):
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/block", piece="encoder.0")
+    expect(part(page, "Self-attention")).to_be_visible(timeout=PATIENCE)
+    waiting = file_of(page.get_by_role("button", name="Save as SVG"))
+    assert waiting.suggested_filename == "BertModel.svg"
+    waiting.save_as(tmp_path / "saved.svg")
+    root = ElementTree.parse(tmp_path / "saved.svg").getroot()
+    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"Self-attention", "12 heads, d_k = 32", "6 ×", "16 × 384"} <= set(texts)
+    colours = [element.get("fill") for element in root.iter("{http://www.w3.org/2000/svg}rect")]
+    assert ("#dbeaf6" if colour_scheme == "light" else "#14324a") in colours
+    assert not any(element.get("role") == "button" or element.tag.endswith("script") for element in root.iter())
+
+
+def test_parameters_are_listed_and_saved(page, app_url, problems, tmp_path):
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/block", fold="parameters")
+    expect(page.get_by_text("The parts below sum to 22,713,216, as the library counts.")).to_be_visible(
+        timeout=PATIENCE
+    )
+    expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
+    waiting = file_of(page.get_by_role("button", name="Save as CSV"))
+    waiting.save_as(tmp_path / "saved.csv")
+    lines = (tmp_path / "saved.csv").read_text().splitlines()
+    assert lines[0] == "part,parameters,layers,tensors (of the first layer)"
+    assert lines[1].startswith("token embeddings,11720448,,embeddings.word_embeddings.weight 30522×384")
+
+
+def test_unfolding_is_in_the_address(page, app_url, problems):
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/block")
+    page.get_by_text("Encoder, decoder, or both?").click()
+    expect(page.get_by_text("BertModel is an encoder; the other two differ")).to_be_visible(timeout=PATIENCE)
+    expect(page).to_have_url(re.compile("fold=kinds"))
+    expect(page.locator(".drawing svg")).to_have_count(4)
+    page.get_by_text("Which activation?").click()
+    expect(page.get_by_text("This model computes GELU (its configuration says “gelu”)")).to_be_visible(timeout=PATIENCE)
+    expect(page).to_have_url(re.compile("fold=activation"))
+    expect(page.locator(".drawing svg")).to_have_count(1)
+
+
+def test_what_n_squared_costs_is_measured(page, app_url, problems):
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/block", fold="cost")
+    expect(page.get_by_text("At n = 1,536 the pairs cost as much as the feed-forward part")).to_be_visible(
+        timeout=PATIENCE
+    )
+    page.get_by_role("button", name="Measure here, now").click()
+    expect(page.get_by_text(re.compile("Measured here, now, with .* ms for 512"))).to_be_visible(timeout=240_000)
+    expect(page.get_by_role("button", name="Measure again")).to_be_visible()
+    expect(page.locator(".js-plotly-plot")).to_have_count(3)
+
+
+def test_measuring_can_be_stopped_and_keeps_what_it_has(page, app_url, problems):
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/block", fold="cost")
+    page.get_by_role("button", name="Measure here, now").click()
+    expect(page.get_by_text(re.compile(r"Measuring: [4-9] of 11"))).to_be_visible(timeout=120_000)
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_text(re.compile(r"Stopped after \d+ of 11 steps"))).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text(re.compile("Measured here, now, with "))).to_be_visible()
+    page.get_by_role("button", name="Go on").click()
+    expect(page.get_by_text(re.compile("Measured here, now, with .* ms for 512"))).to_be_visible(timeout=240_000)
+
+
+@pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
+def test_on_a_phone_the_explanation_stays_in_sight(page, app_url, problems):
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/block")
+    part(page, "Feed-forward").click()
+    expect(explained(page)).to_contain_text("384 numbers become 1,536")
+    expect(explained(page)).to_be_in_viewport()
+
+
+def test_an_encoder_and_its_decoder_are_drawn(browser, tmp_path, problems):
+    folder = save(tmp_path / "models" / "t5", "t5")
+    environ = {"HEADLIGHT_MODEL_FOLDERS": str(folder.parent)}
+    with running(tmp_path / "log", environ=environ) as app, browser.new_context(locale="en-GB") as context:
+        page = context.new_page()
+        problems.watch(page)
+        problems.allow(DEEP_LINK)
+        page.set_default_timeout(PATIENCE)
+        visit(page, f"{app.url}/block?model={folder}&target=A+cat.")
+        expect(part(page, "Cross-attention, 3 heads, d_k = 8")).to_be_visible(timeout=PATIENCE)
+        part(page, "Cross-attention").click()
+        expect(explained(page)).to_contain_text("here one text looks at the other")
+        expect(page.get_by_text("T5ForConditionalGeneration is an encoder of 3 layers")).to_be_visible()
+        part(page, "RMSNorm").first.click()
+        expect(explained(page)).to_contain_text("Its class is called T5LayerNorm")
+        assert not problems.left()

@@ -1,0 +1,148 @@
+"""The page "By hand": numbers typed, a file opened, a pair picked, and the link that brings it all back."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.browser import PHONE, calm, visit
+from tests.support.visitor import DEEP_LINK, file_of
+from ui.pages.by_hand.as_csv import pack, read, write
+from ui.pages.by_hand.example import example_of, resize
+
+EVEN = "“je” gives “ai” 0.29 of its attention"
+
+
+@pytest.fixture
+def opened(page, app_url, problems):
+    problems.allow(DEEP_LINK)
+    return visit(page, f"{app_url}/by_hand")
+
+
+def sheet(page, name):
+    return page.locator(f"[role=application][aria-label^='{name}, ']")
+
+
+def type_number(page, table, row, text):
+    """Type into the first number of a row of the table-th matrix; rows count from 0."""
+    calm(page)  # the tables come late, and what still comes moves them
+    grid = page.get_by_test_id("stDataFrame").nth(table)
+    grid.scroll_into_view_if_needed()
+    rows = grid.locator("tbody [role='row']")
+    expect(rows).to_have_count(4)
+    box = grid.locator("canvas").first.bounding_box()
+    page.mouse.dblclick(box["x"] + box["width"] * 0.3, box["y"] + box["height"] * (row + 1.5) / 5)
+    field = page.locator("#portal").get_by_role("textbox")
+    field.fill(text)
+    field.press("Enter")
+
+
+def test_it_opens_on_the_tutorial_s_example_and_says_what_is_true(opened):
+    expect(opened.get_by_text(EVEN)).to_be_visible()
+    expect(opened.get_by_text("A softmax keeps the order of the scores")).to_be_visible()
+    for name in ("X", "Q = X·W_Q", "K = X·W_K", "V = X·W_V", "Q·Kᵀ", "Q·Kᵀ / √4", "A = softmax", "A·V"):
+        expect(sheet(opened, name)).to_be_visible()
+    expect(sheet(opened, "masked")).to_have_count(0)
+
+
+def test_a_typed_number_changes_every_step_and_the_link_and_back_undoes_it(opened):
+    expect(opened.get_by_text(EVEN)).to_be_visible()
+    type_number(opened, 2, 0, "40")
+    expect(opened).to_have_url(re.compile("numbers="))
+    expect(opened.get_by_text("“french” gives itself 1.00 of its attention")).to_be_visible()
+    expect(opened.get_by_text("A well-known tutorial")).to_have_count(0)
+    link = opened.url
+    type_number(opened, 2, 2, "80")
+    expect(opened.get_by_text("“french” gives “ai” 1.00 of its attention")).to_be_visible()
+    opened.goto(link)
+    expect(opened.get_by_text("“french” gives itself 1.00 of its attention")).to_be_visible()
+
+
+def test_a_preset_begins_anew(opened):
+    expect(opened.get_by_text(EVEN)).to_be_visible()
+    type_number(opened, 2, 0, "40")
+    expect(opened).to_have_url(re.compile("numbers="))
+    expect(opened.get_by_text("“french” gives itself 1.00 of its attention")).to_be_visible()
+    opened.get_by_role("button", name="Start over").click()
+    expect(opened.get_by_text(EVEN)).to_be_visible()
+    opened.get_by_role("combobox", name="Example").click()
+    opened.get_by_role("option", name="Three words, each fetches the next").click()
+    expect(opened.get_by_text("gives “two” 1.00 of its attention")).to_be_visible()
+    expect(opened).to_have_url(re.compile("preset=lookup$"))
+
+
+def test_the_mask_hides_what_follows(opened):
+    opened.get_by_role("checkbox", name="Causal mask").check(force=True)
+    expect(sheet(opened, "masked")).to_be_visible()
+    masked = sheet(opened, "masked")
+    masked.focus()
+    opened.keyboard.press("ArrowRight")
+    expect(opened.locator(".sheet", has=masked).locator("[aria-live]")).to_have_text("french · je: −∞")
+    opened.keyboard.press("Enter")
+    expect(opened.get_by_text("masked: −∞, softmax over the row → 0.")).to_be_visible()
+    expect(opened).to_have_url(re.compile("causal=1"))
+
+
+def test_a_clicked_cell_is_worked_out(opened):
+    weights = sheet(opened, "A = softmax")
+    weights.focus()
+    opened.keyboard.press("Enter")
+    expect(opened.get_by_text("“french” looks at “french”: q·k = 0.80 × 0.10 + 0.50 × (−0.10)")).to_be_visible()
+    expect(opened).to_have_url(re.compile("row=0.*column=0|column=0.*row=0"))
+
+
+def test_heads_share_the_columns(page, app_url, problems):
+    problems.allow(DEEP_LINK)
+    visit(page, f"{app_url}/by_hand?heads=2&shown=1")
+    expect(sheet(page, "Q·Kᵀ / √2")).to_be_visible()
+    expect(sheet(page, "Concat(heads)")).to_be_visible()
+    expect(page.get_by_text("Head 2: “")).to_be_visible()
+
+
+def test_a_file_goes_out_and_comes_in(opened, tmp_path):
+    opened.get_by_text("Files").click()
+    download = file_of(opened.get_by_role("button", name="Save as CSV"))
+    saved = tmp_path / "saved.csv"
+    download.save_as(saved)
+    assert read(saved.read_bytes()) == example_of("tutorial")
+    other = tmp_path / "other.csv"
+    other.write_text(write(example_of("lookup")).replace("one", "<b>uno</b>"), encoding="utf-8")
+    upload = opened.get_by_test_id("stFileUploader").filter(has_text="Open a CSV").locator("input")
+    upload.set_input_files(other)
+    expect(opened.get_by_text("“<b>uno</b>” gives “two” 1.00 of its attention")).to_be_visible()
+    bad = tmp_path / "bad.csv"
+    bad.write_text("![](http://example.org/x.png),1\n")
+    upload.set_input_files(bad)
+    expect(opened.get_by_role("alert").filter(has_text="Line 1 is of a matrix called '![](http")).to_be_visible()
+    expect(opened.get_by_text("“<b>uno</b>” gives “two” 1.00 of its attention")).to_be_visible()
+
+
+def test_sizes_grow_and_shrink(opened):
+    opened.get_by_text("Sizes").click()
+    opened.get_by_label("Tokens", exact=True).fill("5")
+    opened.get_by_label("Tokens", exact=True).press("Enter")
+    expect(sheet(opened, "A = softmax")).to_have_attribute("aria-label", re.compile("5 by 5"))
+    opened.get_by_label("Columns of W (h · d_k)", exact=True).fill("2")
+    opened.get_by_label("Columns of W (h · d_k)", exact=True).press("Enter")
+    expect(sheet(opened, "A·V")).to_have_attribute("aria-label", re.compile("5 by 2"))
+    expect(sheet(opened, "Q·Kᵀ / √2")).to_be_visible()
+
+
+@pytest.mark.parametrize("query", ["numbers=garbage", "preset=<img>", "heads=3", "row=99&column=2", "heads=0"])
+def test_a_damaged_link_opens_the_example(page, app_url, problems, query):
+    problems.allow(DEEP_LINK)
+    visit(page, f"{app_url}/by_hand?{query}")
+    expect(page.get_by_text(EVEN)).to_be_visible()
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+
+
+@pytest.mark.parametrize("viewport", [PHONE])
+def test_the_largest_example_fits_on_a_phone(page, app_url, problems):
+    problems.allow(DEEP_LINK)
+    small = example_of("lookup")
+    visit(page, f"{app_url}/by_hand?heads=2&numbers={pack(resize(small, 8, 8, 8))}")
+    expect(sheet(page, "A = softmax")).to_be_visible()
+    calm(page)
+    assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0

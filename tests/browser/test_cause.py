@@ -1,0 +1,142 @@
+"""A visitor on the Cause page: heads removed by clicks, looks cut, words hidden; the numbers are the backend's."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from attention.cause import heads_moved, similarity
+from attention.edits import Ablate, Hide, unpack
+from inference import LocalBackend, TraceRequest
+from inference.files.embedded import BERT
+from inference.questions.effects import BlankEffects, VectorEffects
+from tests.support.browser import PATIENCE, hears_clicks
+from tests.support.visitor import DEEP_LINK, open_page
+from ui.show.numbers import small
+
+TEXT = "The animal didn't cross the street because it was too tired."
+SINGLE = [(layer, head) for layer in range(6) for head in range(12)]
+
+
+@pytest.fixture(scope="module")
+def backend():
+    return LocalBackend()
+
+
+def said(page, pattern):
+    note = page.locator(".headlight-note").filter(has_text=re.compile(pattern))
+    expect(note).to_be_visible(timeout=2 * PATIENCE)
+    return note.inner_text()
+
+
+def turned(backend, *sets):
+    """1 - cosine of the sentence vector under each set."""
+    effect = backend.inspect(VectorEffects(text=TEXT, edits=((), *sets)))
+    return 1 - similarity(effect.values)[1:]
+
+
+def test_every_head_s_effect_and_the_chosen_one_are_the_model_s(page, app_url, problems, backend):
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/cause", edits="a5-11,a3-1")
+    alone = turned(backend, *(((Ablate(*place)),) for place in SINGLE))
+    layer, head = SINGLE[int(alone.argmax())]
+    text = said(page, "matters most")
+    assert f"head {layer}-{head} matters most" in text
+    assert f"1 − cosine = {small(alone.max())}" in text
+    [both] = turned(backend, (Ablate(5, 11), Ablate(3, 1)))
+    assert f"1 − cosine = {small(both)}" in said(page, "With heads 3-1, 5-11 removed")
+    said(page, "Of 100 other sets like it, drawn at random")
+    plain, edited = backend.traces([TraceRequest(text=TEXT), TraceRequest(text=TEXT, edits=unpack("a5-11,a3-1"))])
+    moved = heads_moved(plain, edited)
+    most = np.unravel_index(int(moved.argmax()), moved.shape)
+    assert f"Head {most[0]}-{most[1]} looks elsewhere most" in said(page, "looks elsewhere most")
+
+
+def test_a_click_on_the_map_removes_a_head_and_puts_it_back(page, app_url, problems):
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/cause", edits="-")
+    said(page, "Nothing is removed")
+    figure = page.locator(".st-key-cause_all .js-plotly-plot")
+    cells = figure.locator(".nsewdrag")
+    cells.wait_for()  # drawn last, when the axes know their places
+    hears_clicks(figure)
+    x, y = figure.evaluate("({_fullLayout: {xaxis, yaxis}}) => [xaxis.d2p(2), yaxis.d2p(4)]")
+    cells.click(position={"x": x, "y": y})  # wherever the map is by then: what stands above it may come later
+    said(page, "With head 4-2 removed")
+    expect(page).to_have_url(re.compile(r"edits=a4-2"))
+    page.reload()
+    said(page, "With head 4-2 removed")
+
+
+def test_a_word_is_hidden_and_a_look_is_cut_by_clicks(page, app_url, problems, backend):
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/cause", edits="-", clicking="hide")
+    said(page, "Nothing is removed")
+    page.get_by_role("button", name=re.compile("^animal")).first.click()
+    text = said(page, "With “animal” hidden")
+    trace = backend.trace(TraceRequest(text=TEXT))
+    animal = trace.tokens.index("animal")
+    [without] = turned(backend, tuple(Hide(layer, animal) for layer in range(6)))
+    assert f"1 − cosine = {small(without)}" in text
+    page.get_by_role("radio", name="Cut a look").click()
+    expect(page.get_by_text("Click the word that looks")).to_be_visible(timeout=PATIENCE)  # till then a click hides
+    page.get_by_role("button", name=re.compile("^it")).first.click()
+    expect(page.get_by_text("Now click the word that it shall not see")).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("button", name=re.compile("^street")).first.click()
+    said(page, "“it” no longer sees “street” in head 3-1")
+
+
+def test_edits_that_do_not_fit_are_refused_and_can_be_put_back(page, app_url, problems):
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/cause", edits="a9-0")
+    expect(page.locator(".headlight-refusal")).to_contain_text("6 layers of 12 heads", timeout=PATIENCE)
+    page.get_by_role("button", name="Put all back").click()
+    said(page, "Nothing is removed")
+
+
+def test_a_damaged_link_leaves_the_rest(page, app_url, problems):
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/cause", edits="a3-1,<b>x</b>")
+    said(page, "An edit should read like a3-1")
+    said(page, "With head 3-1 removed")
+
+
+def test_the_curve_is_drawn_step_by_step(page, app_url, problems, backend):
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/cause", steps=4, greedy="most")
+    page.get_by_role("button", name="Draw the curve").click()
+    text = said(page, "After 2 of 72 heads")
+    gone = ()
+    for _ in range(4):
+        left = [(*gone, Ablate(*place)) for place in SINGLE if Ablate(*place) not in gone]
+        gone = left[int(turned(backend, *left).argmax())]
+    assert f"after 4 it is {1 - turned(backend, gone)[0]:.2f}" in text
+    expect(page.locator(".st-key-cause_curve .js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
+
+
+def test_the_curve_can_be_stopped_and_goes_on(page, app_url, problems):
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/cause", text="A cat sat on the mat while a dog slept on the old red sofa.", curve=1)
+    page.get_by_role("button", name="Stop").click(timeout=2 * PATIENCE)
+    text = said(page, "Stopped after")
+    done = int(re.search(r"Stopped after (\d+) of 72 steps", text).group(1))
+    assert done < 72
+    said(page, f"after {done} it is" if done else "Stopped after 0")
+    page.get_by_role("button", name="Go on").click()
+    expect(page.locator(".headlight-note").filter(has_text="Stopped after")).to_have_count(0, timeout=PATIENCE)
+
+
+def test_a_masked_word_s_log_odds_are_the_model_s(page, app_url, problems, backend):
+    problems.allow(DEEP_LINK)
+    query = {"watch": "blank", "text": "The [MASK] was a cat", "first": "street", "second": "animal", "edits": "a1-2"}
+    open_page(page, app_url, "/cause", **query)
+    text = said(page, "With head 1-2 removed")
+    words, sets = ("street", "animal"), ((), (Ablate(1, 2),))
+    question = BlankEffects(BERT, text=query["text"], words=words, edits=sets)
+    before, after = np.subtract(*backend.predict(question).values.T)
+    assert f"go from {before:.2f} to {after:.2f} nats" in text
+    said(page, "no head that guesses masked words; on this page Headlight BERT .* answers")
+    expect(page.locator(".st-key-cause_bars_1 .js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)

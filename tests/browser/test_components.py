@@ -1,0 +1,165 @@
+"""The strip, the matrices and the map of heads in a browser, on a page of their own: seen, picked and read aloud."""
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.browser import PHONE, accessibility, calm, hears_clicks, one_page
+
+LONG = 8000  # chips
+PAGE = """
+import numpy as np
+import streamlit as st
+
+from ui.show.chart import CONFIG, theme
+from viz import head_map, matrices, strip
+from viz.components.matrices.matrices import Sheet
+from viz.components.strip.strip import Chip
+
+WORDS = ("[CLS]", "<b>The</b>", "tor", "toise", "\\u202e", "slept")
+state = st.session_state
+state.setdefault("chip", 1)
+state.setdefault("cell", None)
+
+def keep_chip():
+    state.chip = strip.picked("words")
+
+def keep_cell():
+    state.cell = matrices.picked("sheets")
+
+st.title("Components")
+marks = {state.chip: "chosen", 5: "masked"}
+chips = [
+    Chip(word, shade=i / 5, mark=marks.get(i, ""), glued=i == 3, special=i == 0, title=f"0.{i}")
+    for i, word in enumerate(WORDS)
+]
+strip.mount(chips, "words", title="Words of the text", on_pick=keep_chip)
+strip.mount([Chip(w, shade=-0.5, label="0.50") for w in WORDS], "still", title="Only to be read", diverging=True)
+strip.mount([Chip(w) for w in ("הכלב", "רץ", "מהר")], "rtl", title="Right to left", on_pick=lambda: None)
+long = [Chip(f"w{i}", mark="chosen" if i == 4000 else "") for i in range(LONG)]
+strip.mount(long, "long", title="A long text", on_pick=lambda: None)
+values = np.array([[0.25, -1.5, 2.0], [-np.inf, 0.0, 1 / 3]])
+large = np.linspace(-1, 1, 512 * 384).reshape(512, 384)
+matrices.mount([Sheet("Q", values, ("je", "suis")), Sheet("W", large)], "sheets", on_pick=keep_cell)
+figure = head_map.head_map(values, theme(), "Heads", "bits")
+event = st.plotly_chart(figure, theme=None, config=CONFIG, key="map", on_select="rerun")
+st.text(f"chip {state.chip}, cell {state.cell}, head {head_map.picked(event)}")
+""".replace("LONG", str(LONG))
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory):
+    with one_page(tmp_path_factory.mktemp("components"), PAGE) as url:
+        yield url
+
+
+@pytest.fixture
+def opened(page, url):
+    page.goto(url)
+    expect(page.get_by_text("chip 1, cell None, head None")).to_be_visible()
+    expect(page.get_by_role("application")).to_have_count(2)
+    return page
+
+
+def words(page):
+    return page.get_by_role("group", name="Words of the text").get_by_role("button")
+
+
+def test_a_click_picks_a_chip_and_the_mark_moves(opened):
+    expect(words(opened)).to_have_text(["[CLS]", "<b>The</b>", "tor", "toise", "⟨U+202E⟩", "slept"])
+    words(opened).nth(2).click()
+    expect(opened.get_by_text("chip 2,")).to_be_visible()
+    expect(words(opened).nth(2)).to_have_attribute("aria-pressed", "true")
+    expect(words(opened).nth(1)).to_have_attribute("aria-pressed", "false")
+
+
+def test_keys_move_and_pick_and_the_place_is_kept(opened):
+    words(opened).nth(1).focus()
+    opened.keyboard.press("End")
+    opened.keyboard.press("ArrowLeft")
+    opened.keyboard.press("Enter")
+    expect(opened.get_by_text("chip 4,")).to_be_visible()
+    expect(words(opened).nth(4)).to_be_focused()
+    opened.keyboard.press("Home")
+    opened.keyboard.press("Space")
+    expect(opened.get_by_text("chip 0,")).to_be_visible()
+
+
+def test_what_a_chip_says(opened):
+    expect(opened.get_by_role("button", name="slept, 0.5, masked")).to_be_visible()
+    words(opened).nth(3).hover()
+    expect(opened.get_by_role("tooltip").first).to_have_text("toise0.3")
+
+
+def test_a_strip_without_picking_is_a_list(opened):
+    still = opened.get_by_role("list", name="Only to be read")
+    expect(still.get_by_role("listitem")).to_have_count(6)
+    expect(still.get_by_role("button")).to_have_count(0)
+
+
+def test_right_to_left_the_left_arrow_goes_on(opened):
+    chips = opened.get_by_role("group", name="Right to left").get_by_role("button")
+    first, second = chips.nth(0), chips.nth(1)
+    assert first.bounding_box()["x"] > second.bounding_box()["x"]
+    first.focus()
+    opened.keyboard.press("ArrowLeft")
+    expect(second).to_be_focused()
+
+
+def test_a_long_text_is_a_window_on_the_chosen_chip(opened):
+    chips = opened.get_by_role("group", name="A long text").get_by_role("button")
+    expect(chips).to_have_count(200)
+    expect(opened.get_by_role("button", name="w4000, chosen")).to_be_in_viewport(ratio=0.5)
+    expect(opened.get_by_text("3901–4100 of 8,000")).to_be_visible()
+    opened.get_by_role("button", name="Later").click()
+    expect(opened.get_by_text("4101–4300 of 8,000")).to_be_visible()
+    chips.first.focus()
+    opened.keyboard.press("End")
+    expect(opened.get_by_role("button", name="w7999", exact=True)).to_be_focused()
+
+
+def test_a_cell_is_read_aloud_and_picked(opened):
+    pad = opened.get_by_role("application", name="Q, 2 by 3")
+    pad.focus()
+    for key in ("ArrowDown", "ArrowRight", "ArrowRight"):
+        opened.keyboard.press(key)
+    expect(opened.locator(".sheet").first.locator("[aria-live]")).to_have_text("suis · column 2: 0.33333334")
+    opened.keyboard.press("ArrowUp")
+    opened.keyboard.press("Enter")
+    expect(opened.get_by_text("cell (0, 0, 2)")).to_be_visible()
+
+
+def test_a_matrix_is_saved_with_all_its_digits(opened):
+    opened.get_by_label("Save Q").click()
+    with opened.expect_download() as download:
+        opened.get_by_role("button", name="Numbers as CSV").click()
+    lines = Path(download.value.path()).read_text(encoding="utf-8-sig").split("\n")
+    assert lines == ["Q,0,1,2", "je,0.25,-1.5,2", "suis,-Infinity,0,0.33333334", ""]
+    opened.get_by_label("Save W").click()
+    with opened.expect_download() as download:
+        opened.get_by_role("button", name="Picture as PNG").click()
+    assert Path(download.value.path()).read_bytes()[:4] == b"\x89PNG"
+
+
+def test_a_click_on_the_map_picks_a_head(opened):
+    chart = opened.locator(".js-plotly-plot")
+    chart.scroll_into_view_if_needed()
+    cells = chart.locator(".heatmaplayer image")
+    expect(cells).to_be_visible()
+    hears_clicks(chart)
+    box = cells.bounding_box()
+    opened.mouse.click(box["x"] + box["width"] * 1.5 / 3, box["y"] + box["height"] * 0.5 / 2)
+    expect(opened.get_by_text("head (0, 1)")).to_be_visible()
+
+
+@pytest.mark.parametrize("viewport", [PHONE])
+@pytest.mark.parametrize("colour_scheme", ["light", "dark"])
+def test_on_a_phone_nothing_is_cut_off_and_all_is_accessible(opened):
+    calm(opened)
+    assert opened.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+    for sheet in opened.locator(".sheet").all():
+        assert sheet.bounding_box()["width"] <= PHONE["width"]
+    outside = ["[data-testid='stHeader']", "[data-testid='stToolbar']"]  # Streamlit's own
+    assert json.dumps(accessibility(opened, leave_out=outside)) == "[]"

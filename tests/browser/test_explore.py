@@ -1,0 +1,198 @@
+"""A visitor on the Explore page: what is seen is what the model says."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from attention.storage import parse
+from inference import LocalBackend, TraceRequest
+from tests.support.browser import idle
+from tests.support.visitor import open_page, painted, read, text_box
+
+FAMOUS = "The animal didn't cross the street because it was too tired."
+
+
+@pytest.fixture(scope="module")
+def backend():
+    return LocalBackend()
+
+
+def sentence(page):
+    """The sentence of truth."""
+    return page.locator("[aria-live=polite]").filter(has_text=re.compile(r"Layer \d")).first
+
+
+def ask(page, word):
+    """Click a word, then take the pointer away: whatever it comes to rest on is looked at in passing."""
+    page.get_by_role("button", name=word).first.click()
+    page.mouse.move(0, 0)
+
+
+def weight_in(text):
+    return float(re.search(r"\((\d\.\d\d)\)", text).group(1))
+
+
+def test_the_first_visit_shows_the_famous_sentence_answered(page, app_url, backend):
+    open_page(page, app_url)
+    shown = painted(page)
+    trace = backend.trace(TraceRequest(text=FAMOUS))
+    it, animal = trace.tokens.index("it"), trace.tokens.index("animal")
+    links = trace.rows(it)[:, :, animal]
+    layer, head = np.unravel_index(links.argmax(), links.shape)
+    assert (shown["layer"], shown["head"], shown["focus"]) == (str(layer), str(head), str(it))
+    expect(sentence(page)).to_contain_text("“it” looks most at “animal”")
+    assert weight_in(sentence(page).inner_text()) == pytest.approx(float(links.max()), abs=0.005)
+    assert shown["base"].endswith(trace.id)
+
+
+def test_clicking_a_word_asks_about_it(page, app_url, backend):
+    open_page(page, app_url)
+    painted(page)
+    ask(page, "street")
+    trace = backend.trace(TraceRequest(text=FAMOUS))
+    street = trace.tokens.index("street")
+    painted(page, focus=street)
+    expect(page).to_have_url(re.compile(f"focus={street}"))
+    expect(sentence(page)).to_contain_text("“street”")
+    row = trace.weights(3, 1)[street]
+    assert weight_in(sentence(page).inner_text()) == pytest.approx(float(row.max()), abs=0.005)
+
+
+def test_a_click_that_was_undone_can_be_made_again(page, app_url):
+    open_page(page, app_url)
+    painted(page, focus=10)
+    for _ in range(2):
+        ask(page, "street")
+        painted(page, focus=8)
+        expect(page).to_have_url(re.compile("focus=8"))
+        idle(page)  # a reader goes back once the page has answered
+        page.go_back()
+        painted(page, focus=10)
+        expect(page).not_to_have_url(re.compile("focus="))
+        idle(page)
+
+
+def test_a_trace_that_the_server_forgot_is_read_again(page, app_url, problems):
+    problems.allow("410")
+    forgotten = []
+
+    def forget_once(route):
+        if forgotten:
+            route.continue_()
+        else:
+            forgotten.append(route.request.url)
+            route.fulfill(status=410, body="gone")
+
+    page.route("**/grid?*", forget_once)
+    open_page(page, app_url)
+    painted(page)
+    assert forgotten
+
+
+def test_a_cut_text_says_so(page, app_url):
+    open_page(page, app_url, text="One two three four five six.", cut=5)
+    painted(page)
+    expect(page.get_by_text("Only the first 5 tokens are read")).to_be_visible()
+
+
+def test_arrow_keys_move_the_head_and_back_undoes(page, app_url):
+    open_page(page, app_url, layer=3, head=1)
+    painted(page, layer=3, head=1)
+    grid = page.get_by_role("application", name=re.compile("Grid of all heads"))
+    grid.focus()
+    # Both arrows at once: after a pause between them the first would be a step of its own to go back.
+    press = "(grid, keys) => keys.forEach((key) => grid.dispatchEvent(new KeyboardEvent('keydown', { key })))"
+    grid.evaluate(press, ["ArrowRight", "ArrowDown"])
+    page.keyboard.press("Enter")
+    painted(page, layer=4, head=2)
+    expect(page).to_have_url(re.compile("layer=4&head=2"))
+    idle(page)
+    page.go_back()
+    painted(page, layer=3, head=1)
+
+
+def test_a_sentence_of_one_s_own_is_read(page, app_url, backend):
+    open_page(page, app_url)
+    first = painted(page)
+    text = "My dog chased your cat until it was exhausted."
+    read(page, text)
+    expect(page).to_have_url(re.compile("text=My"))
+    trace = backend.trace(TraceRequest(text=text))
+    shown = painted(page, base=f"/headlight/trace/{trace.id}")
+    assert shown["base"] != first["base"]
+    token = trace.tokens[int(shown["focus"])]
+    expect(sentence(page)).to_contain_text(f"“{token}”")
+
+
+def test_a_link_restores_the_view(page, app_url):
+    query = {
+        "text": "A small test of links.",
+        "layer": 2,
+        "head": 5,
+        "focus": 3,
+        "tab": "lines",
+        "words": 1,
+        "count": 1,
+    }
+    open_page(page, app_url, **query)
+    shown = painted(page, layer=2, head=5, focus=3, tab="lines")
+    expect(text_box(page)).to_have_value(query["text"])
+    expect(page.get_by_role("checkbox", name="Whole words")).to_be_checked()
+    expect(sentence(page)).to_contain_text("Layer 3 · head 6")
+    assert shown["layer"] == "2", "links count from 0 whatever is shown"
+
+
+def test_a_bad_link_gives_the_default_and_a_sentence(page, app_url):
+    open_page(page, app_url, layer=99, head="x", tab="<script>")
+    painted(page, layer=3, head=1, tab="matrix")
+    notes = page.locator(".headlight-note")
+    expect(notes.filter(has_text="“tab” is unknown")).to_be_visible()
+    expect(notes.filter(has_text="“head” should be a whole number")).to_be_visible()
+    expect(notes.filter(has_text="layer 99")).to_be_visible()
+
+
+def test_pairs_are_read_together(page, app_url, backend):
+    open_page(page, app_url, text="The cat sat down.", pair="It was tired.", layer=1, head=1, filter="ab")
+    painted(page, layer=1, head=1)
+    trace = backend.trace(TraceRequest(text="The cat sat down.", pair="It was tired."))
+    assert set(trace.source.segments) == {0, 1}
+    expect(page.get_by_role("combobox", name="Pairs")).to_have_value("ab")
+
+
+def test_hidden_special_tokens_leave_the_picture(page, app_url):
+    open_page(page, app_url, special=0, renormalise=1)
+    painted(page)
+    expect(page.get_by_role("button", name="[CLS]")).to_have_count(0)
+    expect(sentence(page)).to_contain_text("“it”")
+
+
+def test_the_trace_is_saved_and_opened_again(page, app_url, backend, tmp_path):
+    open_page(page, app_url, text="A lecture prepared at home.", layer=2, head=3)
+    painted(page, layer=2, head=3)
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name="Save the trace").click()
+    saved = tmp_path / "lecture.safetensors"
+    waiting.value.save_as(saved)
+    trace = parse(saved.read_bytes())
+    expected = backend.trace(TraceRequest(text="A lecture prepared at home."))
+    np.testing.assert_allclose(trace.weights(2, 3), expected.weights(2, 3), atol=1e-6)
+    open_page(page, app_url)
+    painted(page)
+    page.get_by_text("Saved traces").click()
+    page.locator("input[type=file]").set_input_files(saved)
+    expect(page).to_have_url(re.compile("opened=file-"))
+    expect(text_box(page)).to_have_value("A lecture prepared at home.")
+
+
+def test_another_file_is_refused_in_a_sentence(page, app_url, tmp_path):
+    wrong = tmp_path / "wrong.safetensors"
+    wrong.write_bytes(b"PK not a trace")
+    open_page(page, app_url)
+    painted(page)
+    page.get_by_text("Saved traces").click()
+    page.locator("input[type=file]").set_input_files(wrong)
+    expect(page.get_by_role("alert")).to_contain_text("is not a whole trace saved by Headlight")

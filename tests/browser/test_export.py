@@ -1,0 +1,81 @@
+"""What is exported is what is shown, with its caption, and opens without the app."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from inference import LocalBackend, TraceRequest
+from tests.support.visitor import open_page, painted
+
+TEXT = 'Quotes "and", commas, =SUM(A1) and </script> stay text.'
+
+
+@pytest.fixture(scope="module")
+def trace():
+    return LocalBackend().trace(TraceRequest(text=TEXT))
+
+
+def export(page, name):
+    """Open the menu, choose an entry, and give what the browser saved."""
+    page.locator("summary", has_text="Export").click()
+    with page.expect_download() as waiting:
+        page.locator(".menu .item", has_text=name).click()
+    return waiting.value
+
+
+@pytest.fixture
+def shown(page, app_url):
+    open_page(page, app_url, text=TEXT, layer=2, head=4, count=1)
+    painted(page, layer=2, head=4)
+    return page
+
+
+def test_csv_holds_every_digit(shown, trace):
+    content = export(shown, re.compile("CSV")).path().read_text(encoding="utf-8-sig")
+    rows = list(csv.reader(io.StringIO(content)))
+    for line in (["layer", "3"], ["head", "5"], ["index_base", "1"], ["model", "all-MiniLM-L6-v2"]):
+        assert line in rows
+    table = rows[rows.index([]) + 2 :]
+    weights = np.array([[float(cell) for cell in row[1:]] for row in table], np.float32)
+    np.testing.assert_array_equal(weights, trace.weights(2, 4))
+
+
+def test_json_holds_every_digit(shown, trace):
+    content = json.loads(export(shown, re.compile("JSON")).path().read_text(encoding="utf-8"))
+    assert content["caption"]["text"] == TEXT
+    np.testing.assert_array_equal(np.array(content["weights"], np.float32), trace.weights(2, 4))
+
+
+def test_pictures_carry_their_caption(shown, tmp_path):
+    svg = export(shown, re.compile("Matrix as SVG")).path().read_text(encoding="utf-8")
+    assert "all-MiniLM-L6-v2" in svg
+    assert "</script>" not in svg
+    assert "&lt;/script&gt;" in svg
+    png = export(shown, re.compile("Matrix as PNG")).path().read_bytes()
+    assert png.startswith(b"\x89PNG")
+    width = int.from_bytes(png[16:20], "big")
+    assert width >= 1600, "print quality"
+
+
+def test_the_page_opens_without_the_app(shown, browser, tmp_path, problems):
+    saved = tmp_path / "view.html"
+    export(shown, re.compile("HTML")).save_as(saved)
+    context = browser.new_context(offline=True)
+    alone = context.new_page()
+    errors = []
+    alone.on("pageerror", lambda error: errors.append(str(error)))
+    alone.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    alone.goto(saved.as_uri())
+    painted(alone, layer=2, head=4)
+    expect(alone.get_by_text("Layer 3 · head 5").first).to_be_visible()
+    alone.get_by_role("tab", name="Lines").click()
+    painted(alone, tab="lines")
+    context.close()
+    assert errors == []

@@ -1,0 +1,80 @@
+"""A visitor on the Find page: the famous question answered, other words picked, the numbers those of the model."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from attention.find import flips, follows, links, preference
+from attention.view import View
+from inference import LocalBackend, TraceRequest
+from tests.support.browser import PATIENCE, calm
+from tests.support.visitor import DEEP_LINK, open_page
+from ui.pages.find.probes import LIBRARY
+
+FAMOUS = LIBRARY[0]
+
+
+@pytest.fixture(scope="module")
+def views():
+    texts = (FAMOUS.text, FAMOUS.other, *FAMOUS.neutral)
+    return [View(trace, words=True) for trace in LocalBackend().traces([TraceRequest(text=text) for text in texts])]
+
+
+def said(page, pattern):
+    note = page.locator(".headlight-note").filter(has_text=re.compile(pattern))
+    expect(note).to_be_visible(timeout=PATIENCE)
+    return note.inner_text()
+
+
+def at(view, word):
+    return [cell.text for cell in view.keys].index(word)
+
+
+def test_the_famous_question_is_answered_with_the_model_s_numbers(page, app_url, problems, views):
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/find")
+    words = [at(views[0], word) for word in ("it", "animal", "street")]
+    found = [links(view, words[0], words[1:]) for view in views]
+    prefers = [preference(one) for one in found]
+    layer, head = divmod(int(prefers[0].argmax()), views[0].heads)
+    text = said(page, "heads look from “it” more at “animal”")
+    assert text.startswith(f"{(prefers[0] > 0).sum()} of 72 heads")
+    assert (
+        f"head {layer}-{head} the most: {found[0][0, layer, head]:.2f} against {found[0][1, layer, head]:.2f}" in text
+    )
+    text = said(page, "heads flip")
+    assert f"{flips(prefers[0], prefers[1]).sum()} of 72 heads flip" in text
+    assert f"{follows(prefers[0], prefers[1]).sum()} of them from the first candidate" in text
+    assert ", ".join(str(flips(prefers[0], other).sum()) for other in prefers[2:]) in text
+
+
+def test_words_are_picked_by_clicks_and_kept_in_the_link(page, app_url, problems, views):
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/find", clicking="second")
+    said(page, "“animal” than at “street”")
+    page.get_by_role("button", name=re.compile("^tired")).first.click()
+    said(page, "“animal” than at “tired”")
+    token = views[0].keys[at(views[0], "tired")].pieces[0]
+    expect(page).to_have_url(re.compile(f"against={token}"))
+    page.reload()
+    said(page, "“animal” than at “tired”")
+
+
+def test_a_text_of_two_words_says_what_is_missing(page, app_url, problems):
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/find", text="Hello there")
+    expect(page.locator(".headlight-refusal")).to_contain_text("needs three words", timeout=PATIENCE)
+
+
+def test_hostile_words_are_shown_as_text(page, app_url, problems):
+    problems.allow(DEEP_LINK)
+    open_page(
+        page, app_url, "/find", text="The <b>cat</b> ![x](http://example.org/a.png) sat on <script>alert(1)</script>."
+    )
+    said(page, "heads look from")
+    expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
+    calm(page)
+    assert page.locator("img[src*='example.org']").count() == 0

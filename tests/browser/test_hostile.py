@@ -1,0 +1,90 @@
+"""Hostile texts are shown as texts: nothing runs, nothing calls out, nothing breaks."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.browser import PATIENCE, calm
+from tests.support.visitor import open_page, painted, read, text_box
+
+TEXTS = {
+    "script": "<script>alert(1)</script> ran over it",
+    "end of script": "</script><img src=x onerror=window.pwned=1> and then </title>",
+    "template": "{{constructor.constructor('window.pwned=1')()}} ${window.pwned=1}",
+    "markdown": "![x](http://192.0.2.7/x.png) [y](javascript:window.pwned=1) :material/home: $x^2$",
+    "emoji families": "A \U0001f468‍\U0001f469‍\U0001f467‍\U0001f466 and a \U0001f469\U0001f3fd‍\U0001f4bb met",
+    "Arabic": "لم يعبر الحيوان الشارع لأنه كان متعبا جدا",
+    "Chinese": "动物没有过马路，因为它太累了。",
+    "combining marks": "Z͑ͫ̓ͪ̂ͫ̽͏̴̙̤̞͉͚̯̞̠͍a̴̵̜̰͔ͫ͗͢l̠ͨͧͩ͘g̴͈͓̘o and cafe\u0301",
+    "zero-width joiners": "zero\u200dwidth\u200b and \ufeff bidi \u202e gnirts",
+}
+
+
+def painted_anew(page, first):
+    """Waits for the picture of another text than that of the ``first`` one."""
+    other = page.locator(f"[data-painted]:not([data-painted^='{first['base']}'])").first
+    expect(other).to_be_attached(timeout=PATIENCE)
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
+def test_a_hostile_text_is_shown_as_text(page, app_url, text):
+    dialogs = []
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    open_page(page, app_url)
+    first = painted(page)
+    read(page, text)
+    expect(page).to_have_url(re.compile("[?&]text="))
+    painted_anew(page, first)
+    expect(text_box(page)).to_have_value(text)
+    calm(page)
+    assert dialogs == []
+    assert page.evaluate("window.pwned") is None
+    assert page.locator("img[src='x']").count() == 0
+
+
+REFUSED = {
+    "empty": ("", "empty"),
+    "only spaces": ("   ", "empty"),
+    "control characters": ("a\x07b", "control"),
+}
+
+
+@pytest.mark.parametrize(("text", "said"), REFUSED.values(), ids=REFUSED.keys())
+def test_what_cannot_be_read_is_refused_in_a_sentence(page, app_url, text, said):
+    open_page(page, app_url)
+    painted(page)
+    read(page, text)
+    expect(page.get_by_role("alert").filter(has_text=said)).to_be_visible()
+    expect(text_box(page)).to_have_value(text)
+
+
+def test_too_long_a_text_can_be_cut(page, app_url):
+    text = "The animal did not cross the street. " * 280  # 10,360 characters
+    open_page(page, app_url)
+    first = painted(page)
+    read(page, text)
+    alert = page.get_by_role("alert").filter(has_text="512")
+    expect(alert).to_be_visible()
+    expect(text_box(page)).to_have_value(text)
+    page.get_by_role("button", name="Cut to 512 tokens").click()
+    expect(page).to_have_url(re.compile("cut=512"))
+    painted_anew(page, first)
+
+
+def test_an_unknown_model_is_refused_and_the_text_stays(page, app_url):
+    open_page(page, app_url, model="nobody/nothing", text="Some text of mine.")
+    expect(page.get_by_role("alert")).to_be_visible()
+    expect(text_box(page)).to_have_value("Some text of mine.")
+    page.get_by_role("button", name="Use the embedded model").click()
+    painted(page)
+    expect(text_box(page)).to_have_value("Some text of mine.")
+
+
+@pytest.mark.parametrize("model", ["../../etc", "/etc/passwd", "https://example.org/x", "a/b/c", "<b>x</b>"])
+def test_a_model_s_name_opens_no_door(page, app_url, model):
+    open_page(page, app_url, model=model)
+    expect(page.get_by_role("alert")).to_be_visible()
+    expect(page.locator("[data-testid='stException']")).to_have_count(0)

@@ -1,0 +1,115 @@
+"""A visitor on the Measure page: the app's sentences scored, a relation picked, an own file, hostile names."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from inference import EMBEDDED, LocalBackend
+from probing.rows import chosen, rows
+from probing.score import Run, score
+from tests.probing.test_score import TABLE, tree
+from tests.support.browser import PATIENCE, calm
+from tests.support.visitor import DEEP_LINK, file_of, open_page
+from ui.pages.measure.data import ready
+
+LONG = 3 * PATIENCE
+
+
+@pytest.fixture(scope="module")
+def grammar():
+    corpus = ready("grammar")
+    *_, state = score(LocalBackend(), Run(corpus, EMBEDDED))
+    return corpus, state.tally
+
+
+def said(page, pattern):
+    note = page.locator(".headlight-note").filter(has_text=re.compile(pattern))
+    expect(note).to_be_visible(timeout=LONG)
+    return note.inner_text()
+
+
+def upload(page, name, content, label="Annotated file"):
+    page.get_by_test_id("stFileUploader").filter(has_text=label).locator("input").set_input_files(
+        {"name": name, "mimeType": "text/plain", "buffer": content}
+    )
+
+
+def test_the_sentences_of_the_app_are_scored_by_the_model(page, app_url, problems, grammar):
+    problems.allow(DEEP_LINK)
+    corpus, tally = grammar
+    open_page(page, app_url, "/measure", relation="det")
+    text = said(page, "^det: head")
+    row = chosen(tally, corpus, "det")
+    assert f"head {row.layer}-{row.head} finds {row.accuracy:.1f} % ({row.low:.1f} to {row.high:.1f})" in text
+    assert f"of {row.n:,} links that it was not chosen on" in text
+    assert f"“{row.baseline_name}”, which finds {row.baseline:.1f} %; the best head with random weights" in text
+    mine = [entry for entry in rows(tally, corpus) if entry.relation == "det"]
+    above = sum(entry.low > entry.baseline for entry in mine)
+    assert f"{above} of 72 heads are clearly above" in said(page, "^det, all")
+    expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
+
+
+def test_what_is_picked_is_kept_in_the_link(page, app_url, problems):
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/measure")
+    said(page, "^all: head")
+    page.get_by_role("radio", name="dependent to head").click()  # the tables have unseen cells of that text
+    expect(page).to_have_url(re.compile("way=out"))
+    page.get_by_text("Random weights beside it").click()
+    expect(page).to_have_url(re.compile("control=0"))
+    page.reload()
+    text = said(page, "^all: head")
+    assert "random weights" not in text
+
+
+def test_the_table_of_all_heads_can_be_saved(page, app_url, problems):
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/measure", data="pronouns", control=0)
+    said(page, "^coref: head")
+    page.get_by_text("Every head", exact=True).click()
+    waited = file_of(page.get_by_role("button", name="Save as CSV"))
+    lines = list(csv.DictReader(io.StringIO(waited.path().read_text(encoding="utf-8"))))
+    assert len(lines) == 72
+    assert {line["baseline_name"] for line in lines} == {"nearest candidate"}
+
+
+def test_a_file_of_one_s_own_is_scored_and_a_wrong_one_named_by_its_line(page, app_url, problems):
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/measure", data="file", format="csv", control=0, least=1)
+    said(page, "Bring a CSV file")
+    upload(page, "own.csv", TABLE.replace(b"it,cat,animal", b"it,dog,animal"))
+    expect(page.locator(".headlight-refusal")).to_contain_text('Line 2: the target "dog" does not stand in its text.')
+    upload(page, "own.csv", TABLE)
+    said(page, "^link: head")
+
+
+def test_relations_with_hostile_names_are_text(page, app_url, problems):
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/measure", data="file", control=0, least=1)
+    said(page, "Bring a treebank")
+    name = b"<img src=x onerror=alert(1)>![](http://example.org/a.png)"
+    upload(page, "own.conllu", tree(["the cat saw it", "a dog saw it"]).replace(b"odd", name))
+    said(page, "^all: head")
+    expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
+    calm(page)
+    assert page.locator("img[src*='example.org'], img[onerror]").count() == 0
+
+
+def test_many_sentences_wait_to_be_asked_for_and_can_be_stopped(page, app_url, problems):
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/measure", data="file", control=0)
+    said(page, "Bring a treebank")
+    sentences = [f"the cat number {at} saw the small dog and it ran away from the old house" for at in range(900)]
+    upload(page, "own.conllu", tree(sentences))
+    page.get_by_role("button", name="Score 900 texts").click()
+    page.get_by_role("button", name="Stop").click(timeout=LONG)
+    stopped = said(page, "^Stopped after [0-9]+ of 15 steps")
+    assert not stopped.startswith("Stopped after 15")
+    page.get_by_role("button", name="Go on").click()
+    said(page, "^all, all 13,500 links")
+    expect(page.locator(".headlight-note").filter(has_text="Stopped after")).to_have_count(0)

@@ -1,0 +1,109 @@
+"""Other models on the same page: local folders of every kind, and a hub model from the offer to its first map."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from inference import LocalBackend, TraceRequest
+from inference.settings import Settings
+from tests.support.browser import faults, running
+from tests.support.fakehub import serving
+from tests.support.tinymodels import save
+from tests.support.visitor import DEEP_LINK, open_page, painted, text_box
+
+KINDS = ["bert", "roberta", "gpt2", "llama", "t5", "marian", "deberta"]
+HUB_MODEL = "someone/tiny-bert"
+TEXT = "The small cat played and it was tired."
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    models = tmp_path_factory.mktemp("models")
+    for kind in KINDS:
+        save(models / kind, kind)
+    return models
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory):
+    with serving() as fake:
+        fake.add(HUB_MODEL, save(tmp_path_factory.mktemp("hub"), "bert", vocab_size=80_000))
+        yield fake
+
+
+@pytest.fixture(scope="module")
+def own_app(folder, hub, tmp_path_factory):
+    """An app whose operator allows the folder, and whose hub is the fake one."""
+    home = tmp_path_factory.mktemp("home")
+    environ = {
+        "HEADLIGHT_MODEL_FOLDERS": str(folder),
+        "HF_ENDPOINT": hub.endpoint,
+        "HF_HUB_OFFLINE": "0",
+        "HF_HOME": str(home),
+    }
+    log = home / "app.log"
+    with running(log, environ=environ) as started:
+        yield started
+    assert not faults(log.read_text(errors="replace"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_local_model_of_every_kind_is_traced(page, own_app, folder, kind):
+    open_page(page, own_app.url, model=str(folder / kind), text=TEXT, layer=1, head=2)
+    shown = painted(page, layer=1, head=2)
+    backend = LocalBackend(Settings(model_folders=(folder,)))
+    trace = backend.trace(TraceRequest(model=str(folder / kind), text=TEXT))
+    focus = int(shown["focus"])
+    sentence = page.locator("[aria-live=polite]").filter(has_text=re.compile(r"Layer \d")).first
+    said = re.search(r"\((\d\.\d\d)\)", sentence.inner_text()).group(1)
+    row = trace.weights(1, 2)[focus]
+    assert float(said) in [pytest.approx(float(weight), abs=0.006) for weight in np.sort(row)[-1:]]
+
+
+def test_a_model_is_changed_in_the_sidebar(page, own_app, folder):
+    open_page(page, own_app.url, text=TEXT)
+    first = painted(page)
+    page.get_by_role("combobox", name=re.compile("Model")).click()
+    page.get_by_role("combobox", name=re.compile("Model")).fill("gpt2")  # the list shows what fits on the screen only
+    page.get_by_role("option", name="gpt2", exact=True).click()
+    expect(page).to_have_url(re.compile("model="))
+    expect(page.locator(f"[data-painted]:not([data-painted^='{first['base']}'])").first).to_be_attached()
+    expect(text_box(page)).to_have_value(TEXT)
+
+
+def test_a_translation_model_shows_its_three_parts(page, own_app, folder):
+    open_page(page, own_app.url, model=str(folder / "marian"), text=TEXT, target="le chat dort", part="cross")
+    painted(page)
+    expect(page.get_by_role("textbox", name="Translation")).to_have_value("le chat dort")
+    for part in ("Encoder", "Decoder", "Cross"):
+        expect(page.get_by_role("radio", name=re.compile(part))).to_be_visible()
+
+
+def test_what_has_no_queries_and_keys_says_so(page, own_app, folder, problems):
+    problems.allow(DEEP_LINK)
+    open_page(page, own_app.url, model=str(folder / "deberta"), text=TEXT)
+    painted(page)
+    expect(page.get_by_text("queries, keys and values are not available")).to_be_visible()
+    open_page(page, own_app.url, "/bertviz", model=str(folder / "deberta"), text=TEXT, bertviz="neuron")
+    expect(page.get_by_text("the neuron view needs queries and keys")).to_be_visible()
+
+
+def test_a_hub_model_is_offered_downloaded_stopped_and_resumed(page, own_app, hub):
+    hub.pause = 0.5  # seconds between blocks: a minute in which the page can be slow to offer the stop
+    open_page(page, own_app.url, model=HUB_MODEL, text=TEXT)
+    expect(page.get_by_text(re.compile("someone/tiny-bert is an encoder"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"8 MB on the disk and about \d"))).to_be_visible()
+    expect(text_box(page)).to_have_value(TEXT)
+    page.get_by_role("button", name=re.compile("Download")).click()
+    expect(page.get_by_text(re.compile(r"^(?!0\.0 ).* MB \(running\)$"))).to_be_visible()  # something has arrived
+    page.get_by_role("button", name="Stop", exact=True).click()
+    expect(page.get_by_text("(stopped)")).to_be_visible()
+    hub.pause = 0
+    page.get_by_role("button", name="Go on").click()
+    painted(page)
+    assert hub.ranges(), "the second attempt went on where the first one stopped"
+    expect(text_box(page)).to_have_value(TEXT)

@@ -1,0 +1,150 @@
+"""A visitor on the Next sentence page: both orders, who looks across, and a table of pairs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from attention.pairs import flow, group
+from inference import TraceRequest
+from inference.files import embedded
+from inference.questions.sentence import NextSentence
+from tests.browser.test_pages import STREAMLITS_OWN
+from tests.support.browser import PHONE, accessibility, calm
+from tests.support.predictors import BARE, Predictor, predictor  # noqa: F401  (a fixture)
+from tests.support.visitor import DEEP_LINK, file_of, open_page, painted, read, stands
+
+A, B = "The cat was it.", "It was playing."
+
+
+@pytest.fixture(autouse=True)
+def deep_links(problems) -> None:
+    problems.allow(DEEP_LINK)
+
+
+def opened(page: Page, predictor: Predictor, **query: object) -> Page:  # noqa: F811
+    open_page(page, predictor.url, "/next_sentence", **{"model": predictor.model, "text": A, "pair": B, **query})
+    stands(page)
+    return page
+
+
+def says(page: Page, text: str | re.Pattern[str]) -> None:
+    expect(page.locator(".headlight-note, .headlight-refusal").filter(has_text=text).first).to_be_visible()
+
+
+def judged(predictor: Predictor, text: str, pair: str) -> float:  # noqa: F811
+    return predictor.backend.predict(NextSentence(model=predictor.model, text=text, pair=pair)).probability
+
+
+def saved(page: Page, name: str) -> list[list[str]]:
+    waiting = file_of(page.get_by_role("button", name=name, exact=True))
+    with open(waiting.path(), encoding="utf-8-sig", newline="") as stream:
+        return list(csv.reader(io.StringIO(stream.read())))
+
+
+def test_both_orders_are_the_backends(page, predictor) -> None:  # noqa: F811
+    opened(page, predictor)
+    one, other = judged(predictor, A, B), judged(predictor, B, A)
+    says(page, f"gives {one:.3f} that “{B}” follows; the other way round it gives {other:.3f}")
+    _, *rows = saved(page, "Save as CSV")
+    assert [float(row[2]) for row in rows] == pytest.approx([one, other], rel=1e-6)
+
+
+def test_who_looks_across(page, predictor) -> None:  # noqa: F811
+    opened(page, predictor, looks="b", at="a")
+    trace = predictor.backend.trace(TraceRequest(predictor.model, A, B))
+    shares = flow(trace, group(trace.source, "b"), group(trace.source, "a"))
+    layer, head = np.unravel_index(shares.argmax(), shares.shape)
+    says(page, f"Layer {layer} · head {head}: B gives A {shares.max():.2f} of its attention; more than any other head.")
+    page.get_by_role("radiogroup", name="Who looks").get_by_text("A", exact=True).click()
+    page.get_by_role("radiogroup", name="At whom").get_by_text("B", exact=True).click()
+    expect(page).to_have_url(re.compile("filter=ab"))
+    expect(page.get_by_role("combobox", name="Pairs")).to_have_value("ab")
+    expect(page.locator(f"[data-painted^='/headlight/trace/{trace.id}']").first).to_be_visible()
+
+
+def test_without_a_second_text_an_example_is_judged_and_that_is_said(page, predictor) -> None:  # noqa: F811
+    opened(page, predictor, pair="")
+    says(page, "The second text is empty: type one with “+ second text”. Until then this is about an example.")
+    says(page, "After “The cat sat on the mat.”")
+    page.get_by_role("button", name="Use the example").click()
+    expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("The cat sat on the mat.")
+    expect(page.locator(".headlight-note", has_text="The second text is empty")).to_have_count(0)
+
+
+def test_a_model_without_the_head_lets_another_one_answer_and_says_so(page, predictor) -> None:  # noqa: F811
+    opened(page, predictor, model=BARE)
+    says(page, "MiniLM (embedded) has no head that judges whether one text follows another; on this page")
+
+
+@pytest.mark.skipif(not embedded.own_here(embedded.TRANSLATOR), reason="the translator trained here is not there")
+def test_a_second_text_can_be_typed_while_a_translator_is_chosen(page, predictor) -> None:  # noqa: F811
+    opened(page, predictor, model=embedded.TRANSLATOR, pair="", speaker=predictor.model)
+    page.get_by_role("button", name="+ second text").click()
+    box = page.get_by_role("textbox", name="Second text (optional)")
+    box.fill(B)
+    box.press("Enter")
+    one, other = judged(predictor, A, B), judged(predictor, B, A)
+    says(page, f"gives {one:.3f} that “{B}” follows; the other way round it gives {other:.3f}")
+    read(page, A)
+    says(page, f"gives {one:.3f} that “{B}” follows")
+
+
+def test_a_table_of_pairs_from_a_file(page, predictor, tmp_path) -> None:  # noqa: F811
+    pairs = [("The cat was it.", "=It was in it."), ("A, b", "the street"), ("a " * 30, "b " * 30)]
+    file = tmp_path / "pairs.csv"
+    with file.open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows([("first text", "second text"), *pairs])
+    opened(page, predictor)
+    page.get_by_role("button", name="Bring a CSV file").click()
+    page.locator("[data-testid='stPopoverBody'] input[type=file]").set_input_files(file)
+    says(page, "3 pairs, each judged in both orders")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Judge these pairs").click()
+    says(page, re.compile(r"likelier than not that the second follows the first in \d of 2 pairs"))
+    names, *rows = saved(page, "Save the judgements as CSV")
+    assert names == ["first text", "second text", "probability", "other way round", "remark"]
+    assert [tuple(row[:2]) for row in rows[:2]] == [("The cat was it.", "'=It was in it."), ("A, b", "the street")]
+    expected = [(judged(predictor, a, b), judged(predictor, b, a)) for a, b in pairs[:2]]
+    np.testing.assert_allclose([[float(row[2]), float(row[3])] for row in rows[:2]], expected, rtol=1e-5)
+    assert rows[2][2:4] == ["", ""]
+    assert "63 tokens; tiny-bert reads at most 40" in rows[2][4]
+
+
+def test_an_odd_file_is_refused_in_a_sentence(page, predictor, tmp_path) -> None:  # noqa: F811
+    file = tmp_path / "odd.csv"
+    file.write_text("only one column\n")
+    opened(page, predictor)
+    page.get_by_role("button", name="Bring a CSV file").click()
+    page.locator("[data-testid='stPopoverBody'] input[type=file]").set_input_files(file)
+    says(page, "Row 1 of the file has no two texts")
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({"text": "a " * 30, "pair": "b " * 30}, "63 tokens; tiny-bert reads at most 40"),
+        ({"text": " "}, "The text is empty"),
+        ({"looks": "x"}, "“looks” is unknown"),
+        ({"pair": "<b>it</b>"}, "<b>it</b>"),
+    ],
+)
+def test_odd_links(page, predictor, query: dict[str, str], said: str) -> None:  # noqa: F811
+    opened(page, predictor, **query)
+    says(page, said)
+    expect(page.locator("[data-testid='stException']")).to_have_count(0)
+
+
+@pytest.mark.parametrize(("viewport", "colour_scheme"), [(PHONE, "dark"), ({"width": 1440, "height": 900}, "light")])
+def test_the_page_is_accessible_and_fits(page, predictor, viewport, colour_scheme) -> None:  # noqa: F811
+    opened(page, predictor)
+    painted(page)
+    calm(page)
+    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert wide <= 0
+    assert accessibility(page, leave_out=STREAMLITS_OWN) == []

@@ -1,0 +1,104 @@
+"""Every page, found by glob: opened, painted, at both sizes and in both themes, by its link too, and accessible."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.browser import PATIENCE, PHONE, ROOT, accessibility, calm
+from tests.support.visitor import DEEP_LINK, open_page, painted
+
+PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
+
+
+@dataclass(frozen=True)
+class Visit:
+    """How a page is reached, what shows that its main figure is drawn, and whether it has the shared text box."""
+
+    address: str
+    link: str  # its name in the sidebar
+    figure: str  # selector of its main figure
+    text: bool = True
+    patience: int = PATIENCE  # ms; more where a model has to be made ready first
+
+
+CHART = ".js-plotly-plot .main-svg"
+LACKING = ".headlight-refusal"
+VISITS = {
+    "explore": Visit("/", "Explore", ""),
+    "bertviz_views": Visit("/bertviz", "BertViz", "iframe"),
+    "step_by_step": Visit("/step_by_step", "Step by step", ".sheet canvas"),
+    "by_hand": Visit("/by_hand", "By hand", ".sheet canvas", text=False),
+    "positions": Visit("/positions", "Positions", ".matrices canvas"),
+    "block": Visit("/block", "The block", ".drawing svg"),
+    "why_attention": Visit("/why_attention", "Why attention", CHART),
+    "tokens": Visit("/tokens", "Tokens", ".ladder .rung"),
+    "vectors": Visit("/vectors", "Vectors", CHART),
+    "find": Visit("/find", "Find", CHART),
+    "measure": Visit("/measure", "Measure", CHART, text=False),
+    "roles": Visit("/roles", "Roles", CHART),
+    "cause": Visit("/cause", "Cause", CHART),
+    "agreement": Visit("/agreement", "Agreement", ".matrices canvas"),
+    "masked_words": Visit("/masked_words", "Masked words", CHART),
+    "next_sentence": Visit("/next_sentence", "Next sentence", CHART),
+    "translate": Visit("/translate", "Translate", CHART),
+    # Where the extra model is installed, it is unpacked by the first visit.
+    "generate": Visit("/generate", "Generate", f"{CHART}, {LACKING}", patience=270_000),
+}
+# Streamlit's own buttons for its sidebar and menu, and its list of pages, which a page cannot change.
+STREAMLITS_OWN = [f"[data-testid='{name}']" for name in ("stSidebarHeader", "stSidebarNav", "stToolbar", "stHeader")]
+DESKTOP = {"width": 1440, "height": 900}
+
+
+def drawn(page, name):
+    """Wait until the page has drawn its main figure."""
+    if name == "explore":
+        painted(page)
+    elif name == "bertviz_views":
+        expect(page.frame_locator("iframe").locator("#vis svg, #vis canvas").first).to_be_visible(timeout=PATIENCE)
+    else:
+        expect(page.locator(VISITS[name].figure).first).to_be_visible(timeout=VISITS[name].patience)
+
+
+def test_every_page_can_be_visited():
+    assert set(PAGES) == set(VISITS), "a new page needs its line in VISITS"
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("colour_scheme", ["light", "dark"])
+def test_every_page_is_drawn_and_accessible(page, app_url, problems, name, viewport, colour_scheme):
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, VISITS[name].address)
+    drawn(page, name)
+    calm(page)  # what stands below the figure has come too
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(page.locator("[data-testid='stException']")).to_have_count(0)
+    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert wide <= 0, "nothing is cut off at the side"
+    folder = os.environ.get("HEADLIGHT_SCREENSHOTS")
+    if folder:
+        page.screenshot(path=Path(folder) / f"{name}-{viewport['width']}-{colour_scheme}.png")
+    assert accessibility(page, leave_out=STREAMLITS_OWN) == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_keeps_the_view_of_the_last(page, app_url, name):
+    open_page(page, app_url, text="One text for all pages.", layer=2, head=3)
+    painted(page, layer=2, head=3)
+    if name != "explore":
+        heading = page.get_by_role("heading", level=1)
+        left = heading.inner_text()
+        page.get_by_role("link", name=VISITS[name].link, exact=True).first.click()
+        expect(heading).not_to_have_text(left)
+        # What is left of Explore has charts too.
+        expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=VISITS[name].patience)
+        drawn(page, name)
+        if VISITS[name].text:
+            expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("One text for all pages.")
+        page.get_by_role("link", name="Explore").first.click()
+    painted(page, layer=2, head=3)

@@ -1,0 +1,56 @@
+"""The button that saves a file: what the page shows, whatever other readers do, and without drawing the page again."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.browser import ROOT, one_page
+
+PAGE = """
+import streamlit as st
+
+from ui.show.saving import save
+
+state = st.session_state
+state.setdefault("drawn", 0)
+state.drawn += 1
+count = st.number_input("Count", 0, 100, key="count")
+
+save("Save as CSV", f"count\\n{count}\\n", "count.csv", "The number")
+_, right = st.columns(2)
+save("Save the bytes", bytes([count]), "count.bin", "One byte", kind="application/octet-stream", place=right)
+st.text(f"drawn {state.drawn} with {count}")
+"""
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory):
+    with one_page(tmp_path_factory.mktemp("saving"), PAGE) as url:
+        yield url
+
+
+def saved(page, label: str) -> tuple[str, bytes]:
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name=label).click()
+    return waiting.value.suggested_filename, Path(waiting.value.path()).read_bytes()
+
+
+def test_a_file_holds_what_the_page_shows_whatever_others_do_meanwhile(url, page, browser):
+    page.goto(url)
+    for count in (1, 2):
+        page.get_by_role("button", name="Increment").click()
+        expect(page.get_by_text(f"drawn {count + 1} with {count}")).to_be_visible()
+    other = browser.new_page()
+    other.goto(url)
+    other.get_by_role("button", name="Increment").click()
+    expect(other.get_by_text("drawn 2 with 1")).to_be_visible()
+    other.close()
+    assert saved(page, "Save as CSV") == ("count.csv", b"count\n2\n")
+    assert saved(page, "Save the bytes") == ("count.bin", b"\x02")
+    expect(page.get_by_text("drawn 3 with 2")).to_be_visible()
+
+
+def test_no_page_has_another_button_that_saves():
+    pages = [ROOT / "app.py", *(ROOT / "pages").glob("*.py"), *(ROOT / "ui").glob("*.py"), *(ROOT / "viz").glob("*.py")]
+    assert [path.name for path in pages if "download_button" in path.read_text(encoding="utf-8")] == ["saving.py"]

@@ -1,0 +1,262 @@
+"""A visitor follows one weight: the numbers on screen are the trace's, on every view and for models of every kind."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+from transformers import MobileBertConfig, MobileBertModel
+
+from attention.measures import as_shares, entropy
+from attention.what_if import changed
+from inference import LocalBackend, TraceRequest
+from inference.settings import Settings
+from tests.browser.test_pages import STREAMLITS_OWN
+from tests.support.browser import PHONE, accessibility, calm, faults, idle, running
+from tests.support.tinymodels import save, wordpiece
+from tests.support.visitor import DEEP_LINK, file_of, open_page, read
+
+FAMOUS = "The animal didn't cross the street because it was too tired."
+PATH = "/step_by_step"
+KINDS = ["gpt2", "llama", "t5", "marian", "deberta"]
+IT, ANIMAL, STREET = 10, 2, 8
+BERT = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 32}
+
+
+@pytest.fixture(scope="module")
+def trace():
+    return LocalBackend().trace(TraceRequest(text=FAMOUS))
+
+
+@pytest.fixture(autouse=True)
+def deep_link(problems):
+    problems.allow(DEEP_LINK)
+
+
+def note(page, words):
+    """The sentence that holds these words."""
+    return page.locator(".headlight-note").filter(has_text=words).first
+
+
+def strip(page, title):
+    return page.get_by_role("group", name=title)
+
+
+def formula(page, part):
+    """The LaTeX of the formula that has this part; it is set once its library has come, later than the script ends."""
+    return str(page.locator(".katex annotation").filter(has_text=part).text_content())
+
+
+def drawn(page):
+    expect(page.get_by_text("Is it what the model computes?")).to_be_visible()
+
+
+def test_the_first_visit_follows_the_strongest_link(page, app_url, trace):
+    open_page(page, app_url, PATH)
+    weight, score = trace.weights(3, 1)[IT, ANIMAL], trace.scores(3, 1)[IT, ANIMAL]
+    expect(note(page, "Layer 3 · head 1")).to_contain_text(f"“it” gives “animal” {weight:.2f} of its attention")
+    expect(note(page, "Layer 3 · head 1")).to_contain_text(f"Its score is {score:.2f}")
+    drawn(page)
+    worked = formula(page, r"q \cdot k")
+    dot = float(trace.query(3, 1)[IT] @ trace.key(3, 1)[ANIMAL])
+    assert f"{dot:.2f}" in worked
+    assert rf"\sqrt{{32}} = {score:.2f}" in worked
+    assert re.search(r"= (\S+)\\end", worked)[1] == f"{weight:.2f}"
+
+
+def test_the_page_ends_with_the_difference_from_the_model(page, app_url):
+    open_page(page, app_url, PATH, layer=5, head=3)
+    said = page.get_by_text("The largest difference between these steps")
+    expect(said).to_be_visible()
+    found = re.findall(r"(\d\.\d) × 10⁻([⁰¹²³⁴⁵⁶⁷⁸⁹]+)", said.inner_text())
+    digits = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+    sizes = [float(number) * 10 ** -int(power.translate(digits)) for number, power in found]
+    assert len(sizes) == 2
+    assert all(0 < size <= 1e-5 for size in sizes)
+
+
+def test_every_key_s_numbers_are_those_of_the_trace(page, app_url, trace):
+    open_page(page, app_url, PATH, layer=2, head=4, focus=STREET, to=IT)
+    waiting = file_of(page.get_by_role("button", name="Every key's numbers (CSV)"))
+    rows = list(csv.DictReader(Path(waiting.path()).read_text(encoding="utf-8-sig").splitlines()))
+    assert [row["token"] for row in rows] == ["'" + p if p[0] in "=+-@" else p for p in trace.tokens]
+    for name, expected in (("weight", trace.weights(2, 4)), ("score", trace.scores(2, 4))):
+        np.testing.assert_allclose([float(row[name]) for row in rows], expected[STREET], atol=1e-5)
+
+
+def test_clicking_tokens_asks_about_them(page, app_url, trace):
+    open_page(page, app_url, PATH)
+    drawn(page)
+    strip(page, "Who looks?").get_by_role("button", name="street").click()
+    row = trace.weights(3, 1)[STREET]
+    words = [at for at in range(1, len(row) - 1) if at != STREET]
+    best = max(words, key=lambda at: row[at])
+    expect(note(page, "“street” gives")).to_contain_text(f"“{trace.tokens[best]}” {row[best]:.2f}")
+    expect(page).to_have_url(re.compile(f"focus={STREET}"))
+    idle(page)
+    strip(page, "At whom?").get_by_role("button", name="tired").click()
+    tired = trace.tokens.index("tired")
+    expect(note(page, "“street” gives")).to_contain_text(f"“tired” {row[tired]:.2f}")
+    expect(page).to_have_url(re.compile(f"to={tired}"))
+
+
+def test_another_layer_keeps_the_head_and_the_tokens(page, app_url, trace):
+    open_page(page, app_url, PATH, layer=3, head=1, focus=IT, to=ANIMAL)
+    drawn(page)
+    page.get_by_role("combobox", name=re.compile("Layer")).click()
+    page.get_by_role("option", name="5", exact=True).click()
+    weight = trace.weights(5, 1)[IT, ANIMAL]
+    expect(note(page, "Layer 5 · head 1")).to_contain_text(f"“it” gives “animal” {weight:.2f}")
+    expect(page).to_have_url(re.compile("layer=5&head=1&focus=10&to=2"))
+
+
+def test_the_neuron_view_says_the_largest_products(page, app_url, trace):
+    open_page(page, app_url, PATH, show="neuron")
+    products = trace.query(3, 1)[IT] * trace.key(3, 1)[ANIMAL]
+    top = int(np.abs(products).argmax())
+    expect(note(page, "q · k =")).to_contain_text(f"q · k = {products.sum():.2f}")
+    expect(note(page, "q · k =")).to_contain_text(f"channel {top} ({products[top]:+.2f})")
+    expect(page.get_by_role("application", name=re.compile("q × k, 16 by 32"))).to_be_visible()
+
+
+def bits(weights):
+    return float(entropy(as_shares(weights[None]))[0])
+
+
+def test_without_the_root_the_spread_shrinks(page, app_url, trace):
+    open_page(page, app_url, PATH, show="rules")
+    record = trace.records()[3]
+    before, after = (kind.weights(1)[IT] for kind in (record, changed(record, scale=1.0)))
+    expect(note(page, "under these rules")).to_contain_text(f"from {bits(before):.2f} bits to {bits(after):.2f}")
+    expect(page.get_by_text(f"Under these rules: {bits(after):.2f} bits")).to_be_visible()
+    expect(page.get_by_role("checkbox", name="With its mask")).to_have_count(0)
+
+
+def test_a_temperature_lives_in_the_link(page, app_url, trace):
+    open_page(page, app_url, PATH, show="rules", scaling="own", percent=400)
+    after = changed(trace.records()[3], temperature=4.0).weights(1)[IT]
+    expect(page.get_by_text(f"Under these rules: {bits(after):.2f} bits")).to_be_visible()
+    idle(page)
+    page.get_by_role("slider", name="Temperature").press("ArrowLeft")
+    after = changed(trace.records()[3], temperature=3.95).weights(1)[IT]
+    expect(page.get_by_text(f"Under these rules: {bits(after):.2f} bits")).to_be_visible()
+    expect(page).to_have_url(re.compile("percent=395"))
+
+
+def test_a_cell_of_all_heads_chooses_its_head_and_key(page, app_url, trace):
+    open_page(page, app_url, PATH, show="heads")
+    maps = np.stack([trace.weights(3, head)[IT] for head in range(12)])
+    at = maps[:, ANIMAL]
+    expect(note(page, "in the 12 heads")).to_contain_text(f"between {at.min():.2f} and {at.max():.2f}")
+    grid = page.get_by_role("application", name=re.compile("Weights of every head, 12 by 16"))
+    grid.focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "Enter"):
+        grid.press(key)
+    expect(page).to_have_url(re.compile("head=2&focus=10&to=1"))
+    expect(note(page, "Layer 3 · head 2")).to_contain_text(f"“the” {maps[2, 1]:.2f}")
+    expect(page.get_by_text("591,360")).to_be_visible()
+
+
+@pytest.mark.parametrize("viewport", [PHONE])
+@pytest.mark.parametrize("show", ["neuron", "rules", "heads"])
+def test_every_view_is_accessible_and_fits_a_phone(page, app_url, show):
+    open_page(page, app_url, PATH, show=show)
+    expect(page.locator(".sheet canvas, .js-plotly-plot .main-svg").first).to_be_visible()
+    expect(page.get_by_text("How to read this")).to_be_visible()
+    calm(page)
+    assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+    assert accessibility(page, leave_out=STREAMLITS_OWN) == []
+
+
+def test_views_are_changed_and_kept(page, app_url):
+    open_page(page, app_url, PATH)
+    drawn(page)
+    page.get_by_text("Neuron view", exact=True).click()
+    expect(note(page, "q · k =")).to_be_visible()
+    expect(page).to_have_url(re.compile("show=neuron"))
+    read(page, "One more text to read.")
+    expect(note(page, "q · k =")).not_to_contain_text("animal")
+    expect(page).to_have_url(re.compile("show=neuron"))
+
+
+@pytest.mark.parametrize("viewport", [PHONE])
+def test_a_long_text_shows_a_window_and_says_so(page, app_url):
+    open_page(page, app_url, PATH, text=" ".join([FAMOUS] * 12), layer=1, head=2, focus=40, to=100)
+    expect(note(page, "32 of 170 keys are shown")).to_be_visible()
+    drawn(page)
+    expect(page.get_by_role("application", name=re.compile("k of every token, 32 by 32"))).to_be_visible()
+
+
+# --- other models
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    models = tmp_path_factory.mktemp("models")
+    for kind in KINDS:
+        save(models / kind, kind)
+    return models
+
+
+@pytest.fixture(scope="module")
+def own_app(folder, tmp_path_factory):
+    log = tmp_path_factory.mktemp("own") / "app.log"
+    with running(log, environ={"HEADLIGHT_MODEL_FOLDERS": str(folder)}) as started:
+        yield started
+    assert not faults(log.read_text(errors="replace"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "part", "words"),
+    [
+        ("gpt2", "decoder", "A decoder's token sees itself and what came before"),
+        ("llama", "decoder", "3 heads of queries but 1 of keys and values"),
+        ("t5", "encoder", "a bias is added"),
+        ("t5", "decoder", "The dot products of these queries and keys are not divided"),
+        ("marian", "cross", "every token of the source"),
+    ],
+)
+def test_models_of_every_kind_are_explained_as_they_are(page, own_app, folder, kind, part, words):
+    model, text, target = str(folder / kind), "The small cat played.", "Le chat dort."
+    two = {"target": target} if kind in ("t5", "marian") else {}
+    asked = {"model": model, "text": text, "layer": 1, "head": 2, "focus": 1, "to": 0, "part": part, **two}
+    open_page(page, own_app.url, PATH, **asked)
+    expect(page.get_by_text(words).first).to_be_visible()
+    drawn(page)
+    backend = LocalBackend(Settings(model_folders=(folder,)))
+    weights = backend.trace(TraceRequest(model=model, text=text, **two)).weights(1, 2, part)
+    expect(note(page, "Layer 1 · head 2")).to_contain_text(f"{weights[1, 0]:.2f} of its attention")
+
+
+def test_without_its_mask_a_decoder_looks_ahead(page, own_app, folder):
+    asked = {"model": str(folder / "gpt2"), "text": "The small cat played.", "layer": 0, "head": 1, "focus": 0}
+    open_page(page, own_app.url, PATH, show="rules", scaling="own", **asked)
+    box = page.get_by_role("checkbox", name="With its mask")
+    expect(box).to_be_checked()
+    expect(note(page, "the model's own rules")).to_be_visible()
+    expect(page.get_by_text("As the model computes: 0.00 bits")).to_be_visible()
+    page.get_by_text("With its mask").click()
+    expect(note(page, "from 0.00 bits to")).to_be_visible()
+    expect(page).to_have_url(re.compile("masked=0"))
+
+
+def test_an_attention_of_another_form_shows_its_queries_and_keys(page, own_app, folder):
+    """MobileBERT makes values from other vectors than keys; what is recorded of it can still be followed."""
+    wordpiece(folder / "mobile")
+    sizes = {"embedding_size": 24, "intra_bottleneck_size": 24, "true_hidden_size": 24, "vocab_size": 120}
+    MobileBertModel(MobileBertConfig(**BERT, **sizes)).save_pretrained(folder / "mobile")
+    open_page(page, own_app.url, PATH, model=str(folder / "mobile"), text="a cat played")
+    expect(note(page, "MobileBertModel makes keys and values from different vectors")).to_be_visible()
+    expect(page.get_by_role("application", name=re.compile("^q · k, 1 by"))).to_be_visible()
+    expect(page.get_by_text("Is it what the model computes?")).to_have_count(0)
+
+
+def test_maps_only_show_what_there_is(page, own_app, folder):
+    open_page(page, own_app.url, PATH, model=str(folder / "deberta"), text="a cat played")
+    expect(note(page, "queries, keys and values are not available")).to_be_visible()
+    expect(page.get_by_role("application", name=re.compile("^weight, 1 by"))).to_be_visible()
+    expect(page.get_by_text("Is it what the model computes?")).to_have_count(0)

@@ -1,0 +1,132 @@
+"""A visitor on the Tokens page: parts, their characters, and how one word is cut."""
+
+from __future__ import annotations
+
+import os
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from inference import LocalBackend
+from inference.questions.tokens import TokenSteps
+from tests.support import tinymodels
+from tests.support.browser import PATIENCE, calm, faults, running
+from tests.support.visitor import DEEP_LINK, open_page, read, text_box
+
+TEXT = "Café embeddings running 👍 [MASK]"
+
+
+@pytest.fixture(autouse=True)
+def deep_link(problems):
+    problems.allow(DEEP_LINK)
+
+
+@pytest.fixture(scope="module")
+def two_tokenizers(tmp_path_factory):
+    """The app with a second tokenizer on the machine, one of bytes."""
+    folder = tmp_path_factory.mktemp("two")
+    tinymodels.save(folder / "models" / "tiny-gpt2", "gpt2")
+    with running(folder / "log", environ={"HEADLIGHT_MODEL_FOLDERS": str(folder / "models")}) as app:
+        yield app.url, str(folder / "models" / "tiny-gpt2")
+    assert not faults((folder / "log").read_text())
+
+
+def row(page, name, way=0):
+    """The parts of one step."""
+    return page.locator(".way").nth(way).get_by_role("group", name=name).get_by_role("button")
+
+
+def texts(parts):
+    expect(parts.first).to_be_visible(timeout=PATIENCE)
+    return [part.split("\n")[0] for part in parts.all_inner_texts()]
+
+
+def test_the_steps_are_the_tokenizers(page, app_url):
+    open_page(page, app_url, "/tokens", text=TEXT)
+    steps = LocalBackend().inspect(TokenSteps(text=TEXT))
+    assert texts(row(page, "2. Split")) == [word.shown for word in steps.sides[0].words]
+    assert texts(row(page, "3. Cut into pieces")) == [token.shown for token in steps.tokens if not token.special]
+    shown = [part.split("\n") for part in row(page, "4. Add special tokens").all_inner_texts()]
+    assert shown == [[token.shown, str(token.id), str(token.segment), "1"] for token in steps.tokens]
+    assert "running" in texts(row(page, "3. Cut into pieces"))
+    expect(page.locator(".way").first.locator(".unknown")).to_have_count(2)  # 👍 in two rows
+    expect(page.get_by_text("Not in its vocabulary, so [UNK]: “👍”.")).to_be_visible()
+
+
+def settled(page):
+    """Nothing moves any more: what comes late would push another part under the pointer."""
+    expect(text_box(page)).to_be_visible()
+    expect(row(page, "2. Split").first).to_be_visible()
+    calm(page)
+
+
+def lit(page):
+    """The characters that are lit; where two tokenizers cut them differently they stand in several parts."""
+    expect(page.locator(".characters .lit").first).to_be_visible()
+    return "".join(page.locator(".characters .lit").all_inner_texts())
+
+
+def test_a_piece_lights_its_characters(page, app_url):
+    open_page(page, app_url, "/tokens", text=TEXT)
+    settled(page)
+    row(page, "3. Cut into pieces").filter(has_text="##bed").hover()
+    expect(row(page, "2. Split").and_(page.locator(".lit"))).to_have_text(["embeddings"])
+    assert lit(page) == "bed"
+    page.locator(".characters span").filter(has_text="é").hover()
+    expect(row(page, "3. Cut into pieces").and_(page.locator(".lit"))).to_have_text(["cafe"])
+    first = row(page, "2. Split").first
+    first.focus()
+    page.keyboard.press("ArrowRight")
+    expect(row(page, "2. Split").nth(1)).to_be_focused()
+    expect(page.locator(".characters .lit").first).not_to_contain_text("é")
+    assert lit(page) == "embeddings"
+    page.keyboard.press("Escape")
+    expect(page.locator(".characters .lit")).to_have_count(0)
+
+
+def test_a_word_is_followed_to_its_pieces(page, app_url):
+    open_page(page, app_url, "/tokens", text=TEXT)
+    becomes = "“embeddings” becomes em · ##bed · ##ding · ##s, after 18 look-ups"
+    expect(page.get_by_text(becomes)).to_be_visible()  # once: the tokenizer beside it is another one
+    row(page, "3. Cut into pieces").filter(has_text="[MASK]").click()
+    expect(page.get_by_text("“[MASK]” is an entry of its own")).to_be_visible()
+    expect(page).to_have_url(re.compile("at=4"))
+    row(page, "2. Split").filter(has_text="running").click()
+    expect(page.get_by_text("“running” is in the vocabulary whole.")).to_be_visible()
+    expect(row(page, "2. Split").and_(page.locator("[aria-pressed=true]"))).to_have_text(["running"])
+
+
+def test_two_texts_have_their_segments(page, app_url):
+    open_page(page, app_url, "/tokens", text="One cat.", pair="It slept.")
+    expect(row(page, "4. Add special tokens").first).to_be_visible(timeout=PATIENCE)
+    shown = [part.split("\n") for part in row(page, "4. Add special tokens").all_inner_texts()]
+    assert [part[2] for part in shown] == ["0"] * 5 + ["1"] * 4
+    expect(page.locator(".characters")).to_have_count(2)
+
+
+def test_hostile_text_stays_text(page, app_url):
+    open_page(page, app_url, "/tokens")
+    texts(row(page, "2. Split"))
+    read(page, "<img src=x onerror=alert(1)> ![](http://x.org/y) **b** \u202e")
+    expect(row(page, "2. Split").filter(has_text="onerror")).to_have_count(1)
+    expect(page.locator(".ladder img, .ladder b")).to_have_count(0)
+
+
+def test_two_tokenizers_side_by_side(page, two_tokenizers):
+    url, beside = two_tokenizers
+    open_page(page, url, "/tokens", text="Café cat", pair="Was", beside=beside)
+    assert texts(row(page, "2. Split", way=1)) == ["Café", "␣cat"]
+    assert texts(row(page, "2. Split", way=0)) == ["cafe", "cat", "was"]
+    expect(page.get_by_text("tiny-gpt2 reads one text, not a pair")).to_be_visible()
+    pieces = row(page, "3. Cut into pieces", way=1)
+    assert "".join(texts(pieces)).startswith("Caf<0xC3><0xA9>")
+    settled(page)
+    pieces.filter(has_text="<0xC3>").hover()
+    expect(page.locator(".characters .lit")).to_have_text(["é"])
+    expect(row(page, "2. Split", way=0).and_(page.locator(".lit"))).to_have_text(["cafe"])
+    pieces.filter(has_text="<0xC3>").click()
+    expect(page.get_by_text(re.compile(r"“Café” becomes .* merge"))).to_be_visible()
+    expect(page.get_by_text("“cafe” is in the vocabulary whole.")).to_be_visible()
+    if folder := os.environ.get("HEADLIGHT_SCREENSHOTS"):
+        page.screenshot(path=f"{folder}/tokens-two.png")

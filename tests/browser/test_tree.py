@@ -1,0 +1,144 @@
+"""The tree of tokens in a browser, on a page of its own: seen, walked, picked, read aloud and saved."""
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.browser import PHONE, accessibility, calm, one_page
+
+PAGE = """
+import streamlit as st
+
+from viz import tree
+from viz.components.tree.tree import Node
+
+state = st.session_state
+state.setdefault("at", "b2")
+
+def keep():
+    state.at = tree.picked("small")
+
+st.title("Trees")
+nodes = [
+    Node("root", None, "start", kind="kept"),
+    Node("a", "root", "<b>Je</b>", -0.25, "kept", "step 1"),
+    Node("b", "root", "Tu", -1.5, "kept", "step 1"),
+    Node("a2", "a", "suis", -0.5, "dropped"),
+    Node("b2", "b", "es", -1.75, "kept"),
+    Node("b3", "b2", "</s>", -2.0, "ended"),
+]
+tree.mount(nodes, "small", title="Beams", current=state.at, on_pick=keep, unit="log-probability")
+st.text(f"at {state.at}")
+chain = [Node("0", None, "Once"), *(Node(str(i), str(i - 1), f"word{i}") for i in range(1, 200))]
+tree.mount(chain, "chain", title="A chain", current="199")
+wide = [Node("0", None, "Once"), *(Node(str(i), "0", f"way{i}", kind="dropped") for i in range(1, 60))]
+tree.mount(wide, "wide", title="Many ways", current="59")
+"""
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory):
+    with one_page(tmp_path_factory.mktemp("trees"), PAGE) as url:
+        yield url
+
+
+@pytest.fixture
+def opened(page, url):
+    page.goto(url)
+    expect(page.get_by_text("at b2")).to_be_visible()
+    expect(page.get_by_role("tree")).to_have_count(3)
+    return page
+
+
+def beams(page):
+    return page.get_by_role("tree", name="Beams").get_by_role("treeitem")
+
+
+def node(page, name):
+    return page.get_by_role("tree", name="Beams").get_by_role("treeitem", name=name)
+
+
+def test_a_node_says_what_it_is_and_text_is_text(opened):
+    expect(beams(opened)).to_have_count(6)
+    expect(node(opened, "<b>Je</b>, log-probability −0.25, kept, step 1")).to_have_count(1)
+    expect(node(opened, "es, log-probability −1.75, kept, current")).to_have_attribute("aria-selected", "true")
+    node(opened, "suis").hover()
+    expect(opened.get_by_role("tooltip").first).to_have_text("suislog-probability −0.50dropped")
+
+
+def test_a_click_picks_and_the_way_moves(opened):
+    node(opened, "suis").click()
+    expect(opened.get_by_text("at a2")).to_be_visible()
+    expect(node(opened, "suis")).to_have_attribute("aria-selected", "true")
+    expect(node(opened, "es,")).to_have_attribute("aria-selected", "false")
+
+
+def test_keys_walk_and_pick_and_the_place_is_kept(opened):
+    node(opened, "es,").focus()
+    for key, name in [("ArrowLeft", "Tu"), ("ArrowUp", "<b>Je"), ("ArrowRight", "suis"), ("ArrowDown", "es,")]:
+        opened.keyboard.press(key)
+        expect(node(opened, name)).to_be_focused()
+    opened.keyboard.press("End")
+    opened.keyboard.press("Enter")
+    expect(opened.get_by_text("at b3")).to_be_visible()
+    expect(node(opened, "</s>")).to_have_attribute("aria-selected", "true")  # the tree, too, has been drawn anew
+    expect(node(opened, "</s>")).to_be_focused()
+    opened.keyboard.press("Home")
+    expect(node(opened, "start")).to_be_focused()
+
+
+def test_who_walks_on_while_the_page_answers_stays_there(opened):
+    press = "(node, key) => node.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))"
+    node(opened, "</s>").focus()
+    # Both before any answer can come: the keyboard's own presses would let it come between.
+    node(opened, "</s>").evaluate(f"(node) => {{ const press = {press}; press(node, 'Enter'); press(node, 'Home'); }}")
+    expect(node(opened, "</s>")).to_have_attribute("aria-selected", "true")
+    expect(node(opened, "start")).to_be_focused()
+
+
+def test_the_current_node_is_seen_in_its_box_and_the_page_stays_where_it_is(opened):
+    for name, told in (("A chain", "word199, tried, current"), ("Many ways", "way59, dropped, current")):
+        item = opened.get_by_role("tree", name=name).get_by_role("treeitem", name=told)
+        box, around = item.bounding_box(), opened.locator(".canopy", has=item).bounding_box()
+        assert around["x"] <= box["x"]
+        assert box["x"] + box["width"] <= around["x"] + around["width"]
+        assert around["y"] <= box["y"]
+        assert box["y"] + box["height"] <= around["y"] + around["height"]
+        assert around["height"] <= 460
+    assert opened.get_by_role("heading", name="Trees").is_visible()
+    assert opened.get_by_test_id("stMain").evaluate("(main) => main.scrollTop") == 0
+
+
+def test_without_picking_enter_does_nothing(opened):
+    last = opened.get_by_role("tree", name="A chain").get_by_role("treeitem", name="word199")
+    last.focus()
+    opened.keyboard.press("Enter")
+    opened.keyboard.press("ArrowLeft")
+    expect(opened.get_by_role("tree", name="A chain").get_by_role("treeitem", name="word198")).to_be_focused()
+
+
+def test_it_is_saved_as_a_picture(opened):
+    first = opened.locator(".hl.tree").first
+    with opened.expect_download() as download:
+        first.get_by_role("button", name="Save as SVG").click()
+    assert download.value.suggested_filename == "headlight-Beams.svg"
+    saved = Path(download.value.path()).read_text(encoding="utf-8")
+    assert saved.startswith("<svg")
+    assert "&lt;b&gt;Je&lt;/b&gt;" in saved
+    assert "<title>Beams</title>" in saved
+    with opened.expect_download() as download:
+        first.get_by_role("button", name="Save as PNG").click()
+    assert Path(download.value.path()).read_bytes()[:4] == b"\x89PNG"
+
+
+@pytest.mark.parametrize("viewport", [PHONE])
+@pytest.mark.parametrize("colour_scheme", ["light", "dark"])
+def test_on_a_phone_nothing_is_cut_off_and_all_is_accessible(opened):
+    calm(opened)
+    assert opened.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+    for box in opened.locator(".canopy").all():
+        assert box.bounding_box()["width"] <= PHONE["width"]
+    outside = ["[data-testid='stHeader']", "[data-testid='stToolbar']"]  # Streamlit's own
+    assert json.dumps(accessibility(opened, leave_out=outside)) == "[]"

@@ -1,0 +1,184 @@
+"""A visitor on the Vectors page: what is seen and fetched is what the model holds."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from attention.vectors import along_levels, cosine, different_words, pca
+from inference import LocalBackend
+from inference.questions.vectors import HiddenStates, Pooled
+from tests.support.browser import PATIENCE, idle
+from tests.support.visitor import DEEP_LINK, file_of, open_page
+from ui.pages.vectors.levels import Vectors
+
+FAMOUS = "The animal didn't cross the street because it was too tired."
+
+
+@pytest.fixture(scope="module")
+def backend():
+    return LocalBackend()
+
+
+@pytest.fixture(autouse=True)
+def deep_link(problems):
+    problems.allow(DEEP_LINK)
+
+
+def note(page, pattern):
+    """The sentence on the page that reads like this."""
+    found = page.locator(".headlight-note, .headlight-refusal").filter(has_text=re.compile(pattern)).first
+    expect(found).to_be_visible(timeout=PATIENCE)
+    return found.inner_text()
+
+
+def charts(page, count):
+    """Wait until so many figures are drawn: until then they push what is below them about."""
+    for at in range(count):
+        expect(page.locator(".js-plotly-plot").nth(at).locator(".main-svg").first).to_be_visible(timeout=3 * PATIENCE)
+
+
+def numbers(text):
+    return [float(number) for number in re.findall(r"-?\d+\.\d\d", text)]
+
+
+def fetched(page, name):
+    """What a download button or link brings, as bytes."""
+    download = file_of(page.get_by_role("button", name=name, exact=True))
+    return download.path().read_bytes()
+
+
+def test_the_sentence_says_what_the_vectors_say(page, app_url, backend):
+    open_page(page, app_url, "/vectors")
+    states = backend.inspect(HiddenStates(text=FAMOUS))
+    likeness = cosine(states.levels[-1], states.levels[-1])
+    it = states.row.pieces.index("it")
+    others = np.delete(likeness[it], it)
+    pairs = likeness[np.triu_indices(len(likeness), 1)]
+    said = note(page, "is most like")
+    assert "“it” is most like “[SEP]”" in said
+    assert numbers(said) == pytest.approx([others.max(), others.min(), pairs.mean()], abs=0.006)
+    charts(page, 2)
+    kept = pca(states.levels[-1], 2).shares.sum()
+    assert f"hold {kept:.0%} of the variance" in note(page, "of the variance")
+
+
+def test_another_layer_and_word_are_in_the_link(page, app_url, backend):
+    open_page(page, app_url, "/vectors", mix="level", level=2, special=0, focus=2)
+    states = backend.inspect(HiddenStates(text=FAMOUS))
+    level = states.levels[2][1:-1]
+    likeness = cosine(level, level)
+    animal = list(states.row.pieces[1:-1]).index("animal")
+    said = note(page, "After layer 1: “animal” is most like")
+    assert numbers(said)[0] == pytest.approx(np.delete(likeness[animal], animal).max(), abs=0.006)
+    page.get_by_role("button", name="street").first.click()
+    note(page, "After layer 1: “street” is most like")
+    expect(page).to_have_url(re.compile(f"focus={states.row.pieces.index('street')}"))
+    page.get_by_role("combobox", name="Vectors from").click()
+    page.get_by_role("option", name="Embeddings").click()
+    note(page, "Embeddings: “street” is most like")
+    expect(page).to_have_url(re.compile("mix=level"))
+
+
+def test_the_vectors_are_fetched_as_they_are(page, app_url, backend):
+    open_page(page, app_url, "/vectors")
+    charts(page, 2)
+    page.get_by_text("The vectors themselves").click()
+    expect(page.get_by_role("button", name="NumPy", exact=True)).to_be_visible(timeout=PATIENCE)
+    states = backend.inspect(HiddenStates(text=FAMOUS))
+    np.testing.assert_allclose(np.load(io.BytesIO(fetched(page, "NumPy"))), states.levels[-1], atol=1e-5)
+    table = fetched(page, "CSV").decode().splitlines()
+    assert len(table) == 1 + len(states.row)
+    assert [float(cell) for cell in table[1].split(",")[1:]] == pytest.approx(states.levels[-1][0].tolist(), abs=1e-5)
+
+
+def test_one_word_in_several_contexts(page, app_url, backend):
+    open_page(page, app_url, "/vectors", show="contexts")
+    plain = Vectors()
+    read = [backend.inspect(HiddenStates(text=text)) for text in (plain.first, plain.second, plain.third)]
+    bank = [states.levels[:, states.row.pieces.index("bank")] for states in read]
+    ends = [along_levels(bank[a], bank[b])[-1] for a, b in ((0, 1), (0, 2), (1, 2))]
+    words = np.concatenate([states.levels[:, 1:-1] for states in read], axis=1)
+    names = [piece for states in read for piece in states.row.pieces[1:-1]]
+    said = note(page, "the cosine of “bank”")
+    assert numbers(said)[:4] == pytest.approx([*ends, different_words(words, names)[-1]], abs=0.006)
+    charts(page, 1)
+    page.get_by_role("textbox", name="Sentence 1").fill("Nothing in common whatsoever!")
+    page.get_by_role("textbox", name="Sentence 1").press("Enter")
+    said = note(page, r"is \d\.\d\d in sentences 2 and 3; two")
+    assert numbers(said)[0] == pytest.approx(ends[2], abs=0.006)
+    expect(page).to_have_url(re.compile("first=Nothing"))
+
+
+def test_sentences_and_the_nearest_one(page, app_url, backend):
+    open_page(page, app_url, "/vectors", show="sentences")
+    texts = tuple(Vectors().lines.split("\n"))
+    vectors = backend.inspect(Pooled(texts=texts)).vectors
+    wanted = backend.inspect(Pooled(texts=("The guitar sounds fine.",))).vectors
+    note(page, "trained to compare sentences")
+    page.get_by_role("textbox", name="Nearest to").fill("The guitar sounds fine.")
+    page.get_by_role("textbox", name="Nearest to").press("Enter")
+    said = note(page, "is nearest to “The guitar")
+    likeness = cosine(vectors, wanted)[:, 0]
+    assert texts[likeness.argmax()] in said
+    assert numbers(said) == pytest.approx([likeness.max()], abs=0.006)
+    pairs = cosine(vectors, vectors)[np.triu_indices(len(texts), 1)]
+    assert numbers(note(page, "Most alike are")) == pytest.approx([pairs.max(), pairs.mean()], abs=0.006)
+
+
+def test_a_file_becomes_vectors_that_can_be_taken_away(page, app_url, backend):
+    texts = [f"Sentence {at} is about {'cats' if at % 2 else 'the stock market'}." for at in range(300)]
+    table = "id,text\n" + "".join(f"{at},{text}\n" for at, text in enumerate(texts))
+    open_page(page, app_url, "/vectors", show="sentences", bring="file")
+    upload = page.locator("input[type=file][accept*=csv]")
+    upload.set_input_files({"name": "mine.csv", "mimeType": "text/csv", "buffer": table.encode()})
+    page.get_by_role("button", name="Make 300 vectors").click()
+    note(page, "Of 300 sentences, ")
+    link = page.get_by_role("link", name="NumPy")
+    answer = page.request.get(app_url + str(link.get_attribute("href")))
+    found = np.load(io.BytesIO(answer.body()))
+    assert found.shape == (300, 384)
+    np.testing.assert_allclose(found[:8], backend.inspect(Pooled(texts=tuple(texts[:8]))).vectors, atol=1e-5)
+    parquet = page.request.get(app_url + str(page.get_by_role("link", name="Parquet").get_attribute("href")))
+    assert parquet.body()[:4] == b"PAR1"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("empty.txt", b"\n\n", "The file is empty"),
+        ("photo.txt", b"\x89PNG\r\n\x1a\n\0\0", "not text in UTF-8"),
+        ("numbers.csv", b"a,b\n1,2\n", "None of the columns"),
+        ("long.txt", b"x" * 20_001, "Line 1 has 20,001 characters"),
+        ("many.txt", b"a\n" * 100_001, "There are 100,001 sentences"),
+        ("<img src=x onerror=alert(1)>.csv", b"<img src=x onerror=alert(1)>,b\n1,2\n", "columns “<img src=x"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_said(page, app_url, name, data, said):
+    open_page(page, app_url, "/vectors", show="sentences", bring="file")
+    page.locator("input[type=file][accept*=csv]").set_input_files(
+        {"name": name, "mimeType": "text/plain", "buffer": data}
+    )
+    note(page, re.escape(said))
+
+
+def test_umap_says_what_it_needs_and_can_be_stopped(page, app_url):
+    open_page(page, app_url, "/vectors", flat="umap")
+    assert "fewer than 30 points means nothing; here are 16 tokens" in note(page, "UMAP places each point")
+    many = "\n".join(f"Line {at} about {'rain' if at % 2 else 'music'}." for at in range(36))
+    open_page(page, app_url, "/vectors", flat="umap", show="sentences", lines=many)
+    note(page, "UMAP is arranging|Waiting for another")
+    idle(page)
+    stop = page.get_by_role("button", name="Stop")
+    expect(stop).to_have_count(1)  # there was one that stops the making of the vectors
+    stop.click()
+    note(page, "UMAP was stopped")
+    page.get_by_role("button", name="Try again").click()
+    note(page, "UMAP is arranging|UMAP put each")
+    expect(page.locator(".headlight-note").filter(has_text="UMAP put each of the 36 sentences")).to_be_visible(
+        timeout=4 * PATIENCE
+    )

@@ -1,0 +1,56 @@
+"""A visitor on the page Why attention: sliders, sentence, figures and table say the same numbers."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.support.browser import PATIENCE
+from tests.support.visitor import DEEP_LINK, file_of, open_page, read
+
+
+def test_the_model_s_width_and_the_text_s_length_come_first(page, app_url, problems):
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/why_attention")
+    expect(page.get_by_text("At n = 16 and d = 384, self-attention costs 24 times less")).to_be_visible(
+        timeout=PATIENCE
+    )
+    expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".js-plotly-plot")).to_have_count(3)
+    read(page, "One two three.")
+    expect(page.get_by_text("At n = 6 and d = 384")).to_be_visible(timeout=PATIENCE)
+    expect(page).not_to_have_url(re.compile(r"[?&]n="))
+
+
+def test_a_slider_changes_the_sentence_and_the_address(page, app_url, problems):
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/why_attention")
+    slider = page.get_by_role("slider", name="Tokens n")
+    expect(slider).to_be_visible(timeout=PATIENCE)
+    slider.focus()
+    page.keyboard.press("End")
+    expect(page.get_by_text("At n = 100,000 and d = 384, a recurrent layer costs 260 times less")).to_be_visible()
+    expect(page).to_have_url(re.compile("n=100000"))
+    page.get_by_role("slider", name="Tokens n").focus()
+    page.keyboard.press("Home")
+    expect(page.get_by_text("At n = 2 and d = 384")).to_be_visible(timeout=PATIENCE)
+
+
+def test_a_link_restores_the_numbers(page, app_url, problems, tmp_path):
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/why_attention", d=500, k=5, r=32, n=500)
+    said = "At n = d = 500 self-attention and a recurrent layer cost the same: 125,000,000."
+    expect(page.get_by_text(said)).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("values at n = 500, d = 500, k = 5, r = 32")).to_be_visible()
+    waiting = file_of(page.get_by_role("button", name="Save as CSV"))
+    waiting.save_as(tmp_path / "saved.csv")
+    assert 'Recurrent,O(n · d²),"125,000,000",O(n),500,O(n),500' in (tmp_path / "saved.csv").read_text()
+
+
+def test_numbers_out_of_bounds_are_brought_within(page, app_url, problems):
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/why_attention", k=1, n=9999999, d="x")
+    expect(page.get_by_text("At n = 100,000 and d = 384")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("dilated convolutions of width 2")).to_be_visible()
+    expect(page.locator(".headlight-note").filter(has_text="“d” should be a whole number")).to_be_visible()

@@ -1,0 +1,163 @@
+"""Imports run one way, and each heavy library stays in its rooms."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.repository import ROOT, files
+
+# A room may import itself and these. `app` is app.py.
+ROOMS = {
+    "attention": (),
+    "inference": ("attention",),
+    "probing": ("attention", "inference"),
+    "serving": ("attention", "inference"),
+    "training": ("attention", "inference", "probing"),
+    "viz": ("attention",),
+    "ui": ("attention", "inference", "probing", "viz"),
+    "pages": ("attention", "inference", "probing", "viz", "ui"),
+    "app": ("attention", "inference", "viz", "ui", "pages"),
+    "bench": ("attention", "inference", "probing", "serving", "training", "viz", "ui"),
+    "tools": ("bench", "tests"),
+    "tests": (
+        "attention",
+        "inference",
+        "probing",
+        "serving",
+        "training",
+        "viz",
+        "ui",
+        "pages",
+        "app",
+        "bench",
+        "tools",
+    ),
+}
+# A library may be imported in these rooms only, and in tests/. What is not named may be imported anywhere.
+HOMES = {
+    "torch": ("inference", "serving", "training", "bench"),
+    "transformers": ("inference", "serving", "training", "bench"),
+    "plotly": ("viz",),
+    "bertviz": ("viz", "bench"),
+    "streamlit": ("app", "pages", "ui", "viz", "bench"),  # bench/ speaks the protocol of its pages
+    "starlette": ("app", "pages", "ui", "viz"),
+    "ray": ("serving",),
+    "playwright": ("bench", "tools"),
+}
+# The numpy layer imports nothing else.
+ATTENTION = {"numpy", "safetensors"}
+
+
+def imports(source: str) -> Iterator[tuple[int, str]]:
+    """The line and the full name of everything that a module imports, wherever it does."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            yield node.lineno, node.module
+        elif isinstance(node, ast.ImportFrom) and node.level:
+            yield node.lineno, "." * node.level + (node.module or "")
+
+
+def offence(room: str, name: str) -> str | None:
+    """What is wrong with a room importing a module, in a few words; None where nothing is."""
+    package = name.split(".")[0]
+    if not package:
+        return "relative imports hide the room; name it"
+    if package in ROOMS and package != room and package not in ROOMS[room]:
+        return f"{room} may import {', '.join(ROOMS[room]) or 'no other room'}"
+    if package in HOMES and room not in (*HOMES[package], "tests"):
+        return f"{package} belongs in {', '.join(HOMES[package])}"
+    known = package in sys.stdlib_module_names or package in ROOMS
+    if room == "attention" and not known and package not in ATTENTION:
+        return "attention is numpy and safetensors only"
+    return None
+
+
+def offences(root: Path) -> list[str]:
+    """Every import in a tree that breaks a rule, as ``file:line``."""
+    found = []
+    for file in files(root):
+        if file.suffix != ".py":
+            continue
+        room = file.parts[0].removesuffix(".py")
+        if room not in ROOMS:
+            found.append(f"{file}: {room} is no room; put the file in one of {', '.join(ROOMS)}")
+            continue
+        for line, name in imports((root / file).read_text(encoding="utf-8")):
+            wrong = offence(room, name)
+            if wrong:
+                found.append(f"{file}:{line} imports {name}: {wrong}")
+    return found
+
+
+def test_imports_run_one_way():
+    assert offences(ROOT) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "source", "said"),
+    [
+        ("attention/a.py", "import torch", "torch belongs in inference"),
+        ("attention/a.py", "import pandas", "numpy and safetensors only"),
+        ("attention/a.py", "from inference.backend import LocalBackend", "attention may import no other room"),
+        ("attention/a.py", "from .b import c", "relative imports hide the room"),
+        (
+            "inference/a.py",
+            "def f():\n    from viz import explore",
+            "a.py:2 imports viz: inference may import attention",
+        ),
+        ("inference/a.py", "import ui.state.session as s", "inference may import attention"),
+        ("viz/a.py", "if True:\n    import inference.backend", "viz may import attention"),
+        ("ui/a.py", "import plotly.graph_objects as go", "plotly belongs in viz"),
+        ("ui/a.py", "from pages import explore", "ui may import"),
+        ("inference/a.py", "import streamlit as st", "streamlit belongs in app, pages, ui"),
+        ("bench/a.py", "from starlette.routing import Route", "starlette belongs in"),
+        ("app.py", "import torch", "torch belongs in"),
+        ("serving/a.py", "import ui", "serving may import attention, inference"),
+        ("helpers/a.py", "import os", "helpers is no room"),
+        ("inference/a.py", "import tests.support.traces", "inference may import"),
+    ],
+)
+def test_a_wrong_import_is_found(tmp_path, file, source, said):
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / file).write_text(source)
+    (found,) = offences(tmp_path)
+    assert file in found
+    assert said in found
+
+
+def test_right_imports_are_no_offence(tmp_path):
+    for file, source in {
+        "attention/a.py": "import json\nimport numpy as np\nfrom safetensors.numpy import save\nimport attention.b",
+        "inference/a.py": "import torch\nimport transformers\nimport attention\nimport psutil",
+        "viz/a.py": "import plotly\nimport bertviz\nimport streamlit\nfrom attention import trace",
+        "ui/a.py": "import streamlit\nimport viz\nimport inference\nimport probing",
+        "pages/a.py": "from ui import session\nfrom viz import explore\nimport pandas",
+        "bench/a.py": "import torch\nfrom bertviz import model_view",
+        "tests/a.py": "import torch\nimport plotly\nimport streamlit\nimport app",
+        "app.py": "import ui.shell\nimport streamlit",
+    }.items():
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).write_text(source)
+    assert offences(tmp_path) == []
+
+
+def test_the_set_up_needs_the_standard_library_only():
+    guard = ("tests/offline/loopback.py", "tests/offline/sitecustomize.py")
+    for file in ("tools/install.py", "tools/node_tests.py", *guard):
+        names = {name.split(".")[0] for _, name in imports((ROOT / file).read_text(encoding="utf-8"))}
+        assert names <= sys.stdlib_module_names | {"loopback"}, file
+
+
+@pytest.mark.parametrize("package", ["attention", "inference", "viz"])
+def test_importing_a_package_does_not_wait_for_torch(package):
+    probe = f"import sys, {package}; print(*sorted({{'torch', 'transformers', 'bertviz'}} & set(sys.modules)))"
+    answer = subprocess.run([sys.executable, "-c", probe], cwd=ROOT, check=True, capture_output=True, text=True)
+    assert answer.stdout.strip() == ""

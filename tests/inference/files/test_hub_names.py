@@ -1,0 +1,42 @@
+"""Names and revisions that may be asked for."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from inference.errors import Refusal
+from inference.files.hub_names import asking, check_id, check_revision, within
+
+
+@pytest.mark.parametrize("name", ["gpt2", "google-bert/bert-base-uncased", "answerdotai/ModernBERT-base"])
+def test_ids(name: str) -> None:
+    assert check_id(name) == name
+
+
+@pytest.mark.parametrize("revision", [None, "main", "refs/pr/12", "v1.0", "a" * 40])
+def test_revisions(revision: str | None) -> None:
+    assert check_revision(revision) == revision
+
+
+@pytest.mark.parametrize("name", ["", "a/b/c", "../x", "https://x.y/z", "a b", "a\0b", "x" * 97, "-x", "a--b", "é"])
+def test_names_that_cannot_be_ids(name: str) -> None:
+    with pytest.raises(Refusal, match="is not the name of a model"):
+        check_id(name)
+
+
+@pytest.mark.parametrize("revision", ["../../x", "/x", "a b", "a\0", "x" * 201, "", ".."])
+def test_revisions_that_cannot_be(revision: str) -> None:
+    with pytest.raises(Refusal, match="is not a revision"):
+        check_revision(revision)
+
+
+def test_an_answer_that_does_not_come() -> None:
+    late = threading.Event()
+    with pytest.raises(Refusal, match="The hub cannot be reached"), asking("a/b"):
+        within(0.05, lambda: late.wait(60))
+    late.set()
+    assert within(60, lambda: 7) == 7
+    with pytest.raises(KeyError):
+        within(60, lambda: {}["x"])

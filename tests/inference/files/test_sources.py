@@ -1,0 +1,67 @@
+"""From names to folders: nothing is opened by accident and nothing fetched unasked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from inference.errors import Refusal
+from inference.files import embedded, hub
+from inference.files.download import Download
+from inference.files.sources import find, here
+from inference.request import EMBEDDED
+from inference.settings import Settings
+from tests.support.fakehub import COMMIT, serving
+from tests.support.tinymodels import save
+
+
+def test_the_embedded_model() -> None:
+    assert find(EMBEDDED, None, Settings()).folder == embedded.folder()
+    assert here(EMBEDDED, None, Settings())
+
+
+def test_a_local_folder_goes_by_its_name_alone(tmp_path: Path) -> None:
+    save(tmp_path / "mine", "bert")
+    source = find(str(tmp_path / "mine"), None, Settings(model_folders=(tmp_path,)))
+    assert (source.name, source.folder) == ("mine", tmp_path / "mine")
+
+
+def test_an_existing_relative_path_is_never_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save(tmp_path / "gpt2", "bert")
+    monkeypatch.chdir(tmp_path)
+    settings = Settings(model_folders=(tmp_path,), cache=tmp_path / "cache", offline=True)
+    with pytest.raises(Refusal, match="gpt2 is not on this machine, and the hub is switched off"):
+        find("gpt2", None, settings)
+
+
+def test_a_hub_model_is_offered_not_fetched(tmp_path: Path) -> None:
+    model = save(tmp_path / "mine", "bert")
+    with serving() as fake:
+        fake.add("someone/tiny", model)
+        settings = Settings(endpoint=fake.endpoint, cache=tmp_path / "cache")
+        with pytest.raises(Refusal, match=r"someone/tiny is not on this machine yet\. Downloading it takes") as caught:
+            find("someone/tiny", None, settings)
+        assert caught.value.way_out == "download"
+        offer = caught.value.details["offer"]
+        assert (offer, caught.value.details["bytes"]) == (hub.look("someone/tiny", None, settings), offer.nbytes)
+        assert caught.value.again().details["offer"] is offer
+        assert not any(path.endswith(".safetensors") for _, path, _ in fake.asked)
+        assert not here("someone/tiny", None, settings)
+        Download(hub.look("someone/tiny", None, settings), settings).start().wait(20)
+        found = find("someone/tiny", None, settings)
+        assert found.folder.name == found.revision == hub.look("someone/tiny", None, settings).commit == COMMIT
+        assert here("someone/tiny", None, settings)
+
+
+def test_too_large_is_said_before_the_download(tmp_path: Path) -> None:
+    model = save(tmp_path / "mine", "bert")
+    with serving() as fake:
+        fake.add("someone/tiny", model)
+        with pytest.raises(Refusal, match="this app may use"):
+            find("someone/tiny", None, Settings(endpoint=fake.endpoint, cache=tmp_path / "c", model_memory_bytes=1000))
+
+
+@pytest.mark.parametrize("name", ["", "../x", "/etc", "a/b/c", "x\0"])
+def test_here_answers_for_anything(name: str, tmp_path: Path) -> None:
+    assert not here(name, None, Settings(cache=tmp_path))

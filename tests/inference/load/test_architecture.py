@@ -1,0 +1,58 @@
+"""What a config.json alone tells."""
+
+from __future__ import annotations
+
+import pytest
+
+from inference.errors import Refusal
+from inference.load.architecture import read
+
+
+@pytest.mark.parametrize(
+    ("config", "kind", "writes"),
+    [
+        ({"model_type": "bert", "architectures": ["BertForMaskedLM"]}, "encoder", False),
+        ({"model_type": "bert", "is_decoder": True}, "decoder", False),
+        ({"model_type": "distilbert"}, "encoder", False),
+        ({"model_type": "xlnet"}, "encoder", False),
+        ({"model_type": "modernbert"}, "encoder", False),
+        ({"model_type": "gpt2"}, "decoder", False),
+        ({"model_type": "llama"}, "decoder", False),
+        ({"model_type": "t5", "architectures": ["T5ForConditionalGeneration"]}, "encoder-decoder", True),
+        ({"model_type": "t5", "architectures": ["T5Model"]}, "encoder-decoder", False),
+        ({"model_type": "marian", "architectures": ["MarianMTModel"]}, "encoder-decoder", True),
+    ],
+)
+def test_kinds(config: dict[str, object], kind: str, writes: bool) -> None:
+    found = read(config, "some/model")
+    assert (found.kind, found.writes) == (kind, writes)
+    assert found.heads > 1
+    assert found.layers > 1
+    assert found.name == (config.get("architectures") or [found.name])[0]
+
+
+def test_labels_may_be_called_anything() -> None:
+    assert read({"model_type": "bert", "label2id": {"forehead": 5000}}, "some/model").heads == 12
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"model_type": "bert", "num_hidden_layers": 100_000_000},
+        {"model_type": "llama", "num_hidden_layers": 10**9},  # a list of this length while the configuration is made
+        {"model_type": "bert", "num_attention_heads": 1001},
+        {"model_type": "bert", "num_hidden_layers": -1},
+        {"model_type": "bert", "num_attention_heads": -12},
+        {"model_type": "bert", "num_hidden_layers": 2.5},
+        {"model_type": "bert", "num_hidden_layers": "12"},
+        {"model_type": "bert", "num_hidden_layers": 1e400},
+        {"model_type": "bert", "num_labels": 10**9},
+        {"model_type": "gpt_neo", "attention_types": [[["global", "local"], 10**9]]},
+        {"model_type": "llava", "text_config": {"model_type": "llama", "num_hidden_layers": 10**9}},
+        {"model_type": "bert", "architectures": 5},
+    ],
+    ids=str,
+)
+def test_absurd_numbers_are_refused_at_once(config: dict[str, object]) -> None:
+    with pytest.raises(Refusal, match=r"config\.json of some/model"):
+        read(config, "some/model")

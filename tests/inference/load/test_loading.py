@@ -1,0 +1,164 @@
+"""Loading: exact weights or a refusal, and limits that are the model's own."""
+
+from __future__ import annotations
+
+import gc
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from inference import LocalBackend, TraceRequest
+from inference.errors import Refusal
+from inference.files.checkpoint import inspect
+from inference.load.loading import Loaded, Source, load
+from inference.settings import Settings
+from tests.support.tinymodels import save
+
+LIMITS = {"bert": 40, "roberta": 40, "gpt2": 48, "llama": 64, "marian": 64}  # RoBERTa's table has 42 rows
+KINDS = {"bert": "encoder", "deberta": "encoder", "roberta": "encoder", "gpt2": "decoder", "llama": "decoder"}
+KINDS |= {"t5": "encoder-decoder", "marian": "encoder-decoder"}
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("models")
+    for kind in KINDS:
+        save(root / kind, kind)
+    return root
+
+
+def opened(folder: Path, **changes: object) -> Loaded:
+    return load(Source(folder.name, None, folder), Settings(**changes))
+
+
+@pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
+@pytest.mark.parametrize("kind", KINDS)
+def test_kinds_and_limits(models: Path, kind: str) -> None:
+    loaded = opened(models / kind)
+    assert loaded.id.kind == KINDS[kind]
+    assert loaded.records == (kind != "deberta")
+    assert loaded.writes == (kind in ("t5", "marian"))
+    assert loaded.limit == LIMITS.get(kind, loaded.limit)
+    assert loaded.nbytes == sum(t.nbytes for t in [*loaded.model.parameters(), *loaded.model.buffers()])
+
+
+def test_an_encoder_fed_another_models_weights(models: Path, tmp_path: Path) -> None:
+    shutil.copytree(models / "gpt2", tmp_path / "mixed")
+    shutil.copyfile(models / "bert" / "model.safetensors", tmp_path / "mixed" / "model.safetensors")
+    with pytest.raises(Refusal, match=r"do not fit its architecture GPT2LMHeadModel: \d+ of its tensors are missing"):
+        opened(tmp_path / "mixed")
+
+
+def test_shapes_that_differ(models: Path, tmp_path: Path) -> None:
+    shutil.copytree(models / "bert", tmp_path / "wide")
+    config = json.loads((tmp_path / "wide" / "config.json").read_text())
+    (tmp_path / "wide" / "config.json").write_text(json.dumps(config | {"intermediate_size": 64}))
+    with pytest.raises(Refusal, match="do not fit together"):
+        opened(tmp_path / "wide")
+
+
+@pytest.mark.parametrize("changes", [{"num_attention_heads": 5}, {"hidden_act": "nonsense"}, {"vocab_size": -1}])
+def test_configurations_that_make_no_model(models: Path, tmp_path: Path, changes: dict[str, object]) -> None:
+    shutil.copytree(models / "bert", tmp_path / "odd")
+    config = json.loads((tmp_path / "odd" / "config.json").read_text())
+    (tmp_path / "odd" / "config.json").write_text(json.dumps(config | changes))
+    with pytest.raises(Refusal):
+        opened(tmp_path / "odd")
+
+
+def test_a_pooler_may_be_missing(tmp_path: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    save(tmp_path, "bert")
+    weights = load_file(tmp_path / "model.safetensors")
+    save_file({k: v for k, v in weights.items() if "pooler" not in k}, tmp_path / "model.safetensors", {"format": "pt"})
+    assert opened(tmp_path).records
+
+
+def test_damaged_tokenizers(models: Path, tmp_path: Path) -> None:
+    for name, content in {"a": "{", "b": '{"version": "1.0"}', "c": "[]"}.items():
+        shutil.copytree(models / "bert", tmp_path / name)
+        (tmp_path / name / "tokenizer.json").write_text(content)
+        with pytest.raises(Refusal, match=r"tokenizer of|vocabulary"):
+            opened(tmp_path / name)
+
+
+def test_a_tokenizer_without_a_vocabulary(models: Path, tmp_path: Path) -> None:
+    """transformers makes up a vocabulary of five special tokens and says nothing."""
+    shutil.copytree(models / "bert", tmp_path / "mute", ignore=shutil.ignore_patterns("tokenizer*", "vocab*"))
+    (tmp_path / "mute" / "vocab.txt").write_text("")
+    with pytest.raises(Refusal, match=r"without a vocabulary|tokenizer of mute cannot be opened"):
+        opened(tmp_path / "mute")
+
+
+def test_code_that_comes_with_a_model_is_never_run(models: Path, tmp_path: Path) -> None:
+    shutil.copytree(models / "bert", tmp_path / "coded")
+    config = json.loads((tmp_path / "coded" / "config.json").read_text())
+    hostile = {"model_type": "own", "auto_map": {"AutoConfig": "evil.Config", "AutoModel": "evil.Model"}}
+    (tmp_path / "coded" / "config.json").write_text(json.dumps(config | hostile))
+    (tmp_path / "coded" / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    with pytest.raises(Refusal, match="never runs downloaded code"):
+        opened(tmp_path / "coded")
+    known = hostile | {"model_type": "bert"}
+    (tmp_path / "coded" / "config.json").write_text(json.dumps(config | known))
+    assert opened(tmp_path / "coded").id.architecture == "BertModel"
+    assert not (tmp_path / "ran").exists()
+
+
+def test_too_large_for_the_budget(models: Path) -> None:
+    with pytest.raises(Refusal, match=r"bert needs about 0\.0 GB of memory; this app may use 0\.0 GB"):
+        opened(models / "bert", model_memory_bytes=1000)
+
+
+def test_room_is_made_for_what_the_model_takes_and_only_if_it_may(models: Path) -> None:
+    rooms: list[int] = []
+    loaded = load(Source("bert", None, models / "bert"), Settings(), rooms.append)
+    assert len(rooms) == 1
+    assert inspect(models / "bert", "bert").memory_bytes <= rooms[0] <= 33_000_000 + 2 * loaded.nbytes
+    with pytest.raises(Refusal):
+        load(Source("bert", None, models / "bert"), Settings(model_memory_bytes=1000), rooms.append)
+    assert len(rooms) == 1
+
+
+def test_a_configuration_larger_than_its_weights_takes_no_memory(
+    models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(models / "bert", tmp_path / "vast")
+    config = json.loads((tmp_path / "vast" / "config.json").read_text())
+    (tmp_path / "vast" / "config.json").write_text(json.dumps(config | {"hidden_size": 300_000}))
+    monkeypatch.setattr("transformers.AutoModel.from_pretrained", lambda *_, **__: pytest.fail("it was built"))
+    with pytest.raises(Refusal, match=r"vast needs about \d+\.\d GB of memory"):
+        opened(tmp_path / "vast", model_memory_bytes=10**9)
+
+
+def test_a_configuration_that_would_be_built_for_hours(
+    models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inference.load.sketch.MOST_MODULES", 20)
+    with pytest.raises(Refusal, match="do not fit together"):
+        opened(models / "bert")
+    monkeypatch.undo()
+    for _ in range(2):  # the count is of one building
+        torch.nn.Sequential(*(torch.nn.Identity() for _ in range(30)))
+    assert opened(models / "bert").records
+
+
+def test_what_is_loaded_leaves_the_collectors_sight(models: Path) -> None:
+    opened(models / "bert")
+    assert gc.get_freeze_count() > 10_000
+
+
+def test_why_an_architecture_cannot_be_shown_reaches_the_reader(tmp_path: Path) -> None:
+    """LongT5 reports its attention in pieces: the sentence says so, and not only that something failed."""
+    import transformers as t
+
+    save(tmp_path / "t5", "t5")
+    config = t.LongT5Config(
+        vocab_size=130, d_model=24, d_kv=8, d_ff=20, num_layers=2, num_heads=3, decoder_start_token_id=0
+    )
+    t.LongT5ForConditionalGeneration(config).save_pretrained(tmp_path / "t5")
+    with pytest.raises(Refusal, match="in pieces, not as a map of all tokens"):
+        LocalBackend(Settings(model_folders=(tmp_path,))).trace(TraceRequest(str(tmp_path / "t5"), "the cat sat"))

@@ -1,0 +1,293 @@
+"""Edits inside the attention: what they change, what they leave alone bit for bit, and that nothing mixes."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+import torch
+from transformers import AttentionInterface, AttentionMaskInterface
+from transformers.masking_utils import sdpa_mask
+
+from attention.edits import Ablate, Cut, Hide, Mute, Uniform, pack, unpack
+from inference import Refusal
+from inference.record import capture
+from inference.record.edits import editing
+from inference.record.interface import PATH
+from inference.record.records import CROSS, DECODER
+from tests.support.architectures import MAPS_ONLY, RECORDED, build, inputs, named
+
+capture.install()
+TEXTS = [row for row in RECORDED if row.kind in ("encoder", "decoder", "encoder-decoder")]
+IDS = [row.name for row in TEXTS]
+BY_HAND = "edited_by_hand"
+
+
+def ready(row):
+    model = build(row, capture.NAME)
+    assert capture.prepare(model)
+    return model
+
+
+def output(model, given, edits=()):
+    """What the model says, (text, token, channel), under the edits of each text."""
+    with editing(model, edits), torch.inference_mode():
+        return model(**given)[0]
+
+
+# -- against attention written out, with the change made by hand
+
+
+class ByHand:
+    """Attention as its formula says, with one head of one call changed. Knows its place by the module's path."""
+
+    def __init__(self):
+        self.edit, self.call, self.calls = None, -1, []
+
+    def __call__(self, module, query, key, value, mask, scaling=None, is_causal=None, position_bias=None,
+                 softcap=None, s_aux=None, **extra):  # fmt: skip
+        groups = query.shape[1] // key.shape[1]
+        key, value = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)
+        scores = query @ key.mT * (query.shape[-1] ** -0.5 if scaling is None else scaling)
+        scores = scores if softcap is None else softcap * torch.tanh(scores / softcap)
+        scores = scores if position_bias is None else scores + position_bias
+        causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -torch.inf) if mask.dtype == torch.bool else scores + mask
+        elif causal:
+            scores = scores.masked_fill(torch.ones(scores.shape[2:]).tril() == 0, -torch.inf)
+        mine = len(self.calls) == self.call
+        self.calls.append(getattr(module, PATH, ""))
+        if mine and isinstance(self.edit, Cut):
+            scores[:, self.edit.head, self.edit.query, self.edit.key] = -torch.inf
+        if mine and isinstance(self.edit, Hide):
+            scores[..., self.edit.key] = -torch.inf
+        whole = (
+            scores
+            if s_aux is None
+            else torch.cat([scores, s_aux.reshape(1, -1, 1, 1).expand(*scores.shape[:3], 1)], -1)
+        )
+        weights = whole.softmax(-1)[..., : scores.shape[-1]].nan_to_num()
+        if mine and isinstance(self.edit, Uniform):
+            allowed = (scores[:, self.edit.head] > -1e30).float()
+            weights[:, self.edit.head] = allowed / allowed.sum(-1, keepdim=True)
+        if mine and isinstance(self.edit, Mute):
+            value = value.clone()
+            value[:, :, self.edit.key] = 0
+        result = weights @ value
+        if mine and isinstance(self.edit, Ablate):
+            result[:, self.edit.head] = 0
+        return result.transpose(1, 2).contiguous(), None
+
+
+HAND = ByHand()
+AttentionInterface.register(BY_HAND, HAND)
+AttentionMaskInterface.register(BY_HAND, sdpa_mask)
+
+
+def by_hand(row, given, part, layer, edit):
+    """The model's output with that edit made by hand in the call that is the part's layer."""
+    model = build(row, BY_HAND)
+    for path, module in model.named_modules():
+        setattr(module, PATH, path)
+    HAND.edit, HAND.call, HAND.calls = None, -1, []
+    with torch.inference_mode():
+        model(**given)
+        places = [at for at, path in enumerate(HAND.calls) if belongs(row, path) == part]
+        HAND.edit, HAND.call, HAND.calls = edit, places[layer], []
+        return model(**given)[0]
+
+
+def belongs(row, path):
+    if CROSS.search(path):
+        return "cross"
+    if row.kind == "encoder-decoder":
+        return "decoder" if DECODER.search(path) else "encoder"
+    return ""
+
+
+def parts_of(row):
+    return ("encoder", "decoder", "cross") if row.kind == "encoder-decoder" else ("",)
+
+
+@pytest.mark.parametrize("row", TEXTS, ids=IDS)
+def test_every_edit_equals_the_change_made_by_hand(row):
+    model, given = ready(row), inputs(row)
+    plain = output(model, given)
+    for part in parts_of(row):
+        for edit in (
+            Ablate(1, 2, part),
+            Cut(1, 1, 4, 2, part),
+            Uniform(0, 1, part),
+            Hide(1, 2, part),
+            Mute(0, 1, part),
+        ):
+            edited = output(model, given, [[edit]])
+            assert (edited - plain).abs().max() > 1e-5, f"{edit} changes something"
+            torch.testing.assert_close(edited, by_hand(row, given, part, edit.layer, edit), atol=2e-5, rtol=0)
+
+
+# -- what W_O is given
+
+
+W_O = {"BERT": "attention.output.dense", "Llama": "o_proj", "Gemma 2": "o_proj", "gpt-oss": "o_proj",
+       "GPT-2": "attn.c_proj", "T5": "SelfAttention.o"}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "ending"), W_O.items())
+def test_ablating_zeroes_its_slice_of_what_enters_w_o_and_nothing_else(name, ending):
+    row = named(name)
+    model, given = ready(row), inputs(row)
+
+    def entering(edits):
+        found = []
+        hooks = [module.register_forward_pre_hook(lambda module, args: found.append(args[0].clone()))
+                 for path, module in model.named_modules() if path.endswith(ending)]  # fmt: skip
+        output(model, given, edits)
+        for hook in hooks:
+            hook.remove()
+        return found
+
+    before, after = entering(()), entering([[Ablate(1, 2)]])
+    width = before[1].shape[-1] // model_heads(model)
+    slice_of = slice(2 * width, 3 * width)
+    assert torch.equal(before[0], after[0])
+    assert not after[1][..., slice_of].any()
+    assert before[1][..., slice_of].any()
+    for others in (slice(0, slice_of.start), slice(slice_of.stop, None)):
+        assert torch.equal(after[1][..., others], before[1][..., others])
+
+
+def model_heads(model):
+    return getattr(model.config, "num_attention_heads", None) or model.config.num_heads
+
+
+# -- what the maps show
+
+
+@pytest.mark.parametrize("name", ["BERT", "Llama", "T5", "Gemma 2", "gpt-oss", "ModernBERT"])
+def test_a_cut_edge_has_no_weight_and_the_others_share_what_it_had(name):
+    row = named(name)
+    model, given = ready(row), inputs(row)
+    part = next(iter(capture.record_parts(model, given)[0]))
+    layer, head, query = 1, 2, 4
+    before = capture.record_parts(model, given)[0][part][layer]
+    key = int(before.weights(head)[query].argmax())
+    [edited] = capture.record_parts(model, given, edits=[[Cut(layer, head, query, key)]])
+    after = edited[part][layer]
+    weights = before.weights(head)
+    assert after.weights(head)[query, key] == 0
+    rest = weights[query].copy()
+    rest[key] = 0
+    if before.sinks is None:
+        np.testing.assert_allclose(after.weights(head)[query], rest / rest.sum(), atol=1e-6)
+    else:  # the sink takes part in the sharing
+        sink = 1 - weights[query].sum()
+        np.testing.assert_allclose(after.weights(head)[query], rest / (rest.sum() + sink), atol=1e-5)
+    others = np.arange(before.queries) != query
+    np.testing.assert_allclose(after.weights(head)[others], weights[others], atol=1e-6)
+    for other in set(range(before.heads)) - {head}:
+        np.testing.assert_array_equal(after.weights(other), before.weights(other))
+
+
+@pytest.mark.parametrize("name", ["BERT", "Llama", "T5", "gpt-oss", "Mistral"])
+def test_an_even_head_looks_at_all_it_may_look_at_alike(name):
+    row = named(name)
+    model, given = ready(row), inputs(row)
+    [edited] = capture.record_parts(model, given, edits=[[Uniform(1, 2)]])
+    record = next(iter(edited.values()))[1]
+    weights = record.weights(2)
+    allowed = weights > 0
+    np.testing.assert_allclose(weights, allowed / allowed.sum(1, keepdims=True), atol=1e-6)
+    plain = next(iter(capture.record_parts(model, given)[0].values()))[1]
+    np.testing.assert_array_equal(allowed, plain.weights(2) > 0)
+
+
+def test_a_row_that_may_look_at_nothing_more_is_zero_and_no_number_breaks():
+    model, given = ready(named("BERT")), inputs(named("BERT"))
+    edits = [[Cut(0, 1, 3, key) for key in range(7)]]
+    [edited] = capture.record_parts(model, given, edits=edits)
+    assert not edited["encoder"][0].weights(1)[3].any()
+    assert torch.isfinite(output(model, given, edits)).all()
+
+
+def test_an_ablated_head_still_shows_where_it_looked():
+    model, given = ready(named("BERT")), inputs(named("BERT"))
+    [plain], [edited] = (capture.record_parts(model, given, edits=edits) for edits in ((), [[Ablate(0, 1)]]))
+    np.testing.assert_array_equal(edited["encoder"][0].weights(1), plain["encoder"][0].weights(1))
+    assert not np.array_equal(edited["encoder"][1].weights(1), plain["encoder"][1].weights(1))
+
+
+# -- batches and threads
+
+
+@pytest.mark.parametrize("name", ["BERT", "Llama", "T5", "Gemma 2", "gpt-oss"])
+def test_a_batch_of_edits_equals_one_by_one(name):
+    row = named(name)
+    model, given = ready(row), inputs(row)
+    edits = [[], [Ablate(0, 0)], [Cut(1, 2, 4, 1)], [Uniform(1, 1), Ablate(1, 0)], [Ablate(0, 0), Ablate(0, 2)]]
+    many = {name: tensor.expand(len(edits), *tensor.shape[1:]) for name, tensor in given.items()}
+    together = output(model, many, edits)
+    assert together.unique(dim=0).shape[0] == len(edits)
+    for sample, mine in enumerate(edits):
+        torch.testing.assert_close(together[sample], output(model, given, [mine])[0], atol=1e-5, rtol=0)
+
+
+def test_without_edits_nothing_changes_bit_for_bit():
+    for row in TEXTS:
+        model, given = ready(row), inputs(row)
+        assert torch.equal(output(model, given), output(model, given, [[]]))
+
+
+def test_threads_do_not_mix_their_edits():
+    model, given = ready(named("BERT")), inputs(named("BERT"))
+    edits = [(), [[Ablate(0, 1)]], [[Ablate(1, 2)]], [[Uniform(0, 0)]]]
+    expected = [output(model, given, mine) for mine in edits]
+    gate, right = threading.Barrier(len(edits)), []
+
+    def work(at):
+        for _ in range(20):
+            gate.wait()
+            right.append(torch.equal(output(model, given, edits[at]), expected[at]))
+
+    threads = [threading.Thread(target=work, args=[at]) for at in range(len(edits))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert right == [True] * 80
+
+
+# -- refusals and links
+
+
+@pytest.mark.parametrize(
+    ("edit", "sentence"),
+    [(Ablate(2, 0), "2 layers of 3 heads"), (Ablate(0, 3), "2 layers of 3 heads"),
+     (Uniform(0, 0, "cross"), "no such part")],
+)  # fmt: skip
+def test_what_a_model_does_not_have_is_refused(edit, sentence):
+    model, given = ready(named("BERT")), inputs(named("BERT"))
+    with pytest.raises(Refusal, match=sentence):
+        output(model, given, [[edit]])
+
+
+def test_models_that_attend_in_code_of_their_own_refuse_edits():
+    model = build(MAPS_ONLY[0], capture.NAME)
+    assert not capture.prepare(model)
+    with pytest.raises(Refusal, match="code of its own"):
+        capture.record_parts(model, inputs(MAPS_ONLY[0]), edits=[[Ablate(0, 0)]])
+
+
+@pytest.mark.parametrize("packed", ["", "a3-1", "u0-0,a3-1,c2-4-5-7", "ax1-2,cd0-1-2-3,ue5-11", "h3-5,mx0-12"])
+def test_links_name_edits(packed):
+    assert pack(unpack(packed)) == packed
+
+
+@pytest.mark.parametrize(
+    "packed", ["a3", "c1-2-3", "a1-2-3-4", "h1-2-3", "b1-2", "a-1-2", "az1-2", "a1-2;a2-3", "a12345-1"]
+)
+def test_a_damaged_link_is_said(packed):
+    with pytest.raises(ValueError, match="An edit should read like"):
+        unpack(packed)

@@ -1,0 +1,174 @@
+"""Recorded or not, the attention function answers as plain attention does, for every kind of call."""
+
+import numpy as np
+import pytest
+import torch
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+
+from inference.record import records
+from inference.record.interface import attend, own, recording
+
+WHOLE = slice(None)
+
+
+def numbers(*shape, seed=0):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed)) * 2
+
+
+def some(*shape):
+    """A mask that hides a third of the pairs and no row altogether."""
+    mask = numbers(*shape, seed=7) > -1
+    mask[..., 0] = True
+    return mask
+
+
+def additive(mask):
+    return torch.zeros(mask.shape).masked_fill(~mask, torch.finfo(torch.float32).min)
+
+
+# (queries, keys, kv_heads, arguments); 2 texts, 4 heads, 6 channels
+CASES = {
+    "plain": (5, 7, 4, {}),
+    "causal": (5, 5, 4, {"is_causal": True}),
+    "one query": (1, 7, 4, {"is_causal": True}),
+    "shared keys": (5, 5, 2, {"is_causal": True}),
+    "cache of fixed size": (5, 7, 2, {"is_causal": True}),
+    "cache of fixed size, bias": (5, 7, 2, {"is_causal": True, "position_bias": numbers(1, 4, 5, 7)}),
+    "mask": (5, 7, 4, {"attention_mask": some(2, 1, 5, 7)}),
+    "mask for all texts": (5, 7, 2, {"attention_mask": some(1, 1, 5, 7)}),
+    "mask by head": (5, 7, 4, {"attention_mask": some(2, 4, 5, 7)}),
+    "mask for all queries": (5, 7, 4, {"attention_mask": some(2, 1, 1, 7)}),
+    "additive mask": (5, 7, 4, {"attention_mask": additive(some(2, 1, 5, 7))}),
+    "additive numbers": (5, 7, 4, {"attention_mask": numbers(2, 4, 5, 7, seed=3)}),
+    "bias": (5, 7, 4, {"position_bias": numbers(1, 4, 5, 7)}),
+    "bias, causal": (5, 5, 4, {"position_bias": numbers(1, 4, 5, 5), "is_causal": True}),
+    "bias and mask": (5, 7, 2, {"position_bias": numbers(2, 4, 5, 7), "attention_mask": some(2, 1, 5, 7)}),
+    "bias and numbers": (
+        5,
+        7,
+        4,
+        {"position_bias": numbers(1, 4, 5, 7), "attention_mask": numbers(2, 1, 5, 7, seed=3)},
+    ),
+    "scale": (5, 7, 4, {"scaling": 0.7}),
+}
+
+
+class Module(torch.nn.Module):
+    """Stands for a model and for its attention module."""
+
+    def __init__(self, groups, causal):
+        super().__init__()
+        self.num_key_value_groups, self.is_causal = groups, causal
+        self.config = type("Config", (), {"is_encoder_decoder": False})
+
+
+def arguments(case):
+    queries, keys, kv_heads, extra = CASES[case]
+    extra = dict(extra)
+    module = Module(4 // kv_heads, extra.pop("is_causal", False))
+    vectors = numbers(2, 4, queries, 6), numbers(2, kv_heads, keys, 6, seed=1), numbers(2, kv_heads, keys, 6, seed=2)
+    return (module, *vectors, extra.pop("attention_mask", None)), extra
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_recorded_answer_is_plain_attention_s(case):
+    given, extra = arguments(case)
+    expected, _ = sdpa_attention_forward(*given, **extra)
+    with recording():
+        noted, weights = attend(*given, **extra)
+    assert weights is None
+    torch.testing.assert_close(noted, expected, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(attend(*given, **extra)[0], expected, atol=0, rtol=0)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_answer_follows_from_the_record(case):
+    """Recorded weights times recorded values are what the layer hands on."""
+    given, extra = arguments(case)
+    with recording() as tape:
+        output, _ = attend(*given, **extra)
+    for sample, parts in enumerate(records.parts(given[0], tape.calls, {"input_ids": torch.zeros(2, 1)}, (None, None))):
+        [[record]] = parts.values()
+        for head in range(record.heads):
+            np.testing.assert_allclose(
+                record.weights(head) @ record.value[record.kv_head(head)], output[sample, :, head].numpy(), atol=1e-5
+            )
+
+
+@pytest.mark.parametrize("extra", [{"softcap": 1.5}, {"s_aux": numbers(4, seed=5)}], ids=["soft cap", "sinks"])
+@pytest.mark.parametrize(
+    "mask", [None, some(2, 1, 5, 5), additive(some(2, 1, 5, 5))], ids=["causal", "bool", "additive"]
+)
+def test_soft_caps_and_sinks_follow_from_the_record(extra, mask):
+    given = (Module(2, True), numbers(2, 4, 5, 6), numbers(2, 2, 5, 6, seed=1), numbers(2, 2, 5, 6, seed=2), mask)
+    idle, _ = attend(*given, **extra)
+    with recording() as tape:
+        output, _ = attend(*given, **extra)
+    torch.testing.assert_close(output, idle, atol=0, rtol=0)
+    [[record]] = records.parts(given[0], tape.calls, {"input_ids": torch.zeros(2, 1)}, (None, None))[1].values()
+    np.testing.assert_allclose(record.weights(3) @ record.value[1], output[1, :, 3].numpy(), atol=1e-5)
+
+
+def test_a_row_with_every_key_hidden_is_zero():
+    mask = torch.ones(2, 1, 5, 5, dtype=torch.bool)
+    mask[1, 0, 2] = False
+    vectors = numbers(3, 2, 4, 5, 6)
+    for extra in ({}, {"softcap": 1.5}):
+        with recording() as tape:
+            output, _ = attend(Module(1, False), *vectors, mask, **extra)
+        assert (output[1, 2] == 0).all()
+        assert (tape.calls[0].lse[1, :, 2] == 0).all()
+        [[record]] = records.parts(Module(1, False), tape.calls, {"input_ids": mask}, (None, None))[1].values()
+        assert (record.weights(0)[2] == 0).all()
+        assert np.isfinite(record.weights(0)).all()
+
+
+def test_vectors_laid_out_oddly_are_no_trap():
+    """The kernel takes for granted that channels lie side by side and answers nonsense where they do not."""
+    query = numbers(2, 4, 6, 5).transpose(2, 3)
+    rest = numbers(2, 4, 5, 6, seed=1), numbers(2, 4, 5, 6, seed=2)
+    with recording() as tape:
+        output, _ = attend(Module(1, False), query, *rest, None)
+    expected, _ = sdpa_attention_forward(Module(1, False), query.contiguous(), *rest, None)
+    torch.testing.assert_close(output, expected, atol=1e-5, rtol=1e-5)
+    assert tape.calls[0].lse is None
+
+
+def test_without_the_private_kernel_everything_is_recorded_but_the_sums(monkeypatch):
+    monkeypatch.setattr("inference.record.interface.FLASH", None)
+    given, extra = arguments("bias and mask")
+    with recording() as tape:
+        output, _ = attend(*given, **extra)
+    torch.testing.assert_close(output, sdpa_attention_forward(*given, **extra)[0], atol=1e-5, rtol=1e-5)
+    assert tape.calls[0].lse is None
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_large_scores_stay_exact(seed):
+    """Real models reach scores of 40 and more, where the last digit of a score is worth 4e-6 to 8e-6 of its weight."""
+    query, key, value = numbers(3, 1, 4, 96, 32, seed=seed) * 1.3
+    # As in a first layer: each token finds itself.
+    key = key + query
+    with recording() as tape:
+        attend(Module(1, False), query, key, value, None)
+    [[record]] = records.parts(Module(1, False), tape.calls, {"input_ids": torch.zeros(1, 1)}, (None, None))[0].values()
+    scores = (query.double() @ key.double().transpose(2, 3) / 32**0.5)[0]
+    largest = scores.abs().max().item()
+    assert largest > 60
+    for head, exact in enumerate(scores.softmax(-1).numpy()):  # how sums are ordered differs between processors
+        np.testing.assert_allclose(record.weights(head), exact, atol=4 * np.spacing(np.float32(largest)))
+
+
+def test_views_are_copied_when_they_pin_what_they_do_not_show():
+    fused = numbers(2, 5, 3, 4, 6)
+    three = fused.unbind(2)
+    assert all(one is other for one, other in zip(own(*three), three, strict=True)), "together they are the whole"
+    [alone] = own(three[0])
+    assert alone.untyped_storage().nbytes() == alone.nbytes
+
+
+def test_an_error_ends_the_recording():
+    with pytest.raises(RuntimeError, match="inside"), recording() as tape:
+        raise RuntimeError("inside")
+    attend(*arguments("plain")[0])
+    assert not tape.calls

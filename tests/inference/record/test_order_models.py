@@ -1,0 +1,108 @@
+"""The law of the order test: with positions taken away, a map follows the tokens wherever they go."""
+
+import numpy as np
+import pytest
+import torch
+
+from attention.order import differences, rearranged
+from attention.record import Record
+from inference.anatomy.positions import places, without
+from inference.record import capture
+from tests.support.architectures import MAPS_ONLY, RECORDED, build, inputs, named
+
+capture.install()
+ORDER = (0, 4, 2, 6, 1, 3, 5)
+WINDOWED = ("ModernBERT", "Longformer", "LED")  # a window of a few tokens tells places apart
+READERS = [
+    row
+    for row in (*RECORDED, *MAPS_ONLY)
+    if row.kind in ("encoder", "encoder-decoder") and row.name not in ("CLIP, text", "XLNet", *WINDOWED)
+]
+WRITERS = [row for row in RECORDED if row.kind == "decoder"]
+
+
+def both(model, row):
+    """Records of a text and of the same tokens in ORDER, of the part that reads it."""
+    given = inputs(row)
+    mixed = {name: tensor if name.startswith("decoder") else tensor[:, list(ORDER)] for name, tensor in given.items()}
+    batch = {name: torch.cat([given[name], mixed[name]]) for name in given}
+    text, other = capture.record_parts(model, batch)
+    part = "encoder" if "encoder" in text else "decoder"
+    return text[part], other[part]
+
+
+def ready(row):
+    model = build(row, capture.NAME)
+    capture.prepare(model)
+    return model
+
+
+@pytest.mark.parametrize("row", READERS, ids=[row.name for row in READERS])
+def test_without_positions_the_map_follows_the_tokens(row):
+    model = ready(row)
+    before = {name: tensor.clone() for name, tensor in (*model.named_parameters(), *model.named_buffers())}
+    twin, done = without(model)
+    lacking = differences(*both(twin, row), ORDER)
+    assert lacking.max() <= 1e-5
+    assert done
+    # With them it does not, and the model that others read with is as it was.
+    assert differences(*both(model, row), ORDER).max() > 0.02
+    assert all(torch.equal(tensor, before[name]) for name, tensor in model.named_parameters())
+    assert all(torch.equal(tensor, before[name]) for name, tensor in model.named_buffers())
+
+
+def test_a_window_still_tells_places_apart():
+    row = named("ModernBERT")
+    twin, _ = without(ready(row))
+    text, mixed = both(twin, row)
+    found = differences(text, mixed, ORDER)
+    assert [record.mask.left for record in text] == [None, 2, 2]  # every third layer looks everywhere
+    assert found[0].max() <= 1e-5
+    assert found[1].max() > 0.02
+
+
+@pytest.mark.parametrize("row", WRITERS, ids=[row.name for row in WRITERS])
+def test_a_causal_mask_still_tells_places_apart(row):
+    twin, _ = without(ready(row))
+    text, mixed = both(twin, row)
+    assert differences(text, mixed, ORDER).max() > 0.02
+    # Nothing else does: in the first layer what is masked would follow.
+    for head in range(text[0].heads):
+        here, there = unmasked(text[0], head), unmasked(mixed[0], head)
+        np.testing.assert_allclose(there, rearranged(here, ORDER), atol=1e-5 * max(1, np.abs(here).max()))
+
+
+def unmasked(record, head):
+    """Plain scaled products of one head, (query, key)."""
+    assert isinstance(record, Record)
+    return (record.query[head] * record.scale) @ record.key[record.kv_head(head)].T
+
+
+@pytest.mark.parametrize("name", ["XLNet", "BLOOM", "MPT"])
+def test_positions_made_in_code_are_not_found(name):
+    assert places(ready(named(name))) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "path"),
+    [
+        ("BERT", 0, "embeddings.position_embeddings"),
+        ("RoBERTa", 2, "embeddings.position_embeddings"),
+        ("BART", 2, "encoder.embed_positions"),
+        ("M2M100", 1, "encoder.embed_positions"),
+        ("OPT", 2, "decoder.embed_positions"),
+        ("GPT-2", 0, "wpe"),
+    ],
+)
+def test_the_first_token_s_row_is_the_one_that_the_model_gives_it(name, first, path):
+    """Seen by changing that row: only the first token's vectors move."""
+    row = named(name)
+    model = ready(row)
+    place = next(place for place in places(model) if place.path == path)
+    assert place.first == first
+    text = capture.record_parts(model, inputs(row))[0]
+    place.tensor[first] += torch.arange(24)  # no constant, which the layer norm would take out again
+    moved = capture.record_parts(model, inputs(row))[0]
+    part = "encoder" if "encoder" in text else "decoder"
+    changed = np.abs(text[part][0].query - moved[part][0].query).max(axis=(0, 2)) > 1e-6
+    assert changed.tolist() == [True] + [False] * 6

@@ -1,0 +1,199 @@
+"""Texts as models read them, whatever the text."""
+
+from __future__ import annotations
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from inference.errors import Refusal
+from inference.text.reading import shift, shorten
+from inference.text.tokenise import Reader
+from tests.support import tinymodels
+
+KINDS = {"wordpiece": "encoder", "bytes": "decoder", "roberta": "encoder", "unigram": "encoder-decoder"}
+HOSTILE = [
+    "👨‍👩‍👧‍👦 family 🇫🇷 👍🏽",
+    "שלום עולם \u202eright to left\u202c مرحبا",
+    "Z̷̡̛a̴͝l̵g̶o̸ e\u0301\u0301\u0301",
+    "<script>alert('x')</script>",
+    "a\u200db\u200c\ufeffc",
+    "</s> [SEP] <pad> <|endoftext|> ▁ Ġ ## ##a",
+    "你好，世界。ありがとう",
+    "x" * 3000,
+    "x \u0301",
+    "\U0010ffff \ue000",
+    " spaces   and\nlines\n\n\tand tabs ",
+]
+
+
+@pytest.fixture(scope="module")
+def readers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reader]:
+    from transformers import AutoTokenizer
+
+    root = tmp_path_factory.mktemp("tokenizers")
+    tinymodels.wordpiece(root / "wordpiece")
+    tinymodels.byte_level(root / "bytes")
+    tinymodels.byte_level(root / "roberta", roberta=True)
+    tinymodels.unigram(root / "unigram")
+    return {
+        name: Reader(AutoTokenizer.from_pretrained(str(root / name)), name, kind, 10_000)
+        for name, kind in KINDS.items()
+    }
+
+
+@pytest.fixture(scope="module")
+def slow(tmp_path_factory: pytest.TempPathFactory) -> Reader:
+    from transformers import AutoTokenizer
+
+    folder: Path = tmp_path_factory.mktemp("slow") / "marian"
+    tinymodels.sentencepiece(folder)
+    return Reader(AutoTokenizer.from_pretrained(str(folder)), "marian", "encoder-decoder", 10_000)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("text", [*HOSTILE, *tinymodels.TEXT])
+def test_any_text_gives_a_sound_row(readers: dict[str, Reader], kind: str, text: str) -> None:
+    row = readers[kind].read(text, None, None).row
+    words = [word for word in row.words if word is not None]
+    assert words == sorted(words)
+    assert set(words) == set(range(words[-1] + 1))
+    assert all(span is None or 0 <= span[0] < span[1] <= len(text) for span in row.spans)
+    starts = [span[0] for span in row.spans if span]
+    assert starts == sorted(starts)
+    assert all(row.pieces)
+
+
+def test_random_texts_of_every_plane(readers: dict[str, Reader]) -> None:
+    dice = random.Random(5)
+    for _ in range(20):
+        points = [dice.choice([dice.randrange(32, 0x250), dice.randrange(0xE000, 0x2FFFF)]) for _ in range(60)]
+        for reader in readers.values():
+            try:
+                reader.read("a" + "".join(map(chr, points)), None, None)
+            except Refusal as refusal:
+                pytest.fail(str(refusal))
+
+
+def test_ten_thousand_characters(readers: dict[str, Reader]) -> None:
+    text = (" ".join(tinymodels.TEXT) * 50)[:10_000]
+    for reader in readers.values():
+        assert len(reader.read(text, None, None).row) > 1000
+
+
+def test_pieces_of_one_word_share_its_number(readers: dict[str, Reader]) -> None:
+    text = "The café didn't play"
+    for name, reader in readers.items():
+        row = reader.read(text, None, None).row
+        joined: dict[int, str] = {}
+        for word, span in zip(row.words, row.spans, strict=True):
+            if word is not None and span is not None:
+                joined[word] = joined.get(word, "") + text[slice(*span)].strip()
+        assert [w.replace("éé", "é") for w in joined.values()][:2] == ["The", "café"], name
+        assert next(w for w in reversed(joined.values())).endswith("play"), name
+
+
+def test_special_tokens_are_those_the_tokenizer_added(readers: dict[str, Reader]) -> None:
+    row = readers["wordpiece"].read("the [MASK] cat", None, None).row
+    assert row.pieces == ("[CLS]", "the", "[MASK]", "cat", "[SEP]")
+    assert row.special == (True, False, False, False, True)
+    assert not any(readers["bytes"].read("the cat", None, None).row.special)
+
+
+def test_pairs(readers: dict[str, Reader]) -> None:
+    row = readers["wordpiece"].read("the cat", "it was", None).row
+    assert row.segments == (0,) * (row.pieces.index("[SEP]") + 1) + (1,) * 3
+    assert row.words[-3:-1] == (row.words[row.pieces.index("[SEP]") - 1] + 1, row.words[-3] + 1)
+    assert row.spans[-3:] == ((0, 2), (3, 6), None)
+    roberta = readers["roberta"].read("a", "b", None).row
+    assert roberta.segments == (0, 0, 0, 0, 1, 1)
+    with pytest.raises(Refusal, match="reads one text, not a pair") as caught:
+        readers["bytes"].read("a", "b", None)
+    assert caught.value.way_out == "pair"
+
+
+def test_too_long_says_how_many_and_how_to_go_on(readers: dict[str, Reader]) -> None:
+    reader = readers["wordpiece"]
+    with pytest.raises(Refusal, match=r"has 602 tokens; wordpiece reads at most 512\.") as caught:
+        reader.read("it " * 600, None, 512)
+    assert (caught.value.way_out, caught.value.details) == ("cut", {"tokens": 602, "limit": 512})
+    row = reader.read("it " * 600, None, 512, cut=512).row
+    assert len(row) == 512
+    assert (row.pieces[0], row.pieces[-1]) == ("[CLS]", "[SEP]")
+    assert len(reader.read("it " * 600, None, 512, cut=9999).row) == 512
+    assert len(reader.read("it " * 600, None, 512, cut=1).row) == 3
+
+
+def test_of_a_pair_the_longer_text_is_cut_first(readers: dict[str, Reader]) -> None:
+    row = readers["wordpiece"].read("it was", "it " * 50, 20, cut=10).row
+    assert row.pieces == ("[CLS]", "it", "was", "[SEP]", "it", "it", "it", "it", "it", "[SEP]")
+    assert shorten(readers["wordpiece"].read("it", None, None), 3).row.pieces == ("[CLS]", "it", "[SEP]")
+
+
+def test_a_text_without_anything_in_reach(readers: dict[str, Reader]) -> None:
+    with pytest.raises(Refusal, match="finds nothing to read in this text"):
+        readers["wordpiece"].read("\u0301", None, None)
+
+
+def test_a_tokenizer_of_another_model(readers: dict[str, Reader]) -> None:
+    other = Reader(readers["wordpiece"].tokenizer, "mixed", "encoder", 6)
+    with pytest.raises(Refusal, match="does not belong to its weights"):
+        other.read("the cat", None, None)
+
+
+def test_switches_truncation_and_padding_off(readers: dict[str, Reader]) -> None:
+    backend = readers["wordpiece"].tokenizer.backend_tokenizer
+    backend.enable_truncation(8)
+    backend.enable_padding(length=8)
+    assert len(readers["wordpiece"].read("it " * 20, None, None).row) == 22
+    assert len(readers["wordpiece"].read("it", None, None).row) == 3
+
+
+@pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
+def test_tokenizers_without_a_fast_version(slow: Reader) -> None:
+    assert not slow.fast
+    for text in [*HOSTILE, *tinymodels.TEXT]:
+        row = slow.read(text, None, None).row
+        assert row.words[-1] is None
+        assert all(span is None or 0 <= span[0] < span[1] <= len(text) for span in row.spans)
+    row = slow.read("The cat sat", None, None).row
+    words = {word: "" for word in row.words if word is not None}
+    for word, span in zip(row.words, row.spans, strict=True):
+        if word is not None and span is not None:
+            words[word] += "The cat sat"[slice(*span)]
+    assert list(words.values()) == ["The", "cat", "sat"]
+
+
+def test_what_a_decoder_reads_is_the_target_moved_by_one(readers: dict[str, Reader]) -> None:
+    target = readers["unigram"].read_target("The cat")
+    moved = shift(target, [0, *target.ids[:-1]], "<pad>")
+    assert moved.row.pieces == ("<pad>", *target.row.pieces[:-1])
+    assert moved.row.special[0]
+    with pytest.raises(ValueError, match="are not the target's"):
+        shift(target, [0, *target.ids[1:]], "<pad>")
+
+
+def test_written_tokens_get_words_and_places(readers: dict[str, Reader]) -> None:
+    target = readers["unigram"].read_target("The cat sat.")
+    ids = [0, *target.ids[:-1]]
+    reading, text = readers["unigram"].from_ids(ids, [True] + [False] * (len(ids) - 1))
+    assert text.strip() == "The cat sat."
+    assert reading.row.words[0] is None
+    assert max(word for word in reading.row.words if word is not None) == 3
+
+
+def test_a_number_that_the_vocabulary_lacks_is_shown_as_such(readers):
+    reading, _ = readers["unigram"].from_ids([0, 5, 99_999], [True, False, False])
+    assert reading.row.pieces[2] == "[99999]"
+    assert reading.ids == (0, 5, 99_999)
+
+
+def test_threads_do_not_disturb_each_other(readers: dict[str, Reader]) -> None:
+    texts = [*HOSTILE, *tinymodels.TEXT] * 3
+    for reader in readers.values():
+        alone = [reader.read(text, None, None) for text in texts]
+        with ThreadPoolExecutor(8) as pool:
+            together = list(pool.map(lambda text, r=reader: r.read(text, None, None), texts))
+        assert together == alone

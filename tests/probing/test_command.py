@@ -1,0 +1,145 @@
+"""The command as a shell sees it: files, exit statuses, one sentence for what is wrong."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from probing import command
+from probing import score as scoring
+from probing.__main__ import main
+from probing.kept import Kept
+from tests.probing.test_formats import GAP
+from tests.probing.test_score import SENTENCES, TABLE, tree
+from tests.support.tinymodels import save
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("models")
+    for kind in ("bert", "mamba"):
+        save(root / kind, kind)
+    return root
+
+
+@pytest.fixture
+def given(tmp_path: Path, models: Path) -> list[str]:
+    """A command that works."""
+    file = tmp_path / "tree.conllu"
+    file.write_bytes(tree(SENTENCES))
+    return ["score", str(file), "--format", "conllu", "--model", str(models / "bert")]
+
+
+def test_rows_are_written_and_the_best_are_told(given, tmp_path, capsys):
+    out, table, control = (tmp_path / name for name in ("rows.json", "rows.csv", "control.json"))
+    assert main([*given, "--json", str(out), "--csv", str(table), "--control", str(control)]) == 0
+    found = json.loads(out.read_text())
+    assert len(found) == 3 * 6  # "all", "even" and "odd", in 2 layers of 3 heads
+    assert list(found[0]) == [
+        "relation", "layer", "head", "direction", "accuracy", "n", "baseline", "baseline_name", "low", "high",
+    ]  # fmt: skip
+    assert {row["baseline"] for row in found} == {100}
+    assert len(list(csv.DictReader(table.read_text().splitlines()))) == len(found)
+    assert len(json.loads(control.read_text())) == len(found)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["control.json", "rows.csv", "rows.json", "tree.conllu"]
+    told = capsys.readouterr()
+    assert "Best head of each relation, chosen on every other text" in told.out
+    assert told.err == ""
+
+
+@pytest.mark.parametrize(("format", "content"), [("csv", TABLE), ("gap", GAP.encode())])
+def test_every_format_is_scored(format, content, given, tmp_path):
+    file, out = tmp_path / "data", tmp_path / "rows.json"
+    file.write_bytes(content)
+    given = ["score", str(file), "--format", format, *given[4:], "--json", str(out)]
+    assert main(given) == 0
+    assert len(json.loads(out.read_text())) == 6
+
+
+def test_heads_are_chosen_on_the_split_file(given, tmp_path, capsys):
+    split = tmp_path / "split.conllu"
+    split.write_bytes(tree(SENTENCES[:2]))
+    assert main([*given, "--split-file", str(split)]) == 0
+    assert "chosen on the split file, reported on the file" in capsys.readouterr().out
+
+
+def test_a_stopped_command_goes_on(given, tmp_path, capsys, monkeypatch):
+    whole, out = tmp_path / "whole.json", tmp_path / "rows.json"
+    assert main([*given, "--json", str(whole)]) == 0
+    monkeypatch.setattr(scoring, "BATCH", 1)
+    counted = []
+
+    def stopping(*args, **kwargs):
+        for state in scoring.score(*args, **kwargs):
+            counted.append(state.done)
+            yield state
+            if len(counted) == 2:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "score", stopping)
+    assert main([*given, "--json", str(out)]) == 130
+    assert "The same command continues" in capsys.readouterr().err
+    assert not out.exists()
+    assert main([*given, "--json", str(out)]) == 0
+    assert counted == [1, 2, 3, 4]
+    assert out.read_text() == whole.read_text()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.json", "tree.conllu", "whole.json"]
+
+
+def test_a_damaged_state_is_begun_anew(tmp_path):
+    file = tmp_path / "rows.json.partial"
+    for content in ("", "{", "[3]", '[{"key": 1}]', '{"a": []}'):
+        file.write_text(content)
+        assert Kept.open(file).states == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({1: "none.conllu"}, "none.conllu cannot be read: there is no such file."),
+        ({3: "gap"}, 'Line 1 lacks the column "Text"'),
+        ({5: "./nothing-here"}, '"nothing-here" is not there. Pick a folder that holds a model.'),
+        ({5: "/etc"}, "etc is not a model: it has no config.json."),
+        ({5: "some/model"}, "some/model is not on this machine"),
+        ({5: "not a name"}, "not a name"),
+    ],
+)
+def test_what_cannot_be_used_is_said_in_one_sentence(change, said, given, capsys):
+    for at, value in change.items():
+        given[at] = value
+    assert main(given) == 2
+    told = capsys.readouterr()
+    assert said in told.err
+    assert len(told.err.strip().splitlines()) == 1
+    assert told.out == ""
+
+
+def test_a_model_without_attention_is_refused(given, models, capsys):
+    assert main([*given[:-1], str(models / "mamba")]) == 2
+    assert len(capsys.readouterr().err.strip().splitlines()) == 1
+
+
+def test_an_output_that_cannot_be_written_is_refused_before_the_work(given, tmp_path, capsys):
+    assert main([*given, "--json", str(tmp_path / "no" / "rows.json")]) == 2
+    assert "cannot be written. Give a file in a folder that exists" in capsys.readouterr().err
+
+
+def test_the_file_itself_is_no_split(given, capsys):
+    assert main([*given, "--split-file", given[1]]) == 2
+    assert "The split file holds the same sentences" in capsys.readouterr().err
+
+
+def test_a_file_that_no_text_of_can_be_read_is_refused(given, tmp_path, capsys):
+    (tmp_path / "tree.conllu").write_bytes(tree([" ".join(["cat"] * 60)]))
+    assert main(given) == 2
+    assert "could read none of the 1 texts" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("wrong", [["score"], ["count", "x"], ["score", "x", "--format", "xml"]])
+def test_a_wrong_command_exits_with_two(wrong, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(wrong)
+    assert ended.value.code == 2

@@ -1,0 +1,165 @@
+"""Scoring with real tiny models: exact, the same in any batches, stopped and taken up again."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from inference import LocalBackend, Refusal, TraceRequest
+from inference.questions.links import LinksQuestion, RandomLinksQuestion
+from inference.settings import Settings
+from probing import formats
+from probing import score as scoring
+from probing.rows import rows
+from probing.score import Run, State, score
+from tests.attention.test_links import by_hand
+from tests.support.tinymodels import save
+
+KINDS = {"bert": "encoder", "gpt2": "decoder", "llama": "decoder", "deberta": "encoder", "t5": "encoder"}
+SENTENCES = ["the playing cat was tired .", "it crossed the street !", "the animal was it", "a cat saw the mat ."]
+
+
+def tree(sentences: list[str]) -> bytes:
+    """Every word depends on the next one, the last on none; an odd word's relation is "odd"."""
+    lines = []
+    for sentence in sentences:
+        words = sentence.split()
+        for at, word in enumerate(words, start=1):
+            head = at + 1 if at < len(words) else 0
+            lines.append(f"{at}\t{word}\t_\t_\t_\t_\t{head}\t{'odd' if at % 2 else 'even'}\t_\t_")
+        lines.append("")
+    return "\n".join([*lines, ""]).encode()
+
+
+TABLE = b"""text,source,target,distractor
+the cat saw the animal because it was tired,it,cat,animal
+the animal saw the street and it was playing,it,street,animal
+"""
+CORPUS = formats.parse(tree(SENTENCES), "conllu")
+
+
+@pytest.fixture(scope="module")
+def backend(tmp_path_factory: pytest.TempPathFactory) -> LocalBackend:
+    root = tmp_path_factory.mktemp("models")
+    for kind in KINDS:
+        save(root / kind, kind)
+    return LocalBackend(Settings(model_folders=(root,)))
+
+
+def final(backend: LocalBackend, run: Run, **extra) -> State:
+    *_, last = score(backend, run, **extra)
+    return last
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_scores_equal_the_rule_applied_to_each_trace(backend, kind):
+    answer = backend.inspect(LinksQuestion(f"./{kind}", items=CORPUS.items))
+    assert answer.read.all()
+    at = 0
+    for item in CORPUS.items:
+        trace = backend.trace(TraceRequest(f"./{kind}", item.text, **({"target": "it"} if kind == "t5" else {})))
+        for link in item.links:
+            for layer in range(len(trace.records(KINDS[kind]))):
+                for head in range(3):
+                    weights = trace.weights(layer, head, KINDS[kind])
+                    for direction in range(2):
+                        expected = by_hand(weights, trace.source, item.units, link.source, link.target, direction)
+                        unmasked = KINDS[kind] == "encoder" or direction == 1  # a decoder does not see the next word
+                        assert answer.found[at, direction, layer, head] == (expected and unmasked)
+            at += 1
+    assert at == len(answer.found)
+
+
+def test_a_decoder_finds_earlier_words_in_one_direction_only(backend):
+    answer = backend.inspect(LinksQuestion("./gpt2", items=CORPUS.items))
+    assert not answer.found[:, 0].any()
+    assert answer.found[:, 1].any()
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_results_do_not_depend_on_batches_and_workers(backend, workers, monkeypatch):
+    whole = final(backend, Run(CORPUS, "./bert"))
+    monkeypatch.setattr(scoring, "BATCH", 1)
+    single = final(backend, Run(CORPUS, "./bert"), workers=workers)
+    assert (single.done, whole.done) == (4, 1)
+    assert rows(single.tally, CORPUS) == rows(whole.tally, CORPUS)
+
+
+def test_a_stopped_run_goes_on_where_it_was(backend, monkeypatch):
+    monkeypatch.setattr(scoring, "BATCH", 1)
+    run = Run(CORPUS, "./bert")
+    whole = final(backend, run)
+    steps = score(backend, run, workers=2)
+    next(steps)
+    kept = json.dumps(next(steps).to_json())
+    steps.close()
+    state = State.from_json(json.loads(kept))
+    assert (state.done, state.items) == (2, 2)
+    rest = [entry.done for entry in score(backend, run, state)]
+    assert rest == [3, 4]
+    assert rows(state.tally, CORPUS) == rows(whole.tally, CORPUS)
+
+
+def test_two_who_bring_one_state_further_count_nothing_twice(backend, monkeypatch):
+    """As two drawings of a page do, of which the first has not ended when the second begins."""
+    monkeypatch.setattr(scoring, "BATCH", 1)
+    run = Run(CORPUS, "./bert")
+    whole, state = final(backend, run), State(run.key)
+    one, other = score(backend, run, state, workers=2), score(backend, run, state)
+    for steps in (one, other) * 4:
+        next(steps, None)
+    assert (state.done, state.items) == (4, 4)
+    assert rows(state.tally, CORPUS) == rows(whole.tally, CORPUS)
+
+
+def test_a_state_of_another_run_is_not_taken_up(backend):
+    other = final(backend, Run(CORPUS, "./gpt2"))
+    assert other.key != Run(CORPUS, "./bert").key
+    assert final(backend, Run(CORPUS, "./bert"), state=other).items == len(CORPUS.items)
+    assert len({Run(CORPUS, "./bert", control=control).key for control in (False, True)}) == 2
+
+
+def test_candidates_are_scored_from_a_table(backend):
+    corpus = formats.parse(TABLE, "csv")
+    found = rows(final(backend, Run(corpus, "./bert")).tally, corpus)
+    assert {row.relation for row in found} == {"link"}
+    assert len(found) == 6
+    assert {(row.baseline, row.baseline_name) for row in found} == {(50, "nearest candidate")}
+    assert {row.n for row in found} == {2}
+
+
+def test_texts_that_cannot_be_read_stop_nothing(backend):
+    long = " ".join(["cat"] * 60)  # the tiny model reads 40 tokens
+    broken = "the\x07cat saw"
+    corpus = formats.parse(tree([SENTENCES[0], long, broken]), "conllu")
+    state = final(backend, Run(corpus, "./bert"))
+    assert (state.items, state.skipped, state.tally.unread) == (3, 2, 59 + 1)
+    assert "Shorten it" in state.reason or "U+0007" in state.reason
+    alone = formats.parse(tree([SENTENCES[0]]), "conllu")
+    assert [row.accuracy for row in rows(state.tally, corpus)] == [
+        row.accuracy for row in rows(final(backend, Run(alone, "./bert")).tally, alone)
+    ]
+
+
+def test_nothing_readable_at_all_counts_nothing(backend):
+    corpus = formats.parse(tree([" ".join(["cat"] * 60)]), "conllu")
+    state = final(backend, Run(corpus, "./bert"))
+    assert (state.skipped, state.tally.counts) == (1, {})
+
+
+def test_a_missing_model_is_refused(backend):
+    with pytest.raises(Refusal):
+        final(backend, Run(CORPUS, "./none"))
+
+
+def test_questions_are_known_by_what_they_ask():
+    asked = LinksQuestion("m", items=CORPUS.items)
+    others = [
+        RandomLinksQuestion("m", items=CORPUS.items),
+        LinksQuestion("n", items=CORPUS.items),
+        LinksQuestion("m", "main", items=CORPUS.items),
+        LinksQuestion("m", items=CORPUS.items[1:]),
+    ]
+    assert len({question.key for question in (asked, *others)}) == 5
+    assert asked.key == LinksQuestion("m", items=formats.parse(tree(SENTENCES), "conllu").items).key

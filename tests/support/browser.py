@@ -1,0 +1,370 @@
+"""The app in a real browser: fixtures that tests/conftest.py offers, and helpers to import from here.
+
+    def test_a_click_is_kept(page, app_url):
+        visit(page, app_url)                                   # waits until the page stands
+        page.get_by_role("button", name="Layer 3").click()
+        expect(page).to_have_url(re.compile("layer=3"))        # wait on what is to be seen, never on time
+
+Fixtures
+    app_url     where the app answers; started once, offline, its log read at the end: a traceback fails the last test
+    app         the same with .log (a Path) and .process
+    page        a Playwright page on its own context. The test fails on a console error, an error in the page, or a
+                request that leaves this machine (which is also refused)
+    problems    what was noticed on this page; ``problems.allow("404")`` for what a test provokes on purpose
+    viewport, colour_scheme     LAPTOP and "light" unless a test says otherwise:
+                @pytest.mark.parametrize("viewport", [PHONE, LAPTOP, WIDE])
+                @pytest.mark.parametrize("colour_scheme", ["light", "dark"])
+
+A page that failed its test leaves a picture in tests/out/.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Locator, Page
+
+ROOT = Path(__file__).resolve().parents[2]
+OUT = ROOT / "tests" / "out"
+
+PHONE = {"width": 390, "height": 844}
+LAPTOP = {"width": 1280, "height": 800}
+WIDE = {"width": 1920, "height": 1080}
+
+PATIENCE = 60_000  # ms that a page may take for anything: on a busy machine the first one waits half of it for torch
+FAILED = pytest.StashKey[bool]()  # whether a test itself failed; tests/conftest.py sets it
+
+# What Chromium would otherwise ask other machines for, and a resolver that knows this machine only.
+ARGUMENTS = [
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-dev-shm-usage",
+    "--disable-domain-reliability",
+    "--disable-gpu",
+    "--disable-sync",
+    "--force-color-profile=srgb",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1, EXCLUDE [::1]",
+    "--no-default-browser-check",
+    "--no-first-run",
+    "--no-proxy-server",
+]
+HERE = {"localhost", "127.0.0.1", "::1"}
+
+
+# --- the app -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class App:
+    """A running app: where it answers, and what it has printed."""
+
+    url: str
+    log: Path
+    process: subprocess.Popen[bytes]
+
+
+def free_port() -> int:
+    """A port of the loopback that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def running(
+    log: Path,
+    main: str = "app.py",
+    folder: Path = ROOT,
+    options: Sequence[str] = (),
+    environ: Mapping[str, str] | None = None,
+    patience: float = 60.0,
+) -> Iterator[App]:
+    """The app, from the moment it answers until the block ends. ``log`` receives what it prints."""
+    port = free_port()
+    command = [sys.executable, "-m", "streamlit", "run", main, f"--server.port={port}", "--server.address=127.0.0.1"]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1", **(environ or {})}
+    with log.open("wb") as stream:
+        process = subprocess.Popen(
+            [*command, *options],
+            cwd=folder,
+            env=environment,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    started = App(f"http://127.0.0.1:{port}", log, process)
+    try:
+        _until_healthy(started, patience)
+        yield started
+    finally:
+        _end(process)
+
+
+@contextmanager
+def one_page(folder: Path, script: str, **environ: str) -> Iterator[str]:
+    """The address of an app of one page, a script that may import ours, until the block ends; its log has no fault."""
+    (folder / "main.py").write_text(script, encoding="utf-8")
+    search = os.pathsep.join([str(ROOT), os.environ["PYTHONPATH"]])
+    with running(folder / "log", "main.py", folder, environ={"PYTHONPATH": search, **environ}) as started:
+        yield started.url
+    assert not faults(started.log.read_text())
+
+
+def _until_healthy(started: App, patience: float) -> None:
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline and started.process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{started.url}/_stcore/health", timeout=5) as answer:
+                if answer.status == 200:
+                    return
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            time.sleep(0.05)  # nobody listens yet
+    raise RuntimeError(f"The app did not answer within {patience:.0f} s; it printed:\n{started.log.read_text()}")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
+        process.wait()
+
+
+def faults(log: str) -> list[str]:
+    """What a server's log must not hold: tracebacks, and attempts to reach another machine.
+
+    >>> faults("  Headlight is at  http://localhost:8501")
+    []
+    """
+    marks = ("Traceback (most recent call last)", "the tests stay on this machine")
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", log)  # without colours
+    return [line for line in plain.splitlines() if any(mark in line for mark in marks)]
+
+
+@pytest.fixture(scope="session")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    """The app as `make run` starts it, offline. Its log must be clean when all tests are through."""
+    log = tmp_path_factory.mktemp("app") / "app.log"
+    with running(log) as started:
+        yield started
+    text = log.read_text(errors="replace")
+    assert not faults(text), f"The app's log has errors:\n{text}"
+
+
+@pytest.fixture(scope="session")
+def app_url(app: App) -> str:
+    """Where the app answers, without a slash at the end."""
+    return app.url
+
+
+# --- the browser -------------------------------------------------------------------------------------------------
+
+
+def chromium() -> str | None:
+    """The Chromium to start: the one that is named, the system's, or None for Playwright's own."""
+    return os.environ.get("HEADLIGHT_CHROMIUM") or shutil.which("chromium")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One Chromium for all tests."""
+    from playwright.sync_api import expect, sync_playwright
+
+    expect.set_options(timeout=PATIENCE)
+    as_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(
+            executable_path=chromium(), args=[*ARGUMENTS, *(["--no-sandbox"] if as_root else [])]
+        )
+        yield started
+        started.close()
+
+
+# Streamlit looks for the file of a button that saves as soon as the button stands, and in vain when the page has been
+# drawn again by then. No reader sees that; that files can be saved is seen by the tests that save them.
+TOO_LATE = r"404 \(Not Found\) \(http://[^/]+/media/[0-9a-f]+\.\w+\)|Download Button source error - 404"
+
+
+@dataclass
+class Problems:
+    """What a page should not have done, a sentence each, in order."""
+
+    noticed: list[str] = field(default_factory=list)
+    allowed: list[str] = field(default_factory=lambda: [TOO_LATE])
+
+    def allow(self, pattern: str) -> None:
+        """Problems that match a regular expression are expected in this test."""
+        self.allowed.append(pattern)
+
+    def left(self) -> list[str]:
+        """The problems that nobody expected."""
+        return [said for said in self.noticed if not any(re.search(pattern, said) for pattern in self.allowed)]
+
+    def watch(self, page: Page) -> None:
+        """Notices what happens on a page from now on."""
+        page.on("console", lambda message: message.type == "error" and self._console(message.text, message.location))
+        page.on("pageerror", lambda error: self.noticed.append(f"error in the page: {error}"))
+        page.on("request", lambda request: self._address(request.url))
+        page.on("websocket", lambda websocket: self._address(websocket.url))
+
+    def _console(self, text: str, location: Mapping[str, Any]) -> None:
+        self.noticed.append(f"console: {text} ({location.get('url', '')})")
+
+    def _address(self, url: str) -> None:
+        if not stays(url):
+            self.noticed.append(f"request to another machine: {url[:200]}")
+
+
+def stays(url: str) -> bool:
+    """Whether an address is answered by this machine.
+
+    >>> [stays(url) for url in ("http://127.0.0.1:8501/a", "data:,x", "blob:null/1", "https://example.org/", "//x.org")]
+    [True, True, True, False, False]
+    """
+    parts = urlsplit(url)
+    return parts.hostname in HERE or (parts.scheme in {"about", "blob", "data"} and not parts.netloc)
+
+
+@pytest.fixture
+def viewport() -> Mapping[str, int]:
+    """The size of the page; parametrise it to ask for others."""
+    return LAPTOP
+
+
+@pytest.fixture
+def colour_scheme() -> str:
+    """What the reader's system prefers; parametrise it to ask for "dark"."""
+    return "light"
+
+
+@pytest.fixture
+def problems() -> Problems:
+    """What is noticed on this test's page."""
+    return Problems()
+
+
+@pytest.fixture
+def page(
+    request: pytest.FixtureRequest,
+    browser: Browser,
+    problems: Problems,
+    viewport: Mapping[str, int],
+    colour_scheme: str,
+) -> Iterator[Page]:
+    """A page without a past. Fails the test for what ``problems`` noticed and nobody allowed."""
+    with browser.new_context(
+        viewport=dict(viewport), color_scheme=colour_scheme, locale="en-GB", service_workers="block"
+    ) as context:
+        context.set_default_timeout(PATIENCE)
+        opened = context.new_page()
+        problems.watch(opened)
+        yield opened
+        if request.node.stash.get(FAILED, False) or problems.left():
+            keep(opened, request.node.name)
+    assert not problems.left(), "\n".join(problems.left())
+
+
+def keep(page: Page, name: str) -> None:
+    """A picture of the page in tests/out/."""
+    OUT.mkdir(exist_ok=True)
+    page.screenshot(path=OUT / f"{re.sub(r'[^A-Za-z0-9_-]+', '-', name).strip('-')}.png")
+
+
+def visit(page: Page, address: str) -> Page:
+    """Opens an address of the app and waits until its page stands: it has a heading, and its script came to its end."""
+    from playwright.sync_api import expect
+
+    page.goto(address)
+    expect(page.get_by_test_id("stMain").get_by_role("heading").first).to_be_visible()
+    idle(page)
+    return page
+
+
+def idle(page: Page) -> None:
+    """Waits for the end of a run of the script. After a click first wait for what the click changes: at the moment of
+    the click the run has not begun, and the page still counts as idle."""
+    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for(state="attached")
+
+
+def calm(page: Page) -> None:
+    """Waits until the page has come to rest: its script, what is fetched late, fonts, what fades; till then much is
+    pale, and moves: a click on a button below a table may meet the table that has come meanwhile, a key does not."""
+    idle(page)
+    timed = "a.playState === 'running' && a.timeline instanceof DocumentTimeline"  # others run with scrolling
+    ends = "a.effect.getTiming().iterations !== Infinity"
+    moving = f"document.getAnimations().some((a) => {timed} && {ends})"
+    old = "document.querySelector('[data-stale=true], [data-testid=stSkeleton]')"
+    busy = f"{old} || document.fonts.status === 'loading' || {moving}"
+    _while(page, busy, "The page did not come to rest")
+
+
+def hears_clicks(figure: Locator) -> None:
+    """Waits until a plotly figure on which points are picked hears clicks: it is drawn some frames before that."""
+    deaf = "it._fullLayout?.clickmode !== 'event+select' || !it._ev?._events?.plotly_click"
+    _while(figure, deaf, "The figure did not hear clicks")
+
+
+def _while(place: Page | Locator, condition: str, problem: str) -> None:
+    """Waits frame by frame while a condition holds in the page, where ``it`` is the element of a locator."""
+    late = f"if (performance.now() > end) throw new Error('{problem} within {PATIENCE} ms.')"
+    frame = "await new Promise(requestAnimationFrame)"
+    place.evaluate(
+        f"async (it) => {{ const end = performance.now() + {PATIENCE}; while ({condition}) {{ {late}; {frame}; }} }}"
+    )
+
+
+# --- accessibility -----------------------------------------------------------------------------------------------
+
+STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+
+
+@cache
+def _axe() -> str:
+    import axe_playwright_python
+
+    return (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+
+
+def accessibility(page: Page, leave_out: Sequence[str] = (), rules_off: Sequence[str] = ()) -> list[str]:
+    """Where the page breaks WCAG 2.2 A or AA as far as axe-core can tell, a line for each place; shadow trees included.
+
+    A run of the script that begins meanwhile pales what is old, so what was found is looked at again once it is over.
+    ``leave_out`` are CSS selectors, ``rules_off`` ids of rules, for what is Streamlit's own; say why at the call.
+    """
+    page.evaluate(f"() => {{ {_axe()}; }}")  # by the debugger's way in: the app's policy forbids inline scripts
+    options = {
+        "runOnly": {"type": "tag", "values": STANDARDS},
+        "rules": {rule: {"enabled": False} for rule in rules_off},
+        "resultTypes": ["violations"],
+    }
+    context = {"include": [["html"]], "exclude": [[selector] for selector in leave_out]}
+    look = "async ([context, options]) => (await axe.run(context, options)).violations"
+    found = page.evaluate(look, [context, options])
+    if found:
+        calm(page)
+        found = page.evaluate(look, [context, options])
+    return [
+        f"{rule['id']} ({rule['impact']}): {rule['help']}: {' '.join(map(str, node['target']))}"
+        for rule in found
+        for node in rule["nodes"]
+    ]

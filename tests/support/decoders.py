@@ -1,0 +1,35 @@
+"""Tiny models that continue texts, of every decoder architecture that is promised, each with a byte-level tokenizer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+from transformers import AutoConfig, AutoModelForCausalLM
+
+from tests.support.architectures import MAPS_ONLY, RECORDED, Architecture, named
+from tests.support.tinymodels import byte_level
+
+VOCABULARY = 350  # pieces of that tokenizer; 0 is the only special one
+DECODERS = tuple(row.name for row in (*RECORDED, *MAPS_ONLY) if row.kind == "decoder")
+
+
+def config_of(row: Architecture) -> AutoConfig:
+    """The row's configuration with room for that vocabulary."""
+    return AutoConfig.for_model(row.model_type, **{**row.config, "vocab_size": VOCABULARY})
+
+
+def save_decoder(folder: Path, name: str) -> Path:
+    """The architecture of that name with random weights in a folder; made once."""
+    if folder.exists():
+        return folder
+    byte_level(folder)
+    row = named(name)
+    noise = torch.Generator().manual_seed(row.seed)
+    with torch.random.fork_rng(), torch.no_grad():
+        torch.manual_seed(row.seed)
+        model = AutoModelForCausalLM.from_config(config_of(row))
+        for parameter in model.parameters():
+            parameter.add_(torch.randn(parameter.shape, generator=noise) * row.spread)
+    model.save_pretrained(folder)
+    return folder

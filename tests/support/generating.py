@@ -1,0 +1,35 @@
+"""An app of its own with tiny decoders that go on with texts, for the browser tests of the Generate page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.serving import Served, serving
+from tests.support.tinymodels import byte_level, save
+
+
+@pytest.fixture(scope="module")
+def writer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The app with the models "gpt2", "llama" (its heads share keys) and "deep"; its log must be clean in the end."""
+    root = tmp_path_factory.mktemp("writers")
+    for name in ("gpt2", "llama"):
+        save(root / name, name)
+    deep(root / "deep")
+    with serving(root) as served:
+        yield served
+
+
+def deep(folder: Path) -> None:
+    """A model that takes a while for every token, and never ends a text."""
+    import torch
+    import transformers as t
+
+    torch.manual_seed(0)
+    byte_level(folder)
+    config = t.GPT2Config(
+        vocab_size=350, n_positions=256, n_embd=24, n_layer=96, n_head=3, bos_token_id=349, eos_token_id=349
+    )
+    t.GPT2LMHeadModel(config).save_pretrained(folder)

@@ -1,0 +1,51 @@
+"""What a visitor does on the pages, in words; each waits until the component says what it has painted."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlencode
+
+from playwright.sync_api import Download, Locator, Page, expect
+
+from tests.support.browser import PATIENCE, calm
+
+FIELDS = ("base", "layer", "head", "focus", "tab")
+# A page opened by its own address looks for Streamlit's server beside that address first, and is told 404.
+DEEP_LINK = r"404 \(Not Found\).*/_stcore/"
+
+
+def open_page(page: Page, url: str, path: str = "/", **query: object) -> None:
+    """Open a page of the app with a view in its address."""
+    page.goto(f"{url}{path}" + (f"?{urlencode(query)}" if query else ""))
+
+
+def stands(page: Page) -> None:
+    """Wait for the page's end; the app's first answer waits for its libraries, and they for a busy machine."""
+    expect(page.get_by_text("How to read this")).to_be_visible(timeout=2 * PATIENCE)
+
+
+def file_of(button: Locator) -> Download:
+    """What a button saves: pressed by key once the page is at rest, since what comes late would move a click's aim."""
+    calm(button.page)
+    with button.page.expect_download() as coming:
+        button.press("Enter")
+    return coming.value
+
+
+def painted(page: Page, **wanted: object) -> dict[str, str]:
+    """Wait until the component has painted (with these fields, where given); what it says it has painted."""
+    pattern = r"\|".join(re.escape(str(wanted[name])) if name in wanted else "[^|]*" for name in FIELDS)
+    place = page.locator("[data-painted]").first
+    expect(place).to_have_attribute("data-painted", re.compile(f"^{pattern}$"), timeout=PATIENCE)
+    return dict(zip(FIELDS, str(place.get_attribute("data-painted")).split("|"), strict=True))
+
+
+def text_box(page: Page) -> Locator:
+    """Where a visitor types."""
+    return page.get_by_role("textbox", name="Text", exact=True)
+
+
+def read(page: Page, text: str) -> None:
+    """Type a text and press Enter."""
+    text_box(page).fill(text)
+    text_box(page).press("Enter")

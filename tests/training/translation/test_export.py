@@ -1,0 +1,147 @@
+"""The folder that a translator's run ends in: whole for transformers and the app, scored, with a card that says so."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+from inference import LocalBackend
+from inference.files import checksums
+from inference.request import TraceRequest
+from inference.settings import Settings
+from tests.support.translationtexts import Setting, setting  # noqa: F401  (fixture)
+from training.__main__ import main
+from training.precision import Precision
+from training.translation import config, export
+from training.translation.card import card
+
+
+@pytest.fixture
+def exported(setting: Setting, tmp_path: Path) -> Path:  # noqa: F811
+    file = setting(steps=60)
+    assert main(["translate", str(file)]) == 0
+    folder = tmp_path / "model"
+    assert main(["export-translator", str(file), str(folder)]) == 0
+    return folder
+
+
+def test_transformers_reads_it(exported: Path) -> None:
+    model, said = AutoModelForSeq2SeqLM.from_pretrained(exported, output_loading_info=True)
+    assert type(model).__name__ == "MarianMTModel"
+    assert not said["missing_keys"]
+    assert not said["unexpected_keys"]
+    assert {value.dtype for value in load_file(exported / "model.safetensors").values()} == {torch.float16}
+    trained = torch.load(exported.parent / "run" / "checkpoint.pt", weights_only=True)["model"]
+    for name, value in model.state_dict().items():
+        assert torch.equal(value.float(), trained[name].half().float()), name
+    settings = model.generation_config
+    assert (settings.num_beams, settings.max_length, settings.bad_words_ids) == (4, 80, None)
+
+
+def test_its_tokenizer_neither_cuts_nor_pads(exported: Path) -> None:
+    tokenizer = AutoTokenizer.from_pretrained(exported)
+    saved = json.loads((exported / "tokenizer.json").read_text(encoding="utf-8"))
+    assert saved["truncation"] is None
+    assert saved["padding"] is None
+    assert (tokenizer.pad_token, tokenizer.eos_token, tokenizer.unk_token) == ("<pad>", "</s>", "<unk>")
+    config = json.loads((exported / "config.json").read_text(encoding="utf-8"))
+    assert (config["pad_token_id"], config["eos_token_id"], config["vocab_size"]) == (0, 1, len(tokenizer))
+
+
+def test_the_app_sees_words_and_cross_attention(exported: Path) -> None:
+    backend = LocalBackend(Settings(model_folders=(exported.parent,), offline=True, cache=exported.parent / "cache"))
+    given = {"model": str(exported), "text": "The cat sleeps today.", "target": "Le chat dort aujourd'hui."}
+    trace = backend.trace(TraceRequest(**given))
+    assert [trace.source.pieces[at] for at in (0, 1, -1)] == ["The", "cat", "</s>"]
+    assert trace.target is not None
+    assert trace.target.pieces[:3] == ("<pad>", "Le", "chat")
+    assert trace.target.words[:3] == (None, 0, 1)
+    assert backend.trace(TraceRequest(model=str(exported), text="The cat sleeps today.")).target_text
+
+
+def test_the_card_says_what_was_measured(exported: Path) -> None:
+    card = (exported / "README.md").read_text(encoding="utf-8")
+    scores = json.loads((exported / "evaluation.json").read_text(encoding="utf-8"))
+    everything = scores["scores"]["all"]
+    best, copied = everything["beams"], everything["copy"]
+    assert checksums.sha256(exported / "model.safetensors") in card
+    assert best["sentences"] == scores["held_out"]
+    line = (
+        f"| all | 4 beams | {best['sentences']:,} | {best['references']:,} | {best['bleu']:.1f} | {best['chrf']:.1f} |"
+    )
+    assert line in card
+    assert f"| {copied['bleu']:.1f} | {copied['chrf']:.1f} |" in card
+    assert best["bleu"] > copied["bleu"]
+    assert best["bleu_signature"] in card
+    assert "| farm | CC0 | made up |" in card
+    assert scores["step"] == 60
+    assert str(exported.parent) not in card
+    for row in scores["samples"]:
+        assert f"| {row['source']} |" in card
+
+
+def test_a_model_asked_for_fewer_sentences_says_how_many(exported: Path, setting: Setting) -> None:  # noqa: F811
+    folder = exported.parent / "smaller"
+    assert main(["export-translator", str(setting(steps=60)), str(folder), "--sentences", "5"]) == 0
+    scores = json.loads((folder / "evaluation.json").read_text(encoding="utf-8"))
+    assert scores["scores"]["all"]["beams"]["sentences"] < scores["held_out"]
+
+
+def test_the_card_names_the_languages_of_the_run(exported: Path, setting: Setting) -> None:  # noqa: F811
+    file = setting(steps=60)
+    scores = json.loads((exported / "evaluation.json").read_text(encoding="utf-8"))
+    assert "| given | the model's French |" in card(config.read(file), exported, scores)
+    for code, name in (("de", "German"), ("tlh", "tlh")):
+        given = file.read_text(encoding="utf-8")
+        file.write_text(f'{given}\n[languages]\nsource = "it"\ntarget = "{code}"\n', encoding="utf-8")
+        found = card(config.read(file), exported, scores)
+        assert f"language: [it, {code}]" in found
+        assert f"| given | the model's {name} |" in found
+        assert "of the Italian sentences" in found
+        assert f"Italian and {name}, and nothing else" in found
+        assert found.count("French") == 1  # the sentences that alignment is read on are what they are
+        file.write_text(given, encoding="utf-8")
+
+
+def test_the_model_is_scored_where_its_inputs_are(exported: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a device that is not the processor: "meta" holds no numbers, but it is another one."""
+    found = set()
+
+    def note(model: torch.nn.Module, *_: object, **__: object) -> list[str]:
+        found.add(next(model.parameters()).device.type)
+        return []
+
+    monkeypatch.setattr(export, "precision", lambda _: Precision(torch.device("meta"), False))
+    for name in ("translate", "forced", "alignment", "samples"):
+        monkeypatch.setattr(export, name, note)
+    monkeypatch.setattr(export, "asdict", dict)
+    export.assessed(exported, [], [])
+    assert found == {"meta"}
+
+
+def test_its_sums_are_whole(exported: Path) -> None:
+    assert checksums.whole(exported)
+    listed = {line.split()[1] for line in (exported / "SHA256SUMS").read_text(encoding="utf-8").splitlines()}
+    assert listed == {file.name for file in exported.iterdir()} - {"SHA256SUMS"}
+
+
+def test_curves_are_a_drawing(exported: Path) -> None:
+    tree = ElementTree.fromstring((exported / "curves.svg").read_text(encoding="utf-8"))
+    lines = tree.findall("{http://www.w3.org/2000/svg}polyline")
+    assert len(lines) == 6  # two losses, two shares, two scores
+    assert len(str(lines[0].get("points")).split()) == 30  # a point every two steps
+
+
+def test_without_a_checkpoint_there_is_nothing_to_export(
+    setting: Setting,  # noqa: F811
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["export-translator", str(setting(steps=9)), str(tmp_path / "model")]) == 1
+    assert "Train first: python -m training translate CONFIG" in capsys.readouterr().err

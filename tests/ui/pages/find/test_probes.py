@@ -1,0 +1,74 @@
+"""The library of ready questions: every one can be asked; files of one's own are read safely."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from attention.find import align
+from attention.view import View
+from inference import LocalBackend, TraceRequest
+from ui.pages.find.probes import LIBRARY, MOST_BYTES, Probe, probe_of, read, write
+
+ENGLISH = [probe for probe in LIBRARY if probe.language == "English"]
+
+
+@pytest.fixture(scope="module")
+def backend():
+    return LocalBackend()
+
+
+def words(view):
+    return [cell.text.lower() for cell in view.keys if not cell.special]
+
+
+@pytest.mark.parametrize("probe", ENGLISH, ids=[probe.name for probe in ENGLISH])
+def test_every_question_has_its_words_in_every_text(probe, backend):
+    texts = (probe.text, probe.other, *probe.neutral)
+    first, *others = (
+        words(View(trace, words=True)) for trace in backend.traces([TraceRequest(text=text) for text in texts])
+    )
+    asked = [first.index(word.lower()) for word in (probe.source, *probe.candidates)]
+    assert len(set(asked)) == 3
+    for other in others:
+        places = align(first, other)
+        assert all(place in places for place in asked)
+        assert other != first
+
+
+def test_the_library_is_unambiguous_and_covers_what_it_promises():
+    assert len({probe.text for probe in LIBRARY}) == len(LIBRARY)
+    assert {"Pronouns", "Agreement", "Negation", "Determiners", "Prepositions", "Quotes"} <= {p.family for p in LIBRARY}
+    assert sum(probe.language == "Chinese" for probe in LIBRARY) >= 3
+    assert all(len(probe.neutral) >= 2 and probe.other for probe in LIBRARY)
+
+
+def test_what_is_saved_is_read_back():
+    mine = [Probe("näme", "The <b>cat</b> sat.", "sat", ("cat", "the"), "A dog sat.", ("One", "Two"), note="x")]
+    assert list(read(write(mine))) == mine
+    assert probe_of(mine[0].text, tuple(mine)) == mine[0]
+    assert probe_of("another", tuple(mine)) is None
+
+
+GOOD = {"name": "n", "text": "t", "source": "s", "candidates": ["a", "b"]}
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (b"\xff\xfe\x00", "not JSON"),
+        (b"[" * 200_000, "not JSON"),
+        (b"{}", "should hold a list"),
+        (b"[1]", "Probe 1 of the file should have"),
+        (json.dumps([GOOD, {**GOOD, "candidates": ["a"]}]).encode(), "Probe 2 of the file should have"),
+        (json.dumps([{**GOOD, "candidates": "ab"}]).encode(), "Probe 1"),
+        (json.dumps([{**GOOD, "neutral": [3]}]).encode(), "Probe 1"),
+        (json.dumps([{**GOOD, "text": "x" * 3000}]).encode(), "at most 2,000 characters"),
+        (json.dumps([{**GOOD, "source": ""}]).encode(), "lacks its name"),
+        (b" " * (MOST_BYTES + 1), "at most 1,000,000"),
+    ],
+)
+def test_a_file_that_is_none_is_refused_in_a_sentence(data, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        read(data)

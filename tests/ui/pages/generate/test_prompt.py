@@ -1,0 +1,160 @@
+"""The Generate page without a browser: what is read, what a link means, and what each sentence says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from attention.tokens import TokenRow
+from inference.errors import Refusal
+from inference.questions.decoding import Candidate, NextToken, Step
+from ui.pages.generate.history import Been, nodes_of
+from ui.pages.generate.looks import Seen, before, furthest
+from ui.pages.generate.looks import truth as looks_truth
+from ui.pages.generate.next_token import truth as next_truth
+from ui.pages.generate.prompt import Options, Prompt, mark_of, on_path, prompt_of, read_path, request_of, write_path
+from ui.pages.generate.whole import law_truth
+from ui.run.answering import Answerer
+from ui.state.choice import Choice
+from ui.state.examples import EXAMPLES
+from viz.components.tree.tree import payload
+
+ASKED = NextToken(model="m", text="a b")
+
+
+def row(*pieces: str) -> TokenRow:
+    count = len(pieces)
+    return TokenRow(pieces, tuple(range(count)), tuple(range(count)), (0,) * count, (None,) * count)
+
+
+def candidate(token: int, piece: str, probability: float) -> Candidate:
+    return Candidate(token, piece, piece, probability, 1, probability, False)
+
+
+LOOKS = np.array([[[0.5, 0.125, 0.25, 0.125], [0.25, 0.25, 0.125, 0.375]]], np.float32)  # 1 layer, 2 heads, 4 keys
+STEP = Step(
+    row=row("a", "b", "c", "d"),
+    source=None,
+    text="",
+    candidates=(candidate(7, "␣x", 0.5), candidate(8, "␣y", 0.25)),
+    greedy=candidate(7, "␣x", 0.5),
+    chosen=candidate(8, "␣y", 0.25),
+    entropy=1.5,
+    entropy_drawn=1.25,
+    possible=3,
+    vocabulary=1234,
+    ended=False,
+    room=9,
+    cached=True,
+    looks=LOOKS,
+    across=None,
+)
+
+
+def test_an_example_stops_before_its_last_word_and_every_other_text_is_read_whole():
+    for example in EXAMPLES:
+        found = prompt_of(Choice(text=example["text"], pair=example.get("pair", "")), Options())
+        assert found.whole == example["text"]
+        assert f"{found.text} {found.left_out}." == example["text"]
+        assert prompt_of(Choice(text=example["text"]), Options(whole=True)) == Prompt(example["text"])
+    assert prompt_of(Choice(text="My own words."), Options()) == Prompt("My own words.")
+    assert prompt_of(Choice(text=" one\r\n"), Options()) == Prompt(" one\n")
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "a\x00b", "\ud800"])
+def test_a_text_that_no_model_can_read_is_refused(text):
+    with pytest.raises(Refusal):
+        prompt_of(Choice(text=text), Options())
+
+
+@pytest.mark.parametrize("path", [(), (0,), (5, 5, 1234567), tuple(range(300))])
+def test_a_path_goes_through_a_link_unchanged(path):
+    assert read_path(write_path(path)) == path
+
+
+@pytest.mark.parametrize("raw", ["x", "1.", ".1", "1..2", "12345678", "-1", "1,2", "١", "1.2\n", "0." * 5000 + "0"])
+def test_a_damaged_path_is_known(raw):
+    assert read_path(raw) is None
+
+
+def test_written_tokens_belong_to_their_prompt_and_model():
+    mine = Options(written="3.4", of=mark_of(ASKED))
+    assert on_path(ASKED, mine).written == (3, 4)
+    for other in (replace(ASKED, text="a c"), replace(ASKED, model="n"), replace(ASKED, cut=1)):
+        assert on_path(other, mine).written == ()
+    assert on_path(replace(ASKED, temperature=50, seed=4), mine).written == (3, 4), "a rule may change on the way"
+    assert on_path(ASKED, replace(mine, written="3.x")).written == ()
+
+
+def test_each_token_is_looked_at_in_the_step_before_it():
+    asked = replace(ASKED, written=(7, 8, 9))
+    assert before(asked, 2, 5) == asked, "the next token"
+    assert before(asked, 2, 4).written == (7, 8)
+    assert before(asked, 2, 2) == replace(ASKED, written=()), "the first written token came after the whole prompt"
+    assert before(asked, 2, 1) == replace(ASKED, cut=1)
+
+
+def test_the_history_is_a_tree_in_which_one_way_is_kept():
+    history = {(5,): Been("a", 0.5), (5, 7): Been("b", None), (6,): Been("<b>", 0.25), (5, 7, 1): Been("c", 0.125)}
+    nodes = nodes_of(history, (5, 7))
+    assert [node.id for node in nodes] == ["", "5", "6", "5.7", "5.7.1"]
+    assert [node.kind for node in nodes] == ["kept", "kept", "other", "kept", "other"]
+    assert [node.value for node in nodes] == [None, 0.5, 0.25, None, 0.125]
+    payload(nodes, "", "5.7", True, "", {})  # raises where it is no tree
+
+
+def seen(**changes) -> Seen:
+    return replace(Seen(STEP, 4, 0, 0, LOOKS[0, 0], 0), **changes)
+
+
+def test_what_was_looked_at_is_said_with_its_numbers():
+    said = looks_truth(seen(), STEP, Options())
+    assert said == (
+        "Before the next token, layer 0 · head 0 looks back at “b” (0.12, 1 of 2 heads gives more to a token further "
+        "back); the first token gets 0.50, the newest token's neighbour 0.25 and the newest itself 0.12."
+    )
+    other = looks_truth(seen(head=1, shown=LOOKS[0, 1], base=1), STEP, Options())
+    assert "layer 1 · head 2 looks back at “b” (0.25, more than any other head" in other
+    left_out = looks_truth(seen(shown=np.array([0, 0.25, 0.5, 0.25], np.float32)), STEP, Options(first=False))
+    assert left_out.endswith("the newest itself 0.25; the first token is left out and the rest scaled to one.")
+    assert "the model, on average over all heads," in looks_truth(seen(), STEP, Options(over="all"))
+    short = seen(step=replace(STEP, row=row("a", "b")), place=2, shown=np.array([0.5, 0.5], np.float32))
+    assert "Before “c” came, there is too little to look back at" in looks_truth(short, STEP, Options())
+
+
+def test_a_text_without_a_token_in_between_says_so():
+    far = np.array([[0.0, 1.5], [0.25, 0.0]], np.float32)
+    assert furthest(seen(base=1), far).startswith("Furthest back looks layer 1 · head 2: 1.5 tokens on average")
+    assert furthest(seen(), 0 * far) == "No head looks at a token between the first and the newest."
+    alone = seen(step=replace(STEP, row=row("a")), place=1, shown=np.zeros(1, np.float32))
+    assert looks_truth(alone, STEP, Options(first=False)) == "Before “b” came, there is too little to look back at."
+
+
+def test_the_rule_is_the_one_that_the_controls_show():
+    far = Options(temperature=250, top_k=5000, top_p=0)
+    found = request_of(Choice(), far, Answerer("m", None, "M", "causal", False), Prompt("a b"))
+    assert (found.temperature, found.top_k, found.top_p) == (200, 100, 1)
+
+
+def test_what_comes_next_is_said_with_its_numbers():
+    rest = (
+        "The model is uncertain by 1.50 bits; the rule leaves 3 of 1,234 tokens and 1.25 bits, and this seed draws "
+        "“␣y”."
+    )
+    assert next_truth(STEP, None, "") == f"“␣x” comes first (0.50). {rest}"
+    assert (
+        next_truth(STEP, 7, "xyz")
+        == f"“␣x” comes first (0.50), and with it begins “xyz”, the example's own word. {rest}"
+    )
+    assert "; “yes”, the example's own word, is number 2 (0.25). " in next_truth(STEP, 8, "yes")
+    assert "; “no”, the example's own word, is not among the first 2. " in next_truth(STEP, 9, "no")
+
+
+def test_what_the_comparison_found():
+    assert law_truth(3e-7, 0.0, 4, 5, 5) == (
+        "In 5 steps, 4 of them from kept keys and values, the largest difference of a weight from one pass over the "
+        "whole text is 3e-07; there, tokens that came later get 0 at most."
+    )
+    assert "nothing to compare" in law_truth(0, 0, 0, 0, 3)

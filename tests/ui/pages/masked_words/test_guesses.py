@@ -1,0 +1,83 @@
+"""What the page says of a blank: the word that stood there is named as a whole, and scored as one."""
+
+from __future__ import annotations
+
+from math import exp
+from pathlib import Path
+
+import pytest
+
+from inference import LocalBackend
+from inference.questions.masked import MaskedWords, Place
+from inference.questions.surprise import Surprise
+from inference.settings import Settings
+from tests.support.tinyheads import save
+from ui.pages.masked_words.guesses import truth
+from ui.pages.masked_words.hidden_words import Options, places_of
+from ui.run.answering import Answerer
+from ui.show.numbers import percent
+from ui.state.choice import Choice
+
+TEXT = "We playing it."
+PLAYING, IT = (0, 3, 10), (0, 11, 13)
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("guesses")
+    for name in ("BERT", "RoBERTa"):
+        save(root / name, name)
+    return root
+
+
+@pytest.fixture(scope="module")
+def backend(root: Path) -> LocalBackend:
+    return LocalBackend(Settings(model_folders=(root,), offline=True, cache=root / "cache"))
+
+
+def said(backend: LocalBackend, root: Path, at: int, *hidden: Place, text: str = TEXT, name: str = "BERT") -> str:
+    model = str(root / name)
+    found = backend.predict(MaskedWords(model=model, text=text, hidden=hidden))
+    return truth(Answerer(model, None, name, "masked", False), found, at)
+
+
+@pytest.mark.parametrize("at", [0, 1])
+def test_a_hidden_word_of_several_pieces_is_named_whole(backend: LocalBackend, root: Path, at: int) -> None:
+    words = MaskedWords(model=str(root / "BERT"), text="We [MASK] [MASK].", words=("playing",))
+    [playing] = backend.predict(words).candidates
+    sentence = said(backend, root, at, PLAYING, IT)
+    assert sentence.startswith(f"In blank {at + 1}, BERT puts “")
+    chance = percent(exp(playing.log_probability))
+    assert f"Blanks 1 to 2 hide “playing”: its 2 pieces together have {chance}, each guessed with" in sentence
+
+
+def test_words_and_parts_of_one_piece_are_named_as_before(backend: LocalBackend, root: Path) -> None:
+    assert "“it”, which stood there, is number " in said(backend, root, 2, PLAYING, IT)
+    assert "“…ing”, which stood there, is number " in said(backend, root, 0, (0, 7, 10))
+    assert "pieces that it could choose." in said(backend, root, 0, text="We [MASK] it.")
+
+
+def test_one_blank_may_hide_two_pieces(backend: LocalBackend, root: Path) -> None:
+    """A space is a piece of its own before a letter that no piece joins to it; it has no place and stays visible."""
+    sentence = said(backend, root, 0, (0, 3, 4), text="We z it.", name="RoBERTa")
+    assert "The blank hides “z”: its 2 pieces together have " in sentence
+
+
+def test_a_word_outside_the_vocabulary_is_said_to_have_no_score(backend: LocalBackend, root: Path) -> None:
+    save(root / "ALBERT", "ALBERT")
+    sentence = said(backend, root, 0, (0, 5, 10), text="A cat play it.", name="ALBERT")
+    assert sentence.endswith("hide “play”, which has no score: some of it is not in the vocabulary.")
+
+
+@pytest.mark.parametrize("typed", ["<mask>", "[MASK]"])
+def test_the_models_own_mask_token_is_a_blank_and_nothing_else_is_hidden(
+    backend: LocalBackend, root: Path, typed: str
+) -> None:
+    """The page reads the text first, and is told how the answering model writes a blank."""
+    text = f"A {typed} sat on it."
+    read = backend.predict(Surprise(model=str(root / "RoBERTa"), text=text, stop=0))
+    assert read.mask == "<mask>"
+    hidden = places_of(Choice(text=text), Options(), read.mask)
+    found = backend.predict(MaskedWords(model=str(root / "RoBERTa"), text=text, hidden=hidden))
+    assert found.text == "A <mask> sat on it."
+    assert [blank.original for blank in found.blanks] == [None]

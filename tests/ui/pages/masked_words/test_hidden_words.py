@@ -1,0 +1,53 @@
+"""The pages of the encoder's two heads take a second text, whatever kind of model is chosen in the sidebar."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import ui.input.models
+from viz.components.composer import composer
+
+CARDS = tuple(SimpleNamespace(id=kind, kind=kind) for kind in ("encoder", "decoder", "encoder-decoder"))
+
+
+def masked_words() -> None:
+    import runpy
+
+    from ui.state.session import begin
+
+    begin("masked_words")
+    runpy.run_path("pages/masked_words.py")
+
+
+def next_sentence() -> None:
+    import runpy
+
+    from ui.state.session import begin
+
+    begin("next_sentence")
+    runpy.run_path("pages/next_sentence.py")
+
+
+@pytest.mark.parametrize("chosen", [card.id for card in CARDS])
+@pytest.mark.parametrize("page", [masked_words, next_sentence])
+def test_a_second_text_can_be_typed_whichever_model_is_chosen(monkeypatch, page, chosen):
+    boxes = []
+
+    def mount(data, key, on_submit):
+        import streamlit as st
+
+        boxes.append(data)
+        st.stop()  # what is below the box needs models
+
+    monkeypatch.setattr(composer, "mount", mount)
+    monkeypatch.setattr(ui.input.models, "backend", lambda: SimpleNamespace(models=lambda: CARDS))
+    app = AppTest.from_function(page)
+    app.query_params["model"] = chosen
+    app.query_params["pair"] = "It slept."
+    app.run()
+    assert not app.exception
+    [box] = boxes
+    assert (box["takesPair"], box["takesTarget"], box["pair"]) == (True, False, "It slept.")

@@ -1,0 +1,66 @@
+"""The reader's own pairs as a file: any common CSV, and odd ones in a sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+from inference import LocalBackend
+from inference.errors import Refusal
+from inference.files import embedded
+from inference.questions.sentence import NextSentence
+from inference.settings import Settings
+from ui.pages.next_sentence.pairs_table import FIRST, MOST, SECOND, STARTERS, parse, truth, whole
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"first text,second text\nA one.,B two.\n",
+        b"A;B\r\nA one.;B two.\r\n",
+        b"A one.\tB two.\n\n",
+        "\ufeffA one.,B two.,0.5\n".encode(),
+        '"A one.","B two."\n'.encode("utf-16"),
+    ],
+)
+def test_pairs_in_a_file(data: bytes) -> None:
+    assert parse(data) == [("A one.", "B two.")]
+
+
+def test_commas_and_lines_inside_a_cell() -> None:
+    assert parse(b'"One, and\ntwo.",b\n') == [("One, and\ntwo.", "b")]
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "The file is empty"),
+        (b"\xff\x00\x81", "not text in UTF-8|binary"),
+        (b"only one\n", "Row 1 of the file has no two texts"),
+        (b"a,b\nc,\n", "Row 2 of the file has no two texts"),
+        (b"first,second\n", "The file holds no pairs"),
+        (b"a,b\n" * 1 + b"c,d\n" * (MOST + 1), f"at most {MOST} are judged at once"),
+        (b"a," + b"b" * 300_000, "no CSV table"),
+    ],
+)
+def test_odd_files(data: bytes, said: str) -> None:
+    with pytest.raises(Refusal, match=said):
+        parse(data)
+
+
+def test_rows_of_the_table() -> None:
+    rows = [{FIRST: " a ", SECOND: "b"}, {FIRST: "a", SECOND: ""}, {FIRST: None, SECOND: None}, {}]
+    assert whole(rows) == ([("a", "b")], 1)
+
+
+def test_pairs_that_could_not_be_judged_are_not_counted() -> None:
+    rows = [("a", "b", 0.9, 0.1, ""), ("c", "d", 0.2, None, ""), ("e", "f", None, None, "It is too long.")]
+    assert truth("BERT", rows) == "BERT calls it likelier than not that the second follows the first in 1 of 2 pairs."
+    assert truth("BERT", rows[2:]) == "BERT could judge none of these pairs; the remark says why."
+
+
+@pytest.mark.skipif(not embedded.own_here(embedded.BERT), reason="the BERT that was trained here is not there")
+def test_our_own_bert_tells_the_examples_apart() -> None:
+    """The first of each two follows, the second does not; a first look at the table should not mislead."""
+    backend = LocalBackend(Settings(offline=True))
+    questions = [NextSentence(model=embedded.BERT, text=first, pair=second) for first, second in STARTERS]
+    assert [backend.predict(question).probability > 0.5 for question in questions] == [True, False] * 3

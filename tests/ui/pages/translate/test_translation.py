@@ -1,0 +1,229 @@
+"""The Translate page's own logic, without a browser: tree, edits in words, stopping, figures, who answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attention.alignment import Alignment, ReadAt
+from attention.edits import Ablate, Cut, Hide
+from attention.tokens import TokenRow
+from attention.view import Cell
+from inference.catalogue.heads import CAUSAL, MASKED, WRITES
+from inference.catalogue.listing import ModelCard
+from inference.catalogue.published import Measured, Published
+from inference.questions.decoding import Beam, BeamStep, Branch
+from tests.support.browser import ROOT
+from ui.pages.translate import beams
+from ui.pages.translate import published as translate_published
+from ui.pages.translate import writing as translate_writing
+from ui.pages.translate.beams import nodes_of
+from ui.pages.translate.beams import truth as beams_truth
+from ui.pages.translate.edits import chosen_edits, in_words
+from ui.pages.translate.effects import Effects
+from ui.pages.translate.effects import truth as effects_truth
+from ui.pages.translate.heads import CrossHead
+from ui.pages.translate.translation import Search, Translate, nats, way_of
+from ui.pages.translate.words import step_at
+from ui.run import answering, stoppable
+from viz.components.tree import tree
+
+ROW = TokenRow(("a", "cat", "</s>"), (5, 6, 0), (0, 1, None), (0,) * 3, ((0, 1), (2, 5), None))
+TRACE = SimpleNamespace(part="encoder", source=ROW)
+HEAD = CrossHead(2, 1, False, 0, np.zeros((3, 4), np.float32))
+
+
+def card(task: str, kind: str, local: bool = False) -> ModelCard:
+    return ModelCard("m", "M", kind, "", task, None, "", local=local)
+
+
+@pytest.mark.parametrize(
+    ("model", "kind", "titles"),
+    [
+        (card("masked words", "encoder"), "encoder", ["Masked words", "Explore", "Roles", "Cause"]),
+        (card("sentence similarity", "encoder"), "encoder", ["Explore", "Roles", "Cause"]),
+        (card("translation", "encoder-decoder"), "encoder-decoder", ["Translate", "Explore"]),
+        (card("", "decoder", local=True), "decoder", ["Generate", "Explore", "Roles", "Cause"]),
+        (card("translation, text to text", "encoder-decoder", local=True), "encoder-decoder", ["Translate", "Explore"]),
+        (None, "encoder", ["Explore", "Roles", "Cause"]),
+    ],
+)
+def test_a_model_is_named_with_the_pages_that_it_fits(model, kind, titles):
+    assert [title for _, title in answering.fitting(model, kind)] == titles
+
+
+def test_a_page_whose_head_a_model_turned_out_to_lack_is_not_named():
+    model = card("translation", "encoder-decoder", local=True)
+    assert [title for _, title in answering.fitting(model, "encoder-decoder", {WRITES})] == ["Explore"]
+
+
+def test_every_page_that_a_head_is_needed_for_is_there():
+    assert {MASKED, CAUSAL, WRITES} <= set(answering.PAGES)
+    for file, _ in (*answering.PAGES.values(), *answering.EVERY):
+        assert (ROOT / "pages" / file).is_file()
+
+
+SEARCH = Search(
+    (
+        BeamStep(
+            (Beam((4,), -0.5, "x"), Beam((7,), -1.5, "y")),
+            (),
+            (Branch(0, 4, "x", -0.5, "kept"), Branch(0, 7, "y", -1.5, "kept"), Branch(0, 9, "z", -2.5, "dropped")),
+            False,
+        ),
+        BeamStep(
+            (Beam((7, 4), -1.75, "y x"),),
+            (Beam((4, 0), -0.4, "x"),),
+            (Branch(0, 0, "</s>", -0.8, "ended"), Branch(1, 4, "x", -1.75, "kept"), Branch(0, 4, "x", -4.0, "dropped")),
+            True,
+        ),
+    )
+)
+
+
+def test_beams_become_a_tree_whose_branches_hang_on_their_own_beam():
+    nodes = nodes_of(SEARCH, dropped=True)
+    parents = {node.id: node.parent for node in nodes}
+    assert parents == {
+        "start": None,
+        "start/4": "start",
+        "start/7": "start",
+        "start/9": "start",
+        "start/4/0": "start/4",
+        "start/7/4": "start/7",
+        "start/4/4": "start/4",
+    }
+    tree.payload(nodes, "", "start/4/0", False, "", tree.NAMES)  # raises for what is no tree
+    kept = nodes_of(SEARCH, dropped=False)
+    assert {node.id for node in kept} == {"start", "start/4", "start/7", "start/4/0", "start/7/4"}
+    assert SEARCH.best.tokens == (4, 0)
+
+
+def test_a_search_that_has_not_ended_has_the_best_way_so_far():
+    assert Search(SEARCH.steps[:1]).best.tokens == (4,)
+
+
+def test_a_translation_that_only_begins_like_the_best_way_is_another(monkeypatch):
+    monkeypatch.setattr(beams, "logs_of", lambda translation: np.array([-1.0, -0.5], np.float32))
+    one = SimpleNamespace(way="greedy", text="x")
+    assert beams_truth(one, SEARCH).endswith("best is “x”. It is the translation above.")
+    longer = Search((replace(SEARCH.steps[1], finished=(Beam((4, 5, 0), -0.4, "x z"),)),))
+    assert beams_truth(one, longer).endswith("The translation above is another; its log-probability is −1.50 nats.")
+    assert beams_truth(SimpleNamespace(way="beam", text="x"), longer).endswith("best is “x z”.")
+
+
+def test_a_cut_is_counted_in_the_heads_that_it_is_made_in():
+    cuts = (Cut(0, 0, 1, 0, "cross"), *(Cut(layer, 0, 2, 1, "cross") for layer in range(3)))
+    assert in_words(cuts, TRACE, 0) == ("with step 2 not seeing “a” in 1 head, with step 3 not seeing “cat” in 3 heads")
+
+
+def test_the_row_of_the_start_token_has_no_step():
+    cells = tuple(Cell(text, text == "<s>", 0, None, (at, at + 1)) for at, text in enumerate(("<s>", "le", "chat")))
+    late = Alignment(np.ones((3, 1), np.float32), cells, (), ReadAt.OWN)
+    assert [step_at(late, row) for row in range(3)] == [-1, 0, 1]
+    assert [step_at(replace(late, read_at=ReadAt.WRITING), row) for row in range(3)] == [0, 1, 2]
+
+
+def test_heads_are_compared_as_far_as_they_were_removed():
+    found = Effects(np.array([0.25, -1.5], np.float32), np.array([False, True]))
+    places = [(0, 0), (0, 1), (1, 0)]
+    assert effects_truth(found, places, "cross", 1) == (
+        "Alone, cross head 1-2 matters most of the first 2: without it the translation's log-probability falls by 1.50"
+        " nats. 1 of 2 removals makes the model put another token first somewhere."
+    )
+    assert "matters most: without" in effects_truth(found, places[:2], "cross", 1)
+
+
+def test_edits_are_told_in_words_with_their_part():
+    assert in_words((Ablate(2, 1, "cross"), Ablate(0, 3)), TRACE, 1) == "without cross head 3-2, encoder head 1-4"
+    assert in_words(tuple(Ablate(0, head, "cross") for head in range(5)), TRACE, 0) == "without 5 heads"
+    cuts = tuple(Cut(layer, 0, 2, 1, "cross") for layer in range(3))
+    assert in_words((*cuts, Hide(0, 1)), TRACE, 0) == "with step 3 not seeing “cat” in 3 heads, with 1 other edit"
+    assert in_words((Cut(0, 0, 2, 9, "cross"),), TRACE, 0) == "with step 3 not seeing source token 9 in 1 head"
+
+
+def test_without_a_choice_the_head_that_is_shown_is_removed():
+    assert chosen_edits(Translate(), HEAD) == (Ablate(2, 1, "cross"),)
+    assert chosen_edits(Translate(edits="-"), HEAD) == chosen_edits(Translate(clicking="cut"), HEAD) == ()
+    assert chosen_edits(Translate(edits="ax0-3"), HEAD) == (Ablate(0, 3, "cross"),)
+
+
+def test_a_typed_translation_is_read_unless_another_way_is_chosen():
+    typed = SimpleNamespace(target=" Le chat ")
+    assert way_of(typed, Translate()) == "own"
+    assert way_of(typed, Translate(way="beam")) == "beam"
+    assert way_of(SimpleNamespace(target="  "), Translate()) == "greedy"
+
+
+def test_a_negative_logarithm_has_a_minus_sign():
+    assert nats(-1.25) == "\u22121.25 nats"
+
+
+def writing() -> None:
+    import streamlit as st
+
+    from inference.questions.decoding import NextTarget
+    from ui.pages.translate.writing import greedy
+
+    st.text(f"tokens: {greedy(NextTarget(text='a cat'))}")
+
+
+@pytest.fixture
+def written(monkeypatch):
+    """A model that writes 3, 4, 5 … and ends with 0 after eight; how often it was asked."""
+    asked = []
+
+    def predict(question):
+        asked.append(question.written)
+        at = len(question.written)
+        token = 0 if at == 8 else at + 3
+        ended = question.written[-1:] == (0,)
+        greedy = SimpleNamespace(token=token)
+        return SimpleNamespace(
+            source=ROW, room=90, ended=ended, greedy=greedy, text=" ".join(map(str, question.written))
+        )
+
+    monkeypatch.setattr(translate_writing, "backend", lambda: SimpleNamespace(predict=predict))
+    monkeypatch.setattr(translate_writing, "ask", lambda question, doing: predict(question))
+    return asked
+
+
+def test_the_translation_comes_token_by_token_until_it_ends(written):
+    page = AppTest.from_function(writing).run()
+    assert page.text[0].value == "tokens: (3, 4, 5, 6, 7, 8, 9, 10, 0)"
+    assert written == [(3, 4, 5, 6, 7, 8, 9, 10, 0)[:at] for at in range(10)]
+
+
+def test_it_can_be_stopped_and_goes_on(written, monkeypatch):
+    monkeypatch.setattr(stoppable, "PATIENCE", -1)
+    page = AppTest.from_function(writing).run()
+    [mark, _] = page.session_state[stoppable.DONE]
+    page.session_state[stoppable.STOPPED] = {mark: 3}
+    page.run()
+    assert page.text[0].value == "tokens: (3, 4, 5)"
+    page.button[0].click().run()
+    assert page.text[0].value == "tokens: (3, 4, 5, 6, 7, 8, 9, 10, 0)"
+
+
+def figures() -> None:
+    from ui.pages.translate.published import published
+    from ui.run.answering import Answerer
+
+    published(Answerer("m", None, "The model", "writes", False))
+
+
+def test_published_figures_are_told_with_the_data_s_licence(monkeypatch):
+    one = Measured(1234, 41.25, 60.5)
+    found = Published(one, Measured(1234, 43.0, 61.0), Measured(1234, 2.0, 19.0), one, Measured(200, 30.0, 50.0))
+    monkeypatch.setattr(translate_published, "figures", lambda model: found)
+    page = AppTest.from_function(figures).run()
+    [said] = [element.proto.body for element in page.get("html")]
+    for number in ("1,234 held-out sentences", "BLEU 41.2 and chrF 60.5 greedily", "43.0 and 61.0 with beams", "2.0"):
+        assert number in said
+    assert "CC BY 2.0" in page.caption[0].value
+    monkeypatch.setattr(translate_published, "figures", lambda model: None)
+    assert not AppTest.from_function(figures).run().caption

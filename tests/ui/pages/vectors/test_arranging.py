@@ -1,0 +1,116 @@
+"""UMAP in its own process: the same each time, and it can be stopped."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from ui.pages.vectors import arranging
+from ui.pages.vectors.arranging import FEWEST, Arranger, Worker
+
+
+def clusters(count: int = 48) -> np.ndarray:
+    """Two groups that point two ways, (point, channel)."""
+    dice = np.random.default_rng(0)
+    ways = np.eye(2, 12, dtype=np.float32)[np.arange(count) % 2]
+    return (ways + 0.1 * dice.normal(size=(count, 12))).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def arranger() -> Iterator[Arranger]:
+    made = Arranger()
+    yield made
+    made.worker.end()
+
+
+def done(arranger: Arranger, vectors: np.ndarray, dimensions: int) -> np.ndarray:
+    found = arranger.arrange(vectors, dimensions)
+    found.wait(240)
+    assert found.state == "done"
+    assert found.points is not None
+    return found.points
+
+
+def test_what_belongs_together_stays_together(arranger: Arranger) -> None:
+    vectors = clusters()
+    assert len(vectors) >= FEWEST
+    points = done(arranger, vectors, 2)
+    assert points.shape == (48, 2)
+    one, other = points[::2], points[1::2]
+    apart = np.linalg.norm(one.mean(axis=0) - other.mean(axis=0))
+    assert apart > 3 * max(one.std(), other.std()) or apart > 2 * np.ptp(one, axis=0).max()
+    again = Arranger()
+    again.worker = arranger.worker
+    np.testing.assert_array_equal(done(again, vectors, 2), points)
+    assert done(arranger, vectors, 3).shape == (48, 3)
+
+
+def test_it_is_begun_once_for_the_same_vectors(arranger: Arranger) -> None:
+    assert arranger.arrange(clusters(), 2) is arranger.arrange(clusters(), 2)
+
+
+def test_a_stopped_one_ends_and_begins_anew(arranger: Arranger) -> None:
+    vectors = np.random.default_rng(1).normal(size=(2000, 60)).astype(np.float32)
+    running = arranger.arrange(vectors, 2)
+    waiting = arranger.arrange(vectors, 3)
+    waiting.stop()
+    running.stop()
+    for one in (running, waiting):
+        one.wait(60)
+        assert (one.state, one.points) == ("stopped", None)
+    assert arranger.arrange(vectors, 2) is running
+    again = arranger.again(vectors, 2)
+    assert again is not running
+    again.stop()
+    assert done(arranger, clusters(40), 2).shape == (40, 2)
+
+
+def test_a_stop_while_the_process_is_being_started_ends_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    fresh, start, stops = Arranger(), Worker._start, []
+
+    def slowly(worker: Worker) -> subprocess.Popen[bytes]:
+        stops.append(threading.Thread(target=running.stop))
+        stops[0].start()
+        while running.state == "running":  # the stop is now on its way, and finds no process yet
+            pass
+        return start(worker)
+
+    monkeypatch.setattr(Worker, "_start", slowly)
+    turn = fresh.worker.turn
+    with turn:  # nothing begins before its name is known here
+        running = fresh.arrange(np.random.default_rng(2).normal(size=(2000, 60)).astype(np.float32), 2)
+    running.wait(60)
+    stops[0].join(60)
+    assert (running.state, running.points) == ("stopped", None)
+    assert not turn.locked()
+    assert fresh.worker._process is None
+
+
+def test_a_stop_that_comes_late_does_not_end_the_next(arranger: Arranger) -> None:
+    one, other = arranger.arrange(clusters(50), 2), arranger.arrange(clusters(52), 2)
+    one.wait(240)
+    arranger.worker.leave(one)  # the rest of a stop of the first, when the second has its turn
+    other.wait(240)
+    assert other.state == "done"
+
+
+def test_the_process_ends_when_nobody_needs_it(arranger: Arranger, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arranging, "IDLE", 0.0)
+    done(arranger, clusters(44), 2)
+    ending = arranger.worker._ending
+    assert ending is not None
+    ending.join(60)
+    arranger.worker._rest()  # what the timer does once the turn is over
+    assert arranger.worker._process is None
+    monkeypatch.undo()
+    assert done(arranger, clusters(46), 2).shape == (46, 2)
+
+
+def test_what_cannot_be_arranged_fails_in_words(arranger: Arranger) -> None:
+    failed = arranger.arrange(np.full((40, 3), np.nan, dtype=np.float32), 2)
+    failed.wait(240)
+    assert failed.state == "failed"

@@ -1,0 +1,156 @@
+"""Many sentences to vectors: stopped and gone on is the same as at once, and nothing depends on how it is fetched."""
+
+from __future__ import annotations
+
+import csv
+import gc
+import io
+import shutil
+
+import numpy as np
+import pytest
+
+from inference import LocalBackend, Refusal
+from inference.questions.vectors import Pooled, TextVectors
+from inference.settings import Settings
+from ui.pages.vectors import corpus
+from ui.pages.vectors.corpus import PART, Run, find
+from ui.pages.vectors.routes import csv_lines, parquet_blocks, routes
+
+COUNT = 3 * PART + 7
+TEXTS = tuple(f"Sentence {at} is about {'cats' if at % 3 else 'the stock market'}." for at in range(COUNT))
+
+
+class Model:
+    """Answers at once with vectors that tell a text's number, three channels each; can stop a run on the way."""
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+        self.run: Run | None = None
+        self.stop_after = 0
+
+    def __call__(self, question: Pooled) -> TextVectors:
+        self.asked.append(len(question.texts))
+        if self.run is not None and len(self.asked) == self.stop_after:
+            self.run.stop()
+        numbers = np.array([[hash(text) % 97, len(text), 1] for text in question.texts], dtype=np.float32)
+        refused = tuple("Too odd." if text.startswith("odd") else "" for text in question.texts)
+        numbers[[bool(reason) for reason in refused]] = 0
+        long = tuple(text.startswith("long") for text in question.texts)
+        return TextVectors(numbers, (3,) * len(numbers), long, refused)
+
+
+def finished(run: Run) -> Run:
+    run.start().wait(120)
+    assert run.error is None
+    return run
+
+
+def test_a_run_stopped_and_resumed_equals_one_that_was_not() -> None:
+    model = Model()
+    whole = finished(Run(Pooled(texts=TEXTS), Model()))
+    broken = model.run = Run(Pooled(texts=TEXTS), model)
+    model.stop_after = 2
+    broken.start().wait(120)
+    assert (broken.state, broken.done) == ("stopped", 2 * PART)
+    assert len(broken.vectors) == 2 * PART
+    finished(broken)
+    assert (broken.state, whole.state) == ("done", "done")
+    assert model.asked == [PART, PART, PART, 7]
+    assert broken.file.read_bytes() == whole.file.read_bytes()
+
+
+def test_a_run_over_the_embedded_model_equals_single_sentences() -> None:
+    backend = LocalBackend(Settings())
+    run = finished(Run(Pooled(texts=TEXTS[: PART + 5]), backend.inspect))
+    loaded = np.load(run.file)
+    assert loaded.shape == (PART + 5, 384)
+    for at in (0, 3, PART, PART + 4):
+        single = backend.inspect(Pooled(texts=(TEXTS[at],)))
+        np.testing.assert_allclose(loaded[at], single.vectors[0], atol=1e-5)
+
+
+def test_what_was_not_ordinary_is_counted() -> None:
+    texts = ("plain", "odd one", *["plain"] * PART, "long one", "odd two")
+    run = finished(Run(Pooled(texts=texts), Model()))
+    assert run.notes == corpus.Notes(cut=1, refused=2, first="Sentence 2: Too odd.")
+    assert (run.vectors[1] == 0).all()
+    assert run.vectors[-2].any()
+
+
+def test_a_refusal_ends_the_run_in_words_and_it_can_go_on() -> None:
+    def refuse(question: Pooled) -> TextVectors:
+        raise Refusal("The model is gone.")
+
+    run = Run(Pooled(texts=TEXTS), refuse)
+    run.start().wait(60)
+    assert (run.state, run.done) == ("failed", 0)
+    assert run.error is not None
+    assert run.error.message == "The model is gone."
+    run._ask = Model()
+    assert finished(run).state == "done"
+
+
+def test_a_full_disk_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = shutil.disk_usage("/")._replace(free=1000)
+    monkeypatch.setattr(corpus.shutil, "disk_usage", lambda folder: usage)
+    run = Run(Pooled(texts=TEXTS), Model())
+    run.start().wait(60)
+    assert run.error is not None
+    assert "the disk has 0 MB left" in run.error.message
+
+
+def test_a_run_that_nobody_looks_at_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(corpus, "LEFT_ALONE", -1.0)
+    run = Run(Pooled(texts=TEXTS), Model())
+    run.start().wait(60)
+    assert (run.state, run.done) == ("stopped", PART)
+
+
+def test_the_file_goes_with_the_run() -> None:
+    run = finished(Run(Pooled(texts=TEXTS), Model()))
+    folder, token = run.folder, run.token
+    assert find(token) is run
+    assert folder.exists()
+    del run
+    gc.collect()
+    assert find(token) is None
+    assert not folder.exists()
+
+
+def test_csv_and_parquet_hold_the_same_numbers() -> None:
+    import pyarrow.parquet as pq
+
+    texts = ('He said "no, no".', "=1+1", "zwei\nZeilen", *TEXTS)
+    run = finished(Run(Pooled(texts=texts), Model()))
+    rows = list(csv.reader(io.StringIO("".join(csv_lines(run)), newline="")))
+    assert rows[0] == ["sentence", "channel 0", "channel 1", "channel 2"]
+    assert [row[0] for row in rows[1:]] == [text if text != "=1+1" else "'=1+1" for text in texts]
+    np.testing.assert_array_equal(np.array([row[1:] for row in rows[1:]], dtype=np.float32), run.vectors)
+    table = pq.read_table(io.BytesIO(b"".join(parquet_blocks(run))))
+    assert table["sentence"].to_pylist() == list(texts)
+    np.testing.assert_array_equal(np.array(table["vector"].to_pylist(), dtype=np.float32), run.vectors)
+
+
+def test_numbers_survive_csv_bit_for_bit() -> None:
+    values = np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)
+    run = finished(Run(Pooled(texts=TEXTS[:5]), lambda _: TextVectors(values, (3,) * 5, (False,) * 5, ("",) * 5)))
+    rows = list(csv.reader("".join(csv_lines(run)).splitlines()))[1:]
+    np.testing.assert_array_equal(np.array([row[1:] for row in rows], dtype=np.float32), values)
+
+
+def test_files_are_served_by_an_address_that_cannot_be_guessed() -> None:
+    from starlette.applications import Starlette
+    from starlette.testclient import TestClient
+
+    run = finished(Run(Pooled(texts=TEXTS), Model()))
+    assert len(run.token) >= 20
+    client = TestClient(Starlette(routes=routes()))
+    answer = client.get(f"/headlight/vectors/{run.token}/vectors.npy")
+    np.testing.assert_array_equal(np.load(io.BytesIO(answer.content)), run.vectors)
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert client.get(f"/headlight/vectors/{run.token}/vectors.parquet").content[:4] == b"PAR1"
+    assert client.get(f"/headlight/vectors/{run.token}/vectors.csv").text.startswith("sentence,channel 0")
+    gone = client.get("/headlight/vectors/nobody/vectors.npy")
+    assert (gone.status_code, gone.text[:26]) == (410, "These vectors are no longe")
+    assert client.get(f"/headlight/vectors/{Run(Pooled(texts=TEXTS), Model()).token}/vectors.npy").status_code == 410

@@ -1,0 +1,90 @@
+"""Files that people bring: what is read of them, and what is wrong with the others, in one sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+from inference import Refusal
+from ui.input import text_files
+from ui.input.text_files import decode
+from ui.pages.vectors import sentence_files
+from ui.pages.vectors.sentence_files import column, lines, table
+
+
+@pytest.mark.parametrize("coding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_text_in_unicode_is_read(coding: str) -> None:
+    assert lines(decode("Déjà vu.\r\n\r\n  你好  \rlast".encode(coding))) == ("Déjà vu.", "你好", "last")
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "The file is empty"),
+        (b" \n\t\n", "The file is empty"),
+        (b"\x89PNG\r\n\x1a\n", "not text in UTF-8: byte 1 does not fit"),
+        (b"plain\0text", "binary, not text"),
+        ("caf\u00e9".encode("latin-1"), "not text in UTF-8: byte 4 does not fit"),
+    ],
+)
+def test_what_is_no_text_is_said(data: bytes, said: str) -> None:
+    with pytest.raises(Refusal, match=said):
+        decode(data)
+
+
+def test_a_large_file_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_files, "MOST_BYTES", 10)
+    with pytest.raises(Refusal, match="at most 0 are read"):
+        decode(b"x" * 11)
+
+
+def test_too_many_and_too_long_lines_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sentence_files, "MOST_SENTENCES", 3)
+    monkeypatch.setattr(sentence_files, "LONGEST", 20)
+    assert lines("a\n\nb\nc\n") == ("a", "b", "c")
+    with pytest.raises(Refusal, match="There are 4 sentences; at most 3 are read"):
+        lines("a\nb\nc\nd")
+    with pytest.raises(Refusal, match="Line 3 has 21 characters; at most 20 are read"):
+        lines("a\n\n" + "x" * 21)
+    with pytest.raises(Refusal, match="Line 2 has 21 characters"):
+        column(table("id,text\n1," + "x" * 21 + "\n"), 1)
+
+
+def test_the_column_of_texts_is_found() -> None:
+    found = table("id,title,text\n1,One,The first sentence.\n2,Two,The second one.\n")
+    assert [found.names[at] for at in found.texts] == ["text", "title"]
+    assert column(found, 2) == ("The first sentence.", "The second one.")
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_any_usual_delimiter_and_quotes(delimiter: str) -> None:
+    found = table(f'n{delimiter}what\n1{delimiter}"Yes{delimiter} ""indeed"",\nhe said."\n\n2{delimiter}No way.\n3\n')
+    assert found.texts == (1,)
+    assert column(found, 1) == (f'Yes{delimiter.strip()} "indeed", he said.', "No way.")
+    assert [line for line, _ in found.rows] == [3, 5, 6]
+
+
+def test_one_column_needs_no_delimiter() -> None:
+    assert column(table("text\nOne here.\nTwo there.\n"), 0) == ("One here.", "Two there.")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("id,count\n1,2\n3,4\n", "None of the columns “id”, “count” holds texts"),
+        ("text\n", "no rows below the names"),
+        ("\n\n", "no rows below the names"),
+    ],
+)
+def test_a_table_without_texts_is_said(text: str, said: str) -> None:
+    with pytest.raises(Refusal, match=said):
+        table(text)
+
+
+def test_an_open_quote_is_said() -> None:
+    with pytest.raises(Refusal, match=r"cannot be read as CSV .*quotation mark that is not closed"):
+        table('id,text\n1,"open ' + "x" * (11 * sentence_files.LONGEST))
+
+
+def test_nothing_but_white_space_is_said() -> None:
+    with pytest.raises(Refusal, match="no sentences here"):
+        lines("\n \n")

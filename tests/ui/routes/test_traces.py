@@ -1,0 +1,79 @@
+"""What is fetched is what the trace says; a wrong address is answered in a sentence."""
+
+import numpy as np
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.testclient import TestClient
+
+from attention.codec import unframe
+from attention.storage import dump
+from attention.view import View
+from tests.support.traces import sentence_trace
+from ui.headers import SecurityHeaders
+from ui.routes.traces import PREFIX, routes
+from ui.run.shelf import Look, shelf
+
+
+@pytest.fixture(scope="module")
+def trace():
+    return shelf().open(dump(sentence_trace()))
+
+
+@pytest.fixture(scope="module")
+def client():
+    return TestClient(Starlette(routes=routes(), middleware=[Middleware(SecurityHeaders)]))
+
+
+LOOKS = [Look(), Look(words=True), Look(special=False, renormalise=True)]
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_frames_hold_the_trace_s_numbers(client, trace, look):
+    view = View(trace, None, look.words, look.special, look.renormalise)
+
+    def fetch(what, extra=""):
+        answer = client.get(f"{PREFIX}/{trace.id}/{what}?{look.query()}{extra}")
+        assert answer.status_code == 200
+        assert "immutable" in answer.headers["cache-control"]
+        return unframe(answer.content)
+
+    header, arrays = fetch("grid")
+    assert header == {"sampled": False}
+    np.testing.assert_allclose(arrays["grid"], view.thumbnails(48), atol=4e-3)
+    np.testing.assert_allclose(fetch("rows", "&query=1")[1]["rows"], view.rows(1), atol=3e-4)
+    np.testing.assert_allclose(fetch("columns", "&key=2")[1]["columns"], view.columns(2), atol=3e-4)
+    header, arrays = fetch("tile", "&layer=1&head=2&q0=1&q1=3&k0=0&k1=2&size=64")
+    assert header["exact"]
+    np.testing.assert_allclose(arrays["tile"], view.weights(1, 2)[1:3, 0:2], atol=3e-4)
+    assert not fetch("tile", "&layer=1&head=2&q0=0&q1=3&k0=0&k1=2&size=2")[0]["exact"]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "rows?query=6", "rows?query=-1", "rows?query=", "rows", "columns?key=1e3", "rows?query=0&part=cross",
+        "tile?layer=2&head=0&q0=0&q1=1&k0=0&k1=1&size=8", "tile?layer=0&head=0&q0=3&q1=3&k0=0&k1=1&size=8",
+        "tile?layer=0&head=0&q0=0&q1=7&k0=0&k1=1&size=8", "tile?layer=0&head=0&q0=0&q1=1&k0=0&k1=1&size=x",
+    ],
+)  # fmt: skip
+def test_a_wrong_address_gets_a_sentence(client, trace, address):
+    answer = client.get(f"{PREFIX}/{trace.id}/{address}")
+    assert answer.status_code == 400
+    assert answer.text.endswith(".")
+
+
+def test_a_trace_that_is_gone_says_so(client):
+    assert client.get(f"{PREFIX}/{'0' * 64}/grid").status_code == 410
+    assert client.get(f"{PREFIX}/file-{'0' * 64}/grid").status_code == 410
+
+
+def test_every_answer_carries_the_security_headers(client):
+    headers = client.get(f"{PREFIX}/{'0' * 64}/grid").headers
+    assert "default-src 'self'" in headers["content-security-policy"]
+    assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_a_file_cannot_pass_for_another_text(trace):
+    assert trace.id.startswith("file-")
+    assert trace.id != sentence_trace().id

@@ -1,0 +1,66 @@
+"""Many questions in a row: in order, stoppable, and what was answered is not asked again."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ui.run import ask_many, stoppable
+
+
+def page() -> None:
+    import streamlit as st
+
+    from inference.questions.sentence import NextSentence
+    from ui.run.ask_many import ask_many
+
+    questions = [NextSentence(text=str(at), pair="b") for at in range(7)]
+    st.text(f"answers: {ask_many(questions, 'Judging')}")
+    st.text(f"none: {ask_many([], 'Judging')}")
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    asked: list[str] = []
+
+    def predict(question: SimpleNamespace) -> str:
+        asked.append(question.text)
+        return question.text
+
+    monkeypatch.setattr(ask_many, "backend", lambda: SimpleNamespace(predict=predict))
+    monkeypatch.setattr(stoppable, "PATIENCE", -1.0)
+    return asked
+
+
+def test_all_answers_in_order(asked: list[str]) -> None:
+    app = AppTest.from_function(page).run()
+    assert not app.exception
+    assert app.text[0].value == f"answers: {[str(at) for at in range(7)]}"
+    assert app.text[1].value == "none: []"
+    assert not app.button, "nothing to stop any more"
+
+
+def test_stopped_and_gone_on(asked: list[str]) -> None:
+    app = AppTest.from_function(page).run()
+    mark, done = app.session_state[stoppable.DONE]
+    assert done == 7
+    app.session_state[stoppable.DONE] = (mark, 3)
+    app.session_state[stoppable.STOPPED][mark] = 3  # what the button's callback writes in the middle of a run
+    app.run()
+    assert app.text[0].value == "answers: ['0', '1', '2']"
+    assert [button.label for button in app.button] == ["Go on"]
+    app.button[0].click().run()
+    assert app.text[0].value == f"answers: {[str(at) for at in range(7)]}"
+
+
+def test_the_stop_button_keeps_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = {stoppable.DONE: ("m", 4), stoppable.STOPPED: {}}
+    monkeypatch.setattr(stoppable, "st", SimpleNamespace(session_state=state))
+    stoppable._stop("m")
+    assert state[stoppable.STOPPED] == {"m": 4}
+    stoppable._stop("another")
+    assert state[stoppable.STOPPED]["another"] == 0
+    stoppable._go_on("m")
+    assert "m" not in state[stoppable.STOPPED]

@@ -1,0 +1,175 @@
+"""A page's own options: written to an address and read back the same, hostile addresses in one sentence."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ui.state.options import read, write
+
+
+@dataclass(frozen=True)
+class Waves:
+    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"show": ("map", "curves")}
+
+    show: str = "map"
+    note: str = "none"
+    dimension: int = 3
+    until: int | None = None
+    checked: bool = False
+
+
+@pytest.mark.parametrize(
+    "options", [Waves(), Waves("curves", "ä & = ?", 0, 7, True), Waves(note=""), Waves(dimension=9)]
+)
+def test_what_is_written_is_read_back(options):
+    assert read(Waves, write(options)) == (options, [])
+
+
+def test_defaults_stay_out_of_the_address():
+    assert write(Waves()) == {}
+    assert write(Waves(checked=True)) == {"checked": "1"}
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ({"show": "<b>"}, "“show” is unknown"),
+        ({"dimension": "-1"}, "“dimension” should be a whole number"),
+        ({"until": "1e9"}, "“until” should be a whole number"),
+        ({"checked": "yes"}, "“checked” should be 0 or 1"),
+    ],
+)
+def test_what_cannot_be_read_is_said_and_the_default_used(query, sentence):
+    found, problems = read(Waves, query)
+    assert found == Waves()
+    assert len(problems) == 1
+    assert sentence in problems[0]
+
+
+def script():
+    from dataclasses import dataclass
+
+    import streamlit as st
+
+    from ui.state.options import choose_own, own
+    from ui.state.session import begin, choose
+
+    @dataclass(frozen=True)
+    class Knob:
+        turn: int = 0
+
+    begin("page")
+    st.button("turn", on_click=lambda: choose_own(Knob, turn=own(Knob).turn + 1))
+    st.button("shared", on_click=lambda: choose(words=True))
+    st.text(own(Knob).turn)
+
+
+def test_options_and_the_shared_choice_live_in_one_address():
+    app = AppTest.from_function(script)
+    app.query_params["turn"] = "4"
+    app.run()
+    assert app.text[0].value == "4"
+    app.button[0].click().run()
+    app.button[1].click().run()
+    assert app.text[0].value == "5"
+    assert {name: app.query_params[name] for name in ("turn", "words")} == {"turn": "5", "words": "1"}
+    app.query_params["turn"] = "1"
+    app.run()
+    assert app.text[0].value == "1", "another address than the one written is followed"
+
+
+def placed():
+    from dataclasses import dataclass
+    from typing import ClassVar
+
+    import streamlit as st
+
+    from attention.edits import anywhere
+    from ui.state.options import choose_own, nothing, own
+    from ui.state.session import begin, choose
+
+    @dataclass(frozen=True)
+    class Strip:
+        OF_TEXT: ClassVar = {"at": nothing, "edits": anywhere}
+
+        at: int | None = None
+        edits: str = ""
+        speaker: str = ""
+        wide: bool = False
+
+    begin("page")
+    st.button("another text", on_click=lambda: choose(text="Another."))
+    st.button("another text, at its word", on_click=lambda: (choose(text="A third."), choose_own(Strip, at=1)))
+    st.button("another head", on_click=lambda: choose(layer=1, head=1))
+    st.button("another model", on_click=lambda: choose(model="other"))
+    st.button("another speaker", on_click=lambda: choose_own(Strip, speaker="other"))
+    st.text(own(Strip))
+
+
+def shown(app):
+    """What the page's options are: the place, the edits, and the rest."""
+    found = re.search(r"at=(\w+), edits='(.*?)', .*wide=(\w+)", app.text[0].value)
+    return None if found[1] == "None" else int(found[1]), found[2], found[3] == "True"
+
+
+def test_a_new_text_forgets_the_places_in_the_old_one_and_nothing_else():
+    app = AppTest.from_function(placed)
+    app.query_params["at"], app.query_params["wide"], app.query_params["edits"] = "4", "1", "c1-2-3-4,a1-2"
+    app.run()
+    app.button[2].click().run()
+    assert shown(app) == (4, "c1-2-3-4,a1-2", True), "the same text"
+    app.button[0].click().run()
+    assert shown(app) == (None, "a1-2", True)
+    assert "at" not in app.query_params
+    assert app.query_params["wide"] == "1"
+    app.button[1].click().run()
+    assert shown(app) == (1, "a1-2", True), "chosen after the new text"
+    app.query_params["text"], app.query_params["at"], app.query_params["edits"] = "By a link.", "2", "a1-2"
+    app.run()
+    assert shown(app)[0] == 2, "a link's own place"
+    assert "page" not in app.session_state["own_query_of_an_older_text"]
+    app.button[3].click().run()
+    assert shown(app)[0] is None, "another model cuts the text elsewhere"
+    app.button[1].click().run()
+    app.button[4].click().run()
+    assert shown(app) == (None, "a1-2", True), "so does another one that answers"
+
+
+def noted():
+    from dataclasses import dataclass
+
+    import streamlit as st
+
+    from ui.run.refusals import say_notes
+    from ui.state.options import choose_own, own
+    from ui.state.session import begin
+
+    @dataclass(frozen=True)
+    class Knob:
+        turn: int = 0
+
+    begin("page")
+    say_notes()
+    st.button("turn", on_click=lambda: choose_own(Knob, turn=5))
+    own(Knob)
+    own(Knob)
+
+
+def test_what_cannot_be_read_is_said_once_wherever_a_page_finds_it():
+    app = AppTest.from_function(noted)
+    app.query_params["turn"] = "<b>"
+    app.query_params["layer"] = "x"
+    app.run()
+    said = [element.proto.body for element in app.get("html")]
+    assert len(said) == 2
+    assert "“layer” should be a whole number" in said[0]
+    assert "“turn” should be a whole number" in said[1]
+    app.run()
+    assert len(app.get("html")) == 2, "it stays until something is chosen"
+    app.button[0].click().run()
+    assert not app.get("html")

@@ -1,0 +1,77 @@
+"""What is chosen stays chosen; what is not is found in the numbers."""
+
+import numpy as np
+import pytest
+
+from attention.record import MapRecord
+from attention.view import View
+from tests.support.traces import sentence_trace, translation_trace
+from ui.state.choice import Choice
+from ui.state.selection import changes, select, settle
+
+EXAMPLE = {"focus": "chess", "target": "playing"}
+
+
+def linked(layer, head, query, key):
+    """A trace in which every head looks at the first token, but for one link."""
+    maps = np.zeros((2, 3, 6, 6), np.float32)
+    maps[:, :, :, 0] = 1
+    maps[layer, head, query] = np.eye(6, dtype=np.float32)[key] * 0.8
+    return sentence_trace(parts={"encoder": tuple(MapRecord(m) for m in maps)})
+
+
+def test_the_first_view_shows_the_head_that_links_the_example_s_words():
+    view = View(linked(1, 2, query=3, key=1), words=True)
+    selection, notes = select(Choice(), view, EXAMPLE)
+    assert (selection["layer"], selection["head"]) == (1, 2)
+    assert (view.queries[selection["focus"]].text, view.keys[selection["target"]].text) == ("chess", "playing")
+    assert notes == []
+
+
+def test_without_an_example_the_strongest_link_between_words_is_shown():
+    selection, _ = select(Choice(layer=0, head=1), View(linked(0, 1, query=4, key=3)), None)
+    assert (selection["layer"], selection["head"], selection["focus"]) == (0, 1, 4)
+
+
+def test_a_choice_is_kept_and_counted_in_tokens():
+    choice = Choice(layer=0, head=0, focus=3, to=2)
+    pieces, _ = select(choice, View(sentence_trace()), EXAMPLE)
+    words, _ = select(choice, View(sentence_trace(), words=True), EXAMPLE)
+    assert (pieces["focus"], pieces["target"]) == (3, 2)
+    assert (words["focus"], words["target"]) == (2, 1), "chess is word cell 2; ##ing lies in cell 1"
+
+
+def test_a_link_to_what_is_not_there_says_so():
+    _, notes = select(Choice(layer=9, head=0, focus=99), View(sentence_trace()), None)
+    assert any("layer 9 and head 0" in note and "layers 0 to 1 and heads 0 to 2" in note for note in notes)
+    assert any("token 99" in note and "tokens 0 to 5" in note for note in notes)
+    look, more = settle(Choice(part="cross"), sentence_trace())
+    assert look.part == ""
+    assert "“cross”" in more[0]
+
+
+@pytest.mark.parametrize("words", [False, True])
+def test_a_selection_in_the_component_becomes_the_same_choice(words):
+    view = View(sentence_trace(), words=words)
+    for focus in range(len(view.queries)):
+        selection = {"layer": 1, "head": 2, "focus": focus, "target": 0, "tab": "lines", "pinned": [[0, 1]]}
+        choice = Choice(**changes(selection, view))
+        again, _ = select(choice, view, None)
+        assert {name: again[name] for name in selection} == selection
+
+
+def test_a_selection_that_does_not_fit_changes_nothing():
+    view = View(sentence_trace())
+    found = changes({"layer": 99, "head": "x", "focus": -1, "pinned": [[0, 99]]}, view)
+    assert "layer" not in found
+    assert found["focus"] is None
+    assert found["pins"] == ""
+
+
+def test_hidden_special_tokens_do_not_break_the_focus():
+    view = View(sentence_trace(), special=False)
+    selection, _ = select(Choice(focus=0), view, None)
+    assert 0 <= selection["focus"] < len(view.queries)
+    cross = View(translation_trace(), "cross", special=False)
+    selection, _ = select(Choice(), cross, None)
+    assert selection["focus"] == 0

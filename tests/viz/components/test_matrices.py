@@ -1,0 +1,50 @@
+"""What the matrices are given to draw; how they draw is tested in sheet.test.mjs and test_components_browser.py."""
+
+import numpy as np
+import pytest
+import streamlit as st
+
+from attention.codec import unframe
+from viz.components.matrices import matrices
+from viz.components.matrices.matrices import Sheet, payload
+
+VALUES = np.array([[0.1, -2, -np.inf], [np.nan, 0, 1 / 3]])  # (row, column)
+
+
+def test_the_numbers_arrive_as_they_are_in_float32():
+    sheets = [Sheet("A", VALUES, ("<b>", "b"), note="2 × 3"), Sheet("B", VALUES.T, palette="sequential", limit=1.0)]
+    header, arrays = unframe(payload(sheets, True, None))
+    np.testing.assert_array_equal(arrays["0"], VALUES.astype(np.float32))
+    np.testing.assert_array_equal(arrays["1"], VALUES.T.astype(np.float32))
+    assert (header["picks"], header["numbers"]) == (True, None)
+    first, second = header["sheets"]
+    assert (first["rows"], first["columns"], first["note"], first["limit"]) == (["<b>", "b"], [], "2 × 3", None)
+    assert (second["name"], second["palette"], second["limit"]) == ("B", "sequential", 1.0)
+
+
+def test_equal_sheets_make_equal_bytes():
+    """What has not changed is not sent again."""
+    assert payload([Sheet("A", VALUES)], False, None) == payload([Sheet("A", VALUES.copy())], False, None)
+
+
+@pytest.mark.parametrize(
+    ("values", "rows", "columns", "said"),
+    [
+        (np.zeros(3), (), (), "a matrix has rows and columns"),
+        (VALUES, ("a",), (), "2 rows but 1 labels"),
+        (VALUES, (), ("a", "b"), "3 columns but 2 labels"),
+    ],
+)
+def test_a_sheet_that_does_not_fit_is_refused(values, rows, columns, said):
+    with pytest.raises(ValueError, match=said):
+        Sheet("A", values, rows, columns)
+
+
+@pytest.mark.parametrize(
+    ("state", "place"),
+    [({"picked": [1, 0, 2]}, (1, 0, 2)), ({"picked": None}, None), ({}, None), ({"picked": [1, 0]}, None)]
+    + [({"picked": sent}, None) for sent in ("abc", [1, -1, 0], [1, "0", 2], 5)],
+)
+def test_which_cell_was_picked(monkeypatch, state, place):
+    monkeypatch.setattr(st, "session_state", {"sheets": state})
+    assert matrices.picked("sheets") == place

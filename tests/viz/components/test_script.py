@@ -1,0 +1,45 @@
+"""A component's script is one module that holds what it imports."""
+
+import re
+
+import pytest
+
+from viz.components.script import HERE, script, stylesheet
+
+COMPONENTS = ("explore/explore", "strip/strip", "matrices/matrices")
+DECLARED = re.compile(r"^(?:export )?(?:default )?(?:async )?(?:function|const|let|class) (\w+)", re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_nothing_is_left_to_import(name):
+    assert not re.search(r"^(import|export)[^\n]* from ", script(name), re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_each_module_is_there_once_and_before_what_needs_it(name):
+    joined = script(name)
+    assert joined.count("export function h(") == 1
+    assert joined.index("export const clamp") < joined.index("export function createTip")
+    assert joined.count("export default") == 1
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_no_two_modules_name_two_things_alike(name):
+    names = DECLARED.findall(script(name))
+    assert len(names) > 20
+    assert sorted(names) == sorted(set(names))
+
+
+@pytest.mark.parametrize("path", sorted(HERE.glob("*/*.js")), ids=lambda path: path.stem)
+def test_modules_import_plain_names_that_the_others_export(path):
+    for statement in re.findall(r"^import .*?;", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+        names, module = re.fullmatch(r'import \{ ([\w, ]+) \} from "(\.\.?/[\w/]+\.js)";', statement).groups()
+        exported = re.findall(
+            r"^export (?:function|const) (\w+)", (path.parent / module).read_text(encoding="utf-8"), re.MULTILINE
+        )
+        assert set(names.split(", ")) <= set(exported)
+
+
+def test_styles_are_joined_in_their_order():
+    joined = stylesheet("shared/look", "strip/strip")
+    assert joined.index(":host") < joined.index(".chips")

@@ -1,0 +1,51 @@
+"""What the tree is given to draw; how it is drawn is tested in tree_picture.test.mjs and test_tree_browser.py."""
+
+import pytest
+import streamlit as st
+
+from viz.components.tree import tree
+from viz.components.tree.tree import NAMES, Node, payload
+
+NODES = [
+    Node("start", None, "<s>", kind="kept"),
+    Node("a", "start", "<b>", -0.5, "kept", "step 1"),
+    Node("b", "start", "‮", float("-inf"), "dropped"),
+    Node("c", "a", "", 2, "ended"),
+]
+
+
+def test_a_node_names_its_parent_by_its_place_and_nothing_that_is_as_usual():
+    told = payload(NODES, "Beams", "c", True, "bits", {"kept": "goes on"})
+    assert told["nodes"] == [
+        {"id": "start", "parent": -1, "text": "<s>", "kind": "kept"},
+        {"id": "a", "parent": 0, "text": "<b>", "kind": "kept", "value": -0.5, "note": "step 1"},
+        {"id": "b", "parent": 0, "text": "‮", "kind": "dropped"},
+        {"id": "c", "parent": 1, "text": "", "kind": "ended", "value": 2.0},
+    ]
+    assert told["names"] == {**NAMES, "kept": "goes on"}
+    assert (told["title"], told["current"], told["picks"], told["unit"]) == ("Beams", "c", True, "bits")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "said"),
+    [
+        ([], "at least its root"),
+        ([Node("a", "b", "x")], "the first node is the root"),
+        ([Node("a", None, "x"), Node("b", None, "y")], "the only one"),
+        ([Node("a", None, "x"), Node("b", "c", "y"), Node("c", "a", "z")], "parents come first"),
+        ([Node("a", None, "x"), Node("b", "b", "y")], "parents come first"),
+        ([Node("a", None, "x"), Node("a", "a", "y")], "an id of its own"),
+        ([Node("a", None, "x", kind="best")], "kept, ended, dropped, other"),
+    ],
+)
+def test_what_is_no_tree_is_refused(nodes, said):
+    with pytest.raises(ValueError, match=said):
+        payload(nodes, "", None, False, "", NAMES)
+
+
+@pytest.mark.parametrize(
+    ("state", "node"), [({"picked": "a"}, "a"), ({"picked": None}, None), ({}, None), ({"picked": 3}, None)]
+)
+def test_which_node_was_picked(monkeypatch, state, node):
+    monkeypatch.setattr(st, "session_state", {"beams": state})
+    assert tree.picked("beams") == node

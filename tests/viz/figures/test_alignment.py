@@ -1,0 +1,104 @@
+"""The matrix of an alignment and the sentence about the best head, as they are given to the page."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from attention.aligned import Counts
+from attention.alignment import ReadAt
+from probing.aligning import AlignmentState, Best
+from ui.pages.translate.quality import rows, truth
+from viz.figures.alignment import POINTS, TICKS, alignment_map, picked
+from viz.figures.theme import DARK, LIGHT
+
+WEIGHTS = np.array([[0.75, 0.25, 0.0], [0.1, 0.2, 0.7]], np.float32)  # (target, source)
+TARGET, SOURCE = ("<b>Il</b>", "הכלב"), ("It", "rains", "</s>")
+
+
+def drawn(**extra):
+    return alignment_map(WEIGHTS, TARGET, SOURCE, LIGHT, "Head 1", **extra)
+
+
+def test_every_weight_stands_in_its_cell_and_every_cell_can_be_picked():
+    figure = drawn()
+    np.testing.assert_allclose(figure.data[0].z, WEIGHTS, atol=1e-4)
+    points = figure.data[1]
+    cells = {(y, x): data for x, y, data in zip(points.x, points.y, points.customdata, strict=True)}
+    assert set(cells) == set(np.ndindex(2, 3))
+    for place, data in cells.items():
+        assert tuple(data[:2]) == place
+        assert data[4] == float(WEIGHTS[place])
+        assert picked({"selection": {"points": [{"customdata": data}]}}) == place
+
+
+def test_words_are_text_and_turn_nothing_around():
+    figure = drawn()
+    assert figure.layout.yaxis.ticktext == ("\u2068&lt;b&gt;Il&lt;/b&gt;\u2069", "\u2068הכלב\u2069")
+    assert figure.data[1].customdata[0][2] == "\u2068&lt;b&gt;Il&lt;/b&gt;\u2069"
+    assert "<b>" not in str(alignment_map(WEIGHTS, TARGET, SOURCE, LIGHT, "<b>x").layout.title.text)
+
+
+def test_the_first_word_written_is_on_top_and_the_scale_is_always_the_same():
+    figure = drawn()
+    top, bottom = figure.layout.yaxis.range[1], figure.layout.yaxis.range[0]
+    assert (top, bottom) == (-0.5, 1.5)
+    assert (figure.data[0].zmin, figure.data[0].zmax) == (0, 1)
+
+
+def test_marks():
+    figure = drawn(chosen=1, strongest=[0, None])
+    dots = figure.data[2]
+    assert (dots.x, dots.y) == ((0,), (0,))
+    (frame,) = figure.layout.shapes
+    assert (frame.x0, frame.x1, frame.y0, frame.y1) == (-0.5, 2.5, 0.5, 1.5)
+    assert not drawn().layout.shapes
+
+
+def test_of_many_words_some_are_named_and_none_can_be_picked():
+    size = 2 * TICKS + 1
+    assert size**2 > POINTS
+    names = [f"w{at}" for at in range(size)]
+    figure = alignment_map(np.full((size, size), 1 / size), names, names, DARK, "Long")
+    assert [trace.type for trace in figure.data] == ["heatmap", "scatter"]
+    assert len(figure.layout.xaxis.ticktext) == len(figure.layout.xaxis.tickvals) <= TICKS
+    assert figure.layout.xaxis.ticktext[1] == f"\u2068w{figure.layout.xaxis.tickvals[1]}\u2069"
+
+
+@pytest.mark.parametrize("event", [None, {"selection": {"points": []}}, {"selection": {"points": [{"x": 1}]}}])
+def test_nothing_was_picked(event):
+    assert picked(event) is None
+
+
+def best(layer, head, share, low, high):
+    return Best(layer, head, share, low, high, 175, 0.25, 74.28, 17.2, 0.27)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [(75, 90, "That is more than"), (60, 80, "That is not clearly more than"), (50, 60, "That is less than")],
+)
+def test_the_sentence_says_how_the_best_head_stands(low, high, verdict):
+    told = truth({ReadAt.WRITING: best(2, 4, 70.01, low, high), ReadAt.OWN: best(0, 1, 33.71, 20, 40)}, base=1)
+    assert f"Head 3-5 links 70.0 % ({low:.1f} to {high:.1f}) of 175 words" in told
+    assert "(alignment error rate 0.25)" in told
+    assert verdict in told
+    assert "74.3 % (error rate 0.27); a word at random finds 17.2 %" in told
+    assert told.endswith("Read one step later, the best head, 1-2, finds 33.7 %.")
+
+
+def test_one_pair_names_no_best_head():
+    assert "says nothing" in truth({ReadAt.WRITING: None, ReadAt.OWN: None}, 0)
+
+
+def test_the_table_has_every_head_in_both_readings_the_best_first():
+    shape = (2, 3, 2)
+    found = np.arange(12, dtype=float).reshape(shape)
+    counts = Counts(np.full(shape, 12.0), found, *(np.full(shape, 3.0) for _ in range(4)))
+    table = rows(AlignmentState(heads={0: counts, 1: counts}))
+    assert len(table) == 12
+    assert [row[4] for row in table] == sorted((row[4] for row in table), reverse=True)
+    read, layer, head, words, share, low, high, error = table[0]
+    assert (read, layer, head, words) == ("Read one step later, at the word itself", 2, 1, 24)
+    np.testing.assert_allclose([share, error], [100 * 22 / 24, 1 - 12 / 12])
+    assert low < share < high

@@ -1,0 +1,38 @@
+"""Bars hold the numbers they were given, in their order, and read no label as markup."""
+
+import pytest
+
+from viz.figures.bars import REST, bars
+from viz.figures.theme import LIGHT
+
+LABELS = ("the", "<b>it", "the", "x" * 40)
+VALUES = (0.5, 0.2, 0.1, 0.0004)
+
+
+def test_the_first_is_on_top_and_equal_labels_stay_two_bars():
+    figure = bars(LABELS, VALUES, LIGHT, "Next token")
+    (drawn,) = figure.data
+    assert list(drawn.x) == list(VALUES)
+    assert list(drawn.y) == [0, 1, 2, 3]
+    assert figure.layout.yaxis.autorange == "reversed"
+    assert list(figure.layout.yaxis.ticktext[:3]) == ["the", "&lt;b&gt;it", "the"]
+    assert figure.layout.yaxis.ticktext[3].endswith("…")
+    assert figure.layout.xaxis.title.text == "probability"
+
+
+def test_small_numbers_are_not_written_as_nothing():
+    (drawn,) = bars(LABELS, VALUES, LIGHT, "").data
+    assert list(drawn.text) == ["0.50", "0.20", "0.10", "0.0004"]
+
+
+def test_the_rest_comes_last_and_is_pale():
+    (drawn,) = bars(LABELS, VALUES, LIGHT, "", other=0.1996, marked=[1]).data
+    assert drawn.x[-1] == 0.1996
+    assert drawn.customdata[-1] == REST
+    assert list(drawn.marker.color) == [LIGHT.heads, LIGHT.accent, LIGHT.heads, LIGHT.heads, LIGHT.grid]
+
+
+@pytest.mark.parametrize("values", [(), (0.0, 0.0)])
+def test_nothing_to_show_is_no_error(values):
+    figure = bars(LABELS[: len(values)], values, LIGHT, "")
+    assert figure.layout.xaxis.range[1] > 0

@@ -1,0 +1,106 @@
+"""The plotly figures hold the arrays they were given, name their axes, and read no token as markup."""
+
+import base64
+import json
+
+import numpy as np
+import pytest
+
+from viz.figures.distance import distance_by_layer, even_distance, offset_profile
+from viz.figures.entropy import entropy_by_layer, most_bits
+from viz.figures.received import TICKS, received_by_token
+from viz.figures.theme import DARK, LIGHT
+
+VALUES = np.array([[0.5, 1.5, 1.0], [2.0, 0.25, 0.75]], np.float32)  # (layer, head)
+BY_LAYER = {"entropy": entropy_by_layer, "distance": distance_by_layer}
+TOKENS = ("[CLS]", "<b>it</b>", "&lt;", "\u202eيوم", "x" * 40)
+
+
+def traces_of(figure):
+    """The figure's traces by name, as the browser receives them."""
+    content = json.loads(figure.to_json())
+    return {trace.get("name"): trace for trace in content["data"]}
+
+
+def array_of(field):
+    """A plotly array, whether it was written as a list or as base64."""
+    if isinstance(field, dict):
+        return np.frombuffer(base64.b64decode(field["bdata"]), np.dtype(field["dtype"]))
+    return np.array(field)
+
+
+@pytest.mark.parametrize("name", BY_LAYER)
+def test_each_head_is_a_dot_and_each_layer_a_mean(name):
+    figure = BY_LAYER[name](VALUES, 5, 5, LIGHT, selected=(1, 2), base=1)
+    traces = traces_of(figure)
+    assert array_of(traces["one head"]["y"]).tolist() == VALUES.reshape(-1).tolist()
+    assert array_of(traces["mean of the layer"]["y"]).tolist() == [1.0, 1.0]
+    assert array_of(traces["mean of the layer"]["x"]).tolist() == [1, 2]
+    chosen = traces["layer 2 · head 3"]
+    assert array_of(chosen["y"]).tolist() == [0.75]
+    assert array_of(chosen["x"])[0] == array_of(traces["one head"]["x"])[-1]  # the dot it marks
+    assert np.all(np.diff(array_of(traces["one head"]["x"])) > 0)  # heads in their order
+
+
+def test_the_reference_is_attention_spread_evenly():
+    for queries, keys, causal in ((5, 7, False), (6, 6, True)):
+        allowed = np.tri(queries, keys, dtype=bool) if causal else np.ones((queries, keys), dtype=bool)
+        even = allowed / allowed.sum(axis=1, keepdims=True)
+        bits = -np.sum(even * np.log2(even, where=allowed, out=np.zeros_like(even)), axis=1).mean()
+        away = np.abs(np.arange(keys)[None] - np.arange(queries)[:, None])
+        assert most_bits(queries, keys, causal) == pytest.approx(bits)
+        assert even_distance(queries, keys, causal) == pytest.approx((even * away).sum(axis=1).mean())
+    assert "evenly over 8 tokens: 3.00 bits" in entropy_by_layer(VALUES, 8, 8, LIGHT).to_json()
+
+
+def test_the_profile_is_centred_on_the_token_itself():
+    shares = np.array([0.1, 0.2, 0.3, 0.25, 0.15], np.float32)
+    (bars,) = offset_profile(shares, DARK, "layer 0 · head 1").data
+    assert list(bars.x) == [-2, -1, 0, 1, 2]
+    assert np.array_equal(bars.y, shares)
+    assert bars.marker.color[2] == DARK.accent
+
+
+def test_received_attention_keeps_every_token_apart_and_unread():
+    received, mean = np.linspace(0, 0.4, 5, dtype=np.float32), np.full(5, 0.2, np.float32)
+    figure = received_by_token(received, mean, TOKENS, LIGHT, "layer 0 · head 1")
+    traces = traces_of(figure)
+    assert array_of(traces["layer 0 · head 1"]["y"]).tolist() == received.tolist()
+    assert array_of(traces["mean over all heads"]["y"]).tolist() == mean.tolist()
+    labels = list(figure.layout.xaxis.ticktext)
+    assert labels[:3] == ["[CLS]", "&lt;b&gt;it&lt;/b&gt;", "&amp;lt;"]
+    assert labels[4].endswith("…")
+    assert "<b>" not in figure.to_json()
+
+
+def test_equal_tokens_are_not_merged_and_long_texts_label_some():
+    tokens = ["the"] * (3 * TICKS)
+    figure = received_by_token(np.ones(len(tokens)), np.ones(len(tokens)), tokens, LIGHT, "layer 0 · head 0")
+    assert len(figure.data[0].x) == len(tokens)
+    assert len(figure.layout.xaxis.ticktext) == TICKS
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda theme: entropy_by_layer(VALUES, 5, 5, theme),
+        lambda theme: distance_by_layer(VALUES, 5, 5, theme, causal=True),
+        lambda theme: offset_profile(np.ones(3), theme, "layer 0 · head 0"),
+        lambda theme: received_by_token(np.ones(2), np.ones(2), ["a", "b"], theme, "layer 0 · head 0"),
+    ],
+)
+def test_every_figure_says_what_it_shows_on_any_ground(make, theme):
+    layout = make(theme).layout
+    assert layout.title.text
+    assert layout.xaxis.title.text
+    assert layout.yaxis.title.text
+    assert layout.paper_bgcolor == layout.plot_bgcolor == "rgba(0,0,0,0)"
+    assert layout.font.color == theme.text
+
+
+def test_one_token_or_no_attention_is_no_error():
+    for make in BY_LAYER.values():
+        make(np.zeros((1, 1), np.float32), 1, 1, LIGHT, selected=(0, 0)).to_json()
+    offset_profile(np.ones(1), LIGHT, "layer 0 · head 0").to_json()
+    received_by_token(np.zeros(1), np.zeros(1), ["a"], LIGHT, "layer 0 · head 0").to_json()

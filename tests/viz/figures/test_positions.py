@@ -1,0 +1,184 @@
+"""The Positions page's figures and sentences say what the numbers say."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from attention.positions import by_distance, sinusoidal, t5_buckets
+from inference.questions.order import OrderTest, Pass
+from inference.questions.positions import Bias, Positions, Rotary, Table
+from tests.support.traces import numbers, record, sentence_trace
+from ui.pages.positions.order import what_came_of_it
+from ui.pages.positions.order_maps import looked_at, table
+from ui.pages.positions.vectors import dimensions_of
+from ui.pages.positions.what_it_holds import what_it_holds
+from ui.state.choice import Choice
+from viz.figures.positions import curves, products, similarity
+from viz.figures.positions_scores import Turning, buckets, by_head, rotary
+from viz.figures.theme import DARK, LIGHT
+
+VECTORS = sinusoidal(9, 6)
+
+
+def test_a_curve_is_a_column():
+    figure = curves(VECTORS, [4, 1], LIGHT, "<b>title</b>")
+    assert [trace.name for trace in figure.data] == ["dimension 4", "dimension 1"]
+    np.testing.assert_allclose(figure.data[0].y, VECTORS[:, 4], atol=1e-6)
+    assert figure.data[0].y.dtype == np.float32
+    assert figure.layout.title.text == "&lt;b&gt;title&lt;/b&gt;"
+    assert figure.data[0].line.color != figure.data[1].line.color
+
+
+def test_products_draw_the_mean_within_the_band():
+    found = by_distance(np.array([[9.0, 0], [1, 1], [0, 2]]))
+    low, high, mean = products(found, DARK, "t").data
+    np.testing.assert_allclose(low.y, found.lowest)
+    np.testing.assert_allclose(high.y, found.highest)
+    np.testing.assert_allclose(mean.y, found.mean)
+    assert high.fill == "tonexty"
+
+
+def test_the_picture_of_products_is_made_for_pairs():
+    found = by_distance(np.array([[90.0, 0], [1, 1], [0, 2]]))
+    low, high = products(found, LIGHT, "t").layout.yaxis.range
+    assert low < 0 < found.mean[0] < high < 8100
+
+
+def test_similarity_shows_opposite_neighbours_too():
+    low, high = similarity(np.array([0.5, -0.9]), LIGHT, "t").layout.yaxis.range
+    assert low < -0.9
+    assert high > 1
+
+
+def test_each_set_of_angles_has_a_score_and_a_bound():
+    one, two = (Turning(name, np.ones(4), np.zeros(4)) for name in ("full", "<i>"))
+    figure = rotary([one, two], LIGHT, "t")
+    assert [trace.name for trace in figure.data] == [
+        "score of an equal key (full)",
+        "the paper's bound (full)",
+        "score of an equal key (&lt;i&gt;)",
+        "the paper's bound (&lt;i&gt;)",
+    ]
+    assert figure.data[0].line.color == figure.data[1].line.color != figure.data[2].line.color
+
+
+@pytest.mark.parametrize("head", [0, 1, 2])
+def test_the_chosen_head_lies_on_top(head):
+    values = np.arange(9, dtype=float).reshape(3, 3)
+    figure = by_head(np.array([-1, 0, 1]), values, head, LIGHT, "t", base=1)
+    np.testing.assert_allclose(figure.data[-1].y, values[head])
+    assert figure.data[-1].name == f"head {head + 1}"
+    assert [trace.name for trace in figure.data if trace.showlegend] == ["the other heads", f"head {head + 1}"]
+
+
+def test_one_head_alone_is_drawn():
+    figure = by_head(np.array([-1, 0]), np.ones((1, 2)), 0, LIGHT, "t")
+    assert [trace.name for trace in figure.data] == ["head 0"]
+
+
+def test_buckets_are_steps():
+    offsets = np.arange(-5, 6)
+    figure = buckets(offsets, t5_buckets(offsets), LIGHT, "t")
+    assert figure.data[0].y.tolist() == t5_buckets(offsets).tolist()
+
+
+@pytest.mark.parametrize(
+    ("stated", "count", "found"),
+    [("", 64, [0, 1, 16, 17]), ("", 2, [0, 1]), ("9-9-2", 10, [9, 2]), ("x-²-999999-70", 64, [0, 1, 16, 17])],
+)
+def test_dimensions_of_a_link(stated, count, found):
+    assert dimensions_of(stated, count) == found
+
+
+def result(masks=(), lacking=4e-7, having=0.5, unmasked=2e-6):
+    """An order test of two layers of three heads, the largest differences at layer 1, head 2."""
+    records = (record(), record())
+    parts = []
+    for largest in (having, lacking):
+        differences = np.full((2, 3), largest / 10, np.float32)
+        differences[1, 2] = largest
+        parts.append(Pass(records, records, differences))
+    return OrderTest("encoder", (0, 2, 1, 3, 4), *parts, ("Something was done.",), masks, unmasked)
+
+
+def test_what_came_of_a_model_that_only_positions_tell_about_order():
+    said = what_came_of_it("tiny", result(), 1)
+    assert "over 2 layers of 3 heads no weight differs by more than 4e-07, which is rounding." in said
+    assert said.endswith("With positions it is another map: a weight differs by up to 0.50 (layer 2 · head 3).")
+
+
+@pytest.mark.parametrize(
+    ("masks", "rule"),
+    [
+        (("causal",), "its mask lets a token look back only: "),
+        (("window",), "its mask lets a token look at its neighbourhood only: "),
+        (("causal", "window"), "look back only and lets a token look at its neighbourhood only: "),
+    ],
+)
+def test_equality_is_never_claimed_under_a_mask(masks, rule):
+    said = what_came_of_it("tiny", result(masks, lacking=0.4), 0)
+    assert rule in said
+    assert "rounding" not in said
+    assert "a weight still differs by up to 0.40" in said
+    assert "to within 2e-06" in said
+    assert "first layer" not in what_came_of_it("tiny", result(masks, unmasked=None), 0)
+
+
+def test_no_other_map_is_claimed_where_there_is_none():
+    said = what_came_of_it("tiny", result(having=2e-7), 0)
+    assert said.endswith("With positions a weight differs by up to 2e-07 (layer 1 · head 2).")
+
+
+def test_words_and_hidden_special_tokens_are_looked_at_in_the_new_order():
+    order = (0, 3, 1, 2, 4, 5)
+    test = replace(result(), order=order)
+    weights = numbers(6, 6)
+    trace = sentence_trace()
+    whole = looked_at(Choice(), trace, test, weights)
+    assert [cell.text for cell in whole.queries] == ["[CLS]", "chess", "play", "ing", ".", "[SEP]"]
+    np.testing.assert_array_equal(whole.weights(0, 0), weights)
+    words = looked_at(Choice(words=True, special=False), trace, test, weights)
+    assert [cell.text for cell in words.queries] == ["chess", "playing", "."]
+    assert words.weights(0, 0)[0, 1] == pytest.approx(weights[1, 2] + weights[1, 3])
+
+
+def test_the_table_has_a_line_for_each_head():
+    lines = table(result()).splitlines()
+    assert lines[0] == "layer,head,with positions,without positions"
+    assert len(lines) == 7
+    assert [float(cell) for cell in lines[-1].split(",")] == pytest.approx([1, 2, 0.5, 4e-7])
+
+
+def holding(**fields):
+    empty = {"tables": (), "rotary": (), "biases": (), "slopes": None, "others": (), "trained": None, "refusal": ""}
+    return Positions(**{"model": "tiny", "architecture": "Tiny", "kind": "encoder", **empty, **fields})
+
+
+TURNED = Rotary("rotary", "", np.ones(3, np.float32), 10_000.0, "default", 8)
+SAID = {
+    "learned": (
+        {"tables": (Table("wpe", VECTORS.astype(np.float32), "", None),)},
+        "adds a learned vector for each of 9",
+    ),
+    "sines": ({"tables": (Table("pos", VECTORS.astype(np.float32), "halves", 0.0),)}, "a vector of sines and cosines"),
+    "rotary": ({"rotary": (TURNED,)}, "(rotary): base 10,000; 6 of 8 channels of a head."),
+    "bias": (
+        {"biases": (Bias("b", np.ones((32, 3), np.float32), 128, True),)},
+        "adds a learned number by distance to every score of its self-attention: 32 for each of 3 heads",
+    ),
+    "alibi": (
+        {"slopes": np.ones(3, np.float32)},
+        "takes a fixed amount per token of distance from every score (ALiBi)",
+    ),
+    "other": ({"others": ("encoder.rel_embeddings.weight",)}, "in a way of its own (encoder.rel_embeddings.weight)"),
+    "nothing": ({}, "tiny works positions out in code of its own"),
+    "decoder": ({"kind": "decoder", "rotary": (TURNED,)}, "It looks back only"),
+}
+
+
+@pytest.mark.parametrize(("fields", "words"), SAID.values(), ids=SAID.keys())
+def test_what_a_model_holds_is_said(fields, words):
+    said = what_it_holds(holding(**fields))
+    assert words in said
+    assert ("looks back only" in said) == (fields.get("kind") == "decoder")

@@ -1,0 +1,238 @@
+"""Exported numbers are the view's own to the last bit, and a spreadsheet or a browser runs nothing in them."""
+
+import base64
+import csv
+import io
+import json
+import re
+
+import numpy as np
+import pytest
+
+from attention.codec import from_sqrt8
+from attention.tokens import TokenRow
+from attention.trace import ModelId
+from attention.view import View
+from tests.support.traces import HEADS, LAYERS, record, sentence_trace, translation_trace
+from viz import export
+from viz.components.standalone import standalone
+from viz.components.standalone.standalone import standalone_html
+from viz.export import TooLong, links_csv, strongest, weights_csv, weights_json
+from viz.inline import inline, quoted
+
+HOSTILE = "</script><script>window.pwned=1</script>"
+PIECES = ("[CLS]", "=1+1", "a,b", 'say "x"', HOSTILE, "-", "line\nbreak", "[SEP]")
+
+
+def hostile_trace():
+    """Tokens that a spreadsheet or a browser would read as more than text; 8 queries."""
+    length = len(PIECES)
+    words = (None, *range(length - 2), None)
+    row = TokenRow(PIECES, tuple(range(length)), words, (0,) * length, (None,) * length)
+    records = tuple(record(length, length, seed=70 + layer) for layer in range(LAYERS))
+    model = ModelId("evil/<b>", "abc123", "encoder", "TinyModel")
+    return sentence_trace(source=row, parts={"encoder": records}, model=model, text=f"@SUM(1) {HOSTILE}")
+
+
+def table_of(content):
+    """The caption and the rows of a CSV file, read as a spreadsheet does."""
+    assert content.startswith(b"\xef\xbb\xbf")
+    rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")))
+    blank = rows.index([])
+    return dict(rows[:blank]), rows[blank + 1 :]
+
+
+def test_csv_holds_every_bit_and_says_where_it_comes_from():
+    view = View(hostile_trace())
+    about, rows = table_of(weights_csv(view, 1, 2, base=1))
+    read = np.array([row[1:] for row in rows[1:]], dtype=np.float32)
+    assert np.array_equal(read, view.weights(1, 2))
+    assert (about["model"], about["revision"], about["layer"], about["head"]) == ("evil/<b>", "abc123", "2", "3")
+    assert (about["index_base"], about["special_tokens_shown"], about["part"]) == ("1", "yes", "encoder")
+
+
+def test_no_cell_is_a_formula():
+    view = View(hostile_trace())
+    for content in (weights_csv(view, 0, 0), links_csv(view)):
+        about, rows = table_of(content)
+        cells = [cell for row in rows for cell in row] + list(about.values())
+        assert not [cell for cell in cells if cell.lstrip().startswith(("=", "+", "-", "@"))]
+    assert rows[0][0] == "layer"
+    assert about["text"] == f"'@SUM(1) {HOSTILE}"
+    _, rows = table_of(weights_csv(view, 0, 0))
+    assert rows[0][1:] == ["[CLS]", "'=1+1", "a,b", 'say "x"', HOSTILE, "'-", "line\nbreak", "[SEP]"]
+
+
+def test_json_holds_every_bit_and_the_tokens_as_they_are():
+    view = View(translation_trace(), "cross", special=False, renormalise=True)
+    content = json.loads(weights_json(view, 0, 1))
+    assert np.array_equal(np.array(content["weights"], np.float32), view.weights(0, 1))
+    assert [token["text"] for token in content["keys"]] == ["play", "ing", "chess", "."]
+    about = content["caption"]
+    assert (about["part"], about["target"], about["layer"], about["head"]) == ("cross", "jouer", 0, 1)
+    assert about["rows_renormalised"] is True
+
+
+@pytest.mark.parametrize("count", [1, 5, 40, 10_000])
+def test_links_are_the_strongest_of_all(count, monkeypatch):
+    monkeypatch.setattr(export, "BLOCK", 24)  # several blocks of rows
+    view = View(hostile_trace())
+    maps = np.array([[view.weights(layer, head) for head in range(HEADS)] for layer in range(LAYERS)])
+    found = strongest(view, count)
+    assert len(found) == min(count, maps.size)
+    assert [link[0] for link in found] == np.sort(maps.reshape(-1))[::-1][:count].tolist()
+    assert all(maps[tuple(place)] == weight for weight, *place in found)
+
+
+def test_equal_links_come_in_reading_order():
+    trace = sentence_trace(parts={"encoder": (record(6, 6, heads=1, query=np.zeros((1, 6, 4), np.float32)),)})
+    assert [link[3:] for link in strongest(View(trace), 8)] == [(0, k) for k in range(6)] + [(1, 0), (1, 1)]
+
+
+def test_a_link_has_its_tokens_beside_its_positions():
+    view = View(hostile_trace())
+    _, rows = table_of(links_csv(view, 3, base=1))
+    weight, layer, head, query, key = strongest(view, 1)[0]
+    assert rows[1][:3] == [str(layer + 1), str(head + 1), str(query + 1)]
+    assert rows[1][3].lstrip("'") == PIECES[query]
+    assert rows[1][5].lstrip("'") == PIECES[key]
+    assert np.float32(rows[1][6]) == weight
+    assert len(rows) == 4
+
+
+def test_too_large_a_file_is_refused_with_a_way_out(monkeypatch):
+    view = View(hostile_trace())
+    monkeypatch.setattr(export, "MOST_CELLS", 63)
+    monkeypatch.setattr(export, "MOST_WEIGHTS", 100)
+    monkeypatch.setattr(standalone, "BYTES", 63)
+    monkeypatch.setattr(standalone, "HALVES", 63)
+    for make in (lambda: weights_csv(view, 0, 0), lambda: weights_json(view, 0, 0)):
+        with pytest.raises(TooLong, match=r"at most 63 weights; this map has 64\. Export the strongest"):
+            make()
+    with pytest.raises(TooLong, match=r"at most 100 weights; this text has 384"):
+        links_csv(view)
+    with pytest.raises(TooLong, match=r"save the trace"):
+        page_of(view)
+
+
+def test_what_is_written_into_a_script_cannot_end_it():
+    assert json.loads(quoted({"a": HOSTILE, "b": "\u2028<!--&"})) == {"a": HOSTILE, "b": "\u2028<!--&"}
+    for text in (quoted(HOSTILE), inline(f"x = '{HOSTILE}<!--'")):
+        assert "</" not in text
+        assert "<!--" not in text
+
+
+SELECTION = {
+    "layer": 1,
+    "head": 2,
+    "focus": 3,
+    "target": None,
+    "tab": "matrix",
+    "order": "layer",
+    "scale": "sqrt",
+    "filter": "all",
+    "pinned": [],
+}
+
+
+def page_of(view, script="export function mount() {}", style="", **selection):
+    """A page with the payload that the component reads."""
+    tokens = [{"text": c.text, "special": c.special, "segment": c.segment, "word": c.word} for c in view.queries]
+    payload = {
+        "version": 1,
+        "state": "ready",
+        "message": "",
+        "base": "/headlight/trace/x",
+        "view": "part=",
+        "model": {"name": view.trace.model.name, "revision": None, "kind": "encoder"},
+        "text": view.trace.text,
+        "pair": None,
+        "layers": view.layers,
+        "heads": view.heads,
+        "queries": tokens,
+        "keys": None,
+        "causal": False,
+        "direction": "encoder",
+        "measures": {"entropy": [], "distance": []},
+        "indexBase": 0,
+        "sampled": False,
+        "selection": {**SELECTION, **selection},
+    }
+    return standalone_html(view, payload, view.thumbnails(48), script, style)
+
+
+def embedded_in(page):
+    return json.loads(re.search(r'id="embedded">(.*?)</script>', page).group(1))
+
+
+def numbers_of(coded):
+    raw = base64.b64decode(coded["data"])
+    if coded["coding"] == "sqrt8":
+        return from_sqrt8(np.frombuffer(raw, "u1")).reshape(coded["shape"])
+    return np.frombuffer(raw, "<f2").astype(np.float32).reshape(coded["shape"])
+
+
+def test_a_page_holds_every_head_or_says_which():
+    view = View(hostile_trace())
+    embedded = embedded_in(page_of(view))
+    assert len(embedded["maps"]) == LAYERS * HEADS
+    assert np.abs(numbers_of(embedded["maps"]["1.2"]) - view.weights(1, 2)).max() < 5e-4
+    assert (embedded["payload"]["base"], embedded["payload"]["message"], embedded["rows"]) == ("", "", None)
+
+
+def test_a_long_text_keeps_the_heads_one_looks_at(monkeypatch):
+    view = View(hostile_trace())
+    monkeypatch.setattr(standalone, "HALVES", 0)
+    embedded = embedded_in(page_of(view))
+    assert {coded["coding"] for coded in embedded["maps"].values()} == {"sqrt8"}
+    assert np.abs(numbers_of(embedded["maps"]["0.1"]) - view.weights(0, 1)).max() < 0.004
+    monkeypatch.setattr(standalone, "BYTES", 2 * 64)
+    page = page_of(view, pinned=[[0, 0], [9, 9]])
+    embedded = embedded_in(page)
+    assert set(embedded["maps"]) == {"1.2", "0.0"}
+    assert embedded["rows"]["query"] == 3
+    assert np.abs(numbers_of(embedded["rows"]) - view.rows(3)).max() < 5e-4
+    assert "the maps of 2 of the 6 heads" in embedded["payload"]["message"]
+    assert "the maps of 2 of the 6 heads" in page.split("<footer>")[1]
+
+
+def test_a_page_names_its_source_as_text():
+    page = page_of(View(hostile_trace()))
+    assert "evil/&lt;b&gt;" in page
+    assert '<dt>Revision</dt><dd dir="auto">abc123</dd>' in page
+    assert page.count("</script") == 2
+    assert "window.pwned=1</script>" not in page
+
+
+@pytest.mark.parametrize("colour_scheme", ["light", "dark"])
+def test_a_page_opens_from_the_disk_and_answers(page, problems, tmp_path, colour_scheme):
+    from viz.components.explore.explore import script, style
+
+    problems.allow("machine: file:")
+    view = View(hostile_trace())
+    (tmp_path / "page.html").write_text(page_of(view, script(), style()), encoding="utf-8")
+    page.goto((tmp_path / "page.html").as_uri())
+    page.locator(".hl[data-painted='|1|2|3|matrix']").wait_for()
+    best = max(range(len(PIECES)), key=lambda key: view.weights(1, 2)[3, key])
+    sentence = page.locator("#view").inner_text()
+    assert f"({view.weights(1, 2)[3, best]:.2f})" in sentence
+    assert HOSTILE in sentence
+    assert page.evaluate("window.pwned === undefined")
+    page.get_by_role("button", name="a,b").first.click()
+    page.locator(".hl[data-painted='|1|2|2|matrix']").wait_for()
+
+
+def test_a_page_without_all_heads_still_answers_for_those_it_has(page, problems, tmp_path, monkeypatch):
+    from viz.components.explore.explore import script, style
+
+    problems.allow("machine: file:")
+    monkeypatch.setattr(standalone, "HALVES", 0)
+    monkeypatch.setattr(standalone, "BYTES", 2 * 64)
+    view = View(hostile_trace())
+    (tmp_path / "page.html").write_text(page_of(view, script(), style()), encoding="utf-8")
+    page.goto((tmp_path / "page.html").as_uri())
+    page.locator(".hl[data-painted='|1|2|3|matrix']").wait_for()
+    assert "the maps of 2 of the 6 heads" in page.locator("#view").inner_text()
+    page.get_by_role("button", name="a,b").first.click()
+    page.get_by_text("Open the text in Headlight to see the others.").wait_for()
+    assert f"({view.weights(1, 2)[2].max():.2f})" in page.locator("#view").inner_text()

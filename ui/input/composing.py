@@ -1,0 +1,36 @@
+"""The text box on every page: what it shows, and what happens when a text is to be read."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ui.run.refusals import say
+from ui.state.choice import Choice, fits
+from ui.state.examples import EXAMPLES
+from ui.state.session import FRESH, choose, current
+from viz.components.composer import composer
+
+KEY = "composer"
+
+
+def compose(choice: Choice, kind: str) -> None:
+    """Draw the text box for a model of that kind."""
+    takes_pair, takes_target = kind == "encoder", kind == "encoder-decoder"
+    data = composer.payload(choice.text, choice.pair, choice.target, takes_pair, takes_target, EXAMPLES)
+    composer.mount(data, KEY, _submitted)
+    if not fits(choice):
+        say(
+            "This text is too long for a link: a copied link shows the settings only. Save the trace to share it.",
+            "status",
+        )
+
+
+def _submitted() -> None:
+    value = st.session_state[KEY].submitted
+    if not isinstance(value, dict) or not all(isinstance(value.get(name), str) for name in ("text", "pair", "target")):
+        return
+    # Half a character, as broken copying leaves it, cannot stand in an address; it is shown as the mark for one.
+    value = {name: text.encode("utf-8", "replace").decode() for name, text in value.items()}
+    before = current()
+    same = (value["text"], value["pair"], value["target"]) == (before.text, before.pair, before.target)
+    choose(**({} if same else FRESH), text=value["text"], pair=value["pair"], target=value["target"])

@@ -1,0 +1,63 @@
+"""One head among many on a map: the reader's where one is chosen, else the one with the largest number."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from attention.mask import Array
+from ui.state.choice import Choice
+from ui.state.session import choose
+from viz.figures import head_map
+
+
+def head_of(choice: Choice, values: Array) -> tuple[int, int]:
+    """The chosen (layer, head) where the map has it, else that of the largest of ``values`` (layer, head).
+
+    >>> head_of(Choice(layer=7, head=0), np.array([[0.1, 0.3, 0.2]]))
+    (0, 1)
+    """
+    layers, heads = values.shape
+    if choice.layer is not None and choice.head is not None and choice.layer < layers and choice.head < heads:
+        return choice.layer, choice.head
+    layer, head = np.unravel_index(int(values.argmax()), values.shape)
+    return int(layer), int(head)
+
+
+def head_name(layer: int, head: int, base: int) -> str:
+    """A head in a sentence; layers and heads are counted from ``base``.
+
+    >>> head_name(2, 0, 1)
+    'layer 3 · head 1'
+    """
+    return f"layer {layer + base} · head {head + base}"
+
+
+def rank_of(values: Array, layer: int, head: int) -> str:
+    """How a head stands among all.
+
+    >>> rank_of(np.array([[0.1, 0.3, 0.2]]), 0, 2)
+    '1 of 3 heads gives more'
+    """
+    more = int((values > values[layer, head]).sum())
+    if more:
+        return many_do(more, values.size, "gives", "give", "more")
+    if values.size == 1:
+        return "the model's only head"
+    return "more than any other head" if (values == values[layer, head]).sum() == 1 else "no other head gives more"
+
+
+def many_do(many: int, size: int, does: str, do: str, what: str) -> str:
+    """How many heads do something.
+
+    >>> many_do(1, 12, "gives", "give", "more"), many_do(0, 12, "gives", "give", "more")
+    ('1 of 12 heads gives more', '0 of 12 heads give more')
+    """
+    return f"{many} of {size} heads {does if many == 1 else do} {what}"
+
+
+def keep_head(key: str) -> None:
+    """In the callback of the map drawn under ``key``: the head that was clicked becomes the chosen one."""
+    picked = head_map.picked(st.session_state[key])
+    if picked is not None:
+        choose(layer=picked[0], head=picked[1])

@@ -1,0 +1,79 @@
+"""Which model reads: a few good ones by name, any hub id, any folder the operator allows."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from inference.catalogue.listing import ModelCard
+from ui.run.refusals import say
+from ui.run.shelf import backend
+from ui.state.choice import Choice
+from ui.state.session import FRESH, NEW_MODEL, choose, current
+
+MODEL, REVISION = "pick_model", "pick_revision"
+KINDS = "kinds_seen"  # what each model turned out to be, in this session
+
+
+def pick(choice: Choice) -> None:
+    """The model's select box and its revision."""
+    cards = {card.id: card for card in backend().models()}
+    names = list(cards) if choice.model in cards else [*cards, choice.model]
+    st.session_state[MODEL] = choice.model
+    st.selectbox(
+        "Model",
+        names,
+        key=MODEL,
+        format_func=lambda name: _label(cards, name),
+        accept_new_options=True,
+        on_change=_picked,
+        help="Pick one, or type the id of any model of the Hugging Face hub, such as google-bert/bert-base-cased, "
+        "or a folder that this app's operator allows. Weights are read from safetensors or GGUF files only.",
+    )
+    card = cards.get(choice.model)
+    if card is not None:
+        # A local model's summary quotes its own files, so it is shown as text.
+        say(card.summary, role="status")
+    if card is None or not (card.embedded or card.local):
+        st.session_state[REVISION] = choice.revision
+        st.text_input(
+            "Revision",
+            key=REVISION,
+            placeholder="main",
+            on_change=lambda: choose(**FRESH, revision=st.session_state[REVISION].strip()),
+            help="A branch, a tag or a commit of the model's repository; empty means main.",
+        )
+
+
+def kind_of(choice: Choice) -> str:
+    """The kind of the chosen model, as far as it is known before it is loaded; what is not known may be an encoder."""
+    card = next((card for card in backend().models() if card.id == choice.model), None)
+    return seen_kind(choice.model, card) or "encoder"
+
+
+def seen_kind(model: str, card: ModelCard | None) -> str | None:
+    """What a model turned out to be in this session, else what its card says; None where nobody knows yet."""
+    seen: dict[str, str] = st.session_state.setdefault(KINDS, {})
+    return seen.get(model, card.kind if card is not None else None)
+
+
+def saw(model: str, kind: str) -> None:
+    """Remember what a model turned out to be; draw the page again when the text box was made for another kind."""
+    seen: dict[str, str] = st.session_state.setdefault(KINDS, {})
+    before = kind_of(current())
+    seen[model] = kind
+    if model == current().model and before != kind:
+        st.rerun()
+
+
+def _label(cards: dict[str, ModelCard], name: str) -> str:
+    card = cards.get(name)
+    if card is None:
+        return name
+    size = "" if card.downloaded or card.size_bytes is None else f" · {card.size_bytes / 1e6:,.0f} MB"
+    return f"{card.title}{size}"
+
+
+def _picked() -> None:
+    name = (st.session_state[MODEL] or "").strip()
+    if name and name != current().model:
+        choose(**NEW_MODEL, model=name, revision="")

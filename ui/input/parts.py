@@ -1,0 +1,43 @@
+"""Which of a model's attentions is shown, for models that have several; and what a model cannot show."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attention.trace import Trace
+from ui.run.refusals import say
+from ui.run.shelf import Look
+from ui.state.choice import Choice
+from ui.state.session import UNSELECTED, choose
+
+KEY = "pick_part"
+NAMES = {
+    "encoder": "Encoder: source looks at source",
+    "decoder": "Decoder: target looks back at target",
+    "cross": "Cross: target looks at source",
+}
+HELP = (
+    "A translation model reads the source with its encoder and writes the target with its decoder, which looks back at"
+    " what it has written and across at the source."
+)
+
+
+def pick_part(choice: Choice, trace: Trace, look: Look) -> None:
+    """Draw the choice where there is one."""
+    if len(trace.parts) > 1:
+        st.session_state[KEY] = look.part or trace.part
+        st.radio(
+            "Attention",
+            list(trace.parts),
+            key=KEY,
+            format_func=NAMES.get,
+            horizontal=True,
+            on_change=lambda: choose(**UNSELECTED, part=st.session_state[KEY]),
+            help=HELP,
+        )
+    if not trace.has_qkv(look.part or None):
+        say(
+            f"{trace.model.architecture} computes attention in its own way: its maps are shown as it reports them; "
+            "queries, keys and values are not available for it.",
+            role="status",
+        )

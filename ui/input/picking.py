@@ -1,0 +1,23 @@
+"""One control for one of a page's own options: it shows what is chosen; what is chosen in it goes into the address."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from ui.state.options import choose_own, own
+
+
+def control(kind: type[Any], name: str, widget: Any, label: str, *given: Any, **more: Any) -> Any:
+    """Draw ``widget``, a method of st or of a column, for the field ``name`` of the options ``kind``.
+
+    ``shown`` replaces the option's value where the page settled on another one. Returns what the widget returns.
+    """
+    key = f"{kind.__name__.lower()}_{name}"
+    st.session_state[key] = more.pop("shown", getattr(own(kind), name))
+
+    def keep() -> None:
+        choose_own(kind, **{name: st.session_state[key]})
+
+    return widget(label, *given, key=key, on_change=keep, **more)

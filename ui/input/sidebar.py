@@ -1,0 +1,72 @@
+"""The sidebar: which model reads, how its maps are looked at, and saved traces."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ui.input.models import pick
+from ui.run.refusals import say
+from ui.run.shelf import shelf
+from ui.state.choice import Choice
+from ui.state.session import NEW_MODEL, choose
+
+UPLOAD, PROBLEM = "opened_file", "open_problem"
+
+WORDS = (
+    "Pieces of a word are merged: attention to a word is the sum over its pieces, "
+    "attention from it the mean over them (arXiv:1906.04341)."
+)
+SPECIAL = "Show the tokens that the tokenizer adds, such as [CLS] and [SEP]. Much attention often rests on them."
+RENORMALISE = (
+    "On: with special tokens hidden, each row is scaled to sum to one again, so weights compare among the words. "
+    "Off: weights stay the model's own, and a row sums to what was not given to the hidden tokens."
+)
+RENORMALISED = "Special tokens are hidden; each row is scaled to sum to one over what is left."
+NOT_RENORMALISED = "Special tokens are hidden; weights are the model's own, so rows sum to less than one."
+COUNT = "Papers often count layers and heads from 1; the code, BertViz and this app's links count from 0."
+
+
+def sidebar(choice: Choice) -> None:
+    """Draw it."""
+    pick(choice)
+    _switch("Whole words", "words", choice.words, WORDS)
+    _switch("Special tokens", "special", choice.special, SPECIAL)
+    _switch("Rows sum to one again", "renormalise", choice.renormalise, RENORMALISE, disabled=choice.special)
+    if choice.words:
+        st.caption("Words: attention to a word is the sum over its pieces, from it the mean over them.")
+    if not choice.special:
+        st.caption(RENORMALISED if choice.renormalise else NOT_RENORMALISED)
+    _switch("Count from 1", "count", bool(choice.count), COUNT)
+    with st.expander("Saved traces"):
+        st.file_uploader(
+            "Open a saved trace",
+            type="safetensors",
+            key=UPLOAD,
+            on_change=_open,
+            help="A file saved here with “Save the trace”: a text as a model read it, to be looked at again anywhere.",
+        )
+        for sentence in st.session_state.pop(PROBLEM, []):
+            say(sentence)
+        if choice.opened:
+            st.button("Close the file", on_click=choose, kwargs=NEW_MODEL, help="Back to the text above")
+
+
+def _switch(label: str, field: str, value: bool, help_text: str, *, disabled: bool = False) -> None:
+    key = f"switch_{field}"
+    st.session_state[key] = value
+    kind = int if field == "count" else bool
+    change = lambda: choose(**{field: kind(st.session_state[key])})  # noqa: E731  (a widget's callback)
+    st.checkbox(label, key=key, help=help_text, on_change=change, disabled=disabled)
+
+
+def _open() -> None:
+    uploaded = st.session_state[UPLOAD]
+    if uploaded is None:
+        return
+    try:
+        trace = shelf().open(uploaded.getvalue())
+    except ValueError as error:
+        st.session_state[PROBLEM] = [str(error)]
+        return
+    changes = {"text": trace.text, "pair": trace.pair or "", "target": trace.target_text or ""}
+    choose(**{**NEW_MODEL, **changes, "opened": trace.id})

@@ -1,0 +1,190 @@
+"""Do explanations agree? The page's options, its figure, and the sentences made from its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+from scipy.stats import spearmanr
+
+from attention.agreement import apart, mean_maps, rollout, shares, with_residual
+from attention.mask import Array
+from attention.trace import Trace
+from attention.view import Cell, View
+from ui.input.picking import control
+from ui.pages.agreement.ways import EFFECT, Question, Ways, ask
+from ui.run.reading import request_of
+from ui.run.refusals import say
+from ui.show.csv_table import csv_table
+from ui.show.numbers import small
+from ui.show.saving import save
+from ui.state.choice import Choice
+from ui.state.examples import example_of
+from ui.state.selection import select
+from ui.state.session import choose
+from viz.components.matrices.matrices import mount, picked
+from viz.components.strip.strip import Chip
+from viz.components.strip.strip import mount as mount_strip
+from viz.components.strip.strip import picked as picked_chip
+from viz.sheets.agreement import sheets
+
+STRIP, FIGURE = "agreement_strip", "agreement_figure"
+WAYS = "agreement_ways"
+NUMBERED = 24  # words up to which every share is printed
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What this page lets its reader choose."""
+
+    itself: bool = False  # the focus word counts among the words that matter
+
+
+def focus_of(choice: Choice, view: View) -> tuple[int, list[str]]:
+    """The word asked about, as a cell of the view: the reader's, the example's, or that of the strongest
+    link; in a model that looks back only, the last one."""
+    if view.causal and choice.focus is None:  # what comes later cannot matter, so the last word has the most to tell
+        return len(view.keys) - 1, []
+    selection, notes = select(choice, view, example_of(choice.text, choice.pair))
+    return int(selection["focus"]), [note for note in notes if "“focus”" in note]
+
+
+def words_of(view: View, focus: int, options: Agreement, special: bool) -> list[int]:
+    """The cells that may matter: those shown, the focus itself only where the reader counts it."""
+    return [
+        at
+        for at, cell in enumerate(view.keys)
+        if (special or not cell.special) and (options.itself or at != focus) and (at <= focus or not view.causal)
+    ]
+
+
+def pick_focus(view: View, focus: int, sizes: dict[int, float]) -> None:
+    """The sentence as chips, shaded by the causal effect of each word where it is known; a click picks another word."""
+    most = max(sizes.values(), default=0.0) or 1.0
+    chips = [
+        Chip(
+            cell.text,
+            shade=sizes[at] / most if at in sizes else None,
+            mark="chosen" if at == focus else "",
+            special=cell.special,
+            title=f"left out: {sizes[at]:.3f}" if at in sizes else "",
+        )
+        for at, cell in enumerate(view.keys)
+    ]
+    mount_strip(chips, STRIP, title="Click the word to ask about", on_pick=lambda: _set(view, picked_chip(STRIP)))
+
+
+def _set(view: View, cell: int | None) -> None:
+    if cell is not None and cell < len(view.keys):
+        choose(focus=view.keys[cell].pieces[0])
+
+
+def answers(choice: Choice, trace: Trace, view: View, focus: int, words: Sequence[int]) -> Ways:
+    """All ways asked about the focus word."""
+    runs = tuple(view.keys[at].pieces for at in words)
+    return ask(Question(trace, request_of(choice), view.keys[focus].pieces, runs))
+
+
+def ranks(rows: Array) -> Array:
+    """Spearman's rank correlation of every pair of rows (way, word), (way, way); no number for a row of equals.
+
+    >>> ranks(np.array([[1.0, 2.0, 3.0], [10.0, 20.0, 90.0], [3.0, 2.0, 1.0]])).round(6).tolist()
+    [[1.0, 1.0, -1.0], [1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]]
+    """
+    found = np.full((len(rows), len(rows)), np.nan)
+    for one, left in enumerate(rows):
+        for other, right in enumerate(rows):
+            if np.ptp(left) > 0 and np.ptp(right) > 0:
+                found[one, other] = spearmanr(left, right).statistic
+    return found
+
+
+def figure(ways: Ways, view: View, focus: int, words: Sequence[int]) -> None:
+    """The sentence of truth, then words by ways and ways by ways."""
+    cells = [view.keys[at] for at in words]
+    rows = np.stack([way.sizes for way in ways.found])
+    names = [way.name for way in ways.found]
+    agreement = ranks(rows)
+    say(_verdict(names, rows, agreement, cells, view.keys[focus]), role="status")
+    marked = [at for at, name in enumerate(names) if name == EFFECT]
+    by_word, by_way = sheets(names, [cell.text for cell in cells], shares(rows), agreement, marked)
+    numbers = True if len(cells) <= NUMBERED else None
+    mount([by_word], FIGURE, on_pick=lambda: _picked(view, words), numbers=numbers)
+    mount([by_way], WAYS)
+    st.caption(
+        "First: rows are ways of asking, columns words; more colour means a larger share of that row. Second: one cell"
+        " is one pair of ways, the framed row and column the causal effect. Click a word's column to ask about it."
+        " Hover shows all digits."
+    )
+    save(
+        "Save the table",
+        table(ways, cells),
+        "headlight-agreement.csv",
+        "Every word's size and share by every way as CSV, all digits",
+    )
+
+
+def _picked(view: View, words: Sequence[int]) -> None:
+    place = picked(FIGURE)
+    if place is not None and place[2] < len(words):
+        _set(view, words[place[2]])
+
+
+def _verdict(names: Sequence[str], rows: Array, agreement: Array, cells: Sequence[Cell], focus: Cell) -> str:
+    """Which word matters most by leaving words out, and who agrees."""
+    if EFFECT not in names:
+        return f"{len(names)} ways were asked about “{focus.text}”; the causal effect is not among them."
+    effect = names.index(EFFECT)
+    best = int(rows[effect].argmax())
+    sentence = (
+        f"Without “{cells[best].text}” the vector of “{focus.text}” changes most"
+        f" (1 − cosine = {small(rows[effect, best])})."
+    )
+    with_effect = {
+        name: float(value)
+        for name, value in zip(names, agreement[effect], strict=True)
+        if name != EFFECT and np.isfinite(value)
+    }
+    if not with_effect:
+        return sentence
+    closest, farthest = max(with_effect, key=with_effect.__getitem__), min(with_effect, key=with_effect.__getitem__)
+    attention = f"; attention: {with_effect['Attention']:.2f}" if "Attention" not in (closest, farthest) else ""
+    top = sum(int(row.argmax()) == best for row in rows) - 1
+    return (
+        f"{sentence} Of {len(cells)} words, {top} of the other {len(names) - 1} ways put the same one first. The order"
+        f" of {closest.lower()} agrees best with leaving words out (rank correlation {with_effect[closest]:.2f}),"
+        f" that of {farthest.lower()} least ({with_effect[farthest]:.2f}{attention})."
+    )
+
+
+def collapse(trace: Trace) -> None:
+    """How much rollout still tells words apart, in a sentence."""
+    maps = mean_maps(trace)
+    say(
+        f"Rollout's rows differ by {apart(rollout(with_residual(maps))):.2f} from word to word (total variation, 0"
+        f" alike, 1 disjoint); those of the last layer's attention by {apart(maps[-1]):.2f}. The lower it is, the less"
+        " a row says about its own word.",
+        role="status",
+    )
+
+
+def count_itself() -> None:
+    """Whether the focus word is among the words that matter."""
+    control(
+        Agreement,
+        "itself",
+        st.toggle,
+        "Count the word itself",
+        help="Off: what do the other words matter to it? On: its own share is a column too; ways that follow the"
+        " residual stream give it much.",
+    )
+
+
+def table(ways: Ways, cells: Sequence[Cell]) -> str:
+    """Sizes and shares of every word by every way as CSV."""
+    names = ["word", *(f"{way.name}{suffix}" for way in ways.found for suffix in ("", ", share of the row"))]
+    columns = [column for way in ways.found for column in (way.sizes, shares(way.sizes))]
+    rows = [[cell.text, *(float(column[at]) for column in columns)] for at, cell in enumerate(cells)]
+    return csv_table(names, rows)

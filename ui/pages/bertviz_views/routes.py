@@ -1,0 +1,59 @@
+"""BertViz's views as documents of their own, in a sandbox that reaches neither the app nor the network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from attention.trace import Trace
+from ui.routes.traces import FOREVER, BadRequest, head_of, served
+from ui.run.shelf import Look, shelf
+from viz.bertviz.budget import too_long
+from viz.bertviz.neuron import neuron_html
+from viz.bertviz.vendor import policy, vendor
+from viz.bertviz.views import head_html, model_html
+
+PREFIX = "/headlight/bertviz"
+VENDOR = "/headlight/vendor"
+KINDS: dict[str, Callable[..., str]] = {"head": head_html, "model": model_html, "neuron": neuron_html}
+
+
+def document(request: Request) -> Response:
+    """One view of one trace; refused in a sentence beyond the length that BertViz can draw."""
+    return served(request, lambda trace, look: _document(trace, look, request))
+
+
+def _document(trace: Trace, look: Look, request: Request) -> Response:
+    kind = request.path_params["kind"]
+    if kind not in KINDS:
+        raise BadRequest(f"There is no BertViz view “{kind[:20]}”; there are {', '.join(KINDS)}.")
+    view = shelf().view(trace, look)
+    sentence = too_long(kind, view)
+    if sentence is not None:
+        raise BadRequest(sentence)
+    layer, head = head_of(request, view)
+    options: dict[str, Any] = {"prefix": VENDOR, "dark": request.query_params.get("dark") == "1"}
+    options |= {"head": {"layer": layer, "heads": [head]}, "model": {}, "neuron": {"layer": layer, "head": head}}[kind]
+    try:
+        headers = {**FOREVER, "Content-Security-Policy": policy(request.headers.get("host", ""), VENDOR)}
+    except ValueError as error:
+        raise BadRequest(str(error)) from error
+    return Response(KINDS[kind](view, **options), media_type="text/html", headers=headers)
+
+
+def script(request: Request) -> Response:
+    """A script that the documents use."""
+    try:
+        content = vendor(request.path_params["name"])
+    except KeyError:
+        return PlainTextResponse("There is no such script.", 404)
+    return Response(content, media_type="text/javascript", headers=FOREVER)
+
+
+def routes() -> list[Route]:
+    """The routes, for the app."""
+    return [Route(f"{PREFIX}/{{trace}}/{{kind}}", document), Route(f"{VENDOR}/{{name}}", script)]

@@ -1,0 +1,158 @@
+"""What n² costs here: shares by formula at once, time and memory when the reader asks for them to be measured."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from attention.complexity import Sizes, fit
+from inference.questions.anatomy import Build, Stack
+from inference.questions.cost import Cost, Measured
+from ui.pages.block.plan import amount
+from ui.run.refusals import say
+from ui.run.shelf import backend
+from ui.run.stoppable import stoppable
+from ui.show.chart import CONFIG, theme
+from ui.show.saving import save
+from viz.figures.cost import memory, seconds, shares
+
+SHORTEST, MOST = 16, 32768  # tokens
+LONGEST_PASS = 1.0  # seconds that a pass of the next length may be expected to take
+AGAIN = "cost_again"  # in the session, by model: the number of the measurement that is shown
+
+
+def lengths(limit: int) -> list[int]:
+    """Lengths to measure: from SHORTEST up to the limit, each about √2 times the one before.
+
+    >>> lengths(100)
+    [16, 23, 32, 45, 64, 91, 100]
+    """
+    most = min(limit, MOST)
+    steps = (round(SHORTEST * 2 ** (at / 2)) for at in range(40))
+    return sorted({*(n for n in steps if n < most), most})
+
+
+def expected(done: Sequence[Measured], tokens: int) -> float:
+    """Seconds that a pass of the next length may take, at worst: as if all of it grew with n²."""
+    return done[-1].busy * (tokens / done[-1].tokens) ** 2 if done else 0.0
+
+
+def sizes_of(stack: Stack) -> Sizes:
+    """One layer's sizes for the formulas."""
+    heads, forward = stack.attention, stack.feed_forward
+    width = forward.inputs if forward else heads.heads * heads.width
+    return Sizes(
+        width=width,
+        heads=heads.heads,
+        kv_heads=heads.kv_heads,
+        head_width=heads.width,
+        value_width=heads.value_width,
+        hidden=forward.hidden if forward else 0,
+        gated=bool(forward and forward.gated),
+        experts_used=forward.experts_used if forward else 1,
+    )
+
+
+def map_bytes(build: Build, tokens: int) -> float:
+    """Bytes of every attention map of a model for texts of that length on either side."""
+    looks = [(stack.layers, heads.heads) for stack in build.stacks for heads in (stack.attention, stack.cross) if heads]
+    return float(sum(4 * layers * heads * tokens**2 for layers, heads in looks))
+
+
+def costs(build: Build, model: str, revision: str | None, tokens: int) -> None:
+    """The whole section: by formula, then measured. Raises Refusal for a length that the model fails on."""
+    stack = build.stacks[0]
+    sizes = sizes_of(stack)
+    share = sizes.pairs(np.array([float(tokens)]))[0]
+    rest = (sizes.projections(np.array([float(tokens)])) + sizes.feed_forward(np.array([float(tokens)])))[0]
+    layer = "a layer" if len(build.stacks) == 1 else f"a layer of the {stack.part}"
+    say(
+        f"By formula, for this text of {amount(tokens, 'token')} {share / (share + rest):.1%} of {layer}'s operations "
+        f"are spent on pairs of tokens. At n = {sizes.pairs_meet_feed_forward:,.0f} the pairs cost as much as the "
+        f"feed-forward part, at n = {sizes.pairs_meet_rest:,.0f} as much as all the rest of the layer.",
+        "status",
+    )
+    longest = int(max(100_000, 3 * sizes.pairs_meet_rest))
+    st.plotly_chart(shares(sizes, longest, tokens, theme()), theme=None, config=CONFIG, key="cost_shares")
+    st.caption(
+        "Dotted: this text. Dashed: where the pairs cost as much as all the rest. One layer, two operations for each "
+        "number multiplied and added: 4 · n² · h · d_k for the pairs of tokens, "
+        "2 · n for each weight of the matrices. What softmax, norms and additions cost is left out; so is the saving "
+        "of a mask or a window."
+    )
+    measure(build, model, revision)
+
+
+def measure(build: Build, model: str, revision: str | None) -> None:
+    """A button that begins; then length after length, each kept by the backend, and what they say."""
+    number = st.session_state.setdefault(AGAIN, {}).get((model, revision))
+    st.button(
+        "Measure here, now" if number is None else "Measure again",
+        key="cost_measure",
+        on_click=_begin,
+        args=(model, revision),
+        help="Runs the model itself on texts of growing length, from 16 tokens to its limit or one second a pass.",
+    )
+    if number is None:
+        return
+    wanted, done = lengths(build.limit), []
+    for at in stoppable(f"cost:{model}:{revision}:{number}", len(wanted), "Measuring"):
+        if expected(done, wanted[at]) <= LONGEST_PASS:
+            asked = Cost(model=model, revision=revision, tokens=wanted[at], again=number)
+            done.append(backend().inspect(asked))
+    if done:
+        _measured(build, done)
+
+
+def _begin(model: str, revision: str | None) -> None:
+    """Answers are kept, so that a new measurement needs a number of its own, in this session and in others."""
+    st.session_state[AGAIN][model, revision] = secrets.randbits(31)
+
+
+def _measured(build: Build, done: Sequence[Measured]) -> None:
+    """What was measured, as a sentence, two figures and a table."""
+    n = np.array([float(one.tokens) for one in done])
+    busy = np.array([one.busy for one in done])
+    fitted = fit(n, busy) if len(n) >= 4 and busy.min() > 0 else None
+    first, last = done[0], done[-1]
+    text = (
+        f"Measured here, now, with {amount(last.threads, 'thread')}: {1e3 * first.busy:.1f} ms of processor time "
+        f"for {first.tokens} tokens, {1e3 * last.busy:.1f} ms for {last.tokens:,} (the fastest pass by the clock took "
+        f"{1e3 * last.best:.1f} ms): {last.tokens / first.tokens:.3g} times the tokens take "
+        f"{last.busy / max(first.busy, 1e-9):.3g} times as long."
+    )
+    if fitted is not None:
+        text += f" Fitted: {1e3 * fitted.a:.3g} ms + {1e3 * fitted.b:.3g} ms · n + {1e6 * fitted.c:.3g} µs · n²."
+        text += f" The part in n² overtakes the part in n at n ≈ {fitted.meet:,.0f}." if fitted.meet else ""
+    maps = map_bytes(build, last.tokens)
+    text += (
+        f" All attention maps of {last.tokens:,} tokens would take {maps / 1e6:,.1f} MB; the pass's own tensors took "
+        f"{last.peak_bytes / 1e6:,.1f} MB at most at one time."
+    )
+    say(text, "status")
+    left, right = st.columns(2)
+    left.plotly_chart(seconds(n, busy, fitted, theme()), theme=None, config=CONFIG, key="cost_seconds")
+    peak = np.array([float(one.peak_bytes) for one in done])
+    kept = np.array([map_bytes(build, one.tokens) for one in done])
+    right.plotly_chart(memory(n, peak, kept, theme()), theme=None, config=CONFIG, key="cost_memory")
+    st.caption(
+        "Dots: measured on this machine, the mean of several passes over random tokens (of one, where it takes long), "
+        "processor time of the computing thread. Line: the curve with the least relative error. Where the measured "
+        "memory grows with n only, the attention was computed in pieces that are never all kept "
+        "([arXiv:2205.14135](https://arxiv.org/abs/2205.14135))."
+    )
+    table = pd.DataFrame(
+        {
+            "tokens": [one.tokens for one in done],
+            "processor milliseconds": [1e3 * one.busy for one in done],
+            "fastest by the clock": [1e3 * one.best for one in done],
+            "passes": [len(one.seconds) for one in done],
+            "bytes of tensors": [one.peak_bytes for one in done],
+            "bytes of all maps": [int(map_bytes(build, one.tokens)) for one in done],
+        }
+    )
+    save("Save as CSV", table.to_csv(index=False), "cost.csv", "What was measured")

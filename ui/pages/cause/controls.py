@@ -1,0 +1,137 @@
+"""How edits are chosen: by clicks on the map and in the sentence, by whole layers, from a list, and typed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from attention.cause import Set
+from attention.edits import Ablate, Cut, Edit, Hide, Uniform, pack
+from attention.view import Cell, View
+from ui.input.picking import control
+from ui.pages.cause.watch import CLICKS, Cause
+from ui.removing.edits import NOTHING, Head, at_token, keep_only, swapped, toggled, told
+from ui.removing.listed import listed_and_typed
+from ui.state.choice import Choice
+from ui.state.options import choose_own, own
+from ui.state.session import choose
+from viz.components.strip.strip import Chip, mount
+from viz.components.strip.strip import picked as picked_chip
+
+STRIP = "cause_strip"
+
+
+def put(edits: Set) -> None:
+    """Keep these edits, in the link too."""
+    choose_own(Cause, edits=pack(edits) or NOTHING)
+
+
+def head_picked(options: Cause, edits: Set, place: Head) -> None:
+    """A click on the map: the head is selected on all pages, and removed or made even where that is what clicks do."""
+    choose(layer=place[0], head=place[1])
+    if options.clicking in ("ablate", "uniform"):
+        put(toggled(edits, [(Ablate if options.clicking == "ablate" else Uniform)(*place)]))
+
+
+def pick_clicks(view: View, options: Cause, base: int) -> None:
+    """What a click does, and for hidden words in which layers."""
+    control(
+        Cause,
+        "clicking",
+        st.segmented_control,
+        "A click shall",
+        list(CLICKS),
+        format_func=CLICKS.get,
+        required=True,
+        help="Heads are clicked on the map. For a look that is cut, click the head, then the word that looks and the"
+        " word it shall no longer see. A hidden word is seen by nothing.",
+    )
+    if options.clicking == "hide":
+        control(
+            Cause,
+            "where",
+            st.selectbox,
+            "Hidden in",
+            [None, *range(view.layers)],
+            format_func=lambda layer: "every layer" if layer is None else f"layer {layer + base}",
+            help="In every layer is as if the word were not there for the others.",
+        )
+
+
+def pick_words(view: View, options: Cause, edits: Set, head: Head) -> None:
+    """The sentence as chips; what is hidden or cut is marked."""
+    hidden = {at_token(view, edit.key) for edit in edits if isinstance(edit, Hide)}
+    cut = {at_token(view, edit.key) for edit in edits if isinstance(edit, Cut)}
+    looking = {at_token(view, edit.query) for edit in edits if isinstance(edit, Cut)}
+    if options.clicking == "cut" and options.looks is not None:
+        looking.add(at_token(view, options.looks))
+    chips = [
+        Chip(
+            cell.text, special=cell.special, mark=_mark(at, hidden, cut, looking), label="not seen" if at in cut else ""
+        )
+        for at, cell in enumerate(view.keys)
+    ]
+    picks = {"cut": "Click the word that looks", "hide": "Click a word to hide it"}
+    title = picks.get(options.clicking, "The sentence")
+    if options.clicking == "cut" and options.looks is not None:
+        title = "Now click the word that it shall not see"
+    picking = options.clicking in ("cut", "hide")
+    mount(chips, STRIP, title=title, on_pick=(lambda: _word(view, options, edits, head)) if picking else None)
+
+
+def _mark(at: int, hidden: set[int], cut: set[int], looking: set[int]) -> str:
+    return "removed" if at in hidden else "chosen" if at in looking else "target" if at in cut else ""
+
+
+def _word(view: View, options: Cause, edits: Set, head: Head) -> None:
+    at = picked_chip(STRIP)
+    if at is None or at >= len(view.keys):
+        return
+    cell = view.keys[at]
+    if options.clicking == "hide":
+        layers = range(view.layers) if options.where is None else [options.where]
+        put(toggled(edits, [Hide(layer, key) for layer in layers for key in range(*cell.pieces)]))
+    elif options.looks is None:
+        choose_own(Cause, looks=cell.pieces[0])
+    else:
+        looks = view.queries[max(0, at_token(view, options.looks))]
+        choose_own(Cause, looks=None)
+        put(toggled(edits, _cuts(head, looks, cell)))
+
+
+def _cuts(head: Head, query: Cell, key: Cell) -> list[Edit]:
+    return [Cut(*head, one, other) for one in range(*query.pieces) for other in range(*key.pieces)]
+
+
+def more(edits: Set, places: Sequence[Head], head: Head, choice: Choice) -> None:
+    """Whole layers, the list of what is removed, and edits as typed: what is rarely needed, folded."""
+    with st.expander("All that is removed"):
+        row = st.container(horizontal=True)
+        layer = head[0]
+        mine = [Ablate(*place) for place in places if place[0] == layer]
+        for label, after, hint in (
+            (
+                "Remove the layer",
+                toggled(edits, mine),
+                f"All heads of layer {layer + choice.count}, the selected head's",
+            ),
+            ("Keep only the layer", keep_only(layer, places), "All heads of all other layers are removed"),
+            ("Swap removed and kept", swapped(edits, places), "Keep only the heads that are removed now"),
+            ("Put all back", (), "Nothing is removed"),
+        ):
+            row.button(label, on_click=put, args=(after,), help=hint)
+        names = [told(edit, choice.count) for edit in edits]
+        listed_and_typed(
+            Cause,
+            edits,
+            names,
+            "a3-1: no head 3-1. u3-1: head 3-1 looks evenly. c3-1-8-2: there token 8 does not see token 2. h3-2:"
+            " nothing sees token 2 in layer 3. m3-2: its value is zero there. Counted from 0, with commas.",
+        )
+
+
+def clear() -> None:
+    """A button that puts everything back, where edits do not fit the text or the model."""
+    if own(Cause).edits:
+        st.button("Put all back", key="cause_clear", on_click=put, args=((),), help="Nothing is removed")

@@ -1,0 +1,160 @@
+"""Does this head matter? What the page draws: the answer before and after, every head's effect, and chance."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from attention.cause import random_sets
+from attention.edits import Ablate, Uniform
+from inference.questions.effects import Effect
+from ui.pages.cause.case import Case
+from ui.pages.cause.controls import head_picked
+from ui.removing.chance import RANDOM_SETS, SEED
+from ui.removing.edits import in_words
+from ui.run.refusals import say
+from ui.show.chart import CONFIG, theme
+from ui.show.csv_table import csv_table
+from ui.show.numbers import small
+from ui.show.saving import save
+from viz.figures.bars import bars
+from viz.figures.head_map import head_map, picked
+from viz.figures.head_marks import mark_heads
+from viz.figures.random_sets import random_sets as random_figure
+
+ALL = "cause_all"
+
+
+def one_at_a_time(case: Case) -> None:
+    """Every head's effect as a map on which heads are picked."""
+    places = case.places
+    found = case.watch.changes([(Ablate(*place),) for place in places], case.tokens, "Removing every head in turn")
+    if not len(found):
+        return
+    found = case.watch.effects(found)
+    changes = np.full((case.view.layers, max(head for _, head in places) + 1), np.nan, np.float32)
+    for place, change in zip(places, found, strict=False):
+        changes[place] = change
+    sizes = np.abs(found)
+    most = places[int(sizes.argmax())]
+    say(
+        f"Alone, head {case.name(most)} matters most: without it {_went(case, found[int(sizes.argmax())])}."
+        f" {int((sizes < sizes.max() / 10).sum())} of {len(found)} heads have less than a tenth of that effect.",
+        role="status",
+    )
+    vector = not case.watch.names
+    figure = head_map(
+        changes,
+        theme(),
+        "What each head's removal changes",
+        case.watch.effect,
+        diverging=not vector,
+        selected=case.head,
+        base=case.base,
+    )
+    for kind, symbol in ((Ablate, "x"), (Uniform, "circle-open")):
+        mark_heads(figure, [(e.layer, e.head) for e in case.edits if isinstance(e, kind)], symbol, theme(), case.base)
+    st.plotly_chart(figure, theme=None, config=CONFIG, key=ALL, on_select=lambda: _clicked(case))
+    st.caption(
+        "Each cell is one head, removed while all others stay. "
+        + (
+            "More colour: the sentence vector turns further away."
+            if vector
+            else "One colour: the first answer loses against the second; the other: it gains."
+        )
+        + " Frame: the selected head; cross: removed; ring: made even. A click does what is chosen above."
+    )
+    rows = [
+        (layer + case.base, head + case.base, float(change))
+        for (layer, head), change in zip(places, found, strict=False)
+    ]
+    table = csv_table(["layer", "head", case.watch.effect], rows)
+    about = "Every head's effect as CSV, all digits"
+    save("Save the table", table, "headlight-every-head.csv", about, key="cause_save_heads")
+
+
+def _clicked(case: Case) -> None:
+    place = picked(st.session_state[ALL])
+    if place is not None:
+        head_picked(case.options, case.edits, place)
+
+
+def _went(case: Case, change: float) -> str:
+    """A change in words, with the watched number's meaning."""
+    if not case.watch.names:
+        return f"the sentence vector turns by 1 − cosine = {small(change)}"
+    first, second = case.watch.names
+    verb = "falls" if change < 0 else "rises"
+    return f"the log-odds of “{first}” against “{second}” {verb} by {small(abs(change))}"
+
+
+def before_after(case: Case) -> None:
+    """The watched answer with nothing removed and with the edits, side by side."""
+    effect = case.watch.ask([(), case.edits])
+    before, after = case.watch.numbers(effect)
+    what = in_words(case.edits, case.view, case.base)
+    if not case.edits:
+        say("Nothing is removed. Click a head on the map, or choose another kind of click.", role="status")
+    elif case.watch.names:
+        first, second = case.watch.names
+        say(
+            f"With {what}: the log-odds of “{first}” against “{second}” go from {before:.2f} to {after:.2f} nats;"
+            f" “{second if before < 0 else first}” {'stays' if before * after > 0 else 'does not stay'} ahead.",
+            role="status",
+        )
+    else:
+        say(f"With {what}: the sentence vector turns by 1 − cosine = {small(1 - after)}.", role="status")
+    if case.watch.names:
+        _bars(case, effect)
+
+
+def _bars(case: Case, effect: Effect) -> None:
+    """The likeliest answers before and after, the two watched ones marked."""
+    shown: list[list[tuple[str, float]]] = []
+    for at in range(2):
+        watched = [(name, float(np.exp(log))) for name, log in zip(case.watch.names, effect.values[at], strict=True)]
+        top = list(effect.top[at]) if effect.top else []
+        shown.append([*top, *(pair for pair in watched if pair[0] not in dict(top))])
+    end = 1.2 * max(value for top in shown for _, value in top)
+    for at, (column, title) in enumerate(zip(st.columns(2), ("Before", "After"), strict=True)):
+        names, values = zip(*shown[at], strict=True)
+        marked = [place for place, name in enumerate(names) if name in case.watch.names]
+        figure = bars(names, values, theme(), title, marked=marked)
+        figure.update_xaxes(range=[0, end])
+        column.plotly_chart(figure, theme=None, config=CONFIG, key=f"cause_bars_{at}")
+    rows = [(when, name, value) for when, top in zip(("before", "after"), shown, strict=True) for name, value in top]
+    st.caption("Probabilities of the likeliest answers; the two that are watched stand out.")
+    table = csv_table(["when", "answer", "probability"], rows)
+    about = "These numbers as CSV, all digits"
+    save("Save the table", table, "headlight-before-after.csv", about, key="cause_save_both")
+
+
+def chance(case: Case) -> None:
+    """The same edits at random places, and where the chosen ones stand among them."""
+    if not case.edits:
+        return
+    row = case.view.trace.source
+    words = [at for at, special in enumerate(row.special) if not special]
+    others = random_sets(case.edits, case.places, words, RANDOM_SETS, SEED)
+    if len(others) < 2:
+        say("There are no other sets of this size to compare with.", role="status")
+        return
+    found = case.watch.changes(others, case.tokens, "Removing random sets of the same size")
+    before, after = case.watch.numbers(case.watch.ask([(), case.edits]))
+    change = float(after - before)
+    if len(found) < 2:
+        return
+    less = float((np.abs(found) < abs(change)).mean())
+    what = "sets like it" if len(case.edits) > 1 else "heads" if isinstance(case.edits[0], Ablate) else "edits like it"
+    say(
+        f"Of {len(found)} other {what}, drawn at random, {100 * less:.0f} % change the answer less (their median:"
+        f" {small(float(np.median(np.abs(found))))}).",
+        role="status",
+    )
+    chosen = float(case.watch.effects(np.array([change]))[0])
+    figure = random_figure(case.watch.effects(found), chosen, theme(), case.watch.effect)
+    st.plotly_chart(figure, theme=None, config=CONFIG, key="cause_random")
+    st.caption(
+        f"Bars: random sets of the same size (seed {SEED}), heads anywhere in the model, hidden words anywhere in the"
+        " text, cuts between the same words in other heads. Line: the chosen set."
+    )

@@ -1,0 +1,119 @@
+"""What a removal changes in later heads: how far each looks elsewhere, and one head's row before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import streamlit as st
+
+from attention.cause import heads_moved
+from attention.mask import Array
+from attention.trace import Trace
+from attention.view import View
+from ui.pages.cause.case import Case
+from ui.pages.cause.watch import Cause
+from ui.removing.edits import Head
+from ui.run.refusals import say
+from ui.run.shelf import backend
+from ui.show.chart import CONFIG, theme
+from ui.show.csv_table import csv_table
+from ui.show.saving import save
+from ui.state.options import choose_own
+from viz.components.strip.strip import Chip, mount
+from viz.figures.head_map import head_map, picked
+
+LATER = "cause_later"
+
+
+def later_heads(case: Case) -> None:
+    """How far other heads' attention moves, and one of them before and after."""
+    plain = case.watch.request
+    before, after = backend().traces([plain, replace(plain, edits=case.edits)])
+    moved = heads_moved(before, after)
+    first = min((edit.layer for edit in case.edits), default=0)
+    layer, head = (int(at) for at in np.unravel_index(int(moved.argmax()), moved.shape))
+    st.subheader("What changes in later heads?")
+    if not moved.any():
+        say("No other head looks elsewhere: what is removed lies in the last layer, or is nothing.", role="status")
+        return
+    later = moved[first + 1 :]
+    mean = f" In later layers {100 * later.mean():.1f} % moves on average." if later.size else ""
+    say(
+        f"Head {case.name((layer, head))} looks elsewhere most: {100 * moved[layer, head]:.0f} % of its attention"
+        f" moves.{mean}",
+        role="status",
+    )
+    shown = _shown(case, moved.shape, (layer, head))
+    left, right = st.columns(2)
+    with left:
+        _map(case, moved, shown)
+    with right:
+        _strips(case, before, after, shown)
+
+
+def _map(case: Case, moved: Array, shown: Head) -> None:
+    """Every head's share that moves, on which the head below is picked."""
+    figure = head_map(
+        100 * moved, theme(), "Attention that moves", "% of a head's attention", selected=shown, base=case.base
+    )
+    st.plotly_chart(figure, theme=None, config=CONFIG, key=LATER, on_select=lambda: _show(moved.shape[1]))
+    st.caption(
+        "Each cell is one head: the share of its weights that goes to other words, the mean over words that look. A"
+        " removed head's own map stays, since only what it passes on is dropped. Click a head to see its rows."
+    )
+    rows = [
+        (at + case.base, one + case.base, float(moved[at, one]))
+        for at in range(moved.shape[0])
+        for one in range(moved.shape[1])
+    ]
+    table = csv_table(["layer", "head", "share of attention that moves"], rows)
+    about = "Every later head as CSV, all digits"
+    save("Save the table", table, "headlight-later-heads.csv", about, key="cause_save_later")
+
+
+def _shown(case: Case, shape: tuple[int, ...], most: Head) -> Head:
+    later = case.options.later
+    return most if later is None or later >= shape[0] * shape[1] else divmod(later, shape[1])
+
+
+def _show(heads: int) -> None:
+    place = picked(st.session_state[LATER])
+    if place is not None:
+        choose_own(Cause, later=place[0] * heads + place[1])
+
+
+def _strips(case: Case, before: Trace, after: Trace, shown: Head) -> None:
+    """The sentence shaded by one head's row, before and after."""
+    views = [View(trace, words=True) for trace in (before, after)]
+    focus = _moved_most(views, shown)
+    rows = [view.weights(*shown)[focus] for view in views]
+    cells = views[0].keys
+    gone, come = int((rows[1] - rows[0]).argmin()), int((rows[1] - rows[0]).argmax())
+    say(
+        f"In head {case.name(shown)}, “{cells[focus].text}” changes most: “{cells[gone].text}”"
+        f" {rows[0][gone]:.2f} → {rows[1][gone]:.2f}, “{cells[come].text}” {rows[0][come]:.2f} →"
+        f" {rows[1][come]:.2f}.",
+        role="status",
+    )
+    for name, row in zip(("Before", "After"), rows, strict=True):
+        chips = [
+            Chip(
+                cell.text,
+                shade=float(weight),
+                mark="chosen" if at == focus else "",
+                special=cell.special,
+                title=f"{weight:.2f}",
+            )
+            for at, (cell, weight) in enumerate(zip(cells, row, strict=True))
+        ]
+        mount(chips, f"cause_{name.lower()}", title=name)
+    st.caption("Shade: the weight that the outlined word gives each word in that head; hover shows it.")
+
+
+def _moved_most(views: Sequence[View], shown: Head) -> int:
+    """The word whose row changes most."""
+    one, other = (view.weights(*shown) for view in views)
+    rows: Array = np.abs(other - one).sum(axis=1)
+    return int(rows.argmax())

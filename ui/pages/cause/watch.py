@@ -1,0 +1,197 @@
+"""What is watched while heads are removed: the sentence vector, a masked word, the next sentence or the next token."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import streamlit as st
+
+from attention.cause import Set, log_odds, similarity
+from attention.edits import anywhere
+from attention.mask import Array
+from inference import Refusal, TraceRequest
+from inference.catalogue.heads import BARE, CAUSAL, MASKED, NEXT_SENTENCE
+from inference.questions.effects import (
+    AnyEffects,
+    BlankEffects,
+    Effect,
+    FollowsEffects,
+    NextTokenEffects,
+    VectorEffects,
+)
+from inference.questions.masked import MaskedWords
+from inference.questions.surprise import Surprise
+from ui.input.hiding import TYPED, first_place
+from ui.input.picking import control
+from ui.run.answering import Answerer, pick_answerer
+from ui.run.reading import request_of
+from ui.run.refusals import say
+from ui.run.shelf import backend
+from ui.run.stoppable import stoppable
+from ui.state.choice import Choice
+from ui.state.examples import example_of
+from ui.state.options import nothing
+
+WATCHES = {
+    "vector": "Sentence vector",
+    "blank": "Masked word",
+    "follows": "Next sentence",
+    "next": "Next token",
+}
+HEADS = {"vector": BARE, "blank": MASKED, "follows": NEXT_SENTENCE, "next": CAUSAL}
+CLICKS = {"ablate": "Remove heads", "uniform": "Make heads even", "cut": "Cut a look", "hide": "Hide a word"}
+AT_ONCE = 16384  # tokens of one question, all sets together
+MOST_SETS = 1000  # in one question
+
+
+@dataclass(frozen=True)
+class Cause:
+    """What this page lets its reader choose."""
+
+    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
+        "watch": tuple(WATCHES),
+        "clicking": tuple(CLICKS),
+        "greedy": ("least", "most"),
+    }
+    OF_TEXT: ClassVar = {"looks": nothing, "edits": anywhere}
+
+    watch: str = "vector"
+    first: str = ""  # the two words whose odds are watched; "" is the likeliest
+    second: str = ""
+    speaker: str = ""  # the model that answers, where the chosen one cannot
+    edits: str = ""  # "" removes the selected head, "-" nothing
+    clicking: str = "ablate"
+    looks: int | None = None  # of a look that is to be cut: the word that looks, in tokens
+    where: int | None = None  # the layer in which a word is hidden; None is all of them
+    later: int | None = None  # the head whose rows are compared: layer times heads plus head
+    greedy: str = "least"
+    steps: int | None = None  # heads that the curve removes
+    curve: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Watch:
+    """One watched answer. ``request`` is the text as the model reads it there; ``names`` the two answers whose odds are
+    the number, none for a vector."""
+
+    question: AnyEffects
+    request: TraceRequest
+    names: tuple[str, ...] = ()
+
+    def ask(self, sets: Sequence[Set]) -> Effect:
+        """The answer under each set of edits. Raises Refusal."""
+        asked = replace(self.question, edits=tuple(sets))
+        return backend().inspect(asked) if isinstance(asked, VectorEffects) else backend().predict(asked)
+
+    def numbers(self, effect: Effect) -> Array:
+        """The watched number of each set, (set,), of which the first must be without edits."""
+        return log_odds(effect.values) if self.names else similarity(effect.values)
+
+    def changes(self, sets: Sequence[Set], tokens: int, doing: str) -> Array:
+        """By how much each set moves the number, (set,); fewer where the reader has stopped. Raises Refusal."""
+        step = min(MOST_SETS, max(1, AT_ONCE // tokens))
+        starts = range(0, len(sets), step)
+        found = [np.zeros(0, np.float32)]
+        for at in stoppable(f"{self.question.key}:{hash(tuple(sets))}", len(starts), doing):
+            with st.spinner(doing, show_time=True):
+                numbers = self.numbers(self.ask([(), *sets[starts[at] : starts[at] + step]]))
+            found.append(numbers[1:] - numbers[0])
+        return np.concatenate(found)
+
+    @property
+    def unit(self) -> str:
+        """What the number is."""
+        return "log-odds (nats)" if self.names else "cosine with the vector before"
+
+    def effects(self, changes: Array) -> Array:
+        """Changes as they are shown: of the log-odds; of a vector 1 - cosine, which is never below zero."""
+        return changes if self.names else np.maximum(-changes, 0)
+
+    @property
+    def effect(self) -> str:
+        """What an effect is."""
+        return "change of the log-odds (nats)" if self.names else "1 − cosine"
+
+
+def pick_watch(options: Cause, choice: Choice) -> Answerer:
+    """What to watch, and which model answers."""
+    control(
+        Cause,
+        "watch",
+        st.segmented_control,
+        "Watch",
+        list(WATCHES),
+        format_func=WATCHES.get,
+        required=True,
+        help="The answer of the model that is looked at while something is removed.",
+    )
+    if options.watch == "vector":
+        return Answerer(choice.model, choice.revision or None, "", BARE, False)
+    return pick_answerer(HEADS[options.watch], choice, Cause)
+
+
+def watch(options: Cause, choice: Choice, who: Answerer) -> Watch | None:
+    """The question to ask again and again; None where something is missing, which is said. Raises Refusal."""
+    asked = replace(request_of(choice), model=who.model, revision=who.revision, target=None)
+    given: dict[str, Any] = {"model": who.model, "revision": who.revision, "text": asked.text}
+    if options.watch == "vector":
+        return Watch(VectorEffects(**given, pair=asked.pair, cut=asked.cut), asked)
+    if options.watch == "follows":
+        if not asked.pair:
+            say("Whether one text follows another needs a second text. Press “+ second text” above.")
+            return None
+        return Watch(FollowsEffects(**given, pair=asked.pair, cut=asked.cut), asked, ("follows", "does not follow"))
+    if options.watch == "next":
+        asked = replace(asked, pair=None)
+        question = NextTokenEffects(**given, cut=asked.cut)
+        names = _two(options, [name for name, _ in backend().predict(question).top[0]])
+        return None if names is None else Watch(replace(question, words=names), asked, names)
+    return _blank(options, choice, asked, {**given, "pair": asked.pair, "cut": asked.cut})
+
+
+def _blank(options: Cause, choice: Choice, asked: TraceRequest, given: dict[str, Any]) -> Watch | None:
+    """A word hidden: the typed [MASK], else the example's word, else the last one."""
+    mask = backend().predict(Surprise(**given, stop=0)).mask
+    hidden = first_place(choice.text, choice.pair, example_of(choice.text, choice.pair), mask)
+    filled = backend().predict(MaskedWords(**given, hidden=hidden))
+    if not filled.whole:
+        raise Refusal(
+            "The text reads differently with its word hidden. Type [MASK] in the word's place.", way_out="text"
+        )
+    if hidden:
+        _, start, end = hidden[0]
+        say(f"“{choice.text[start:end]}” is hidden. Type {TYPED} in the text to hide another word.", role="status")
+    names = _two(options, [guess.piece for guess in filled.blanks[0].guesses])
+    if names is None:
+        return None
+    question = BlankEffects(**given, hidden=hidden, words=names)
+    return Watch(question, replace(asked, text=filled.text, pair=filled.pair), names)
+
+
+def _two(options: Cause, likeliest: Sequence[str]) -> tuple[str, str] | None:
+    """The two words that are compared: typed, else the likeliest ones."""
+    whole = sorted(
+        (name.strip("…") for name in likeliest if name.strip("…").isalnum()), key=lambda name: not name.isalpha()
+    )
+    left, right = st.columns(2)
+    first = options.first or next(iter(whole), "")
+    second = options.second or next((name for name in whole if name != first), "")
+    words = []
+    for column, name, shown, label in ((left, "first", first, "First word"), (right, "second", second, "Second word")):
+        typed = control(
+            Cause,
+            name,
+            column.text_input,
+            label,
+            shown=shown,
+            max_chars=60,
+            help="The number that is watched is by how much the first word is likelier than the second (log-odds).",
+        )
+        words.append(typed.strip())
+    if not all(words) or words[0] == words[1]:
+        say("Type two different words to compare; each must be one piece of the model's vocabulary.")
+        return None
+    return words[0], words[1]

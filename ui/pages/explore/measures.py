@@ -1,0 +1,44 @@
+"""The folded figures under the microscope: what the selected head is like among all heads."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attention.measures import Survey, by_offset, received
+from attention.view import View
+from ui.run.refusals import say
+from ui.show.chart import CONFIG, theme
+from ui.state.choice import Choice
+from viz.figures.distance import distance_by_layer, offset_profile
+from viz.figures.entropy import entropy_by_layer
+from viz.figures.received import received_by_token
+
+REACH = 12  # tokens to each side in the distance profile
+WHOLE_MAP = 2048  # cells up to which a head's whole map is read for its own figures
+
+
+def measures(view: View, survey: Survey, layer: int, head: int, choice: Choice) -> None:
+    """Draw them when they are unfolded; nothing is computed before."""
+    folded = st.expander("Measures: how does this head compare?", key="measures", on_change="rerun")
+    if not folded.open:
+        return
+    base, colours = choice.count, theme()
+    name = f"layer {layer + base} · head {head + base}"
+    sizes = {"queries": len(view.queries), "keys": len(view.keys), "causal": view.causal}
+    common = {"theme": colours, "selected": (layer, head), "base": base}
+    with folded:
+        left, right = st.columns(2)
+        left.plotly_chart(entropy_by_layer(survey.entropy, **sizes, **common), theme=None, config=CONFIG, key="entropy")
+        if view.part != "cross":  # the place of a target token and of a source token are no distance apart
+            figure = distance_by_layer(survey.distance, **sizes, **common)
+            right.plotly_chart(figure, theme=None, config=CONFIG, key="distance")
+        if max(sizes["queries"], sizes["keys"]) > WHOLE_MAP:
+            say(f"Figures of one head are drawn up to {WHOLE_MAP} tokens; this text has more.", role="status")
+            return
+        weights = view.weights(layer, head)
+        if view.part != "cross":
+            shares = by_offset(weights, min(REACH, max(weights.shape) - 1))
+            left.plotly_chart(offset_profile(shares, colours, name), theme=None, config=CONFIG, key="profile")
+        tokens = [cell.text for cell in view.keys]
+        figure = received_by_token(received(weights), survey.received, tokens, colours, name, base=base)
+        right.plotly_chart(figure, theme=None, config=CONFIG, key="received")

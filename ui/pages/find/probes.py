@@ -1,0 +1,76 @@
+"""Ready questions about who links what to what: the app's library, and the reader's own as a file."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ui.places import ASSETS
+
+MOST_BYTES = 1_000_000  # of a file of probes
+MOST_PROBES = 500
+LONGEST = 2_000  # characters of a text in it
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A source word and two candidates in a text; the text with one thing changed, and with what should not matter."""
+
+    name: str
+    text: str
+    source: str
+    candidates: tuple[str, str]
+    other: str = ""
+    neutral: tuple[str, ...] = ()
+    family: str = "My own"
+    language: str = ""
+    note: str = ""
+
+
+def read(data: bytes) -> tuple[Probe, ...]:
+    """The probes of a file as ``write`` makes it; raises ValueError in one sentence.
+
+    >>> read(write([Probe("cat", "The cat sat.", "sat", ("cat", "the"))]))[0].source
+    'sat'
+    """
+    if len(data) > MOST_BYTES:
+        raise ValueError(f"The file has {len(data):,} bytes; a file of probes has at most {MOST_BYTES:,}.")
+    try:
+        entries = json.loads(data.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError("The file is not JSON. Open one that was saved here with “Save these probes”.") from error
+    if not isinstance(entries, list) or len(entries) > MOST_PROBES:
+        raise ValueError(f"The file should hold a list of at most {MOST_PROBES} probes. Save one here to see the form.")
+    return tuple(_probe(entry, at) for at, entry in enumerate(entries, 1))
+
+
+def write(probes: list[Probe]) -> bytes:
+    """Probes as a file that ``read`` takes."""
+    return json.dumps([asdict(probe) for probe in probes], ensure_ascii=False, indent=1).encode()
+
+
+def _probe(entry: Any, at: int) -> Probe:
+    fields = entry if isinstance(entry, dict) else {}
+    texts = {name: fields.get(name, "") for name in ("name", "text", "source", "other", "family", "language", "note")}
+    candidates, neutral = fields.get("candidates", []), fields.get("neutral", [])
+    words = [*candidates, *neutral] if isinstance(candidates, list) and isinstance(neutral, list) else [None]
+    if len(candidates) != 2 or not all(
+        isinstance(text, str) and len(text) <= LONGEST for text in (*texts.values(), *words)
+    ):
+        raise ValueError(
+            f"Probe {at} of the file should have name, text, source, two candidates and, if wanted, other and neutral,"
+            f" all texts of at most {LONGEST:,} characters. Correct it and open the file again."
+        )
+    if not (texts["name"] and texts["text"] and texts["source"]):
+        raise ValueError(f"Probe {at} of the file lacks its name, its text or its source word. Add it.")
+    family = texts.pop("family") or "My own"
+    return Probe(**texts, family=family, candidates=(candidates[0], candidates[1]), neutral=tuple(neutral))
+
+
+LIBRARY: tuple[Probe, ...] = read((ASSETS / "probes.json").read_bytes())
+
+
+def probe_of(text: str, probes: tuple[Probe, ...]) -> Probe | None:
+    """The probe whose text this is, or None."""
+    return next((probe for probe in probes if probe.text == text), None)

@@ -1,0 +1,229 @@
+"""The question “which head links one word to another” on the page: words picked, every head asked, texts compared."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import streamlit as st
+
+from attention.find import Flags, align, flips, follows, links, preference
+from attention.mask import Array
+from attention.view import View
+from ui.pages.find.words import Words
+from ui.run.refusals import say
+from ui.show.chart import CONFIG, theme
+from ui.state.choice import Choice
+from ui.state.options import choose_own, nothing, own
+from ui.state.session import choose
+from viz.components.strip.strip import Chip, mount
+from viz.components.strip.strip import picked as picked_chip
+from viz.figures.head_map import head_map, picked
+
+STRIP, CLICKING, INWARD = "find_strip", "find_clicking", "find_inward"
+ROLES = ("source", "first", "second")
+ROLE_NAMES = {"source": "Source word", "first": "First candidate", "second": "Second candidate"}
+
+
+@dataclass(frozen=True)
+class Find:
+    """What this page lets its reader choose beside the shared choice."""
+
+    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"clicking": ROLES}
+    OF_TEXT: ClassVar = {"against": nothing}
+
+    against: int | None = None  # the second candidate, in tokens of the text
+    inward: bool = False  # candidates look at the source
+    clicking: str = "source"  # what a click on a word sets
+    other: str = ""  # the text with one thing changed; "" is the probe's own
+    neutral: str = ""  # changes that should not matter, a line each; "" is the probe's own
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What every head answered about one text."""
+
+    view: View
+    words: Words
+    found: Array  # (candidate, layer, head)
+
+    @property
+    def prefers(self) -> Array:
+        """What each head gives the first candidate more than the second, (layer, head)."""
+        return preference(self.found)
+
+    def name(self, cell: int) -> str:
+        """A word in quotation marks."""
+        return f"“{self.view.keys[cell].text}”"
+
+
+def ask(view: View, words: Words, inward: bool) -> Asked:
+    """Every head asked about these words."""
+    return Asked(view, words, links(view, words.source, (words.first, words.second), inward=inward))
+
+
+def ask_again(asked: Asked, view: View, inward: bool) -> Asked | None:
+    """The same question about another text; None where one of the words has no counterpart there."""
+    places = align([cell.text for cell in asked.view.keys], [cell.text for cell in view.keys])
+    mine = (asked.words.source, asked.words.first, asked.words.second)
+    if not all(place in places for place in mine):
+        return None
+    return ask(view, Words(*(places[place] for place in mine)), inward)
+
+
+def pick_words(asked: Asked, options: Find) -> None:
+    """The sentence as chips, and what a click on one sets."""
+    left, right = st.columns([3, 2])
+    st.session_state[CLICKING], st.session_state[INWARD] = options.clicking, options.inward
+    left.segmented_control(
+        "A click sets the",
+        ROLES,
+        key=CLICKING,
+        format_func=ROLE_NAMES.get,
+        on_change=lambda: choose_own(Find, clicking=st.session_state[CLICKING] or options.clicking),
+        help="Choose what you want to set, then click a word of the sentence.",
+    )
+    right.toggle(
+        "Ask the other way round",
+        key=INWARD,
+        on_change=lambda: choose_own(Find, inward=st.session_state[INWARD]),
+        help="Off: how much the source word looks at each candidate. On: how much each candidate looks at the source.",
+    )
+    words = asked.words
+    labels = {words.source: "source", words.first: "first", words.second: "second"}
+    marks = {words.source: "chosen", words.first: "target", words.second: "target"}
+    chips = [
+        Chip(cell.text, mark=marks.get(at, ""), special=cell.special, label=labels.get(at, ""))
+        for at, cell in enumerate(asked.view.keys)
+    ]
+    mount(chips, STRIP, title="Click a word", on_pick=lambda: _set(asked.view, options.clicking))
+
+
+def _set(view: View, role: str) -> None:
+    cell = picked_chip(STRIP)
+    if cell is None or cell >= len(view.keys) or view.keys[cell].special:
+        return
+    token = view.keys[cell].pieces[0]
+    following = ROLES[(ROLES.index(role) + 1) % len(ROLES)]
+    if role == "second":
+        choose_own(Find, against=token, clicking=following)
+    else:
+        choose(**{"source": {"focus": token}, "first": {"to": token}}[role])
+        choose_own(Find, clicking=following)
+
+
+def answer(asked: Asked, choice: Choice, inward: bool) -> None:
+    """One sentence, then a map for each candidate and one of their difference."""
+    base, prefers = choice.count, asked.prefers
+    first, second, source = (asked.name(cell) for cell in (asked.words.first, asked.words.second, asked.words.source))
+    layer, head = (int(place) for place in np.unravel_index(int(prefers.argmax()), prefers.shape))
+    many, most = int((prefers > 0).sum()), asked.found[:, layer, head]
+    rank = "the most" if many else "comes closest"
+    looked = (
+        f"look at {source} more from {first} than from" if inward else f"look from {source} more at {first} than at"
+    )
+    say(
+        f"{many} of {prefers.size} heads {looked} {second}; head {layer + base}-{head + base} {rank}:"
+        f" {most[0]:.2f} against {most[1]:.2f}.",
+        role="status",
+    )
+    verb = "from" if inward else "to"
+    limit = float(asked.found.max()) or 1.0
+    columns = st.columns(3)
+    chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
+    for at, (column, name) in enumerate(zip(columns, (first, second), strict=False)):
+        figure = head_map(
+            asked.found[at], theme(), f"Weight {verb} {name}", "weight", selected=chosen, base=base, limit=limit
+        )
+        _draw(column, figure, f"find_map_{at}")
+    figure = head_map(prefers, theme(), f"{first} − {second}", "difference", diverging=True, selected=chosen, base=base)
+    _draw(columns[2], figure, "find_difference")
+    st.caption(
+        "Each cell is one head. The first two maps share a scale; in the third, one colour means more weight for the"
+        " first candidate, the other for the second. A word of several pieces counts as one: attention to it is the sum"
+        " over its pieces, attention from it the mean. Click a cell to select the head on all pages."
+    )
+
+
+def _draw(place: st.delta_generator.DeltaGenerator, figure: object, key: str) -> None:
+    place.plotly_chart(figure, theme=None, config=CONFIG, key=key, on_select=lambda: _pick(key))
+
+
+def _pick(key: str) -> None:
+    head = picked(st.session_state[key])
+    if head is not None:
+        choose(layer=head[0], head=head[1])
+
+
+def compare(asked: Asked, other: Asked, harmless: Sequence[Asked | None], choice: Choice) -> None:
+    """What changes with the other text: in words, as a map, and beside what changes that should not matter do."""
+    base, before, after = choice.count, asked.prefers, other.prefers
+    turned, meaning = flips(before, after), follows(before, after)
+    say(_strongest(asked, other, base), role="status")
+    say(_turning(asked, turned, meaning, [one for one in harmless if one is not None]), role="status")
+    left, right = st.columns(2)
+    name = f"{asked.name(asked.words.first)} − {asked.name(asked.words.second)}"
+    figure = head_map(after - before, theme(), f"Change of {name}", "change", diverging=True, base=base)
+    _draw(left, figure, "find_change")
+    figure = head_map(meaning.astype(np.float32) - (turned & ~meaning), theme(), "Heads that flip", "direction",
+                      diverging=True, base=base, limit=1.0)  # fmt: skip
+    _draw(right, figure, "find_flips")
+    st.caption(
+        "Left: what each head's preference for the first candidate gains or loses. Right: heads whose preference turns"
+        " from the first candidate to the second (+1), or from the second to the first (−1), however slightly."
+    )
+
+
+def _strongest(asked: Asked, other: Asked, base: int) -> str:
+    """What the head that prefers the first candidate most does in the other text."""
+    before, after = asked.prefers, other.prefers
+    layer, head = (int(place) for place in np.unravel_index(int(before.argmax()), before.shape))
+    now = other.found[:, layer, head]
+    kept = after[layer, head] > 0
+    names = other.name(other.words.first), other.name(other.words.second)
+    verb = "still prefers" if kept else "now prefers"
+    mine, theirs = (0, 1) if kept else (1, 0)
+    return (
+        f"In the other text, head {layer + base}-{head + base} {verb} {names[mine]}: {now[mine]:.2f} against"
+        f" {now[theirs]:.2f} for {names[theirs]}."
+    )
+
+
+def _turning(asked: Asked, turned: Flags, meaning: Flags, harmless: Sequence[Asked]) -> str:
+    counts = [int(flips(asked.prefers, one.prefers).sum()) for one in harmless]
+    sentence = (
+        f"{int(turned.sum())} of {turned.size} heads flip, {int(meaning.sum())} of them from the first candidate to the"
+        " second"
+    )
+    if not counts:
+        return f"{sentence}. Add changes that should not matter below, to see how many flip by chance."
+    mean = sum(counts) / len(counts)
+    listed = ", ".join(map(str, counts))
+    return f"{sentence}. By changes that should not matter, {listed} flip ({mean:.1f} on average)."
+
+
+def table(asked: Asked, other: Asked | None, base: int) -> bytes:
+    """Every head's numbers as CSV."""
+    stream = io.StringIO()
+    rows = csv.writer(stream)
+    both = [asked] if other is None else [asked, other]
+    names = [one.view.keys[cell].text for one in both for cell in (one.words.first, one.words.second)]
+    suffixes = ["", "", " (other text)", " (other text)"]
+    rows.writerow(
+        ["layer", "head", *(f"weight: {name}{suffix}" for name, suffix in zip(names, suffixes, strict=False))]
+    )
+    layers, heads = asked.prefers.shape
+    for layer in range(layers):
+        for head in range(heads):
+            weights = [f"{weight:.6g}" for one in both for weight in one.found[:, layer, head]]
+            rows.writerow([layer + base, head + base, *weights])
+    return stream.getvalue().encode("utf-8-sig")
+
+
+def options() -> Find:
+    """This page's options."""
+    return own(Find)

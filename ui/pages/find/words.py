@@ -1,0 +1,75 @@
+"""Which words of a text are asked about: one that looks, and two it may look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from attention.view import View
+from ui.pages.find.probes import Probe
+from ui.state.choice import Choice
+from ui.state.selection import select
+
+
+@dataclass(frozen=True)
+class Words:
+    """Cells of the view: who looks, and the two candidates."""
+
+    source: int
+    first: int
+    second: int
+
+
+def words_of(choice: Choice, against: int | None, view: View, probe: Probe | None) -> tuple[Words, list[str]]:
+    """The reader's words where chosen, else the probe's, else what the numbers suggest; notes on what is not there.
+
+    ``against`` is the second candidate in tokens of the trace, as ``choice.focus`` and ``choice.to`` are.
+    """
+    example = None if probe is None else {"focus": probe.source, "target": probe.candidates[0]}
+    selection, notes = select(choice, view, example)
+    source, first, second = selection["focus"], selection["target"], _at(view, against)
+    missing = (
+        [] if probe is None else [word for word in (probe.source, *probe.candidates) if _named(view, word) is None]
+    )
+    if missing:
+        notes.append(
+            f"The model reads this text without the word{'s' * (len(missing) > 1)} {', '.join(map(_quoted, missing))};"
+            " pick words below, or a model of the text's language."
+        )
+    if second is None and probe is not None and first == _named(view, probe.candidates[0]):
+        second = _named(view, probe.candidates[1])
+    ordered = _most_looked_at(view, source)
+    taken = [source]
+    if first is None or first == source:
+        first = next(cell for cell in ordered if cell not in taken)
+    taken.append(first)
+    if second is None or second in taken:
+        second = next(cell for cell in ordered if cell not in taken)
+    return Words(source, first, second), notes
+
+
+def enough(view: View) -> bool:
+    """Whether the text has three words to ask about."""
+    return sum(not cell.special for cell in view.keys) >= 3
+
+
+def _most_looked_at(view: View, source: int) -> list[int]:
+    """Words by the largest weight that any head gives them from the source."""
+    largest = view.rows(source).max(axis=(0, 1))
+    words = [at for at, cell in enumerate(view.keys) if not cell.special]
+    return sorted(words, key=lambda at: -float(largest[at]))
+
+
+def _at(view: View, token: int | None) -> int | None:
+    if token is None:
+        return None
+    return next((at for at, cell in enumerate(view.keys) if cell.pieces[0] <= token < cell.pieces[1]), None)
+
+
+def _named(view: View, word: str) -> int | None:
+    return next(
+        (at for at, cell in enumerate(view.keys) if not cell.special and cell.text.lower() == word.lower()), None
+    )
+
+
+def _quoted(word: str) -> str:
+    return f"“{word}”"

@@ -1,0 +1,97 @@
+"""Where the reader has been: every token that was written after a prompt, as a tree whose nodes lead back there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from inference.questions.decoding import Candidate, NextToken, Step
+from ui.pages.generate.prompt import HISTORY, go_to, mark_of, read_path, write_path
+from viz.components.tree import tree as tree_view
+from viz.components.tree.tree import Node
+
+TREE = "generate_tree"
+MOST = 2000  # tokens kept for one prompt
+PROMPTS = 8  # prompts whose histories are kept
+
+Path = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Been:
+    """One written token: how it reads, and how likely the model alone had found it; None where that was not asked."""
+
+    piece: str
+    probability: float | None
+
+
+def history_of(request: NextToken) -> dict[Path, Been]:
+    """What was written after this prompt in this session, by path."""
+    kept: dict[str, dict[Path, Been]] = st.session_state.setdefault(HISTORY, {})
+    mine = kept.setdefault(mark_of(request), {})
+    while len(kept) > PROMPTS:
+        del kept[next(name for name in kept if kept[name] is not mine)]
+    return mine
+
+
+def write(request: NextToken, candidate: Candidate) -> None:
+    """Write a token: it is kept in the history, and the address goes there."""
+    note(request, candidate)
+    go_to(request, (*request.written, candidate.token))
+
+
+def note(request: NextToken, candidate: Candidate) -> None:
+    """Keep a token that is written next."""
+    history = history_of(request)
+    if len(history) < MOST:
+        history[*request.written, candidate.token] = Been(candidate.piece, candidate.probability)
+
+
+def remember(request: NextToken, step: Step) -> None:
+    """Keep the path that a step stands on; a link may have led there, and then its probabilities are not known."""
+    history, path = history_of(request), request.written
+    pieces = step.row.pieces[len(step.row) - len(path) :]
+    for end, piece in enumerate(pieces, start=1):
+        if path[:end] not in history and len(history) < MOST:
+            history[path[:end]] = Been(piece, None)
+
+
+def nodes_of(history: dict[Path, Been], current: Path) -> list[Node]:
+    """The tree's nodes, the prompt first, parents before their children; the way to ``current`` is kept, others tried.
+
+    >>> [(node.id, node.parent, node.kind) for node in nodes_of({(5,): Been("a", 0.5), (5, 7): Been("b", None)}, (5,))]
+    [('', None, 'kept'), ('5', '', 'kept'), ('5.7', '5', 'other')]
+    """
+    nodes = [Node("", None, "the prompt", kind="kept")]
+    for path in sorted(history, key=len):
+        been, kind = history[path], "kept" if current[: len(path)] == path else "other"
+        nodes.append(Node(write_path(path), write_path(path[:-1]), been.piece, been.probability, kind))
+    return nodes
+
+
+def tree(request: NextToken) -> None:
+    """Everything that was written after the prompt; a click goes there."""
+    history = history_of(request)
+    if not history:
+        return
+    with st.expander("Where you have been", expanded=True):  # with another label it would unfold again
+        tree_view.mount(
+            nodes_of(history, request.written),
+            TREE,
+            title=f"Tokens written so far: {len(history):,}. Click one to go back to it",
+            current=write_path(request.written),
+            on_pick=lambda: _there(request),
+            unit="probability",
+            names={"kept": "on the way that is shown", "other": "another way"},
+        )
+        st.caption(
+            "Each box a written token, with its probability by the model alone where that was asked for; the way to "
+            "what is shown above is solid, other ways are thin. The browser's back button also goes one choice back."
+        )
+
+
+def _there(request: NextToken) -> None:
+    path = read_path(tree_view.picked(TREE) or "")
+    if path is not None and (not path or path in history_of(request)):
+        go_to(request, path)

@@ -1,0 +1,125 @@
+"""Induction heads: which heads look back to what followed the same token before, by repeated random tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attention.mask import Array
+from inference.questions.decoding import NextToken, Step
+from inference.questions.induction import InductionHeads, InductionScores
+from ui.input.head_picking import head_name, head_of, many_do, rank_of
+from ui.input.picking import control
+from ui.pages.generate.looks import keep_on_text
+from ui.pages.generate.prompt import PROMPTS, Options, new_prompt
+from ui.run.answering import ask
+from ui.run.refusals import say
+from ui.show.chart import CONFIG, theme
+from ui.show.csv_table import csv_table
+from ui.show.saving import save
+from ui.state.choice import Choice
+from ui.state.options import choose_own
+from ui.state.session import choose
+from viz.figures import head_map
+
+MAP, CONTROL = "induction_map", "induction_control"
+LENGTH, SHORTEST = 25, 2  # tokens in a copy
+HALF = 0.5  # share of attention from which a head is counted
+LISTED = 10
+REPEATS = "A name that comes again"
+
+
+def induction(choice: Choice, request: NextToken, step: Step, options: Options) -> None:
+    """The test's result as two maps, a table and a text to try it on. Raises Refusal."""
+    longest = (len(step.row) + step.room - 1) // 2  # two copies, and a start token where there is one
+    length = max(SHORTEST, min(LENGTH, longest))
+    question = InductionHeads(model=request.model, revision=request.revision, length=length, seed=options.sample)
+    found = ask(question, "Reading repeated random tokens")
+    layer, head = head_of(choice, found.matching)
+    say(truth(found, choice.count), role="status")
+    name = head_name(layer, head, choice.count).capitalize()
+    say(
+        f"{name} gives {found.matching[layer, head]:.2f}, and {found.control[layer, head]:.2f} where nothing comes "
+        f"again; {rank_of(found.matching, layer, head)}.",
+        role="status",
+    )
+    *columns, right = st.columns([3, 3, 4])
+    _maps(columns, found, (layer, head), choice.count)
+    st.caption(
+        f"{question.count} texts of {length} different random tokens, each then repeated once. A cell is the head's "
+        "weight, mean over the tokens of the second copy, on the token that followed the same token in the first "
+        "([arXiv:2209.11895](https://arxiv.org/abs/2209.11895)); beside it the same places where nothing is repeated. "
+        "Random tokens rule out that the head follows the meaning. Click a head to see it on the text above."
+    )
+    with right:
+        _buttons(found, options)
+        _table(found, choice.count)
+
+
+def truth(found: InductionScores, base: int) -> str:
+    """What the test says, in one sentence or two."""
+    layer, head = np.unravel_index(int(found.matching.argmax()), found.matching.shape)
+    name = head_name(int(layer), int(head), base).capitalize()
+    several = many_do(int((found.matching > HALF).sum()), found.matching.size, "puts", "put", "more than half there")
+    return (
+        f"{name} puts {found.matching[layer, head]:.2f} of its attention on what followed the same token before; "
+        f"looking everywhere alike would give {found.even:.2f}. {several}. A token of "
+        f"the first copy surprises the model by {found.losses[0]:.1f} nats, of the second by "
+        f"{found.losses[-1]:.1f}."
+    )
+
+
+def _maps(columns: Sequence[Any], found: InductionScores, selected: tuple[int, int], base: int) -> None:
+    given: list[tuple[str, str, Array]] = [
+        (MAP, "Repeated", found.matching),
+        (CONTROL, "Nothing repeated", found.control),
+    ]
+    for column, (key, title, values) in zip(columns, given, strict=True):
+        figure = head_map.head_map(values, theme(), title, "weight", selected=selected, base=base, limit=1)
+        column.plotly_chart(
+            figure, theme=None, config=CONFIG, key=key, on_select=partial(keep_on_text, key), selection_mode="points"
+        )
+
+
+def _buttons(found: InductionScores, options: Options) -> None:
+    layer, head = np.unravel_index(int(found.matching.argmax()), found.matching.shape)
+
+    def try_it() -> None:
+        new_prompt(PROMPTS[REPEATS])
+        choose(layer=int(layer), head=int(head))
+        choose_own(Options, show="next", over="head")
+
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.button(
+            "Try the best head on a text",
+            on_click=try_it,
+            help="A name comes a second time and breaks off; where does this head look, and what comes next?",
+        )
+        control(
+            Options, "sample", st.number_input, "Sample", min_value=0, max_value=9_999_999, step=1, width=110,
+            help="Decides which random tokens are read; what a head is should not depend on it",
+        )  # fmt: skip
+
+
+def _table(found: InductionScores, base: int) -> None:
+    order = np.argsort(-found.matching, axis=None)
+    names = ("layer", "head", "score", "nothing repeated", "token before", "first token")
+    values = (found.matching, found.control, found.previous, found.first)
+    rows = [
+        (int(layer) + base, int(head) + base, *(float(value[layer, head]) for value in values))
+        for layer, head in zip(*np.unravel_index(order, found.matching.shape), strict=True)
+    ]
+    st.dataframe(
+        {name: [row[at] for row in rows[:LISTED]] for at, name in enumerate(names)},
+        hide_index=True,
+        key="induction_table",
+    )
+    st.caption(
+        f"The {min(LISTED, len(rows))} heads with the highest scores; the last two columns are the weight on the token "
+        "before and on the first one. The file has every head."
+    )
+    save("Save as CSV", csv_table(names, rows), "headlight-induction.csv", "All digits")

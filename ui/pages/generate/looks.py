@@ -1,0 +1,231 @@
+"""What the newest token looked at before the next one was chosen: the text shaded, and every head on a map."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attention.looks import reach, strongest, without_first
+from attention.mask import Array
+from attention.tokens import TokenRow
+from inference.questions.decoding import NextToken, Step
+from ui.input.head_picking import head_name, head_of, keep_head, rank_of
+from ui.input.picking import control
+from ui.pages.generate.prompt import CELLS, OVERS, Options, prompt_length
+from ui.run.answering import ask
+from ui.run.refusals import say
+from ui.show.chart import CONFIG, theme
+from ui.show.csv_table import csv_table
+from ui.show.saving import save
+from ui.state.choice import Choice
+from ui.state.options import choose_own
+from viz.components.strip import strip
+from viz.components.strip.strip import Chip
+from viz.figures import head_map
+from viz.figures.bars import bars
+
+MOST = 10  # tokens listed
+MAP, STRIP = "generate_map", "generate_strip"
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """One step as it is looked at: the token at ``place`` of the text came, or comes, after it."""
+
+    step: Step
+    place: int
+    layer: int
+    head: int
+    shown: Array  # (token,) the weights that the reader asked for, of the tokens before ``place``
+    base: int
+
+    @property
+    def who(self) -> str:
+        """The head's name."""
+        return head_name(self.layer, self.head, self.base)
+
+
+def looked_at(request: NextToken, step: Step, options: Options) -> tuple[NextToken, Step, int]:
+    """The step that the reader looks at, how it was asked, and the place of the token that came, or comes, after it.
+
+    Raises Refusal.
+    """
+    place = len(step.row)
+    if not options.at or options.at >= place:
+        return request, step, place
+    asked = before(request, prompt_length(step, request), options.at)
+    return asked, ask(asked, "Reading the text up to this token"), options.at
+
+
+def seen_of(choice: Choice, request: NextToken, step: Step, options: Options) -> Seen | None:
+    """Where that step looked; None where the architecture does not give its attention. Raises Refusal."""
+    if options.at == 0:
+        say("Nothing stands before the first token, so no step led to it; pick another one.", role="status")
+    _, mine, place = looked_at(request, step, options)
+    if mine.looks is None:
+        return None
+    looks = mine.looks if options.first else without_first(mine.looks)
+    layer, head = head_of(choice, strongest(mine.looks))
+    shown = {"head": looks[layer, head], "layer": looks[layer].mean(0), "all": looks.mean((0, 1))}[options.over]
+    return Seen(mine, place, layer, head, shown, choice.count)
+
+
+def before(request: NextToken, length: int, place: int) -> NextToken:
+    """The question whose answer says what comes at ``place`` of a text that has ``length`` tokens of prompt.
+
+    >>> request = NextToken(text="a b", written=(7, 8))
+    >>> before(request, 2, 3).written, before(request, 2, 1).cut
+    ((7,), 1)
+    """
+    if place >= length:
+        return replace(request, written=request.written[: place - length])
+    return replace(request, written=(), cut=place)
+
+
+def text_strip(seen: Seen | None, step: Step, request: NextToken, options: Options) -> None:
+    """What was looked at in one sentence, and the text as chips; a click on one asks for the step that led to it."""
+    if seen is None:
+        say("This architecture does not give its attention step by step; “All heads” reads the whole text.", "status")
+    else:
+        say(truth(seen, step, options), role="status")
+    length = prompt_length(step, request)
+    chips = [_chip(step.row, at, length, seen) for at in range(len(step.row))]
+    strip.mount(chips, STRIP, title="Click a token to see what was looked at before it", on_pick=lambda: _keep(step))
+    st.caption(
+        "Shade: the weight that the outlined token, the newest one then, gives to each token. The step that chooses a "
+        "token is taken one place before it: there the model has read all that stands to its left, and not yet the "
+        "token itself. Dashes: the token that came then. Underneath a written token stands its number."
+    )
+
+
+def when_of(step: Step, place: int) -> str:
+    """The step that led to a place of the text, at the beginning of a sentence."""
+    if place < len(step.row):
+        return f"Before “{step.row.pieces[place]}” came"
+    return "At the end of the text" if step.ended else "Before the next token"
+
+
+def truth(seen: Seen, step: Step, options: Options) -> str:
+    """One true sentence about what was looked at."""
+    row, shown = seen.step.row, seen.shown
+    when = when_of(step, seen.place)
+    who = {
+        "head": seen.who,
+        "layer": f"layer {seen.layer + seen.base}, on average over its heads,",
+        "all": "the model, on average over all heads,",
+    }[options.over]
+    scaled = "" if options.first else "; the first token is left out and the rest scaled to one"
+    if len(shown) < 4:
+        given = f"; {who} gives the first token {shown[0]:.2f}" if options.first else ""
+        return f"{when}, there is too little to look back at{given}."
+    at = 1 + int(shown[1:-2].argmax())
+    rank = ""
+    if options.over == "head" and options.first:
+        given = strongest(seen.step.looks) if seen.step.looks is not None else np.zeros((1, 1))
+        rank = f", {rank_of(given, seen.layer, seen.head)} to a token further back"
+    ends = f"the first token gets {shown[0]:.2f}, " if options.first else ""
+    return (
+        f"{when}, {who} looks back at “{row.pieces[at]}” ({shown[at]:.2f}{rank}); {ends}the newest token's "
+        f"neighbour {shown[-2]:.2f} and the newest itself {shown[-1]:.2f}{scaled}."
+    )
+
+
+def _chip(row: TokenRow, at: int, length: int, seen: Seen | None) -> Chip:
+    glued = row.goes_on(at)
+    label = str(at - length + 1) if at >= length else ""
+    if seen is None or at >= seen.place:
+        mark = "target" if seen is not None and at == seen.place else ""
+        return Chip(row.pieces[at], mark=mark, glued=glued, special=row.words[at] is None, label=label)
+    mark = "chosen" if at == seen.place - 1 else ""
+    weight = float(seen.shown[at])
+    return Chip(row.pieces[at], weight, mark, glued, row.words[at] is None, title=f"{weight:.4f}", label=label)
+
+
+def _keep(step: Step) -> None:
+    at = strip.picked(STRIP)
+    if at is not None and at < len(step.row):
+        choose_own(Options, at=at)
+
+
+def looks(seen: Seen | None, options: Options) -> None:
+    """Every head's look back as a map, and the file."""
+    if seen is None or seen.step.looks is None:
+        return
+    _switches()
+    every = seen.step.looks
+    say(furthest(seen, reach(every)), role="status")
+    values = strongest(every) if options.cell == "strongest" else reach(every)
+    title, unit = CELLS[options.cell]
+    figure = head_map.head_map(values, theme(), title, unit, selected=(seen.layer, seen.head), base=seen.base)
+    kept = partial(keep_on_text, MAP)
+    left, right = st.columns(2)
+    left.plotly_chart(figure, theme=None, config=CONFIG, key=MAP, on_select=kept, selection_mode="points")
+    right.plotly_chart(_most(seen), theme=None, config=CONFIG, key="generate_most")
+    right.caption("The places that get most, counted from 0, with the weights that shade the text above.")
+    st.caption(
+        "Each cell a head: its largest weight further back, on neither the first token nor the newest and its "
+        "neighbour; or the mean distance of all that it looks at. Click one to see its weights on the text above."
+    )
+    folded = st.expander("Every head's weights as a file", key="generate_looks_file", on_change="rerun")
+    if folded.open:
+        save("Save as CSV", _file(seen, every), "headlight-looks.csv", "On every token, all digits", place=folded)
+
+
+def keep_on_text(key: str) -> None:
+    """In the callback of a map of heads: the head that was clicked is the one whose weights shade the text."""
+    keep_head(key)
+    choose_own(Options, over="head")
+
+
+def furthest(seen: Seen, far: Array) -> str:
+    """Which head looks furthest back; ``far`` is (layer, head), in tokens."""
+    layer, head = np.unravel_index(int(far.argmax()), far.shape)
+    if not far[layer, head]:
+        return "No head looks at a token between the first and the newest."
+    return (
+        f"Furthest back looks {head_name(int(layer), int(head), seen.base)}: {far[layer, head]:.1f} tokens on average, "
+        "weights on the first token counted as none."
+    )
+
+
+def _file(seen: Seen, every: Array) -> str:
+    pieces = seen.step.row.pieces
+    rows = (
+        (layer + seen.base, head + seen.base, at, pieces[at], float(every[layer, head, at]))
+        for layer, head, at in np.ndindex(*every.shape)
+    )
+    return csv_table(("layer", "head", "place", "token", "weight"), rows)
+
+
+def _most(seen: Seen) -> Any:
+    """The tokens that get most of what is shown."""
+    order = np.argsort(-seen.shown, kind="stable")[:MOST]
+    labels = [f"{at}: {seen.step.row.pieces[at]}" for at in order]
+    return bars(labels, seen.shown[order].tolist(), theme(), "What is looked at most", "weight")
+
+
+def _switches() -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        control(
+            Options, "over", st.segmented_control, "Shade the text by", list(OVERS), format_func=OVERS.get,
+            required=True, help="The weights of the chosen head, or their mean over its layer or over all heads",
+        )  # fmt: skip
+        control(
+            Options, "cell", st.segmented_control, "Each cell shows", list(CELLS),
+            format_func=lambda name: CELLS[name][0], required=True,
+            help="What the map below shows of every head",
+        )  # fmt: skip
+        first_switch()
+
+
+def first_switch() -> None:
+    """The switch that takes the first token out of what is shown."""
+    control(
+        Options, "first", st.checkbox, "Count the first token",
+        help="Off: the text is shaded by what is left without it, scaled to one. Many heads put on the first token "
+        "what they do not need elsewhere.",
+    )  # fmt: skip

@@ -1,0 +1,152 @@
+"""Prompt and written tokens read at once: every head, the same numbers again, and what the first token gets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from attention.mask import Array
+from attention.roles import MOST_ROWS, observe
+from attention.trace import Trace
+from inference import TraceRequest
+from inference.questions.decoding import NextToken, Step
+from ui.input.head_picking import head_name, head_of, many_do, rank_of
+from ui.pages.generate.looks import Seen, first_switch, keep_on_text
+from ui.pages.generate.prompt import Options, on_path, prompt_length
+from ui.run.refusals import say
+from ui.run.shelf import backend
+from ui.run.stoppable import stoppable
+from ui.show.chart import CONFIG, theme
+from ui.show.microscope import microscope
+from ui.state.choice import Choice
+from ui.state.options import own
+from ui.state.session import current
+from viz.figures import head_map
+
+SINKS = "sink_map"
+HALF = 0.5  # share from which a head is counted
+
+
+def read_whole(request: NextToken) -> Trace:
+    """The trace of prompt and written tokens together. Raises Refusal."""
+    with st.spinner("Reading the whole text at once", show_time=True):
+        return backend().trace(trace_request(request))
+
+
+def trace_request(request: NextToken) -> TraceRequest:
+    """The same text, as one pass reads it."""
+    return TraceRequest(
+        request.model,
+        request.text,
+        revision=request.revision,
+        cut=request.cut,
+        edits=request.edits,
+        written=request.written,
+    )
+
+
+def heads(choice: Choice, request: NextToken, seen: Seen | None) -> None:
+    """The microscope on prompt and written tokens, at first on the head and the token of the step that is looked at."""
+    trace = read_whole(request)
+    say(
+        "Every head of the prompt and of what was written: a token looks back only, and what it looks at is what the "
+        "model knows when it chooses the next one.",
+        role="status",
+    )
+    if seen is not None:
+        focus = seen.place - 1 if choice.focus is None else choice.focus
+        choice = replace(choice, layer=seen.layer, head=seen.head, focus=focus)
+    choice = replace(choice, part="")  # a part of another model's; a decoder has one
+    microscope(choice, trace, lambda: _shown(choice, request))
+
+
+def _shown(choice: Choice, request: NextToken) -> str:
+    """The id of the trace that the page shows by now."""
+    now = current()
+    same = (now.text, now.model, now.revision, now.cut) == (choice.text, choice.model, choice.revision, choice.cut)
+    return trace_request(on_path(request, own(Options))).key if same else ""
+
+
+def sink(choice: Choice, request: NextToken) -> None:
+    """How much every head gives the first token, and what that is."""
+    trace = read_whole(request)
+    if all(trace.source.special[1:]):
+        say("No word comes after the first token, so none looks back at it; write or type more.", role="status")
+        return
+    evidence = observe(trace)
+    shares = evidence.strength("first").astype(np.float32)
+    layer, head = head_of(choice, shares)
+    say(sink_truth(trace, shares, float(evidence.expected("first").mean())), role="status")
+    base = choice.count
+    name = head_name(layer, head, base).capitalize()
+    say(f"{name} gives it {shares[layer, head]:.2f}; {rank_of(shares, layer, head)}.", role="status")
+    figure = head_map.head_map(
+        shares, theme(), "On the first token", "share of attention", selected=(layer, head), base=base, limit=1
+    )
+    kept = partial(keep_on_text, SINKS)
+    left, right = st.columns([3, 2])
+    left.plotly_chart(figure, theme=None, config=CONFIG, key=SINKS, on_select=kept, selection_mode="points")
+    with right:
+        st.caption(
+            "Each cell a head: its weight on the first token, mean over the tokens that come after it, special ones "
+            f"left out, of more than {MOST_ROWS} evenly spaced ones. A softmax has to put its weight somewhere; where "
+            "nothing fits, many models learn to put it on the first token, an attention sink "
+            "([arXiv:2309.17453](https://arxiv.org/abs/2309.17453)). Click one to see it on the text."
+        )
+        by_value = evidence.value_share("first")
+        if by_value is not None:
+            st.caption(
+                f"Counted by the length of the value vectors that the weights bring along, the first token is "
+                f"{np.nanmean(by_value):.2f} of what the heads pass on, not {shares.mean():.2f} "
+                "([arXiv:2004.10102](https://arxiv.org/abs/2004.10102))."
+            )
+        first_switch()
+
+
+def sink_truth(trace: Trace, shares: Array, even: float) -> str:
+    """How much attention the first token has. ``shares`` is (layer, head), ``even`` what even attention would give."""
+    several = many_do(int((shares > HALF).sum()), shares.size, "gives", "give", "it more than half")
+    return (
+        f"“{trace.tokens[0]}”, the first token, has {shares.mean():.2f} of the attention of the tokens after it; "
+        f"spread evenly, it would have {even:.2f}. {several}."
+    )
+
+
+def same_numbers(request: NextToken, step: Step) -> None:
+    """The maps that came step by step beside those of one pass, for this very text; computed when it is unfolded."""
+    folded = st.expander("Is this the same as reading it at once?", key="generate_law", on_change="rerun")
+    if not folded.open:
+        return
+    with folded:
+        trace, length = read_whole(request), prompt_length(step, request)
+        worst, later, cached, seen = 0.0, 0.0, 0, 0
+        many = len(request.written) + 1
+        for at in stoppable(f"law {request.key}", many, "Comparing"):
+            one = backend().predict(replace(request, written=request.written[:at]))
+            if one.looks is None:
+                continue
+            rows, place = trace.rows(length + at - 1), len(one.row)
+            worst = max(worst, float(np.abs(rows[:, :, :place] - one.looks).max()))
+            later = max(later, float(np.abs(rows[:, :, place:]).max(initial=0)))
+            cached, seen = cached + one.cached, seen + 1
+        say(law_truth(worst, later, cached, seen, many), role="status")
+        st.caption(
+            "While a text is written, keys and values of the tokens before the newest are kept from the steps before, "
+            "and only the newest token is computed. Since no token looks ahead, one pass over the finished text must "
+            "give the same weights, but for rounding."
+        )
+
+
+def law_truth(worst: float, later: float, cached: int, seen: int, many: int) -> str:
+    """What the comparison found."""
+    if seen == 0:
+        return "This architecture does not give its attention step by step, so there is nothing to compare."
+    steps = f"{seen} step{'s' if seen != 1 else ''}"
+    some = "" if seen == many else f" of {many}"
+    return (
+        f"In {steps}{some}, {cached} of them from kept keys and values, the largest difference of a weight from one "
+        f"pass over the whole text is {worst:.1g}; there, tokens that came later get {later:.1g} at most."
+    )

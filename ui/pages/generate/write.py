@@ -1,0 +1,175 @@
+"""Writing on: one token, or many one after the other; what has been written is kept at every moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from inference import Refusal
+from inference.questions.decoding import Candidate, NextToken, Step
+from ui.input.picking import control
+from ui.pages.generate.history import note, write
+from ui.pages.generate.prompt import MOST_MORE, PICKS, Options, go_to, mark_of, on_path, text_of, within
+from ui.run.refusals import say
+from ui.run.shelf import backend
+from ui.run.stoppable import STOPPED, stoppable
+from ui.show.saving import save
+from ui.state.options import read
+from ui.state.session import own_query
+
+JOB = "generate_job"
+
+
+@dataclass
+class Job:
+    """Many tokens that are being written."""
+
+    start: NextToken
+    many: int
+    pick: str
+    path: tuple[int, ...]  # how far it has come
+    at: tuple[int, ...]  # where the address stands; elsewhere the reader has gone away from it
+    done: bool = False
+
+    @property
+    def mark(self) -> str:
+        """What tells this work from other work (ui.run.stoppable)."""
+        return f"generate {self.start.key} {self.many} {self.pick}"
+
+
+def picked(step: Step, pick: str) -> Candidate:
+    """What the rule writes next."""
+    return step.chosen if pick == "drawn" else step.greedy
+
+
+def written_on(request: NextToken) -> NextToken:
+    """The request after the writing that was asked for, as far as it comes; the address follows. Raises Refusal."""
+    job: Job | None = st.session_state.get(JOB)
+    if job is None:
+        return request
+    path = request.written
+    same = mark_of(job.start) == mark_of(request)
+    if job.done:
+        # A click on Stop in the last moment brings the address from before: what was written is not lost for that.
+        del st.session_state[JOB]
+        late = st.session_state[STOPPED].pop(job.mark, None) is not None
+        path = job.path if late and same and path == job.start.written else path
+    elif not same or path != job.at or replace(job.start, written=path) != request:
+        # Something else was chosen meanwhile. Under another rule the same text goes on from where it has come to.
+        del st.session_state[JOB]
+        path = job.path if same and path == job.at else path
+    else:
+        path, done = _written(job)
+    if path != request.written:
+        go_to(request, path)
+    if st.session_state.get(JOB) is job:  # only now: a click while the address is written begins the script anew
+        job.at, job.done = path, done
+    return replace(request, written=path)
+
+
+def _written(job: Job) -> tuple[tuple[int, ...], bool]:
+    """How far the writing has come, and whether nothing of it is left to do."""
+    place, path = st.empty(), job.start.written
+    ended = False
+    try:
+        for _ in stoppable(job.mark, job.many, "Writing"):
+            if ended:
+                continue  # the count runs out, so that its bar goes
+            request = replace(job.start, written=path)
+            step = backend().predict(request)
+            ended = step.ended or step.room == 0
+            if not ended:
+                written = picked(step, job.pick)
+                note(request, written)
+                path = job.path = (*path, written.token)
+                with place:
+                    say(f"{step.text}{written.text} …", role="none")
+    except Refusal:
+        st.session_state.pop(JOB, None)
+        raise
+    place.empty()
+    return path, ended or len(path) == len(job.start.written) + job.many
+
+
+def controls(request: NextToken, step: Step, options: Options) -> None:
+    """The buttons that write, and those that go back."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        _forward(request, step, options)
+        st.button(
+            "One back",
+            key="generate_back",
+            icon=":material/undo:",
+            disabled=not request.written,
+            on_click=lambda: go_to(request, request.written[:-1]),
+            help="Take the newest token away; the history keeps it",
+        )
+        st.button(
+            "To the prompt",
+            key="generate_start",
+            icon=":material/first_page:",
+            disabled=not request.written,
+            on_click=lambda: go_to(request, ()),
+            help="Take all written tokens away; the history keeps them",
+        )
+        save(
+            "Save the text",
+            text_of(request, step),
+            "headlight-text.txt",
+            "The prompt and what was written after it, as plain text",
+            kind="text/plain",
+        )
+
+
+def _forward(request: NextToken, step: Step, options: Options) -> None:
+    """One token, or many, and which."""
+    over = step.ended or step.room == 0
+    many = within(options.more, 1, MOST_MORE)
+    st.button(
+        "Next token",
+        key="generate_next",
+        icon=":material/keyboard_tab:",
+        disabled=over,
+        on_click=_one,
+        args=(request, step, options.pick),
+        help="Write one token: the likeliest, or the one drawn under the rule",
+    )
+    st.button(
+        "Write more",
+        key="generate_more",
+        icon=":material/fast_forward:",
+        disabled=over,
+        on_click=_begin,
+        args=(request, many, options.pick),
+        help="Write as many tokens as the number beside it says, one by one; it can be stopped",
+    )
+    control(
+        Options, "more", st.number_input, "How many", shown=many, min_value=1, max_value=MOST_MORE, width=110,
+        help="Tokens that “Write more” writes",
+    )  # fmt: skip
+    control(
+        Options, "pick", st.segmented_control, "Which token is written", list(PICKS), format_func=PICKS.get,
+        required=True,
+        help="The likeliest each time, or one drawn by its probability under temperature, top-k and top-p",
+    )  # fmt: skip
+
+
+def _one(request: NextToken, step: Step, pick: str) -> None:
+    """Writes the next token. A reader who clicks faster than the page is drawn gets as many as there were clicks."""
+    here, job = _here(request), st.session_state.get(JOB)
+    if here == request:
+        write(request, picked(step, pick))
+    else:
+        _begin(request, 1 + (job.many if job is not None and job.start == here else 0), pick)
+
+
+def _begin(request: NextToken, many: int, pick: str) -> None:
+    start = _here(request)
+    job = Job(start, many, pick, start.written, start.written)
+    st.session_state.get(STOPPED, {}).pop(job.mark, None)
+    st.session_state[JOB] = job
+
+
+def _here(request: NextToken) -> NextToken:
+    """The request where the address stands by now; the page that was clicked may not show that yet."""
+    return on_path(request, read(Options, own_query())[0])

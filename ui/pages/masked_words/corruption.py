@@ -1,0 +1,81 @@
+"""How BERT learned: a sample of the reader's text, spoilt as in training, and what the model makes of it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from inference.questions.corruption import HIDDEN, KEPT, REPLACED, Corruption, Spoilt
+from inference.questions.masked import MaskedWords
+from ui.pages.masked_words.hidden_words import Options
+from ui.run.answering import ask
+from ui.run.refusals import say
+from ui.show.csv_table import csv_table
+from ui.show.numbers import percent
+from ui.show.saving import save
+from ui.state.options import choose_own, own
+from viz.components.strip import strip
+from viz.components.strip.strip import Chip
+
+MARKS = {HIDDEN: "masked", REPLACED: "removed", KEPT: "target"}
+LABELS = {HIDDEN: "hidden", REPLACED: "replaced", KEPT: "kept"}
+
+
+def lesson(request: MaskedWords) -> None:
+    """The sample, its losses and a button for another one."""
+    options = own(Options)
+    shared = {name: getattr(request, name) for name in ("model", "revision", "text", "pair", "cut")}
+    found = ask(Corruption(**shared, seed=options.seed), "Spoiling a share of the text")
+    st.button(
+        "Draw another sample",
+        key="lesson_again",
+        on_click=choose_own,
+        args=(Options,),
+        kwargs={"seed": (options.seed + 1) % 1_000_000},
+        icon=":material/casino:",
+        help="Another seed; it is in the link, so that the same sample comes again",
+    )
+    say(truth(found), role="status")
+    _strip(found)
+    st.caption(
+        "Each pass of BERT's training chooses 15 % of the pieces (here at least one). Of these, 80 % are hidden "
+        "(hatched), 10 % replaced by any piece (struck out; below it what the model reads), 10 % left as they are "
+        "(dashed), and the model must guess all of them, not knowing which it sees unspoilt "
+        "([arXiv:1810.04805](https://arxiv.org/abs/1810.04805), section 3.1). The loss is the negative natural "
+        "logarithm of the right piece's probability; training makes its mean smaller."
+    )
+    pieces = found.row.pieces
+    rows = [(pieces[c.position], LABELS[c.how], c.seen, c.probability, c.loss) for c in found.chosen]
+    columns = ("piece", "what happened", "read instead", "probability of the piece", "loss")
+    st.dataframe({name: [row[at] for row in rows] for at, name in enumerate(columns)}, hide_index=True)
+    save("Save as CSV", csv_table(columns, rows), "headlight-lesson.csv", "All digits")
+
+
+def truth(found: Spoilt) -> str:
+    """The loss of the sample, and the hardest piece."""
+    count = len(found.chosen)
+    mean = sum(chosen.loss for chosen in found.chosen) / count
+    hardest = max(found.chosen, key=lambda chosen: chosen.loss)
+    what = f"{count} pieces are" if count > 1 else "1 piece is"
+    return (
+        f"{what} to be guessed; the loss is {mean:.2f}. Hardest is “{found.row.pieces[hardest.position]}”, to which "
+        f"the model gives {percent(hardest.probability)} (loss {hardest.loss:.2f})."
+    )
+
+
+def _strip(found: Spoilt) -> None:
+    chosen = {one.position: one for one in found.chosen}
+    row = found.row
+    chips = []
+    for at, piece in enumerate(row.pieces):
+        special = row.words[at] is None
+        glued = (
+            at > 0 and not special and row.words[at] == row.words[at - 1] and row.segments[at] == row.segments[at - 1]
+        )
+        one = chosen.get(at)
+        if one is None:
+            chips.append(Chip(piece, special=special, glued=glued))
+        else:
+            label = f"{one.seen} · {one.loss:.1f}" if one.how == REPLACED else f"{one.loss:.1f}"
+            title = f"{LABELS[one.how]}, loss {one.loss:.2f}"
+            chips.append(Chip(piece, mark=MARKS[one.how], glued=glued, label=label, title=title))
+    strip.mount(chips, "lesson_strip", title="What the model must guess, with the loss below")

@@ -1,0 +1,167 @@
+"""What the model puts into a blank: the likeliest pieces, and the words that the reader asks about."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import exp
+
+import streamlit as st
+
+from inference.questions.masked import Blank, Candidate, Filled, HiddenWord, MaskedWords
+from ui.input.picking import control
+from ui.pages.masked_words.hidden_words import MOST_TOP, Options
+from ui.run.answering import Answerer, ask
+from ui.run.refusals import say
+from ui.show.chart import CONFIG, theme
+from ui.show.csv_table import csv_table
+from ui.show.numbers import percent
+from ui.show.saving import save
+from ui.state.options import own
+from viz.figures.bars import bars
+
+HOW = (
+    "A word of several pieces is filled in from left to right, each piece guessed with those before it in place and "
+    "those after it hidden, and the probabilities are multiplied: its pseudo-log-likelihood "
+    "([arXiv:1910.14659](https://arxiv.org/abs/1910.14659)) in the within-word l2r variant "
+    "([arXiv:2305.10588](https://arxiv.org/abs/2305.10588))."
+)
+NO_RANK = "A word of several pieces has no rank, and words of unequal numbers of pieces are not from one distribution."
+
+
+def truth(who: Answerer, filled: Filled, at: int) -> str:
+    """One true sentence about a blank."""
+    blank = filled.blanks[at]
+    best = blank.guesses[0]
+    where = f"In blank {at + 1}" if len(filled.blanks) > 1 else "In the blank"
+    said = f"{where}, {who.title} puts “{best.piece}” first ({percent(best.probability)})"
+    stood = blank.original
+    if stood is None:
+        return f"{said}, of {filled.vocabulary:,} pieces that it could choose."
+    word = word_of(filled, at)
+    if word.original is not None and word.original.rank is None:
+        return f"{said}. {_whole(filled, word, word.original)}"
+    if stood.token == best.token:
+        return f"{said}, and that is what stood there."
+    return (
+        f"{said}; “{stood.piece}”, which stood there, is number {stood.rank:,} of {filled.vocabulary:,} "
+        f"({percent(stood.probability)})."
+    )
+
+
+def word_of(filled: Filled, at: int) -> HiddenWord:
+    """The hidden word that blank ``at`` belongs to."""
+    return next(word for word in filled.hidden if at in word.blanks)
+
+
+def _whole(filled: Filled, word: HiddenWord, stood: Candidate) -> str:
+    """What a hidden word of several pieces has as a whole."""
+    first, last = word.blanks[0] + 1, word.blanks[-1] + 1
+    if len(filled.blanks) == 1:
+        hide = "The blank hides"
+    else:
+        hide = f"Blank {first} hides" if first == last else f"Blanks {first} to {last} hide"
+    if stood.log_probability is None:
+        return f"{hide} “{stood.word}”, which has no score: some of it is not in the vocabulary."
+    return (
+        f"{hide} “{stood.word}”: its {len(stood.pieces)} pieces together have {_percent(stood.log_probability)}, each "
+        "guessed with those before it in place."
+    )
+
+
+def _several(filled: Filled, at: int) -> bool:
+    """Whether the word that stood at a blank is several pieces."""
+    stood = word_of(filled, at).original
+    return stood is not None and stood.rank is None
+
+
+def _percent(log: float) -> str:
+    """A product of probabilities on screen, from its natural logarithm.
+
+    >>> _percent(-1.1555), _percent(-1000.0)
+    ('0.31', 'less than 1e-300')
+    """
+    return percent(exp(log)) if log > -690 else "less than 1e-300"
+
+
+def guesses(who: Answerer, request: MaskedWords, filled: Filled, at: int) -> None:
+    """The likeliest pieces of a blank as bars and as a table, and the words that the reader asks about."""
+    blank = filled.blanks[at]
+    say(truth(who, filled, at), role="status")
+    names = [guess.piece for guess in blank.guesses]
+    chances = [guess.probability for guess in blank.guesses]
+    marked = [place for place, guess in enumerate(blank.guesses) if guess.token == _stood(blank)]
+    rest = max(0.0, 1 - sum(chances))
+    figure = bars(names, chances, theme(), "The likeliest pieces", marked=marked)
+    st.plotly_chart(figure, theme=None, config=CONFIG, key="masked_bars")
+    st.caption(
+        f"Bars: the head's softmax over all {filled.vocabulary:,} pieces; a differently coloured bar is the piece that "
+        f"stood there. All others together have {rest:.2f}. A piece that begins with … goes on from the piece before "
+        f"it. The whole distribution has {blank.entropy:.2f} bits of uncertainty."
+        + (f" {HOW}" if _several(filled, at) else "")
+    )
+    _asked(request, filled, at)
+    _table(filled)
+
+
+def _stood(blank: Blank) -> int | None:
+    return blank.original.token if blank.original else None
+
+
+def _table(filled: Filled) -> None:
+    """Every blank's guesses as a folded table and as a file."""
+    rows = [
+        (number, blank.original.piece if blank.original else "", guess.rank, guess.piece, guess.probability)
+        for number, blank in enumerate(filled.blanks, start=1)
+        for guess in (*blank.guesses, *([blank.original] if blank.original else []))
+    ]
+    rows = list(dict.fromkeys(rows))
+    names = ("blank", "stood there", "rank", "piece", "probability")
+    with st.expander("The same as a table"):
+        control(
+            Options,
+            "top",
+            st.number_input,
+            "Guesses shown",
+            shown=len(filled.blanks[0].guesses),
+            min_value=1,
+            max_value=MOST_TOP,
+            width=150,
+            help="How many of the likeliest pieces are listed, here and above",
+        )
+        columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+        st.dataframe(columns, hide_index=True, key="masked_table")
+        save("Save as CSV", csv_table(names, rows), "headlight-masked-words.csv", "All digits")
+
+
+def _asked(request: MaskedWords, filled: Filled, at: int) -> None:
+    """The words that the reader asks about, each in the place of the hidden word."""
+    control(
+        Options,
+        "ask",
+        st.text_input,
+        "How likely are these words?",
+        placeholder="he, it, dog",
+        help="Words to be tried in this place, with commas between them; at most 12. Each takes the place of all of "
+        "the hidden word.",
+    )
+    words = tuple(word for word in own(Options).ask.split(",") if word.strip())
+    if not words:
+        return
+    found = ask(replace(request, words=words, blank=at), "Trying these words").candidates
+    rows = [(c.word, " ".join(c.pieces), _chance(c), c.rank, c.log_probability, c.problem) for c in found]
+    names = ("word", "pieces", "probability", "rank", "logarithm", "remark")
+    columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+    if not any(row[-1] for row in rows):
+        del columns["remark"]
+    st.dataframe(columns, hide_index=True, key="masked_asked")
+    if _several(filled, at):
+        st.caption(
+            f"Each word stands in the place of the whole hidden word, in as many blanks as it has pieces. {NO_RANK}"
+        )
+    elif any(len(candidate.pieces) > 1 for candidate in found):
+        st.caption(f"{HOW} {NO_RANK}")
+    save("Save these as CSV", csv_table(names, rows), "headlight-words.csv", "All digits")
+
+
+def _chance(candidate: Candidate) -> float | None:
+    return None if candidate.log_probability is None else exp(candidate.log_probability)

@@ -1,0 +1,165 @@
+"""The Masked words page: its options, what the model is asked, and the text whose words can be hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import ClassVar
+
+import streamlit as st
+
+from attention.tokens import TokenRow
+from inference.questions.masked import Filled, MaskedWords, Place
+from inference.text.accepted import check_text
+from ui.input.hiding import NOTHING, TYPED, fingerprint, first_place, parse, toggled, write
+from ui.input.picking import control
+from ui.run.answering import Answerer
+from ui.run.refusals import say
+from ui.show.numbers import percent
+from ui.state.choice import Choice
+from ui.state.examples import example_of
+from ui.state.options import choose_own, own
+from viz.components.strip import strip
+from viz.components.strip.strip import Chip
+
+SHOWS = {
+    "guesses": "Guesses",
+    "looks": "Where it looks",
+    "layers": "Layer by layer",
+    "words": "Words that matter",
+    "surprise": "Surprise",
+    "two": "Two sentences",
+    "lesson": "How it learned",
+}
+MOST_TOP = 50
+STRIP = "masked_strip"
+
+
+@dataclass(frozen=True)
+class Options:
+    """What this page lets its reader choose."""
+
+    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"show": tuple(SHOWS)}
+
+    show: str = "guesses"
+    speaker: str = ""  # the model that answers where the chosen one cannot; "" for the first that can
+    hidden: str = ""  # places in the text; "" before the reader has hidden anything, "-" for none
+    of: str = ""  # fingerprint of the text that these places are in
+    pieces: bool = False  # clicks hide pieces, not words
+    blank: int = 0
+    top: int = 10
+    ask: str = ""  # words that the reader asks about
+    piece: int | None = None  # whose probability is explained; None for the likeliest
+    seed: int = 1
+    first: str = "The keys to the old cabinet [MASK] on the table."
+    second: str = "The key to the old cabinets [MASK] on the table."
+    one: str = "are"
+    other: str = "is"
+
+
+def texts_of(choice: Choice) -> tuple[str, str | None]:
+    """The text and the pair as the model is asked; raises Refusal for a text that no model can read."""
+    return check_text(choice.text), check_text(choice.pair, "second text") if choice.pair.strip() else None
+
+
+def places_of(choice: Choice, options: Options, mask: str) -> tuple[Place, ...]:
+    """What is hidden: the reader's own choice where it was made in this text, else a word of ours.
+
+    ``mask`` is the answering model's own mask token, which may be typed in the text.
+    """
+    text, pair = texts_of(choice)
+    if options.of == fingerprint(text, pair or ""):
+        return parse(options.hidden)
+    return first_place(text, pair or "", example_of(choice.text, choice.pair), mask)
+
+
+def request_of(choice: Choice, options: Options, who: Answerer, mask: str) -> MaskedWords:
+    """What the model is asked; ``mask`` as in ``places_of``."""
+    text, pair = texts_of(choice)
+    return MaskedWords(
+        model=who.model,
+        revision=who.revision,
+        text=text,
+        pair=pair,
+        hidden=places_of(choice, options, mask),
+        cut=choice.cut,
+        top=max(1, min(options.top, MOST_TOP)),
+    )
+
+
+def text_strip(row: TokenRow, request: MaskedWords, filled: Filled | None, options: Options) -> None:
+    """The text as chips; a click hides or uncovers a word. Under a blank stands what the model puts there."""
+    groups = _groups(row, options.pieces)
+    blanks = {blank.position: at for at, blank in enumerate(filled.blanks)} if filled else {}
+    chips = [_chip(row, group, request, filled, blanks) for group in groups]
+    strip.mount(chips, STRIP, title="Click a word to hide it", on_pick=lambda: _clicked(groups, row, request))
+    if filled is not None and filled.mask != TYPED and TYPED in request.text + (request.pair or ""):
+        say(f"This model's own mask token is {filled.mask}; it reads that for {TYPED}.", role="status")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption("Hatched: hidden, with the likeliest piece below it. [MASK] can be typed in the text, too.")
+        control(
+            Options,
+            "pieces",
+            st.checkbox,
+            "Hide pieces, not words",
+            help="A rare word is several pieces of the vocabulary. Off: a click hides all of a word's pieces.",
+        )
+
+
+def _groups(row: TokenRow, pieces: bool) -> list[list[int]]:
+    if pieces:
+        return [[at] for at in range(len(row))]
+    keys = [(row.segments[at], row.words[at] if row.words[at] is not None else -1 - at) for at in range(len(row))]
+    return [list(run) for _, run in groupby(range(len(row)), key=lambda at: keys[at])]
+
+
+def _chip(
+    row: TokenRow, group: list[int], request: MaskedWords, filled: Filled | None, blanks: Mapping[int, int]
+) -> Chip:
+    special = row.words[group[0]] is None
+    text = _text(row, group, request)
+    mine = [at for at in group if at in blanks]
+    before = group[0] - 1
+    glued = before >= 0 and not special and row.words[group[0]] == row.words[before] and before not in blanks
+    if not mine or filled is None:
+        return Chip(text, special=special, glued=glued, title="" if special else "Click to hide it")
+    guesses = [filled.blanks[blanks[at]].guesses[0] for at in mine]
+    label = " ".join(guess.piece for guess in guesses)
+    chances = ", ".join(f"{guess.piece} {percent(guess.probability)}" for guess in guesses)
+    return Chip(text, mark="masked", label=label, title=f"Likeliest: {chances}. Click to uncover it")
+
+
+def _text(row: TokenRow, group: list[int], request: MaskedWords) -> str:
+    """A word as it stands in the text; the pieces where it has no place."""
+    first, last = row.spans[group[0]], row.spans[group[-1]]
+    if len(group) == 1 or first is None or last is None:
+        return "".join(row.pieces[at] for at in group)
+    return (request.pair or "" if row.segments[group[0]] else request.text)[first[0] : last[1]]
+
+
+def _clicked(groups: list[list[int]], row: TokenRow, request: MaskedWords) -> None:
+    at = strip.picked(STRIP)
+    if at is None or at >= len(groups) or row.words[groups[at][0]] is None:
+        return
+    places = toggled(row, request.hidden, groups[at])
+    mark = fingerprint(request.text, request.pair or "")
+    choose_own(Options, hidden=write(places) if places else NOTHING, of=mark, blank=0, piece=None)
+
+
+def pick_blank(filled: Filled) -> int:
+    """Which blank the figures are about, where there are several."""
+    blank = min(own(Options).blank, len(filled.blanks) - 1)
+    if len(filled.blanks) > 1:
+        control(
+            Options,
+            "blank",
+            st.selectbox,
+            "Blank",
+            list(range(len(filled.blanks))),
+            shown=blank,
+            format_func=lambda at: f"{at + 1} of {len(filled.blanks)}",
+            width=130,
+            help="Which of the blanks the figures below are about, counted from the left",
+        )
+    return blank

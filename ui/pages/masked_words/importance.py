@@ -1,0 +1,157 @@
+"""Which words matter for the answer, asked in two ways: leaving each out, and integrated gradients."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attention.mask import Array
+from attention.tokens import TokenRow
+from inference.questions.importance import Gradients, LeaveOut
+from inference.questions.masked import Filled, Guess, MaskedWords
+from ui.input.picking import control
+from ui.pages.masked_words.hidden_words import Options
+from ui.run.ask_many import ask_many
+from ui.run.refusals import say
+from ui.show.chart import CONFIG, theme
+from ui.show.csv_table import csv_table
+from ui.show.saving import save
+from ui.state.options import own
+from viz.components.strip import strip
+from viz.components.strip.strip import Chip
+from viz.figures.importance import importance
+
+PARTS = 6  # of the path, each a question
+TOKENS_AT_ONCE = 2048  # of hidden texts in one question
+UNIT = "logarithm of the probability"
+LEFT_OUT, GRADIENTS = "leaving it out", "integrated gradients"
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Both answers for the same words; (word,) natural logarithms."""
+
+    row: TokenRow
+    runs: tuple[tuple[int, int], ...]
+    explained: Guess
+    left_out: Array
+    integrated: Array
+    delta: float
+    path: float  # the logarithm of the answer, minus what it is where nothing is known
+
+
+def words(request: MaskedWords, filled: Filled, at: int) -> None:
+    """Which piece is explained, then both answers on the text, as bars and as a file."""
+    piece = _pick_piece(filled, at)
+    found = _find(request, filled, at, piece)
+    if found is None:
+        return
+    if not found.runs:
+        say("There is no word beside the blanks that could matter. Type some.", role="status")
+        return
+    names = [_name(found.row, run) for run in found.runs]
+    say(truth(found, names), role="status")
+    _strip(found, names, found.left_out, "Leaving each word out (hidden like the blank)", "words_left_out")
+    _strip(found, names, found.integrated, "Integrated gradients", "words_integrated")
+    ways = {LEFT_OUT: found.left_out, GRADIENTS: found.integrated}
+    st.plotly_chart(importance(names, ways, theme(), UNIT), theme=None, config=CONFIG, key="words_bars")
+    st.caption(
+        "Orange on the text, or a bar to the right: the word speaks for the answer; blue, or to the left: against it. "
+        "Leaving out hides a word behind a mask token and asks again "
+        "([arXiv:1612.08220](https://arxiv.org/abs/1612.08220)). Integrated gradients go from all words hidden to the "
+        "text and share out the whole way ([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)): their sum is the "
+        f"way's length, here {found.path:.3f}, but for {abs(found.delta):.1g} that the steps have missed "
+        "(completeness delta)."
+    )
+    rows = list(zip(names, found.left_out.tolist(), found.integrated.tolist(), strict=True))
+    save(
+        "Save as CSV",
+        csv_table(("word", LEFT_OUT, GRADIENTS), rows),
+        "headlight-words-that-matter.csv",
+        "All digits, in natural logarithms",
+    )
+
+
+def truth(found: Found, names: list[str]) -> str:
+    """One true sentence: who speaks most for the answer by each measure, and whether they agree."""
+    one, other = int(found.left_out.argmax()), int(found.integrated.argmax())
+    what = f"For “{found.explained.piece}” in the blank"
+    if one == other:
+        return f"{what}, “{names[one]}” speaks most by both measures."
+    return f"{what}, “{names[one]}” speaks most when words are left out, “{names[other]}” by integrated gradients."
+
+
+def _pick_piece(filled: Filled, at: int) -> int:
+    """The piece whose probability is explained: the likeliest unless the reader picked another guess."""
+    blank = filled.blanks[at]
+    known = {guess.token: guess.piece for guess in (*blank.guesses, *([blank.original] if blank.original else []))}
+    wanted = own(Options).piece
+    shown = wanted if wanted in known else blank.guesses[0].token
+    control(
+        Options,
+        "piece",
+        st.selectbox,
+        "Explain the probability of",
+        list(known),
+        shown=shown,
+        format_func=known.get,
+        width=260,
+        help="One of the likeliest pieces of this blank, or what stood there",
+    )
+    return shown
+
+
+def _find(request: MaskedWords, filled: Filled, at: int, piece: int) -> Found | None:
+    """Both answers; None while the reader has stopped before they were whole."""
+    shared: dict[str, Any] = {
+        "model": request.model,
+        "revision": request.revision,
+        "text": request.text,
+        "pair": request.pair,
+        "hidden": request.hidden,
+        "cut": request.cut,
+        "blank": at,
+        "token": piece,
+    }
+    tokens = len(filled.row)
+    step = max(1, TOKENS_AT_ONCE // tokens)
+    most = sum(word is not None for word in filled.row.words)
+    parts = [LeaveOut(**shared, start=start, stop=start + step) for start in range(0, most, step)]
+    out = ask_many(parts, "Leaving words out")
+    along = ask_many([Gradients(**shared, part=part, parts=PARTS) for part in range(PARTS)], "Following gradients")
+    if len(out) < len(parts) or len(along) < PARTS:
+        return None
+    runs = tuple(run for answer in out for run in answer.runs)
+    values = np.sum([answer.values for answer in along], axis=0)
+    return Found(
+        row=filled.row,
+        runs=runs,
+        explained=out[0].guess,
+        left_out=np.concatenate([answer.drops for answer in out]),
+        integrated=np.array([values[slice(*run)].sum() for run in runs], np.float32),
+        delta=sum(answer.delta for answer in along),
+        path=along[-1].end - along[0].start,
+    )
+
+
+def _name(row: TokenRow, run: tuple[int, int]) -> str:
+    return "".join(row.pieces[slice(*run)])
+
+
+def _strip(found: Found, names: list[str], values: Array, title: str, key: str) -> None:
+    """The text shaded by one answer; the largest of either sign is full."""
+    most = float(np.abs(values).max()) or 1.0
+    of = {start: at for at, (start, _) in enumerate(found.runs)}
+    inside = {at for run in found.runs for at in range(*run)}
+    chips = []
+    for at, piece in enumerate(found.row.pieces):
+        if at in of:
+            value = float(values[of[at]])
+            chips.append(Chip(names[of[at]], shade=value / most, title=f"{value:+.3f}"))
+        elif at not in inside:
+            special = found.row.words[at] is None
+            chips.append(Chip(piece, special=special, mark="" if special else "masked"))
+    strip.mount(chips, key, title=title, diverging=True)

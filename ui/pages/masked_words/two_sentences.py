@@ -1,0 +1,93 @@
+"""Two words in two sentences: does the model change its preference where the sentence asks for it?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import exp, log
+
+import streamlit as st
+
+from inference import Refusal
+from inference.questions.masked import Candidate, MaskedWords
+from ui.input.hiding import TYPED
+from ui.input.picking import control
+from ui.pages.masked_words.hidden_words import Options
+from ui.run.answering import Answerer, ask
+from ui.run.refusals import say, show
+from ui.show.chart import CONFIG, theme
+from ui.show.csv_table import csv_table
+from ui.show.saving import save
+from ui.state.options import own
+from viz.figures.two_words import two_words
+
+Pair = tuple[Candidate, Candidate]
+
+
+def two_sentences(who: Answerer) -> None:
+    """The reader's sentences and words, then one figure."""
+    options = own(Options)
+    left, right = st.columns(2)
+    hint = f"With {TYPED} where one of the two words is to stand"
+    control(Options, "first", left.text_input, "One sentence", help=hint)
+    control(Options, "second", right.text_input, "The other sentence", help=hint)
+    control(Options, "one", left.text_input, "One word", help="A word for the blank")
+    control(Options, "other", right.text_input, "The other word", help="Another word for the same blank")
+    sentences = (options.first, options.second)
+    words = (options.one.strip(), options.other.strip())
+    if not all(words) or words[0] == words[1]:
+        say("Two different words are compared; type both.", role="status")
+        return
+    try:
+        pairs = [_asked(who, sentence, words) for sentence in sentences]
+    except Refusal as refusal:
+        show(refusal)
+        return
+    problems = [found.problem for pair in pairs for found in pair if found.problem]
+    if problems:
+        say(problems[0])
+        return
+    say(truth(pairs, words), role="status")
+    chances = [[_chance(found) for found in pair] for pair in pairs]
+    figure = two_words(sentences, words, chances, theme())
+    st.plotly_chart(figure, theme=None, config=CONFIG, key="two_words")
+    unequal = len(pairs[0][0].pieces) != len(pairs[0][1].pieces)
+    more = " The words have unequal numbers of pieces, which by itself favours the shorter one." if unequal else ""
+    st.caption(
+        "Bars: the probability of each word in each sentence's first blank. What counts is the turn: the odds of one "
+        "word against the other in one sentence and in the other "
+        f"([arXiv:1901.05287](https://arxiv.org/abs/1901.05287) asks about agreement in this way).{more}"
+    )
+    rows = [
+        (sentence, found.word, chance, found.rank)
+        for sentence, pair, row in zip(sentences, pairs, chances, strict=True)
+        for found, chance in zip(pair, row, strict=True)
+    ]
+    columns = ("sentence", "word", "probability", "rank")
+    save("Save as CSV", csv_table(columns, rows), "headlight-two.csv", "All digits")
+
+
+def truth(pairs: Sequence[Pair], words: tuple[str, str]) -> str:
+    """What is preferred in each sentence, and by how many times the odds turn."""
+    odds = [_log(pair[0]) - _log(pair[1]) for pair in pairs]
+    said = [
+        f"in the {which} sentence “{words[value < 0]}” is {exp(min(abs(value), 50)):,.1f} times as likely"
+        for which, value in zip(("first", "second"), odds, strict=True)
+    ]
+    turn = (odds[0] - odds[1]) / log(2)
+    turned = "the preference turns" if odds[0] * odds[1] < 0 else "the preference does not turn"
+    return f"{said[0].capitalize()}; {said[1]}: {turned}, the odds move by {abs(turn):.1f} bits."
+
+
+def _asked(who: Answerer, sentence: str, words: tuple[str, str]) -> Pair:
+    question = MaskedWords(model=who.model, revision=who.revision, text=sentence, top=1, words=words)
+    first, second = ask(question, "Trying both words in both sentences").candidates
+    return first, second
+
+
+def _log(found: Candidate) -> float:
+    assert found.log_probability is not None
+    return found.log_probability
+
+
+def _chance(found: Candidate) -> float:
+    return exp(_log(found))

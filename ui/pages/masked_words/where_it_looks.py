@@ -1,0 +1,116 @@
+"""What the blank attends to, in every head: who gives one word how much, and where one head looks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from attention.mask import Array
+from attention.trace import Trace
+from inference import TraceRequest
+from inference.questions.masked import Filled, MaskedWords
+from ui.input.head_picking import head_of, keep_head, rank_of
+from ui.run.answering import Answerer
+from ui.run.refusals import say
+from ui.run.shelf import backend
+from ui.show.chart import CONFIG, theme
+from ui.state.choice import Choice, to_query
+from ui.state.examples import example_of
+from ui.state.session import FRESH, choose
+from viz.components.strip import strip
+from viz.components.strip.strip import Chip
+from viz.figures import head_map
+
+MAP, STRIP = "blank_map", "blank_strip"
+
+
+def where_it_looks(choice: Choice, who: Answerer, request: MaskedWords, filled: Filled, at: int) -> None:
+    """The map of heads for one word, the text shaded by one head, and the way to the Explore page."""
+    asked = TraceRequest(who.model, filled.text, filled.pair, revision=who.revision, cut=request.cut)
+    with st.spinner("Reading the text with its blanks", show_time=True):
+        trace = backend().trace(asked)
+    place = blank_in(trace, filled, at)
+    if place is None:
+        say("The model reads this text differently once it is written with mask tokens; its maps are another text's.")
+        return
+    rows = trace.rows(place)  # (layer, head, token)
+    words = _words(trace)
+    word = _word(choice, trace, words, rows, place)
+    given = rows[:, :, list(words[word])].sum(-1)  # (layer, head)
+    layer, head = head_of(choice, given)
+    name, base = _name(trace, words[word]), choice.count
+    mine = f"Layer {layer + base} · head {head + base}: the blank gives “{name}” {given[layer, head]:.2f}"
+    say(f"{mine}; {rank_of(given, layer, head)}.", role="status")
+    figure = head_map.head_map(
+        given, theme(), f"From the blank to “{name}”", "weight", selected=(layer, head), base=base
+    )
+    kept = partial(keep_head, MAP)
+    st.plotly_chart(figure, theme=None, config=CONFIG, key=MAP, on_select=kept, selection_mode="points")
+    st.caption(
+        "Each cell a head: the weight that the blank gives to the word (to all its pieces). Click one to see it."
+    )
+    _strip(trace, rows[layer, head], words, word, place, f"Where layer {layer + base} · head {head + base} looks")
+    st.caption("Shade: the weight that the outlined blank gives to each word in this head. Click a word to ask for it.")
+    link = {"text": filled.text, "pair": filled.pair or "", "model": who.model, "revision": who.revision or ""}
+    view = {"layer": layer, "head": head, "focus": place, "to": words[word][0], "cut": request.cut}
+    st.page_link(
+        "../pages/explore.py",
+        label="Look at this text on the Explore page",
+        icon=":material/grid_view:",
+        query_params=to_query(replace(choice, **{**FRESH, **link, **view})),
+        help="Every head of the same text, mask tokens included, with the blank in focus",
+    )
+
+
+def blank_in(trace: Trace, filled: Filled, at: int) -> int | None:
+    """Where blank ``at`` stands among the trace's tokens; None where the text reads otherwise with its mask tokens."""
+    if filled.whole:
+        return filled.blanks[at].position
+    found = [place for place, piece in enumerate(trace.tokens) if piece.strip() == filled.mask.strip()]
+    return found[at] if len(found) == len(filled.blanks) else None
+
+
+def _words(trace: Trace) -> list[tuple[int, ...]]:
+    """Tokens of each word, special tokens alone, in the text's order."""
+    row = trace.source
+    groups: dict[object, list[int]] = {}
+    for at, word in enumerate(row.words):
+        groups.setdefault((row.segments[at], word) if word is not None else at, []).append(at)
+    return [tuple(group) for group in groups.values()]
+
+
+def _word(choice: Choice, trace: Trace, words: list[tuple[int, ...]], rows: Array, place: int) -> int:
+    """The word that is asked about: the reader's, else the example's, else the one that some head gives most."""
+    example = example_of(choice.text, choice.pair) or {}
+    asked = [at for at, word in enumerate(words) if choice.to in word]
+    asked += [at for at, word in enumerate(words) if _name(trace, word) == str(example.get("target")).lower()]
+    if asked and place not in words[asked[0]]:
+        return asked[0]
+    most = np.array([rows[:, :, list(word)].sum(-1).max() for word in words])
+    for at, word in enumerate(words):
+        if place in word or trace.source.words[word[0]] is None or not _name(trace, word).strip(".,;:!?'\"()"):
+            most[at] = -1
+    return int(most.argmax())
+
+
+def _name(trace: Trace, word: tuple[int, ...]) -> str:
+    return "".join(trace.tokens[at] for at in word)
+
+
+def _strip(trace: Trace, row: Array, words: list[tuple[int, ...]], chosen: int, place: int, title: str) -> None:
+    chips = []
+    for at, word in enumerate(words):
+        weight = float(row[list(word)].sum())
+        mark = "chosen" if place in word else "target" if at == chosen else ""
+        special = trace.source.words[word[0]] is None
+        chips.append(Chip(_name(trace, word), shade=weight, mark=mark, special=special, title=f"{weight:.4f}"))
+
+    def picked() -> None:
+        at = strip.picked(STRIP)
+        if at is not None and at < len(words):
+            choose(to=words[at][0])
+
+    strip.mount(chips, STRIP, title=title, on_pick=picked)

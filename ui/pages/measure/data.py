@@ -1,0 +1,95 @@
+"""The sentences that heads are scored on: a few that come with the app, or a file of one's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import streamlit as st
+
+from inference import Refusal
+from probing import formats
+from probing.corpus import Corpus
+from ui.input.picking import control
+from ui.run.ready_sets import READY, ready
+from ui.run.refusals import say
+
+BRINGS = {"grammar": "Grammar", "pronouns": "Pronouns", "file": "Your own"}
+FILE, SPLIT, PARSED = "measure_file", "measure_split", "measure_parsed"
+SUFFIXES = {"conllu": ["conllu", "conll", "txt"], "gap": ["tsv", "txt"], "csv": ["csv", "tsv", "txt"]}
+MARKED = "What was marked by hand: which word depends on which, or what a pronoun means"
+ABOUT = {
+    "grammar": "60 short sentences, written for this app, with every word's head and relation as in Universal"
+    " Dependencies. Rare relations have few links: see the intervals, or bring a treebank.",
+    "pronouns": "40 sentences, written for this app: a pronoun, what it means, and another candidate of the same text.",
+}
+WANTED = {
+    "conllu": "Bring a treebank in CoNLL-U (universaldependencies.org has them in many languages).",
+    "gap": "Bring a file with GAP's columns: Text, Pronoun, Pronoun-offset, A, A-offset, A-coref, B, B-offset,"
+    " B-coref.",
+    "csv": "Bring a CSV file with the columns text, source, target, distractor. A word that stands several times in its"
+    " text says which is meant: the#2 is the second “the”.",
+}
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What this page lets its reader choose beside the shared choice."""
+
+    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
+        "data": tuple(BRINGS),
+        "format": tuple(formats.FORMATS),
+        "way": ("best", "out", "in"),
+    }
+
+    data: str = "grammar"
+    format: str = "conllu"  # of a file of one's own
+    relation: str = ""  # "" is the first of the table
+    way: str = "best"  # which direction the map shows
+    least: int = 10  # links that a relation needs to be shown
+    control: bool = True  # random weights beside it
+
+
+def pick_data(options: Measure) -> tuple[Corpus, Corpus | None] | None:
+    """Controls for the data; the corpus, and the one to choose heads on where there is one. None until there is any."""
+    left, right = st.columns([3, 2])
+    control(Measure, "data", left.segmented_control, "Annotated sentences", list(BRINGS), format_func=BRINGS.get,
+            required=True, help=MARKED)  # fmt: skip
+    if options.data in READY:
+        say(ABOUT[options.data], role="status")
+        return ready(options.data), None
+    control(Measure, "format", right.selectbox, "Written in", list(formats.NAMES), format_func=formats.NAMES.get,
+            help="How the file marks its links")  # fmt: skip
+    suffixes = SUFFIXES[options.format]
+    uploaded = left.file_uploader("Annotated file", suffixes, key=FILE, help="UTF-8; it stays on this machine")
+    if uploaded is None:
+        say(WANTED[options.format], role="status")
+        return None
+    split = right.file_uploader(
+        "Choose heads on (optional)",
+        suffixes,
+        key=SPLIT,
+        help="Other sentences in the same format, on which the best heads are chosen. Without it they are chosen on "
+        "every other sentence of the file and reported on the rest.",
+    )
+    try:
+        found = _parsed(uploaded.file_id, uploaded.getvalue, options.format)
+        chooser = None if split is None else _parsed(split.file_id, split.getvalue, options.format)
+    except Refusal as refusal:
+        say(refusal.message)
+        return None
+    if chooser is not None and chooser.digest == found.digest:
+        say("Both files hold the same sentences; heads chosen there would look better than they are.")
+        return None
+    return found, chooser
+
+
+def _parsed(file: str, content: object, format: str) -> Corpus:
+    """What a file holds; parsed once, since the page is drawn again at every click."""
+    kept: dict[tuple[str, str], Corpus] = st.session_state.setdefault(PARSED, {})
+    if (file, format) not in kept:
+        while len(kept) >= 2:  # a corpus and one to choose on
+            kept.pop(next(iter(kept)))
+        with st.spinner("Reading the file"):
+            kept[file, format] = formats.parse(content(), format)  # type: ignore[operator]
+    return kept[file, format]

@@ -1,0 +1,107 @@
+"""Every head's score for one relation: maps, the table of heads, and the files."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from probing.corpus import Corpus
+from probing.rows import Row, accuracies, rows, to_csv, to_json
+from probing.tally import Counts
+from ui.input.head_picking import keep_head
+from ui.input.picking import control
+from ui.pages.measure.data import Measure
+from ui.pages.measure.measured import Measured
+from ui.run.refusals import say
+from ui.show.chart import CONFIG, theme
+from ui.show.saving import save
+from viz.figures.head_map import head_map
+from viz.figures.head_marks import mark_heads
+
+MAP, RANDOM_MAP = "measure_map", "measure_random_map"
+
+
+def maps(found: Measured, options: Measure, relation: str) -> None:
+    """Every head's score for one relation, and random weights' on the same scale."""
+    counts = found.state.tally.of(relation)
+    assert counts is not None
+    ways = {"best": "Each head's better direction", "out": found.corpus.directions[0]}
+    if len(found.corpus.directions) > 1:
+        ways["in"] = found.corpus.directions[1]
+    way = options.way if options.way in ways else "best"
+    control(Measure, "way", st.segmented_control, "Direction", list(ways), format_func=ways.get, shown=way,
+            required=True, help="Whether a head may find a link by looking from one end or from the other")  # fmt: skip
+    shown = _shown(counts, found.corpus, way)
+    mine = [row for row in rows(found.state.tally, found.corpus, found.chooser) if row.relation == relation]
+    above = [(row.layer, row.head) for row in mine if row.low > row.baseline]
+    best = found.chosen(relation)
+    place = None if best is None else (best.layer, best.head)
+    limit = float(shown.max()) or 1.0
+    common = {"base": found.base, "limit": limit}
+    figure = head_map(
+        shown, theme(), "How often each head finds it", f"% of {counts.n:,} links", selected=place, **common
+    )
+    mark_heads(figure, above, "circle-open", theme(), found.base)
+    say(_among(mine, above, relation), role="status")
+    left, right = st.columns(2)
+    left.plotly_chart(figure, theme=None, config=CONFIG, key=MAP, on_select=lambda: keep_head(MAP))
+    random = None if found.random is None else found.random.of(relation)
+    if random is not None:
+        figure = head_map(_shown(random, found.corpus, way), theme(), "The same with random weights",
+                          f"% of {random.n:,} links", **common)  # fmt: skip
+        right.plotly_chart(figure, theme=None, config=CONFIG, key=RANDOM_MAP)
+    st.caption(
+        "Each cell is one head, on all of the sentences, those on which heads are chosen included. Frame: the head"
+        " chosen above. Ring: in its better direction, even the lower end of the head's 95 % interval is above the rule"
+        " without a model. Both maps share a scale. A click selects the head on all pages."
+    )
+
+
+def _shown(counts: Counts, corpus: Corpus, way: str) -> np.ndarray:
+    percent = accuracies(counts, len(corpus.directions))
+    return percent.max(axis=0) if way == "best" else percent[0 if way == "out" else 1]
+
+
+def _among(mine: list[Row], above: list[tuple[int, int]], relation: str) -> str:
+    mean = sum(row.accuracy for row in mine) / len(mine)
+    best = max(mine, key=lambda row: row.accuracy)
+    return (
+        f"{relation}, all {best.n:,} links: {len(above)} of {len(mine)} heads are clearly above the rule's"
+        f" {best.baseline:.1f} %; the mean over heads is {mean:.1f} %, the largest {best.accuracy:.1f} %."
+    )
+
+
+def files(found: Measured, relation: str) -> None:
+    """Every head's figures: this relation's as a table, all of them as files."""
+    everything = rows(found.state.tally, found.corpus, found.chooser)
+    mine = sorted((row for row in everything if row.relation == relation), key=lambda row: -row.accuracy)
+    with st.expander("Every head"):
+        st.dataframe(
+            {
+                "layer": [row.layer + found.base for row in mine],
+                "head": [row.head + found.base for row in mine],
+                "direction": [row.direction for row in mine],
+                "% found": [round(row.accuracy, 2) for row in mine],
+                "low": [round(row.low, 2) for row in mine],
+                "high": [round(row.high, 2) for row in mine],
+                "rule finds": [round(row.baseline, 2) for row in mine],
+            },
+            hide_index=True,
+            key="measure_heads_table",
+        )
+        left, right = st.columns(2)
+        about = "Every relation and head, all digits, counted from 0"
+        save("Save as CSV", to_csv(everything), "headlight-scores.csv", about, place=left)
+        kind = "application/json"
+        save("Save as JSON", to_json(everything), "headlight-scores.json", about, kind=kind, place=right)
+
+
+def left_out(found: Measured) -> None:
+    """What of the data did not count."""
+    state, corpus = found.state, found.corpus
+    if corpus.left_out:
+        say(f"{corpus.left_out:,} rows ask nothing and were left out.", role="status")
+    if state.skipped:
+        say(f"{state.skipped:,} texts could not be read by the model. {state.reason}", role="status")
+    if state.tally.unread:
+        say(f"{state.tally.unread:,} links in texts or words that were not read count nowhere.", role="status")

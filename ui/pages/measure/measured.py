@@ -1,0 +1,87 @@
+"""What is known of one corpus on one model: scored as far as the reader lets it go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from inference import Refusal
+from probing.corpus import Corpus
+from probing.rows import Row, chosen
+from probing.score import Run, State
+from probing.tally import Tally
+from ui.input.picking import control
+from ui.pages.measure.data import Measure
+from ui.run.downloading import offer
+from ui.run.refusals import say, show
+from ui.run.scoring import known, scored
+from ui.state.choice import Choice
+
+ASKED = "measure_asked"
+UNASKED = 300  # texts that are scored without being asked
+CONTROL = "Also scores the same architecture with weights that were never trained. Takes as long again."
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What is known of one corpus on one model."""
+
+    corpus: Corpus
+    state: State
+    chooser: Tally | None
+    random: Tally | None
+    base: int
+
+    def chosen(self, relation: str) -> Row | None:
+        """The best head of a relation, chosen on one part and reported on the other."""
+        return chosen(self.state.tally, self.corpus, relation, self.chooser)
+
+    def chance(self, relation: str) -> Row | None:
+        """The same among random weights, chosen and reported in the same way."""
+        return None if self.random is None else chosen(self.random, self.corpus, relation)
+
+    def name(self, row: Row) -> str:
+        """A head as the reader counts."""
+        return f"{row.layer + self.base}-{row.head + self.base}"
+
+
+def measure(choice: Choice, options: Measure, corpus: Corpus, split: Corpus | None) -> Measured | None:
+    """Score, as far as the reader lets it go; None while nothing is known."""
+    control(Measure, "control", st.checkbox, "Random weights beside it", help=CONTROL)
+    total = len(corpus.items) + (len(split.items) if split else 0)
+    plan = Run(corpus, choice.model, choice.revision or None)
+    if total > UNASKED and plan.key not in st.session_state.setdefault(ASKED, set()):
+        st.button(
+            f"Score {total:,} texts",
+            type="primary",
+            on_click=lambda: st.session_state[ASKED].add(plan.key),
+            help="It can be stopped, and goes on where it was.",
+        )
+        return None
+    try:
+        chooser = None
+        if split is not None:
+            choosing = replace(plan, corpus=split)
+            chooser = scored(choosing, "Choosing heads, in batches")
+            if not known(choosing):
+                return None  # stopped before any head could be chosen
+        state = scored(plan, "Scoring every head, in batches")
+        random = None
+        if options.control and known(plan):
+            random = scored(replace(plan, control=True), "Scoring random weights, in batches").tally
+    except Refusal as refusal:
+        _refused(refusal, choice)
+        return None
+    if not state.tally.counts:
+        if state.done:
+            say(f"The model could read none of these texts. {state.reason}")
+        return None
+    return Measured(corpus, state, None if chooser is None else chooser.tally, random, choice.count)
+
+
+def _refused(refusal: Refusal, choice: Choice) -> None:
+    if refusal.way_out == "download":
+        offer(choice, refusal.details["offer"])
+    else:
+        show(refusal)

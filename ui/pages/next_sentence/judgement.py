@@ -1,0 +1,96 @@
+"""The Next sentence page: its options, and the judgement about two texts in both orders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import streamlit as st
+
+from attention.pairs import GROUPS
+from inference.questions.sentence import ORDER, Judged, NextSentence
+from inference.text.accepted import check_text
+from ui.run.answering import Answerer, ask
+from ui.run.refusals import say
+from ui.show.chart import CONFIG, theme
+from ui.show.csv_table import csv_table
+from ui.show.saving import save
+from ui.state.choice import Choice
+from ui.state.examples import EXAMPLES
+from ui.state.session import FRESH, choose
+from viz.figures.bars import bars
+
+EXAMPLE = next(example for example in EXAMPLES if example.get("pair"))
+
+
+@dataclass(frozen=True)
+class Options:
+    """What this page lets its reader choose."""
+
+    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"looks": GROUPS, "at": GROUPS}
+
+    speaker: str = ""  # the model that answers where the chosen one cannot; "" for the first that can
+    looks: str = "a"  # the group of tokens that look
+    at: str = "b"  # the group that they look at
+
+
+def pair_of(choice: Choice) -> tuple[str, str]:
+    """The two texts that are judged: the reader's, or an example while there is no second text, which is said."""
+    if choice.pair.strip():
+        return check_text(choice.text), check_text(choice.pair, "second text")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        say("The second text is empty: type one with “+ second text”. Until then this is about an example.", "status")
+        st.button(
+            "Use the example",
+            on_click=choose,
+            kwargs={**FRESH, "text": EXAMPLE["text"], "pair": EXAMPLE["pair"]},
+            help="Puts the example's two texts into the box above",
+        )
+    return EXAMPLE["text"], EXAMPLE["pair"]
+
+
+def judgement(choice: Choice, who: Answerer, texts: tuple[str, str]) -> None:
+    """The probability in both orders: the sentence, the bars and the file."""
+    first, second = texts
+    asked = NextSentence(model=who.model, revision=who.revision, text=first, pair=second, cut=choice.cut)
+    doing = "Judging the two texts in both orders"
+    found = (ask(asked, doing), ask(replace(asked, text=second, pair=first), doing))
+    say(truth(who, texts, found), role="status")
+    chances = [one.probability for one in found]
+    figure = bars(["A, then B", "B, then A"], chances, theme(), title(found[0]), marked=(0,))
+    figure.update_xaxes(range=[0, 1.12])
+    st.plotly_chart(figure, theme=None, config=CONFIG, key="judged_bars")
+    st.caption(f"A is the first text, B the second. {meaning(found[0])}")
+    rows = [(*order, one.probability, *one.scores) for order, one in zip((texts, texts[::-1]), found, strict=True)]
+    columns = ("first", "second", "probability", "score yes", "score no")
+    save("Save as CSV", csv_table(columns, rows), "headlight-next-sentence.csv", "All digits")
+
+
+def title(judged: Judged) -> str:
+    """What the bars are about."""
+    return "Do they stand in this order?" if judged.judges == ORDER else "Does the second follow the first?"
+
+
+def meaning(judged: Judged) -> str:
+    """What the head was trained to tell apart."""
+    if judged.judges == ORDER:
+        return (
+            "This model's head judges the order: in training, its pairs were neighbours in a text, half of them "
+            "swapped ([arXiv:1909.11942](https://arxiv.org/abs/1909.11942)). It was never shown a stranger."
+        )
+    return (
+        "In training, half of the pairs were neighbours in a text, and in the other half the second came from another "
+        "one ([arXiv:1810.04805](https://arxiv.org/abs/1810.04805)). A common topic may suffice for a high probability "
+        "(RoBERTa did without this task and lost nothing by it, [arXiv:1907.11692](https://arxiv.org/abs/1907.11692))."
+    )
+
+
+def truth(who: Answerer, texts: tuple[str, str], found: tuple[Judged, Judged]) -> str:
+    """One true sentence about both orders."""
+    what = "that this is their order" if found[0].judges == ORDER else f"that “{_short(texts[1])}” follows"
+    one, other = found[0].probability, found[1].probability
+    return f"After “{_short(texts[0])}” {who.title} gives {one:.3f} {what}; the other way round it gives {other:.3f}."
+
+
+def _short(text: str, most: int = 60) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"

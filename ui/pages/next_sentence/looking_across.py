@@ -1,0 +1,94 @@
+"""Who looks across: how much each head gives from one text, or special tokens, to the other; and the microscope."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+from attention.pairs import GROUPS, flow, group
+from attention.tokens import TokenRow
+from inference import TraceRequest
+from ui.input.head_picking import head_of, keep_head, rank_of
+from ui.pages.next_sentence.judgement import Options
+from ui.run.answering import Answerer
+from ui.run.refusals import say
+from ui.run.shelf import backend
+from ui.show.chart import CONFIG, theme
+from ui.show.microscope import microscope
+from ui.state.choice import Choice
+from ui.state.options import choose_own, own
+from ui.state.session import choose, current
+from viz.figures import head_map
+
+MAP = "flow_map"
+FILTERS = {("a", "a"): "aa", ("a", "b"): "ab", ("b", "a"): "ba", ("b", "b"): "bb"}
+
+
+def looking_across(choice: Choice, who: Answerer, texts: tuple[str, str]) -> None:
+    """How much each head gives from one group of tokens to another, then the microscope on the same pair."""
+    request = TraceRequest(who.model, texts[0], texts[1], revision=who.revision, cut=choice.cut)
+    with st.spinner("Reading both texts together", show_time=True):
+        trace = backend().trace(request)
+    row, options = trace.source, own(Options)
+    looks, at = _pick(row, options)
+    if not group(row, looks):
+        say("This model puts no such token into the text; pick another group.", role="status")
+        return
+    shares = flow(trace, group(row, looks), group(row, at))
+    layer, head = head_of(choice, shares)
+    base, names = choice.count, _names(row)
+    mine = f"Layer {layer + base} · head {head + base}: {names[looks]} gives {names[at]} {shares[layer, head]:.2f}"
+    say(f"{mine} of its attention; {rank_of(shares, layer, head)}.", role="status")
+    figure = head_map.head_map(
+        shares, theme(), f"From {names[looks]} to {names[at]}", "share of attention", selected=(layer, head), base=base
+    )
+    st.plotly_chart(
+        figure, theme=None, config=CONFIG, key=MAP, on_select=partial(keep_head, MAP), selection_mode="points"
+    )
+    st.caption(
+        "Each cell a head: the weight on the second group, mean over the tokens of the first. Click one to see it."
+    )
+    microscope(replace(choice, layer=layer, head=head), trace, lambda: _shown(who, texts))
+
+
+def _shown(who: Answerer, texts: tuple[str, str]) -> str:
+    """The id of the trace that the page shows by now."""
+    now = current()
+    same = (now.text, now.pair) == texts or not now.pair.strip()
+    return TraceRequest(who.model, *texts, revision=who.revision, cut=now.cut).key if same else ""
+
+
+def _pick(row: TokenRow, options: Options) -> tuple[str, str]:
+    names = _names(row)
+    with st.container(horizontal=True):
+        for field, label, text in (
+            ("looks", "Who looks", "The group of tokens whose attention is shown"),
+            ("at", "At whom", "The group of tokens that they look at"),
+        ):
+            key = f"next_{field}"
+            st.session_state[key] = getattr(options, field)
+            st.segmented_control(
+                label, list(GROUPS), key=key, format_func=names.get, required=True, on_change=_regroup, help=text
+            )
+    return options.looks, options.at
+
+
+def _regroup() -> None:
+    """The groups become this page's options; where both are words, the microscope shows the same pairs."""
+    looks, at = st.session_state["next_looks"], st.session_state["next_at"]
+    choose_own(Options, looks=looks, at=at)
+    choose(layer=None, head=None, filter=FILTERS.get((looks, at), "all"))
+
+
+def _names(row: TokenRow) -> dict[str, str]:
+    """The groups in words; special tokens by what kind they are, since their own names are a model's to choose."""
+    known = {piece for piece, word in zip(row.pieces, row.words, strict=True) if word is None}
+    bert = {"[CLS]", "[SEP]"} <= known
+    return {
+        "a": "A",
+        "b": "B",
+        "first": "[CLS]" if bert else "the first special token",
+        "others": "[SEP]" if bert else "the other special tokens",
+    }

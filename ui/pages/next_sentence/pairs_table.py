@@ -1,0 +1,169 @@
+"""A table of the reader's own pairs: typed or from a CSV file, judged one after the other, and taken away as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from inference import Refusal
+from inference.questions.question import PredictRequest
+from inference.questions.sentence import Judged, NextSentence
+from ui.input.text_files import decode
+from ui.run.answering import Answerer
+from ui.run.ask_many import one_by_one
+from ui.run.refusals import say
+from ui.run.shelf import backend
+from ui.show.csv_table import csv_table
+from ui.show.saving import save
+
+PAIRS, ASKED, SAID, ROUND = "own_pairs", "own_pairs_asked", "own_pairs_said", "own_pairs_round"
+MOST = 500  # pairs at once
+FIRST, SECOND = "first text", "second text"
+Row = tuple[str, str, float | None, float | None, str]  # both texts, their probability, the other way, the remark
+STARTERS = (  # of each two, the first follows and the second is from elsewhere
+    ("The kitchen window was broken.", "Somebody had thrown a stone through it."),
+    ("The kitchen window was broken.", "The team won the league in 1987."),
+    ("The lamp went out.", "We looked for a candle in the dark."),
+    ("The lamp went out.", "The party lost nine seats in the election."),
+    ("My sister plays the violin.", "She practises every evening."),
+    ("My sister plays the violin.", "The river is 90 kilometres long."),
+)
+
+
+def parse(data: bytes) -> list[tuple[str, str]]:
+    """The pairs in a CSV file: its first two columns, a first row of names left out; raises Refusal.
+
+    >>> parse("first text,second text\\na,b\\n".encode())
+    [('a', 'b')]
+    """
+    text = decode(data)
+    mark = max(",;\t|", key=text.lstrip().split("\n", 1)[0].count)
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=mark) if any(map(str.strip, row))]
+    except csv.Error as error:
+        raise Refusal("The file is no CSV table: a cell of it is far too long or not closed.") from error
+    short = next(
+        (at for at, row in enumerate(rows, start=1) if len(row) < 2 or not (row[0].strip() and row[1].strip())), 0
+    )
+    if short:
+        raise Refusal(f"Row {short} of the file has no two texts; each row needs a first and a second one.")
+    pairs = [(row[0].strip(), row[1].strip()) for row in rows]
+    if pairs and {cell.lower() for cell in pairs[0]} <= {FIRST, SECOND, "a", "b", "text", "pair", "first", "second"}:
+        pairs = pairs[1:]
+    if not pairs:
+        raise Refusal("The file holds no pairs; give a first and a second text in each row.")
+    if len(pairs) > MOST:
+        raise Refusal(f"The file has {len(pairs):,} pairs; at most {MOST} are judged at once. Split it.")
+    return pairs
+
+
+def whole(rows: Sequence[Mapping[str, Any]]) -> tuple[list[tuple[str, str]], int]:
+    """The rows of the table that have two texts, and how many have one only.
+
+    >>> whole([{FIRST: "a", SECOND: "b"}, {FIRST: "a", SECOND: None}, {FIRST: None, SECOND: None}])
+    ([('a', 'b')], 1)
+    """
+    cells = [(str(row.get(FIRST) or "").strip(), str(row.get(SECOND) or "").strip()) for row in rows]
+    return [pair for pair in cells if all(pair)], sum(any(pair) and not all(pair) for pair in cells)
+
+
+def own_pairs(who: Answerer) -> None:
+    """The table to type in, the file to bring, and the judgements."""
+    state = st.session_state
+    given = state.setdefault(PAIRS, list(STARTERS))
+    st.subheader("Your own pairs")
+    edited = st.data_editor(
+        [{FIRST: first, SECOND: second} for first, second in given],
+        key=f"own_pairs_{state.setdefault(ROUND, 0)}",
+        num_rows="dynamic",
+        hide_index=True,
+        column_config={FIRST: st.column_config.TextColumn(FIRST), SECOND: st.column_config.TextColumn(SECOND)},
+        alt="Pairs of texts to be judged, which can be changed",
+    )
+    pairs, halves = whole(edited)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.button(
+            "Judge these pairs",
+            key="judge_pairs",
+            type="primary",
+            on_click=lambda: state.update({ASKED: tuple(pairs[:MOST])}),
+            help="Each pair in both orders; it can be stopped and goes on where it was.",
+        )
+        with st.popover("Bring a CSV file", help="Its first two columns are the first and the second text"):
+            st.file_uploader(
+                "CSV with two columns",
+                type=["csv", "tsv", "txt"],
+                key="pairs_file",
+                on_change=_brought,
+                help=f"The first and the second text of each pair, at most {MOST} rows; UTF-8",
+            )
+    for sentence in state.pop(SAID, []):
+        say(sentence)
+    left = f"; {halves} with one text only are left out" if halves else ""
+    more = f", the first {MOST} of them at once" if len(pairs) > MOST else ""
+    say(f"{len(pairs)} pairs, each judged in both orders{more}{left}.", role="status")
+    asked = state.get(ASKED)
+    if asked:
+        _judge(who, asked)
+
+
+def truth(title: str, rows: Sequence[Row]) -> str:
+    """In how many of the pairs that could be judged the second follows, as the model has it.
+
+    >>> truth("BERT", [("a", "b", 0.9, 0.8, ""), ("c", "d", None, None, "It is too long.")])
+    'BERT calls it likelier than not that the second follows the first in 1 of 1 pairs.'
+    """
+    chances = [chance for _, _, chance, _, _ in rows if chance is not None]
+    if not chances:
+        return f"{title} could judge none of these pairs; the remark says why."
+    likely = sum(chance >= 0.5 for chance in chances)
+    return f"{title} calls it likelier than not that the second follows the first in {likely} of {len(chances)} pairs."
+
+
+def _told(question: PredictRequest[Judged]) -> tuple[float | None, str]:
+    """A pair's probability, or why it has none; the other pairs are judged all the same."""
+    try:
+        return backend().predict(question).probability, ""
+    except Refusal as refusal:
+        if refusal.way_out not in ("text", "cut"):
+            raise
+        return None, refusal.message
+
+
+def _brought() -> None:
+    state = st.session_state
+    uploaded = state["pairs_file"]
+    if uploaded is None:
+        return
+    try:
+        state[PAIRS] = parse(uploaded.getvalue())
+    except Refusal as refusal:
+        state[SAID] = [refusal.message]
+        return
+    state[ROUND] += 1  # a new table, without what was typed into the last one
+    state[ASKED] = ()
+
+
+def _judge(who: Answerer, pairs: Sequence[tuple[str, str]]) -> None:
+    """Both orders of every pair, and the table of results as far as it has come."""
+    questions = [
+        NextSentence(model=who.model, revision=who.revision, text=first, pair=second)
+        for pair in pairs
+        for first, second in (pair, pair[::-1])
+    ]
+    found = one_by_one(questions, "Judging", _told)
+    rows = [
+        (*pair, found[2 * at][0], found[2 * at + 1][0], found[2 * at][1])
+        for at, pair in enumerate(pairs)
+        if len(found) >= 2 * at + 2
+    ]
+    if not rows:
+        return
+    say(truth(who.title, rows), "status")
+    columns = (FIRST, SECOND, "probability", "other way round", "remark")
+    st.dataframe({name: [row[at] for row in rows] for at, name in enumerate(columns)}, hide_index=True)
+    save("Save the judgements as CSV", csv_table(columns, rows), "headlight-pairs.csv", "All digits")

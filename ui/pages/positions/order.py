@@ -1,0 +1,173 @@
+"""The order test on the Positions page: the same tokens in another order, with positions and without."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attention.order import shuffled, swapped, words
+from attention.tokens import TokenRow
+from attention.trace import Trace
+from inference import Refusal
+from inference.questions.order import ROUNDING, OrderRequest, OrderTest, Pass
+from ui.pages.positions.order_maps import all_heads, maps
+from ui.pages.positions.what_it_holds import Options, pick
+from ui.run.reading import request_of
+from ui.run.refusals import say, show
+from ui.run.shelf import backend
+from ui.show.numbers import small
+from ui.state.choice import Choice
+from ui.state.options import choose_own
+from ui.state.session import choose
+from viz.components.strip import strip
+
+MIXES = {"shuffle": "Shuffle the words", "swap": "Swap two words"}
+Head = tuple[int, int]
+
+
+def order_test(choice: Choice, trace: Trace, options: Options) -> None:
+    """Pick another order, ask the model, draw what came of it."""
+    if choice.opened:
+        say("An opened file holds no model to ask again. Type a text of your own, and its model reads it twice.")
+        return
+    columns = st.columns([2.2, 1.4, 1.4, 0.8, 0.8], vertical_alignment="bottom")
+    order = _pick_order(trace.source, options, columns)
+    if order is None:
+        return
+    request = request_of(choice)
+    question = OrderRequest(
+        model=request.model,
+        revision=request.revision,
+        text=request.text,
+        pair=request.pair,
+        cut=request.cut,
+        order=order,
+    )
+    try:
+        with st.spinner("Reading both orders, with positions and without"):
+            test = backend().inspect(question)
+    except Refusal as refusal:
+        show(refusal)
+        return
+    layer, head = _pick_head(choice, test, columns[3:])
+    _strips(trace.source, order)
+    done = " ".join(("How positions were taken away:", *test.done))
+    say(f"{what_came_of_it(trace.model.name, test, choice.count)} {done}", role="status")
+    maps(choice, trace, test, layer, head)
+    all_heads(test, (layer, head), choice.count)
+
+
+def _pick_order(row: TokenRow, options: Options, columns: Sequence[Any]) -> tuple[int, ...] | None:
+    """The tokens in the order that is chosen; None where there is none, which is then said."""
+    left, right, last, *_ = columns
+    pick("mix", options, left.segmented_control, "What happens to the words", list(MIXES), format_func=MIXES.get,
+         required=True, help="The pieces of a word move together; special tokens stay where they are")  # fmt: skip
+    try:
+        if options.mix == "shuffle":
+            right.button(
+                "Another shuffle",
+                on_click=choose_own,
+                args=(Options,),
+                kwargs={"seed": options.seed + 1},
+                help="A link keeps the shuffle that is shown",
+                icon=":material/shuffle:",
+            )
+            return shuffled(row, options.seed)
+        first, second = _pair(row, options)
+        texts = ["".join(row.pieces[start:stop]) for start, stop in words(row)]
+        numbers = range(len(texts))
+        pick("first", options, right.selectbox, "This word", numbers, format_func=lambda at: texts[at], shown=first,
+             help="It changes places with the other one")  # fmt: skip
+        pick("second", options, last.selectbox, "and that one", numbers, format_func=lambda at: texts[at], shown=second,
+             help="A word of the same text")  # fmt: skip
+        return swapped(row, first, second)
+    except ValueError as error:
+        say(str(error))
+        return None
+
+
+def _pair(row: TokenRow, options: Options) -> tuple[int, int]:
+    """Which words are swapped: those chosen, else the first and the next one."""
+    count = len(words(row))
+    first = options.first if options.first is not None and options.first < count else 0
+    second = options.second if options.second is not None and options.second < count else min(first + 1, count - 1)
+    return first, second
+
+
+def _strips(row: TokenRow, order: tuple[int, ...]) -> None:
+    """Both orders as chips; the number under a token is its place in the text."""
+    for key, title, tokens in (
+        ("order_text", "The text", range(len(row))),
+        ("order_mixed", "The same tokens in another order", order),
+    ):
+        chips = [
+            strip.Chip(
+                row.pieces[token],
+                mark="chosen" if order[place] != place else "",
+                glued=place > 0 and row.words[token] is not None and row.words[token] == row.words[tokens[place - 1]],
+                special=row.special[token],
+                label=str(token),
+            )
+            for place, token in enumerate(tokens)
+        ]
+        strip.mount(chips, key, title=title)
+
+
+def what_came_of_it(model: str, test: OrderTest, base: int) -> str:
+    """The result in a few sentences, made from its numbers."""
+    layers, heads = test.having.differences.shape
+    layer, head = strongest(test.having)
+    having, lacking = float(test.having.differences.max()), float(test.lacking.differences.max())
+    over = f"over {layers} layers of {heads} heads"
+    another = "it is another map: " if having > ROUNDING else ""
+    name = f"layer {layer + base} · head {head + base}"
+    with_positions = f"With positions {another}a weight differs by up to {small(having)} ({name})."
+    if not test.masks:
+        return (
+            "Without positions the map of the new order is the text's own map with its rows and columns moved along: "
+            f"{over} no weight differs by more than {small(lacking)}, which is rounding. {with_positions}"
+        )
+    rules = {"causal": "lets a token look back only", "window": "lets a token look at its neighbourhood only"}
+    rule = " and ".join(rules[mask] for mask in test.masks)
+    before = (
+        ""
+        if test.unmasked is None
+        else " The mask is what is left: before it, the first layer's scores are the text's moved along, to within "
+        f"{small(test.unmasked)}."
+    )
+    return (
+        f"{model} knows order even without positions, because its mask {rule}: {over} a weight still differs by up to "
+        f"{small(lacking)} from the text's own map moved along.{before} {with_positions}"
+    )
+
+
+def strongest(result: Pass) -> Head:
+    """The (layer, head) whose map differs most."""
+    layer, head = np.unravel_index(int(result.differences.argmax()), result.differences.shape)
+    return int(layer), int(head)
+
+
+def _pick_head(choice: Choice, test: OrderTest, columns: Sequence[Any]) -> Head:
+    """The chosen head, or the one that notices most."""
+    layers, heads = test.having.differences.shape
+    inside = choice.layer is not None and choice.head is not None and choice.layer < layers and choice.head < heads
+    layer, head = (choice.layer or 0, choice.head or 0) if inside else strongest(test.having)
+    for column, name, count, value in zip(columns, ("layer", "head"), (layers, heads), (layer, head), strict=True):
+        key = f"order_{name}"
+        st.session_state[key] = value
+        column.selectbox(
+            name.capitalize(),
+            range(count),
+            key=key,
+            format_func=lambda at: str(at + choice.count),
+            on_change=_keep_head,
+            help="At first the one whose map changes most with the order",
+        )
+    return layer, head
+
+
+def _keep_head() -> None:
+    choose(layer=st.session_state["order_layer"], head=st.session_state["order_head"])

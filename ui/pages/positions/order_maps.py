@@ -1,0 +1,108 @@
+"""The order test's maps, beside each other, and how far every head notices the order."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+
+import numpy as np
+import streamlit as st
+
+from attention.mask import Array
+from attention.order import rearranged
+from attention.record import MapRecord
+from attention.trace import Trace
+from attention.view import View
+from inference.questions.order import OrderTest
+from inference.text.reading import Reading
+from ui.run.refusals import say
+from ui.show.chart import CONFIG, theme
+from ui.show.numbers import small
+from ui.show.saving import save
+from ui.state.choice import Choice
+from ui.state.session import choose
+from viz.components.matrices import matrices
+from viz.components.matrices.matrices import Sheet
+from viz.figures import head_map
+
+HEADS = "order_heads"
+SIDES = ("new", "moved")
+NOTICES = 0.1  # of a weight, from which a head counts as noticing
+
+
+def maps(choice: Choice, trace: Trace, test: OrderTest, layer: int, head: int) -> None:
+    """The new order's map beside the text's own map moved along: without positions, then with them."""
+    passes = {"lacking": ("Without positions", test.lacking), "having": ("With positions", test.having)}
+    for key, (name, result) in passes.items():
+        here = rearranged(result.text[layer].weights(head), test.order)
+        views = [looked_at(choice, trace, test, map_) for map_ in (result.mixed[layer].weights(head), here)]
+        labels = tuple(cell.text for cell in views[0].queries)
+        if not labels:
+            say("All tokens of this text are special tokens, and these are hidden; show them in the sidebar.")
+            return
+        shown = [view.weights(0, 0) for view in views]
+        limit = max(float(map_.max()) for map_ in shown)
+        off = small(float(result.differences[layer, head]))
+        notes = (f"layer {layer + choice.count} · head {head + choice.count}", f"largest difference of a weight: {off}")
+        titles = (f"{name}: the new order", f"{name}: the text's map, moved along")
+        for column, side, title, map_, note in zip(st.columns(2), SIDES, titles, shown, notes, strict=True):
+            with column:  # each its half of the page: side by side a long text's maps too
+                sheet = Sheet(title, map_, labels, labels, note, "sequential", limit)
+                matrices.mount([sheet], f"order_{key}_{side}")
+    st.caption(
+        "Rows look, columns are looked at, both in the new order; a stronger colour is more weight. On the left the "
+        "model has read the new order. On the right it has read the text, and the finished map was moved along."
+    )
+
+
+def looked_at(choice: Choice, trace: Trace, test: OrderTest, weights: Array) -> View:
+    """One map over the new order's tokens, with the reader's switches (words, special tokens) applied."""
+    row = trace.source
+    mixed = Reading(row, row.segments).pick(test.order).row
+    one = replace(trace, source=mixed, target=None, parts={test.part: (MapRecord(weights[None]),)})
+    return View(one, test.part, choice.words, choice.special, choice.renormalise)
+
+
+def all_heads(test: OrderTest, selected: tuple[int, int], base: int) -> None:
+    """Every head as a cell, folded; a click picks one."""
+    with st.expander("Which heads notice the order?"):
+        say(_noticing(test), role="status")
+        figure = head_map.head_map(
+            test.having.differences,
+            theme(),
+            "How far each head's map changes with the order",
+            "largest difference of a weight",
+            selected=selected,
+            base=base,
+        )
+        st.plotly_chart(figure, theme=None, config=CONFIG, key=HEADS, on_select=_picked, selection_mode="points")
+        st.caption("Each cell is a head, with positions: the largest difference of any weight. A click picks the head.")
+        save(
+            "Save the differences",
+            table(test),
+            "headlight-order.csv",
+            "One line for each head, with positions and without, layers and heads counted from 0",
+        )
+
+
+def _picked() -> None:
+    picked = head_map.picked(st.session_state[HEADS])
+    if picked is not None:
+        choose(layer=picked[0], head=picked[1])
+
+
+def _noticing(test: OrderTest) -> str:
+    found = test.having.differences
+    many = int((found > NOTICES).sum())
+    return f"With positions, {many} of {found.size} heads change some weight by more than {NOTICES}."
+
+
+def table(test: OrderTest) -> str:
+    """Every head's differences as CSV, all digits."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["layer", "head", "with positions", "without positions"])
+    for (layer, head), having in np.ndenumerate(test.having.differences):
+        writer.writerow([layer, head, repr(float(having)), repr(float(test.lacking.differences[layer, head]))])
+    return stream.getvalue()

@@ -1,0 +1,181 @@
+"""Position vectors on the Positions page: the paper's beside the model's own, and the matrix that shifts them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attention.positions import Numbers, by_distance, closest, neighbours, shift_error, shift_matrix, sinusoidal
+from inference.questions.positions import Positions, Table
+from ui.pages.positions.what_it_holds import LONGEST, Options, length_of, past_the_end, pick
+from ui.run.refusals import say
+from ui.show.chart import CONFIG, theme
+from ui.show.numbers import small
+from ui.state.options import choose_own
+from viz.components.matrices import matrices
+from viz.components.matrices.matrices import Sheet
+from viz.figures.positions import curves, products, similarity
+
+WIDEST = 1024  # dimensions that are drawn
+USUAL = 64  # dimensions where the model has no table of its own
+READABLE = 8  # dimensions of a matrix whose numbers can be read
+FORMULAS = (
+    r"PE_{(pos,2i)}=\sin(pos/10000^{2i/d})",
+    r"PE_{(pos,2i+1)}=\cos(pos/10000^{2i/d})",
+    r"PE_{pos+k}=M_k\,PE_{pos}",
+)
+SHOWN = 0.99  # of a learned table's numbers that the colours tell apart; single ones are far larger than all others
+
+
+def size_of(options: Options, fits: int) -> int:
+    """Dimensions of the sinusoidal vectors: those chosen, or what fits; always even.
+
+    >>> size_of(Options(), 384), size_of(Options(size=7), 384)
+    (384, 6)
+    """
+    size = min(max(2, options.size or fits), WIDEST)
+    return size - size % 2
+
+
+def pick_sizes(options: Options, fits: int, columns: Sequence[Any]) -> tuple[int, int]:
+    """Length and dimensions; ``fits`` is how many of these there are while none are chosen."""
+    pick("length", options, columns[0].slider, "Positions", 2, LONGEST, shown=length_of(options),
+         help="How many positions are drawn, counted from 0")  # fmt: skip
+    pick("size", options, columns[1].number_input, "Dimensions d", 2, WIDEST, step=2, shown=size_of(options, fits),
+         help="Numbers in a sinusoidal vector, an even count")  # fmt: skip
+    return length_of(options), size_of(options, fits)
+
+
+def vectors(held: Positions, options: Options) -> None:
+    """The paper's vectors and the model's, the same figures side by side."""
+    table = held.tables[0] if held.tables else None
+    length, size = pick_sizes(options, USUAL if table is None else table.vectors.shape[1], st.columns(2))
+    sines = sinusoidal(length, size)
+    left, right = st.columns(2)
+    with left:
+        say(f"Sinusoidal: {_facts(sines)}", role="status")
+    if table is None:
+        sentence = f"{held.model} adds no vectors of positions; see “Scores by distance” for what it does instead."
+        with right:
+            say(sentence, role="status")
+        _sheet(sines, "Sines and cosines, as in the paper", 1.0, "sines")
+        pairs = [("Sinusoidal", sines)]
+    else:
+        own = table.vectors[:length].astype(np.float64)
+        kind = "made of sines and cosines" if table.layout else "learned"
+        with right:
+            say(f"{held.model} ({kind}): {_facts(own)} {_agreement(table)}", role="status")
+        left, right = st.columns(2)
+        with left:
+            _sheet(sines, "Sines and cosines, as in the paper", 1.0, "sines")
+        with right:
+            limit = 1.0 if table.layout else float(np.quantile(np.abs(own), SHOWN)) or 1.0
+            _sheet(own, f"{table.path}, {kind}", limit, "own_table")
+        pairs = [("Sinusoidal", sines), ("The model's own", own)]
+    st.caption("Each row is a position, each column a dimension; blue is below zero, orange above it.")
+    _figures(options, pairs)
+    past_the_end(held)
+
+
+def _sheet(values: Numbers, name: str, limit: float, key: str) -> None:
+    beyond = float((np.abs(values) > limit).mean())
+    note = f"{values.shape[0]} positions × {values.shape[1]} dimensions"
+    note += f"; {beyond:.1%} of the numbers lie beyond the colours' ends" if beyond else ""
+    matrices.mount([Sheet(name, values, note=note, limit=limit)], key)
+
+
+def _figures(options: Options, pairs: Sequence[tuple[str, Numbers]]) -> None:
+    narrowest = min(values.shape[1] for _, values in pairs)
+    chosen = dimensions_of(options.curves, narrowest)
+    st.session_state["positions_curves"] = chosen
+    st.multiselect(
+        "Dimensions drawn as curves",
+        range(narrowest),
+        key="positions_curves",
+        max_selections=8,
+        on_change=lambda: choose_own(Options, curves="-".join(map(str, st.session_state["positions_curves"]))),
+        help="Of sinusoidal vectors low dimensions turn fast, high ones slowly; a learned table has no such order",
+    )
+    for column, (name, values) in zip(st.columns(2), pairs, strict=False):
+        with column:
+            _draw(curves(values, chosen, theme(), f"{name}: chosen dimensions"), f"curves_{name}")
+            st.caption("Each line is one dimension: its number at every position.")
+            _draw(products(by_distance(values), theme(), f"{name}: dot products"), f"products_{name}")
+            st.caption(
+                "The dot product of two positions' vectors, over how far apart they stand. No band: the distance alone "
+                "decides. A band: it depends on where the two stand, too; at distance 0 it may leave the picture."
+            )
+            _draw(similarity(neighbours(values), theme(), f"{name}: neighbours"), f"neighbours_{name}")
+            st.caption("How alike each position's vector is to the next one's: 1 is the same direction.")
+
+
+def _draw(figure: Any, key: str) -> None:
+    st.plotly_chart(figure, theme=None, config=CONFIG, key=key)
+
+
+def dimensions_of(stated: str, count: int) -> list[int]:
+    """The dimensions that a link names, as far as there are so many; by default two fast ones and two slower ones.
+
+    >>> dimensions_of("3-1-99", 8), dimensions_of("", 64)
+    ([3, 1], [0, 1, 16, 17])
+    """
+    found = [int(part) for part in stated.split("-") if part.isascii() and part.isdigit() and len(part) < 6]
+    kept = [dimension for dimension in dict.fromkeys(found) if dimension < count][:8]
+    slower = count // 4 - count // 4 % 2
+    return kept or sorted({0, 1, slower, slower + 1} & set(range(count)))
+
+
+def _facts(values: Numbers) -> str:
+    """What the numbers of a table say about it."""
+    gap, first, second = closest(values)
+    cosines = neighbours(values)
+    alike = (
+        f"no two of the {len(values)} rows are equal: the two closest, {first} and {second}, are {small(gap)} apart"
+        if gap > 0
+        else f"rows {first} and {second} are equal, so those positions cannot be told apart"
+    )
+    return (
+        f"the largest number is {small(float(np.abs(values).max()))} in size; {alike}; the cosine of neighbours lies "
+        f"between {cosines.min():.2f} and {cosines.max():.2f}."
+    )
+
+
+def _agreement(table: Table) -> str:
+    """How a table made of sines compares with the paper's formula."""
+    if table.error is None:
+        return ""
+    order = {"halves": ", with all sines in the first half", "interleaved": ""}.get(table.layout)
+    if order is None:
+        return f"It differs from the paper's formula by up to {small(table.error)}."
+    return f"It is the paper's formula{order}; the largest difference is {small(table.error)}."
+
+
+def shifting(held: Positions, options: Options) -> None:
+    """M_k, and that it moves every position by k."""
+    columns = st.columns(3)
+    length, size = pick_sizes(options, READABLE, columns)
+    shift = min(options.shift, length - 1)
+    pick("shift", options, columns[2].number_input, "Shift k", 0, length - 1, shown=shift,
+         help="How many positions further on")  # fmt: skip
+    for formula in FORMULAS:
+        st.latex(formula)
+    matrix = shift_matrix(shift, size)
+    error = shift_error(sinusoidal(length, size), shift, matrix)
+    say(
+        f"One matrix moves every position by {shift}: between PE(pos + {shift}) and M·PE(pos), over all "
+        f"{length - shift} positions and {size} dimensions, the largest difference is {error:.1e}.",
+        role="status",
+    )
+    names = tuple(str(dimension) for dimension in range(size))
+    note = f"{size} × {size}; everything outside the {size // 2} blocks of 2 × 2 is 0"
+    matrices.mount([Sheet(f"M for k = {shift}", matrix, names, names, note, limit=1.0)], "shift_matrix")
+    st.caption(
+        "Each 2 × 2 block on the diagonal turns one pair of dimensions (a sine and its cosine) by k times the pair's "
+        "frequency. The matrix knows k but not the position: so, its authors supposed, a model could easily learn to "
+        "attend by relative positions."
+    )
+    if held.tables and not held.tables[0].layout:
+        say(f"{held.model}'s own table is learned; nothing makes a matrix of this kind exist for it.", "status")

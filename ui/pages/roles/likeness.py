@@ -1,0 +1,86 @@
+"""Which heads are alike: their map and their groups."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import streamlit as st
+
+from attention.similarity import flat, groups
+from ui.input.head_picking import keep_head
+from ui.input.picking import control
+from ui.pages.roles.evidence import SHORT, Known, Roles
+from ui.run.refusals import say
+from ui.show.chart import CONFIG, theme
+from ui.state.choice import Choice
+from viz.figures.similarity_map import SHAPES, similarity_map
+
+KEY = "roles_likeness"
+GROUPS = "How many groups the heads are put into, the most alike together (Ward's method)"
+Place = tuple[int, int]  # layer, head
+
+
+def likeness(known: Known, choice: Choice, options: Roles, roles: list[list[list[str]]]) -> None:
+    """Draw it."""
+    distances = known.likeness.distances()
+    most = min(len(SHAPES), len(distances))
+    count = max(1, min(options.groups, most))
+    control(Roles, "groups", st.number_input, "Groups", 1, most, shown=count, width=160, help=GROUPS)
+    points, kept = flat(distances)
+    labels = groups(distances, count)
+    heads = [(int(layer), int(head)) for layer, head in np.ndindex(*known.shape)]
+    notes = [", ".join(SHORT[role] for role in roles[layer][head]) or "no role" for layer, head in heads]
+    say(truth(distances, labels, heads, kept, choice.count), role="status")
+    chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
+    figure = similarity_map(
+        points, labels.tolist(), heads, notes, theme(), "Which heads are alike?", selected=chosen, base=choice.count
+    )
+    left, right = st.columns([3, 2])
+    left.plotly_chart(figure, theme=None, config=CONFIG, key=KEY, on_select=lambda: keep_head(KEY))
+    right.dataframe(_groups(distances, labels, heads, roles, choice.count), hide_index=True, key="roles_groups")
+    st.caption(
+        "Each mark is a head, named layer-head where there is room. Near ones divide their attention alike, token by"
+        " token: distances are Jensen–Shannon distances, as far as two dimensions can keep them; the axes have no"
+        " meaning. Colour and shape: groups, made from the full distances. A click selects the head on all pages."
+    )
+
+
+def _groups(
+    distances: np.ndarray, labels: np.ndarray, heads: list[Place], roles: list[list[list[str]]], base: int
+) -> dict[str, list[object]]:
+    """What is in each group, a line each."""
+    table: dict[str, list[object]] = {
+        "group": [],
+        "heads": [],
+        "mean distance": [],
+        "most frequent role": [],
+        "which": [],
+    }
+    for number in range(labels.max() + 1):
+        mine = np.flatnonzero(labels == number)
+        within = distances[np.ix_(mine, mine)][np.triu_indices(len(mine), 1)]
+        counted = Counter(role for at in mine for role in roles[heads[at][0]][heads[at][1]])
+        [(role, times)] = counted.most_common(1) or [("", 0)]
+        table["group"].append(number + 1)
+        table["heads"].append(len(mine))
+        table["mean distance"].append(round(float(within.mean()), 2) if len(within) else None)
+        table["most frequent role"].append(f"{SHORT[role]} ({times})" if times else "")
+        table["which"].append(", ".join(f"{heads[at][0] + base}-{heads[at][1] + base}" for at in mine))
+    return table
+
+
+def truth(distances: np.ndarray, labels: np.ndarray, heads: list[Place], kept: float, base: int) -> str:
+    """The two most alike, the one least like any other, and what the picture leaves out."""
+    if len(heads) < 2:
+        return "There is only one head."
+    apart = distances + np.where(np.eye(len(heads), dtype=bool), np.inf, 0)
+    one, other = (int(at) for at in np.unravel_index(apart.argmin(), apart.shape))
+    lone = int(apart.min(axis=1).argmax())
+    name = [f"{layer + base}-{head + base}" for layer, head in heads]
+    largest = int((labels == 0).sum())
+    return (
+        f"Most alike are heads {name[one]} and {name[other]} (distance {apart[one, other]:.2f} of at most 1); least"
+        f" like any other is {name[lone]} ({apart[lone].min():.2f} from the nearest). The picture keeps {kept:.0%} of"
+        f" the squared distances. The largest of the {labels.max() + 1} groups has {largest} of the heads."
+    )

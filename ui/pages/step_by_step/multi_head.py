@@ -1,0 +1,143 @@
+"""The same token in all heads of a layer; what the heads share and what they cost."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from attention.measures import as_shares, entropy
+from attention.record import AnyRecord, Record
+from attention.steps import softmax
+from attention.wiring import Wiring
+from ui.pages.step_by_step.texts import paper
+from ui.pages.step_by_step.weight_picker import Spot, labels, place, window
+from ui.run.refusals import say
+from ui.state.session import choose
+from viz.components.matrices import matrices
+from viz.sheets.multi_head import multi_head as sheets
+
+KEYS = 40  # drawn of a long text
+KEY = "multi_head"
+
+
+def multi_head(spot: Spot, wiring: Wiring | None) -> None:
+    """Draw every head's row; shapes and parameters where the layer could be taken apart."""
+    record = spot.record
+    weights = np.stack([record.weights(head, spot.row)[0] for head in range(record.heads)])
+    shown = window(record.keys, KEYS, spot.key)
+    single = as_one_head(record, spot.query)
+    _sentence(spot, weights, single)
+    found = sheets(
+        weights,
+        entropy(as_shares(weights)),
+        labels(spot.keys, shown),
+        shown,
+        head=spot.head,
+        marked=place(shown, spot.key),
+        single=single,
+        base=spot.base,
+    )
+    matrices.mount(found, KEY, on_pick=partial(_picked, spot, shown))
+    hidden = "" if len(shown) == record.keys else f" {len(shown)} of {record.keys} keys are drawn."
+    st.caption(
+        f"A row a head, a column a key, stronger for more; click a cell to choose its head and its key.{hidden}"
+        + (" “As one head”: all channels in one dot product and one softmax." if single is not None else "")
+    )
+    st.subheader("One head or many?")
+    st.markdown(
+        "One softmax gives a token one set of weights; several heads give it several at once "
+        f"({paper('1706.03762')}, section 3.2.2). In trained models many heads can be left out with little loss "
+        f"({paper('1905.10650')})."
+    )
+    if isinstance(record, Record):
+        st.code(shapes(record, wiring), language=None)
+    if wiring is not None:
+        _parameters(wiring)
+
+
+def as_one_head(record: AnyRecord, query: int) -> np.ndarray | None:
+    """Weights (key,) if all heads' channels were one head: one sum of all products, divided by √(heads) more.
+
+    None where a bias, a soft cap or a sink of each head could not be shared, and for finished maps.
+    """
+    biased = isinstance(record, Record) and record.bias is not None and record.bias.any()
+    if not isinstance(record, Record) or biased or record.softcap is not None or record.sinks is not None:
+        return None
+    rows = np.array([query])
+    heads = range(record.heads)
+    total = np.sum([record.query[head][rows] @ record.key[record.kv_head(head)].T for head in heads], axis=0)
+    scores = np.asarray(total * np.float32(record.scale * record.heads**-0.5), np.float32)
+    allowed = record.mask.block(rows, slice(None))
+    if allowed is not None:
+        scores[~allowed] = -np.inf
+    return softmax(scores)[0]
+
+
+def shapes(record: Record, wiring: Wiring | None) -> str:
+    """The way of the shapes, with this text's and this layer's sizes."""
+    heads, queries, channels = record.query.shape
+    kv_heads, keys, deep = record.value.shape
+    width = "d" if wiring is None else wiring.query.weight.shape[0]
+    out = "d" if wiring is None else wiring.output.shape[2]
+    return "\n".join(
+        [
+            f"x             {queries} × {width}",
+            f"Q             {heads} × {queries} × {channels}",
+            f"K, V          {kv_heads} × {keys} × {channels}, {kv_heads} × {keys} × {deep}",
+            f"Q·Kᵀ, weights {heads} × {queries} × {keys}",
+            f"z             {heads} × {queries} × {deep}",
+            f"side by side  {queries} × {heads * deep}",
+            f"after W_O     {queries} × {out}",
+        ]
+    )
+
+
+def _sentence(spot: Spot, weights: np.ndarray, single: np.ndarray | None) -> None:
+    tops = weights.argmax(axis=1)
+    at = weights[:, spot.key]
+    most = int(np.bincount(tops).argmax())
+    alone = "" if single is None else f" As one head, all channels together would give it {single[spot.key]:.2f}."
+    who, whom = spot.pieces
+    say(
+        f"“{who}” in the {len(weights)} heads of layer {spot.layer + spot.base}: “{whom}” gets between {at.min():.2f} "
+        f"and {at.max():.2f}, {at.mean():.2f} on average, {at[spot.head]:.2f} in head {spot.head + spot.base}. The "
+        f"heads give most to {len(set(tops.tolist()))} different tokens; {int((tops == most).sum())} of them to "
+        f"“{spot.keys.pieces[most]}”.{alone}",
+        role="status",
+    )
+
+
+def _parameters(wiring: Wiring) -> None:
+    """How many numbers were trained, by matrix."""
+    branches = {"W_Q": wiring.query, "W_K": wiring.key, "W_V": wiring.value}
+    sizes = {name: branch.weight.shape for name, branch in branches.items()} | {"W_O": wiring.output.shape}
+    counted = wiring.parameters
+    st.table(
+        {
+            "matrix": [*sizes, "all four"],
+            "size": [" × ".join(map(str, size)) for size in sizes.values()] + [""],
+            "parameters, with biases and any norms of q and k": [f"{counted[name]:,}" for name in sizes]
+            + [f"{sum(counted.values()):,}"],
+        },
+        hide_index=True,
+    )
+    st.caption(
+        "Sizes are input × heads × channels, for W_O heads × channels × output. One head of all channels would need "
+        "matrices of the same size: splitting adds no parameters."
+        if wiring.kv_heads == wiring.heads
+        else "Sizes are input × heads × channels, for W_O heads × channels × output. Keys and values have fewer heads "
+        f"than queries, which saves memory when a text is written word by word ({paper('2305.13245')})."
+    )
+
+
+def _picked(spot: Spot, shown: np.ndarray) -> None:
+    found = matrices.picked(KEY)
+    if found is None:
+        return
+    sheet, row, column = found
+    if sheet == 0 and row < spot.record.heads and column < len(shown):
+        choose(**{**spot.chosen, "head": row, "to": int(shown[column])})
+    elif sheet == 1 and row < spot.record.heads:
+        choose(**{**spot.chosen, "head": row})

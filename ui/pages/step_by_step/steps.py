@@ -1,0 +1,206 @@
+"""The way of one weight, step by step: each step a formula, a sentence and its numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from attention.record import Record
+from attention.steps import Weighing, weigh
+from attention.worked import aligned, lines, projected
+from ui.pages.step_by_step import texts
+from ui.pages.step_by_step.row_csv import row_csv
+from ui.pages.step_by_step.weight_path import Way
+from ui.pages.step_by_step.weight_picker import Spot, labels, place, window
+from ui.run.refusals import say
+from ui.show.numbers import scientific
+from ui.show.saving import save
+from viz.components.matrices import matrices
+from viz.sheets import step_by_step as sheets
+
+WINDOW = 32  # keys shown of a long text
+NUMBERED = 24  # keys up to which each cell says its number
+
+
+def sentence(spot: Spot) -> str:
+    """What the numbers say about this weight."""
+    record, (who, whom) = spot.record, spot.pieces
+    weights = record.weights(spot.head, spot.row)[0]
+    above = int((weights > weights[spot.key]).sum())
+    get = "gets" if above == 1 else "get"
+    rank = "more than any other key" if above == 0 else f"while {above} of the {len(weights)} keys {get} more"
+    said = f"{spot.name}: “{who}” gives “{whom}” {weights[spot.key]:.2f} of its attention, {rank}."
+    if not isinstance(record, Record):
+        return said
+    score = float(record.scores(spot.head, spot.row)[0, spot.key])
+    if np.isinf(score):
+        return f"{spot.name}: “{whom}” is hidden from “{who}” by the mask, so it gets nothing."
+    return f"{said} Its score is {score:.2f}; where does that come from?"
+
+
+def only_weights(spot: Spot) -> None:
+    """What is known of an architecture that gives its finished maps only."""
+    shown = window(len(spot.keys), WINDOW, spot.key)
+    row = spot.record.weights(spot.head, spot.row)[0][shown]
+    who = labels(spot.queries, spot.row)[0]
+    matrices.mount([sheets.weights(row, who, labels(spot.keys, shown), place(shown, spot.key))], "steps_weights")
+
+
+def only_scores(spot: Spot) -> None:
+    """What the trace holds of a layer that cannot be taken apart: queries and keys as they enter the dot products."""
+    record = spot.record
+    assert isinstance(record, Record)
+    shown = window(len(spot.keys), WINDOW, spot.key)
+    query, keys = record.query[spot.head], record.key[record.kv_head(spot.head)]
+    scores(spot, weigh(query[spot.row], keys, record, spot.head, spot.row), shown, query[spot.query], keys[spot.key])
+
+
+def steps(way: Way) -> None:
+    """All steps, from the vectors that come in to the comparison with the model."""
+    spot = way.spot
+    shown = window(len(spot.keys), WINDOW, spot.key)
+    if len(shown) < len(spot.keys):
+        say(f"{len(shown)} of {len(spot.keys)} keys are shown, around the chosen one; all are counted.", "status")
+    _incoming(way)
+    _projections(way, shown)
+    scores(spot, way.weighing, shown, way.query, way.keys[spot.key])
+    _gathered(way, shown)
+    _joined(way)
+    _leaving(way)
+    _compared(way)
+
+
+def _incoming(way: Way) -> None:
+    spot, wiring = way.spot, way.layer.wiring
+    st.subheader("1 · Vectors come in")
+    st.markdown(texts.incoming(wiring, spot.layer, spot.part))
+    if wiring.before is not None:
+        st.latex(texts.norm_formula(wiring.before))
+    rows = np.array([spot.query] if spot.part == "cross" else sorted({spot.query, spot.key}))
+    normed = None if way.walk.normed is None else way.walk.normed[rows]
+    found = sheets.incoming(way.layer.stream[rows], normed, wiring.before, labels(spot.queries, rows))
+    if way.layer.memory is not None:
+        found.append(sheets.encoded(way.layer.memory[[spot.key]], labels(spot.keys, np.array([spot.key]))))
+    matrices.mount(found, "steps_incoming", numbers=False)
+
+
+def _projections(way: Way, shown: np.ndarray) -> None:
+    spot, made, wiring = way.spot, way.walk, way.layer.wiring
+    st.subheader("2 · Queries, keys and values")
+    st.markdown(texts.projections(wiring))
+    st.latex(texts.projection_formula(wiring, spot.part))
+    st.latex(_one_channel(way))
+    at = place(shown, spot.key)
+    names = labels(spot.keys, shown)
+    who, whom = spot.pieces
+    found = [
+        sheets.stages(f"q of “{who}”", made.query, wiring.query, spot.head, spot.query),
+        sheets.stages(f"k of “{whom}”", made.key, wiring.key, way.group, spot.key),
+        sheets.every("k of every token", way.keys[shown], names, at),
+        sheets.every("v of every token", way.values[shown], names, at),
+    ]
+    matrices.mount(found, "steps_projections", numbers=False)
+    _matrices(way)
+
+
+def _one_channel(way: Way) -> str:
+    """How the query's channel with the largest product comes about."""
+    branch, head = way.layer.wiring.query, way.spot.head
+    channel = int(np.abs(way.query * way.keys[way.spot.key]).argmax())
+    vectors = way.layer.stream if way.walk.normed is None else way.walk.normed
+    bias = None if branch.bias is None else float(branch.bias[head, channel])
+    return aligned(projected(vectors[way.spot.query], branch.weight[:, head, channel], bias, f"q_{{{channel}}}"))
+
+
+def _matrices(way: Way) -> None:
+    """The head's own matrices, sent when they are unfolded."""
+    folded = st.expander("The matrices of this head", key="steps_matrices_open", on_change="rerun")
+    if not folded.open:
+        return
+    wiring, head = way.layer.wiring, way.spot.head
+    parts = {
+        "W_Qᵀ": wiring.query.weight[:, head].T,
+        "W_Kᵀ": wiring.key.weight[:, way.group].T,
+        "W_Vᵀ": wiring.value.weight[:, way.group].T,
+        "W_O": wiring.output[head],
+    }
+    with folded:
+        found = [sheets.matrix(name, np.asarray(values)) for name, values in parts.items()]
+        matrices.mount(found, "steps_matrices", numbers=False)
+
+
+def scores(spot: Spot, weighing: Weighing, shown: np.ndarray, query: np.ndarray, key: np.ndarray) -> None:
+    """From dot products to weights; ``query`` and ``key`` are (channel,) as they enter the product."""
+    assert isinstance(spot.record, Record)
+    names, at = labels(spot.keys, shown), place(shown, spot.key)
+    st.subheader("3 · Dot products, scaled, become weights")
+    st.markdown(texts.rules(spot.record, weighing, spot.part))
+    st.latex(texts.score_formula(spot.record, weighing))
+    st.latex(aligned(lines(query, key, weighing, spot.key)))
+    who = labels(spot.queries, spot.row)[0]
+    weights = sheets.weights(weighing.weights[0][shown], who, names, at)
+    found = [sheets.product(query, key), *sheets.scores(weighing, shown, who, names, at), weights]
+    matrices.mount(found[:1], "steps_product", numbers=False)
+    matrices.mount(found[1:], "steps_scores", numbers=len(shown) <= NUMBERED or None)
+    save(
+        "Every key's numbers (CSV)",
+        row_csv(spot.keys.pieces, weighing),
+        "headlight-one-row.csv",
+        "Dot product, score and weight of every key for the token that looks, with all digits",
+    )
+
+
+def _gathered(way: Way, shown: np.ndarray) -> None:
+    spot = way.spot
+    values = way.values
+    weights = way.weighing.weights[0]
+    lengths = np.abs(weights) * np.linalg.norm(values, axis=1)
+    st.subheader("4 · Values are weighed and summed")
+    st.latex(r"z_i = \sum_j a_{ij}\, v_j")
+    most = int(lengths.argmax())
+    say(
+        f"The longest part is that of “{spot.keys.pieces[most]}”: weight {weights[most]:.2f} times a value of length "
+        f"{np.linalg.norm(values[most]):.2f}. A weight says how much is read, the value how much there is to read.",
+        role="status",
+    )
+    found = sheets.gathered(weights, values, shown, labels(spot.keys, shown), place(shown, spot.key))
+    matrices.mount(found, "steps_gathered", numbers=False)
+
+
+def _joined(way: Way) -> None:
+    spot, wiring = way.spot, way.layer.wiring
+    part = way.walk.context[spot.head, 0] @ wiring.output[spot.head]
+    st.subheader("5 · Heads side by side, through W_O")
+    st.latex(texts.leaving_formula(wiring))
+    st.markdown(
+        f"Head {spot.head + spot.base} adds a vector of length {np.linalg.norm(part):.2f}; all {wiring.heads} heads "
+        f"together{'' if wiring.output_bias is None else ', with the bias,'} give one of length "
+        f"{np.linalg.norm(way.walk.output[0]):.2f}."
+    )
+    matrices.mount(sheets.joined(way.walk, spot.head, spot.base), "steps_joined", numbers=False)
+
+
+def _leaving(way: Way) -> None:
+    wiring = way.layer.wiring
+    st.subheader("6 · Back into the stream")
+    st.markdown(texts.leaving(wiring))
+    norm = wiring.closing or wiring.after
+    if norm is not None:
+        st.latex(texts.norm_formula(norm))
+    if wiring.ends in ("sum", "norm"):
+        matrices.mount([sheets.ending(way.walk, way.layer.stream, wiring)], "steps_leaving", numbers=False)
+
+
+def _compared(way: Way) -> None:
+    layer, spot = way.layer, way.spot
+    ours, theirs = way.walk.last[0], layer.output[spot.query]
+    st.subheader("7 · Is it what the model computes?")
+    away = float(np.abs(ours - theirs).max())
+    tokens = "all" if layer.compared == len(layer.stream) else "the last"
+    st.markdown(
+        f"The largest difference between these steps and the layer's own output is **{scientific(away)}** for this "
+        f"token and **{scientific(layer.largest)}** over {tokens} {layer.compared} tokens, beside numbers of up to "
+        f"{layer.size:.1f}. "
+        "Both are computed in float32, so the last digits depend on the order of the sums."
+    )
+    matrices.mount(sheets.compared(ours, theirs), "steps_compared", numbers=False)

@@ -1,0 +1,185 @@
+"""One weight: a layer and a head, the token that looks and the token that is looked at; and how a reader picks them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from attention.record import AnyRecord
+from attention.tokens import TokenRow
+from attention.trace import Trace
+from ui.run.shelf import Look, shelf
+from ui.state.choice import Choice
+from ui.state.examples import example_of
+from ui.state.selection import select, settle
+from ui.state.session import choose
+from viz.components.strip import strip
+from viz.components.strip.strip import Chip
+
+WHO, WHOM = "spot_query", "spot_key"
+LABEL = 14  # characters of a token in a label
+LAYER_HELP = "Layers are stacked: each one reads what the one before it wrote."
+HEAD_HELP = "The heads of a layer look at the same vectors side by side, each with matrices of its own."
+
+
+@dataclass(frozen=True, eq=False)
+class Spot:
+    """Which weight is looked at. Layers, heads and tokens count from 0; ``base`` is added where they are shown."""
+
+    trace: Trace
+    part: str
+    layer: int
+    head: int
+    query: int  # the token that looks
+    key: int  # the token that is looked at
+    base: int = 0
+
+    @property
+    def record(self) -> AnyRecord:
+        """The layer's attention as recorded."""
+        return self.trace.records(self.part)[self.layer]
+
+    @property
+    def row(self) -> np.ndarray:
+        """The query as an index."""
+        return np.array([self.query])
+
+    @property
+    def name(self) -> str:
+        """The head in words."""
+        return f"Layer {self.layer + self.base} · head {self.head + self.base}"
+
+    @property
+    def pieces(self) -> tuple[str, str]:
+        """The two tokens."""
+        return self.queries.pieces[self.query], self.keys.pieces[self.key]
+
+    @property
+    def queries(self) -> TokenRow:
+        """The tokens that look."""
+        return self.trace.token_rows(self.part)[0]
+
+    @property
+    def keys(self) -> TokenRow:
+        """The tokens that are looked at."""
+        return self.trace.token_rows(self.part)[1]
+
+    @property
+    def chosen(self) -> dict[str, int]:
+        """What fixes this weight, so that nothing is chosen anew when one part of it changes."""
+        return {"layer": self.layer, "head": self.head, "focus": self.query, "to": self.key}
+
+
+def find(choice: Choice, trace: Trace) -> tuple[Spot, Look, list[str]]:
+    """The weight that a choice means, the look, and a sentence for each part of the choice that does not fit.
+
+    What is not chosen is what Explore would choose; without a target, the word that the token looks at most.
+    """
+    look, notes = settle(choice, trace)
+    part = look.part or trace.part
+    view = shelf().view(trace, look)
+    if not view.queries or not view.keys:
+        view = shelf().view(trace, Look(look.part))
+    selection, more = select(choice, view, example_of(trace.text, trace.pair or ""))
+    layer, head = selection["layer"], selection["head"]
+    query = choice.focus if _inside(choice.focus, trace, part, 0) else view.queries[selection["focus"]].pieces[0]
+    target = selection["target"]
+    if _inside(choice.to, trace, part, 1):
+        key = choice.to
+    else:
+        key = view.keys[target].pieces[0] if target is not None else strongest(trace, part, layer, head, query)
+    return Spot(trace, part, layer, head, int(query), int(key), choice.count), look, [*notes, *more]
+
+
+def strongest(trace: Trace, part: str, layer: int, head: int, query: int) -> int:
+    """The word that a token looks at most, special tokens and itself left out while there is another one."""
+    weights = trace.records(part)[layer].weights(head, np.array([query]))[0]
+    words = ~np.array(trace.token_rows(part)[1].special)
+    if part != "cross":
+        words[query] = False
+    links = np.where(words, weights, 0)
+    return int((links if links.max(initial=0) > 0 else weights).argmax())
+
+
+def window(length: int, size: int, *must: int) -> np.ndarray:
+    """Positions to show of a long axis: all, or ``size`` around the first of ``must`` with the others added.
+
+    >>> window(9, 3, 4, 0).tolist(), window(3, 5, 1).tolist()
+    ([0, 3, 4, 5], [0, 1, 2])
+    """
+    if length <= size:
+        return np.arange(length)
+    start = min(max(0, must[0] - size // 2), length - size)
+    return np.unique(np.concatenate([np.arange(start, start + size), np.array(must)]))
+
+
+def labels(row: TokenRow, shown: np.ndarray) -> tuple[str, ...]:
+    """Tokens by position and piece, cut to a label's length."""
+    return tuple(f"{at} {row.pieces[at][:LABEL]}" for at in map(int, shown))
+
+
+def place(shown: np.ndarray, token: int) -> int | None:
+    """Where a token stands among those shown; None where it is not.
+
+    >>> place(np.array([3, 5]), 5)
+    1
+    """
+    found = np.flatnonzero(shown == token)
+    return int(found[0]) if len(found) else None
+
+
+def pick(spot: Spot) -> None:
+    """Draw what picks layer, head and the two tokens."""
+    records = spot.trace.records(spot.part)
+    left, right, _ = st.columns([1, 1, 2])
+    _number(left, "Layer", "layer", spot, len(records), LAYER_HELP)
+    _number(right, "Head", "head", spot, spot.record.heads, HEAD_HELP)
+    weights = spot.record.weights(spot.head, spot.row)[0]
+    who, whom = chips(spot.queries), chips(spot.keys, weights)
+    who[spot.query] = replace(who[spot.query], mark="chosen")
+    whom[spot.key] = replace(whom[spot.key], mark="chosen")
+    strip.mount(who, WHO, title="Who looks? Click a token.", on_pick=partial(_picked, WHO, "focus", spot))
+    title = "At whom? Shaded by its weight; click a token."
+    strip.mount(whom, WHOM, title=title, on_pick=partial(_picked, WHOM, "to", spot))
+
+
+def _inside(token: int | None, trace: Trace, part: str, side: int) -> bool:
+    return token is not None and 0 <= token < len(trace.token_rows(part)[side])
+
+
+def _number(column: DeltaGenerator, label: str, field: str, spot: Spot, count: int, meaning: str) -> None:
+    key = f"spot_{field}"
+    st.session_state[key] = getattr(spot, field)
+    column.selectbox(
+        label,
+        range(count),
+        key=key,
+        format_func=lambda number: str(number + spot.base),
+        on_change=lambda: choose(**{**spot.chosen, field: st.session_state[key]}),
+        help=meaning,
+    )
+
+
+def _picked(key: str, field: str, spot: Spot) -> None:
+    at = strip.picked(key)
+    if at is None:
+        return
+    # Another token that looks looks elsewhere: its strongest link is chosen anew.
+    again = {"to": None} if field == "focus" else {}
+    choose(**{**spot.chosen, **again, field: at})
+
+
+def chips(row: TokenRow, weights: np.ndarray | None = None) -> list[Chip]:
+    """A row of tokens as chips, shaded by weights (token,) where these are given."""
+    names = [(segment, word) for segment, word in zip(row.segments, row.words, strict=True)]
+    glued = [at > 0 and row.words[at] is not None and names[at - 1] == names[at] for at in range(len(row))]
+    shades = [None] * len(row) if weights is None else [float(weight) for weight in weights]
+    titles = ["" if shade is None else f"{shade:.4f}" for shade in shades]
+    return [
+        Chip(piece, shade, "", glue, special, title)
+        for piece, shade, glue, special, title in zip(row.pieces, shades, glued, row.special, titles, strict=True)
+    ]

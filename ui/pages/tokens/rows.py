@@ -1,0 +1,168 @@
+"""A tokenizer's steps as rows of the picture, as a table, and in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from inference.questions.tokens import Side, Steps
+from viz.components.ladder.ladder import Row, Rung, Way
+
+WORDS = 120  # of each text that are drawn
+TOKENS = 400  # that are drawn where words are not known
+NORMALISED = 1000  # characters
+CUTS = {
+    "WordPiece": "The longest beginning that is in the vocabulary, then the longest of the rest; ## marks what goes on "
+    "inside a word.",
+    "BPE": "Characters or bytes, joined pair by pair in the order in which the pairs were learnt.",
+    "Unigram": "The likeliest way to write it with pieces of the vocabulary.",
+    "WordLevel": "A word is in the vocabulary or unknown.",
+}
+Place = tuple[int, int]  # which text, which of its words
+
+
+def way_of(steps: Steps) -> Way:
+    """The rows of one tokenizer; beyond WORDS words of a text nothing is drawn."""
+    words = placed(steps)
+    drawn = [at for at, token in enumerate(steps.tokens) if at in words or token.special or not steps.sides]
+    drawn = drawn if steps.sides else drawn[:TOKENS]
+    rows: list[Row] = []
+    if steps.sides:
+        texts = "\n".join(_cut(side.normalised, NORMALISED) for side in steps.sides)
+        rows.append(Row("1. Normalise", _said(steps.normaliser, "Nothing is changed."), text=texts))
+        rows.append(Row("2. Split", _said(steps.splitter, "The text stays whole."), rungs=tuple(_words(steps.sides))))
+    pieces = [_rung(steps, at, words) for at in drawn if not steps.tokens[at].special]
+    rows.append(Row("3. Cut into pieces", CUTS.get(steps.algorithm, "By rules of its own."), rungs=tuple(pieces)))
+    note = f"Template: {steps.template}. Below each token its number, its segment and its mask (1: to be read)."
+    tokens = [_rung(steps, at, words, under=True) for at in drawn]
+    rows.append(Row("4. Add special tokens", note, rungs=tuple(tokens)))
+    return Way(steps.model, f"{steps.algorithm or 'Own rules'}, {steps.vocabulary:,} entries", tuple(rows))
+
+
+def placed(steps: Steps) -> dict[int, Place]:
+    """The word of each token, for the words that are drawn."""
+    found: dict[int, Place] = {}
+    for side, one in enumerate(steps.sides):
+        for at, word in enumerate(one.words[:WORDS]):
+            found |= dict.fromkeys(range(*word.tokens), (side, at))
+    return found
+
+
+def top(steps: Sequence[Steps], texts: Sequence[str]) -> list[str]:
+    """The texts as far as every tokenizer draws them."""
+    ends = [
+        [side.words[WORDS - 1].span[1] if len(side.words) > WORDS else len(side.text) for side in one.sides]
+        for one in steps
+    ]
+    return [text[: min((end[at] for end in ends if at < len(end)), default=len(text))] for at, text in enumerate(texts)]
+
+
+def left_out(steps: Sequence[Steps]) -> str | None:
+    """A sentence where the picture does not show everything."""
+    if any(len(side.words) > WORDS for one in steps for side in one.sides):
+        return f"The picture shows the first {WORDS} words of each text; the tables below have every token."
+    if any(not one.sides and len(one.tokens) > TOKENS for one in steps):
+        return f"The picture shows the first {TOKENS} tokens; the table below has every token."
+    return None
+
+
+def truth(steps: Steps, texts: Sequence[str]) -> str:
+    """How many tokens, how many characters each, and what is unknown."""
+    content = [token for token in steps.tokens if not token.special]
+    characters = _characters(steps, texts)
+    unknown = [token for token in content if token.unknown]
+    special = len(steps.tokens) - len(content)
+    said = (
+        f"{steps.model} reads {characters:,} characters as {len(content):,} pieces, {characters / len(content):.1f}"
+        f" characters each, and adds {special} special token{'' if special == 1 else 's'}."
+    )
+    if not unknown:
+        known = "Nothing of this text is unknown to it." if steps.unknown else "It has no token for the unknown."
+        return f"{said} {known}"
+    places = dict.fromkeys(texts[token.side][slice(*token.span)] for token in unknown if token.span)
+    shown = ", ".join(f"“{_cut(place, 20)}”" for place in list(places)[:6])
+    return f"{said} Not in its vocabulary, so {steps.unknown}: {shown or f'{len(unknown)} pieces'}."
+
+
+def compared(steps: Sequence[Steps], texts: Sequence[str]) -> list[dict[str, Any]]:
+    """A row for each tokenizer."""
+    rows = []
+    for one in steps:
+        content = [token for token in one.tokens if not token.special]
+        words = sum(len(side.words) for side in one.sides)
+        rows.append(
+            {
+                "tokenizer": one.model,
+                "cuts by": one.algorithm or "own rules",
+                "vocabulary": one.vocabulary,
+                "tokens": len(one.tokens),
+                "special": len(one.tokens) - len(content),
+                "characters per piece": round(_characters(one, texts) / len(content), 2),
+                "pieces per word": round(len(content) / words, 2) if words else None,
+                "unknown": sum(token.unknown for token in content),
+            }
+        )
+    return rows
+
+
+def table(steps: Steps) -> list[dict[str, Any]]:
+    """A row for each token, as the model gets it."""
+    texts = [side.text for side in steps.sides]
+    return [
+        {
+            "position": at,
+            "token": token.shown,
+            "number": token.id,
+            "segment": token.segment,
+            "mask": 1,
+            "special": token.special,
+            "from": None if token.span is None else token.span[0],
+            "to": None if token.span is None else token.span[1],
+            "characters": texts[token.side][slice(*token.span)] if token.span and token.side < len(texts) else "",
+        }
+        for at, token in enumerate(steps.tokens)
+    ]
+
+
+def _characters(steps: Steps, texts: Sequence[str]) -> int:
+    """Of the texts that this tokenizer reads: some read one only."""
+    return sum(map(len, texts[: 1 + max(token.side for token in steps.tokens)]))
+
+
+def _words(sides: Sequence[Side]) -> list[Rung]:
+    return [
+        Rung(
+            word.shown,
+            place=(at, *word.span),
+            word=(at, number),
+            mark="whole" if word.whole else "",
+            title=f"word {number + 1}, characters {word.span[0]} to {word.span[1] - 1}",
+        )
+        for at, side in enumerate(sides)
+        for number, word in enumerate(side.words[:WORDS])
+    ]
+
+
+def _rung(steps: Steps, at: int, words: Mapping[int, Place], under: bool = False) -> Rung:
+    token = steps.tokens[at]
+    whole = at in words and steps.sides[words[at][0]].words[words[at][1]].whole
+    where = "" if token.span is None else f", characters {token.span[0]} to {token.span[1] - 1}"
+    return Rung(
+        token.shown,
+        place=None if token.span is None else (token.side, *token.span),
+        word=words.get(at),
+        mark="special" if token.special else "unknown" if token.unknown else "whole" if whole else "",
+        joined=at in words and words.get(at - 1) == words[at],
+        under=(str(token.id), str(token.segment), "1") if under else (),
+        title=f"number {token.id}{where}",
+    )
+
+
+def _said(parts: Sequence[str], nothing: str) -> str:
+    """Short sentences as one."""
+    joined = "; ".join(parts) or nothing
+    return joined[0].upper() + joined[1:] + ("" if joined.endswith(".") else ".")
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"

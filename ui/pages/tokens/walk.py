@@ -1,0 +1,107 @@
+"""How one word is cut, step by step, beside how the other tokenizer cuts the same characters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from inference import Refusal
+from inference.questions.tokens import Best, Match, Merge, Steps, Walk, Word, WordWalk
+from ui.run.refusals import say, show
+from ui.run.shelf import backend
+from ui.state.choice import Choice
+from viz.figures.labels import cut
+
+TRIED = 12  # candidates that are listed
+
+
+def first_pick(steps: Steps) -> tuple[int, int]:
+    """The word of the most pieces: which text, which word."""
+    sizes = {
+        (side, at): word.tokens[1] - word.tokens[0]
+        for side, one in enumerate(steps.sides)
+        for at, word in enumerate(one.words)
+    }
+    return max(sizes, key=lambda place: sizes[place])
+
+
+def word_at(steps: Steps, side: int, span: tuple[int, int]) -> Word | None:
+    """The first word of one tokenizer that shares characters with a span of a text."""
+    words = steps.sides[side].words if side < len(steps.sides) else ()
+    return next((word for word in words if word.span[0] < span[1] and span[0] < word.span[1]), None)
+
+
+def walk(choice: Choice, steps: Steps, word: Word | None, revision: str | None, model: str) -> None:
+    """Draw the steps of one word under its tokenizer's name; what cannot be followed is said."""
+    st.text(steps.model)
+    if word is None:
+        say(steps.why or "Nothing of this word is left after normalising.", role="status")
+        return
+    pieces = [token.shown for token in steps.tokens[slice(*word.tokens)]]
+    if word.whole:
+        say(f"“{word.shown}” is an entry of its own that is taken whole before anything else.", role="status")
+        return
+    try:
+        found = backend().inspect(WordWalk(model=model, revision=revision, word=word.text))
+    except Refusal as refusal:
+        say(f"“{cut(word.shown, 40)}” becomes {_joined(pieces)}.", role="status")
+        show(refusal)
+        return
+    say(truth(word.shown, found), role="status")
+    if found.steps:
+        st.dataframe(rows(found), hide_index=True)
+
+
+def truth(word: str, walk: Walk) -> str:
+    """What happened, in a sentence or two.
+
+    >>> truth("playing", Walk("WordPiece", (Match("playing", ("playing",), "playin"), Match("##g", (), "##g")),
+    ...       ("playin", "##g"), (1, 2)))
+    '“playing” becomes playin · ##g, after 3 look-ups in the vocabulary, each for the longest beginning that is left.'
+    """
+    becomes = f"“{cut(word, 40)}” becomes {_joined(walk.pieces)}"
+    if walk.note:
+        return f"{becomes}. {walk.note}"
+    if len(walk.pieces) == 1 and len(walk.steps) < 2:
+        return f"“{cut(word, 40)}” is in the vocabulary whole."
+    if walk.algorithm == "WordPiece":
+        looked = sum(len(step.tried) + 1 for step in walk.steps if isinstance(step, Match))
+        return f"{becomes}, after {looked} look-ups in the vocabulary, each for the longest beginning that is left."
+    if walk.algorithm == "BPE":
+        merges = len(walk.steps)
+        left = "no two neighbours were ever joined in training" if not merges else "no learnt pair is left after that"
+        return f"{becomes}, after {merges} merge{'' if merges == 1 else 's'}; {left}."
+    total = next((step.total for step in reversed(walk.steps) if isinstance(step, Best)), 0.0)
+    return f"{becomes}, the likeliest way to write it: log probability {total:.2f}."
+
+
+def rows(walk: Walk) -> list[dict[str, Any]]:
+    """The steps as a table."""
+    return [_row(number, step) for number, step in enumerate(walk.steps, 1)]
+
+
+def _row(number: int, step: Match | Merge | Best) -> dict[str, Any]:
+    if isinstance(step, Match):
+        more = f" and {len(step.tried) - TRIED} more" if len(step.tried) > TRIED else ""
+        tried = " ".join(step.tried[:TRIED]) + more
+        return {
+            "step": number,
+            "left to cut": step.rest,
+            "not in the vocabulary": tried,
+            "taken": step.taken or "nothing",
+        }
+    if isinstance(step, Merge):
+        pair = f"{step.before[step.at]} + {step.before[step.at + 1]}"
+        return {"step": number, "symbols": " · ".join(step.before), "joined": pair, "learnt as merge": step.rank + 1}
+    return {
+        "characters": step.end,
+        "last piece of the best way": step.piece,
+        "its log probability": round(step.score, 2),
+        "of the whole way": round(step.total, 2),
+    }
+
+
+def _joined(pieces: Sequence[str]) -> str:
+    return " · ".join(cut(piece, 40) for piece in pieces)

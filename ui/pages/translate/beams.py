@@ -1,0 +1,98 @@
+"""Beam search as a tree: every way that was looked at, which were kept, and how the finished ones compare."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ui.input.picking import control
+from ui.pages.translate.strip import logs_of
+from ui.pages.translate.translation import Search, Translate, Translation, nats, width_of
+from ui.pages.translate.writing import beams
+from ui.run.refusals import say
+from ui.show.csv_table import csv_table
+from ui.show.saving import save
+from ui.state.options import own
+from viz.components.tree import tree
+from viz.components.tree.tree import Node
+
+MOST_NODES = 600
+TREE = "translate_tree"
+
+
+def beam_tree(translation: Translation) -> None:
+    """The tree, one sentence about it, and the finished ways as a table. Raises Refusal."""
+    options = own(Translate)
+    search = translation.search or beams(translation.asked, width_of(options))
+    say(truth(translation, search), "status")
+    nodes = nodes_of(search, options.dropped)
+    if len(nodes) > MOST_NODES:
+        say(f"The first {MOST_NODES} of {len(nodes)} nodes are drawn.", "status")
+    best = name_of(search.best.tokens)
+    tree.mount(
+        nodes[:MOST_NODES],
+        TREE,
+        title=f"Beam search, {width_of(options)} beams",
+        current=best if any(node.id == best for node in nodes[:MOST_NODES]) else None,
+        unit="log-probability of the whole way (nats)",
+    )
+    st.caption(
+        "From left to right: each step goes on from every beam with its likeliest tokens and keeps the best ways; bold:"
+        " the way that is best in the end. The number is the sum of the logarithms of the probabilities so far."
+    )
+    control(
+        Translate,
+        "dropped",
+        st.checkbox,
+        "Show what was dropped",
+        help="The continuations that a step looked at and did not keep",
+    )
+    _table(search)
+
+
+def name_of(tokens: tuple[int, ...]) -> str:
+    """A node's id: the tokens that lead to it."""
+    return "/".join(["start", *map(str, tokens)])
+
+
+def nodes_of(search: Search, dropped: bool) -> list[Node]:
+    """The search as a tree, parents first; without ``dropped`` only what was kept or ended."""
+    nodes = [Node(name_of(()), None, "start", kind="kept")]
+    parents: list[tuple[int, ...]] = [()]
+    for at, step in enumerate(search.steps):
+        for branch in step.branches:
+            if branch.fate == "dropped" and not dropped:
+                continue
+            before = parents[branch.parent]
+            note = f"step {at + 1}, {branch.fate}"
+            node = name_of((*before, branch.token))
+            nodes.append(Node(node, name_of(before), branch.piece, branch.score, branch.fate, note))
+        parents = [beam.tokens for beam in step.beams]
+    return nodes
+
+
+def truth(translation: Translation, search: Search) -> str:
+    """Whether searching found another translation than the one shown above, and how likely that one is."""
+    looked = sum(len(step.branches) for step in search.steps)
+    best = search.best.text
+    said = f"In {len(search.steps)} steps {looked} continuations were looked at; best is “{best}”."
+    if translation.way == "beam":
+        return said
+    if best.strip() == translation.text.strip():
+        return f"{said} It is the translation above."
+    return f"{said} The translation above is another; its log-probability is {nats(float(logs_of(translation).sum()))}."
+
+
+def _table(search: Search) -> None:
+    last = search.steps[-1]
+    rows = [(rank + 1, beam.text, beam.score, len(beam.tokens)) for rank, beam in enumerate(last.finished)]
+    if not rows:
+        say("No way has ended yet.", "status")
+        return
+    names = ("rank", "translation", "score", "tokens")
+    columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+    st.dataframe(columns, hide_index=True, key="translate_beams_table")
+    st.caption(
+        "The finished ways. Score: the sum of the log-probabilities over the length to the model's own power, so that a"
+        " long translation is not worse for its length alone ([arXiv:1609.08144](https://arxiv.org/abs/1609.08144))."
+    )
+    save("Save as CSV", csv_table(names, rows), "headlight-beams.csv", "All digits")

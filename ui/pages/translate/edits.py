@@ -1,0 +1,168 @@
+"""What is removed from a translation model while it writes: heads and looks, picked, listed, typed; in the link too."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import streamlit as st
+
+from attention.cause import Set
+from attention.edits import Ablate, Cut, Edit, pack
+from attention.trace import Trace
+from attention.view import Cell, View
+from ui.input.picking import control
+from ui.pages.translate.heads import CrossHead, named
+from ui.pages.translate.strip import cells_of
+from ui.pages.translate.translation import CLICKS, SCOPES, SIDES, Translate, Translation
+from ui.removing.edits import NOTHING, Head, edits_of, toggled, told
+from ui.removing.listed import listed_and_typed, typed_notes
+from ui.run.refusals import say
+from ui.state.choice import Choice
+from ui.state.options import choose_own, own
+from viz.components.strip import strip
+from viz.components.strip.strip import Chip
+
+STRIP = "translate_cut"
+PART_NAMES = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross"}
+
+
+def put(edits: Set) -> None:
+    """Keep these edits, in the link too."""
+    choose_own(Translate, edits=pack(edits) or NOTHING)
+
+
+def chosen_edits(options: Translate, head: CrossHead) -> Set:
+    """What is removed: without a choice the cross head that is shown, or nothing where looks are cut.
+
+    What cannot be read is said.
+    """
+    if not options.edits:
+        return (Ablate(head.layer, head.head, "cross"),) if options.clicking == "head" else ()
+    edits, notes = edits_of(options.edits, (head.layer, head.head))
+    typed_notes(notes)
+    return edits
+
+
+def pick_clicks(options: Translate) -> None:
+    """What a click does, and on which heads."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        control(
+            Translate,
+            "side",
+            st.segmented_control,
+            "Heads of",
+            list(SIDES),
+            format_func=PART_NAMES.get,
+            required=True,
+            help="The encoder reads the source, the decoder looks back at what is written, and across at the source.",
+        )
+        control(
+            Translate,
+            "clicking",
+            st.segmented_control,
+            "A click shall",
+            list(CLICKS),
+            format_func=CLICKS.get,
+            required=True,
+            help="Heads are clicked on the map below. For a look that is cut, click a word of the translation above,"
+            " then the source word that it shall no longer see.",
+        )
+        if options.clicking == "cut":
+            control(
+                Translate,
+                "scope",
+                st.selectbox,
+                "Cut",
+                list(SCOPES),
+                format_func=SCOPES.get,
+                width=190,
+                help="The cross head that is chosen, all cross heads of its layer, or every cross head",
+            )
+
+
+def pick_look(choice: Choice, translation: Translation, head: CrossHead, at: int, edits: Set) -> None:
+    """The source as chips: a click cuts what the chosen step's word sees of it, or lets it see it again."""
+    trace = translation.trace
+    word = next((cell for cell in cells_of(choice, translation) if cell.pieces[0] <= at < cell.pieces[1]), None)
+    if word is None:
+        say("Click a word of the translation above first; the end is hidden with the special tokens.", "status")
+        return
+    heads, scope = heads_of(trace, head, own(Translate).scope), edits
+    cells = View(trace, "cross", words=choice.words, special=choice.special).keys
+    gone = {cut.key for cut in _cross_cuts(edits) if word.pieces[0] <= cut.query < word.pieces[1]}
+    chips = [
+        Chip(cell.text, special=cell.special, mark="removed" if gone & set(range(*cell.pieces)) else "")
+        for cell in cells
+    ]
+
+    def keep() -> None:
+        place = strip.picked(STRIP)
+        if place is not None and place < len(cells):
+            put(toggled(scope, cuts(heads, word, cells[place])))
+
+    strip.mount(
+        chips, STRIP, title=f"Now click a source word that “{translation.shown(word)}” shall not see", on_pick=keep
+    )
+
+
+def heads_of(trace: Trace, head: CrossHead, scope: str) -> list[Head]:
+    """The cross heads in which a look is cut."""
+    records = trace.records("cross")
+    every = [(layer, at) for layer, record in enumerate(records) for at in range(record.heads)]
+    return {
+        "head": [(head.layer, head.head)],
+        "layer": [place for place in every if place[0] == head.layer],
+        "all": every,
+    }[scope]
+
+
+def cuts(heads: Sequence[Head], word: Cell, source: Cell) -> list[Edit]:
+    """Every step of a target word, cut off from every piece of a source word, in those cross heads.
+
+    >>> cells = [Cell("did", False, 0, 0, (0, 1)), Cell("chat", False, 0, 1, (3, 5))]
+    >>> pack(cuts([(1, 2)], cells[1], cells[0]))
+    'cx1-2-3-0,cx1-2-4-0'
+    """
+    steps, keys = range(*word.pieces), range(*source.pieces)
+    return [Cut(*place, step, key, "cross") for place in heads for step in steps for key in keys]
+
+
+def in_words(edits: Set, trace: Trace, base: int) -> str:
+    """All edits in a few words, for a sentence that is shown as text."""
+    said = []
+    heads = [edit for edit in edits if isinstance(edit, Ablate)]
+    if 0 < len(heads) <= 4:
+        names = ", ".join(f"{edit.part or trace.part} head {named(edit.layer, edit.head, base)}" for edit in heads)
+        said.append(f"without {names}")
+    elif heads:
+        said.append(f"without {len(heads)} heads")
+    cut = _cross_cuts(edits)
+    looks = Counter((edit.query, edit.key) for edit in cut)  # in how many heads each is cut
+    for query, key in sorted(looks)[:3]:
+        name = f"“{trace.source.pieces[key]}”" if key < len(trace.source) else f"source token {key}"
+        many = looks[query, key]
+        said.append(f"with step {query + 1} not seeing {name} in {many} head{'s' * (many > 1)}")
+    others = len(edits) - len(heads) - len(cut)
+    more = len(looks) - 3
+    said += [f"with {more} more look{'s' * (more > 1)} cut"] if more > 0 else []
+    said += [f"with {others} other edit{'s' * (others > 1)}"] if others else []
+    return ", ".join(said)
+
+
+def _cross_cuts(edits: Set) -> list[Cut]:
+    return [edit for edit in edits if isinstance(edit, Cut) and edit.part == "cross"]
+
+
+def listed(edits: Set, trace: Trace, base: int) -> None:
+    """The list of what is removed, and edits as typed: what is rarely needed, folded."""
+    with st.expander("All that is removed"):
+        st.button("Put all back", key="translate_back", on_click=put, args=((),), help="Nothing is removed")
+        names = [f"{edit.part or trace.part}: {told(edit, base)}" for edit in edits]
+        listed_and_typed(
+            Translate,
+            edits,
+            names,
+            "ax2-5: no cross head 2-5. ae0-1: no encoder head 0-1. ad0-1: no decoder head 0-1. ux2-5: it looks evenly."
+            " cx2-5-3-4: there step 3 does not see source token 4. Counted from 0, with commas.",
+        )

@@ -1,0 +1,161 @@
+"""How much each removal changes a translation: every head in turn, and random sets to compare with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import streamlit as st
+
+from attention.cause import Set, random_sets
+from attention.edits import Ablate
+from attention.mask import Array
+from ui.pages.translate.edits import put
+from ui.pages.translate.heads import CrossHead, keep_head, named
+from ui.pages.translate.strip import forced
+from ui.pages.translate.translation import Translate, Translation
+from ui.removing.chance import RANDOM_SETS, SEED
+from ui.removing.edits import Head, toggled
+from ui.run.answering import ask
+from ui.run.refusals import say
+from ui.run.shelf import backend
+from ui.run.stoppable import stoppable
+from ui.show.chart import CONFIG, theme
+from ui.show.csv_table import csv_table
+from ui.show.numbers import small
+from ui.show.saving import save
+from viz.figures.head_map import head_map, picked
+from viz.figures.head_marks import mark_heads
+from viz.figures.random_sets import random_sets as random_figure
+
+MAP = "translate_map"
+AT_ONCE = 8  # sets of one question
+UNIT = "change of the log-probability (nats)"
+
+
+@dataclass(frozen=True, eq=False)
+class Effects:
+    """What sets of edits make of one given translation: by how much its log-probability moves, (set,), and whether the
+    model would put another token first somewhere, (set,)."""
+
+    changes: Array
+    others: Array
+
+
+def places_of(translation: Translation, part: str) -> list[Head]:
+    """Every head of one part."""
+    records = translation.trace.records(part)
+    return [(layer, head) for layer, record in enumerate(records) for head in range(record.heads)]
+
+
+def effects(translation: Translation, sets: Sequence[Set], doing: str) -> Effects:
+    """Each set's effect on the translation; fewer where the reader has stopped. Raises Refusal."""
+    question = forced(translation)
+    plain = ask(question, "Reading the translation")
+    changes, others = [np.zeros(0, np.float32)], [np.zeros(0, np.bool_)]
+    starts = range(0, len(sets), AT_ONCE)
+    for at in stoppable(f"{question.key}:{hash(tuple(sets))}", len(starts), doing):
+        with st.spinner(doing, show_time=True):
+            found = backend().predict(replace(question, edits=tuple(sets[starts[at] : starts[at] + AT_ONCE])))
+        changes.append(found.logs.sum(axis=1) - plain.logs.sum())
+        others.append((found.likeliest != plain.likeliest).any(axis=1))
+    return Effects(np.concatenate(changes), np.concatenate(others))
+
+
+def every_head(translation: Translation, head: CrossHead, edits: Set, options: Translate, base: int) -> None:
+    """Every head of one part removed in turn, as a map on which heads are picked."""
+    part = options.side
+    places = places_of(translation, part)
+    sets = [(Ablate(*place, part),) for place in places]
+    found = effects(translation, sets, f"Removing every {part} head in turn")
+    if not len(found.changes):
+        return
+    values = np.full((places[-1][0] + 1, max(one for _, one in places) + 1), np.nan, np.float32)
+    for place, change in zip(places, found.changes, strict=False):
+        values[place] = change
+    say(truth(found, places, part, base), "status")
+    selected = (head.layer, head.head) if part == "cross" else None
+    figure = head_map(
+        values, theme(), "What each head's removal changes", UNIT, diverging=True, selected=selected, base=base
+    )
+    gone = [(edit.layer, edit.head) for edit in edits if isinstance(edit, Ablate) and edit.part == part]
+    turned = [place for place, other in zip(places, found.others, strict=False) if other and place not in gone]
+    mark_heads(figure, turned, "circle-open", theme(), base)
+    mark_heads(figure, gone, "x", theme(), base)
+
+    def clicked() -> None:
+        place = picked(st.session_state[MAP])
+        if place is not None:
+            head_clicked(place, part, edits, options)
+
+    st.plotly_chart(figure, theme=None, config=CONFIG, key=MAP, on_select=clicked)
+    so = ", so that greedy decoding writes another text" if translation.way == "greedy" else ""
+    st.caption(
+        "Each cell is one head, removed while all others stay: by how much the translation that was written first"
+        f" becomes less or more likely. Ring: the model would put another token first somewhere{so}. Cross: removed."
+        " A click removes a head, or puts it back."
+    )
+    rows = [
+        (part, layer + base, one + base, float(change), bool(turned))
+        for (layer, one), change, turned in zip(places, found.changes, found.others, strict=False)
+    ]
+    table = csv_table(("part", "layer", "head", UNIT, "another token first"), rows)
+    save("Save the table", table, "headlight-every-head.csv", "All digits")
+
+
+def truth(found: Effects, places: Sequence[Head], part: str, base: int) -> str:
+    """Which head matters most, among those that were removed so far, and how many change a token."""
+    most = int(np.abs(found.changes).argmax())
+    verb = "falls" if found.changes[most] < 0 else "rises"
+    some = f" of the first {len(found.changes)}" if len(found.changes) < len(places) else ""
+    turned = int(found.others.sum())
+    others = f"{turned} of {len(found.changes)} removals make{'s' if turned == 1 else ''}"
+    return (
+        f"Alone, {part} head {named(*places[most], base)} matters most{some}: without it the translation's"
+        f" log-probability {verb} by {small(abs(float(found.changes[most])))} nats. {others} the model put"
+        " another token first somewhere."
+    )
+
+
+def head_clicked(place: Head, part: str, edits: Set, options: Translate) -> None:
+    """A click on the map: the head is removed or put back; while looks are cut, it becomes the head to cut them in."""
+    if options.clicking == "head":
+        put(toggled(edits, [Ablate(*place, part)]))
+    if part == "cross":
+        keep_head(*place)
+
+
+def chance(translation: Translation, edits: Set) -> None:
+    """The same edits at random places of their part, and where the chosen ones stand among them. Raises Refusal."""
+    trace = translation.trace
+    if not edits:
+        return
+    parts = {edit.part or trace.part for edit in edits}
+    if len(parts) != 1:
+        say("Random sets are drawn where all that is removed is in one part of the model.", "status")
+        return
+    [part] = parts
+    keys = [at for at, special in enumerate(trace.token_rows(part)[1].special) if not special]
+    sets = random_sets(edits, places_of(translation, part), keys, RANDOM_SETS, SEED)
+    if len(sets) < 2:
+        say("There are no other sets of this size to compare with.", "status")
+        return
+    mine = effects(translation, [edits], "Removing what is chosen")
+    found = effects(translation, sets, "Removing random sets of the same size")
+    if not len(mine.changes) or len(found.changes) < 2:
+        return
+    change, sizes = float(mine.changes[0]), np.abs(found.changes)
+    what = f"{part} heads" if len(edits) == 1 and isinstance(edits[0], Ablate) else "sets like it"
+    say(
+        f"Of {len(sizes)} other {what}, drawn at random, {100 * float((sizes < abs(change)).mean()):.0f} % change the"
+        f" log-probability less (their median: {small(float(np.median(sizes)))}), and {int(found.others.sum())} make"
+        " the model put another token first somewhere.",
+        "status",
+    )
+    figure = random_figure(found.changes, change, theme(), UNIT)
+    st.plotly_chart(figure, theme=None, config=CONFIG, key="translate_random")
+    st.caption(
+        f"Bars: random sets of the same size (seed {SEED}) in the same part, looks between the same places in other"
+        " heads. Line: the chosen set."
+    )

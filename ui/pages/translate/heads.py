@@ -1,0 +1,95 @@
+"""Which cross head the page is about: the chosen one, else the one that picks source words one by one; or the mean."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from attention.covering import covering_heads
+from attention.mask import Array
+from attention.trace import Trace
+from ui.input.picking import control
+from ui.pages.translate.translation import Translate
+from ui.state.options import choose_own
+
+MEAN = "mean"
+_PLACE = re.compile(r"(0|[1-9][0-9]{0,3})-(0|[1-9][0-9]{0,3})")
+
+
+@dataclass(frozen=True, eq=False)
+class CrossHead:
+    """A cross head, or with ``mean`` the mean over all of them."""
+
+    layer: int
+    head: int
+    mean: bool
+    base: int  # from which layers and heads are counted
+    covering: Array  # (layer, head): the number that the rule compares (attention.covering)
+
+    @property
+    def name(self) -> str:
+        """For sentences about the head itself."""
+        return f"cross head {named(self.layer, self.head, self.base)}"
+
+    @property
+    def told(self) -> str:
+        """For sentences about what is shown."""
+        return "the mean over all cross heads" if self.mean else self.name
+
+    @property
+    def best(self) -> tuple[int, int]:
+        """The head that the rule finds."""
+        layer, head = np.unravel_index(int(self.covering.argmax()), self.covering.shape)
+        return int(layer), int(head)
+
+    def weights(self, trace: Trace, step: int) -> Array:
+        """What one step gives the source, (source token,) float32; it sums to one."""
+        rows = trace.rows(step, "cross")
+        weights: Array = rows.mean((0, 1)) if self.mean else rows[self.layer, self.head]
+        return weights
+
+
+def named(layer: int, head: int, base: int = 0) -> str:
+    """A head as the page and its address call it; in the address they count from 0.
+
+    >>> named(2, 7), named(2, 7, 1)
+    ('2-7', '3-8')
+    """
+    return f"{layer + base}-{head + base}"
+
+
+def cross_head(trace: Trace, options: Translate, base: int) -> CrossHead:
+    """The head that is chosen where the model has it, else the one that the rule finds in this translation."""
+    values = covering_heads(trace)
+    place = _PLACE.fullmatch(options.cross)
+    layer, head = (int(place[1]), int(place[2])) if place else values.shape
+    if layer >= values.shape[0] or head >= values.shape[1]:
+        layer, head = (int(at) for at in np.unravel_index(int(values.argmax()), values.shape))
+    return CrossHead(layer, head, options.cross == MEAN, base, values)
+
+
+def pick_head(head: CrossHead, options: Translate) -> None:
+    """The control for it, with the rule in words."""
+    names = {named(layer, at): named(layer, at, head.base) for layer, at in np.ndindex(head.covering.shape)}
+    labels = {"": f"{named(*head.best, head.base)}, found", **names, MEAN: "Mean over all"}
+    control(
+        Translate,
+        "cross",
+        st.selectbox,
+        "Cross head",
+        list(labels),
+        shown=options.cross if options.cross in labels else "",
+        format_func=labels.get,
+        width=150,
+        help="Layer and head of the decoder's attention across to the source. “Found” is the one that best picks the"
+        " source words one by one in this very sentence: each source token's largest weight over all steps, averaged."
+        " Or the mean over every cross head.",
+    )
+
+
+def keep_head(layer: int, head: int) -> None:
+    """In a callback: that cross head becomes the chosen one."""
+    choose_own(Translate, cross=named(layer, head))

@@ -1,0 +1,202 @@
+"""Which cross head aligns best? Every one scored on sentences that were aligned by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+import streamlit as st
+
+from attention.alignment import ReadAt
+from attention.record import Unavailable
+from inference import Refusal
+from probing.aligning import READINGS, AlignmentRun, AlignmentState, Best, advance
+from probing.alignments import Alignments, load, parse
+from probing.intervals import wilson
+from ui.run.answering import Answerer, refused
+from ui.run.refusals import say
+from ui.run.shelf import backend
+from ui.run.stoppable import stoppable
+from ui.show.chart import CONFIG, theme
+from ui.show.csv_table import csv_table
+from ui.show.saving import save
+from ui.state.choice import Choice
+from viz.figures import head_map
+
+FILE, PARSED = "alignments_file", "alignments_parsed"
+ASKED, STATES = "alignments_asked", "alignments_states"
+MOST_STATES = 8  # kept in a session
+UNASKED = 300  # pairs of sentences that are scored without being asked
+MAPS = {ReadAt.WRITING: "alignments_map", ReadAt.OWN: "alignments_late_map"}
+TITLES = {
+    ReadAt.WRITING: "Read at the step that writes the word",
+    ReadAt.OWN: "Read one step later, at the word itself",
+}
+ABOUT = (
+    "{:,} short English sentences with a French translation, written and aligned for this app. For another pair of"
+    " languages bring sentences of your own."
+)
+FORM = (
+    "A line for each pair: source, target and links, with tabs between them, in UTF-8. Words are what stands between"
+    " spaces; 0-1 links source word 0 to target word 1 for sure, 0?1 possibly. Or JSON, as assets/alignments/en-fr.json"
+    " of this app. It stays on this machine."
+)
+
+
+@cache
+def ready() -> Alignments:
+    """The sentences that come with the app."""
+    return load()
+
+
+def quality_section(choice: Choice, who: Answerer, keep: Callable[[int, int], None]) -> None:
+    """Score, as far as the reader lets it go; then the best head in a sentence, both maps and the table.
+
+    ``keep`` is called with (layer, head), in a callback, when a head is clicked.
+    """
+    sentences = _sentences()
+    if sentences is None:
+        return
+    run = AlignmentRun(sentences, who.model, who.revision)
+    total = len(sentences.pairs)
+    if total > UNASKED and run.key not in st.session_state.setdefault(ASKED, set()):
+        st.button(
+            f"Score every cross head on {total:,} pairs",
+            type="primary",
+            on_click=lambda: st.session_state[ASKED].add(run.key),
+            help="It can be stopped, and goes on where it was.",
+        )
+        return
+    try:
+        state = _scored(run)
+    except Unavailable as lacking:
+        say(str(lacking))
+        return
+    except Refusal as refusal:
+        refused(refusal, who, choice)
+        return
+    if state.skipped:
+        pairs = "pairs" if state.skipped > 1 else "pair"
+        say(f"{state.skipped:,} {pairs} could not be read by the model. {state.reason}", role="status")
+    if state.heads:
+        _result(state, choice.count, keep)
+
+
+def _sentences() -> Alignments | None:
+    """Those of the app, or the reader's own; None while these cannot be read."""
+    with st.expander("Score sentences of your own"):
+        uploaded = st.file_uploader("Aligned sentences", ["tsv", "txt", "json"], key=FILE, help=FORM)
+        say(FORM, role="status")
+    if uploaded is None:
+        say(ABOUT.format(len(ready().pairs)), role="status")
+        return ready()
+    kept = st.session_state.get(PARSED)
+    if kept is None or kept[0] != uploaded.file_id:
+        try:
+            kept = st.session_state[PARSED] = (uploaded.file_id, parse(uploaded.getvalue()))
+        except Refusal as refusal:
+            say(refusal.message)
+            return None
+    found: Alignments = kept[1]
+    return found
+
+
+def _scored(run: AlignmentRun) -> AlignmentState:
+    """The run as far as it was let go; what was counted is kept, so that coming back costs only the rest."""
+    states: dict[str, AlignmentState] = st.session_state.setdefault(STATES, {})
+    state = states.pop(run.key, AlignmentState())
+    states[run.key] = state  # the newest last
+    while len(states) > MOST_STATES:
+        states.pop(next(iter(states)))
+    for at in stoppable(run.key, len(run.chunks()), "Reading hand-aligned translations, in parts"):
+        if at == state.done:
+            state = states[run.key] = advance(backend(), run, state)
+    return state
+
+
+def _result(state: AlignmentState, base: int, keep: Callable[[int, int], None]) -> None:
+    best = {read_at: state.best(read_at) for read_at in READINGS}
+    say(truth(best, base), role="status")
+    counts = state.all()
+    limit = 100 * float(counts.share.max()) or 1.0
+    for column, (at, read_at) in zip(st.columns(2), enumerate(READINGS), strict=True):
+        named, key = best[read_at], MAPS[read_at]
+        figure = head_map.head_map(
+            100 * counts.share[at],
+            theme(),
+            TITLES[read_at],
+            f"% of {int(counts.words.flat[0]):,} words",
+            selected=None if named is None else (named.layer, named.head),
+            base=base,
+            limit=limit,
+        )
+        column.plotly_chart(figure, theme=None, config=CONFIG, key=key, on_select=lambda key=key: _keep(key, keep))
+    st.caption(
+        "Each cell is one cross head, on all of the sentences: how many of the translation's words it links to a source"
+        " word that people allow, if it links each to the source word that it looks at most. Special tokens are left"
+        " out; punctuation counts. Frame: the head named above, chosen on every other sentence only. Both maps share a"
+        " scale. A click chooses the head."
+    )
+    _table(state, base)
+
+
+def _keep(key: str, keep: Callable[[int, int], None]) -> None:
+    place = head_map.picked(st.session_state[key])
+    if place is not None:
+        keep(*place)
+
+
+def truth(best: dict[ReadAt, Best | None], base: int) -> str:
+    """What the numbers say of the best head, of the guesses that look at no model, and of the other reading."""
+    first, other = best[ReadAt.WRITING], best[ReadAt.OWN]
+    if first is None or other is None:
+        return "One pair of sentences says nothing about which head is best; the maps show what it has."
+    verdict = "more" if first.low > first.diagonal else "less" if first.high < first.diagonal else "not clearly more"
+    return (
+        f"Head {first.layer + base}-{first.head + base} links {first.share:.1f} % ({first.low:.1f} to {first.high:.1f})"
+        f" of {first.words:,} words to a source word that people allow, in sentences that it was not chosen on"
+        f" (alignment error rate {first.error:.2f}). That is {verdict} than the word at the same relative place,"
+        f" {first.diagonal:.1f} % (error rate {first.diagonal_error:.2f}); a word at random finds {first.chance:.1f} %."
+        f" Read one step later, the best head, {other.layer + base}-{other.head + base}, finds {other.share:.1f} %."
+    )
+
+
+def rows(state: AlignmentState) -> list[tuple[str, int, int, int, float, float, float, float]]:
+    """Every head's figures on all sentences, the best first: reading, layer, head, words, % found, interval, error."""
+    counts = state.all()
+    found = []
+    for at, layer, head in sorted(np.ndindex(counts.share.shape), key=lambda place: -counts.share[place]):
+        place = (at, layer, head)
+        words = int(counts.words[place])
+        low, high = wilson(int(counts.found[place]), words)
+        share, error = 100 * float(counts.share[place]), float(counts.error[place])
+        found.append((TITLES[READINGS[at]], layer, head, words, share, low, high, error))
+    return found
+
+
+def _table(state: AlignmentState, base: int) -> None:
+    names = ("read", "layer", "head", "words", "% found", "low", "high", "alignment error rate")
+    every = rows(state)
+    with st.expander("Every cross head"):
+        shown = [(read, layer + base, head + base, *map(_short, figures)) for read, layer, head, *figures in every]
+        st.dataframe(
+            {name: [row[at] for row in shown] for at, name in enumerate(names)}, hide_index=True, key="alignments_table"
+        )
+        save(
+            "Save as CSV",
+            csv_table(names, every),
+            "headlight-alignment-quality.csv",
+            "Every head in both readings, all digits, counted from 0",
+        )
+        st.caption(
+            "On all sentences, those on which the head above was chosen included; ends of the 95 % interval (Wilson)."
+            " The alignment error rate is 1 - (|A∩S| + |A∩P|) / (|A| + |S|): A are the head's links, S the sure ones, P"
+            " the sure and possible ones ([Och and Ney, 2003](https://doi.org/10.1162/089120103321337421)). 0 is"
+            " perfect. Reading one step later was found better in some layers of larger models"
+            " ([arXiv:2004.14837](https://arxiv.org/abs/2004.14837))."
+        )
+
+
+def _short(value: float) -> float:
+    return round(value, 2)

@@ -1,0 +1,165 @@
+"""One step of the decoding: what the decoder has read, where it looks in the source, and what may come next."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from attention.mask import Array
+from inference.questions.decoding import Candidate, Step
+from ui.input.picking import control
+from ui.pages.translate.heads import CrossHead
+from ui.pages.translate.translation import MOST_TOP, Translate, Translation
+from ui.run.refusals import say
+from ui.show.chart import CONFIG, theme
+from ui.show.csv_table import csv_table
+from ui.show.numbers import percent
+from ui.show.saving import save
+from ui.state.options import choose_own, own
+from viz.components.strip import strip
+from viz.components.strip.strip import Chip
+from viz.figures.bars import bars
+
+READ, SOURCE = "translate_read", "translate_source"
+
+
+def step_of(translation: Translation, head: CrossHead, options: Translate, word: str) -> int:
+    """The step that is looked at: the reader's, else the one that looks most at ``word`` of the source, else the first.
+
+    The step after the last token is there too.
+    """
+    if options.step is not None:
+        return min(options.step, translation.length)
+    pieces = [at for at, piece in enumerate(translation.trace.source.pieces) if piece.lower() == word.lower()]
+    if not pieces or not translation.length:
+        return 0
+    given = [head.weights(translation.trace, step)[pieces[0]] for step in range(translation.length)]
+    return int(np.argmax(given))
+
+
+def one_step(translation: Translation, head: CrossHead, at: int, options: Translate) -> None:
+    """The step that is chosen, with buttons to the next and the one before."""
+    step = translation.step(at, max(1, min(options.top, MOST_TOP)))
+    _move(at, translation)
+    looks = head.weights(translation.trace, at)
+    say(truth(translation, step, at, looks, head), "status")
+    left, right = st.columns(2)
+    with left:
+        _read(translation, at)
+        _source(translation, looks, head)
+    with right:
+        _candidates(translation, step, at)
+
+
+def truth(translation: Translation, step: Step, at: int, looks: Array, head: CrossHead) -> str:
+    """One true sentence about the step; ``looks``, (source token,), is where the head looks in the source."""
+    best = step.candidates[0]
+    total = translation.length + 1
+    said = f"Step {at + 1} of {total}: the model puts “{best.piece}” first ({percent(best.probability)}"
+    mine = _written(translation, step, at)
+    said += (
+        "" if mine is None or mine.token == best.token else f"; written is “{mine.piece}”, {percent(mine.probability)}"
+    )
+    said += f"), with {step.entropy:.2f} bits of uncertainty"
+    row = translation.trace.source
+    place = int(looks.argmax())
+    return f"{said}; {head.told} looks most at “{row.pieces[place]}” ({looks[place]:.2f})."
+
+
+def _written(translation: Translation, step: Step, at: int) -> Candidate | None:
+    """The token that this step wrote, among its candidates; None past the end."""
+    mine = translation.tokens[at : at + 1]
+    return next((candidate for candidate in step.candidates if candidate.token in mine), None)
+
+
+def _move(at: int, translation: Translation) -> None:
+    last = translation.length
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for label, icon, to in (("One step back", "chevron_left", at - 1), ("One step on", "chevron_right", at + 1)):
+            st.button(
+                label,
+                key=f"translate_{icon}",
+                icon=f":material/{icon}:",
+                disabled=not 0 <= to <= last,
+                on_click=choose_own,
+                args=(Translate,),
+                kwargs={"step": to},
+                help="The step before it" if to < at else "The step after it, one token later",
+            )
+
+
+def _read(translation: Translation, at: int) -> None:
+    """What stands in the decoder: read so far, and hatched what the causal mask still hides."""
+    row = translation.trace.target
+    if row is None:
+        return
+    chips = []
+    for place, piece in enumerate(row.pieces):
+        hidden = place > at
+        chips.append(
+            Chip(
+                piece,
+                mark="masked" if hidden else "chosen" if place == at else "",
+                glued=row.goes_on(place),
+                special=row.words[place] is None,
+                title="not written yet: hidden by the causal mask" if hidden else "read",
+            )
+        )
+    strip.mount(chips, READ, title="What the decoder has read")
+    st.caption(
+        "Outlined: the token whose place is read out, the newest one. Hatched: what comes later; the causal mask gives "
+        "it weight 0, so that a whole translation can be read at once and every step still sees only what was there."
+    )
+
+
+def _source(translation: Translation, looks: Array, head: CrossHead) -> None:
+    row = translation.trace.source
+    chips = [
+        Chip(
+            piece,
+            shade=float(looks[place]),
+            glued=row.goes_on(place),
+            special=row.words[place] is None,
+            title=f"{looks[place]:.4f}",
+            label=f"{looks[place]:.2f}" if looks[place] >= 0.1 else "",
+        )
+        for place, piece in enumerate(row.pieces)
+    ]
+    strip.mount(chips, SOURCE, title=f"Where {head.told} looks in the source")
+    st.caption("Shade: the weight that this step gives each source token across; they sum to one.")
+
+
+def _candidates(translation: Translation, step: Step, at: int) -> None:
+    shown = step.candidates
+    mine = translation.tokens[at : at + 1]
+    marked = [place for place, candidate in enumerate(shown) if candidate.token in mine]
+    figure = bars(
+        [c.piece if c.rank == place else f"{c.piece} (number {c.rank:,})" for place, c in enumerate(shown, start=1)],
+        [candidate.probability for candidate in shown],
+        theme(),
+        "What may come next",
+        other=max(0.0, 1 - sum(candidate.probability for candidate in shown)),
+        marked=marked,
+    )
+    st.plotly_chart(figure, theme=None, config=CONFIG, key="translate_candidates")
+    st.caption(
+        f"The softmax over all {step.vocabulary:,} pieces; differently coloured is what is written at this step."
+        " “␣” begins a word."
+    )
+    rows = [(at + 1, c.rank, c.piece, c.text, c.probability, c.token in mine) for c in shown]
+    names = ("step", "rank", "piece", "text", "probability", "written")
+    with st.expander("The same as a table"):
+        control(
+            Translate,
+            "top",
+            st.number_input,
+            "Candidates shown",
+            shown=max(1, min(own(Translate).top, MOST_TOP)),
+            min_value=1,
+            max_value=MOST_TOP,
+            width=170,
+            help="How many of the likeliest tokens are listed, here and above",
+        )
+        columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+        st.dataframe(columns, hide_index=True, key="translate_step_table")
+        save("Save as CSV", csv_table(names, rows), "headlight-step.csv", "All digits")

@@ -1,0 +1,210 @@
+"""The Translate page: its options, what the model is asked, and the translation that the whole page is about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from attention.alignment import END
+from attention.edits import anywhere
+from attention.trace import Trace
+from attention.view import Cell
+from inference import TraceRequest
+from inference.questions.decoding import Beam, BeamStep, NextTarget, Step
+from inference.text.accepted import check_text
+from ui.input.picking import control
+from ui.run.answering import Answerer, ask
+from ui.run.refusals import say
+from ui.state.choice import Choice
+from ui.state.options import nothing
+
+SHOWS = {
+    "words": "Which word from which",
+    "step": "One step",
+    "beams": "Beams",
+    "heads": "All heads",
+    "without": "Without a head",
+    "best": "Which head aligns best?",
+}
+WAYS = {"greedy": "Greedy", "beam": "Beam search", "own": "Your own"}
+NEXT = "⟨next⟩"  # what the last step would write where the translation has not ended
+SIDES = ("encoder", "decoder", "cross")
+CLICKS = {"head": "Remove heads", "cut": "Cut a look"}
+SCOPES = {"head": "In this head", "layer": "In its whole layer", "all": "In every layer"}
+MOST_TOP, MOST_WIDTH = 50, 8
+
+
+@dataclass(frozen=True)
+class Translate:
+    """What this page lets its reader choose."""
+
+    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
+        "show": tuple(SHOWS),
+        "way": ("", *WAYS),
+        "side": SIDES,
+        "clicking": tuple(CLICKS),
+        "scope": tuple(SCOPES),
+    }
+    OF_TEXT: ClassVar = {"step": nothing, "edits": anywhere}
+
+    show: str = "words"
+    speaker: str = ""  # the model that answers where the chosen one cannot; "" for the first that can
+    way: str = ""  # "" is the reader's own translation where one is typed, else greedy
+    width: int = 4  # beams
+    step: int | None = None  # of the translation: the step that writes token number so many
+    cross: str = ""  # the cross head, such as "2-7", or "mean"; "" is the one that picks source words one by one
+    late: bool = False  # the matrix is read at each word's own position
+    side: str = "cross"  # whose heads are looked at or removed
+    top: int = 8
+    dropped: bool = False  # the tree of beams has what was dropped too
+    edits: str = ""  # "" removes the chosen cross head, "-" nothing
+    clicking: str = "head"
+    scope: str = "head"
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """Beam search as far as it came: its steps from the first on."""
+
+    steps: tuple[BeamStep, ...]
+
+    @property
+    def best(self) -> Beam:
+        """The best way that has ended, else the best so far."""
+        last = self.steps[-1]
+        return (last.finished or last.beams)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Translation:
+    """A source and its translation as the model reads both.
+
+    Step k writes token k: the decoder's query at place k, which has read the start token and the tokens before k.
+    """
+
+    who: Answerer
+    asked: NextTarget  # the question of the first step
+    tokens: tuple[int, ...]  # as written; the token that ends it is the last of them where it has ended
+    way: str
+    trace: Trace
+    search: Search | None = None  # what beam search went through, where it wrote the tokens
+
+    @property
+    def length(self) -> int:
+        """Tokens without the one that ends it."""
+        return 0 if self.trace.target is None else len(self.trace.target) - 1
+
+    @property
+    def ended(self) -> bool:
+        """Whether the model has ended it."""
+        return self.length < len(self.tokens)
+
+    @property
+    def pieces(self) -> tuple[str, ...]:
+        """Its tokens as shown, without the one that ends it."""
+        row = self.trace.target
+        return () if row is None else row.pieces[1:]
+
+    @property
+    def text(self) -> str:
+        """As a reader reads it."""
+        return self.trace.target_text or ""
+
+    def shown(self, cell: Cell) -> str:
+        """A cell of attention.alignment as it is called here: after a text that has not ended comes no end."""
+        return NEXT if cell.text == END and cell.special and not self.ended else cell.text
+
+    def question(self, at: int, top: int) -> NextTarget:
+        """What the model is asked at step ``at``."""
+        return replace(self.asked, written=self.tokens[:at], also=self.tokens[at : at + 1], top=top)
+
+    def step(self, at: int, top: int) -> Step:
+        """The model's answer at step ``at``. Raises Refusal."""
+        return ask(self.question(at, top), "Asking the model")
+
+
+def nats(value: float) -> str:
+    """A logarithm on screen.
+
+    >>> nats(-2.5)
+    '−2.50 nats'
+    """
+    return f"{value:.2f} nats".replace("-", "−")
+
+
+def request_of(choice: Choice, who: Answerer) -> NextTarget:
+    """The question of the first step; raises Refusal for a text that no model can read."""
+    return NextTarget(model=who.model, revision=who.revision, text=check_text(choice.text), cut=choice.cut)
+
+
+def trace_of(asked: NextTarget, tokens: tuple[int, ...]) -> TraceRequest:
+    """What is asked for the attention of exactly these tokens."""
+    return TraceRequest(
+        model=asked.model,
+        revision=asked.revision,
+        text=asked.text,
+        cut=asked.cut,
+        written=tokens,
+        edits=asked.edits,
+    )
+
+
+def way_of(choice: Choice, options: Translate) -> str:
+    """How the translation comes about.
+
+    >>> way_of(Choice(), Translate()), way_of(Choice(target="Bonjour"), Translate())
+    ('greedy', 'own')
+    """
+    return options.way or ("own" if choice.target.strip() else "greedy")
+
+
+def pick_way(choice: Choice, options: Translate, row: DeltaGenerator) -> str:
+    """The controls for it in a row; a sentence where a typed translation is not used."""
+    way = way_of(choice, options)
+    with row:
+        control(
+            Translate,
+            "way",
+            st.segmented_control,
+            "The translation is",
+            list(WAYS),
+            shown=way,
+            format_func=WAYS.get,
+            required=True,
+            help="Greedy: the likeliest token at each step. Beam search: several ways are followed at once. Your own:"
+            " what you typed under “Translation”, read as if the model had written it.",
+        )
+        if way == "beam" or options.show == "beams":
+            control(
+                Translate,
+                "width",
+                st.number_input,
+                "Beams",
+                shown=width_of(options),
+                min_value=2,
+                max_value=MOST_WIDTH,
+                width=110,
+                help="How many ways are followed at once",
+            )
+        control(
+            Translate,
+            "show",
+            st.segmented_control,
+            "Look at",
+            list(SHOWS),
+            format_func=SHOWS.get,
+            required=True,
+            help="The alignment matrix, the decoding step by step, the beams as a tree, every head of every part,"
+            " experiments, and heads scored on hand-aligned sentences",
+        )
+    if way != "own" and choice.target.strip():
+        say("The translation that is typed above is not read here; choose “Your own” for it.", "status")
+    return way
+
+
+def width_of(options: Translate) -> int:
+    """How many beams are followed."""
+    return max(2, min(options.width, MOST_WIDTH))

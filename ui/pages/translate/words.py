@@ -1,0 +1,152 @@
+"""Which source word is each target word made from: cross-attention as a matrix, read at the step that predicts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import streamlit as st
+
+from attention.alignment import Alignment, ReadAt, alignment
+from attention.trace import Trace
+from ui.input.head_picking import many_do
+from ui.input.picking import control
+from ui.pages.translate.heads import CrossHead, named
+from ui.pages.translate.translation import Translate, Translation
+from ui.run.refusals import say
+from ui.show.chart import CONFIG, theme
+from ui.show.csv_table import csv_table
+from ui.show.saving import save
+from ui.state.choice import Choice
+from ui.state.options import choose_own
+from viz.figures.alignment import POINTS, alignment_map, picked
+
+MATRIX = "translate_matrix"
+
+
+@dataclass(frozen=True, eq=False)
+class Looking:
+    """How the cross-attention of a trace is looked at."""
+
+    words: bool
+    special: bool
+    read_at: ReadAt
+
+    def of(self, trace: Trace, head: CrossHead) -> Alignment:
+        """The matrix of the head, or the mean over all cross heads."""
+        given = {"by_words": self.words, "read_at": self.read_at, "special": self.special}
+        if not head.mean:
+            return alignment(trace, head.layer, head.head, **given)
+        records = trace.records("cross")
+        every = [
+            alignment(trace, layer, at, **given) for layer, found in enumerate(records) for at in range(found.heads)
+        ]
+        return replace(every[0], weights=np.mean([one.weights for one in every], axis=0, dtype=np.float32))
+
+
+def looking(choice: Choice, options: Translate) -> Looking:
+    """As the reader has chosen in the sidebar and under the matrix."""
+    return Looking(choice.words, choice.special, ReadAt.OWN if options.late else ReadAt.WRITING)
+
+
+def matrix(choice: Choice, translation: Translation, head: CrossHead, at: int, options: Translate) -> None:
+    """The controls, one true sentence, the matrix, its file and why it is read where it is."""
+    found = looking(choice, options).of(translation.trace, head)
+    if not found.target or not found.source:
+        say("All tokens here are special tokens, and these are hidden; show them in the sidebar.")
+        return
+    say(truth(translation, found, head, at), "status")
+    figure = alignment_map(
+        found.weights,
+        [translation.shown(cell) for cell in found.target],
+        [cell.text for cell in found.source],
+        theme(),
+        f"What {head.told} looks at",
+        chosen=row_of(found, at),
+        strongest=[found.strongest(row) for row in range(len(found.target))],
+    )
+
+    def keep() -> None:
+        place = picked(st.session_state[MATRIX])
+        step = -1 if place is None or place[0] >= len(found.target) else step_at(found, place[0])
+        if step >= 0:
+            choose_own(Translate, step=step)
+
+    st.plotly_chart(figure, theme=None, config=CONFIG, key=MATRIX, on_select=keep, selection_mode="points")
+    _below(translation, found, head)
+    _why()
+
+
+def row_of(found: Alignment, at: int) -> int | None:
+    """The row of the token that step ``at`` writes; None where it is not shown."""
+    token = at + (found.read_at is ReadAt.OWN)
+    return next((row for row, cell in enumerate(found.target) if cell.pieces[0] <= token < cell.pieces[1]), None)
+
+
+def step_at(found: Alignment, row: int) -> int:
+    """The step that writes a row's token, of a word its first; -1 for the start token, which no step writes."""
+    return found.target[row].pieces[0] - (found.read_at is ReadAt.OWN)
+
+
+def truth(translation: Translation, found: Alignment, head: CrossHead, at: int) -> str:
+    """One true sentence: where the chosen word looks, and how this head stands among the others."""
+    said, row = "", row_of(found, at)
+    best = None if row is None else found.strongest(row)
+    if row is not None and best is not None:
+        when = "Before writing" if found.read_at is ReadAt.WRITING else "Having read"
+        word, weight = found.source[best].text, found.weights[row, best]
+        said = f"{when} “{translation.shown(found.target[row])}”, "
+        said += f"{head.told} looks at the word “{word}” most ({weight:.2f}). "
+    if not head.covering.any():
+        return said or "Nothing is written yet, so no head can be told from another."
+    if head.mean:
+        return f"{said}Of all heads, {named(*head.best, head.base)} picks the source words one by one best."
+    mine = head.covering[head.layer, head.head]
+    more = int((head.covering > mine).sum())
+    others = "no other head has more" if not more else many_do(more, head.covering.size, "has", "have", "more")
+    return f"{said}A source piece gets {mine:.2f} from its best step on average; {others}."
+
+
+def _below(translation: Translation, found: Alignment, head: CrossHead) -> None:
+    clickable = found.weights.size <= POINTS
+    when = "before it is written" if found.read_at is ReadAt.WRITING else "one step after it was written"
+    st.caption(
+        f"Each row is one {'word' if any(c.pieces[1] - c.pieces[0] > 1 for c in found.target) else 'token'} of the"
+        f" translation, from top to bottom as they come, with the weights that the decoder gives the source {when}; a"
+        " row sums to one with special tokens shown. Dot: the source word with most; frame: the step that is chosen."
+        + (" Click a row to choose its step." if clickable else " A word above, clicked, chooses its step.")
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        control(
+            Translate,
+            "late",
+            st.toggle,
+            "Read one step later",
+            help="Reads each row where the word itself stands in the decoder. To compare: there it is already written,"
+            " and the decoder looks for the next one.",
+        )
+        rows = [
+            (row, translation.shown(target), column, source.text, float(found.weights[row, column]))
+            for row, target in enumerate(found.target)
+            for column, source in enumerate(found.source)
+        ]
+        save(
+            "Save as CSV",
+            csv_table(("row", "target", "column", "source", "weight"), rows),
+            f"headlight-alignment-{'mean' if head.mean else head.name.replace(' ', '-')}.csv",
+            "This matrix, all digits",
+        )
+
+
+def _why() -> None:
+    """Why the rows are read where they are read."""
+    with st.expander("Why is a row read before its word is written?"):
+        st.markdown(
+            "- The decoder chooses a word at the place *before* it, where it has just read the word that came last."
+            " What it looks at there is what it has to go by for the next word.\n"
+            "- At the word's own place the word stands already, and the decoder is choosing the one after it. “Read one"
+            " step later” shows that.\n"
+            "- Some heads look back at the source of the word that was just read, and align better one step later"
+            " ([arXiv:2004.14837](https://arxiv.org/abs/2004.14837)). “Which head aligns best?” measures both for every"
+            " head."
+        )

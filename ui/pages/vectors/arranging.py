@@ -1,0 +1,184 @@
+"""Many dimensions as two or three: PCA at once, UMAP in a process that can be stopped."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from functools import cache
+
+import numpy as np
+
+from attention.mask import Array
+from inference.memory import ByteLru
+from ui.pages.vectors import umap_worker
+from ui.places import ROOT
+
+log = logging.getLogger(__name__)
+
+NEIGHBOURS = 15  # what UMAP takes unless told
+FEWEST = 2 * NEIGHBOURS  # points; of fewer, half would be everybody's neighbours
+MOST = 2000  # points; more take minutes
+KEPT = 2**24  # bytes of finished arrangements
+IDLE = 600.0  # seconds after which the process, which holds some hundred megabytes, ends
+
+
+class Arrangement:
+    """One UMAP: "waiting", "running", then "done", "stopped" or "failed"."""
+
+    def __init__(self, vectors: Array, dimensions: int, worker: Worker) -> None:
+        self.points: Array | None = None
+        self.state = "waiting"
+        self._worker = worker
+        self._changing = threading.Lock()
+        self._begun = time.monotonic()
+        self._asked = {"vectors": vectors, "dimensions": dimensions, "neighbours": NEIGHBOURS}
+        self._thread = threading.Thread(target=self._run, name="umap", daemon=True)
+        self._thread.start()
+
+    @property
+    def seconds(self) -> float:
+        """Since it was asked for."""
+        return time.monotonic() - self._begun
+
+    def wait(self, seconds: float) -> None:
+        """Return when it has ended, or after that time."""
+        self._thread.join(seconds)
+
+    def stop(self) -> None:
+        """End it. The next one starts the process anew, which takes some seconds."""
+        if self._turns("waiting", "stopped"):
+            return
+        if self._turns("running", "stopped"):
+            self._worker.leave(self)
+
+    def _run(self) -> None:
+        with self._worker.turn:
+            if not self._turns("waiting", "running"):
+                return
+            answer = self._worker.ask(self._asked, self)
+        points = answer.get("points")
+        if self._turns("running", "failed" if points is None else "done", points) and points is None:
+            log.warning("UMAP failed: %s", answer.get("error"))
+
+    def _turns(self, before: str, state: str, points: Array | None = None) -> bool:
+        """Enter a state from another, with what was found; whether it was in that."""
+        with self._changing:
+            fits = self.state == before
+            self.state, self.points = (state, points) if fits else (self.state, self.points)
+            return fits
+
+
+class Worker:
+    """The process, started when it is first needed and ended after that; one at a time has its ``turn``."""
+
+    def __init__(self) -> None:
+        self.turn = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._for: Arrangement | None = None  # whose turn it works in
+        self._changing = threading.RLock()
+        self._ending: threading.Timer | None = None
+
+    def ask(self, message: dict[str, object], who: Arrangement) -> dict[str, np.ndarray]:
+        """Its answer; without "points" when it ended meanwhile, could not do it, or nobody wants it any more."""
+        with self._changing:  # a stop comes before this, or finds the process
+            if who.state == "stopped":
+                return {"error": np.array("Stopped before it began.")}
+            if self._ending is not None:
+                self._ending.cancel()
+            self._for, process = who, self._start()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            umap_worker.write(process.stdin, **message)  # type: ignore[arg-type]
+            return umap_worker.read(process.stdout) or {"error": np.array("The process ended.")}
+        except (OSError, ValueError) as error:  # ended meanwhile: its streams are broken or closed
+            return {"error": np.array(str(error))}
+        finally:
+            with self._changing:
+                self._for = None
+            self._ending = threading.Timer(IDLE, self._rest)
+            self._ending.daemon = True
+            self._ending.start()
+
+    def _rest(self) -> None:
+        """End the process unless somebody has just begun to use it."""
+        if self.turn.acquire(blocking=False):
+            try:
+                self.end()
+            finally:
+                self.turn.release()
+
+    def leave(self, who: Arrangement) -> None:
+        """End the process if it works for this one, and not for the next already."""
+        with self._changing:
+            if self._for is who:
+                self.end()
+
+    def end(self) -> None:
+        """End the process, if there is one; who waits for its answer then gets none."""
+        with self._changing:
+            process, self._process = self._process, None
+            if process is not None:
+                process.kill()
+                process.wait()
+                for stream in (process.stdin, process.stdout):
+                    with suppress(OSError):  # what was not sent yet has nowhere to go
+                        stream.close()  # type: ignore[union-attr]
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        if self._process is None or self._process.poll() is not None:
+            self.end()  # one that ended by itself leaves its streams
+            few = {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "ui.pages.vectors.umap_worker"],
+                cwd=ROOT,
+                env={**os.environ, **few},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+        return self._process
+
+
+class Arranger:
+    """Arrangements by what was asked, shared by every session, the running one among them."""
+
+    def __init__(self) -> None:
+        self.worker = Worker()
+        self._kept: ByteLru[Arrangement] = ByteLru(KEPT)
+        self._lock = threading.Lock()
+
+    def arrange(self, vectors: Array, dimensions: int) -> Arrangement:
+        """The arrangement of these vectors, (point, channel), begun now or earlier, whatever has become of it."""
+        with self._lock:
+            found = self._kept.get(_key(vectors, dimensions))
+            return found or self._begin(vectors, dimensions)
+
+    def again(self, vectors: Array, dimensions: int) -> Arrangement:
+        """The same, begun anew where it was stopped or failed."""
+        with self._lock:
+            found = self._kept.get(_key(vectors, dimensions))
+            if found is None or found.state in ("stopped", "failed"):
+                found = self._begin(vectors, dimensions)
+            return found
+
+    def _begin(self, vectors: Array, dimensions: int) -> Arrangement:
+        made = Arrangement(vectors, dimensions, self.worker)
+        self._kept.put(_key(vectors, dimensions), made, 1000 + 4 * dimensions * len(vectors))
+        return made
+
+
+def _key(vectors: Array, dimensions: int) -> str:
+    return hashlib.sha256(np.ascontiguousarray(vectors).tobytes() + bytes([dimensions])).hexdigest()
+
+
+@cache
+def arranger() -> Arranger:
+    """The one of this process."""
+    return Arranger()

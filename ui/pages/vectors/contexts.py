@@ -1,0 +1,126 @@
+"""One word in several contexts: how alike its vectors stay, layer by layer, beside what different words share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations, groupby
+
+import numpy as np
+import streamlit as st
+
+from attention.mask import Array
+from attention.vectors import along_levels, different_words, merge
+from inference import Refusal
+from inference.questions.vectors import HiddenStates, States
+from ui.input.picking import control
+from ui.pages.vectors.levels import Vectors, level_names
+from ui.run.refusals import say, show
+from ui.run.shelf import backend
+from ui.show.chart import CONFIG, theme
+from ui.state.choice import Choice
+from viz.figures.contexts import context_lines
+
+FIELDS = {"first": "Sentence 1", "second": "Sentence 2", "third": "Sentence 3"}
+MARKS = (
+    "Each line compares the word's vectors in two of the sentences: 1 means the same direction. The dotted line without"
+    " marks is the mean over all pairs of different words here at the same level: what two words have in common in "
+    "this model whatever they mean. Embeddings hold the word and, in many models, its position; nothing of the context."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """One sentence's words without special tokens, and their vectors."""
+
+    number: int  # from 1
+    names: tuple[str, ...]
+    levels: Array  # (level, word, channel)
+
+    def of(self, term: str) -> Array:
+        """The word's vectors, (level, channel), where it first stands."""
+        vectors: Array = self.levels[:, [name.casefold() for name in self.names].index(term)]
+        return vectors
+
+
+def contexts(choice: Choice, options: Vectors) -> None:
+    """Draw it. A sentence that cannot be read is said, and the others are compared."""
+    st.caption("Sentences that share a word; change them as you like. The text above is not needed here.")
+    for field, label in FIELDS.items():
+        control(Vectors, field, st.text_input, label, help="Any sentence; leave it empty to compare the others only")
+    texts = [getattr(options, field) for field in FIELDS]
+    read = [one for at, text in enumerate(texts, 1) if text.strip() and (one := _read(choice, text, at)) is not None]
+    shared = shared_words(read)
+    if not shared:
+        say("No word stands in two of these sentences; write one into both.", role="status")
+        return
+    term = options.term.casefold() if options.term.casefold() in shared else shared[0]
+    control(Vectors, "term", st.selectbox, "Word", shared, shown=term, help="Words that stand in two sentences or more")
+    having = [one for one in read if term in {name.casefold() for name in one.names}]
+    pairs = {
+        f"sentences {one.number} and {other.number}": along_levels(one.of(term), other.of(term))
+        for one, other in combinations(having, 2)
+    }
+    names = [name.casefold() for one in having for name in one.names]
+    baseline = different_words(np.concatenate([one.levels for one in having], axis=1), names)
+    levels = level_names(len(baseline), choice.count)
+    say(truth(term, pairs, baseline, levels), role="status")
+    ticks = [level.removeprefix("After ").capitalize() for level in levels]
+    figure = context_lines(pairs, baseline, ticks, theme(), term)
+    st.plotly_chart(figure, theme=None, config=CONFIG, key="vectors_contexts")
+    st.caption(MARKS)
+
+
+def truth(term: str, pairs: dict[str, Array], baseline: Array, levels: Sequence[str]) -> str:
+    """What the last level says, and where the pairs are furthest apart.
+
+    >>> truth("bank", {"sentences 1 and 2": np.array([1, 0.5])}, np.array([0, 0.25]), ["Embeddings", "After layer 0"])
+    'After layer 0 the cosine of “bank” is 0.50 in sentences 1 and 2; two different words have 0.25 on average.'
+    """
+    said = ", ".join(f"{values[-1]:.2f} in {name}" for name, values in pairs.items())
+    first = f"{levels[-1]} the cosine of “{term}” is {said}; two different words have {baseline[-1]:.2f} on average."
+    if len(pairs) < 2:
+        return first
+    stacked = np.stack(list(pairs.values()))
+    apart = np.ptp(stacked, axis=0)
+    at = int(apart.argmax())
+    least = list(pairs)[int(stacked[:, at].argmin())]
+    lowest = stacked[:, at].min()
+    return f"{first} The pairs differ most {_inside(levels[at])}: {least} are least alike there ({lowest:.2f})."
+
+
+def _inside(level: str) -> str:
+    return "in the embeddings" if level == "Embeddings" else level[0].lower() + level[1:]
+
+
+def _read(choice: Choice, text: str, number: int) -> Read | None:
+    try:
+        with st.spinner("Reading the sentences"):
+            states = backend().inspect(HiddenStates(choice.model, choice.revision or None, text))
+    except Refusal as refusal:
+        show(refusal)
+        return None
+    names, groups = words_of(states, text)
+    if not names:
+        return None
+    return Read(number, names, np.stack([merge(level, groups) for level in states.levels]))
+
+
+def words_of(states: States, text: str) -> tuple[tuple[str, ...], list[tuple[int, int]]]:
+    """The words of a text and which tokens each has, special tokens left out."""
+    row = states.row
+    groups = [list(at) for word, at in groupby(range(len(row)), key=lambda at: row.words[at]) if word is not None]
+    names = []
+    for group in groups:
+        first, last = row.spans[group[0]], row.spans[group[-1]]
+        whole = text[first[0] : last[1]].strip() if first and last else ""
+        names.append(whole or "".join(row.pieces[at] for at in group))
+    return tuple(names), [(group[0], group[-1] + 1) for group in groups]
+
+
+def shared_words(read: Sequence[Read]) -> list[str]:
+    """Words of letters that stand in two of the sentences or more, the longest first."""
+    count = Counter(name for one in read for name in {name.casefold() for name in one.names})
+    found = [name for name, times in count.items() if times > 1 and any(letter.isalnum() for letter in name)]
+    return sorted(found, key=lambda name: (-len(name), name))

@@ -1,0 +1,115 @@
+"""The Vectors page: its options, and the names of the layers that vectors are taken from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import streamlit as st
+
+from attention.vectors import MIXES, POOLINGS
+from ui.input.picking import control
+from ui.state.options import choose_own
+
+SHOWS = {"words": "Words of the text", "contexts": "One word, several contexts", "sentences": "Sentences"}
+POOLED = {
+    "mean": "Mean of all tokens",
+    "words": "Mean without special tokens",
+    "first": "First token ([CLS] in BERT)",
+    "max": "Largest value of each channel",
+}
+MIXED = {
+    "last": "Last layer",
+    "second": "Second to last layer",
+    "sum4": "Sum of the last four layers",
+    "concat4": "Last four layers, one after the other",
+    "mean": "Mean of all layers",
+}
+MIX_HELP = (
+    "A model holds one vector for each token before its first layer (embeddings) and after every layer. Which of them "
+    "serves best depends on the task; BERT's authors compare such mixes in table 7 of arXiv:1810.04805. A model of "
+    "fewer than four layers gives all that it has for the last four."
+)
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """What this page lets its reader choose."""
+
+    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
+        "show": tuple(SHOWS),
+        "mix": MIXES,
+        "pooling": POOLINGS,
+        "flat": ("pca", "umap"),
+        "bring": ("typed", "file"),
+    }
+
+    show: str = "words"
+    mix: str = "last"
+    level: int = 0  # for the mix "level"
+    pooling: str = "mean"
+    flat: str = "pca"
+    axes: int = 2
+    first: str = "She sat on the bank of the river and watched the boats."
+    second: str = "He took the money to the bank and opened an account."
+    third: str = "The bank raised the interest on its loans."
+    term: str = "bank"
+    bring: str = "typed"
+    lines: str = (
+        "A man is playing a guitar on stage.\n"
+        "Somebody is making music with an instrument.\n"
+        "The band gave a concert last night.\n"
+        "The stock market fell sharply on Monday.\n"
+        "Share prices dropped at the start of the week.\n"
+        "It rained for three days without a break.\n"
+        "The weather was wet from Friday to Sunday.\n"
+        "My cat sleeps on the sofa all day."
+    )
+    like: str = "Investors lost money."
+
+
+def level_names(levels: int, base: int) -> list[str]:
+    """What each level is called; layers are counted from ``base``.
+
+    >>> level_names(3, 0)
+    ['Embeddings', 'After layer 0', 'After layer 1']
+    """
+    return ["Embeddings", *(f"After layer {at + base}" for at in range(levels - 1))]
+
+
+def mix_name(options: Vectors, levels: int, base: int) -> str:
+    """Where the vectors are from, to stand inside a sentence.
+
+    >>> mix_name(Vectors(), 7, 0), mix_name(Vectors(mix="level", level=3), 7, 0)
+    ('last layer', 'after layer 2')
+    """
+    name = MIXED.get(options.mix) or level_names(levels, base)[min(options.level, levels - 1)]
+    return name[0].lower() + name[1:]
+
+
+def pick_mix(place: Any, options: Vectors, levels: int, base: int) -> None:
+    """Which layers the vectors are taken from: the usual mixes, then each level."""
+    names = {**MIXED, **{f"level {at}": name for at, name in enumerate(level_names(levels, base))}}
+    shown = options.mix if options.mix != "level" else f"level {min(options.level, levels - 1)}"
+    key = "vectors_mix"
+    st.session_state[key] = shown
+
+    def keep() -> None:
+        mix, _, level = str(st.session_state[key]).partition(" ")
+        choose_own(Vectors, mix=mix, level=int(level or 0))
+
+    place.selectbox("Vectors from", list(names), key=key, format_func=names.get, on_change=keep, help=MIX_HELP)
+
+
+def pick_pooling(place: Any) -> None:
+    """How the tokens of a sentence become one vector."""
+    control(
+        Vectors,
+        "pooling",
+        place.selectbox,
+        "One vector for a sentence",
+        list(POOLED),
+        format_func=POOLED.get,
+        help="all-MiniLM-L6-v2 was trained to compare sentences by the mean of all its last layer's tokens "
+        "(sentence-BERT, arXiv:1908.10084). Other models were trained by another of these, or by none.",
+    )

@@ -1,0 +1,111 @@
+"""The vectors of a run as files to be saved: .npy as it lies on the disk, Parquet and CSV made as they are fetched."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from starlette.requests import Request
+from starlette.responses import FileResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from ui.pages.vectors.corpus import Run, find
+from ui.pages.vectors.vector_files import csv_rows
+
+PREFIX = "/headlight/vectors"
+BLOCK = 2048  # sentences in memory at once
+NEVER = {"Cache-Control": "no-store"}
+GONE = "These vectors are no longer in memory; make them again on their page."
+
+
+def npy(run: Run) -> Response:
+    """(sentence, channel) float32, for numpy.load."""
+    return FileResponse(run.file, media_type="application/octet-stream", headers=_named("vectors.npy"))
+
+
+def as_csv(run: Run) -> Response:
+    """A row for each sentence: the sentence, then a column for each channel."""
+    return StreamingResponse(csv_lines(run), media_type="text/csv", headers=_named("vectors.csv"))
+
+
+def parquet(run: Run) -> Response:
+    """The columns "sentence" and "vector", a list of float32."""
+    return StreamingResponse(
+        parquet_blocks(run), media_type="application/vnd.apache.parquet", headers=_named("vectors.parquet")
+    )
+
+
+def csv_lines(run: Run) -> Iterator[str]:
+    """The CSV file, a block of sentences at a time."""
+    return csv_rows(blocks(run), int(run.vectors.shape[1]), "sentence")
+
+
+def parquet_blocks(run: Run) -> Iterator[bytes]:
+    """The bytes of the Parquet file, a row group at a time."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    channels = int(run.vectors.shape[1])
+    schema = pa.schema([("sentence", pa.string()), ("vector", pa.list_(pa.float32(), channels))])
+    sink = _Drain()
+    with pq.ParquetWriter(pa.PythonFile(sink, mode="w"), schema) as writer:
+        for texts, vectors in blocks(run):
+            flat = pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), channels)
+            writer.write_table(pa.table([pa.array(texts, pa.string()), flat], schema=schema))
+            yield sink.drain()
+    yield sink.drain()
+
+
+def blocks(run: Run) -> Iterator[tuple[tuple[str, ...], np.ndarray[Any, Any]]]:
+    """Sentences and their vectors, BLOCK at a time."""
+    vectors = run.vectors
+    for at in range(0, len(vectors), BLOCK):
+        part = np.asarray(vectors[at : at + BLOCK])
+        yield run.asked.texts[at : at + len(part)], part
+
+
+class _Drain(io.RawIOBase):
+    """A file that is read away while it is written."""
+
+    def __init__(self) -> None:
+        self._held = bytearray()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._held += data
+        return len(data)
+
+    def drain(self) -> bytes:
+        """What was written since the last time."""
+        taken, self._held = bytes(self._held), bytearray()
+        return taken
+
+
+FILES: dict[str, Callable[[Run], Response]] = {
+    "vectors.npy": npy,
+    "vectors.parquet": parquet,
+    "vectors.csv": as_csv,
+}
+
+
+def _named(name: str) -> dict[str, str]:
+    return {**NEVER, "Content-Disposition": f'attachment; filename="headlight-{name}"'}
+
+
+def _endpoint(make: Callable[[Run], Response]) -> Callable[[Request], Response]:
+    def endpoint(request: Request) -> Response:
+        run = find(request.path_params["run"])
+        if run is None or run.state != "done":
+            return PlainTextResponse(GONE, 410)
+        return make(run)
+
+    return endpoint
+
+
+def routes() -> list[Route]:
+    """The routes, for the app."""
+    return [Route(f"{PREFIX}/{{run}}/{name}", _endpoint(make)) for name, make in FILES.items()]

@@ -1,0 +1,98 @@
+"""Sentences from a file: text, a sentence a line, or CSV. What is wrong with one is said in one sentence."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from inference import Refusal
+
+MOST_SENTENCES = 100_000
+LONGEST = 20_000  # characters of a sentence
+NAMED = ("text", "sentence", "sentences", "texts", "content", "document", "review", "title")  # columns of texts
+LOOKED_AT = 1000  # rows from which it is told which columns hold texts
+_WORDS = re.compile(r"[^\W\d_]{2}|[\u3040-\u30ff\u3400-\u9fff]")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A CSV file: names of its columns, its rows, and the columns that hold texts, the likeliest first."""
+
+    names: tuple[str, ...]
+    rows: tuple[tuple[int, tuple[str, ...]], ...]  # the line where each ends, and its cells
+    texts: tuple[int, ...]
+
+
+def is_table(name: str) -> bool:
+    """Whether a file's name says that it has columns.
+
+    >>> is_table("a.CSV"), is_table("a.txt")
+    (True, False)
+    """
+    return name.lower().endswith((".csv", ".tsv"))
+
+
+def lines(text: str) -> tuple[str, ...]:
+    """The lines that hold something, without white space around them; raises Refusal for too many or too long ones.
+
+    >>> lines(" one \\n\\n two ")
+    ('one', 'two')
+    """
+    return _checked(list(enumerate(re.split(r"\r\n|\r|\n", text), 1)))
+
+
+def table(text: str) -> Table:
+    """A CSV file whose first row names the columns; raises Refusal where no column holds texts.
+
+    >>> table("id;text\\n1;A first one.\\n").texts
+    (1,)
+    """
+    delimiter = max(",;\t|", key=text.lstrip().split("\n", 1)[0].count)
+    csv.field_size_limit(10 * LONGEST)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        rows = [(reader.line_num, tuple(row)) for row in reader if any(row)]
+    except csv.Error as error:
+        raise Refusal(
+            f"Line {reader.line_num:,} cannot be read as CSV ({error}). Look for a quotation mark that is not closed."
+        ) from error
+    if len(rows) < 2:
+        raise Refusal("The CSV file has no rows below the names of its columns; bring one with sentences in a column.")
+    names = tuple(name.strip() or f"column {at + 1}" for at, name in enumerate(rows[0][1]))
+    found = _texts(names, [row for _, row in rows[1 : LOOKED_AT + 1]])
+    if not found:
+        shown = ", ".join(f"“{name[:30]}”" for name in names[:6])
+        raise Refusal(
+            f"None of the columns {shown} holds texts; one of words is needed, and its name belongs into the first row."
+        )
+    return Table(names, tuple(rows[1:]), found)
+
+
+def column(found: Table, at: int) -> tuple[str, ...]:
+    """The cells of one column that hold something; raises Refusal for too many or too long ones."""
+    return _checked([(number, " ".join(row[at].split())) for number, row in found.rows if at < len(row)])
+
+
+def _texts(names: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[int, ...]:
+    """Columns of which most filled cells hold words: those with a usual name first, then the longer texts."""
+    found: list[tuple[bool, float, int]] = []
+    for at, name in enumerate(names):
+        cells = [row[at] for row in rows if at < len(row) and row[at].strip()]
+        if cells and 2 * sum(bool(_WORDS.search(cell)) for cell in cells) > len(cells):
+            found.append((name.lower() not in NAMED, -sum(map(len, cells)) / len(cells), at))
+    return tuple(at for _, _, at in sorted(found))
+
+
+def _checked(numbered: Sequence[tuple[int, str]]) -> tuple[str, ...]:
+    kept = [(number, text.strip()) for number, text in numbered if text.strip()]
+    if not kept:
+        raise Refusal("There are no sentences here; write one on each line.")
+    if len(kept) > MOST_SENTENCES:
+        raise Refusal(f"There are {len(kept):,} sentences; at most {MOST_SENTENCES:,} are read. Split the file.")
+    for number, text in kept:
+        if len(text) > LONGEST:
+            raise Refusal(f"Line {number:,} has {len(text):,} characters; at most {LONGEST:,} are read. Split it.")
+    return tuple(text for _, text in kept)

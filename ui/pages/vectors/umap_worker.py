@@ -1,0 +1,72 @@
+"""UMAP in a process of its own, so that it can be stopped and the app stays small.
+
+``python -m ui.pages.vectors.umap_worker``.
+
+A message is a NumPy .npz archive after its length in 8 bytes. In come "vectors", "dimensions" and "neighbours", out go
+"points" or "error". It ends when its input does.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import numpy as np
+
+
+def write(stream: BinaryIO, **arrays: Any) -> None:
+    """Send one message."""
+    body = io.BytesIO()
+    np.savez(body, **arrays)
+    stream.write(len(body.getvalue()).to_bytes(8, "little") + body.getvalue())
+    stream.flush()
+
+
+def read(stream: BinaryIO) -> dict[str, np.ndarray] | None:
+    """Wait for one message; None at the end of the stream.
+
+    >>> pipe = io.BytesIO()
+    >>> write(pipe, points=np.eye(2))
+    >>> _ = pipe.seek(0)
+    >>> read(pipe)["points"].tolist(), read(pipe)
+    ([[1.0, 0.0], [0.0, 1.0]], None)
+    """
+    size = stream.read(8)
+    if len(size) < 8:
+        return None
+    body = stream.read(int.from_bytes(size, "little"))
+    with np.load(io.BytesIO(body), allow_pickle=False) as archive:
+        return {name: archive[name] for name in archive.files}
+
+
+def arrange(vectors: np.ndarray, dimensions: int, neighbours: int) -> np.ndarray:
+    """UMAP (arXiv:1802.03426) of (point, channel) by cosine, (point, dimension) float32; the same each time."""
+    import umap
+
+    settings = {"n_components": dimensions, "n_neighbors": neighbours, "metric": "cosine"}
+    return umap.UMAP(**settings, random_state=0, n_jobs=1).fit_transform(vectors).astype(np.float32)
+
+
+def answers(source: BinaryIO) -> Iterator[dict[str, Any]]:
+    """What is to be sent for each message that comes."""
+    while (asked := read(source)) is not None:
+        try:
+            points = arrange(asked["vectors"], int(asked["dimensions"]), int(asked["neighbours"]))
+            yield {"points": points}
+        except (ValueError, TypeError, ArithmeticError, ImportError, MemoryError, np.linalg.LinAlgError) as error:
+            yield {"error": np.array(f"{type(error).__name__}: {error}")}
+
+
+def main() -> None:
+    """Answer until the input ends; whatever a library prints goes to the log."""
+    sink = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    for answer in answers(sys.stdin.buffer):
+        write(sink, **answer)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+"""The words of the text as vectors: how alike they are, where they lie, and their numbers."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from attention.mask import Array
+from attention.trace import Trace
+from attention.vectors import cosine, merge, mix
+from attention.view import Cell, View
+from inference.questions.vectors import HiddenStates
+from ui.pages.vectors.levels import Vectors, mix_name, pick_mix
+from ui.pages.vectors.projection import picture
+from ui.pages.vectors.vector_files import csv_rows
+from ui.run.reading import request_of
+from ui.run.refusals import say
+from ui.run.shelf import backend
+from ui.show.chart import CONFIG, theme
+from ui.show.saving import save
+from ui.state.choice import Choice
+from ui.state.examples import example_of
+from ui.state.session import choose
+from viz.components.matrices import matrices
+from viz.components.matrices.matrices import Sheet
+from viz.components.strip import strip
+from viz.components.strip.strip import Chip
+from viz.figures.cosine import MOST, cosine_map
+
+STRIP = "vectors_strip"
+MARKS = (
+    "Each square is the cosine of two vectors: 1 (orange) the same direction, 0 none in common, -1 (blue) the opposite "
+    "direction. The outlined row is the chosen word's."
+)
+
+
+def words(choice: Choice, trace: Trace, options: Vectors) -> None:
+    """Draw them; raises Refusal."""
+    asked = request_of(choice)
+    with st.spinner("Reading the vectors of every layer"):
+        states = backend().inspect(HiddenStates(asked.model, asked.revision, asked.text, asked.pair, asked.cut))
+    cells = View(trace, None, choice.words, choice.special).queries
+    if not cells:
+        say("All tokens of this text are special tokens, and these are hidden; show them in the sidebar.")
+        return
+    levels = len(states.levels)
+    pick_mix(st.columns(2)[0], options, levels, choice.count)
+    mixed = mix(states.levels, options.mix, min(options.level, levels - 1))
+    vectors, names = merge(mixed, [cell.pieces for cell in cells]), [cell.text for cell in cells]
+    likeness = cosine(vectors, vectors)
+    focus = _focus(choice, trace, cells, likeness)
+    unit = "words" if choice.words else "tokens"
+    _strip(cells, likeness[focus], focus)
+    say(truth(names, likeness, focus, mix_name(options, levels, choice.count)), role="status")
+    start = min(max(0, focus - MOST // 2), max(0, len(cells) - MOST))
+    window = slice(start, start + MOST)
+    if len(cells) > MOST:
+        say(f"The map shows {MOST} of {len(cells)} {unit}, around the chosen one.", role="status")
+    title = f"How alike are the {unit}, {mix_name(options, levels, choice.count)}?"
+    figure = cosine_map(likeness[window, window], names[window], theme(), title, marked=focus - start)
+    st.plotly_chart(figure, theme=None, config=CONFIG, key="vectors_cosine")
+    st.caption(MARKS)
+    picture(vectors, names, options, unit, marked=focus, pale=[at for at, cell in enumerate(cells) if cell.special])
+    _numbers(vectors, names, unit)
+
+
+def truth(names: Sequence[str], likeness: Array, focus: int, where: str) -> str:
+    """What the chosen word is most and least like, beside the mean over all pairs.
+
+    >>> truth(["it", "was", "[SEP]"], np.array([[1, 0.5, 0], [0.5, 1, 0.1], [0, 0.1, 1]]), 0, "last layer")
+    'Last layer: “it” is most like “was” (0.50) and least like “[SEP]” (0.00); the mean over all pairs is 0.20.'
+    """
+    if len(names) < 2:
+        return f"There is one vector only, of “{names[0]}”; a longer text has something to compare."
+    others = np.delete(np.arange(len(names)), focus)
+    row = likeness[focus, others]
+    most, least = others[row.argmax()], others[row.argmin()]
+    pairs = likeness[np.triu_indices(len(names), 1)]
+    return (
+        f"{where[0].upper()}{where[1:]}: “{names[focus]}” is most like “{names[most]}” ({row.max():.2f}) and least like"
+        f" “{names[least]}” ({row.min():.2f}); the mean over all pairs is {pairs.mean():.2f}."
+    )
+
+
+def _focus(choice: Choice, trace: Trace, cells: Sequence[Cell], likeness: Array) -> int:
+    """The chosen word's cell, else the example's, else one of the two words most alike that are not the same."""
+    example = example_of(trace.text, trace.pair or "") or {}
+    for at, cell in enumerate(cells):
+        if choice.focus is not None and cell.pieces[0] <= choice.focus < cell.pieces[1]:
+            return at
+        if choice.focus is None and cell.text.casefold() == example.get("focus", "").casefold():
+            return at
+    names = np.array([cell.text.casefold() for cell in cells])
+    unlike = names[:, None] != names[None, :]
+    plain = np.array([not cell.special and any(map(str.isalnum, cell.text)) for cell in cells])
+    pairs = np.where(unlike & plain[:, None] & plain[None, :], likeness, -2.0)
+    return int(pairs.argmax() // len(cells))
+
+
+def _strip(cells: Sequence[Cell], row: Array, focus: int) -> None:
+    chips = [
+        Chip(
+            cell.text,
+            shade=float(row[at]),
+            mark="chosen" if at == focus else "",
+            glued=at > 0 and cell.word is not None and cell.word == cells[at - 1].word,
+            special=cell.special,
+            title=f"cosine {row[at]:.2f}",
+        )
+        for at, cell in enumerate(cells)
+    ]
+
+    def pick() -> None:
+        at = strip.picked(STRIP)
+        if at is not None and at < len(cells):
+            choose(focus=cells[at].pieces[0])
+
+    strip.mount(chips, STRIP, title="The text, shaded by likeness to the chosen word", on_pick=pick, diverging=True)
+
+
+def _numbers(vectors: Array, names: Sequence[str], unit: str) -> None:
+    """The vectors themselves, and as files."""
+    folded = st.expander("The vectors themselves", key="vectors_numbers", on_change="rerun")
+    if not folded.open:
+        return
+    with folded:
+        note = f"{len(names)} {unit} × {vectors.shape[1]:,} channels; blue below zero, orange above."
+        matrices.mount([Sheet("Vectors", vectors[:MOST], rows=tuple(names[:MOST]), note=note)], "vectors_strips")
+        lines = "".join(csv_rows([(names, vectors)], vectors.shape[1], unit[:-1]))
+        left, right = st.columns(2)
+        save("CSV", lines, "headlight-vectors.csv", f"A row for each of the {unit}", place=left)
+        body = io.BytesIO()
+        np.save(body, vectors)
+        save(
+            "NumPy",
+            body.getvalue(),
+            "headlight-vectors.npy",
+            "For numpy.load",
+            kind="application/octet-stream",
+            place=right,
+        )

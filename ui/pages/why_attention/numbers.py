@@ -1,0 +1,150 @@
+"""The Why attention page: table 1 of arXiv:1706.03762 with the reader's numbers in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from attention.complexity import TABLE, LayerType, Setting
+from ui.show.chart import CONFIG, theme
+from ui.show.saving import save
+from ui.state.options import choose_own
+from viz.figures.complexity import growth
+
+WIDTHS = (64, 128, 256, 384, 512, 768, 1024, 1536, 2048, 4096, 8192, 16384)
+KERNELS = (2, 3, 5, 7, 9, 15, 31)
+NEIGHBOURHOODS = (4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096)
+LENGTHS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 100_000)
+LONGEST = 100_000  # tokens on the figures' axis
+MOST = {"d": 100_000, "k": 1_000, "r": LONGEST, "n": LONGEST}
+LEAST = {"d": 1, "k": 2, "r": 1, "n": 1}  # of a convolution that sees one token only, no path leads anywhere
+POINTS = 120
+
+
+@dataclass(frozen=True)
+class Options:
+    """What this page lets its reader choose; None means the model's width and the text's length."""
+
+    d: int | None = None
+    k: int = 3  # kernel width of the convolution; the paper gives none
+    r: int = 64  # tokens that restricted attention sees
+    n: int | None = None
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The four numbers that the page speaks of."""
+
+    setting: Setting
+    n: int
+
+
+def controls(options: Options, width: int, tokens: int) -> Numbers:
+    """The four sliders; what an address asks for beyond them is brought within bounds."""
+    columns = st.columns(4)
+    asked = {"d": options.d or width, "k": options.k, "r": options.r, "n": options.n or tokens}
+    values = {name: min(max(value, LEAST[name]), MOST[name]) for name, value in asked.items()}
+    labels = {
+        "d": ("Width d", {*WIDTHS, width}, f"Numbers of one token's vector; the chosen model has {width:,}"),
+        "k": ("Kernel k", {*KERNELS}, "Tokens that one convolution sees at once"),
+        "r": ("Neighbourhood r", {*NEIGHBOURHOODS}, "Tokens that restricted self-attention sees around each token"),
+        "n": ("Tokens n", {*LENGTHS, tokens}, f"Length of the text; yours has {tokens:,} tokens"),
+    }
+    for column, (name, (label, known, text)) in zip(columns, labels.items(), strict=True):
+        key = f"why_{name}"
+        st.session_state[key] = values[name]
+        column.select_slider(
+            label,
+            sorted({*known, values[name]}),
+            key=key,
+            format_func=lambda value: f"{value:,}",
+            on_change=partial(_chosen, name, key, {"d": width, "n": tokens}.get(name)),
+            help=text,
+        )
+    return Numbers(Setting(values["d"], values["k"], values["r"]), values["n"])
+
+
+def _chosen(name: str, key: str, usual: int | None) -> None:
+    """The model's own width and the text's own length stay out of the address, so that they follow model and text."""
+    value = st.session_state[key]
+    choose_own(Options, **{name: None if value == usual else value})
+
+
+def truth(numbers: Numbers) -> str:
+    """Who costs less at n, and from which n on it is the other way round."""
+    setting, n = numbers.setting, np.array([float(numbers.n)])
+    attention, recurrent = (float(row.cost_at(n, setting)[0]) for row in TABLE[:2])
+    less, more = sorted([("self-attention", attention), ("a recurrent layer", recurrent)], key=lambda one: one[1])
+    costs = f"n² · d = {attention:,.0f} and n · d² = {recurrent:,.0f}"
+    if attention == recurrent:
+        said = f"At n = d = {numbers.n:,} self-attention and a recurrent layer cost the same: {attention:,.0f}."
+    else:
+        said = (
+            f"At n = {numbers.n:,} and d = {setting.d:,}, {less[0]} costs {_times(more[1] / less[1])} times less "
+            f"than {more[0]} ({costs}); self-attention becomes the dearer one where n exceeds d = {setting.d:,}."
+        )
+    path = float(TABLE[2].path_at(n, setting)[0])
+    return (
+        f"{said} For the way from one end of the text to the other the table has 1 step for self-attention, "
+        f"{numbers.n:,} for a recurrent layer, {path:.2f} for dilated convolutions of width {setting.k}."
+    )
+
+
+def _times(ratio: float) -> str:
+    """Three digits, and all of a large number's.
+
+    >>> _times(24.0), _times(260.4166), _times(8192.0)
+    ('24', '260', '8,192')
+    """
+    return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
+
+
+def figures(numbers: Numbers) -> None:
+    """Cost, sequential operations and the longest path over n."""
+    n = np.geomspace(1, LONGEST, POINTS)
+    setting = numbers.setting
+    drawn = {
+        "cost": ("Complexity per layer", "Operations", [row.cost_at(n, setting) for row in TABLE]),
+        "steps": ("Sequential operations", "Steps, one after another", [row.steps_at(n, setting) for row in TABLE]),
+        "path": ("Maximum path length", "Steps between two tokens", [row.path_at(n, setting) for row in TABLE]),
+    }
+    for column, (name, (title, unit, values)) in zip(st.columns(3), drawn.items(), strict=True):
+        curves = [(row.name, one) for row, one in zip(TABLE, values, strict=True)]
+        figure = growth(n, curves, theme(), title, unit, numbers.n)
+        column.plotly_chart(figure, theme=None, config=CONFIG, key=f"why_{name}_figure")
+    st.caption(
+        "Both axes are logarithmic: a straight line of slope 1 grows with n, of slope 2 with n². Each curve is the "
+        "term inside O(·) of [arXiv:1706.03762](https://arxiv.org/abs/1706.03762), table 1, with nothing in "
+        "front of it: the figures compare growth, not seconds. Where curves lie on each other, thicker ones lie below."
+    )
+
+
+def table(numbers: Numbers) -> None:
+    """The paper's table with the values at n beside its formulas."""
+    rows = pd.DataFrame([row_of(row, numbers) for row in TABLE])
+    st.dataframe(rows, hide_index=True, key="why_table")
+    st.caption(
+        f"Formulas as in table 1 of the paper, values at n = {numbers.n:,}, d = {numbers.setting.d:,}, "
+        f"k = {numbers.setting.k:,}, r = {numbers.setting.r:,}. The convolutional path is for dilated convolutions; "
+        "contiguous kernels need n / k layers. Paths are counted as at least one step, and restricted attention sees "
+        "no more tokens than there are."
+    )
+    save("Save as CSV", rows.to_csv(index=False), "why_attention.csv", "The table")
+
+
+def row_of(row: LayerType, numbers: Numbers) -> dict[str, str]:
+    """One line of the table: each formula, and beside it its value."""
+    n, setting = np.array([float(numbers.n)]), numbers.setting
+    return {
+        "layer type": row.name,
+        "complexity per layer": f"O({row.complexity})",
+        "at n": f"{float(row.cost_at(n, setting)[0]):,.0f}",
+        "sequential operations": f"O({row.sequential})",
+        "at n ": f"{float(row.steps_at(n, setting)[0]):,.0f}",
+        "maximum path length": f"O({row.path})",
+        "at n  ": f"{float(row.path_at(n, setting)[0]):,.4g}",
+    }

@@ -1,0 +1,47 @@
+"""Edits as a list and as typed text, for every page that removes something, and what of them could not be read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from attention.cause import Set
+from attention.edits import pack
+from ui.removing.edits import NOTHING
+from ui.run.refusals import say
+from ui.state.options import choose_own
+
+
+def listed_and_typed(kind: type[Any], edits: Set, names: Sequence[str], form: str) -> None:
+    """Edits by their ``names`` as a list, and as typed (``form`` says how), for the page whose options ``kind`` have
+    a field ``edits``."""
+    listed, typed = f"{kind.__name__.lower()}_removed", f"{kind.__name__.lower()}_typed"
+
+    def keep() -> None:
+        left = tuple(edits[at] for at in sorted(st.session_state[listed]))
+        choose_own(kind, edits=pack(left) or NOTHING)
+
+    st.session_state[listed] = list(range(len(edits)))
+    st.multiselect(
+        "Removed",
+        range(len(edits)),
+        key=listed,
+        format_func=lambda at: names[at] if at < len(names) else "",
+        on_change=keep,
+        help="Take one out of the list to put it back.",
+    )
+    st.session_state[typed] = pack(edits)
+    st.text_input(
+        "As typed",
+        key=typed,
+        on_change=lambda: choose_own(kind, edits=st.session_state[typed].strip() or NOTHING),
+        help=form,
+    )
+
+
+def typed_notes(notes: Sequence[str]) -> None:
+    """What could not be read, each in its sentence."""
+    for note in notes:
+        say(note, role="status")

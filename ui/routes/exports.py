@@ -1,0 +1,105 @@
+"""What is on screen as files: the weights as CSV and JSON, the strongest links, and a page that opens offline."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from attention.trace import Trace
+from attention.view import View
+from ui.routes.traces import PREFIX, BadRequest, attachment, head_of, number, served
+from ui.run.shelf import Look, shelf
+from ui.state.choice import CHOICES
+from viz.components.explore import explore
+from viz.components.standalone.standalone import standalone_html
+from viz.export import TooLong, links_csv, weights_csv, weights_json
+
+PINS = re.compile(r"(\d{1,4}\.\d{1,4})(-\d{1,4}\.\d{1,4}){0,7}")
+
+
+def csv(trace: Trace, look: Look, request: Request) -> bytes:
+    """The chosen head's weights, a row for each token that looks."""
+    view = shelf().view(trace, look)
+    return weights_csv(view, *head_of(request, view), base=_base(request))
+
+
+def json(trace: Trace, look: Look, request: Request) -> bytes:
+    """The same with everything known of the tokens."""
+    view = shelf().view(trace, look)
+    return weights_json(view, *head_of(request, view), base=_base(request))
+
+
+def links(trace: Trace, look: Look, request: Request) -> bytes:
+    """The strongest links over all heads."""
+    return links_csv(shelf().view(trace, look), base=_base(request))
+
+
+def html(trace: Trace, look: Look, request: Request) -> bytes:
+    """The microscope itself with the numbers inside."""
+    view, survey = shelf().view(trace, look), shelf().survey(trace, look)
+    data = explore.payload(view, survey, _selection(request, trace, look), "", "", _base(request))
+    page = standalone_html(view, data, survey.thumbnails, explore.script(), explore.style())
+    return page.encode()
+
+
+FILES: dict[str, tuple[Callable[[Trace, Look, Request], bytes], str]] = {
+    "export.csv": (csv, "text/csv"),
+    "export.json": (json, "application/json"),
+    "export.html": (html, "text/html"),
+    "links.csv": (links, "text/csv"),
+}
+
+
+def _selection(request: Request, trace: Trace, look: Look) -> dict[str, Any]:
+    """What was chosen on screen, from the address."""
+    view, query = shelf().view(trace, look), request.query_params
+    layer, head = head_of(request, view)
+    places = {"focus": len(view.queries), "target": len(view.keys)}
+    found: dict[str, Any] = {
+        "layer": layer,
+        "head": head,
+        "pinned": _pinned(query.get("pinned", ""), view),
+    }
+    found |= {name: number(request, name, end) if query.get(name) else None for name, end in places.items()}
+    for name in ("tab", "order", "scale", "filter"):
+        found[name] = query[name] if query.get(name) in CHOICES[name] else CHOICES[name][0]
+    return found
+
+
+def _pinned(raw: str, view: View) -> list[list[int]]:
+    if not raw:
+        return []
+    if not PINS.fullmatch(raw):
+        raise BadRequest(f"“pinned” is {raw[:40]!r}; it should read like 3.1-4.0.")
+    pins = [[int(part) for part in pin.split(".")] for pin in raw.split("-")]
+    return [pin for pin in pins if pin[0] < view.layers and pin[1] < view.heads]
+
+
+def _base(request: Request) -> int:
+    """Whether the reader counts layers and heads from 0 or from 1."""
+    return int(request.query_params.get("count") == "1")
+
+
+def _endpoint(name: str) -> Callable[[Request], Response]:
+    make, media_type = FILES[name]
+
+    def content(trace: Trace, look: Look, request: Request) -> Response:
+        try:
+            return attachment(name, media_type, make, trace, look, request)
+        except TooLong as error:
+            raise BadRequest(str(error)) from error
+
+    def endpoint(request: Request) -> Response:
+        return served(request, lambda trace, look: content(trace, look, request))
+
+    return endpoint
+
+
+def routes() -> list[Route]:
+    """The routes, for the app."""
+    return [Route(f"{PREFIX}/{{trace}}/{name}", _endpoint(name)) for name in FILES]

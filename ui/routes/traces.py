@@ -1,0 +1,151 @@
+"""What the components fetch: maps, rows and tiles of a trace as binary frames, by the trace's id.
+
+An address names a value that never changes, so browsers may keep it. An id that this server no longer knows answers
+410, and the page then makes the trace again.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from attention.codec import frame
+from attention.record import Unavailable
+from attention.storage import dump
+from attention.trace import Trace
+from attention.view import BLOCK, View
+from inference import Refusal
+from ui.run.shelf import Look, shelf
+from viz.components.explore import explore
+
+PREFIX = "/headlight/trace"
+FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
+LARGEST_TILE = 1024  # cells on a side
+
+
+_FILES = threading.BoundedSemaphore(2)
+
+
+class BadRequest(ValueError):
+    """An address that names nothing."""
+
+
+def grid(trace: Trace, look: Look, request: Request) -> bytes:
+    """All heads small."""
+    found = shelf().survey(trace, look)
+    return frame({"sampled": found.sampled}, {"grid": (found.thumbnails, "sqrt8")})
+
+
+def rows(trace: Trace, look: Look, request: Request) -> bytes:
+    """Where one token looks in every head."""
+    view = shelf().view(trace, look)
+    query = number(request, "query", len(view.queries))
+    return frame({"query": query}, {"rows": (view.rows(query), "float16")})
+
+
+def columns(trace: Trace, look: Look, request: Request) -> bytes:
+    """Who looks at one token in every head."""
+    view = shelf().view(trace, look)
+    key = number(request, "key", len(view.keys))
+    return frame({"key": key}, {"columns": (view.columns(key), "float16")})
+
+
+def tile(trace: Trace, look: Look, request: Request) -> bytes:
+    """A part of one head's map at the resolution asked for."""
+    view = shelf().view(trace, look)
+    layer, head = head_of(request, view)
+    (q0, q1), (k0, k1) = _span(request, "q", len(view.queries)), _span(request, "k", len(view.keys))
+    asked = number(request, "size", 10**6)
+    # A cell never covers more weights than are computed at once.
+    size = min(max(1, asked, -(-(q1 - q0) * (k1 - k0) // BLOCK)), LARGEST_TILE)
+    weights = view.tile(layer, head, q0, q1, k0, k1, size)
+    header = {"layer": layer, "head": head, "q0": q0, "q1": q1, "k0": k0, "k1": k1}
+    exact = weights.shape == (q1 - q0, k1 - k0)
+    return frame({**header, "exact": exact}, {"tile": (weights, "float16")})
+
+
+FRAMES: dict[str, Callable[[Trace, Look, Request], bytes]] = {
+    "grid": grid,
+    "rows": rows,
+    "columns": columns,
+    "tile": tile,
+}
+
+
+def served(request: Request, make: Callable[[Trace, Look], Response]) -> Response:
+    """What ``make`` gives for the trace in the address; 410 when it is gone, 400 in a sentence when it is wrong."""
+    query = request.query_params
+    look = Look.read(*(query.get(name, "") for name in ("part", "words", "special", "renormalise")))
+    try:
+        trace = shelf().find(request.path_params["trace"])
+        if trace is None:
+            return PlainTextResponse("This text is no longer in memory; it has to be read again.", 410)
+        return make(trace, look)
+    except (BadRequest, Refusal, Unavailable) as error:
+        return PlainTextResponse(str(error), 400)
+
+
+def _binary(content: bytes) -> Response:
+    # Streamlit would gzip it: 34 ms of processor time to save a fifth of a tile of 512 x 512 halves.
+    headers = {**FOREVER, "Content-Encoding": "identity"}
+    return Response(content, media_type="application/octet-stream", headers=headers)
+
+
+def number(request: Request, name: str, end: int) -> int:
+    """A whole number from 0 to end - 1 in the address. Raises BadRequest for anything else."""
+    raw = request.query_params.get(name, "")
+    if not (raw.isascii() and raw.isdigit() and len(raw) < 10 and int(raw) < end):
+        raise BadRequest(f"“{name}” is {raw[:20]!r}; it should be a whole number from 0 to {end - 1}.")
+    return int(raw)
+
+
+def _span(request: Request, name: str, length: int) -> tuple[int, int]:
+    start, stop = number(request, f"{name}0", length), number(request, f"{name}1", length + 1)
+    if start >= stop:
+        raise BadRequest(f"“{name}0” is {start} and “{name}1” is {stop}; the first should be less.")
+    return start, stop
+
+
+def head_of(request: Request, view: View) -> tuple[int, int]:
+    """The layer and head in the address."""
+    return number(request, "layer", view.layers), number(request, "head", view.heads)
+
+
+def whole(request: Request) -> Response:
+    """The trace as a file."""
+    return served(request, lambda trace, look: attachment("trace.safetensors", "application/octet-stream", dump, trace))
+
+
+def attachment(name: str, media_type: str, make: Callable[..., bytes], *arguments: Any) -> Response:
+    """A file to be saved; few are made at the same time, because each may take much memory."""
+    with _FILES:
+        content = make(*arguments)
+    disposition = f'attachment; filename="headlight-{name}"'
+    return Response(content, media_type=media_type, headers={**FOREVER, "Content-Disposition": disposition})
+
+
+def routes() -> list[Route]:
+    """The routes, for the app. Endpoints are plain functions, so the server runs them in threads of their own."""
+    frames = [Route(f"{PREFIX}/{{trace}}/{what}", _endpoint(make)) for what, make in FRAMES.items()]
+    return [
+        Route(explore.ADDRESS, _script),
+        *frames,
+        Route(f"{PREFIX}/{{trace}}/trace.safetensors", whole),
+    ]
+
+
+def _script(request: Request) -> Response:
+    """The component's script, whose address holds its hash."""
+    return Response(explore.script(), media_type="text/javascript", headers=FOREVER)
+
+
+def _endpoint(make: Callable[[Trace, Look, Request], bytes]) -> Callable[[Request], Response]:
+    def endpoint(request: Request) -> Response:
+        return served(request, lambda trace, look: _binary(make(trace, look, request)))
+
+    return endpoint

@@ -1,0 +1,171 @@
+"""Which model answers where a head is needed: the chosen one, or another on this machine, and then that is said."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from inference import Refusal
+from inference.catalogue.heads import CAUSAL, KINDS, MASKED, NEXT_SENTENCE, WHAT, WRITES
+from inference.catalogue.listing import ModelCard
+from inference.questions.question import PredictRequest
+from ui.input.models import kind_of, seen_kind
+from ui.input.picking import control
+from ui.run.downloading import offer
+from ui.run.refusals import say, show
+from ui.run.shelf import backend
+from ui.state.choice import Choice
+from ui.state.options import own
+from ui.state.session import NEW_MODEL, choose
+
+LACKING = "models_without_heads"  # what this session has been told
+PAGES = {  # which page needs which head
+    MASKED: ("masked_words.py", "Masked words"),
+    NEXT_SENTENCE: ("next_sentence.py", "Next sentence"),
+    WRITES: ("translate.py", "Translate"),
+    CAUSAL: ("generate.py", "Generate"),
+}
+EVERY = (("explore.py", "Explore"), ("roles.py", "Roles"), ("cause.py", "Cause"))  # these need no head
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True)
+class Answerer:
+    """The model that is asked, and its name for people."""
+
+    model: str
+    revision: str | None
+    title: str
+    head: str
+    instead: bool  # another one than the chosen model, which lacks the head
+
+
+def pick_answerer(head: str, choice: Choice, kind: type[Any]) -> Answerer:
+    """The model that answers; where the chosen one lacks the head, a sentence says so and a control offers others.
+
+    ``kind`` is the page's options, whose field ``speaker`` holds the reader's pick among them.
+    """
+    cards = {card.id: card for card in backend().models()}
+    chosen = Answerer(choice.model, choice.revision or None, _title(cards, choice.model), head, False)
+    others = [card for card in cards.values() if card.downloaded and head in card.heads and card.id != choice.model]
+    if _may_have(head, choice, cards) or not others:
+        return chosen
+    wanted = own(kind).speaker
+    there = {card.id: card for card in others}
+    if wanted and wanted not in there:
+        say("The link names a model for this page that is not on this machine; another one answers.", "status")
+    card = there.get(wanted, others[0])
+    with st.container(horizontal=True, vertical_alignment="center"):
+        fits = ", ".join(title for _, title in _fits(choice, cards))
+        say(
+            f"{chosen.title} has {WHAT[head]}; on this page {card.title} answers. {chosen.title} fits {fits}.",
+            role="status",
+        )
+        if len(others) > 1:
+            control(
+                kind,
+                "speaker",
+                st.selectbox,
+                "Answered by",
+                list(there),
+                shown=card.id,
+                format_func=lambda name: there[name].title,
+                help="Models on this machine that have this head. Others are picked in the sidebar.",
+            )
+        st.button(
+            "Use it on every page",
+            key="use_answerer",
+            on_click=choose,
+            kwargs={**NEW_MODEL, "model": card.id, "revision": "", "target": choice.target},
+            help="Makes the model that answers here the chosen one, in the sidebar.",
+        )
+    return Answerer(card.id, None, card.title, head, True)
+
+
+def ask(question: PredictRequest[Answer], doing: str) -> Answer:
+    """The answer, saying meanwhile what is being done. Raises Refusal."""
+    loaded = (question.model, question.revision, question.HEAD) in st.session_state.setdefault("asked_models", set())
+    with st.spinner(doing if loaded else f"Loading the model, then {doing[0].lower()}{doing[1:]}", show_time=True):
+        found: Answer = backend().predict(question)
+    st.session_state["asked_models"].add((question.model, question.revision, question.HEAD))
+    return found
+
+
+def refused(refusal: Refusal, who: Answerer, choice: Choice) -> None:
+    """What a refusal means on the page: a download, another model, or its sentence."""
+    if refusal.way_out == "head":
+        _told(who, choice)
+    if refusal.way_out == "download":
+        offer(choice, refusal.details["offer"])
+        return
+    show(refusal)
+    if refusal.way_out == "head":
+        for name in _on_the_hub(refusal.details["models"])[:2]:
+            changes = {**NEW_MODEL, "model": name, "revision": ""}
+            st.button(f"Use {name}", on_click=choose, kwargs=changes, help="It is downloaded first, when you say so")
+        if not who.instead:
+            _pages(choice)
+
+
+def fitting(card: ModelCard | None, kind: str, lacking: Collection[str] = ()) -> list[tuple[str, str]]:
+    """The pages, (file, title), for what a model can do, as far as it is known before it is loaded.
+
+    ``lacking`` are heads that it turned out not to have.
+
+    >>> [title for _, title in fitting(None, "encoder-decoder")]
+    ['Translate', 'Explore']
+    """
+    known = card.heads if card is not None and (card.heads or not card.local) else ()
+    heads = known or tuple(head for head, its in KINDS.items() if its == kind != "encoder")
+    others = EVERY[:1] if kind == "encoder-decoder" else EVERY
+    return [*(PAGES[head] for head in heads if head not in lacking), *others]
+
+
+def _fits(choice: Choice, cards: Mapping[str, ModelCard]) -> list[tuple[str, str]]:
+    """The pages that the chosen model fits."""
+    told = st.session_state.get(LACKING, set())
+    lacking = {head for model, revision, head in told if (model, revision) == (choice.model, choice.revision)}
+    return fitting(cards.get(choice.model), kind_of(choice), lacking)
+
+
+def _pages(choice: Choice) -> None:
+    """The pages that the chosen model fits, as links."""
+    cards = {card.id: card for card in backend().models()}
+    say("The chosen model fits these pages:", role="status")
+    with st.container(horizontal=True):
+        for file, title in _fits(choice, cards):
+            st.page_link(f"../pages/{file}", label=title, help="The same text, read by the same model")
+
+
+def _told(who: Answerer, choice: Choice) -> None:
+    """Remember that the chosen model lacks the head; draw the page again when another one can answer."""
+    lacking: set[tuple[str, str, str]] = st.session_state.setdefault(LACKING, set())
+    key = (choice.model, choice.revision, who.head)
+    others = [card for card in backend().models() if card.downloaded and who.head in card.heads]
+    if not who.instead and key not in lacking:
+        lacking.add(key)
+        if others:
+            st.rerun()
+
+
+def _may_have(head: str, choice: Choice, cards: Mapping[str, ModelCard]) -> bool:
+    """Whether the chosen model has the head, or is not known to lack it: a model of the hub is asked first."""
+    if (choice.model, choice.revision, head) in st.session_state.get(LACKING, set()):
+        return False
+    card = cards.get(choice.model)
+    if card is None or (card.local and not card.heads):
+        return seen_kind(choice.model, card) in (KINDS[head], None)
+    return head in card.heads
+
+
+def _title(cards: dict[str, ModelCard], name: str) -> str:
+    return cards[name].title if name in cards else name
+
+
+def _on_the_hub(names: Sequence[str]) -> list[str]:
+    """Names that a button may show: of hub models in the list, which are ours to write."""
+    there = {card.id for card in backend().models() if not card.local and not card.embedded}
+    return [name for name in names if name in there]

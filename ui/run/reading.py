@@ -1,0 +1,77 @@
+"""From a choice to a trace, with what the reader sees meanwhile."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attention.trace import Trace
+from inference import Refusal, TraceRequest
+from ui.input.models import kind_of, saw
+from ui.run.downloading import offer
+from ui.run.refusals import say, say_notes, show
+from ui.run.shelf import backend, shelf
+from ui.state.choice import Choice
+
+SHOWN = "something_is_shown"
+
+
+def request_of(choice: Choice) -> TraceRequest:
+    """What the backend is asked for."""
+    return TraceRequest(
+        model=choice.model,
+        revision=choice.revision or None,
+        text=choice.text,
+        pair=choice.pair if choice.pair and kind_of(choice) != "encoder-decoder" else None,
+        target=choice.target or None,
+        cut=choice.cut,
+    )
+
+
+def id_of(choice: Choice) -> str:
+    """The id of the trace that a choice shows."""
+    return choice.opened or request_of(choice).key
+
+
+def read(choice: Choice) -> Trace | None:
+    """The trace; None when it was refused, which is then said on the page."""
+    say_notes()
+    if choice.opened:
+        return _opened(choice.opened)
+    doing = _doing(choice)
+    waiting = st.empty()
+    if not st.session_state.get(SHOWN):
+        # Later on, what is on screen stays until the new picture is ready.
+        waiting.html(f'<div class="headlight-skeleton" role="status">{doing}</div>')
+    try:
+        with st.spinner(doing, show_time=True):
+            trace = backend().trace(request_of(choice))
+    except Refusal as refusal:
+        waiting.empty()
+        if refusal.way_out == "download":
+            offer(choice, refusal.details["offer"])
+        else:
+            show(refusal)
+        return None
+    waiting.empty()
+    saw(choice.model, trace.model.kind)
+    st.session_state[SHOWN] = True
+    if choice.cut is not None:
+        say(f"Only the first {len(trace.source)} tokens are read; the rest of the text is not shown.", role="status")
+    return trace
+
+
+def _doing(choice: Choice) -> str:
+    """What takes the time; without the model's name, which a link may have made up."""
+    loaded = backend().status(choice.model, choice.revision or None) == "loaded"
+    return "Reading the text" if loaded else "Loading the model, then reading the text"
+
+
+def _opened(trace_id: str) -> Trace | None:
+    try:
+        trace = shelf().find(trace_id)
+    except Refusal as refusal:
+        say(refusal.message)
+        return None
+    if trace is None:
+        say("The file that this link shows is no longer in memory; open it again in the sidebar.")
+    return trace

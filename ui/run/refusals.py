@@ -1,0 +1,40 @@
+"""Errors on the page: one sentence where the input is, and the way out as a button. The text stays."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from inference import EMBEDDED, Refusal
+from ui.state.session import FRESH, NEW_MODEL, choose, current, untold
+
+
+def say(sentence: str, role: str = "alert") -> None:
+    """A sentence that may quote what the reader typed: shown as text, whatever it holds."""
+    kind = "refusal" if role == "alert" else "note"
+    st.html(f'<p class="headlight-{kind}" role="{role}" dir="auto">{escape(sentence)}</p>')
+
+
+def say_notes() -> None:
+    """What of the address could not be read, each sentence once on a page."""
+    for sentence in untold():
+        say(sentence, role="status")
+
+
+def show(refusal: Refusal) -> None:
+    """The sentence and a button for the way out, where there is one."""
+    say(refusal.message)
+    limit = refusal.details.get("limit")
+    if refusal.way_out == "cut" and isinstance(limit, int):
+        st.button(f"Cut to {limit} tokens", on_click=choose, kwargs={"cut": limit}, help="Read the beginning only")
+    elif refusal.way_out == "revision":
+        revision = str(refusal.details["revision"])
+        st.button(f"Use revision {revision}", on_click=choose, kwargs={**FRESH, "revision": revision})
+    elif refusal.way_out == "pair":
+        st.button("Leave the second text out", on_click=choose, kwargs={**FRESH, "pair": ""})
+    elif refusal.way_out == "retry":
+        st.button("Try again", help="Ask once more")
+    if refusal.way_out in ("embedded", "retry") and current().model != EMBEDDED:
+        changes = {**NEW_MODEL, "model": EMBEDDED, "revision": ""}
+        st.button("Use the embedded model", on_click=choose, kwargs=changes, help="It works without a network")

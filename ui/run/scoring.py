@@ -1,0 +1,40 @@
+"""A run of scoring on a page: in steps that can be stopped and gone on with, kept for this session."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+
+import streamlit as st
+
+from probing.score import Run, State, score
+from ui.run.shelf import backend
+from ui.run.stoppable import stoppable
+
+STATES = "scoring_states"
+MOST_STATES = 8  # kept in a session; one is some hundred kilobytes
+
+
+def scored(run: Run, doing: str) -> State:
+    """The run as far as it was let go: to its end, or to where the reader has stopped it. Raises Refusal.
+
+    What was counted is kept, so that going on, or coming back, costs only the rest.
+    """
+    states: dict[str, State] = st.session_state.setdefault(STATES, {})
+    state = states.pop(run.key, None) or State(run.key)
+    states[run.key] = state  # the newest last
+    while len(states) > MOST_STATES:
+        states.pop(next(iter(states)))
+    steps = score(backend(), run, state, backend().settings.forwards)
+    loaded = backend().status(run.model, run.revision) == "loaded"
+    first = "Scoring the first sentences" if loaded else "Loading the model, then scoring the first sentences"
+    for at in stoppable(run.key, len(run.batches()), doing):
+        while state.done <= at:  # what another drawing of the page has counted meanwhile is not counted again
+            with nullcontext() if at else st.spinner(first, show_time=True):
+                next(steps)
+    return state
+
+
+def known(run: Run) -> State | None:
+    """A run's state where this session has brought it to its end; nothing is computed."""
+    state: State | None = st.session_state.get(STATES, {}).get(run.key)
+    return state if state is not None and state.done == len(run.batches()) else None

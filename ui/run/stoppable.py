@@ -1,0 +1,46 @@
+"""Long work in short steps: how far it is, and a way to stop that loses nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from time import monotonic
+
+import streamlit as st
+
+from ui.run.refusals import say
+
+STOPPED, DONE = "stopped_steps", "done_steps"
+PATIENCE = 0.5  # seconds before the bar is shown
+
+
+def stoppable(mark: str, total: int, doing: str) -> Iterator[int]:
+    """Counts 0 to ``total`` while a bar says how far it is; ends early where the reader has stopped, and says so.
+
+    ``mark`` tells one piece of work from another: what it asks must be all in it. The questions asked in the steps are
+    kept by the backend, so that going on, or coming back, costs only the rest.
+    """
+    most = st.session_state.setdefault(STOPPED, {}).get(mark, total)
+    place, begun, bar = st.empty(), monotonic(), None
+    for at in range(min(most, total)):
+        if bar is None and monotonic() - begun > PATIENCE:
+            with place.container(horizontal=True, vertical_alignment="center"):
+                bar = st.progress(0.0)
+                st.button("Stop", key=f"stop_{mark}", on_click=_stop, args=(mark,), help="What is done is kept")
+        if bar is not None:
+            bar.progress(at / total, text=f"{doing}: {at} of {total}")
+        yield at
+        st.session_state[DONE] = (mark, at + 1)
+    place.empty()
+    if most < total:
+        with place.container():  # in the bar's place, so that it is gone as soon as the work goes on
+            say(f"Stopped after {most} of {total} steps; this is what is known so far.", "status")
+            st.button("Go on", key=f"go_on_{mark}", on_click=_go_on, args=(mark,), help="Continue where it was")
+
+
+def _stop(mark: str) -> None:
+    done_mark, done = st.session_state.get(DONE, (mark, 0))
+    st.session_state[STOPPED][mark] = done if done_mark == mark else 0
+
+
+def _go_on(mark: str) -> None:
+    st.session_state[STOPPED].pop(mark, None)

@@ -1,0 +1,84 @@
+"""The answer layer by layer: what the model's own head says of the blank's state before the last layer is reached."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from inference.questions.lens import Layers, Lens
+from inference.questions.masked import Filled, MaskedWords
+from ui.run.answering import ask
+from ui.run.refusals import say
+from ui.show.chart import CONFIG, theme
+from ui.show.csv_table import csv_table
+from ui.show.saving import save
+from viz.figures.lens import layer_names, lens_curves, lens_map
+
+MOST = 6  # curves
+TOP = 5
+
+
+def layers(request: MaskedWords, filled: Filled, at: int, base: int) -> None:
+    """What a blank's state says after each layer."""
+    blank = filled.blanks[at]
+    tokens = [guess.token for guess in (blank.guesses[0], *([blank.original] if blank.original else []))]
+    tokens = list(dict.fromkeys([*tokens, *(guess.token for guess in blank.guesses)]))[: min(MOST, 3)]
+    question = Lens(
+        model=request.model,
+        revision=request.revision,
+        text=request.text,
+        pair=request.pair,
+        hidden=request.hidden,
+        cut=request.cut,
+        blank=at,
+        tokens=tuple(tokens),
+        top=TOP,
+    )
+    draw(ask(question, "Reading the blank's state after each layer"), base, "the blank's state")
+
+
+def draw(found: Layers, base: int, state: str) -> None:
+    """Both figures, the sentence above them and the file; ``state`` says whose hidden state was read."""
+    say(truth(found, base), role="status")
+    pieces = [[guess.piece for guess in row] for row in found.guesses]
+    chances = np.array([[guess.probability for guess in row] for row in found.guesses], np.float32)
+    names = [guess.piece for guess in found.followed]
+    left, right = st.columns(2)
+    left.plotly_chart(lens_map(pieces, chances, theme(), base=base), theme=None, config=CONFIG, key="lens_map")
+    figure = lens_curves(found.probabilities, names, theme(), base=base)
+    right.plotly_chart(figure, theme=None, config=CONFIG, key="lens_curves")
+    normed = " The norm that closes this model's layers is applied first." if found.normed else ""
+    st.caption(
+        f"Each row: {state}, read with the head that was trained for the last layer only; colour from 0 to 1."
+        f"{normed} Early rows say what that head makes of a state, not all that the state holds: they may be wrong "
+        "about it ([arXiv:2303.08112](https://arxiv.org/abs/2303.08112))."
+    )
+    rows = [
+        (
+            layer,
+            *(
+                value
+                for place in range(len(names))
+                for value in (found.probabilities[at][place], found.ranks[at][place])
+            ),
+        )
+        for at, layer in enumerate(layer_names(len(found.guesses), base))
+    ]
+    columns = ["after", *(f"{what} of {name}" for name in names for what in ("probability", "rank"))]
+    save("Save as CSV", csv_table(columns, rows), "headlight-layers.csv", "All digits")
+
+
+def truth(found: Layers, base: int) -> str:
+    """From which layer on the answer is first, and stays so."""
+    first = found.ranks[:, 0] == 1
+    rows = len(first)
+    stays = next(row for row in range(rows) if first[row:].all()) if first[-1] else None
+    names = layer_names(rows, base)
+    piece = found.followed[0].piece
+    if stays is None:
+        return f"“{piece}” is number {found.ranks[-1, 0]:,} in the end."
+    if stays == rows - 1:
+        return f"“{piece}” is first after the last layer only; one layer before, it is number {found.ranks[-2, 0]:,}."
+    return (
+        f"“{piece}” is first from {names[stays]} on, with a probability of {found.probabilities[stays, 0]:.2f} there."
+    )

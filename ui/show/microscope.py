@@ -1,0 +1,71 @@
+"""The microscope on a page: every head small, one large, and what a click in it keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from attention.measures import Survey
+from attention.trace import Trace
+from attention.view import View
+from ui.input.parts import pick_part
+from ui.routes.traces import PREFIX
+from ui.run.refusals import say
+from ui.run.shelf import START, shelf
+from ui.state.choice import Choice
+from ui.state.examples import example_of
+from ui.state.selection import changes, select, settle
+from ui.state.session import choose, current
+from viz.components.explore import explore
+
+KEY, AGAIN = "explore", "explore_again"
+Kept = Callable[[Mapping[str, Any]], None]
+
+
+def microscope(
+    choice: Choice, trace: Trace, shown: Callable[[], str], part: str | None = None, kept: Kept | None = None
+) -> tuple[View, Survey, dict[str, Any]] | None:
+    """Draw the component with everything chosen filled in; what it shows, or None where nothing of the text is shown.
+
+    ``shown`` tells the id of the trace that the page shows when a click comes back. ``part`` is for a page that has
+    its own control for it; ``kept`` is told what a click changes, after the choice has changed.
+    """
+    look, notes = settle(choice if part is None else replace(choice, part=part), trace)
+    view = shelf().view(trace, look)
+    if not view.queries or not view.keys:
+        say("All tokens of this text are special tokens, and these are hidden; show them in the sidebar.")
+        return None
+    selection, more = select(choice, view, example_of(trace.text, trace.pair or ""))
+    if part is None:
+        pick_part(choice, trace, look)
+    for sentence in notes + more:
+        say(sentence, role="status")
+    with st.spinner("Drawing every head small"):
+        survey = shelf().survey(trace, look)
+    query = f"{look.query()}&count={choice.count}&again={START}-{st.session_state.get(AGAIN, 0)}"
+    data = explore.payload(view, survey, selection, f"{PREFIX}/{trace.id}", query, choice.count)
+    explore.mount(data, KEY, partial(_keep, trace.id, shown, part, kept), _fetch_again)
+    return view, survey, selection
+
+
+def _keep(trace_id: str, shown: Callable[[], str], part: str | None, kept: Kept | None) -> None:
+    """What a click in the component kept becomes the choice, and so the address.
+
+    A click that was made on a text which has been replaced meanwhile is dropped: its tokens are not the new one's.
+    """
+    selection, trace = st.session_state[KEY].selection, shelf().find(trace_id)
+    if isinstance(selection, dict) and trace is not None and trace_id == shown():
+        now = current() if part is None else replace(current(), part=part)
+        found = changes(selection, shelf().view(trace, settle(now, trace)[0]))
+        choose(**found)
+        if kept is not None:
+            kept(found)
+
+
+def _fetch_again() -> None:
+    """The server had forgotten the trace; this run makes it anew, and another address makes the component ask anew."""
+    st.session_state[AGAIN] = st.session_state.get(AGAIN, 0) + 1

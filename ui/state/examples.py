@@ -1,0 +1,15 @@
+"""The sentences that the text box offers; the first one is what a first visitor sees."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ui.places import ASSETS
+
+EXAMPLES: list[dict[str, Any]] = json.loads((ASSETS / "examples.json").read_text(encoding="utf-8"))
+
+
+def example_of(text: str, pair: str) -> dict[str, Any] | None:
+    """The example that this text is, or None."""
+    return next((e for e in EXAMPLES if e["text"] == text and e.get("pair", "") == pair), None)

@@ -1,0 +1,78 @@
+"""What one page lets its reader choose beside the shared choice: a frozen value that lives in the address too.
+
+A page states its options as a frozen dataclass with defaults; a class attribute CHOICES names the fields that have few
+allowed values, and OF_TEXT those that point at places in the text: what stays of each for another text or model.
+
+>>> from dataclasses import make_dataclass
+>>> Waves = make_dataclass("Waves", [("show", "str", "map"), ("dimension", "int", 0)], frozen=True)
+>>> read(Waves, {"show": "curves", "dimension": "7"})
+(Waves(show='curves', dimension=7), [])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any, TypeVar
+
+from ui.run.refusals import say_notes
+from ui.state.choice import read_value, write_value
+from ui.state.session import notes, of_older_text, own_query, write_own
+
+Options = TypeVar("Options")
+
+
+def own(kind: type[Options]) -> Options:
+    """This page's options as the address has them; what could not be read is said, once on a page."""
+    _forget_places(kind)
+    found, problems = read(kind, own_query())
+    notes().extend(problem for problem in problems if problem not in notes())
+    say_notes()
+    return found
+
+
+def choose_own(kind: type[Options], **changes: Any) -> None:
+    """Change some of this page's options; the address follows."""
+    _forget_places(kind, "speaker" in changes)
+    write_own(write(replace(read(kind, own_query())[0], **changes)))  # type: ignore[type-var]
+
+
+def nothing(_raw: str) -> str:
+    """What stays of a place in a text that is no longer read."""
+    return ""
+
+
+def _forget_places(kind: type[Any], another: bool = False) -> None:
+    """Leaves out what pointed into a text that was read before, or by ``another`` model."""
+    if of_older_text() or another:
+        query, stays = own_query(), getattr(kind, "OF_TEXT", {})
+        kept = {name: stays[name](raw) if name in stays else raw for name, raw in query.items()}
+        rest = {name: raw for name, raw in kept.items() if raw or name not in stays}
+        if rest != query:
+            write_own(rest)
+
+
+def read(kind: type[Options], query: Mapping[str, str]) -> tuple[Options, list[str]]:
+    """Options from an address, and a sentence for each part that could not be read."""
+    values: dict[str, Any] = {}
+    problems: list[str] = []
+    for field in fields(kind):  # type: ignore[arg-type]
+        if field.name not in query:
+            continue
+        try:
+            choices = getattr(kind, "CHOICES", {}).get(field.name)
+            values[field.name] = read_value(field.name, _kind(field.type), query[field.name], choices)
+        except ValueError as error:
+            problems.append(str(error))
+    return kind(**values), problems
+
+
+def write(options: Any) -> dict[str, str]:
+    """Options for an address; what is as by default stays out of it."""
+    changed = {f.name: getattr(options, f.name) for f in fields(options) if getattr(options, f.name) != f.default}
+    return {name: write_value(value) for name, value in changed.items() if value is not None}
+
+
+def _kind(stated: Any) -> str:
+    """A field's type by name, whether annotations are kept as text or not."""
+    return str(getattr(stated, "__name__", stated))

@@ -1,0 +1,108 @@
+"""A session's choice: read from the address, changed by controls, written back to the address."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from ui.state.choice import LONGEST_LINK, PACKED, TYPES, Choice, parse, to_query
+
+CHOICE, WRITTEN, PAGE, NOTES = "choice", "written_query", "page", "link_notes"
+SAID = "notes_said"  # in this run
+OWN = "own_query"  # by page: what its address holds beside the choice
+OLDER = "own_query_of_an_older_text"  # pages whose part of the address was chosen for another text or model
+
+# What belongs to one part of a model on one text; a change of either makes the page choose anew from the numbers.
+UNSELECTED: dict[str, Any] = {"layer": None, "head": None, "focus": None, "to": None, "pins": ""}
+FRESH: dict[str, Any] = {**UNSELECTED, "opened": "", "cut": None}
+
+NEW_MODEL: dict[str, Any] = {**FRESH, "part": "", "target": ""}
+
+
+def begin(page: str) -> Choice:
+    """The choice of this run. Streamlit clears the address when another page is opened; then it is written anew."""
+    state, query = st.session_state, st.query_params.to_dict()
+    moved = state.get(PAGE) not in (None, page)
+    state[PAGE], state[SAID] = page, set()
+    if CHOICE not in state or not (query == state[WRITTEN] or (moved and not query)):
+        # Another address than the one written last: a link was followed, or the browser's back button pressed.
+        followed, state[NOTES] = parse(query)
+        _take(followed)
+        rest = {name: raw for name, raw in query.items() if name not in TYPES and name != PACKED}
+        state.setdefault(OWN, {})[page] = rest
+        state.setdefault(OLDER, set()).discard(page)
+    _write()
+    return current()
+
+
+def current() -> Choice:
+    """The choice as it stands."""
+    choice: Choice = st.session_state[CHOICE]
+    return choice
+
+
+def choose(**changes: Any) -> None:
+    """Change some of it; the address follows, so that the browser's back button undoes it."""
+    _take(replace(current(), **changes))
+    st.session_state[NOTES] = []
+    _write()
+
+
+def notes() -> list[str]:
+    """What of the address could not be read, a sentence each."""
+    found: list[str] = st.session_state.get(NOTES, [])
+    return found
+
+
+def untold() -> list[str]:
+    """Those that were not handed out yet in this run: a page may find what it cannot read at any time."""
+    said: set[str] = st.session_state.setdefault(SAID, set())
+    new = [sentence for sentence in notes() if sentence not in said]
+    said.update(new)
+    return new
+
+
+def own_query() -> dict[str, str]:
+    """What this page's address holds beside the choice, as text: its own options (ui/state/options.py)."""
+    found: dict[str, str] = st.session_state.setdefault(OWN, {}).get(st.session_state[PAGE], {})
+    return found
+
+
+def write_own(query: dict[str, str]) -> None:
+    """Put this page's own options into the address; what does not fit into a link stays in the session only."""
+    st.session_state[OWN][st.session_state[PAGE]] = query
+    st.session_state[NOTES] = []
+    _write()
+
+
+def of_older_text() -> bool:
+    """Whether another text or model was chosen since this page's own options were; told once, to who forgets them."""
+    older: set[str] = st.session_state.setdefault(OLDER, set())
+    page = st.session_state[PAGE]
+    told = page in older
+    older.discard(page)
+    return told
+
+
+def _take(choice: Choice) -> None:
+    """Make it the choice; where it reads another text, what pages hold was chosen for an older one."""
+    state = st.session_state
+    if CHOICE in state and _read(choice) != _read(state[CHOICE]):
+        state[OLDER] = set(state.get(OWN, {}))
+    state[CHOICE] = choice
+
+
+def _read(choice: Choice) -> tuple[str, ...]:
+    """What places in a text depend on: the text, and who cuts it into tokens."""
+    return choice.text, choice.pair, choice.target, choice.model, choice.revision
+
+
+def _write() -> None:
+    query, own = to_query(current()), own_query()
+    if sum(len(name) + len(raw) for name, raw in (*query.items(), *own.items())) <= LONGEST_LINK:
+        query = {**own, **query}
+    st.session_state[WRITTEN] = query
+    if st.query_params.to_dict() != query:
+        st.query_params.from_dict(query)

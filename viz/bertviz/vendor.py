@@ -1,0 +1,76 @@
+"""The scripts BertViz's views need, served from what is installed, so that nothing comes from elsewhere.
+
+BertViz (Apache-2.0), d3 (BSD-3-Clause, in mpld3) and jQuery (MIT, in XStatic-jQuery) are read as files of their
+distributions. None of the packages is imported: BertViz imports torch, mpld3 matplotlib.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+BRIDGE = Path(__file__).with_name("bridge.js")
+LIBRARIES = {"jquery.js": ("XStatic-jQuery", "jquery.min.js"), "d3.js": ("mpld3", "d3.v5.min.js")}
+VIEWS = ("head_view.js", "model_view.js", "neuron_view.js")
+SCRIPTS = (*LIBRARIES, BRIDGE.name, *VIEWS)
+
+# What is changed in BertViz's scripts: where the data comes from (its own template marker would be replaced in a
+# comment too, doubling the document), and the factor of the dot product, which is not 1/√d in every model.
+PARAMETERS = ("const params = PYTHON_PARAMS;", "const params = window.bertviz_params;")
+PATCHES = {
+    "head_view.js": PARAMETERS,
+    "model_view.js": PARAMETERS,
+    "neuron_view.js": ("dotProduct / Math.sqrt(config.vectorSize)", "dotProduct * attnData.scale[config.layer]"),
+}
+# The addresses of d3 and jQuery for require.js, which the bridge stands in for.
+ADDRESSES = re.compile(r"require\.config\(\{.*?\}\);", re.DOTALL)
+HOST = re.compile(r"[A-Za-z0-9.\-]+(:\d+)?|\[[0-9A-Fa-f:.]+\](:\d+)?")
+
+
+@cache
+def vendor(name: str) -> bytes:
+    """One of SCRIPTS, as UTF-8 JavaScript.
+
+    >>> vendor("d3.js")[:29]
+    b'// https://d3js.org v5.7.0 Co'
+    """
+    if name == BRIDGE.name:
+        return BRIDGE.read_bytes()
+    if name in LIBRARIES:
+        return _installed(*LIBRARIES[name]).encode()
+    if name not in VIEWS:
+        raise KeyError(f'There is no script "{name}"; there are {", ".join(SCRIPTS)}.')
+    before, after = PATCHES[name]
+    script = _installed("bertviz", name)
+    if script.count(before) != 1:
+        raise RuntimeError(f'BertViz {version()}\'s {name} has no single "{before}". Install the pinned version.')
+    return ADDRESSES.sub("", script.replace(before, after)).encode()
+
+
+def version() -> str:
+    """BertViz's version, to be named beside its pictures."""
+    return metadata.version("bertviz")
+
+
+def policy(host: str, prefix: str) -> str:
+    """The Content-Security-Policy to send with a document: its scripts run in an origin of their own and only they.
+
+    ``host`` is the request's Host header, ``prefix`` the path under which ``vendor`` is served. "self" would name
+    nothing in a sandbox, so the path is spelled out; without a scheme it means the document's own.
+
+    >>> policy("localhost:8501", "/headlight/vendor").split("; ")[2]
+    'script-src localhost:8501/headlight/vendor/'
+    """
+    if not HOST.fullmatch(host):
+        raise ValueError(f"The Host header is {host!r}; a host name with an optional port was expected.")
+    return (
+        f"sandbox allow-scripts; default-src 'none'; script-src {host}{prefix}/; style-src 'unsafe-inline'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+    )
+
+
+def _installed(distribution: str, name: str) -> str:
+    files = metadata.files(distribution) or []
+    return next(file for file in files if file.name == name).read_text(encoding="utf-8")

@@ -1,0 +1,195 @@
+"""Where everything stands in a drawing of a model: towers of layers as boxes, lines and labels, in pixels.
+
+What each mark means
+    box      a part of the model, coloured by what it does; text flows from top to bottom
+    ⊕        an addition; the line that goes round a part is the residual connection (arXiv:1512.03385)
+    frame    one layer, with how often it is repeated
+    label    beside a line: the shape of what flows there, tokens × numbers of each
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from viz.components.block.shapes import ENTERS, Box, Drawing, Shape, Step, Tower
+
+WIDTH = 344  # of one tower
+CENTRE, BOX, PAIR = 178, 216, 128  # middle; width of a box alone; width of one of two side by side
+RAIL = 34  # where residual connections run
+EDGE = 2  # where what the encoder made comes in
+GAP, PAD = 20, 16  # between boxes; inside the frame
+ADD = 11  # radius
+
+
+def draw(towers: Sequence[Tower], beside: bool) -> Drawing:
+    """One tower, or an encoder and its decoder: beside each other, or one below the other on narrow pages."""
+    pens = [_Pen(tower, mirror=at > 0) for at, tower in enumerate(towers)]
+    for pen in pens:
+        pen.draw(ends=pen is pens[-1])
+    places = [(at * WIDTH, 0) if beside else (0, sum(p.y for p in pens[:at])) for at in range(len(pens))]
+    shapes = [_moved(shape, *place) for pen, place in zip(pens, places, strict=True) for shape in pen.shapes]
+    for pen, (x, y) in zip(pens[1:], places[1:], strict=True):
+        shapes += _crossing(pens[0].out, x if beside else 0, pen.crossed, y)
+    width = WIDTH * (len(pens) if beside else 1)
+    height = max(pen.y for pen in pens) if beside else sum(pen.y for pen in pens)
+    return Drawing(width, height, tuple(shapes))
+
+
+def _crossing(out: int, x: int, crossed: Sequence[int], y: int) -> list[Shape]:
+    """What the encoder made, led to every cross-attention of the decoder, whose left top corner is x, y."""
+    start = [[CENTRE, out], [CENTRE, out + GAP // 2], [x + EDGE, out + GAP // 2]]
+    box = x + WIDTH - CENTRE - BOX // 2
+    ends = [[[x + EDGE, y + at], [box, y + at]] for at in crossed]
+    return [{"kind": "line", "points": [*start, *end], "arrow": True, "role": "memory"} for end in ends]
+
+
+def _moved(shape: Shape, x: int, y: int) -> Shape:
+    if shape["kind"] == "line":
+        return {**shape, "points": [[px + x, py + y] for px, py in shape["points"]]}
+    return {**shape, "x": shape["x"] + x, "y": shape["y"] + y}
+
+
+class _Pen:
+    """Draws one tower from the top; ``y`` is how far it has come. Mirrored, its residual lines are on the right."""
+
+    def __init__(self, tower: Tower, mirror: bool) -> None:
+        self.tower, self.mirror = tower, mirror
+        self.shapes: list[Shape] = []
+        self.crossed: list[int] = []  # heights at which what the encoder made comes in
+        self.y = 0
+        self.out = 0  # where the last box ends
+
+    def draw(self, ends: bool) -> None:
+        """All of it; the last arrow only where it ``ends`` the drawing."""
+        tower = self.tower
+        self.text(CENTRE, 16, tower.name, "title")
+        self.text(CENTRE, 34, tower.reads, "note")
+        self.y = 42
+        if tower.summed:
+            self.embeddings(tower.summed)
+        for box in tower.before:
+            self.arrow()
+            self.boxes([box])
+        self.arrow(tower.shape, head=False)
+        self.layer()
+        self.out = self.y
+        for at, row in enumerate(tower.after):
+            self.arrow("" if at else tower.shape, head=len(row) == 1)
+            middles = self.boxes(row, BOX if len(row) == 1 else PAIR if len(row) == 2 else 106)
+            top = self.out + GAP
+            if len(row) > 1:
+                for x in middles:
+                    self.line([[CENTRE, self.out + GAP // 2], [x, self.out + GAP // 2], [x, top]])
+            self.out = self.y
+        if ends and not tower.heads:
+            self.arrow("" if tower.after else tower.shape)
+        elif not ends:
+            self.y += GAP
+        self.y += 4
+
+    def embeddings(self, boxes: Sequence[Box]) -> None:
+        """Tables side by side, added up."""
+        self.arrow()
+        centres = self.boxes(boxes, 106 if len(boxes) > 2 else PAIR)
+        if len(boxes) > 1:
+            top = self.y
+            self.y += GAP + ADD
+            for x in centres:
+                bend = [[x, self.y]] if x != CENTRE else []
+                end = [CENTRE + (ADD if x > CENTRE else -ADD), self.y] if x != CENTRE else [CENTRE, self.y - ADD]
+                self.line([[x, top], *bend, end])
+            self.shape({"kind": "add", "id": "sum", "x": CENTRE, "y": self.y, "r": ADD})
+            self.y += ADD
+
+    def layer(self) -> None:
+        """The frame with the steps of one layer, those of one rank side by side."""
+        top = self.y
+        steps, ranks = self.tower.steps, _ranks(self.tower.steps)
+        self.y += PAD
+        places: dict[int, tuple[int, int, int]] = {ENTERS: (CENTRE, top, top)}  # middle, top and bottom
+        for rank in range(1, max(ranks.values()) + 1):
+            row = [at for at in range(len(steps)) if ranks[at] == rank]
+            if rank > 1:
+                self.y += GAP
+            start = self.y
+            if steps[row[0]].box.role == "add":
+                self.shape({"kind": "add", "id": steps[row[0]].box.id, "x": CENTRE, "y": start + ADD, "r": ADD})
+                self.y = start + 2 * ADD
+                places[row[0]] = (CENTRE, start, self.y)
+                continue
+            centres = self.boxes([steps[at].box for at in row], PAIR if len(row) > 1 else BOX)
+            for at, x in zip(row, centres, strict=True):
+                places[at] = (x, start, self.y)
+                if steps[at].box.role == "cross-attention":
+                    self.crossed.append((start + self.y) // 2)
+        for at, step in enumerate(steps):
+            for source in step.sources:
+                self.connect(places, ranks, source, at)
+        last, _, bottom = places[self.tower.leaves]
+        self.y += PAD
+        self.line([[last, bottom], [last, self.y]], arrow=False)
+        frame = {"kind": "frame", "x": 20, "y": top, "w": WIDTH - 28, "h": self.y - top, "text": self.tower.repeats}
+        self.shapes.insert(0, self.flipped(frame))
+
+    def connect(self, places: dict[int, tuple[int, int, int]], ranks: dict[int, int], source: int, target: int) -> None:
+        """A line from one step to another: straight or bent to the next rank, round the side to a later one."""
+        (x, _, bottom), (to, top, end) = places[source], places[target]
+        rank = 0 if source == ENTERS else ranks[source]
+        added = self.tower.steps[target].box.role == "add"
+        if ranks[target] == rank + 1:
+            middle = top - GAP // 2 if source != ENTERS else bottom + PAD // 2
+            if added and x != to:
+                self.line([[x, bottom], [x, top + ADD], [to + (ADD if x > to else -ADD), top + ADD]])
+            else:
+                self.line([[x, bottom], [to, top]] if x == to else [[x, bottom], [x, middle], [to, middle], [to, top]])
+            return
+        out, into = bottom + GAP // 2 - 2 if source != ENTERS else bottom + PAD // 2, (top + end) // 2
+        side = to - ADD if added else to - BOX // 2
+        self.line([[x, out], [RAIL, out], [RAIL, into], [side, into]], "residual")
+
+    def boxes(self, boxes: Sequence[Box], width: int = BOX) -> list[int]:
+        """Boxes side by side, as high as the fullest; returns their middles."""
+        height = max(box.height(width) for box in boxes)
+        room = width + 6
+        first = CENTRE - room * (len(boxes) - 1) / 2
+        centres = [round(first + room * at) for at in range(len(boxes))]
+        for box, x in zip(boxes, centres, strict=True):
+            self.shape(box.shape(x - width // 2, self.y, width, height))
+            if box.cells:
+                self.shape(box.mask(x, self.y, width))
+        self.y += height
+        return centres
+
+    def arrow(self, label: str = "", head: bool = True) -> None:
+        """A line down, with the shape of what flows beside it."""
+        self.line([[CENTRE, self.y], [CENTRE, self.y + GAP]], arrow=head)
+        if label:
+            self.text(CENTRE + 8, self.y + 14, label, "shape", "start")
+        self.y += GAP
+
+    def line(self, points: list[list[int]], role: str = "flow", arrow: bool = True) -> None:
+        self.shape({"kind": "line", "points": points, "role": role, "arrow": arrow})
+
+    def text(self, x: int, y: int, text: str, role: str, anchor: str = "middle") -> None:
+        self.shape({"kind": "text", "x": x, "y": y, "text": text, "role": role, "anchor": anchor})
+
+    def shape(self, shape: Shape) -> None:
+        self.shapes.append(self.flipped(shape))
+
+    def flipped(self, shape: Shape) -> Shape:
+        """A shape of a mirrored tower, left for right."""
+        if not self.mirror:
+            return shape
+        if shape["kind"] == "line":
+            return {**shape, "points": [[WIDTH - x, y] for x, y in shape["points"]]}
+        if "anchor" in shape and shape["anchor"] == "start":
+            return {**shape, "x": WIDTH - shape["x"], "anchor": "end"}
+        return {**shape, "x": WIDTH - shape["x"] - shape.get("w", 0)}
+
+
+def _ranks(steps: Sequence[Step]) -> dict[int, int]:
+    """How many steps lie before each, on the longest way; what enters the layer has rank 0."""
+    ranks: dict[int, int] = {}
+    for at, step in enumerate(steps):
+        ranks[at] = 1 + max(0 if source == ENTERS else ranks[source] for source in step.sources)
+    return ranks

@@ -1,0 +1,135 @@
+// The text box: what the model is to read. Enter reads it, Shift+Enter begins a new line.
+// What was typed stays as it was typed; only a text that the page sends anew replaces it.
+
+/**
+ * @typedef {object} ComposerData  Made by viz/components/composer/composer.py.
+ * @property {string} text
+ * @property {string} pair          second text, "" when there is none
+ * @property {string} target        decoder text, "" for the model's own
+ * @property {boolean} takesPair
+ * @property {boolean} takesTarget
+ * @property {{title: string, text: string, pair: string}[]} examples
+ */
+
+const FIELDS = ["text", "pair", "target"];
+
+/** The fields whose text the page has changed since it last sent them; the others keep what is typed. */
+export function changed(before, after) {
+  return FIELDS.filter((field) => !before || before[field] !== after[field]);
+}
+
+/** Whether a key press means "read it". A key that finishes an input method's composition does not. */
+export function submits(event) {
+  return event.key === "Enter" && !event.shiftKey && !event.isComposing;
+}
+
+function make(tag, properties = {}, ...children) {
+  const node = Object.assign(document.createElement(tag), properties);
+  node.append(...children);
+  return node;
+}
+
+function grow(field) {
+  if (CSS.supports("field-sizing", "content")) return; // the style sheet does it
+  field.style.height = "auto";
+  field.style.height = `${Math.min(field.scrollHeight + 2, 160)}px`;
+}
+
+function field(name, label, placeholder) {
+  const area = make("textarea", { rows: 1, placeholder, id: name, dir: "auto", spellcheck: false });
+  area.setAttribute("aria-describedby", "keys");
+  area.addEventListener("input", () => grow(area));
+  return { area, box: make("div", { className: "field" }, make("label", { htmlFor: name, textContent: label }), area) };
+}
+
+async function copyLink(button) {
+  const link = location.href;
+  try {
+    await navigator.clipboard.writeText(link);
+    button.textContent = "Link copied";
+  } catch {
+    prompt("Copy this link:", link);
+  }
+}
+
+function build(root) {
+  const fields = {
+    text: field("text", "Text", "Type a sentence, then press Enter"),
+    pair: field("pair", "Second text (optional)", "A sentence that follows or answers the first"),
+    target: field("target", "Translation (optional)", "Empty: what the model itself says"),
+  };
+  const read = make("button", { type: "button", className: "main", textContent: "Read it", title: "Run the model on this text (Enter)" });
+  const more = make("button", { type: "button", textContent: "+ second text", title: "Compare two sentences: attention within and between them" });
+  const share = make("button", { type: "button", textContent: "Copy link", title: "Copy a link that restores exactly this view" });
+  const examples = make("select", { title: "Sentences that show something" });
+  examples.setAttribute("aria-label", "Try another sentence");
+  const keys = make("p", { id: "keys", className: "hidden", textContent: "Enter reads the text; Shift and Enter begin a new line." });
+  const actions = make("div", { className: "actions" }, read, more, examples, share);
+  root.replaceChildren(make("div", { className: "composer" }, ...FIELDS.map((f) => fields[f].box), actions, keys));
+  share.addEventListener("click", () => copyLink(share));
+  return { fields, read, more, examples };
+}
+
+function fillExamples(select, examples) {
+  select.replaceChildren(
+    make("option", { value: "", textContent: "Try another…" }),
+    ...examples.map((example, index) => make("option", { value: String(index), textContent: example.title })),
+  );
+}
+
+const boxes = new WeakMap();
+
+/** Streamlit calls this at the mount and again at every change of the data, with the same root. */
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector("#composer") ?? parentElement;
+  let box = boxes.get(root);
+  if (!box) {
+    box = { ...build(root), data: null, pairOpen: false };
+    boxes.set(root, box);
+    listen(box);
+  }
+  box.send = (value) => setTriggerValue("submitted", value);
+  const before = box.data;
+  box.data = data;
+  for (const name of changed(before, data)) box.fields[name].area.value = data[name];
+  if (!before || JSON.stringify(before.examples) !== JSON.stringify(data.examples)) fillExamples(box.examples, data.examples);
+  if (data.pair) box.pairOpen = true;
+  show(box);
+}
+
+function show(box) {
+  const { data, fields } = box;
+  fields.pair.box.hidden = !data.takesPair || !box.pairOpen;
+  fields.target.box.hidden = !data.takesTarget;
+  box.more.hidden = !data.takesPair || box.pairOpen;
+  for (const name of FIELDS) grow(fields[name].area);
+}
+
+function listen(box) {
+  const submit = () => {
+    const value = Object.fromEntries(FIELDS.map((name) => [name, box.fields[name].area.value]));
+    if (!box.data.takesPair || !box.pairOpen) value.pair = "";
+    if (!box.data.takesTarget) value.target = "";
+    box.send(value);
+  };
+  box.read.addEventListener("click", submit);
+  for (const name of FIELDS) {
+    box.fields[name].area.addEventListener("keydown", (event) => {
+      if (!submits(event)) return;
+      event.preventDefault();
+      submit();
+    });
+  }
+  box.more.addEventListener("click", () => {
+    box.pairOpen = true;
+    show(box);
+    box.fields.pair.area.focus();
+  });
+  box.examples.addEventListener("change", () => {
+    const example = box.data.examples[Number(box.examples.value)];
+    box.examples.value = "";
+    if (!example) return;
+    box.pairOpen = Boolean(example.pair);
+    box.send({ text: example.text, pair: example.pair, target: "" });
+  });
+}

@@ -1,0 +1,75 @@
+"""The microscope's main component: payload and mount. It is drawn by explore.js.
+
+The payload is small; maps travel as binary frames that the component fetches from ``base`` as they come into view.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from attention.measures import Survey
+from attention.view import Cell, View
+from viz.components.script import script as bundle
+from viz.components.script import stylesheet
+
+HERE = Path(__file__).parent
+
+
+def payload(
+    view: View, survey: Survey, selection: Mapping[str, Any], base: str, query: str, index_base: int
+) -> dict[str, Any]:
+    """What explore.js draws; its typedef ExploreData has the same fields.
+
+    ``selection`` counts in cells of the view; ``base`` and ``query`` make up every address that is fetched.
+    """
+    trace = view.trace
+    queries, keys = _cells(view.queries), _cells(view.keys)
+    return {
+        "version": 1,
+        "state": "ready",
+        "message": "",
+        "base": base,
+        "view": query,
+        "model": {"name": trace.model.name, "revision": trace.model.revision, "kind": trace.model.kind},
+        "text": trace.text,
+        "pair": trace.pair,
+        "layers": view.layers,
+        "heads": view.heads,
+        "queries": queries,
+        "keys": None if keys == queries else keys,
+        "causal": view.causal,
+        "direction": view.part or trace.part,
+        "measures": {"entropy": survey.entropy.round(4).tolist(), "distance": survey.distance.round(3).tolist()},
+        "indexBase": index_base,
+        "sampled": survey.sampled,
+        "selection": dict(selection),
+    }
+
+
+def mount(data: dict[str, Any], key: str, on_selection: Callable[[], None], on_again: Callable[[], None]) -> None:
+    """Draw it; ``on_selection`` runs when a click keeps something, found in session_state[key].selection."""
+    _COMPONENT(data=data, key=key, on_selection_change=on_selection, on_again_change=on_again)
+
+
+def script() -> str:
+    """The component's JavaScript, for a file that opens without the app."""
+    return bundle("explore/explore")
+
+
+def style() -> str:
+    """The component's style sheet, for the same."""
+    return stylesheet("shared/look", "strip/strip", "explore/explore")
+
+
+def _cells(cells: Sequence[Cell]) -> list[dict[str, Any]]:
+    return [{"text": c.text, "special": c.special, "segment": c.segment, "word": c.word} for c in cells]
+
+
+ADDRESS = f"/headlight/script/{hashlib.sha256(script().encode()).hexdigest()[:16]}.js"
+_LOADER = (HERE / "loader.js").read_text(encoding="utf-8").replace("SCRIPT_ADDRESS", ADDRESS)
+_COMPONENT = st.components.v2.component("headlight_explore", html='<div id="explore"></div>', js=_LOADER, css=style())

@@ -1,0 +1,93 @@
+"""A text on its way through one or two tokenizers, row by row: payload and mount. It is drawn by ladder.js."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from viz.components.script import script, stylesheet
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One word, piece or token as shown."""
+
+    text: str
+    place: tuple[int, int, int] | None = None  # which text, first and last + 1 of its characters there
+    word: tuple[int, int] | None = None  # which text, which of its words: what picking it asks about
+    mark: str = ""  # "", "special", "unknown" or "whole"
+    joined: bool = False  # touches the one before: pieces of one word
+    under: tuple[str, ...] = ()  # small lines below it
+    title: str = ""  # told on hover, on focus and to screen readers
+
+
+@dataclass(frozen=True)
+class Row:
+    """One step: what it is called, what it did, and its outcome as a text or as parts."""
+
+    name: str
+    note: str = ""
+    text: str | None = None
+    rungs: tuple[Rung, ...] = ()
+
+
+@dataclass(frozen=True)
+class Way:
+    """One tokenizer."""
+
+    name: str
+    about: str
+    rows: tuple[Row, ...]
+
+
+def payload(
+    texts: Sequence[str], ways: Sequence[Way], picked: tuple[int, int, int] | None, title: str
+) -> dict[str, Any]:
+    """What ladder.js draws; its typedef LadderData has the same fields. ``picked`` is (way, text, word)."""
+    return {
+        "title": title,
+        "texts": list(texts),
+        "picked": None if picked is None else list(picked),
+        "ways": [{"name": way.name, "about": way.about, "rows": [_row(row) for row in way.rows]} for way in ways],
+    }
+
+
+def mount(
+    texts: Sequence[str],
+    ways: Sequence[Way],
+    key: str,
+    *,
+    title: str,
+    chosen: tuple[int, int, int] | None = None,
+    on_pick: Callable[[], None],
+) -> None:
+    """Draw the ways beside each other; ``on_pick`` runs when a part is picked, and ``picked(key)`` then says which."""
+    _COMPONENT(data=payload(texts, ways, chosen, title), key=key, on_picked_change=on_pick)
+
+
+def picked(key: str) -> tuple[int, int, int] | None:
+    """Inside ``on_pick``: (way, text, word) of the part that was picked."""
+    place = st.session_state.get(key, {}).get("picked")
+    return (int(place[0]), int(place[1]), int(place[2])) if place else None
+
+
+def _row(row: Row) -> dict[str, Any]:
+    return {"name": row.name, "note": row.note, "text": row.text, "rungs": [_rung(rung) for rung in row.rungs]}
+
+
+def _rung(rung: Rung) -> dict[str, Any]:
+    """Only what differs from a plain one: a long text has hundreds."""
+    values = {"mark": rung.mark, "joined": rung.joined, "under": list(rung.under), "title": rung.title}
+    values |= {"place": rung.place and list(rung.place), "word": rung.word and list(rung.word)}
+    return {"text": rung.text, **{name: value for name, value in values.items() if value}}
+
+
+_COMPONENT = st.components.v2.component(
+    "headlight_ladder",
+    html='<div id="ladder"></div>',
+    js=script("ladder/ladder"),
+    css=stylesheet("shared/look", "strip/strip", "ladder/ladder"),
+)

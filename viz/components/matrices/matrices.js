@@ -1,0 +1,169 @@
+// Matrices as colour strips: one cell per number, several matrices side by side or one under the other.
+// What each mark means is said in sheet_picture.js. Labels reach the page only through text nodes and fillText.
+
+import { clamp, readTheme } from "../shared/colours.js";
+import { createTip, h, setAttribute, setText } from "../shared/elements.js";
+import { decodeFrame } from "../shared/frames.js";
+import { cellKey } from "../shared/moves.js";
+import { arrange, said, scaleEnd } from "./sheet.js";
+import { fresh, paint, paintLegend, saveCsv, savePng } from "./sheet_picture.js";
+
+/** @typedef {import("./sheet.js").Sheet} Sheet */
+/** @typedef {import("./sheet.js").Values} Values */
+/** @typedef {{sheets: Sheet[], picks: boolean, numbers: boolean|null}} MatricesData  A frame's header. */
+
+// -- one matrix on the page
+
+/** @param {(row: number, col: number) => void} report */
+function createSheet(report) {
+  const name = h("span", { class: "sheet-name" });
+  const item = (text, act) => h("button", { type: "button", class: "item", onclick: () => { menu.open = false; act(); } }, text);
+  const menu = h("details", { class: "menu", onkeydown: closes, onfocusout: leaves }, h("summary", {}, "Save"),
+    h("div", { class: "items" }, item("Numbers as CSV", () => saveCsv(sheet, values)), item("Picture as PNG", () => savePng(sheet, values, numbers))));
+  const canvas = h("canvas", { "aria-hidden": "true" });
+  const frame = h("div", { class: "cell", hidden: true });
+  const pad = h("div", { class: "pad", tabindex: 0, role: "application", onkeydown, onfocusin, onfocusout, onpointermove, onpointerleave, onclick }, canvas, frame);
+  const legend = h("canvas", { class: "legend", "aria-hidden": "true" });
+  const note = h("p", { class: "note" });
+  const live = h("p", { class: "unseen", "aria-live": "polite" });
+  const el = h("figure", { class: "sheet" }, h("figcaption", {}, name, menu), pad, legend, note, live);
+  const tip = createTip(el);
+  /** @type {Sheet} */
+  let sheet;
+  /** @type {Values} */
+  let values;
+  let numbers = null;
+  let picks = false;
+  let place = null;
+  let cursor = { row: 0, col: 0 };
+
+  function closes(event) {
+    if (event.key !== "Escape" || !menu.open) return;
+    menu.open = false;
+    menu.firstChild.focus();
+  }
+  function leaves(event) { if (!menu.contains(event.relatedTarget)) menu.open = false; }
+  function under(event) {
+    const box = canvas.getBoundingClientRect();
+    const [row, col] = [Math.floor((event.clientY - box.top - place.top) / place.h), Math.floor((event.clientX - box.left - place.left) / place.w)];
+    return row >= 0 && row < values.tall && col >= 0 && col < values.wide ? { row, col } : null;
+  }
+  function point(at) {
+    frame.hidden = !at;
+    if (!at) return tip.hide();
+    const size = (cells) => `${Math.max(cells, 4)}px`;
+    Object.assign(frame.style, { left: `${place.left + at.col * place.w}px`, top: `${place.top + at.row * place.h}px`, width: size(place.w), height: size(place.h) });
+  }
+  function onpointermove(event) {
+    if (!place) return;
+    const at = under(event);
+    point(at);
+    if (at) tip.show(said(sheet, values, at), event.clientX, event.clientY);
+  }
+  function onpointerleave() { point(null); }
+  function onclick(event) {
+    const at = place && under(event);
+    if (!at) return;
+    cursor = at;
+    if (picks) report(at.row, at.col);
+  }
+  function onkeydown(event) {
+    if (!place || event.ctrlKey || event.metaKey || event.altKey) return;
+    const to = cellKey(event.key, cursor, { q0: 0, q1: values.tall, k0: 0, k1: values.wide });
+    if (to) show(to);
+    else if (picks && (event.key === "Enter" || event.key === " ")) report(cursor.row, cursor.col);
+    else return;
+    event.preventDefault();
+  }
+  function show(to) {
+    cursor = to;
+    point(cursor);
+    frame.scrollIntoView({ block: "nearest", inline: "nearest" });
+    const { left, bottom } = frame.getBoundingClientRect();
+    const lines = said(sheet, values, cursor);
+    tip.show(lines, left - 14, bottom - 12);
+    setText(live, lines.join(": "));
+  }
+  function onfocusin() { if (place && pad.matches(":focus-visible")) show(cursor); }
+  function onfocusout() { point(null); }
+
+  function draw(room) {
+    const theme = readTheme(el);
+    const end = sheet.limit ?? scaleEnd(values.data);
+    const empty = values.tall * values.wide === 0;
+    pad.hidden = legend.hidden = menu.hidden = empty;
+    place = empty ? null : arrange(sheet, values, room, numbers, theme.family);
+    if (!place) return;
+    const ratio = globalThis.devicePixelRatio || 1;
+    paint(fresh(canvas, place.width, place.height, ratio), { sheet, values, end, theme, place, ratio });
+    paintLegend(fresh(legend, 124, 24, ratio), { sheet, end, theme, family: theme.family }, 1, 1, 120);
+    el.style.maxWidth = `${room}px`;
+    note.style.maxWidth = `${Math.max(place.width, 220)}px`;
+  }
+  /** @param {Sheet} given @param {Values} array */
+  function update(given, array, header) {
+    [sheet, values, numbers, picks] = [given, array, header.numbers, header.picks];
+    cursor = { row: clamp(cursor.row, 0, Math.max(0, values.tall - 1)), col: clamp(cursor.col, 0, Math.max(0, values.wide - 1)) };
+    setText(name, sheet.name);
+    setText(note, sheet.note);
+    note.hidden = !sheet.note;
+    pad.classList.toggle("picks", picks);
+    setAttribute(menu.firstChild, "aria-label", `Save ${sheet.name}`);
+    setAttribute(pad, "aria-label", `${sheet.name}, ${values.tall} by ${values.wide}. Arrow keys move over the cells${picks ? ", Enter picks one" : ""}.`);
+    point(null);
+  }
+  return { el, update, draw };
+}
+
+// -- all of them
+
+function createMatrices(root) {
+  const el = h("div", { class: "hl matrices" });
+  root.replaceChildren(el);
+  /** @type {ReturnType<typeof createSheet>[]} */
+  let sheets = [];
+  let send = (_) => {};
+  let width = 0;
+
+  function draw() {
+    width = el.clientWidth;
+    if (width) for (const sheet of sheets) sheet.draw(width);
+  }
+  /** @param {Uint8Array} bytes @param {(place: number[]) => void} report */
+  function update(bytes, report) {
+    const { header, arrays } = decodeFrame(bytes.slice().buffer);
+    send = report;
+    while (sheets.length < header.sheets.length) {
+      const index = sheets.length;
+      sheets.push(createSheet((row, col) => send([index, row, col])));
+    }
+    sheets = sheets.slice(0, header.sheets.length);
+    header.sheets.forEach((sheet, index) => {
+      const { shape: [tall, wide], data } = arrays[index];
+      sheets[index].update(sheet, { tall, wide, data }, header);
+    });
+    if (el.children.length !== sheets.length) el.replaceChildren(...sheets.map((sheet) => sheet.el));
+    draw();
+  }
+  const watch = new ResizeObserver(() => { if (el.clientWidth !== width) draw(); });
+  watch.observe(el);
+  return { update, close: () => watch.disconnect() };
+}
+
+/** @type {WeakMap<object, ReturnType<typeof createMatrices>>} */
+const mounted = new WeakMap();
+
+/**
+ * Streamlit calls this at the mount and again at every change of the data or the theme, with the same parent.
+ * @param {{data: Uint8Array, parentElement: Element|ShadowRoot, setTriggerValue: (name: string, value: unknown) => void}} component
+ */
+export default function matrices({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector("#matrices") ?? parentElement;
+  const view = mounted.get(root) ?? createMatrices(root);
+  mounted.set(root, view);
+  view.update(data, (place) => setTriggerValue("picked", place));
+  return () => {
+    view.close();
+    mounted.delete(root);
+  };
+}

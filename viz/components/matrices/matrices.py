@@ -1,0 +1,88 @@
+"""Matrices as colour strips with numbers: payload and mount. They are drawn by matrices.js."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from attention.codec import frame
+from attention.mask import Array
+from viz.components.script import script, stylesheet
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One matrix as shown."""
+
+    name: str  # "Q = X·W_Q + b"
+    values: Array  # (row, column)
+    rows: tuple[str, ...] = ()  # labels
+    columns: tuple[str, ...] = ()
+    note: str = ""  # a line under it: shape, meaning, range
+    palette: str = "diverging"  # or "sequential": weights from 0
+    limit: float | None = None  # end of the colour scale, shared by sheets that are compared; None: the largest size
+    marked_rows: tuple[int, ...] = ()
+    marked_columns: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where labels and values do not fit together."""
+        if np.ndim(self.values) != 2:
+            raise ValueError(f"{self.name} has {np.ndim(self.values)} axes; a matrix has rows and columns.")
+        for name, labels, count in zip(("rows", "columns"), (self.rows, self.columns), self.values.shape, strict=True):
+            if labels and len(labels) != count:
+                raise ValueError(f"{self.name} has {count} {name} but {len(labels)} labels.")
+
+
+def payload(sheets: Sequence[Sheet], picks: bool, numbers: bool | None) -> bytes:
+    """What matrices.js draws, as one frame; its typedef MatricesData has the same fields."""
+    described = [
+        {
+            "name": sheet.name,
+            "rows": list(sheet.rows),
+            "columns": list(sheet.columns),
+            "note": sheet.note,
+            "palette": sheet.palette,
+            "limit": sheet.limit,
+            "markedRows": list(sheet.marked_rows),
+            "markedColumns": list(sheet.marked_columns),
+        }
+        for sheet in sheets
+    ]
+    arrays = {str(index): (np.asarray(sheet.values, np.float32), "float32") for index, sheet in enumerate(sheets)}
+    return frame({"sheets": described, "picks": picks, "numbers": numbers}, arrays)
+
+
+def mount(
+    sheets: Sequence[Sheet],
+    key: str,
+    *,
+    on_pick: Callable[[], None] | None = None,
+    numbers: bool | None = None,
+) -> None:
+    """Draw the matrices; ``on_pick`` runs when a cell is picked, and ``picked(key)`` then says which."""
+    data = payload(sheets, on_pick is not None, numbers)
+    _COMPONENT(data=data, key=key, on_picked_change=on_pick or _nothing)
+
+
+def picked(key: str) -> tuple[int, int, int] | None:
+    """Inside ``on_pick``: (sheet, row, column) of the cell that was picked."""
+    place = st.session_state.get(key, {}).get("picked")
+    if not isinstance(place, list) or [type(number) for number in place] != [int] * 3 or min(place) < 0:
+        return None
+    sheet, row, column = place
+    return sheet, row, column
+
+
+def _nothing() -> None:
+    return None
+
+
+_COMPONENT = st.components.v2.component(
+    "headlight_matrices",
+    html='<div id="matrices"></div>',
+    js=script("matrices/matrices"),
+    css=stylesheet("shared/look", "matrices/matrices"),
+)

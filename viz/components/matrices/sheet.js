@@ -1,0 +1,118 @@
+// A matrix as it is shown: its numbers in words and figures, and where each cell stands.
+
+import { clamp } from "../shared/colours.js";
+import { textWidth } from "../shared/labels.js";
+import { csv, cut, visible } from "../shared/texts.js";
+
+/**
+ * @typedef {object} Sheet  Made by viz/components/matrices/matrices.py; values come beside it, (row, column) row by row.
+ * @property {string} name
+ * @property {string[]} rows       labels, or empty: rows are counted from 0
+ * @property {string[]} columns    the same
+ * @property {string} note
+ * @property {"diverging"|"sequential"} palette
+ * @property {number|null} limit   end of the scale; null: the largest size
+ * @property {number[]} markedRows
+ * @property {number[]} markedColumns
+ */
+/** @typedef {{tall: number, wide: number, data: Float32Array}} Values */
+
+const FEW = 12; // columns up to which numbers are printed
+const MANY = 120; // rows from which they are not
+const DIGITS = { least: 38, most: 54, high: 24 }; // a cell with a number in it, px
+const BARE = { most: 14, high: 24, tallest: 420 }; // a cell without, px; and the height of all of them
+export const FONT = 11;
+
+// -- numbers
+
+/** All the digits of a 32-bit number and no more. @param {number} value */
+export function digits(value) {
+  if (!Number.isFinite(value)) return sign(String(value).replace("Infinity", "∞"));
+  for (let places = 6; places < 9; places++) {
+    const text = Number(value.toPrecision(places));
+    if (Math.fround(text) === Math.fround(value)) return sign(String(text));
+  }
+  return sign(String(Number(value.toPrecision(9))));
+}
+
+/** A number short enough for a cell. @param {number} value */
+export function brief(value) {
+  const size = Math.abs(value);
+  if (Number.isNaN(value)) return "";
+  if (size === Infinity) return sign(value < 0 ? "-∞" : "∞");
+  if (size === 0) return "0";
+  if (size < 0.0005) return "≈0";
+  if (size >= 9999.5) return sign(value.toExponential(0).replace("e+", "e"));
+  if (size >= 99.95) return sign(value.toFixed(0));
+  return sign(value.toFixed(size < 0.005 ? 3 : 2));
+}
+
+export const sign = (text) => text.replaceAll("-", "−");
+
+/** The end of a scale: the largest finite size, rounded up to two digits. @param {Float32Array} data */
+export function scaleEnd(data) {
+  let most = 0;
+  for (const value of data) if (Math.abs(value) > most && Math.abs(value) !== Infinity) most = Math.abs(value);
+  if (most === 0) return 1;
+  const step = 10 ** (Math.floor(Math.log10(most)) - 1);
+  return Number((Math.ceil(most / step - 1e-3) * step).toPrecision(2));
+}
+
+/**
+ * The number of largest size under each of tall × wide cells; where all of them are no numbers, that.
+ * @param {Values} values @returns {Values}
+ */
+export function largest({ tall, wide, data }, outTall, outWide) {
+  const out = new Float32Array(outTall * outWide).fill(NaN);
+  for (let r = 0; r < tall; r++) {
+    const to = Math.floor((r * outTall) / tall) * outWide;
+    for (let c = 0; c < wide; c++) {
+      const [value, at] = [data[r * wide + c], to + Math.floor((c * outWide) / wide)];
+      if (!(Math.abs(value) <= Math.abs(out[at])) && !Number.isNaN(value)) out[at] = value;
+    }
+  }
+  return { tall: outTall, wide: outWide, data: out };
+}
+
+/** @param {Sheet} sheet @param {"rows"|"columns"} side @param {number} i */
+export const labelOf = (sheet, side, i) => visible(sheet[side][i] ?? String(i));
+
+/** What is said of a cell: its row and column, and its number. @param {Sheet} sheet @param {Values} values */
+export function said(sheet, { wide, data }, { row, col }) {
+  const name = (side, i) => (sheet[side].length ? labelOf(sheet, side, i) : `${side === "rows" ? "row" : "column"} ${i}`);
+  return [`${name("rows", row)} · ${name("columns", col)}`, digits(data[row * wide + col]) || "no number"];
+}
+
+/** The matrix as a table for a spreadsheet. @param {Sheet} sheet @param {Values} values */
+export function table(sheet, { tall, wide, data }) {
+  const cell = (r, c) => Number(digits(data[r * wide + c]).replaceAll("−", "-").replace("∞", "Infinity"));
+  const text = (side, i) => sheet[side][i] ?? String(i);
+  const head = [sheet.name, ...Array.from({ length: wide }, (_, c) => text("columns", c))];
+  return csv([head, ...Array.from({ length: tall }, (_, r) => [text("rows", r), ...Array.from({ length: wide }, (__, c) => cell(r, c))])]);
+}
+
+// -- layout
+
+/**
+ * How large cells are. @param {{tall: number, wide: number, room: number, left: number, numbers: boolean|null}} given room for
+ * the whole, `left` taken by labels; null: numbers where there are few
+ */
+export function cells({ tall, wide, room, left, numbers }) {
+  const digitsShown = numbers ?? (wide <= FEW && tall <= MANY);
+  const each = (room - left) / wide;
+  if (digitsShown) return { digitsShown, w: Math.floor(clamp(each, DIGITS.least, DIGITS.most)), h: DIGITS.high };
+  const whole = (size) => (size >= 3 ? Math.floor(size) : size);
+  return { digitsShown, w: whole(Math.min(each, BARE.most)), h: whole(Math.min(BARE.tallest / tall, tall <= 4 ? BARE.high : BARE.most)) };
+}
+
+/** Where everything stands; `room` for the whole. @param {Sheet} sheet @param {Values} values @param {string} family */
+export function arrange(sheet, { tall, wide }, room, numbers, family) {
+  const font = `${FONT}px ${family}`;
+  const widest = (side, count) => Array.from({ length: Math.min(count, 400) }, (_, i) => textWidth(cut(labelOf(sheet, side, i), 24), font)).reduce((a, b) => Math.max(a, b), 0);
+  const left = sheet.rows.length ? Math.ceil(Math.min(widest("rows", tall), 96, room / 3)) + 8 : 4;
+  const size = cells({ tall, wide, room, left: left + 2, numbers });
+  const across = widest("columns", wide) + 4 <= size.w;
+  const named = sheet.columns.length > 0;
+  const top = !named ? 3 : across ? 18 : Math.ceil(Math.min(widest("columns", wide), 84)) + 8;
+  return { ...size, left, top, across, named, tall, wide, font, family, width: left + wide * size.w + 3, height: top + tall * size.h + 3 };
+}

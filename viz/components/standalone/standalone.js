@@ -1,0 +1,68 @@
+// Starts the view in a file without a server: written after explore.js in the same module, inside a block of its own.
+// Answers what explore.js asks of a Source from the numbers in the file; what is not in it is refused in a sentence.
+//
+// Embedded mirrors viz/components/standalone/standalone.py:
+//   {payload, grid: Coded, sampled, maps: {"layer.head": Coded}, rows: {query, ...Coded} | null, absent: string}
+//   Coded = {coding: "sqrt8" | "float16", shape: number[], data: base64, little-endian}
+/* global mount, decodeHalves, sqrt8, poolMax */
+
+const embedded = JSON.parse(document.getElementById("embedded").textContent);
+const { payload, grid, maps } = embedded;
+const bytesOf = ({ data }) => Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
+
+/** What each code stands for, by coding. */
+const meaning = {
+  sqrt8: Float32Array.from({ length: 256 }, (_, byte) => sqrt8(byte)),
+  float16: decodeHalves(Uint16Array.from({ length: 65536 }, (_, bits) => bits)),
+};
+/** A coded array as {codes, of}: number i is of[codes[i]]. */
+const open = (coded) => {
+  const bytes = bytesOf(coded);
+  return { codes: coded.coding === "sqrt8" ? bytes : new Uint16Array(bytes.buffer), of: meaning[coded.coding] };
+};
+const numbers = ({ codes, of }) => Float32Array.from(codes, (code) => of[code]);
+
+const opened = new Map();
+/** One head's whole map, (query, key), still coded; throws where the file has none. */
+function mapOf(layer, head) {
+  const name = `${layer}.${head}`;
+  if (!maps[name]) throw new Error(embedded.absent);
+  if (!opened.has(name)) opened.set(name, open(maps[name]));
+  return opened.get(name);
+}
+
+/** `count` numbers of every head's map, the i-th at place(i): a row or a column. */
+function everyHead(count, place) {
+  const { layers, heads } = payload;
+  const data = new Float32Array(layers * heads * count);
+  for (let id = 0; id < layers * heads; id++) {
+    const { codes, of } = mapOf(Math.floor(id / heads), id % heads);
+    for (let i = 0; i < count; i++) data[id * count + i] = of[codes[place(i)]];
+  }
+  return { layers, heads, count, data };
+}
+
+const queries = payload.queries.length;
+const keys = (payload.keys ?? payload.queries).length;
+const source = {
+  async grid() {
+    const [layers, heads, rows, cols] = grid.shape;
+    return { layers, heads, rows, cols, data: bytesOf(grid), sampled: embedded.sampled };
+  },
+  async rows(query) {
+    if (query === embedded.rows?.query) {
+      const [layers, heads, count] = embedded.rows.shape;
+      return { layers, heads, count, data: numbers(open(embedded.rows)) };
+    }
+    return everyHead(keys, (key) => query * keys + key);
+  },
+  async columns(key) {
+    return everyHead(queries, (query) => query * keys + key);
+  },
+  async tile({ layer, head, q0, q1, k0, k1, size }) {
+    const [rows, cols] = [Math.min(size, q1 - q0), Math.min(size, k1 - k0)];
+    const data = poolMax(numbers(mapOf(layer, head)), keys, [q0, q1], [k0, k1], rows, cols);
+    return { q0, q1, k0, k1, rows, cols, data };
+  },
+};
+mount(document.getElementById("view"), payload, source);

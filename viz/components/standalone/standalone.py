@@ -1,0 +1,117 @@
+"""The microscope as one HTML file that opens from a disk: no server, no network, the numbers inside.
+
+Which numbers: every head's map as float16 where that is small; else every map as square-root bytes (to 0.004, see
+attention.codec); else the heads one is looking at, as many others as fit, small maps of the rest, and the focus word's
+weights in all heads. The page says which.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from attention.codec import STORED, sqrt8
+from attention.mask import Array
+from attention.view import View
+from viz.export import TooLong, caption
+from viz.inline import inline, quoted
+
+HERE = Path(__file__).parent
+HALVES = 4_000_000  # bytes of maps up to which all are float16
+BYTES = 20_000_000  # bytes of maps in a file at most; base64 adds a third
+
+POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsafe-inline'; img-src data: blob:; "
+    "base-uri 'none'; form-action 'none'"
+)
+LABELS = {
+    "model": "Model",
+    "revision": "Revision",
+    "architecture": "Architecture",
+    "text": "Text",
+    "pair": "Second text",
+    "target": "Target text",
+    "tokens_read": "Tokens of the text that were read",
+    "part": "Attention",
+    "index_base": "Layers, heads and positions count from",
+    "words_merged": "Pieces merged to words",
+    "special_tokens_shown": "Special tokens shown",
+    "rows_renormalised": "Rows scaled to sum to one again",
+}
+
+
+def standalone_html(view: View, payload: Mapping[str, Any], thumbnails: Array, script: str, style: str) -> str:
+    """The file's content.
+
+    ``payload``, ``script`` and ``style`` are the microscope's own (viz/components/explore), ``thumbnails`` the
+    survey's (layer, head, row, col). Raises TooLong when not even one head's map fits.
+    """
+    selection = payload["selection"]
+    maps, inside = _maps(view, selection)
+    complete = len(maps) == view.layers * view.heads
+    focus = selection.get("focus")
+    rows = None if focus is None or complete else {"query": focus, **_coded(view.rows(focus), "float16")}
+    embedded = {
+        "payload": {**payload, "state": "ready", "message": "" if complete else inside, "base": "", "view": ""},
+        "grid": _coded(thumbnails, "sqrt8"),
+        "sampled": view.sampled(),
+        "maps": maps,
+        "rows": rows,
+        "absent": f"{inside} Open the text in Headlight to see the others.",
+    }
+    about = caption(view, base=payload["indexBase"])
+    title = f"Headlight · {view.trace.model.name}"
+    module = f"{inline(script)}\n{{\n{inline((HERE / 'standalone.js').read_text(encoding='utf-8'))}}}\n"
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<title>{html.escape(title)}</title>
+<style>{(HERE / "standalone.css").read_text(encoding="utf-8")}{style}</style></head>
+<body><h1>{html.escape(title)}</h1><main id="view"><noscript>This page draws with JavaScript.</noscript></main>
+<footer><dl>{_said(about)}</dl><p>{html.escape(inside)} Made with Headlight.</p></footer>
+<script type="application/json" id="embedded">{quoted(embedded)}</script>
+<script type="module">
+{module}</script>
+</body></html>
+"""
+
+
+def _maps(view: View, selection: Mapping[str, Any]) -> tuple[dict[str, dict[str, Any]], str]:
+    """The maps that go in, by "layer.head", and one sentence that says which."""
+    cells, heads = len(view.queries) * len(view.keys), view.layers * view.heads
+    coding = "float16" if 2 * cells * heads <= HALVES else "sqrt8"
+    room = heads if coding == "float16" else min(heads, BYTES // max(1, cells))
+    if room == 0:
+        raise TooLong(
+            f"A page of its own holds at most {BYTES:,} weights; one head's map of this text has {cells:,}. Shorten "
+            "the text, or save the trace, which Headlight opens again."
+        )
+    chosen = _nearest(view, selection)[:room]
+    maps = {f"{layer}.{head}": _coded(view.weights(layer, head), coding) for layer, head in chosen}
+    how = "to three digits" if coding == "float16" else "to within 0.004"
+    which = f"the maps of all {heads} heads" if room == heads else f"the maps of {room} of the {heads} heads"
+    near = "" if room == heads else ", those nearest to the chosen one, and small maps of the rest"
+    return maps, f"This file holds {which}{near}; weights {how}."
+
+
+def _nearest(view: View, selection: Mapping[str, Any]) -> list[tuple[int, int]]:
+    """All heads, the chosen and the pinned ones first, the rest by their distance from the chosen one's layer."""
+    first = [(selection["layer"], selection["head"]), *map(tuple, selection.get("pinned", ()))]
+    every = [(layer, head) for layer in range(view.layers) for head in range(view.heads)]
+    return sorted(every, key=lambda place: (place not in first, abs(place[0] - selection["layer"])))
+
+
+def _coded(values: Array, coding: str) -> dict[str, Any]:
+    block = np.ascontiguousarray(sqrt8(values) if coding == "sqrt8" else values, STORED[coding]).tobytes()
+    return {"coding": coding, "shape": list(values.shape), "data": base64.b64encode(block).decode()}
+
+
+def _said(about: Mapping[str, Any]) -> str:
+    words = {True: "yes", False: "no"}
+    pairs = [(LABELS[name], words[v] if isinstance(v, bool) else str(v)) for name, v in about.items() if v is not None]
+    return "".join(f'<dt>{html.escape(name)}</dt><dd dir="auto">{html.escape(value)}</dd>' for name, value in pairs)

@@ -1,0 +1,69 @@
+"""A sentence as a row of chips that can be picked: payload and mount. It is drawn by strip.js."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import isnan
+from typing import Any
+
+import streamlit as st
+
+from viz.components.script import script, stylesheet
+
+
+@dataclass(frozen=True)
+class Chip:
+    """One token or word as shown."""
+
+    text: str
+    shade: float | None = None  # 0..1 on the sequential palette; on a diverging strip -1..1
+    mark: str = ""  # "", "chosen", "target", "masked", "removed"
+    glued: bool = False  # touches the chip before it: pieces of one word
+    special: bool = False  # pale
+    title: str = ""  # shown on hover and told to screen readers
+    label: str = ""  # small text under the chip
+
+
+def payload(chips: Sequence[Chip], title: str, picks: bool, diverging: bool) -> dict[str, Any]:
+    """What strip.js draws; its typedef StripData has the same fields."""
+    return {"title": title, "picks": picks, "diverging": diverging, "chips": [_chip(chip) for chip in chips]}
+
+
+def mount(
+    chips: Sequence[Chip],
+    key: str,
+    *,
+    title: str,
+    on_pick: Callable[[], None] | None = None,
+    diverging: bool = False,
+) -> None:
+    """Draw the chips; ``on_pick`` runs when one is picked, and ``picked(key)`` then says which."""
+    data = payload(chips, title, on_pick is not None, diverging)
+    _COMPONENT(data=data, key=key, on_picked_change=on_pick or _nothing)
+
+
+def picked(key: str) -> int | None:
+    """Inside ``on_pick``: the index of the chip that was picked."""
+    index = st.session_state.get(key, {}).get("picked")
+    return index if type(index) is int and index >= 0 else None
+
+
+def _nothing() -> None:
+    return None
+
+
+def _chip(chip: Chip) -> dict[str, Any]:
+    """Only what differs from a plain chip: a long text has thousands."""
+    values = {name: getattr(chip, name) for name in ("mark", "glued", "special", "title", "label")}
+    told = {name: value for name, value in values.items() if value}
+    shade = {} if chip.shade is None or isnan(chip.shade) else {"shade": round(float(chip.shade), 4)}
+    return {"text": chip.text, **shade, **told}
+
+
+_COMPONENT = st.components.v2.component(
+    "headlight_strip",
+    html='<div id="strip"></div>',
+    js=script("strip/strip"),
+    css=stylesheet("shared/look", "strip/strip"),
+)

@@ -1,0 +1,94 @@
+"""A tree of tokens: the ways that a text was written or might have been. Payload and mount; it is drawn by tree.js."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from types import MappingProxyType
+from typing import Any
+
+import streamlit as st
+
+from viz.components.script import script, stylesheet
+
+NAMES = MappingProxyType({"kept": "kept", "ended": "ended", "dropped": "dropped", "other": "tried"})
+
+
+@dataclass(frozen=True)
+class Node:
+    """One token of the tree."""
+
+    id: str
+    parent: str | None  # None for the root
+    text: str
+    value: float | None = None  # shown beside the text: a probability, a score
+    kind: str = "other"  # "kept", "ended", "dropped" or "other": its shape, line and colour
+    note: str = ""  # told on hover, on focus and to screen readers
+
+
+def payload(
+    nodes: Sequence[Node], title: str, current: str | None, picks: bool, unit: str, names: Mapping[str, str]
+) -> dict[str, Any]:
+    """What tree.js draws; its typedef TreeData has the same fields. A node names its parent by its place.
+
+    Raises ValueError unless there is one root, first, every parent stands before its children and no id twice.
+    """
+    places: dict[str, int] = {}
+    plain = []
+    for node in nodes:
+        if node.id in places:
+            raise ValueError(f"Two nodes of the tree are called {node.id!r}; each needs an id of its own.")
+        if node.kind not in NAMES:
+            raise ValueError(f"A node is of kind {node.kind!r}; there are {', '.join(NAMES)}.")
+        if (node.parent is None) != (not places):
+            raise ValueError(f"Node {node.id!r} has parent {node.parent!r}; the first node is the root, the only one.")
+        if node.parent is not None and node.parent not in places:
+            raise ValueError(f"Node {node.id!r} stands before its parent {node.parent!r}; parents come first.")
+        plain.append(_node(node, -1 if node.parent is None else places[node.parent]))
+        places[node.id] = len(places)
+    if not plain:
+        raise ValueError("A tree has at least its root; no node was given.")
+    told = {kind: names.get(kind, name) for kind, name in NAMES.items()}
+    return {"title": title, "picks": picks, "unit": unit, "names": told, "current": current, "nodes": plain}
+
+
+def mount(
+    nodes: Sequence[Node],
+    key: str,
+    *,
+    title: str,
+    current: str | None = None,
+    on_pick: Callable[[], None] | None = None,
+    unit: str = "",
+    names: Mapping[str, str] = NAMES,
+) -> None:
+    """Draw the tree from left to right, children in their order, the way to ``current`` in bold.
+
+    ``on_pick`` runs when a node is picked, and ``picked(key)`` then says which. ``unit`` says what the values are,
+    ``names`` what the kinds mean here. Raises ValueError for nodes that are no tree.
+    """
+    data = payload(nodes, title, current, on_pick is not None, unit, names)
+    _COMPONENT(data=data, key=key, on_picked_change=on_pick or _nothing)
+
+
+def picked(key: str) -> str | None:
+    """Inside ``on_pick``: the id of the node that was picked."""
+    node = st.session_state.get(key, {}).get("picked")
+    return node if isinstance(node, str) else None
+
+
+def _nothing() -> None:
+    return None
+
+
+def _node(node: Node, parent: int) -> dict[str, Any]:
+    """Only what differs from a plain one: a long search has thousands."""
+    value = {} if node.value is None or not isfinite(node.value) else {"value": float(node.value)}
+    note = {"note": node.note} if node.note else {}
+    return {"id": node.id, "parent": parent, "text": node.text, "kind": node.kind, **value, **note}
+
+
+_COMPONENT = st.components.v2.component(
+    "headlight_tree", html='<div id="tree"></div>', js=script("tree/tree"), css=stylesheet("shared/look", "tree/tree")
+)

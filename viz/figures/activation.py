@@ -1,0 +1,33 @@
+"""A model's own activation function beside the ReLU of the original Transformer."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+from attention.mask import Array
+from viz.figures.labels import plain
+from viz.figures.theme import Theme, empty
+
+
+def activation(inputs: Array, outputs: Array, name: str, theme: Theme) -> go.Figure:
+    """What the function makes of each number, (point,): the model's as a line, ReLU as dots on a line of their own."""
+    figure = empty(theme, "Which function stands between the two matrices?", "What goes in", "What comes out")
+    if name != "ReLU":
+        figure.add_scatter(
+            name="ReLU (arXiv:1706.03762)",
+            x=inputs,
+            y=np.maximum(inputs, 0),
+            mode="lines",
+            line={"color": theme.accent, "width": 2, "dash": "dot"},
+            hovertemplate="%{x:.2f} → %{y:.3f}",
+        )
+    figure.add_scatter(
+        name=plain(f"this model: {name}" if name else "this model"),
+        x=inputs,
+        y=outputs,
+        mode="lines",
+        line={"color": theme.heads, "width": 3},
+        hovertemplate="%{x:.2f} → %{y:.3f}",
+    )
+    return figure.update_layout(height=320).update_yaxes(rangemode="normal")

@@ -1,0 +1,60 @@
+"""The likeliest few as bars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+
+from viz.figures.labels import cut, plain
+from viz.figures.theme import Theme, empty
+
+REST = "all others"
+
+
+def bars(
+    labels: Sequence[str],
+    values: Sequence[float],
+    theme: Theme,
+    title: str,
+    unit: str = "probability",
+    *,
+    other: float | None = None,
+    marked: Sequence[int] = (),
+) -> go.Figure:
+    """Horizontal bars, the first on top; ``marked`` ones in the accent colour, ``other`` the pale rest below.
+
+    ``labels`` are text, not markup, and may repeat; ``values`` are in ``unit``.
+    """
+    names = [*labels, *([] if other is None else [REST])]
+    numbers = [*values, *([] if other is None else [other])]
+    colours = [theme.accent if index in marked else theme.heads for index in range(len(labels))]
+    figure = empty(theme, title, unit, "")
+    figure.add_bar(
+        orientation="h",
+        x=numbers,
+        y=list(range(len(names))),
+        marker={"color": [*colours, *([] if other is None else [theme.grid])]},
+        text=[_short(value) for value in numbers],
+        textposition="outside",
+        cliponaxis=False,
+        customdata=[plain(name) for name in names],
+        hovertemplate="%{customdata}: %{x:.4g}<extra></extra>",
+    )
+    ticks = [plain(cut(name)) for name in names]
+    figure.update_yaxes(
+        tickvals=list(range(len(names))),
+        ticktext=ticks,
+        autorange="reversed",
+        rangemode="normal",
+        fixedrange=True,
+        showgrid=False,
+    )
+    figure.update_xaxes(range=[0, 1.12 * max([*numbers, 0]) or 1], fixedrange=True)
+    figure.update_layout(height=110 + 26 * len(names), bargap=0.25, showlegend=False)
+    return figure
+
+
+def _short(value: float) -> str:
+    """Two decimals; a small number keeps one digit rather than become 0.00."""
+    return f"{value:.2f}" if value == 0 or abs(value) >= 0.005 else f"{value:.1g}"

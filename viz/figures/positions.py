@@ -1,0 +1,86 @@
+"""Position vectors as figures: chosen dimensions over positions, dot products by distance, neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from attention.positions import ByDistance, Numbers
+from viz.figures.palette import several
+from viz.figures.theme import Theme, empty
+
+HEIGHT = 330
+
+
+def curves(vectors: Numbers, dimensions: Sequence[int], theme: Theme, title: str) -> go.Figure:
+    """One line for each chosen dimension: its number at every position. ``vectors`` is (position, dimension).
+
+    At most eight dimensions have colours of their own; more repeat them.
+    """
+    figure = empty(theme, title, "Position", "Number in the vector")
+    colours = several(theme)
+    for at, dimension in enumerate(dimensions):
+        figure.add_scatter(
+            name=f"dimension {dimension}",
+            x=np.arange(len(vectors)),
+            y=np.asarray(vectors[:, dimension], np.float32),
+            mode="lines",
+            line={"color": colours[at % len(colours)], "width": 2},
+            hovertemplate="position %{x}: %{y:.3f}",
+        )
+    return _plain(figure)
+
+
+def products(found: ByDistance, theme: Theme, title: str) -> go.Figure:
+    """Dot product of two positions' vectors over their distance: the mean as a line, all pairs within the band."""
+    figure = empty(theme, title, "Distance (positions)", "Dot product")
+    distances = np.arange(len(found.mean))
+    bound = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
+    figure.add_scatter(x=distances, y=np.asarray(found.lowest, np.float32), showlegend=False, **bound)
+    figure.add_scatter(
+        name="from lowest to highest pair",
+        x=distances,
+        y=np.asarray(found.highest, np.float32),
+        fill="tonexty",
+        fillcolor=_pale(theme.heads),
+        **bound,
+    )
+    figure.add_scatter(
+        name="mean of all pairs",
+        x=distances,
+        y=np.asarray(found.mean, np.float32),
+        customdata=np.stack([found.lowest, found.highest], axis=1).astype(np.float32),
+        mode="lines",
+        line={"color": theme.heads, "width": 2},
+        hovertemplate="%{x} apart: %{y:.2f}, from %{customdata[0]:.2f} to %{customdata[1]:.2f}<extra></extra>",
+    )
+    # A vector with itself (distance 0) may be far larger than any two: the picture is made for the pairs.
+    low, high = float(found.lowest.min()), float(max(found.mean.max(), found.highest[1:].max(initial=0)))
+    room = 0.05 * (high - low) or 1.0
+    return _plain(figure).update_yaxes(range=[low - room, high + room])
+
+
+def similarity(cosines: Numbers, theme: Theme, title: str) -> go.Figure:
+    """Cosine of each position's vector and the next one's; ``cosines`` is (position - 1,)."""
+    figure = empty(theme, title, "Position", "Cosine with the next position")
+    figure.add_scatter(
+        x=np.arange(len(cosines)),
+        y=np.asarray(cosines, np.float32),
+        mode="lines",
+        line={"color": theme.heads, "width": 2},
+        hovertemplate="positions %{x} and the next: %{y:.3f}<extra></extra>",
+        showlegend=False,
+    )
+    figure = _plain(figure)
+    return figure.update_yaxes(range=[min(0.0, float(cosines.min(initial=0))) - 0.05, 1.05])
+
+
+def _plain(figure: go.Figure) -> go.Figure:
+    return figure.update_layout(height=HEIGHT).update_yaxes(rangemode="normal")
+
+
+def _pale(colour: str) -> str:
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgba({red},{green},{blue},0.25)"

@@ -1,0 +1,91 @@
+"""What distance does to a score: rotary positions, a bias for each head, T5's buckets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from attention.mask import Array
+from attention.positions import Counts, Numbers
+from viz.figures.labels import plain
+from viz.figures.palette import several
+from viz.figures.theme import Theme, empty
+
+HEIGHT = 360
+
+
+@dataclass(frozen=True, eq=False)
+class Turning:
+    """One set of rotary angles, over distances."""
+
+    name: str  # "" where there is one set only
+    score: Numbers  # (distance,)
+    bound: Numbers  # (distance,)
+
+
+def rotary(turnings: Sequence[Turning], theme: Theme, title: str) -> go.Figure:
+    """For each set of angles: a full line for a key equal to the query, a dotted one for the paper's bound."""
+    figure = empty(theme, title, "Distance (tokens)", "Share of the value at distance 0")
+    for turning, colour in zip(turnings, several(theme), strict=False):
+        distances = np.arange(len(turning.score))
+        more = f" ({plain(turning.name)})" if turning.name else ""
+        for name, values, dash in (
+            ("score of an equal key", turning.score, "solid"),
+            ("the paper's bound", turning.bound, "dot"),
+        ):
+            figure.add_scatter(
+                name=name + more,
+                x=distances,
+                y=np.asarray(values, np.float32),
+                mode="lines",
+                line={"color": colour, "width": 2, "dash": dash},
+                hovertemplate="%{x} apart: %{y:.3f}",
+            )
+    return _plain(figure)
+
+
+def by_head(
+    offsets: Counts, values: Array | Numbers, head: int, theme: Theme, title: str, *, base: int = 0
+) -> go.Figure:
+    """What is added to a score at each offset (key minus query), a line for each head, the chosen one on top.
+
+    ``values`` is (head, offset); ``head`` counts from 0, labels from ``base``.
+    """
+    figure = empty(theme, title, "Key minus query (tokens)", "Added to the score")
+    others = [at for at in range(len(values)) if at != head]
+    for at in (*others, head):
+        chosen = at == head
+        figure.add_scatter(
+            name=f"head {at + base}",
+            x=offsets,
+            y=np.asarray(values[at], np.float32),
+            mode="lines",
+            line={"color": theme.accent if chosen else theme.heads, "width": 3 if chosen else 1},
+            opacity=1 if chosen else 0.55,
+            hovertemplate=f"head {at + base}, %{{x:+d}}: %{{y:.3f}}<extra></extra>",
+            showlegend=chosen or at == others[0],
+        )
+        if not chosen and at == others[0]:
+            figure.data[-1].name = "the other heads"
+    return _plain(figure)
+
+
+def buckets(offsets: Counts, found: Counts, theme: Theme, title: str) -> go.Figure:
+    """Which of the learned numbers each offset gets: one step a bucket."""
+    figure = empty(theme, title, "Key minus query (tokens)", "Bucket")
+    figure.add_scatter(
+        x=offsets,
+        y=found,
+        mode="lines",
+        line={"color": theme.heads, "width": 2, "shape": "hvh"},
+        hovertemplate="%{x:+d}: bucket %{y}<extra></extra>",
+        showlegend=False,
+    )
+    return _plain(figure)
+
+
+def _plain(figure: go.Figure) -> go.Figure:
+    return figure.update_layout(height=HEIGHT).update_yaxes(rangemode="normal")

@@ -1,0 +1,24 @@
+"""How far one set stands out among random ones."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+
+from attention.mask import Array
+from viz.figures.theme import Theme, empty
+
+
+def random_sets(changes: Array, chosen: float, theme: Theme, unit: str) -> go.Figure:
+    """A histogram of the random sets' changes (set,), and the chosen set's as a line."""
+    figure = empty(theme, "Is it more than chance would do?", unit, "Random sets")
+    figure.add_histogram(
+        name="random sets",
+        x=changes,
+        nbinsx=30,
+        marker={"color": theme.heads},
+        hovertemplate="%{x}: %{y} sets<extra></extra>",
+    )
+    line = {"color": theme.accent, "width": 3}
+    figure.add_vline(x=chosen, line=line, showlegend=True, name="the chosen set")
+    figure.update_layout(height=320, margin={"b": 80}, bargap=0.05)
+    return figure

@@ -1,0 +1,59 @@
+"""One number while heads are removed one after the other: in a chosen order, and in random orders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from attention.mask import Array
+from viz.figures.labels import plain
+from viz.figures.theme import Theme, empty
+
+
+def removal_curve(values: Array, names: Sequence[str], random: Array, theme: Theme, title: str, unit: str) -> go.Figure:
+    """``values`` (step,) with nothing removed first; ``names`` (step - 1,) says which head each step removed.
+
+    ``random`` is (order, step): the mean is a line, the span from least to most a band.
+    """
+    figure = empty(theme, title, "Heads removed", unit)
+    if random.size:
+        steps = np.arange(random.shape[1])
+        low, high = random.min(axis=0), random.max(axis=0)
+        figure.add_scatter(
+            name=f"random orders, least to most of {len(random)}",
+            x=[*steps, *steps[::-1]],
+            y=[*high, *low[::-1]],
+            fill="toself",
+            mode="none",
+            fillcolor=_pale(theme.heads),
+            hoverinfo="skip",
+        )
+        figure.add_scatter(
+            name="random orders, mean",
+            x=steps,
+            y=random.mean(axis=0),
+            mode="lines",
+            line={"color": theme.heads, "width": 2, "dash": "dash"},
+            hovertemplate="%{x} heads removed at random: %{y:.3f} on average<extra></extra>",
+        )
+    figure.add_scatter(
+        name="one head chosen at each step",
+        x=np.arange(len(values)),
+        y=values,
+        customdata=["nothing", *(plain(name) for name in names)],
+        mode="lines+markers",
+        line={"color": theme.accent, "width": 2},
+        marker={"size": 5},
+        hovertemplate="%{x} removed, last %{customdata}: %{y:.3f}<extra></extra>",
+    )
+    figure.update_yaxes(rangemode="normal")
+    figure.update_layout(height=420, margin={"b": 96})
+    return figure
+
+
+def _pale(colour: str) -> str:
+    """The colour, mostly seen through."""
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgba({red},{green},{blue},0.18)"

@@ -1,0 +1,53 @@
+"""What all plotly figures share: colours for light and dark pages, and an empty figure with named axes.
+
+Hues are Okabe and Ito's, told apart by colour-blind readers (https://jfly.uni-koeln.de/color/).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from viz.figures.labels import plain
+
+
+@dataclass(frozen=True)
+class Theme:
+    """Colours of one page theme, as CSS colours."""
+
+    text: str
+    grid: str
+    heads: str  # the many
+    accent: str  # the selected one
+    line: str  # means and references
+
+
+LIGHT = Theme(text="#31333f", grid="#e6e6ea", heads="#0072b2", accent="#d55e00", line="#31333f")
+DARK = Theme(text="#e8e8ec", grid="#33353f", heads="#56b4e9", accent="#e69f00", line="#e8e8ec")
+
+
+def empty(theme: Theme, title: str, x: str, y: str) -> go.Figure:
+    """A figure without data: title, axis names, transparent ground, legend below. ``title`` is text, not markup."""
+    axis = {"gridcolor": theme.grid, "zeroline": False, "linecolor": theme.grid, "automargin": True}
+    return go.Figure(
+        layout={
+            "template": None,
+            "title": {"text": plain(title), "x": 0, "xanchor": "left", "font": {"size": 15}},
+            "xaxis": {**axis, "title": {"text": x, "font": {"size": 13}}},
+            "yaxis": {**axis, "title": {"text": y, "font": {"size": 13}}, "rangemode": "tozero"},
+            "font": {"color": theme.text, "size": 13},
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "margin": {"l": 8, "r": 8, "t": 48, "b": 8},
+            # Below everything: above, a narrow page breaks it into lines that cover the title.
+            "legend": {"orientation": "h", "x": 0, "xref": "container", "y": 0, "yref": "container"},
+            "hoverlabel": {"namelength": -1},
+        }
+    )
+
+
+def reference(figure: go.Figure, theme: Theme, value: float, text: str) -> None:
+    """A dotted line across at ``value``, named in the legend so that its name covers no data."""
+    line = {"dash": "dot", "color": theme.line, "width": 1.5}
+    figure.add_hline(y=value, line=line, showlegend=True, name=plain(text))

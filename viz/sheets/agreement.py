@@ -1,0 +1,38 @@
+"""Several ways of telling which words matter, as two matrices: by word, and how well the ways agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attention.mask import Array
+from viz.components.matrices.matrices import Sheet
+
+
+def sheets(
+    names: Sequence[str], words: Sequence[str], shares: Array, agreement: Array, marked: Sequence[int] = ()
+) -> list[Sheet]:
+    """``shares`` is (way, word), rows summing to one; ``agreement`` (way, way), rank correlations from -1 to 1.
+
+    ``marked`` ways are framed in the second.
+    """
+    return [
+        Sheet(
+            "Which words matter, by each way",
+            shares,
+            tuple(names),
+            tuple(words),
+            "Each row is scaled to sum to one, so rows compare in their pattern, not in their size.",
+            "sequential",
+        ),
+        Sheet(
+            "How well the ways agree",
+            agreement,
+            tuple(names),
+            tuple(names),
+            "Spearman's rank correlation over the words: 1 the same order, 0 none in common, -1 the reverse.",
+            "diverging",
+            1.0,
+            tuple(marked),
+            tuple(marked),
+        ),
+    ]
