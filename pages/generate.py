@@ -3,7 +3,7 @@
 import streamlit as st
 
 from inference import Refusal
-from inference.catalogue.heads import CAUSAL
+from inference.heads import CAUSAL
 from ui.input.composing import compose
 from ui.input.picking import control
 from ui.pages.generate.history import remember, tree

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from inference import Refusal
-from inference.catalogue.heads import MASKED
+from inference.heads import MASKED
 from inference.questions.surprise import Surprise
 from ui.input.composing import compose
 from ui.input.picking import control

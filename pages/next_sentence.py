@@ -3,7 +3,7 @@
 import streamlit as st
 
 from inference import Refusal
-from inference.catalogue.heads import NEXT_SENTENCE
+from inference.heads import NEXT_SENTENCE
 from ui.input.composing import compose
 from ui.pages.next_sentence.judgement import Options, judgement, pair_of
 from ui.pages.next_sentence.looking_across import looking_across

@@ -4,7 +4,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from inference import Refusal
-from inference.catalogue.heads import WRITES
+from inference.heads import WRITES
 from ui.input.composing import compose
 from ui.pages.translate.beams import beam_tree
 from ui.pages.translate.heads import cross_head, keep_head, pick_head

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from inference import Refusal
-from inference.catalogue.heads import CAUSAL, KINDS, MASKED, NEXT_SENTENCE, WHAT, WRITES
 from inference.catalogue.listing import ModelCard
+from inference.heads import CAUSAL, KINDS, MASKED, NEXT_SENTENCE, WHAT, WRITES
 from inference.questions.question import PredictRequest
 from ui.input.models import kind_of, seen_kind
 from ui.input.picking import control

@@ -13,7 +13,9 @@ import torch
 from inference import LocalBackend, TraceRequest
 from inference.errors import Refusal
 from inference.files.checkpoint import inspect
-from inference.load.loading import Loaded, Source, load
+from inference.files.sources import Source
+from inference.load.loading import load
+from inference.loaded import Loaded
 from inference.settings import Settings
 from tests.support.tinymodels import save
 

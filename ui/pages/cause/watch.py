@@ -13,7 +13,7 @@ from attention.cause import Set, log_odds, similarity
 from attention.edits import anywhere
 from attention.mask import Array
 from inference import Refusal, TraceRequest
-from inference.catalogue.heads import BARE, CAUSAL, MASKED, NEXT_SENTENCE
+from inference.heads import BARE, CAUSAL, MASKED, NEXT_SENTENCE
 from inference.questions.effects import (
     AnyEffects,
     BlankEffects,

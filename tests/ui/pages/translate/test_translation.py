@@ -13,9 +13,9 @@ from attention.alignment import Alignment, ReadAt
 from attention.edits import Ablate, Cut, Hide
 from attention.tokens import TokenRow
 from attention.view import Cell
-from inference.catalogue.heads import CAUSAL, MASKED, WRITES
 from inference.catalogue.listing import ModelCard
 from inference.catalogue.published import Measured, Published
+from inference.heads import CAUSAL, MASKED, WRITES
 from inference.questions.decoding import Beam, BeamStep, Branch
 from tests.support.browser import ROOT
 from ui.pages.translate import beams
