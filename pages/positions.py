@@ -45,7 +45,7 @@ def draw(choice: Choice, trace: Trace, options: Options) -> None:
         show(refusal)
         return
     say(what_it_holds(held), role="status")
-    pick_view(options)
+    pick_view()
     if options.show == "test":
         order_test(choice, trace, options)
     elif options.show == "vectors":

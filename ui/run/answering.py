@@ -14,8 +14,8 @@ from inference.catalogue.listing import ModelCard
 from inference.questions.question import PredictRequest
 from ui.input.models import kind_of, seen_kind
 from ui.input.picking import control
-from ui.run.downloading import offer
-from ui.run.refusals import say, show
+from ui.run.downloading import offer_or_show
+from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.state.choice import Choice
 from ui.state.options import own
@@ -98,10 +98,7 @@ def refused(refusal: Refusal, who: Answerer, choice: Choice) -> None:
     """What a refusal means on the page: a download, another model, or its sentence."""
     if refusal.way_out == "head":
         _told(who, choice)
-    if refusal.way_out == "download":
-        offer(choice, refusal.details["offer"])
-        return
-    show(refusal)
+    offer_or_show(refusal, choice)
     if refusal.way_out == "head":
         for name in _on_the_hub(refusal.details["models"])[:2]:
             changes = {**NEW_MODEL, "model": name, "revision": ""}

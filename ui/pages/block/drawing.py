@@ -30,7 +30,7 @@ from inference.questions.anatomy import (
 from ui.pages.block.plan import activation, amount, towers
 from ui.pages.block.texts import told
 from ui.run.refusals import say
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.show.saving import save
 from ui.state.options import choose_own
 from viz.components.block import block
@@ -197,7 +197,7 @@ def parameters(build: Build) -> None:
     unit, by = ("million parameters", 1e6) if million else ("thousand parameters", 1e3)
     labels = [_place(part, short=True) + SHORT.get(part.name, part.name) for part in build.parts]
     figure = bars(labels, [part.count / by for part in build.parts], theme(), "Parameters by part", unit)
-    st.plotly_chart(figure, theme=None, config=CONFIG, key="parameters")
+    draw_chart(figure, "parameters")
     st.caption(
         "A bar is one kind of part, all layers together, biases included; × stands for cross-attention. Tensors that "
         "are used twice count once."
@@ -246,6 +246,6 @@ def activations(build: Build) -> None:
         "status",
     )
     figure = activation_figure(found.inputs, found.outputs, found.name, theme())
-    st.plotly_chart(figure, theme=None, config=CONFIG, key="activation")
+    draw_chart(figure, "activation")
     dots = "" if relu else "; dots are ReLU, for comparison"
     st.caption(f"The line is what the model's own module gives for each number{dots}.")

@@ -12,7 +12,7 @@ from inference.questions.sentence import ORDER, Judged, NextSentence
 from inference.text.accepted import check_text
 from ui.run.answering import Answerer, ask
 from ui.run.refusals import say
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.saving import save
 from ui.state.choice import Choice
@@ -55,11 +55,11 @@ def judgement(choice: Choice, who: Answerer, texts: tuple[str, str]) -> None:
     asked = NextSentence(model=who.model, revision=who.revision, text=first, pair=second, cut=choice.cut)
     doing = "Judging the two texts in both orders"
     found = (ask(asked, doing), ask(replace(asked, text=second, pair=first), doing))
-    say(truth(who, texts, found), role="status")
+    say(summary(who, texts, found), role="status")
     chances = [one.probability for one in found]
     figure = bars(["A, then B", "B, then A"], chances, theme(), title(found[0]), marked=(0,))
     figure.update_xaxes(range=[0, 1.12])
-    st.plotly_chart(figure, theme=None, config=CONFIG, key="judged_bars")
+    draw_chart(figure, "judged_bars")
     st.caption(f"A is the first text, B the second. {meaning(found[0])}")
     rows = [(*order, one.probability, *one.scores) for order, one in zip((texts, texts[::-1]), found, strict=True)]
     columns = ("first", "second", "probability", "score yes", "score no")
@@ -85,7 +85,7 @@ def meaning(judged: Judged) -> str:
     )
 
 
-def truth(who: Answerer, texts: tuple[str, str], found: tuple[Judged, Judged]) -> str:
+def summary(who: Answerer, texts: tuple[str, str], found: tuple[Judged, Judged]) -> str:
     """One true sentence about both orders."""
     what = "that this is their order" if found[0].judges == ORDER else f"that “{_short(texts[1])}” follows"
     one, other = found[0].probability, found[1].probability

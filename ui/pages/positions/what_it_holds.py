@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import streamlit as st
 
 from inference.questions.positions import Positions, Rotary, Table
+from ui.input.picking import control
 from ui.run.refusals import say
-from ui.state.options import choose_own, nothing
+from ui.state.options import nothing
 
 SHOWS = {
     "test": "Order test",
@@ -38,22 +39,10 @@ class Options:
     curves: str = ""  # dimensions drawn as curves, "0-1-20"
 
 
-def pick_view(options: Options) -> None:
+def pick_view() -> None:
     """Which of the page's figures is shown."""
-    pick("show", options, st.segmented_control, "What to look at", list(SHOWS), format_func=SHOWS.get, required=True,
+    control(Options, "show", st.segmented_control, "What to look at", list(SHOWS), format_func=SHOWS.get, required=True,
          help="Four ways to see how a model tells word order")  # fmt: skip
-
-
-def pick(name: str, options: Options, widget: Any, label: str, *given: Any, **more: Any) -> None:
-    """One control for one option: it shows what is chosen, and what is chosen in it goes into the address."""
-    key = f"positions_{name}"
-    value = more.pop("shown", getattr(options, name))
-    st.session_state[key] = value
-
-    def keep() -> None:
-        choose_own(Options, **{name: st.session_state[key]})
-
-    widget(label, *given, key=key, on_change=keep, **more)
 
 
 def what_it_holds(held: Positions) -> str:

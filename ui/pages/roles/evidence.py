@@ -14,12 +14,12 @@ from attention.trace import Trace
 from inference import Refusal, TraceRequest
 from ui.input.head_picking import keep_head
 from ui.input.picking import control
-from ui.run.downloading import offer
+from ui.run.downloading import offer_or_show
 from ui.run.ready_sets import ready
-from ui.run.refusals import say, show
+from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.run.stoppable import stoppable
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.saving import save
 from ui.state.choice import Choice
@@ -95,10 +95,7 @@ def from_sentences(choice: Choice) -> Known | None:
                 requests = [TraceRequest(choice.model, text, revision=choice.revision or None) for text in some]
                 done[at] = _together([from_trace(trace, choice) for trace in backend().traces(requests)])
     except Refusal as refusal:
-        if refusal.way_out == "download":
-            offer(choice, refusal.details["offer"])
-        else:
-            show(refusal)
+        offer_or_show(refusal, choice)
         return None
     return _together(list(done.values())) if done else None
 
@@ -121,7 +118,7 @@ def draw_map(
     known: Known, choice: Choice, options: Roles, roles: list[list[list[str]]], found: list[list[str]]
 ) -> None:
     """The sentence, the map, and what its signs mean. ``found`` names each head's relation, "" for none."""
-    say(truth(known, roles, options, choice.count), role="status")
+    say(summary(known, roles, options, choice.count), role="status")
     for sentence in sinks(known, roles):
         say(sentence, role="status")
     strengths = {role: known.evidence.strength(role) for role in ROLES}
@@ -132,7 +129,7 @@ def draw_map(
     first = [[some[0] if some else "" for some in row] for row in roles]
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
     figure = role_map(shares, first, found, theme(), "What each head is for", selected=chosen, base=choice.count)
-    st.plotly_chart(figure, theme=None, config=CONFIG, key=MAP, on_select=lambda: keep_head(MAP))
+    draw_chart(figure, MAP, on_click=keep_head)
     signs = ", ".join(f"{SIGNS[role]} {WORDS[role]}" for role in ROLES)
     relation = ""
     if any(any(row) for row in found):
@@ -147,7 +144,7 @@ def draw_map(
     )
 
 
-def truth(known: Known, roles: list[list[list[str]]], options: Roles, base: int) -> str:
+def summary(known: Known, roles: list[list[list[str]]], options: Roles, base: int) -> str:
     """How many heads have a role, and the clearest of each."""
     layers, heads = known.shape
     counts: list[str] = []

@@ -14,7 +14,7 @@ from attention.record import Record
 from attention.what_if import changed, spreads
 from ui.pages.step_by_step.weight_picker import Spot, chips
 from ui.run.refusals import say
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.state.options import choose_own, own
 from viz.components.strip import strip
 from viz.figures.what_if import what_if as figure
@@ -56,7 +56,7 @@ def what_if(spot: Spot, factor: float) -> None:
         strip.mount(_chips(spot, weights), f"what_if_{name}", title=f"{title}: {_bits(weights):.2f} bits")
     rows = np.unique(np.linspace(0, record.queries - 1, min(record.queries, SAMPLE)).astype(int))
     drawn = figure(spreads(record, rows), spreads(other, rows), theme(), head=spot.head, base=spot.base)
-    st.plotly_chart(drawn, theme=None, config=CONFIG, key="what_if_heads")
+    draw_chart(drawn, "what_if_heads")
     counted = "all tokens" if len(rows) == record.queries else f"{len(rows)} of the tokens, evenly spaced"
     st.caption(
         f"Each head's mean over {counted}: 0 bits is one key, more is wider; the larger marks are the chosen head's. "

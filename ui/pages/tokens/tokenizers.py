@@ -12,7 +12,7 @@ from inference import Refusal
 from inference.questions.tokens import Steps, TokenSteps
 from inference.text.accepted import check_text
 from ui.input.picking import control
-from ui.pages.tokens.rows import compared, left_out, table, top, truth, way_of
+from ui.pages.tokens.rows import compared, left_out, summary, table, top, way_of
 from ui.pages.tokens.walk import first_pick, walk, word_at
 from ui.run.refusals import say
 from ui.run.shelf import backend
@@ -109,7 +109,7 @@ def draw(choice: Choice, steps: list[Steps], models: list[tuple[str, str | None]
     """The picture, the cutting of one word, and the tables."""
     texts = [check_text(choice.text), *([check_text(choice.pair, "second text")] if choice.pair else [])]
     for one in steps:
-        say(truth(one, texts), role="status")
+        say(summary(one, texts), role="status")
         if one.why:
             say(one.why, role="status")
         if len(texts) > 1 and not any(token.side for token in one.tokens):

@@ -23,7 +23,7 @@ def beam_tree(translation: Translation) -> None:
     """The tree, one sentence about it, and the finished ways as a table. Raises Refusal."""
     options = own(Translate)
     search = translation.search or beams(translation.asked, width_of(options))
-    say(truth(translation, search), "status")
+    say(summary(translation, search), "status")
     nodes = nodes_of(search, options.dropped)
     if len(nodes) > MOST_NODES:
         say(f"The first {MOST_NODES} of {len(nodes)} nodes are drawn.", "status")
@@ -70,7 +70,7 @@ def nodes_of(search: Search, dropped: bool) -> list[Node]:
     return nodes
 
 
-def truth(translation: Translation, search: Search) -> str:
+def summary(translation: Translation, search: Search) -> str:
     """Whether searching found another translation than the one shown above, and how likely that one is."""
     looked = sum(len(step.branches) for step in search.steps)
     best = search.best.text

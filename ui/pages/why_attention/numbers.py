@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from attention.complexity import TABLE, LayerType, Setting
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.show.saving import save
 from ui.state.options import choose_own
 from viz.figures.complexity import growth
@@ -74,7 +74,7 @@ def _chosen(name: str, key: str, usual: int | None) -> None:
     choose_own(Options, **{name: None if value == usual else value})
 
 
-def truth(numbers: Numbers) -> str:
+def summary(numbers: Numbers) -> str:
     """Who costs less at n, and from which n on it is the other way round."""
     setting, n = numbers.setting, np.array([float(numbers.n)])
     attention, recurrent = (float(row.cost_at(n, setting)[0]) for row in TABLE[:2])
@@ -115,7 +115,7 @@ def figures(numbers: Numbers) -> None:
     for column, (name, (title, unit, values)) in zip(st.columns(3), drawn.items(), strict=True):
         curves = [(row.name, one) for row, one in zip(TABLE, values, strict=True)]
         figure = growth(n, curves, theme(), title, unit, numbers.n)
-        column.plotly_chart(figure, theme=None, config=CONFIG, key=f"why_{name}_figure")
+        draw_chart(figure, f"why_{name}_figure", place=column)
     st.caption(
         "Both axes are logarithmic: a straight line of slope 1 grows with n, of slope 2 with n². Each curve is the "
         "term inside O(·) of [arXiv:1706.03762](https://arxiv.org/abs/1706.03762), table 1, with nothing in "
