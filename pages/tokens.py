@@ -5,7 +5,8 @@ import streamlit as st
 from inference import Refusal
 from ui.input.composing import compose
 from ui.input.models import kind_of, saw
-from ui.pages.tokens.tokenizers import RARE, Tokens, ask, draw, pick_beside
+from ui.pages.tokens.options import Tokens
+from ui.pages.tokens.tokenizers import RARE, ask, draw, pick_beside
 from ui.run.downloading import offer_or_show
 from ui.run.refusals import say, say_notes
 from ui.state.choice import Choice

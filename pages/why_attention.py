@@ -7,7 +7,8 @@ from inference import Refusal
 from inference.questions.anatomy import Anatomy
 from ui.input.composing import compose
 from ui.input.models import kind_of
-from ui.pages.why_attention.numbers import Options, controls, figures, summary, table
+from ui.pages.why_attention.numbers import controls, figures, summary, table
+from ui.pages.why_attention.options import Options
 from ui.run.reading import read
 from ui.run.refusals import say, show
 from ui.run.shelf import backend

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 import pandas as pd
 import streamlit as st
@@ -27,6 +25,7 @@ from inference.questions.anatomy import (
     Stack,
     crossing,
 )
+from ui.pages.block.options import FOLDS, Options
 from ui.pages.block.plan import activation, amount, towers
 from ui.pages.block.texts import told
 from ui.run.refusals import say
@@ -60,22 +59,6 @@ SHORT = {
     crossing(OUT): "× W_O",
     OUTER_NORMS: "outer norms",
 }
-FOLDS = {
-    "parameters": "Where are the parameters?",
-    "kinds": "Encoder, decoder, or both?",
-    "activation": "Which activation?",
-    "cost": "What does n² cost?",
-}
-
-
-@dataclass(frozen=True)
-class Options:
-    """What this page lets its reader choose: the part that is explained, "" for the attention; what is unfolded."""
-
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"fold": ("", *FOLDS)}
-
-    piece: str = ""
-    fold: str = ""
 
 
 def folded(options: Options) -> Iterator[tuple[str, DeltaGenerator]]:

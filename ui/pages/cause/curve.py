@@ -12,7 +12,7 @@ from attention.edits import Ablate
 from attention.mask import Array
 from ui.input.picking import control
 from ui.pages.cause.case import Case
-from ui.pages.cause.watch import Cause
+from ui.pages.cause.options import Cause
 from ui.removing.chance import SEED
 from ui.removing.edits import Head
 from ui.run.refusals import say

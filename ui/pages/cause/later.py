@@ -14,7 +14,7 @@ from attention.mask import Array
 from attention.trace import Trace
 from attention.view import View
 from ui.pages.cause.case import Case
-from ui.pages.cause.watch import Cause
+from ui.pages.cause.options import Cause
 from ui.removing.edits import Head
 from ui.run.refusals import say
 from ui.run.shelf import backend

@@ -6,7 +6,6 @@ import csv
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import streamlit as st
@@ -14,33 +13,19 @@ import streamlit as st
 from attention.find import Flags, align, flips, follows, links, preference
 from attention.mask import Array
 from attention.view import View
+from ui.pages.find.options import ROLES, Find
 from ui.pages.find.words import Words
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.state.choice import Choice
-from ui.state.options import choose_own, nothing, own
+from ui.state.options import choose_own, own
 from ui.state.session import choose
 from viz.components.strip.strip import Chip, mount
 from viz.components.strip.strip import picked as picked_chip
 from viz.figures.head_map import head_map, picked
 
 STRIP, CLICKING, INWARD = "find_strip", "find_clicking", "find_inward"
-ROLES = ("source", "first", "second")
 ROLE_NAMES = {"source": "Source word", "first": "First candidate", "second": "Second candidate"}
-
-
-@dataclass(frozen=True)
-class Find:
-    """What this page lets its reader choose beside the shared choice."""
-
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"clicking": ROLES}
-    OF_TEXT: ClassVar = {"against": nothing}
-
-    against: int | None = None  # the second candidate, in tokens of the text
-    inward: bool = False  # candidates look at the source
-    clicking: str = "source"  # what a click on a word sets
-    other: str = ""  # the text with one thing changed; "" is the probe's own
-    neutral: str = ""  # changes that should not matter, a line each; "" is the probe's own
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from inference.questions.induction import InductionHeads, InductionScores
 from ui.input.head_picking import head_name, head_of, many_do, rank_of
 from ui.input.picking import control
 from ui.pages.generate.looks import keep_on_text
-from ui.pages.generate.prompt import PROMPTS, Options, new_prompt
+from ui.pages.generate.options import Options
+from ui.pages.generate.prompt import PROMPTS, new_prompt
 from ui.run.answering import ask
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme

@@ -14,7 +14,8 @@ from attention.tokens import TokenRow
 from inference.questions.decoding import NextToken, Step
 from ui.input.head_picking import head_name, head_of, keep_head, rank_of
 from ui.input.picking import control
-from ui.pages.generate.prompt import CELLS, OVERS, Options, prompt_length
+from ui.pages.generate.options import CELLS, OVERS, Options
+from ui.pages.generate.prompt import prompt_length
 from ui.run.answering import ask
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme

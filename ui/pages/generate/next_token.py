@@ -10,7 +10,8 @@ import streamlit as st
 from inference.questions.decoding import Candidate, NextToken, Step
 from ui.input.picking import control
 from ui.pages.generate.history import write
-from ui.pages.generate.prompt import KNOWN, MOST_TOP, TEMPERATURES, TOP_PS, Options, Prompt, within
+from ui.pages.generate.options import Options
+from ui.pages.generate.prompt import KNOWN, MOST_TOP, TEMPERATURES, TOP_PS, Prompt, within
 from ui.run.answering import ask
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme

@@ -14,7 +14,8 @@ from inference import TraceRequest
 from inference.questions.decoding import NextToken, Step
 from ui.input.head_picking import head_name, head_of, many_do, rank_of
 from ui.pages.generate.looks import Seen, first_switch, keep_on_text
-from ui.pages.generate.prompt import Options, on_path, prompt_length
+from ui.pages.generate.options import Options
+from ui.pages.generate.prompt import on_path, prompt_length
 from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.run.stoppable import stoppable

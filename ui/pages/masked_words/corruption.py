@@ -6,7 +6,7 @@ import streamlit as st
 
 from inference.questions.corruption import HIDDEN, KEPT, REPLACED, Corruption, Spoilt
 from inference.questions.masked import MaskedWords
-from ui.pages.masked_words.hidden_words import Options
+from ui.pages.masked_words.options import Options
 from ui.run.answering import ask
 from ui.run.refusals import say
 from ui.show.csv_table import csv_table

@@ -9,7 +9,8 @@ import streamlit as st
 
 from inference.questions.masked import Blank, Candidate, Filled, HiddenWord, MaskedWords
 from ui.input.picking import control
-from ui.pages.masked_words.hidden_words import MOST_TOP, Options
+from ui.pages.masked_words.hidden_words import MOST_TOP
+from ui.pages.masked_words.options import Options
 from ui.run.answering import Answerer, ask
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme

@@ -13,7 +13,7 @@ from attention.tokens import TokenRow
 from inference.questions.importance import Gradients, LeaveOut
 from inference.questions.masked import Filled, Guess, MaskedWords
 from ui.input.picking import control
-from ui.pages.masked_words.hidden_words import Options
+from ui.pages.masked_words.options import Options
 from ui.run.ask_many import ask_many
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme

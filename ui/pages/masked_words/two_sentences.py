@@ -11,7 +11,7 @@ from inference import Refusal
 from inference.questions.masked import Candidate, MaskedWords
 from ui.input.hiding import TYPED
 from ui.input.picking import control
-from ui.pages.masked_words.hidden_words import Options
+from ui.pages.masked_words.options import Options
 from ui.run.answering import Answerer, ask
 from ui.run.refusals import say, show
 from ui.show.chart import draw_chart, theme

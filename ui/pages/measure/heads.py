@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from ui.input.picking import control
-from ui.pages.measure.data import Measure
 from ui.pages.measure.measured import Measured
+from ui.pages.measure.options import Measure
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.relation_names import in_words

@@ -10,8 +10,8 @@ from probing.rows import Row, accuracies, rows, to_csv, to_json
 from probing.tally import Counts
 from ui.input.head_picking import keep_head
 from ui.input.picking import control
-from ui.pages.measure.data import Measure
 from ui.pages.measure.measured import Measured
+from ui.pages.measure.options import Measure
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.saving import save

@@ -12,7 +12,7 @@ from probing.rows import Row, chosen
 from probing.score import Run, State
 from probing.tally import Tally
 from ui.input.picking import control
-from ui.pages.measure.data import Measure
+from ui.pages.measure.options import Measure
 from ui.run.downloading import offer_or_show
 from ui.run.refusals import say
 from ui.run.scoring import known, scored

@@ -1,13 +1,11 @@
-"""The Next sentence page: its options, and the judgement about two texts in both orders."""
+"""The Next sentence page: the judgement about two texts in both orders."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import replace
 
 import streamlit as st
 
-from attention.pairs import GROUPS
 from inference.questions.sentence import ORDER, Judged, NextSentence
 from inference.text.accepted import check_text
 from ui.run.answering import Answerer, ask
@@ -21,17 +19,6 @@ from ui.state.session import FRESH, choose
 from viz.figures.bars import bars
 
 EXAMPLE = next(example for example in EXAMPLES if example.get("pair"))
-
-
-@dataclass(frozen=True)
-class Options:
-    """What this page lets its reader choose."""
-
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"looks": GROUPS, "at": GROUPS}
-
-    speaker: str = ""  # the model that answers where the chosen one cannot; "" for the first that can
-    looks: str = "a"  # the group of tokens that look
-    at: str = "b"  # the group that they look at
 
 
 def pair_of(choice: Choice) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from attention.pairs import GROUPS, flow, group
 from attention.tokens import TokenRow
 from inference import TraceRequest
 from ui.input.head_picking import head_of, keep_head, rank_of
-from ui.pages.next_sentence.judgement import Options
+from ui.pages.next_sentence.options import Options
 from ui.run.answering import Answerer
 from ui.run.refusals import say
 from ui.run.shelf import backend

@@ -14,8 +14,8 @@ from attention.trace import Trace
 from inference import Refusal
 from inference.questions.order import ROUNDING, OrderRequest, OrderTest, Pass
 from ui.input.picking import control
+from ui.pages.positions.options import Options
 from ui.pages.positions.order_maps import all_heads, maps
-from ui.pages.positions.what_it_holds import Options
 from ui.run.reading import request_of
 from ui.run.refusals import say, show
 from ui.run.shelf import backend

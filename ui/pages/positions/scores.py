@@ -21,7 +21,8 @@ from attention.record import Record
 from attention.trace import Trace
 from inference.questions.positions import Bias, Positions
 from ui.input.picking import control
-from ui.pages.positions.what_it_holds import LONGEST, Options, length_of, past_the_end
+from ui.pages.positions.options import LONGEST, Options, length_of
+from ui.pages.positions.what_it_holds import past_the_end
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.numbers import small

@@ -11,7 +11,8 @@ import streamlit as st
 from attention.positions import Numbers, by_distance, closest, neighbours, shift_error, shift_matrix, sinusoidal
 from inference.questions.positions import Positions, Table
 from ui.input.picking import control
-from ui.pages.positions.what_it_holds import LONGEST, Options, length_of, past_the_end
+from ui.pages.positions.options import LONGEST, Options, length_of
+from ui.pages.positions.what_it_holds import past_the_end
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.numbers import small

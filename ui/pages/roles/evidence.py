@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import streamlit as st
@@ -14,6 +13,7 @@ from attention.trace import Trace
 from inference import Refusal, TraceRequest
 from ui.input.head_picking import keep_head
 from ui.input.picking import control
+from ui.pages.roles.options import Roles
 from ui.run.downloading import offer_or_show
 from ui.run.ready_sets import ready
 from ui.run.refusals import say
@@ -27,7 +27,6 @@ from viz.figures.role_map import SIGNS, role_map
 
 MAP, KEPT = "roles_map", "roles_evidence"
 BATCH = 20  # texts read at once
-SOURCES = {"text": "The text above", "sentences": "100 sentences"}
 WORDS = {
     "previous": "the token before",
     "next": "the token after",
@@ -46,19 +45,6 @@ SHORT = {
     "repeat": "repeats",
     "broad": "broad",
 }
-
-
-@dataclass(frozen=True)
-class Roles:
-    """What this page lets its reader choose beside the shared choice."""
-
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"source": tuple(SOURCES), "only": ("", *ROLES, "relation", "none")}
-
-    source: str = "text"
-    share: int = 50  # percent of its attention from which a head is named after a role
-    relations: bool = True  # also what it finds in annotated sentences
-    only: str = ""  # the table's filter
-    groups: int = 6
 
 
 @dataclass(frozen=True, eq=False)

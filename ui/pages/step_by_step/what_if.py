@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import replace
 
 import numpy as np
 import streamlit as st
@@ -12,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attention.measures import as_shares, entropy
 from attention.record import Record
 from attention.what_if import changed, spreads
+from ui.pages.step_by_step.options import Rules
 from ui.pages.step_by_step.weight_picker import Spot, chips
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
@@ -23,20 +23,6 @@ COLDEST, HOTTEST = 10, 400  # hundredths
 SAMPLE = 256  # queries of a long text, over which a head's entropy is taken
 LABELLED = 60  # tokens up to which each chip says its weight
 SCALINGS = {"none": "not divided", "root": "divided by √d_k", "own": "as the model does"}
-
-
-@dataclass(frozen=True)
-class Rules:
-    """This page's own options: which view is shown, and the rules that are tried."""
-
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
-        "show": ("steps", "neuron", "rules", "heads"),
-        "scaling": ("none", "root", "own"),
-    }
-    show: str = "steps"
-    scaling: str = "none"  # what the page opens with, so that there is a difference to see
-    percent: int = 100  # the temperature in hundredths
-    masked: bool = True
 
 
 def what_if(spot: Spot, factor: float) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from ui.input.picking import control
+from ui.pages.translate.options import Translate
 from ui.pages.translate.strip import logs_of
-from ui.pages.translate.translation import Search, Translate, Translation, nats, width_of
+from ui.pages.translate.translation import Search, Translation, nats, width_of
 from ui.pages.translate.writing import beams
 from ui.run.refusals import say
 from ui.show.csv_table import csv_table

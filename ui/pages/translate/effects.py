@@ -13,8 +13,9 @@ from attention.edits import Ablate
 from attention.mask import Array
 from ui.pages.translate.edits import put
 from ui.pages.translate.heads import CrossHead, keep_head, named
+from ui.pages.translate.options import Translate
 from ui.pages.translate.strip import forced
-from ui.pages.translate.translation import Translate, Translation
+from ui.pages.translate.translation import Translation
 from ui.removing.chance import RANDOM_SETS, SEED
 from ui.removing.edits import Head, toggled
 from ui.run.answering import ask

@@ -9,7 +9,8 @@ from attention.mask import Array
 from inference.questions.decoding import Candidate, Step
 from ui.input.picking import control
 from ui.pages.translate.heads import CrossHead
-from ui.pages.translate.translation import MOST_TOP, Translate, Translation
+from ui.pages.translate.options import Translate
+from ui.pages.translate.translation import MOST_TOP, Translation
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table

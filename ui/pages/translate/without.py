@@ -15,8 +15,9 @@ from inference import Refusal
 from ui.pages.translate.edits import chosen_edits, in_words, listed, pick_clicks, pick_look, put
 from ui.pages.translate.effects import chance, every_head
 from ui.pages.translate.heads import CrossHead
+from ui.pages.translate.options import Translate
 from ui.pages.translate.strip import apart, forced, logs_of
-from ui.pages.translate.translation import Translate, Translation, nats, width_of
+from ui.pages.translate.translation import Translation, nats, width_of
 from ui.pages.translate.writing import translate
 from ui.run.answering import ask
 from ui.run.refusals import say, show

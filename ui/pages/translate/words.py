@@ -12,7 +12,8 @@ from attention.trace import Trace
 from ui.input.head_picking import many_do
 from ui.input.picking import control
 from ui.pages.translate.heads import CrossHead, named
-from ui.pages.translate.translation import Translate, Translation
+from ui.pages.translate.options import Translate
+from ui.pages.translate.translation import Translation
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table

@@ -15,7 +15,8 @@ from attention.vectors import along_levels, different_words, merge
 from inference import Refusal
 from inference.questions.vectors import HiddenStates, States
 from ui.input.picking import control
-from ui.pages.vectors.levels import Vectors, level_names
+from ui.pages.vectors.levels import level_names
+from ui.pages.vectors.options import Vectors
 from ui.run.refusals import say, show
 from ui.run.shelf import backend
 from ui.show.chart import draw_chart, theme

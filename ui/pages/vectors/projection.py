@@ -11,7 +11,7 @@ from attention.mask import Array
 from attention.vectors import pca
 from ui.input.picking import control
 from ui.pages.vectors.arranging import FEWEST, MOST, NEIGHBOURS, Arrangement, arranger
-from ui.pages.vectors.levels import Vectors
+from ui.pages.vectors.options import Vectors
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from viz.figures.scatter import NAMED, scatter

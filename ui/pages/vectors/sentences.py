@@ -15,7 +15,8 @@ from inference.questions.vectors import Pooled
 from ui.input.picking import control
 from ui.pages.vectors import routes
 from ui.pages.vectors.corpus import Run, held
-from ui.pages.vectors.levels import Vectors, pick_mix, pick_pooling
+from ui.pages.vectors.levels import pick_mix, pick_pooling
+from ui.pages.vectors.options import Vectors
 from ui.pages.vectors.projection import picture
 from ui.pages.vectors.sentence_files import MOST_SENTENCES, lines
 from ui.pages.vectors.upload import from_file

@@ -13,7 +13,8 @@ from attention.trace import Trace
 from attention.vectors import cosine, merge, mix
 from attention.view import Cell, View
 from inference.questions.vectors import HiddenStates
-from ui.pages.vectors.levels import Vectors, mix_name, pick_mix
+from ui.pages.vectors.levels import mix_name, pick_mix
+from ui.pages.vectors.options import Vectors
 from ui.pages.vectors.projection import picture
 from ui.pages.vectors.vector_files import csv_rows
 from ui.run.reading import request_of

@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from attention.complexity import TABLE, LayerType, Setting
+from ui.pages.why_attention.options import Options
 from ui.show.chart import draw_chart, theme
 from ui.show.saving import save
 from ui.state.options import choose_own
@@ -23,16 +24,6 @@ LONGEST = 100_000  # tokens on the figures' axis
 MOST = {"d": 100_000, "k": 1_000, "r": LONGEST, "n": LONGEST}
 LEAST = {"d": 1, "k": 2, "r": 1, "n": 1}  # of a convolution that sees one token only, no path leads anywhere
 POINTS = 120
-
-
-@dataclass(frozen=True)
-class Options:
-    """What this page lets its reader choose; None means the model's width and the text's length."""
-
-    d: int | None = None
-    k: int = 3  # kernel width of the convolution; the paper gives none
-    r: int = 64  # tokens that restricted attention sees
-    n: int | None = None
 
 
 @dataclass(frozen=True)

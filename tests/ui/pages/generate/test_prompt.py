@@ -14,7 +14,8 @@ from ui.pages.generate.history import Been, nodes_of
 from ui.pages.generate.looks import Seen, before, furthest
 from ui.pages.generate.looks import summary as looks_summary
 from ui.pages.generate.next_token import summary as next_summary
-from ui.pages.generate.prompt import Options, Prompt, mark_of, on_path, prompt_of, read_path, request_of, write_path
+from ui.pages.generate.options import Options
+from ui.pages.generate.prompt import Prompt, mark_of, on_path, prompt_of, read_path, request_of, write_path
 from ui.pages.generate.whole import law_summary
 from ui.run.answering import Answerer
 from ui.state.choice import Choice

@@ -13,7 +13,8 @@ from inference.questions.surprise import Surprise
 from inference.settings import Settings
 from tests.support.tinyheads import save
 from ui.pages.masked_words.guesses import summary
-from ui.pages.masked_words.hidden_words import Options, places_of
+from ui.pages.masked_words.hidden_words import places_of
+from ui.pages.masked_words.options import Options
 from ui.run.answering import Answerer
 from ui.show.numbers import percent
 from ui.state.choice import Choice

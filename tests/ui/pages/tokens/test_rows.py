@@ -10,7 +10,7 @@ from inference import LocalBackend
 from inference.questions.tokens import Best, Match, Merge, Steps, TokenSteps, Walk
 from inference.settings import Settings
 from ui.pages.tokens import rows as token_rows
-from ui.pages.tokens.rows import compared, left_out, placed, table, top, summary, way_of
+from ui.pages.tokens.rows import compared, left_out, placed, summary, table, top, way_of
 from ui.pages.tokens.walk import first_pick, rows, word_at
 from ui.pages.tokens.walk import summary as walked
 

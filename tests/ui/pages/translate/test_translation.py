@@ -27,7 +27,8 @@ from ui.pages.translate.edits import chosen_edits, in_words
 from ui.pages.translate.effects import Effects
 from ui.pages.translate.effects import summary as effects_summary
 from ui.pages.translate.heads import CrossHead
-from ui.pages.translate.translation import Search, Translate, nats, way_of
+from ui.pages.translate.options import Translate
+from ui.pages.translate.translation import Search, nats, way_of
 from ui.pages.translate.words import step_at
 from ui.run import answering, stoppable
 from viz.components.tree import tree

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from attention.complexity import TABLE, Fit, Setting, Sizes
-from ui.pages.why_attention.numbers import Numbers, Options, row_of, summary
+from ui.pages.why_attention.numbers import Numbers, row_of, summary
+from ui.pages.why_attention.options import Options
 from ui.state.options import read
 from viz.figures.activation import activation
 from viz.figures.complexity import growth
