@@ -11,7 +11,8 @@ from ui.pages.generate.induction import induction
 from ui.pages.generate.lens import lens
 from ui.pages.generate.looks import looks, seen_of, text_strip
 from ui.pages.generate.next_token import next_token
-from ui.pages.generate.prompt import PROMPT_ALONE, SHOWS, Options, left_out, prompt_of, prompts, request_of
+from ui.pages.generate.options import SHOWS, Options
+from ui.pages.generate.prompt import PROMPT_ALONE, left_out, prompt_of, prompts, request_of
 from ui.pages.generate.whole import heads, same_numbers, sink
 from ui.pages.generate.write import controls, written_on
 from ui.run.answering import Answerer, ask, pick_answerer, refused

@@ -17,7 +17,7 @@ from probing.alignments import load, parse
 from tests.support.browser import PATIENCE, PHONE, accessibility, calm, hears_clicks, idle, one_page
 from tests.support.tinymodels import save
 from tests.support.visitor import file_of
-from ui.pages.translate.quality import truth
+from ui.pages.translate.quality import summary
 
 PAGE = """
 import streamlit as st
@@ -67,7 +67,7 @@ def scored(tiny, alignments):
 
 
 def said(state):
-    return truth({read_at: state.best(read_at) for read_at in ReadAt}, 0)
+    return summary({read_at: state.best(read_at) for read_at in ReadAt}, 0)
 
 
 def upload(page, name, content):
