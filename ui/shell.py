@@ -8,9 +8,11 @@ from streamlit.navigation.page import StreamlitPage
 from ui.input.sidebar import sidebar
 from ui.places import ASSETS, ROOT
 from ui.state.session import begin
+from viz.components.rest import rest
 
 st.set_page_config(page_title="Headlight", page_icon=str(ASSETS / "icon.png"), layout="wide")
 st.html(ASSETS / "app.css")
+rest.mount()
 
 # Section -> pages in the order of reading: file, title, icon, and the address where it is not the file's name.
 PAGES = {

@@ -2224,6 +2224,7 @@ function createApp(root, makeSource) {
       // The picture first: the page's answer costs the same server and the same thread of the browser.
       unsent = !wait;
       later = setTimeout(send, wait ? 350 : 1000);
+      setAttribute(el, "aria-busy", "true");
     },
     flush() { clearTimeout(later); send(); },
     escape() {
@@ -2244,6 +2245,7 @@ function createApp(root, makeSource) {
   Object.assign(app, questions(app, () => rested()));
 
   function send() {
+    setAttribute(el, "aria-busy", "false");
     if (!app.data || canonical(store.state.kept) === canonical(app.sent ?? app.data.selection)) return;
     app.sent = store.state.kept;
     echoes.sent(store.state.kept);
@@ -2268,11 +2270,12 @@ function createApp(root, makeSource) {
     for (const part of [app.parts.grid, app.parts.placement, app.parts.figure, app.parts.links, app.parts.strip, app.parts.truth]) part.draw();
     const complete = app.feed.end() && !app.waits;
     if (complete) painted();
+    else setAttribute(body, "aria-busy", "true");
   }
   function painted() {
     const { layer, head, focus, tab } = app.shown();
     setAttribute(el, "data-painted", [app.data.base, layer, head, focus ?? "", tab].join("|"));
-    setAttribute(body, "aria-busy", "false");
+    setAttribute(body, "aria-busy", Boolean(coming));
     performance.mark("headlight:painted");
     clearTimeout(app.idle);
     app.idle = setTimeout(warm, 400);
@@ -2326,6 +2329,7 @@ function createApp(root, makeSource) {
     const source = makeSource(data, hooks);
     const feed = createFeed(source, { onArrive: () => (coming?.feed === feed ? arrived() : redraw()), onError: (error) => {
       if (!gone) tell(error.message || app.say.failed, () => { tell(""); feed.retry(); });
+      setAttribute(body, "aria-busy", Boolean(gone));
       if (coming?.feed === feed) arrive();
     } });
     return { source, feed };
@@ -2388,6 +2392,7 @@ function createApp(root, makeSource) {
       coming = { data, ...feedFor(data), timer: 0 };
       if (!app.data) return arrive();
       coming.timer = setTimeout(arrive, 1500);
+      setAttribute(body, "aria-busy", "true");
       for (const [kind, query] of firstQuestions(data)) coming.feed.get(kind, query);
       return arrived();
     }
@@ -2537,6 +2542,7 @@ const mounted = new WeakMap();
  */
 export default function explore({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("#explore") ?? parentElement;
+  root.removeAttribute?.("aria-busy");
   const app = mounted.get(root) ?? createApp(root, httpSource);
   mounted.set(root, app);
   app.update(data, { selection: (value) => setTriggerValue("selection", value), again: (count) => setTriggerValue("again", count) });

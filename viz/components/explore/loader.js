@@ -9,7 +9,10 @@ export default function (component) {
   let gone = false;
   script.then(
     (module) => { if (!gone) leave = module.default(component); },
-    () => { component.parentElement.append("The page's script could not be fetched. Reload the page."); },
+    () => {
+      component.parentElement.append("The page's script could not be fetched. Reload the page.");
+      component.parentElement.querySelector("#explore")?.removeAttribute("aria-busy");
+    },
   );
   return () => {
     gone = true;
