@@ -186,8 +186,8 @@ def set_threads(settings: Settings) -> None:
 def tidy() -> None:
     """Frees evicted models, then takes what stays out of the garbage collector's sight.
 
-    With torch and transformers loaded, a full collection costs 170 ms, and Python starts one by itself now and then, while
-    somebody waits. Unfreezing first lets models that have been evicted since be collected.
+    With torch and transformers loaded, a full collection costs 170 ms, and Python starts one by itself now and then,
+    while somebody waits. Unfreezing first lets models that have been evicted since be collected.
     """
     gc.unfreeze()
     gc.collect()
