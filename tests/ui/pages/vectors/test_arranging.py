@@ -70,7 +70,7 @@ def test_a_stopped_one_ends_and_begins_anew(arranger: Arranger) -> None:
 
 
 def test_a_stop_while_the_process_is_being_started_ends_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    fresh, start, stops = Arranger(), Worker._start, []
+    fresh, start, stops = Arranger(), Worker.start, []
 
     def slowly(worker: Worker) -> subprocess.Popen[bytes]:
         stops.append(threading.Thread(target=running.stop))
@@ -79,7 +79,7 @@ def test_a_stop_while_the_process_is_being_started_ends_it_too(monkeypatch: pyte
             pass
         return start(worker)
 
-    monkeypatch.setattr(Worker, "_start", slowly)
+    monkeypatch.setattr(Worker, "start", slowly)
     turn = fresh.worker.turn
     with turn:  # nothing begins before its name is known here
         running = fresh.arrange(np.random.default_rng(2).normal(size=(2000, 60)).astype(np.float32), 2)
@@ -87,7 +87,7 @@ def test_a_stop_while_the_process_is_being_started_ends_it_too(monkeypatch: pyte
     stops[0].join(60)
     assert (running.state, running.points) == ("stopped", None)
     assert not turn.locked()
-    assert fresh.worker._process is None
+    assert fresh.worker.process is None
 
 
 def test_a_stop_that_comes_late_does_not_end_the_next(arranger: Arranger) -> None:
@@ -101,11 +101,11 @@ def test_a_stop_that_comes_late_does_not_end_the_next(arranger: Arranger) -> Non
 def test_the_process_ends_when_nobody_needs_it(arranger: Arranger, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arranging, "IDLE", 0.0)
     done(arranger, clusters(44), 2)
-    ending = arranger.worker._ending
+    ending = arranger.worker.ending
     assert ending is not None
     ending.join(60)
-    arranger.worker._rest()  # what the timer does once the turn is over
-    assert arranger.worker._process is None
+    arranger.worker.rest()  # what the timer does once the turn is over
+    assert arranger.worker.process is None
     monkeypatch.undo()
     assert done(arranger, clusters(46), 2).shape == (46, 2)
 
