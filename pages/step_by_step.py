@@ -76,7 +76,7 @@ def draw_view(choice: Choice, spot: Spot, shown: str) -> None:
 def draw(choice: Choice, trace: Trace) -> None:
     """The weight that is meant, and the view of it."""
     spot, look, notes = find(choice, trace)
-    pick_part(choice, trace, look)
+    pick_part(trace, look)
     for sentence in notes:
         say(sentence, role="status")
     pick(spot)
