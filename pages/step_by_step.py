@@ -10,10 +10,11 @@ from ui.input.parts import pick_part
 from ui.pages.step_by_step import steps
 from ui.pages.step_by_step.multi_head import multi_head
 from ui.pages.step_by_step.neuron import neuron
+from ui.pages.step_by_step.options import Rules
 from ui.pages.step_by_step.texts import paper
 from ui.pages.step_by_step.weight_path import take_apart
 from ui.pages.step_by_step.weight_picker import Spot, find, pick
-from ui.pages.step_by_step.what_if import Rules, what_if
+from ui.pages.step_by_step.what_if import what_if
 from ui.run.reading import read
 from ui.run.refusals import say
 from ui.state.choice import Choice

@@ -22,6 +22,7 @@ from tests.support.browser import (  # noqa: F401  (fixtures)
     problems,
     viewport,
 )
+from tests.support.collecting import tidy, untidy  # noqa: F401  (fixtures)
 
 OFFLINE = Path(__file__).parent / "offline"
 collect_ignore = ["offline/sitecustomize.py"]  # for processes that tests start; in this one the guard is already in

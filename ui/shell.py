@@ -7,10 +7,13 @@ from streamlit.navigation.page import StreamlitPage
 
 from ui.input.sidebar import sidebar
 from ui.places import ASSETS, ROOT
+from ui.run.idle_collection import SCRIPTS
 from ui.state.session import begin
+from viz.components.rest import rest
 
 st.set_page_config(page_title="Headlight", page_icon=str(ASSETS / "icon.png"), layout="wide")
 st.html(ASSETS / "app.css")
+rest.mount()
 
 # Section -> pages in the order of reading: file, title, icon, and the address where it is not the file's name.
 PAGES = {
@@ -51,7 +54,8 @@ def _page(file: str, title: str, icon: str, address: str | None) -> StreamlitPag
 page = st.navigation(
     {section: [_page(*entry) for entry in entries] for section, entries in PAGES.items()}, expanded=True
 )
-choice = begin(page.url_path)
-with st.sidebar:
-    sidebar(choice)
-page.run()
+with SCRIPTS.run():
+    choice = begin(page.url_path)
+    with st.sidebar:
+        sidebar(choice)
+    page.run()

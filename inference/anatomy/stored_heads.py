@@ -12,9 +12,10 @@ import transformers
 from safetensors import SafetensorError, safe_open
 
 from inference.anatomy.functions import BROKEN
-from inference.catalogue.heads import CAUSAL, MASKED, NEXT_SENTENCE, auto_class
 from inference.errors import Refusal
 from inference.files import checkpoint
+from inference.heads import CAUSAL, MASKED, NEXT_SENTENCE
+from inference.load.head_weights import auto_class
 from inference.load.sketch import few_modules
 from inference.questions.anatomy import Tensor, Top
 

@@ -15,7 +15,7 @@ from inference.answers import attention_flow, zeroing
 from inference.answers.effects import outputs
 from inference.answers.inputs import read, tensors
 from inference.errors import Refusal, refusing
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.questions.agreement import (
     MOST_TOKENS,
     AnyFocus,

@@ -19,7 +19,7 @@ from inference.anatomy.sizes import feed_forward, heads, windows
 from inference.anatomy.stored_heads import tops
 from inference.anatomy.watched_pass import KEPT, Visit, Walk, walk
 from inference.errors import Refusal, refusing
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.questions.anatomy import (
     OUTER_NORMS,
     POSITIONS,
@@ -33,8 +33,8 @@ from inference.questions.anatomy import (
     Stack,
 )
 from inference.record import smallest_input
-from inference.record.interface import Call, recording
-from inference.record.records import DECODER
+from inference.record.call import DECODER, Call
+from inference.record.interface import recording
 
 
 def answer(loaded: Loaded, question: Anatomy) -> Build:

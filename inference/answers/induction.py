@@ -14,7 +14,7 @@ from torch import Tensor
 from attention import induction
 from attention.mask import Array
 from inference.errors import Refusal, refusing
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.questions.induction import InductionHeads, InductionScores
 from inference.record.batching import MOST_TOKENS
 from inference.record.replace_output import swapping

@@ -8,14 +8,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from inference.answers.blanks import hide, mask_of, prepare
 from inference.answers.importance import runs, target
 from inference.answers.inputs import tensors
 from inference.errors import Refusal, refusing
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.questions.importance import Attributed, Gradients
 from inference.record.batching import MOST_TOKENS
 from inference.record.replace_output import swapping
-from inference.text.blanks import hide, mask_of, prepare
 
 MOST_STEPS = 200
 

@@ -14,14 +14,14 @@ from transformers import PreTrainedModel
 
 from attention.edits import Edit
 from inference.answers import decoding
+from inference.answers.blanks import prepare, shown
 from inference.answers.inputs import tensors
 from inference.errors import Refusal, refusing
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.questions.lens import Layers, Lens, NextLens
 from inference.questions.masked import Guess
 from inference.record.edits import editing
 from inference.record.replace_output import swapping
-from inference.text.blanks import prepare, shown
 from inference.text.next_pieces import continued, marked
 from inference.text.reading import Reading
 
@@ -71,8 +71,8 @@ def _blank(loaded: Loaded, question: Lens) -> Asked:
 def _next(loaded: Loaded, question: NextLens) -> Asked:
     reading, writing = decoding.prepare(loaded, question)
     decoding.refuse_odd_tokens(loaded, writing, question.written)
-    longer, _ = continued(loaded, reading, question.text, question.written)
-    return Asked(longer, len(longer.ids) - 1, lambda tokens: marked(loaded, tokens), question.edits)
+    longer, _ = continued(loaded.reader, reading, question.text, question.written)
+    return Asked(longer, len(longer.ids) - 1, lambda tokens: marked(loaded.reader, tokens), question.edits)
 
 
 def _guesses(asked: Asked, log: Tensor, tokens: Sequence[int]) -> tuple[Guess, ...]:

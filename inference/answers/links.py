@@ -10,7 +10,7 @@ from attention.links import DIRECTIONS, Item, Layout
 from attention.mask import Array, Bools
 from inference.answers.inputs import read
 from inference.errors import Refusal
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.questions.links import LinksAnswer, LinksQuestion
 from inference.record.batching import Sample, batches, collate
 from inference.record.streaming import stream

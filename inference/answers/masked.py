@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from attention.tokens import TokenRow
+from inference.answers.blanks import Blanked, hide, mask_of, pieces_of, prepare, put, shown
 from inference.answers.inputs import tensors
 from inference.errors import Refusal, refusing
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.questions.masked import Blank, Candidate, Filled, Guess, HiddenWord, MaskedWords
 from inference.record.batching import MOST_TEXTS, MOST_TOKENS
-from inference.text.blanks import Blanked, hide, mask_of, pieces_of, prepare, put, shown
 from inference.text.reading import Reading
 
 MOST_WORDS = 12  # that are asked about at once

@@ -12,7 +12,7 @@ from attention.positions import halves, sinusoidal
 from inference.anatomy.positions import ADDED, BIAS, TURNED, Place, places, slopes, source_side
 from inference.errors import Refusal
 from inference.load.limits import position_limit
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.questions.positions import Bias, Positions, PositionsRequest, Rotary, Table
 from inference.record.records import numpy
 

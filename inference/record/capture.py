@@ -19,6 +19,7 @@ from transformers.masking_utils import sdpa_mask
 from attention.edits import Edit
 from attention.record import AnyRecord
 from inference.record import fallback, growing, records, smallest_input, spans
+from inference.record.call import part_names
 from inference.record.edits import HEADS, editing
 from inference.record.interface import PATH, attend, recording
 
@@ -89,7 +90,7 @@ def _recordable(model: Any, given: dict[str, Tensor]) -> bool:
     except BROKEN as error:  # some count on the masks of eager attention, and work with these
         log.info("%s does not run with recorded attention: %s", type(model).__name__, error)
         return False
-    parts = records.part_names(model, tape.calls)
+    parts = part_names(model, tape.calls)
     names = set(parts)
     found = names >= WHOLE if getattr(model.config, "is_encoder_decoder", False) else bool(names)
     if found:

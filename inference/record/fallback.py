@@ -11,9 +11,9 @@ from torch import Tensor
 from attention.record import MapRecord
 from inference.errors import Refusal
 from inference.record import bands
-from inference.record.interface import own
 from inference.record.records import numpy
 from inference.record.spans import Pair, Spans
+from inference.record.tensors import own
 
 ALONE = "_headlight_alone"  # on a model with one side: which part its maps are
 LONGEST = "_headlight_longest"  # tokens up to which a model attends as its maps say

@@ -20,9 +20,9 @@ from inference.errors import Refusal
 from inference.record.capture import BROKEN, RECORDS
 from inference.record.edits import editing
 from inference.record.interface import recording
+from inference.write.bounds import end_tokens
 from inference.write.kept_states import KeptStates, State, Tokens, memory_of
 from inference.write.newest_row import Newest, reported, stacked
-from inference.write.writing import end_tokens
 
 log = logging.getLogger(__name__)
 

@@ -14,10 +14,10 @@ from inference import LocalBackend
 from inference.settings import Settings
 from probing.aligning import AlignmentRun, AlignmentState, advance
 from probing.alignments import load, parse
-from tests.support.browser import PATIENCE, PHONE, accessibility, calm, hears_clicks, idle, one_page
+from tests.support.browser import PATIENCE, PHONE, accessibility, hears_clicks, one_page, rest
 from tests.support.tinymodels import save
 from tests.support.visitor import file_of
-from ui.pages.translate.quality import truth
+from ui.pages.translate.quality import summary
 
 PAGE = """
 import streamlit as st
@@ -67,7 +67,7 @@ def scored(tiny, alignments):
 
 
 def said(state):
-    return truth({read_at: state.best(read_at) for read_at in ReadAt}, 0)
+    return summary({read_at: state.best(read_at) for read_at in ReadAt}, 0)
 
 
 def upload(page, name, content):
@@ -95,7 +95,7 @@ def test_sentences_of_ones_own_and_the_table(opened, tiny):
     upload(opened, "mine.tsv", OWN)
     state = scored(tiny, parse(OWN))
     expect(opened.get_by_text(said(state))).to_be_visible(timeout=PATIENCE)
-    idle(opened)  # till then the table is that of the sentences before
+    rest(opened)  # till then the table is that of the sentences before
     opened.get_by_text("Every cross head", exact=True).click()
     download = file_of(opened.get_by_role("button", name="Save as CSV"))
     table = list(csv.DictReader(io.StringIO(Path(download.path()).read_text(encoding="utf-8-sig"))))
@@ -114,7 +114,7 @@ def test_a_file_that_cannot_be_read_is_told_where(opened):
 @pytest.mark.parametrize("viewport", [PHONE])
 @pytest.mark.parametrize("colour_scheme", ["light", "dark"])
 def test_on_a_phone_nothing_is_cut_off_and_all_is_accessible(opened):
-    calm(opened)
+    rest(opened)
     assert opened.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
     outside = ["[data-testid='stHeader']", "[data-testid='stToolbar']"]  # Streamlit's own
     assert json.dumps(accessibility(opened, leave_out=outside)) == "[]"

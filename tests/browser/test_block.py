@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.browser import PATIENCE, PHONE, idle, running, visit
+from tests.support.browser import PATIENCE, PHONE, rest, running, visit
 from tests.support.tinymodels import save
 from tests.support.visitor import DEEP_LINK, file_of, open_page, read
 
@@ -40,7 +40,7 @@ def test_a_click_explains_a_part_and_the_link_restores_it(page, app_url, problem
     expect(explained(page)).to_contain_text("384 numbers become 1,536, go through GELU")
     expect(part(page, "Feed-forward")).to_have_attribute("aria-pressed", "true")
     expect(page).to_have_url(re.compile("piece=encoder.3"))
-    idle(page)
+    rest(page)
     page.go_back()
     expect(explained(page)).to_contain_text("Each token's query is compared with the keys of all 16 tokens")
     open_page(page, app_url, "/block", piece="encoder.3")
@@ -54,7 +54,7 @@ def test_the_keyboard_explains_too(page, app_url, problems):
     page.keyboard.press("Enter")
     expect(explained(page)).to_contain_text("One more matrix on top")
     expect(page).to_have_url(re.compile("piece=encoder.pooler"))
-    idle(page)
+    rest(page)
     expect(part(page, "Pooler")).to_be_focused()
     links = explained(page).get_by_role("link")
     expect(links.first).to_have_attribute("href", "https://arxiv.org/abs/1810.04805")

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.browser import PHONE, calm, visit
+from tests.support.browser import PHONE, rest, visit
 from tests.support.visitor import DEEP_LINK, file_of
 from ui.pages.by_hand.as_csv import pack, read, write
 from ui.pages.by_hand.example import example_of, resize
@@ -27,7 +27,7 @@ def sheet(page, name):
 
 def type_number(page, table, row, text):
     """Type into the first number of a row of the table-th matrix; rows count from 0."""
-    calm(page)  # the tables come late, and what still comes moves them
+    rest(page)  # the tables come late, and what still comes moves them
     grid = page.get_by_test_id("stDataFrame").nth(table)
     grid.scroll_into_view_if_needed()
     rows = grid.locator("tbody [role='row']")
@@ -144,5 +144,5 @@ def test_the_largest_example_fits_on_a_phone(page, app_url, problems):
     small = example_of("lookup")
     visit(page, f"{app_url}/by_hand?heads=2&numbers={pack(resize(small, 8, 8, 8))}")
     expect(sheet(page, "A = softmax")).to_be_visible()
-    calm(page)
+    rest(page)
     assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0

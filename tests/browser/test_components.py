@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.browser import PHONE, accessibility, calm, hears_clicks, one_page
+from tests.support.browser import PHONE, accessibility, hears_clicks, one_page, rest
 
 LONG = 8000  # chips
 PAGE = """
@@ -14,9 +14,11 @@ import numpy as np
 import streamlit as st
 
 from ui.show.chart import CONFIG, theme
-from viz import head_map, matrices, strip
+from viz.components.matrices import matrices
 from viz.components.matrices.matrices import Sheet
+from viz.components.strip import strip
 from viz.components.strip.strip import Chip
+from viz.figures import head_map
 
 WORDS = ("[CLS]", "<b>The</b>", "tor", "toise", "\\u202e", "slept")
 state = st.session_state
@@ -157,7 +159,7 @@ def test_a_click_on_the_map_picks_a_head(opened):
 @pytest.mark.parametrize("viewport", [PHONE])
 @pytest.mark.parametrize("colour_scheme", ["light", "dark"])
 def test_on_a_phone_nothing_is_cut_off_and_all_is_accessible(opened):
-    calm(opened)
+    rest(opened)
     assert opened.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
     for sheet in opened.locator(".sheet").all():
         assert sheet.bounding_box()["width"] <= PHONE["width"]

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from attention.storage import parse
 from inference import LocalBackend, TraceRequest
-from tests.support.browser import idle
+from tests.support.browser import rest
 from tests.support.visitor import open_page, painted, read, text_box
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
@@ -69,11 +69,11 @@ def test_a_click_that_was_undone_can_be_made_again(page, app_url):
         ask(page, "street")
         painted(page, focus=8)
         expect(page).to_have_url(re.compile("focus=8"))
-        idle(page)  # a reader goes back once the page has answered
+        rest(page)  # a reader goes back once the page has answered
         page.go_back()
         painted(page, focus=10)
         expect(page).not_to_have_url(re.compile("focus="))
-        idle(page)
+        rest(page)
 
 
 def test_a_trace_that_the_server_forgot_is_read_again(page, app_url, problems):
@@ -110,7 +110,7 @@ def test_arrow_keys_move_the_head_and_back_undoes(page, app_url):
     page.keyboard.press("Enter")
     painted(page, layer=4, head=2)
     expect(page).to_have_url(re.compile("layer=4&head=2"))
-    idle(page)
+    rest(page)
     page.go_back()
     painted(page, layer=3, head=1)
 

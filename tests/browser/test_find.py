@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from attention.find import flips, follows, links, preference
 from attention.view import View
 from inference import LocalBackend, TraceRequest
-from tests.support.browser import PATIENCE, calm
+from tests.support.browser import PATIENCE, rest
 from tests.support.visitor import DEEP_LINK, open_page
 from ui.pages.find.probes import LIBRARY
 
@@ -76,5 +76,5 @@ def test_hostile_words_are_shown_as_text(page, app_url, problems):
     )
     said(page, "heads look from")
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
-    calm(page)
+    rest(page)
     assert page.locator("img[src*='example.org']").count() == 0

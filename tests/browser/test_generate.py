@@ -17,7 +17,7 @@ from inference.questions.decoding import NextToken
 from inference.questions.induction import InductionHeads
 from inference.questions.lens import NextLens
 from tests.browser.test_pages import STREAMLITS_OWN
-from tests.support.browser import PATIENCE, PHONE, accessibility, calm, idle
+from tests.support.browser import PATIENCE, PHONE, accessibility, rest
 from tests.support.generating import writer  # noqa: F401  (a fixture)
 from tests.support.predictors import BARE
 from tests.support.serving import Served
@@ -62,7 +62,7 @@ def path_of(page: Page, count: int) -> tuple[int, ...]:
     """The written tokens in the address, once there are so many and the page is drawn with them."""
     pattern = re.compile(rf"[?&]written=(\d+(?:\.\d+){{{count - 1}}})(?:&|$)")
     expect(page).to_have_url(pattern, timeout=2 * PATIENCE)  # a hundred tokens take their time on a busy machine
-    idle(page)  # the address comes first; till then the buttons go on from the older text
+    rest(page)  # the address comes first; till then the buttons go on from the older text
     return tuple(int(token) for token in pattern.search(page.url).group(1).split("."))
 
 
@@ -368,7 +368,7 @@ def test_every_view_is_accessible_and_fits(page, writer, show: str, viewport, co
     page.get_by_role("button", name="Next token").click()
     path_of(page, 1)
     expect(page.locator("[data-painted]" if show == "heads" else CHART).first).to_be_visible()
-    calm(page)
+    rest(page)
     wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert wide <= 0
     assert accessibility(page, leave_out=STREAMLITS_OWN) == []

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from inference.questions.decoding import NextToken
-from tests.support.browser import PATIENCE, idle
+from tests.support.browser import PATIENCE, rest
 from tests.support.decoders import DECODERS, save_decoder
 from tests.support.serving import serving
 from tests.support.visitor import DEEP_LINK, open_page
@@ -39,5 +39,5 @@ def test_every_decoder_writes_and_is_looked_at(page, problems, served, name: str
     else:
         expect(note.filter(has_text="looks back at").first).to_be_visible()
         expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
-    idle(page)
+    rest(page)
     expect(page.locator("[data-testid='stException'], .headlight-refusal")).to_have_count(0)

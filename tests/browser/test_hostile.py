@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.browser import PATIENCE, calm
+from tests.support.browser import PATIENCE, rest
 from tests.support.visitor import open_page, painted, read, text_box
 
 TEXTS = {
@@ -39,7 +39,7 @@ def test_a_hostile_text_is_shown_as_text(page, app_url, text):
     expect(page).to_have_url(re.compile("[?&]text="))
     painted_anew(page, first)
     expect(text_box(page)).to_have_value(text)
-    calm(page)
+    rest(page)
     assert dialogs == []
     assert page.evaluate("window.pwned") is None
     assert page.locator("img[src='x']").count() == 0

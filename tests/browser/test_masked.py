@@ -19,7 +19,7 @@ from inference.questions.lens import Lens
 from inference.questions.masked import MaskedWords
 from inference.questions.surprise import Surprise
 from tests.browser.test_pages import STREAMLITS_OWN
-from tests.support.browser import PHONE, accessibility, calm
+from tests.support.browser import PHONE, accessibility, rest
 from tests.support.predictors import BARE, Predictor, predictor  # noqa: F401  (a fixture)
 from tests.support.visitor import DEEP_LINK, file_of, open_page, read, stands
 from ui.input.hiding import fingerprint
@@ -241,7 +241,7 @@ def test_every_view_is_accessible_and_fits(page, predictor, show: str, viewport,
     opened(page, predictor, show=show)
     expect(page.get_by_role("button", name=re.compile("Save as CSV|Draw another|Copy link")).last).to_be_visible()
     expect(page.get_by_text("How to read this")).to_be_visible()
-    calm(page)
+    rest(page)
     wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert wide <= 0
     assert accessibility(page, leave_out=STREAMLITS_OWN) == []

@@ -13,7 +13,7 @@ from inference import EMBEDDED, LocalBackend
 from probing.rows import chosen, rows
 from probing.score import Run, score
 from tests.probing.test_score import TABLE, tree
-from tests.support.browser import PATIENCE, calm
+from tests.support.browser import PATIENCE, rest
 from tests.support.visitor import DEEP_LINK, file_of, open_page
 from ui.pages.measure.data import ready
 
@@ -96,7 +96,7 @@ def test_relations_with_hostile_names_are_text(page, app_url, problems):
     upload(page, "own.conllu", tree(["the cat saw it", "a dog saw it"]).replace(b"odd", name))
     said(page, "^all: head")
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
-    calm(page)
+    rest(page)
     assert page.locator("img[src*='example.org'], img[onerror]").count() == 0
 
 

@@ -15,7 +15,7 @@ from inference import TraceRequest
 from inference.files import embedded
 from inference.questions.sentence import NextSentence
 from tests.browser.test_pages import STREAMLITS_OWN
-from tests.support.browser import PHONE, accessibility, calm
+from tests.support.browser import PHONE, accessibility, rest
 from tests.support.predictors import BARE, Predictor, predictor  # noqa: F401  (a fixture)
 from tests.support.visitor import DEEP_LINK, file_of, open_page, painted, read, stands
 
@@ -144,7 +144,7 @@ def test_odd_links(page, predictor, query: dict[str, str], said: str) -> None:  
 def test_the_page_is_accessible_and_fits(page, predictor, viewport, colour_scheme) -> None:  # noqa: F811
     opened(page, predictor)
     painted(page)
-    calm(page)
+    rest(page)
     wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert wide <= 0
     assert accessibility(page, leave_out=STREAMLITS_OWN) == []

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.browser import PATIENCE, PHONE, ROOT, accessibility, calm
+from tests.support.browser import PATIENCE, PHONE, ROOT, accessibility, rest
 from tests.support.visitor import DEEP_LINK, open_page, painted
 
 PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
@@ -75,7 +75,7 @@ def test_every_page_is_drawn_and_accessible(page, app_url, problems, name, viewp
     problems.allow(DEEP_LINK)
     open_page(page, app_url, VISITS[name].address)
     drawn(page, name)
-    calm(page)  # what stands below the figure has come too
+    rest(page)  # what stands below the figure has come too
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     expect(page.locator("[data-testid='stException']")).to_have_count(0)
     wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")

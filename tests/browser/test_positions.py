@@ -10,7 +10,7 @@ from attention.order import shuffled, swapped
 from attention.positions import shift_error, shift_matrix, sinusoidal
 from inference import LocalBackend, TraceRequest
 from inference.questions.order import OrderRequest
-from tests.support.browser import idle
+from tests.support.browser import rest
 from tests.support.visitor import DEEP_LINK, file_of, open_page, read
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
@@ -66,7 +66,7 @@ def test_another_shuffle_is_in_the_link(page, app_url, backend):
     second = [trace.tokens[at] for at in shuffled(trace.source, 2)]
     strip = page.locator("section.hl").filter(has_text="in another order").locator(".chips [data-i] .text")
     expect(strip).to_have_text(second)
-    idle(page)
+    rest(page)
     page.go_back()
     expect(strip).to_have_text([trace.tokens[at] for at in shuffled(trace.source, 1)])
 
@@ -134,7 +134,7 @@ def test_a_hostile_text_is_shown_as_text(page, app_url):
     expect(page.get_by_role("combobox", name=re.compile("This word"))).to_be_visible()
     page.get_by_role("combobox", name=re.compile("This word")).click()
     expect(page.get_by_role("option").first).to_be_visible()
-    idle(page)
+    rest(page)
     assert page.locator("img[src*='192.0.2.7']").count() == 0
 
 

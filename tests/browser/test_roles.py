@@ -15,7 +15,7 @@ from attention.similarity import compare
 from inference import LocalBackend, TraceRequest
 from probing.rows import rows
 from probing.score import Run, score
-from tests.support.browser import PATIENCE, calm
+from tests.support.browser import PATIENCE, rest
 from tests.support.visitor import DEEP_LINK, file_of, open_page
 from ui.pages.measure.data import ready
 
@@ -89,5 +89,5 @@ def test_hostile_words_are_shown_as_text(page, app_url, problems):
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/roles", text="<b>cats</b> ![x](http://example.org/a.png) <script>alert(1)</script>")
     said(page, "^In 1 text, ")
-    calm(page)
+    rest(page)
     assert page.locator("img[src*='example.org']").count() == 0

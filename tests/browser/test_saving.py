@@ -52,5 +52,5 @@ def test_a_file_holds_what_the_page_shows_whatever_others_do_meanwhile(url, page
 
 
 def test_no_page_has_another_button_that_saves():
-    pages = [ROOT / "app.py", *(ROOT / "pages").glob("*.py"), *(ROOT / "ui").glob("*.py"), *(ROOT / "viz").glob("*.py")]
+    pages = [ROOT / "app.py", *(path for room in ("pages", "ui", "viz") for path in (ROOT / room).rglob("*.py"))]
     assert [path.name for path in pages if "download_button" in path.read_text(encoding="utf-8")] == ["saving.py"]

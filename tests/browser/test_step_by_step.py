@@ -16,7 +16,7 @@ from attention.what_if import changed
 from inference import LocalBackend, TraceRequest
 from inference.settings import Settings
 from tests.browser.test_pages import STREAMLITS_OWN
-from tests.support.browser import PHONE, accessibility, calm, faults, idle, running
+from tests.support.browser import PHONE, accessibility, faults, rest, running
 from tests.support.tinymodels import save, wordpiece
 from tests.support.visitor import DEEP_LINK, file_of, open_page, read
 
@@ -97,7 +97,7 @@ def test_clicking_tokens_asks_about_them(page, app_url, trace):
     best = max(words, key=lambda at: row[at])
     expect(note(page, "“street” gives")).to_contain_text(f"“{trace.tokens[best]}” {row[best]:.2f}")
     expect(page).to_have_url(re.compile(f"focus={STREET}"))
-    idle(page)
+    rest(page)
     strip(page, "At whom?").get_by_role("button", name="tired").click()
     tired = trace.tokens.index("tired")
     expect(note(page, "“street” gives")).to_contain_text(f"“tired” {row[tired]:.2f}")
@@ -140,7 +140,7 @@ def test_a_temperature_lives_in_the_link(page, app_url, trace):
     open_page(page, app_url, PATH, show="rules", scaling="own", percent=400)
     after = changed(trace.records()[3], temperature=4.0).weights(1)[IT]
     expect(page.get_by_text(f"Under these rules: {bits(after):.2f} bits")).to_be_visible()
-    idle(page)
+    rest(page)
     page.get_by_role("slider", name="Temperature").press("ArrowLeft")
     after = changed(trace.records()[3], temperature=3.95).weights(1)[IT]
     expect(page.get_by_text(f"Under these rules: {bits(after):.2f} bits")).to_be_visible()
@@ -167,7 +167,7 @@ def test_every_view_is_accessible_and_fits_a_phone(page, app_url, show):
     open_page(page, app_url, PATH, show=show)
     expect(page.locator(".sheet canvas, .js-plotly-plot .main-svg").first).to_be_visible()
     expect(page.get_by_text("How to read this")).to_be_visible()
-    calm(page)
+    rest(page)
     assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
     assert accessibility(page, leave_out=STREAMLITS_OWN) == []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.browser import PHONE, Problems, accessibility, faults, running, visit
+from tests.support.browser import PHONE, Problems, accessibility, faults, one_script, running, visit
 
 SMALL = """
 import streamlit as st
@@ -32,9 +32,7 @@ BAD_IN_SHADOW = """() => {
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("small")
-    (folder / "small.py").write_text(SMALL)
-    with running(folder / "small.log", main="small.py", folder=folder) as started:
+    with one_script(tmp_path_factory.mktemp("small"), SMALL) as started:
         yield started
 
 

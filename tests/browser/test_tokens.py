@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from inference import LocalBackend
 from inference.questions.tokens import TokenSteps
 from tests.support import tinymodels
-from tests.support.browser import PATIENCE, calm, faults, running
+from tests.support.browser import PATIENCE, faults, rest, running
 from tests.support.visitor import DEEP_LINK, open_page, read, text_box
 
 TEXT = "Café embeddings running 👍 [MASK]"
@@ -58,7 +58,7 @@ def settled(page):
     """Nothing moves any more: what comes late would push another part under the pointer."""
     expect(text_box(page)).to_be_visible()
     expect(row(page, "2. Split").first).to_be_visible()
-    calm(page)
+    rest(page)
 
 
 def lit(page):

@@ -18,7 +18,7 @@ from inference import TraceRequest
 from inference.questions.decoding import NextBeams, NextTarget
 from inference.questions.forced import ForcedTarget
 from tests.browser.test_pages import STREAMLITS_OWN
-from tests.support.browser import PHONE, accessibility, calm, hears_clicks, idle
+from tests.support.browser import PHONE, accessibility, hears_clicks, rest
 from tests.support.predictors import BARE
 from tests.support.translators import Translator, translator  # noqa: F401  (a fixture)
 from tests.support.visitor import DEEP_LINK, file_of, open_page, painted, read, stands
@@ -170,7 +170,7 @@ def test_step_by_step(page, translator) -> None:  # noqa: F811
     assert f"“{step.candidates[0].piece}” first ({percent(step.candidates[0].probability)}" in said
     assert f"{step.entropy:.2f} bits" in said
     assert f"({weights.max():.2f})" in said
-    idle(page)
+    rest(page)
     page.get_by_text("The same as a table").click()
     rows = saved(page)
     assert [float(row[4]) for row in rows] == pytest.approx([c.probability for c in step.candidates], rel=1e-5)
@@ -261,7 +261,7 @@ def test_a_click_on_the_map_removes_a_head_and_what_is_typed_too(page, translato
     page.reload()
     says(page, "Without cross head 1-2")
     says(page, re.compile("Of 8 other cross heads, drawn at random"))
-    idle(page)
+    rest(page)
     page.get_by_text("All that is removed").click()
     page.get_by_role("textbox", name="As typed").fill("ux0-1, nonsense")
     page.get_by_role("textbox", name="As typed").press("Enter")
@@ -346,7 +346,7 @@ def test_every_view_is_accessible_and_fits(page, translator, show: str, viewport
     opened(page, translator, show=show)
     expect(page.locator(MAIN.get(show, CHART)).first).to_be_visible()
     expect(page.get_by_text("How to read this")).to_be_visible()
-    calm(page)
+    rest(page)
     wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert wide <= 0
     assert accessibility(page, leave_out=STREAMLITS_OWN) == []

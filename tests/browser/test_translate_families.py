@@ -12,7 +12,7 @@ from transformers import AutoConfig, AutoModelForSeq2SeqLM
 
 from inference.questions.decoding import NextTarget
 from tests.support.architectures import MAPS_ONLY, RECORDED, named
-from tests.support.browser import PATIENCE, idle
+from tests.support.browser import PATIENCE, rest
 from tests.support.serving import serving
 from tests.support.tinymodels import byte_level
 from tests.support.visitor import DEEP_LINK, open_page
@@ -59,5 +59,5 @@ def test_every_translator_writes_and_is_aligned(page, problems, served, name: st
     page.get_by_role("radio", name="One step").click()
     said = f"the model puts “{first.candidates[0].piece}” first"
     expect(note.filter(has_text=said).first).to_be_visible()
-    idle(page)
+    rest(page)
     expect(page.locator("[data-testid='stException'], .headlight-refusal")).to_have_count(0)

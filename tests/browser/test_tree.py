@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.browser import PHONE, accessibility, calm, one_page
+from tests.support.browser import PHONE, accessibility, one_page, rest
 
 PAGE = """
 import streamlit as st
 
-from viz import tree
+from viz.components.tree import tree
 from viz.components.tree.tree import Node
 
 state = st.session_state
@@ -136,7 +136,7 @@ def test_it_is_saved_as_a_picture(opened):
 @pytest.mark.parametrize("viewport", [PHONE])
 @pytest.mark.parametrize("colour_scheme", ["light", "dark"])
 def test_on_a_phone_nothing_is_cut_off_and_all_is_accessible(opened):
-    calm(opened)
+    rest(opened)
     assert opened.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
     for box in opened.locator(".canopy").all():
         assert box.bounding_box()["width"] <= PHONE["width"]

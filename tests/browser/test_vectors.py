@@ -12,9 +12,9 @@ from playwright.sync_api import expect
 from attention.vectors import along_levels, cosine, different_words, pca
 from inference import LocalBackend
 from inference.questions.vectors import HiddenStates, Pooled
-from tests.support.browser import PATIENCE, idle
+from tests.support.browser import PATIENCE, rest
 from tests.support.visitor import DEEP_LINK, file_of, open_page
-from ui.pages.vectors.levels import Vectors
+from ui.pages.vectors.options import Vectors
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
 
@@ -172,7 +172,7 @@ def test_umap_says_what_it_needs_and_can_be_stopped(page, app_url):
     many = "\n".join(f"Line {at} about {'rain' if at % 2 else 'music'}." for at in range(36))
     open_page(page, app_url, "/vectors", flat="umap", show="sentences", lines=many)
     note(page, "UMAP is arranging|Waiting for another")
-    idle(page)
+    rest(page)
     stop = page.get_by_role("button", name="Stop")
     expect(stop).to_have_count(1)  # there was one that stops the making of the vectors
     stop.click()

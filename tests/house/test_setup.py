@@ -85,7 +85,7 @@ def test_the_lists_are_sorted_and_hold_nothing_for_gpus():
 
 
 def test_what_the_code_imports_is_what_is_used_directly():
-    rooms = set(ROOMS) - {"tests", "tools", "bench", "serving"}
+    rooms = set(ROOMS) - {"tests", "tools", "bench"}
     imported = {
         canonicalize_name(NAMES.get(name.split(".")[0], name.split(".")[0]))
         for file in files()

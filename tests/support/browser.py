@@ -70,6 +70,8 @@ ARGUMENTS = [
 HERE = {"localhost", "127.0.0.1", "::1"}
 
 
+KEEPS_THE_MARK = "from viz.components.rest import rest as mark_of_rest\n\nmark_of_rest.mount()"
+
 # --- the app -----------------------------------------------------------------------------------------------------
 
 
@@ -122,11 +124,18 @@ def running(
 @contextmanager
 def one_page(folder: Path, script: str, **environ: str) -> Iterator[str]:
     """The address of an app of one page, a script that may import ours, until the block ends; its log has no fault."""
-    (folder / "main.py").write_text(script, encoding="utf-8")
-    search = os.pathsep.join([str(ROOT), os.environ["PYTHONPATH"]])
-    with running(folder / "log", "main.py", folder, environ={"PYTHONPATH": search, **environ}) as started:
+    with one_script(folder, script, **environ) as started:
         yield started.url
     assert not faults(started.log.read_text())
+
+
+@contextmanager
+def one_script(folder: Path, script: str, **environ: str) -> Iterator[App]:
+    """An app of one page, which says as ours does when it is at rest."""
+    (folder / "main.py").write_text(f"{KEEPS_THE_MARK}\n{script}", encoding="utf-8")
+    search = os.pathsep.join([str(ROOT), os.environ["PYTHONPATH"]])
+    with running(folder / "log", "main.py", folder, environ={"PYTHONPATH": search, **environ}) as started:
+        yield started
 
 
 def _until_healthy(started: App, patience: float) -> None:
@@ -291,45 +300,43 @@ def keep(page: Page, name: str) -> None:
 
 
 def visit(page: Page, address: str) -> Page:
-    """Opens an address of the app and waits until its page stands: it has a heading, and its script came to its end."""
+    """Opens an address of the app and waits until its page stands: it has a heading, and is at rest."""
     from playwright.sync_api import expect
 
     page.goto(address)
     expect(page.get_by_test_id("stMain").get_by_role("heading").first).to_be_visible()
-    idle(page)
+    rest(page)
     return page
 
 
-def idle(page: Page) -> None:
-    """Waits for the end of a run of the script. After a click first wait for what the click changes: at the moment of
-    the click the run has not begun, and the page still counts as idle."""
-    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for(state="attached")
+def rest(page: Page) -> None:
+    """Waits until the page says that it is at rest: its script has ended, what comes late has come, nothing moves. What
+    a test does on the page ends the rest at once, so that after a click this waits for the page's answer."""
+    page.evaluate(RESTS, PATIENCE)
 
 
-def calm(page: Page) -> None:
-    """Waits until the page has come to rest: its script, what is fetched late, fonts, what fades; till then much is
-    pale, and moves: a click on a button below a table may meet the table that has come meanwhile, a key does not."""
-    idle(page)
-    timed = "a.playState === 'running' && a.timeline instanceof DocumentTimeline"  # others run with scrolling
-    ends = "a.effect.getTiming().iterations !== Infinity"
-    moving = f"document.getAnimations().some((a) => {timed} && {ends})"
-    old = "document.querySelector('[data-stale=true], [data-testid=stSkeleton]')"
-    busy = f"{old} || document.fonts.status === 'loading' || {moving}"
-    _while(page, busy, "The page did not come to rest")
+RESTS = """(patience) => new Promise((done, fail) => {
+    const mark = document.documentElement;
+    const watch = new MutationObserver(look);
+    const late = setTimeout(() => fail(new Error(`The page did not come to rest within ${patience} ms.`)), patience);
+    function look() {
+        if (mark.dataset.rest !== "true") return;
+        clearTimeout(late);
+        watch.disconnect();
+        done();
+    }
+    watch.observe(mark, { attributeFilter: ["data-rest"] });
+    look();
+})"""
 
 
 def hears_clicks(figure: Locator) -> None:
     """Waits until a plotly figure on which points are picked hears clicks: it is drawn some frames before that."""
     deaf = "it._fullLayout?.clickmode !== 'event+select' || !it._ev?._events?.plotly_click"
-    _while(figure, deaf, "The figure did not hear clicks")
-
-
-def _while(place: Page | Locator, condition: str, problem: str) -> None:
-    """Waits frame by frame while a condition holds in the page, where ``it`` is the element of a locator."""
-    late = f"if (performance.now() > end) throw new Error('{problem} within {PATIENCE} ms.')"
+    late = f"if (performance.now() > end) throw new Error('The figure did not hear clicks within {PATIENCE} ms.')"
     frame = "await new Promise(requestAnimationFrame)"
-    place.evaluate(
-        f"async (it) => {{ const end = performance.now() + {PATIENCE}; while ({condition}) {{ {late}; {frame}; }} }}"
+    figure.evaluate(
+        f"async (it) => {{ const end = performance.now() + {PATIENCE}; while ({deaf}) {{ {late}; {frame}; }} }}"
     )
 
 
@@ -348,7 +355,6 @@ def _axe() -> str:
 def accessibility(page: Page, leave_out: Sequence[str] = (), rules_off: Sequence[str] = ()) -> list[str]:
     """Where the page breaks WCAG 2.2 A or AA as far as axe-core can tell, a line for each place; shadow trees included.
 
-    A run of the script that begins meanwhile pales what is old, so what was found is looked at again once it is over.
     ``leave_out`` are CSS selectors, ``rules_off`` ids of rules, for what is Streamlit's own; say why at the call.
     """
     page.evaluate(f"() => {{ {_axe()}; }}")  # by the debugger's way in: the app's policy forbids inline scripts
@@ -360,9 +366,6 @@ def accessibility(page: Page, leave_out: Sequence[str] = (), rules_off: Sequence
     context = {"include": [["html"]], "exclude": [[selector] for selector in leave_out]}
     look = "async ([context, options]) => (await axe.run(context, options)).violations"
     found = page.evaluate(look, [context, options])
-    if found:
-        calm(page)
-        found = page.evaluate(look, [context, options])
     return [
         f"{rule['id']} ({rule['impact']}): {rule['help']}: {' '.join(map(str, node['target']))}"
         for rule in found

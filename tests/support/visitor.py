@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Download, Locator, Page, expect
 
-from tests.support.browser import PATIENCE, calm
+from tests.support.browser import PATIENCE, rest
 
 FIELDS = ("base", "layer", "head", "focus", "tab")
 # A page opened by its own address looks for Streamlit's server beside that address first, and is told 404.
@@ -26,7 +26,7 @@ def stands(page: Page) -> None:
 
 def file_of(button: Locator) -> Download:
     """What a button saves: pressed by key once the page is at rest, since what comes late would move a click's aim."""
-    calm(button.page)
+    rest(button.page)
     with button.page.expect_download() as coming:
         button.press("Enter")
     return coming.value

@@ -15,9 +15,9 @@ from inference.answers.layer import block_of, factors, run
 from inference.answers.projections import rotaries
 from inference.catalogue.listing import catalogue
 from inference.files.embedded import TRANSLATOR
-from inference.load.loading import Settings
 from inference.questions.layer import LayerQuestion
 from inference.record import capture
+from inference.settings import Settings
 from tests.support import tinymodels
 from tests.support.architectures import BERT, GROUPED, RECORDED, Architecture, build, inputs, named
 

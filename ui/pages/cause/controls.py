@@ -10,7 +10,7 @@ from attention.cause import Set
 from attention.edits import Ablate, Cut, Edit, Hide, Uniform, pack
 from attention.view import Cell, View
 from ui.input.picking import control
-from ui.pages.cause.watch import CLICKS, Cause
+from ui.pages.cause.options import CLICKS, Cause
 from ui.removing.edits import NOTHING, Head, at_token, keep_only, swapped, toggled, told
 from ui.removing.listed import listed_and_typed
 from ui.state.choice import Choice

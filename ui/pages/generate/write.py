@@ -10,7 +10,8 @@ from inference import Refusal
 from inference.questions.decoding import Candidate, NextToken, Step
 from ui.input.picking import control
 from ui.pages.generate.history import note, write
-from ui.pages.generate.prompt import MOST_MORE, PICKS, Options, go_to, mark_of, on_path, text_of, within
+from ui.pages.generate.options import PICKS, Options
+from ui.pages.generate.prompt import MOST_MORE, go_to, mark_of, on_path, text_of, within
 from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.run.stoppable import STOPPED, stoppable

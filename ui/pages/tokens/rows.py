@@ -66,7 +66,7 @@ def left_out(steps: Sequence[Steps]) -> str | None:
     return None
 
 
-def truth(steps: Steps, texts: Sequence[str]) -> str:
+def summary(steps: Steps, texts: Sequence[str]) -> str:
     """How many tokens, how many characters each, and what is unknown."""
     content = [token for token in steps.tokens if not token.special]
     characters = _characters(steps, texts)

@@ -49,15 +49,15 @@ def walk(choice: Choice, steps: Steps, word: Word | None, revision: str | None, 
         say(f"“{cut(word.shown, 40)}” becomes {_joined(pieces)}.", role="status")
         show(refusal)
         return
-    say(truth(word.shown, found), role="status")
+    say(summary(word.shown, found), role="status")
     if found.steps:
         st.dataframe(rows(found), hide_index=True)
 
 
-def truth(word: str, walk: Walk) -> str:
+def summary(word: str, walk: Walk) -> str:
     """What happened, in a sentence or two.
 
-    >>> truth("playing", Walk("WordPiece", (Match("playing", ("playing",), "playin"), Match("##g", (), "##g")),
+    >>> summary("playing", Walk("WordPiece", (Match("playing", ("playing",), "playin"), Match("##g", (), "##g")),
     ...       ("playin", "##g"), (1, 2)))
     '“playing” becomes playin · ##g, after 3 look-ups in the vocabulary, each for the longest beginning that is left.'
     """

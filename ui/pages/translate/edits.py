@@ -13,8 +13,9 @@ from attention.trace import Trace
 from attention.view import Cell, View
 from ui.input.picking import control
 from ui.pages.translate.heads import CrossHead, named
+from ui.pages.translate.options import CLICKS, SCOPES, SIDES, Translate
 from ui.pages.translate.strip import cells_of
-from ui.pages.translate.translation import CLICKS, SCOPES, SIDES, Translate, Translation
+from ui.pages.translate.translation import Translation
 from ui.removing.edits import NOTHING, Head, edits_of, toggled, told
 from ui.removing.listed import listed_and_typed, typed_notes
 from ui.run.refusals import say

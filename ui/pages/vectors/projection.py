@@ -11,9 +11,9 @@ from attention.mask import Array
 from attention.vectors import pca
 from ui.input.picking import control
 from ui.pages.vectors.arranging import FEWEST, MOST, NEIGHBOURS, Arrangement, arranger
-from ui.pages.vectors.levels import Vectors
+from ui.pages.vectors.options import Vectors
 from ui.run.refusals import say
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from viz.figures.scatter import NAMED, scatter
 
 PATIENCE = 0.4  # seconds before the page says what it waits for
@@ -60,7 +60,7 @@ def picture(
             role="status",
         )
         figure = scatter(points, labels, [f"Axis {at + 1}" for at in range(axes)], theme(), title, **common)
-    st.plotly_chart(figure, theme=None, config=CONFIG, key="vectors_picture")
+    draw_chart(figure, "vectors_picture")
     st.caption(MARKS + ("" if len(labels) <= NAMED else f" Above {NAMED} dots names are in the hover text only."))
 
 

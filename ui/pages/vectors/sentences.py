@@ -15,13 +15,14 @@ from inference.questions.vectors import Pooled
 from ui.input.picking import control
 from ui.pages.vectors import routes
 from ui.pages.vectors.corpus import Run, held
-from ui.pages.vectors.levels import Vectors, pick_mix, pick_pooling
+from ui.pages.vectors.levels import pick_mix, pick_pooling
+from ui.pages.vectors.options import Vectors
 from ui.pages.vectors.projection import picture
 from ui.pages.vectors.sentence_files import MOST_SENTENCES, lines
 from ui.pages.vectors.upload import from_file
 from ui.run.refusals import say, show
 from ui.run.shelf import backend
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.saving import save
 from ui.state.choice import Choice
@@ -133,9 +134,9 @@ def _done(run: Run, choice: Choice, options: Vectors) -> None:
     _nearest(run, choice, options)
     if 1 < len(texts) <= MAPPED:
         likeness = cosine(np.asarray(vectors), np.asarray(vectors))
-        say(truth(likeness, texts), role="status")
+        say(summary(likeness, texts), role="status")
         figure = cosine_map(likeness, texts, theme(), "How alike are the sentences?")
-        st.plotly_chart(figure, theme=None, config=CONFIG, key="vectors_sentences")
+        draw_chart(figure, "vectors_sentences")
         st.caption(MARKS)
     picture(vectors, texts, options, "sentences")
     _files(run)
@@ -151,10 +152,10 @@ def _notes(run: Run) -> list[str]:
     return said
 
 
-def truth(likeness: Array, texts: Sequence[str]) -> str:
+def summary(likeness: Array, texts: Sequence[str]) -> str:
     """The two that are most alike, beside the mean.
 
-    >>> truth(np.array([[1, 0.5, 0], [0.5, 1, 0.1], [0, 0.1, 1]]), ("A cat.", "A dog.", "Rain."))
+    >>> summary(np.array([[1, 0.5, 0], [0.5, 1, 0.1], [0, 0.1, 1]]), ("A cat.", "A dog.", "Rain."))
     'Most alike are “A cat.” and “A dog.” (0.50); the mean over all pairs is 0.20.'
     """
     one, other = np.triu_indices(len(texts), 1)

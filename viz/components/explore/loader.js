@@ -8,8 +8,13 @@ export default function (component) {
   let leave = null;
   let gone = false;
   script.then(
-    (module) => { if (!gone) leave = module.default(component); },
-    () => { component.parentElement.append("The page's script could not be fetched. Reload the page."); },
+    (module) => {
+      if (!gone) leave = module.default(component);
+    },
+    () => {
+      component.parentElement.append("The page's script could not be fetched. Reload the page.");
+      component.parentElement.querySelector("#explore")?.removeAttribute("aria-busy");
+    },
   );
   return () => {
     gone = true;

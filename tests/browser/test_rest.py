@@ -1,0 +1,112 @@
+"""The page's mark of rest: gone at once when something is done, back when the answer is drawn, and told to all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.browser import one_page, rest
+
+SLOW = """
+import time
+
+import streamlit as st
+
+st.title("Slow")
+state = st.session_state
+state.setdefault("n", 0)
+state.setdefault("again", 0)
+
+def count():
+    state.n += 1
+    state.again = 2
+
+st.button("Count", on_click=count)
+st.button("Nothing")
+st.slider("Weight", 0, 10, 5, key="weight")
+
+@st.fragment
+def part():
+    if st.button("Part"):
+        time.sleep(0.3)
+        st.text("part drawn")
+
+part()
+time.sleep(0.3)
+if state.again:
+    state.again -= 1
+    st.rerun()
+st.text(f"counted {state.n} at {state.weight}")
+"""
+MARK = "document.documentElement.dataset.rest"
+BUSY = "document.querySelector('[data-testid=stMain]').getAttribute('aria-busy')"
+CLICKED = f"""(button) => {{
+    const before = {MARK};
+    let heard;
+    button.addEventListener("click", () => {{ heard = {MARK}; }}, {{ once: true, capture: true }});
+    button.click();
+    return [before, heard, {MARK}, {BUSY}];
+}}"""
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with one_page(tmp_path_factory.mktemp("slow"), SLOW) as url:
+        yield url
+
+
+@pytest.fixture
+def opened(page: Page, url: str) -> Page:
+    page.goto(url)
+    rest(page)
+    return page
+
+
+def test_a_page_is_at_rest_when_its_script_has_ended(opened: Page) -> None:
+    assert opened.get_by_text("counted 0 at 5").count() == 1
+    assert opened.evaluate(f"[{MARK}, {BUSY}]") == ["true", "false"]
+
+
+def test_a_click_ends_the_rest_before_the_page_hears_of_it(opened: Page) -> None:
+    button = opened.get_by_role("button", name="Count")
+    assert button.evaluate(CLICKED) == ["true", "false", "false", "true"]
+    rest(opened)
+    assert opened.get_by_text("counted 1 at 5").count() == 1, "two runs more than the click's own are waited for"
+
+
+def test_what_is_asked_twice_is_answered_twice(opened: Page) -> None:
+    button = opened.get_by_role("button", name="Count")
+    for count in range(1, 4):
+        button.click()
+        if count == 1:
+            opened.get_by_text("counted 1").wait_for()  # so that the second click comes in the middle of the rest
+    rest(opened)
+    assert opened.get_by_text("counted 3 at 5").count() == 1
+
+
+def test_a_key_on_a_slider_and_a_part_that_runs_alone_are_waited_for(opened: Page) -> None:
+    opened.get_by_role("slider", name="Weight").press("ArrowRight")
+    rest(opened)
+    assert opened.get_by_text("counted 0 at 6").count() == 1
+    opened.get_by_role("button", name="Part").click()
+    rest(opened)
+    assert opened.get_by_text("part drawn").count() == 1
+
+
+def test_a_click_on_nothing_is_followed_by_rest(opened: Page) -> None:
+    opened.get_by_role("heading", name="Slow").click()
+    rest(opened)
+    expect(opened.get_by_text("counted 0 at 5")).to_be_visible()
+
+
+def test_a_part_that_says_it_is_busy_is_waited_for(opened: Page) -> None:
+    host = opened.get_by_test_id("stBidiComponentIsolated")
+    say = "(host, busy) => host.shadowRoot.querySelector('span').setAttribute('aria-busy', String(busy))"
+    host.evaluate(say, True)
+    opened.get_by_role("heading", name="Slow").click()
+    frames = "async () => { for (let i = 0; i < 20; i++) await new Promise(requestAnimationFrame); return %s; }"
+    assert opened.evaluate(frames % MARK) == "false"
+    host.evaluate(say, False)
+    rest(opened)

@@ -1,0 +1,136 @@
+// When the page is at rest: nothing is asked, under way, fetched, faded or painted any more.
+//
+// The document's root says so in data-rest, "true" or "false" (missing until this script has come), and the main region
+// is aria-busy meanwhile, so that a screen reader may wait with what is still changing.
+//
+// What a reader does ends the rest at once, before any listener of the page hears of it; so does what the page asks the
+// server. The rest comes back when the run that answers has ended, the page has been drawn, and it has stayed so for two
+// looks: what a message or a click sets off is scheduled by then. A component that still waits for something says
+// aria-busy="true" in its own markup, and needs to know nothing of this.
+
+const LOOK = 40; // ms between two looks while the page is busy; at rest nobody looks
+const DONE = ["pointerdown", "pointerup", "click", "keydown", "input", "change", "drop", "popstate", "resize"];
+
+// Fields of Streamlit's messages: BackMsg and ForwardMsg of streamlit/proto.
+const RERUN = 11;
+const BEGUN = 4;
+const ENDED = 6;
+const ENDED_FOR_ANOTHER = 2; // this run stopped because another follows at once
+
+/**
+ * A message's fields at the top level, number -> value where that is a number, else 0 (protobuf's wire format).
+ * @param {Uint8Array} bytes @returns {Map<number, number>}
+ */
+export function fieldsOf(bytes) {
+  const found = new Map();
+  let at = 0;
+  const number = () => {
+    let value = 0;
+    for (let scale = 1; ; scale *= 128) {
+      const byte = bytes[at++] ?? 0;
+      value += (byte & 127) * scale;
+      if (byte < 128) return value;
+    }
+  };
+  while (at < bytes.length) {
+    const tag = number();
+    const kind = tag % 8;
+    const value = kind === 0 ? number() : 0;
+    if (kind === 2) {
+      const length = number(); // first, since reading it moves on
+      at += length;
+    }
+    if (kind === 1) at += 8;
+    if (kind === 5) at += 4;
+    found.set(Math.floor(tag / 8), value);
+  }
+  return found;
+}
+
+/**
+ * Where a run of the script stands, told by the messages that go and come.
+ * @returns {{sent: (bytes: Uint8Array) => void, came: (bytes: Uint8Array) => void, lost: () => void, ended: () => boolean}}
+ */
+export function createRuns() {
+  let asked = false; // and no run has begun since
+  let running = false;
+  return {
+    sent(bytes) { asked ||= fieldsOf(bytes).has(RERUN); },
+    came(bytes) {
+      const fields = fieldsOf(bytes);
+      if (fields.has(BEGUN)) [asked, running] = [false, true];
+      if (fields.has(ENDED)) running = fields.get(ENDED) === ENDED_FOR_ANOTHER;
+    },
+    lost() { [asked, running] = [false, false]; }, // what comes next is asked anew
+    ended: () => !asked && !running,
+  };
+}
+
+/** Whether anything on the page is yet to come: the frame, the components, fonts, what fades. @param {Document} page */
+function unfinished(page) {
+  const app = page.querySelector("[data-testid=stApp]");
+  if (app?.getAttribute("data-test-script-state") !== "notRunning") return true;
+  if (page.querySelector("[data-stale=true], [data-testid=stSkeleton]") || page.fonts.status === "loading") return true;
+  const components = page.querySelectorAll("[data-testid=stBidiComponentIsolated]");
+  if ([...components].some(waits)) return true;
+  // Others run with scrolling, or for ever.
+  return page.getAnimations().some((a) => a.playState === "running" && a.timeline instanceof DocumentTimeline && a.effect?.getTiming().iterations !== Infinity);
+}
+
+/** Whether a component says that it is busy. @param {Element} host */
+const waits = (host) => Boolean(host.shadowRoot?.querySelector('[aria-busy="true"]'));
+
+/** Watch a page and keep its mark. @param {Document} page */
+function createRest(page) {
+  const runs = createRuns();
+  const sockets = new WeakSet();
+  let timer = 0;
+  let calm = 0; // looks in a row that found nothing
+
+  /** @param {boolean} rests */
+  function mark(rests) {
+    page.documentElement.dataset.rest = String(rests);
+    page.querySelector("[data-testid=stMain]")?.setAttribute("aria-busy", String(!rests));
+  }
+  function wake() {
+    calm = 0;
+    mark(false);
+    timer ||= setTimeout(look, LOOK);
+  }
+  function look() {
+    timer = 0;
+    calm = runs.ended() && !unfinished(page) ? calm + 1 : 0;
+    if (calm < 2) timer = setTimeout(() => requestAnimationFrame(look), LOOK);
+    else mark(true);
+  }
+  /** @param {WebSocket} socket */
+  function follow(socket) {
+    if (sockets.has(socket)) return;
+    sockets.add(socket);
+    socket.addEventListener("message", ({ data }) => { if (data instanceof ArrayBuffer) runs.came(new Uint8Array(data)); wake(); });
+    socket.addEventListener("close", () => { runs.lost(); wake(); });
+  }
+
+  const send = WebSocket.prototype.send;
+  /** @param {any} data */
+  WebSocket.prototype.send = function (data) {
+    follow(this);
+    if (data instanceof Uint8Array) runs.sent(data);
+    wake();
+    send.call(this, data);
+  };
+  for (const event of DONE) addEventListener(event, wake, { capture: true, passive: true });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", wake);
+  wake();
+  return { wake };
+}
+
+const NAME = Symbol.for("headlight.rest"); // a page has one, however often this script comes
+
+/** Streamlit's way in, at the mount and when the theme changes. */
+export default function rest() {
+  /** @type {any} */
+  const place = globalThis;
+  if (place[NAME]) place[NAME].wake();
+  else place[NAME] = createRest(document);
+}
