@@ -18,7 +18,7 @@ EDGE = 0.15  # of the width, left free at both sides for names
 ROOM, LETTER = (600, 400), 7  # pixels, roughly: of a plot between wide and narrow pages, and of a letter
 
 
-def scatter(
+def scatter(  # noqa: PLR0913  (what a figure may be told, by name)
     points: Array,
     names: Sequence[str],
     axes: Sequence[str],

@@ -16,7 +16,7 @@ SHAPES = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "h
 NEAR = 0.035  # of the width: names of points nearer than that to another one would cover it
 
 
-def similarity_map(
+def similarity_map(  # noqa: PLR0913  (what a figure may be told, by name)
     points: npt.NDArray[np.float64],
     groups: Sequence[int],
     heads: Sequence[tuple[int, int]],

@@ -10,7 +10,7 @@ from attention.mask import Array
 from viz.components.matrices.matrices import Sheet
 
 
-def multi_head(
+def multi_head(  # noqa: PLR0913  (what the sheets are made from)
     weights: Array,
     spread: Array,
     names: Sequence[str],

@@ -24,7 +24,7 @@ MARKS = (
 )
 
 
-def picture(
+def picture(  # noqa: PLR0913  (one control or line, told all about itself)
     vectors: Array,
     names: Sequence[str],
     options: Vectors,
