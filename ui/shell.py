@@ -13,7 +13,7 @@ st.set_page_config(page_title="Headlight", page_icon=str(ASSETS / "icon.png"), l
 st.html(ASSETS / "app.css")
 
 # Section -> pages in the order of reading: file, title, icon, and the address where it is not the file's name.
-PAGES = {
+PAGES: dict[str, list[tuple[str, str, str, str | None]]] = {
     "Look": [
         ("explore.py", "Explore", "grid_view", None),
         ("bertviz_views.py", "BertViz", "polyline", "bertviz"),

@@ -50,7 +50,7 @@ def similarity_map(  # noqa: PLR0913  (what a figure may be told, by name)
             hovertemplate="layer %{customdata[3]} · head %{customdata[4]}: %{customdata[2]}<extra></extra>",
             cliponaxis=False,
         )
-    if selected in heads:
+    if selected is not None and selected in heads:
         at = list(heads).index(selected)
         ring = {"symbol": "circle-open", "size": 19, "color": theme.accent, "line": {"width": 3}}
         place = {"x": [points[at, 0]], "y": [points[at, 1]]}
