@@ -102,6 +102,6 @@ def test_every_figure_says_what_it_shows_on_any_ground(make, theme):
 
 def test_one_token_or_no_attention_is_no_error():
     for make in BY_LAYER.values():
-        make(np.zeros((1, 1), np.float32), 1, 1, LIGHT, selected=(0, 0)).to_json()
+        make(np.zeros((1, 1), np.float32), MapSize(1, 1), LIGHT, selected=(0, 0)).to_json()
     offset_profile(np.ones(1), LIGHT, "layer 0 · head 0").to_json()
     received_by_token(np.zeros(1), np.zeros(1), ["a"], LIGHT, "layer 0 · head 0").to_json()

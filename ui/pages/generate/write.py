@@ -64,7 +64,8 @@ def written_on(request: NextToken) -> NextToken:
         path, done = _written(job)
     if path != request.written:
         go_to(request, path)
-    if st.session_state.get(JOB) is job:  # only now: a click while the address is written begins the script anew
+    still = st.session_state.get(JOB) is job
+    if still:  # only now: a click while the address is written begins the script anew
         job.at, job.done = path, done
     return replace(request, written=path)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeGuard
 
 import numpy as np
 import streamlit as st
@@ -147,7 +148,7 @@ def pick(spot: Spot) -> None:
     strip.mount(whom, WHOM, title=title, on_pick=partial(_picked, WHOM, "to", spot))
 
 
-def _inside(token: int | None, trace: Trace, part: str, side: int) -> bool:
+def _inside(token: int | None, trace: Trace, part: str, side: int) -> TypeGuard[int]:
     return token is not None and 0 <= token < len(trace.token_rows(part)[side])
 
 

@@ -95,7 +95,7 @@ class Worker:
         assert process.stdin is not None
         assert process.stdout is not None
         try:
-            umap_worker.write(process.stdin, **message)  # type: ignore[arg-type]
+            umap_worker.write(process.stdin, **message)
             return umap_worker.read(process.stdout) or {"error": np.array("The process ended.")}
         except (OSError, ValueError) as error:  # ended meanwhile: its streams are broken or closed
             return {"error": np.array(str(error))}

@@ -101,7 +101,12 @@ def _watch() -> None:
     run.look()
     total = len(run.asked.texts)
     if run.state == "new":
-        st.button(f"Make {total:,} vectors", type="primary", on_click=run.start, help="It can be stopped and goes on")
+        st.button(
+            f"Make {total:,} vectors",
+            type="primary",
+            on_click=run.start,  # type: ignore[arg-type]  # what it gives back is not used
+            help="It can be stopped and goes on",
+        )
         return
     st.progress(run.done / total, text=f"{run.done:,} of {total:,} sentences{_left(run)}")
     if run.error is not None:
@@ -109,7 +114,11 @@ def _watch() -> None:
     if run.state == "running":
         st.button("Stop", on_click=run.stop, help="What is done is kept.")
     else:
-        st.button("Go on", on_click=run.start, help="Continue where it was")
+        st.button(
+            "Go on",
+            on_click=run.start,  # type: ignore[arg-type]  # what it gives back is not used
+            help="Continue where it was",
+        )
 
 
 def _left(run: Run) -> str:
