@@ -1,0 +1,76 @@
+"""Which tests are marked slow, and which should be: a run says in the end where it found a mark wanting.
+
+Counted is the processor's time, which a busy machine does not lengthen, in this process and in those that it waited
+for; without fixtures that several tests share, since they are made for whichever comes first. No test fails for it:
+the first one that imports a library pays for all.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+SLOW = 1.0  # seconds above which a test should be marked
+QUICK = 0.3  # seconds below which it need not
+
+
+def processor() -> float:
+    """Seconds of the processor that this process and its children took."""
+    return sum(os.times()[:4])
+
+
+class Pace:
+    """The plugin that tests/conftest.py registers."""
+
+    def __init__(self) -> None:
+        self._begun = self._shared = 0.0
+        self._making = False  # a shared fixture
+        self._unmarked: list[tuple[float, str]] = []
+        self._needless: list[tuple[float, str]] = []
+
+    def pytest_runtest_logstart(self) -> None:
+        """A test begins."""
+        self._begun, self._shared = processor(), 0.0
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[object]) -> Iterator[None]:
+        """What a shared fixture takes, others that it asks for included, is not the test's."""
+        if fixturedef.scope == "function" or self._making:
+            return (yield)
+        begun, self._making = processor(), True
+        try:
+            return (yield)
+        finally:
+            self._making = False
+            self._shared += processor() - begun
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, call: pytest.CallInfo[None]) -> Iterator[None]:
+        """Notes the time on the report, which may travel to another process."""
+        report = yield
+        if call.when == "call":
+            report.processor_seconds = processor() - self._begun - self._shared
+        return report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Compares the time with the mark."""
+        seconds = getattr(report, "processor_seconds", None)
+        if seconds is None or "browser" in report.keywords:
+            return
+        if seconds > SLOW and "slow" not in report.keywords:
+            self._unmarked.append((seconds, report.nodeid))
+        if seconds < QUICK and "slow" in report.keywords:
+            self._needless.append((seconds, report.nodeid))
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """The tests whose mark is wanting or needless."""
+        for title, found in (
+            (f"not marked slow, and took over {SLOW} s of the processor", self._unmarked),
+            (f"marked slow, and took under {QUICK} s", self._needless),
+        ):
+            if found:
+                terminalreporter.section(title, sep="-")
+            for seconds, name in sorted(found, reverse=True):
+                terminalreporter.write_line(f"{seconds:6.1f} s  {name}")
