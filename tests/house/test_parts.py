@@ -73,7 +73,7 @@ def run(folder: Path, *arguments: str) -> str:
 
 def passed(said: str) -> list[str]:
     """The tests that passed, in order."""
-    return [re.search(r"::(\w+)", line)[1] for line in said.splitlines() if "PASSED" in line]
+    return [re.findall(r"::(\w+)", line)[0] for line in said.splitlines() if "PASSED" in line]
 
 
 @pytest.mark.slow

@@ -8,12 +8,13 @@ the first one that imports a library pays for all.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 
 import pytest
 
 SLOW = 1.0  # seconds above which a test should be marked
 QUICK = 0.3  # seconds below which it need not
+SECONDS = "processor_seconds"  # where a report has them
 
 
 def processor() -> float:
@@ -35,7 +36,7 @@ class Pace:
         self._begun, self._shared = processor(), 0.0
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[object]) -> Iterator[None]:
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[object]) -> Generator[None, object, object]:
         """What a shared fixture takes, others that it asks for included, is not the test's."""
         if fixturedef.scope == "function" or self._making:
             return (yield)
@@ -47,16 +48,18 @@ class Pace:
             self._shared += processor() - begun
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(self, call: pytest.CallInfo[None]) -> Iterator[None]:
+    def pytest_runtest_makereport(
+        self, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Notes the time on the report, which may travel to another process."""
         report = yield
         if call.when == "call":
-            report.processor_seconds = processor() - self._begun - self._shared
+            vars(report)[SECONDS] = processor() - self._begun - self._shared
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Compares the time with the mark."""
-        seconds = getattr(report, "processor_seconds", None)
+        seconds = vars(report).get(SECONDS)
         if seconds is None or "browser" in report.keywords:
             return
         if seconds > SLOW and "slow" not in report.keywords:

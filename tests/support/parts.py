@@ -11,8 +11,8 @@ from itertools import groupby
 from pathlib import Path
 
 import pytest
-from xdist.scheduler import LoadScopeScheduling
-from xdist.workermanage import WorkerController
+from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
+from xdist.workermanage import WorkerController  # type: ignore[import-untyped]
 
 BROWSER = Path(__file__).parents[1] / "browser"
 PARTS = ("", "slow", "browser")  # the mark of each
@@ -35,7 +35,7 @@ def scopes(names: Sequence[str]) -> dict[str, str]:
     return {name: str(at) for at, (_, neighbours) in enumerate(files) for name in neighbours}
 
 
-class InOrder(LoadScopeScheduling):
+class InOrder(LoadScopeScheduling):  # type: ignore[misc]
     """Hands the tests out in their order, neighbours from one file together."""
 
     def add_node_collection(self, node: WorkerController, collection: Sequence[str]) -> None:
