@@ -1,4 +1,4 @@
-"""Which tests are marked slow, and which should be: a run says in the end where it found a mark wanting.
+"""Which tests should be marked slow: a run says in the end where it found the mark wanting.
 
 Counted is the processor's time, which a busy machine does not lengthen, in this process and in those that it waited
 for; without fixtures that several tests share, since they are made for whichever comes first. No test fails for it:
@@ -13,7 +13,6 @@ from collections.abc import Generator
 import pytest
 
 SLOW = 1.0  # seconds above which a test should be marked
-QUICK = 0.3  # seconds below which it need not
 SECONDS = "processor_seconds"  # where a report has them
 
 
@@ -29,7 +28,6 @@ class Pace:
         self._begun = self._shared = 0.0
         self._making = False  # a shared fixture
         self._unmarked: list[tuple[float, str]] = []
-        self._needless: list[tuple[float, str]] = []
 
     def pytest_runtest_logstart(self) -> None:
         """A test begins."""
@@ -59,21 +57,13 @@ class Pace:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Compares the time with the mark."""
-        seconds = vars(report).get(SECONDS)
-        if seconds is None or "browser" in report.keywords:
-            return
-        if seconds > SLOW and "slow" not in report.keywords:
+        seconds = vars(report).get(SECONDS, 0.0)
+        if seconds > SLOW and not {"slow", "browser"} & report.keywords.keys():
             self._unmarked.append((seconds, report.nodeid))
-        if seconds < QUICK and "slow" in report.keywords:
-            self._needless.append((seconds, report.nodeid))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """The tests whose mark is wanting or needless."""
-        for title, found in (
-            (f"not marked slow, and took over {SLOW} s of the processor", self._unmarked),
-            (f"marked slow, and took under {QUICK} s", self._needless),
-        ):
-            if found:
-                terminalreporter.section(title, sep="-")
-            for seconds, name in sorted(found, reverse=True):
-                terminalreporter.write_line(f"{seconds:6.1f} s  {name}")
+        """The tests whose mark is wanting."""
+        if self._unmarked:
+            terminalreporter.section(f"not marked slow, and took over {SLOW} s of the processor", sep="-")
+        for seconds, name in sorted(self._unmarked, reverse=True):
+            terminalreporter.write_line(f"{seconds:6.1f} s  {name}")

@@ -11,6 +11,7 @@ from itertools import groupby
 from pathlib import Path
 
 import pytest
+from xdist.remote import Producer  # type: ignore[import-untyped]
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 from xdist.workermanage import WorkerController  # type: ignore[import-untyped]
 
@@ -59,7 +60,7 @@ class Parts:
         items.sort(key=lambda item: PARTS.index(part(item)))
 
     @pytest.hookimpl(optionalhook=True)
-    def pytest_xdist_make_scheduler(self, config: pytest.Config) -> InOrder:
+    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Producer) -> InOrder:
         """The order is ours, not that of the largest files first."""
         config.option.loadscopereorder = False
-        return InOrder(config)
+        return InOrder(config, log)
