@@ -68,6 +68,7 @@ def done(arranger: Arranger, vectors: np.ndarray, dimensions: int) -> np.ndarray
     return found.points
 
 
+@pytest.mark.slow
 def test_what_belongs_together_stays_together(real: Arranger) -> None:
     vectors = clusters()
     assert len(vectors) >= FEWEST
