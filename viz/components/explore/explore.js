@@ -19,6 +19,8 @@
 import { createApp } from "./app.js";
 import { httpSource } from "./source.js";
 
+/** @import { Payload, Report, Source } from "./types.js" */
+
 /**
  * Draw the view in any element or shadow root, with any source: the way in for an exported file.
  * @param {Element|ShadowRoot} root @param {Payload} data @param {Source} source @param {Report} [report]
@@ -34,7 +36,7 @@ const mounted = new WeakMap();
 
 /**
  * Streamlit's way in, called again with the same parent on each change of data or theme.
- * @param {{data: Payload, parentElement: Element|ShadowRoot, setTriggerValue: (name: string, value: unknown) => void}} component
+ * @param {import("../shared/elements.js").Component<Payload>} component
  */
 export default function explore({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("#explore") ?? parentElement;
