@@ -45,7 +45,7 @@ check: install-tests
 	$(VENV) -m ruff format --check .
 	$(VENV) -m ruff check .
 	$(VENV) -m mypy
-	$(VENV) tools/node_tests.py
+	$(VENV) tools/javascript.py
 	$(VENV) -m pytest $(ARGS)
 
 fix: install-tests

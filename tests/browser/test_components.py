@@ -14,9 +14,11 @@ import numpy as np
 import streamlit as st
 
 from ui.show.chart import CONFIG, theme
-from viz import head_map, matrices, strip
+from viz.components.matrices import matrices
 from viz.components.matrices.matrices import Sheet
+from viz.components.strip import strip
 from viz.components.strip.strip import Chip
+from viz.figures import head_map
 
 WORDS = ("[CLS]", "<b>The</b>", "tor", "toise", "\\u202e", "slept")
 state = st.session_state

@@ -57,7 +57,8 @@ export function drawLines(pen, spec) {
 }
 
 /**
- * @param {Pen} pen @param {LinesFigure} spec @param {Column} side @param {"left"|"right"} align @param {number|null} chosen
+ * @param {Pen} pen @param {LinesFigure} spec @param {Column} side @param {"left"|"right"} align @param {number|null}
+ *   chosen
  */
 function drawLineTokens(pen, spec, side, align, chosen) {
   const { theme, size, step } = spec;

@@ -15,7 +15,10 @@ import { fill } from "./words.js";
 /** @import { App, Head, Pen, Place, Print, Selection, Viewport } from "./types.js" */
 /** @import { MatrixFigure } from "./matrix_picture.js" */
 
-/** @typedef {Pick<MatrixFigure, "queries"|"keys"|"range"|"area"|"view"|"size"> & {key: string}} Frame where the map stands */
+/**
+ * @typedef {Pick<MatrixFigure, "queries"|"keys"|"range"|"area"|"view"|"size"> & {key: string}} Frame where the map
+ * stands
+ */
 /** @typedef {Frame & MatrixFigure} Drawn */
 /** @typedef {{x: number, y: number}} Point */
 
@@ -64,7 +67,8 @@ export function createMatrix(app) {
     const [rows, cols] = [app.data.queries.length, app.keys().length];
     const grid = app.feed.peek("grid", THUMB);
     const list = grid ? [thumbOf(grid, layer, head, rows, cols)] : [];
-    const ask = app.previewsHead() && rows * cols > 16384 ? app.feed.peek : app.feed.get; // hovering fetches only small maps
+    // hovering fetches only small maps
+    const ask = app.previewsHead() && rows * cols > 16384 ? app.feed.peek : app.feed.get;
     if (rows <= TILE && cols <= TILE) {
       const whole = ask("tile", { layer, head, q0: 0, q1: rows, k0: 0, k1: cols, size: TILE });
       return whole ? [whole] : list;

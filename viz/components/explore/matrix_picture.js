@@ -87,7 +87,8 @@ function drawTile(pen, spec, tile) {
 
 /**
  * Small matrices in SVG: one rectangle per cell.
- * @param {Pen} pen @param {HTMLCanvasElement} canvas @param {number} x @param {number} y @param {number} stepX @param {number} stepY
+ * @param {Pen} pen @param {HTMLCanvasElement} canvas @param {number} x @param {number} y @param {number} stepX @param
+ *   {number} stepY
  */
 function vectorCells(pen, canvas, x, y, stepX, stepY) {
   const { data } = contextOf(canvas).getImageData(0, 0, canvas.width, canvas.height);
@@ -136,7 +137,10 @@ function labelStyle({ size, theme }, cell, chosen, forced) {
   return { size, fill, weight: chosen || forced ? 600 : 400 };
 }
 
-/** Which labels are drawn: those there is room for, and strongly those that must be. @param {{plain: number[], forced: number[]}} found */
+/**
+ * Which labels are drawn: those there is room for, and strongly those that must be.
+ * @param {{plain: number[], forced: number[]}} found
+ */
 const labels = ({ plain, forced }) => [
   ...plain.map((i) => ({ i, strong: false })),
   ...forced.map((i) => ({ i, strong: true })),

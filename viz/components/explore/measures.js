@@ -11,7 +11,10 @@ export function written({ digits, values }, layer, head) {
   return digits === 2 ? short(value) : value.toFixed(digits);
 }
 
-/** Each measure of a head: "entropy 1.90 bits". @param {Payload} data @param {Words} say @param {number} layer @param {number} head */
+/**
+ * Each measure of a head: "entropy 1.90 bits".
+ * @param {Payload} data @param {Words} say @param {number} layer @param {number} head
+ */
 export function measuresOf({ measures }, say, layer, head) {
   return measures.map((measure) => {
     const { label, unit } = measure;
@@ -29,7 +32,10 @@ export function headInWords({ measures }, say, name, layer, head) {
   return fill(clauses.length ? say.noFocus : say.noFocusBare, { head: name, clauses: clauses.join(say.and) });
 }
 
-/** One number per head, (layer * heads + head,), of the measure of this name; null where there is none. @param {Payload} data @param {string} name */
+/**
+ * One number per head, (layer * heads + head,), of the measure of this name; null where there is none.
+ * @param {Payload} data @param {string} name
+ */
 export function measured({ measures }, name) {
   return measures.find((measure) => measure.name === name)?.values.flat() ?? null;
 }

@@ -48,7 +48,8 @@ export const isExact = (tile) => tile.rows === tile.q1 - tile.q0 && tile.cols ==
 /**
  * The largest value of each of outRows × outCols cells over rows r0..r1 and columns c0..c1 of a row-major array.
  * out must not be larger than the window.
- * @param {ArrayLike<number>} data @param {number} cols @param {number[]} rows [r0, r1] @param {number[]} columns [c0, c1]
+ * @param {ArrayLike<number>} data @param {number} cols @param {number[]} rows [r0, r1] @param {number[]} columns [c0,
+ *   c1]
  * @param {number} outRows @param {number} outCols
  */
 export function poolMax(data, cols, [r0, r1], [c0, c1], outRows, outCols) {

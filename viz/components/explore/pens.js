@@ -6,7 +6,8 @@ import { themeOf } from "../shared/colours.js";
 
 /**
  * A pen that draws on a canvas.
- * @param {CanvasRenderingContext2D} ctx @param {string} family @param {number} ratio device pixels per unit @returns {Pen}
+ * @param {CanvasRenderingContext2D} ctx @param {string} family @param {number} ratio device pixels per unit @returns
+ *   {Pen}
  */
 export function canvasPen(ctx, family, ratio) {
   const font = (size, weight = 400) => `${weight} ${size}px ${family}`;
@@ -162,11 +163,11 @@ export function svgPen(width, height, family = "sans-serif") {
       draw();
       parts.push("</g>");
     },
-    finish: () =>
-      `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${
-        xmlEscape(family)
-      }">` +
-      `<rect width="${width}" height="${height}" fill="#ffffff"/>${parts.join("")}</svg>`,
+    finish() {
+      const size = marks({ width, height, viewBox: `0 0 ${width} ${height}`, "font-family": family });
+      const sheet = `<rect width="${width}" height="${height}" fill="#ffffff"/>`;
+      return `<svg xmlns="http://www.w3.org/2000/svg"${size}>${sheet}${parts.join("")}</svg>`;
+    },
   };
 }
 

@@ -12,7 +12,8 @@ import { strongestTarget, truth } from "./truth.js";
 /**
  * An answer about a value that never changes, worked out once.
  * @template {WeakKey} Of @template Key @template Answer
- * @param {WeakMap<Of, Map<Key, Answer>>} known @param {Of} of @param {Key} key @param {() => Answer} make @returns {Answer}
+ * @param {WeakMap<Of, Map<Key, Answer>>} known @param {Of} of @param {Key} key @param {() => Answer} make @returns
+ *   {Answer}
  */
 function once(known, of, key, make) {
   /** @type {Map<Key, Answer>} */

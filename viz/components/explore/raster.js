@@ -22,7 +22,8 @@ export function levelCanvas(levels, rows, cols, palette) {
 
 /**
  * One head's small map as a (pooled) tile.
- * @param {Grid} grid @param {number} layer @param {number} head @param {number} queries @param {number} keys @returns {Tile}
+ * @param {Grid} grid @param {number} layer @param {number} head @param {number} queries @param {number} keys @returns
+ *   {Tile}
  */
 export function thumbTile(grid, layer, head, queries, keys) {
   const size = grid.rows * grid.cols;
@@ -33,7 +34,8 @@ export function thumbTile(grid, layer, head, queries, keys) {
 
 /**
  * One small map into pixels: pooled by the largest weight where it has more cells than pixels, else enlarged.
- * @param {Uint32Array} out @param {number} stride @param {Grid} grid @param {number} id @param {number} x @param {number} y
+ * @param {Uint32Array} out @param {number} stride @param {Grid} grid @param {number} id @param {number} x @param
+ *   {number} y
  * @param {number} size @param {Uint32Array} palette
  */
 export function smallMap(out, stride, grid, id, x, y, size, palette) {
@@ -56,7 +58,8 @@ const thumbs = new WeakMap();
 
 /**
  * The same, made once for each grid.
- * @param {Grid} grid @param {number} layer @param {number} head @param {number} queries @param {number} keys @returns {Tile}
+ * @param {Grid} grid @param {number} layer @param {number} head @param {number} queries @param {number} keys @returns
+ *   {Tile}
  */
 export function thumbOf(grid, layer, head, queries, keys) {
   const known = thumbs.get(grid) ?? new Map();

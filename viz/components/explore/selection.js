@@ -22,7 +22,10 @@ export const FIRST = {
 /** @param {unknown} value @param {number} count @returns {value is number} */
 const isIndex = (value, count) => typeof value === "number" && Number.isInteger(value) && value >= 0 && value < count;
 
-/** The value, where it is one of the choices, else the usual one. @template T @param {T|undefined} value @param {T[]} choices */
+/**
+ * The value, where it is one of the choices, else the usual one.
+ * @template T @param {T|undefined} value @param {T[]} choices
+ */
 const one = (value, choices) => (value !== undefined && choices.includes(value) ? value : choices[0]);
 
 /**

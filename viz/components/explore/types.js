@@ -17,7 +17,10 @@
 /** @typedef {keyof typeof import("./contract.js").TABS} Tab */
 /** @typedef {keyof typeof import("./contract.js").SCALES} Scale */
 /** @typedef {keyof typeof import("./contract.js").FILTERS} Filter */
-/** @typedef {{tab: Tab[], order: string[], scale: Scale[], filter: Filter[]}} Choices what an address may say, usual first */
+/**
+ * @typedef {{tab: Tab[], order: string[], scale: Scale[], filter: Filter[]}} Choices what an address may say, usual
+ * first
+ */
 /**
  * @typedef {object} Measure one number per head; attention/head_measures.py
  * @property {string} name as an address says it
@@ -67,7 +70,9 @@
  * @property {(key: number, options?: Asking) => Promise<Rows>} columns
  * @property {(query: TileQuery, options?: Asking) => Promise<Tile>} tile
  */
-/** @typedef {{grid: number, rows: number, columns: number, tile: TileQuery}} Asked what each kind of question asks with */
+/**
+ * @typedef {{grid: number, rows: number, columns: number, tile: TileQuery}} Asked what each kind of question asks with
+ */
 /** @typedef {{grid: Grid, rows: Rows, columns: Rows, tile: Tile}} Answers */
 /** @typedef {{[Kind in keyof Asked]: [Kind, Asked[Kind]]}[keyof Asked]} Question */
 /** @typedef {{onLost?: () => void, onFound?: () => void, onGone?: () => void}} SourceHooks */
@@ -82,7 +87,10 @@
 /** @typedef {ReturnType<typeof import("./grid_layout.js").gridLayout>} GridLayout */
 /** @typedef {ReturnType<typeof import("../shared/colours.js").themeOf>} Theme */
 
-/** @typedef {{size?: number, fill?: string, align?: "left"|"right"|"center", rotate?: number, weight?: number}} TextStyle */
+/**
+ * @typedef {{size?: number, fill?: string, align?: "left"|"right"|"center", rotate?: number, weight?: number}}
+ * TextStyle
+ */
 /** @typedef {{fill?: string, stroke?: string, width?: number, dash?: number[]}} RectStyle */
 /**
  * @typedef {object} Pen what pictures draw with; text stands on the middle of its line
@@ -91,7 +99,8 @@
  * @property {(size: number, weight?: number) => string} font
  * @property {(text: string, x: number, y: number, style?: TextStyle) => void} text
  * @property {(x: number, y: number, w: number, h: number, style?: RectStyle) => void} rect
- * @property {(x1: number, y1: number, x2: number, y2: number, style: {stroke: string, width: number, alpha: number}) => void} curve
+ * @property {(x1: number, y1: number, x2: number, y2: number, style: {stroke: string, width: number, alpha: number})
+ *   => void} curve
  * @property {(picture: HTMLCanvasElement, x: number, y: number, w: number, h: number) => void} image
  * @property {(x: number, y: number, w: number, h: number, draw: () => void) => void} clip
  */

@@ -28,7 +28,8 @@ export function clampView(view, range, area) {
 
 /**
  * Zoom by a factor, the point (x, y) of the area staying where it is.
- * @param {Viewport} view @param {Range} range @param {Size} area @param {number} factor @param {number} x @param {number} y
+ * @param {Viewport} view @param {Range} range @param {Size} area @param {number} factor @param {number} x @param
+ *   {number} y
  */
 export function zoomAt(view, range, area, factor, x, y) {
   const least = fitView(range, area).scale;
@@ -40,7 +41,10 @@ export function zoomAt(view, range, area, factor, x, y) {
   );
 }
 
-/** The whole cells that a view shows. @param {Viewport} view @param {Range} range @param {Size} area @returns {Range} */
+/**
+ * The whole cells that a view shows.
+ * @param {Viewport} view @param {Range} range @param {Size} area @returns {Range}
+ */
 export function shownCells(view, range, area) {
   return {
     q0: Math.max(range.q0, Math.floor(view.q)),
@@ -51,7 +55,8 @@ export function shownCells(view, range, area) {
 }
 
 /**
- * Which tile to fetch for what is shown: everything when it fits in one tile, else a window a little larger than what is
+ * Which tile to fetch for what is shown: everything when it fits in one tile, else a window a little larger than what
+ *   is
  * shown, aligned so that panning finds the same tiles again.
  * @param {Range} shown @param {Range} range @returns {Range}
  */

@@ -71,8 +71,8 @@ export const WORDS = {
   columnCorner: "at →",
   rowAxis: "row: the token that looks",
   columnAxis: "column: what it looks at",
-  matrixLabel:
-    "Attention matrix, {head}. Rows look at columns. Arrow keys move the cell, plus and minus zoom, Enter keeps the row as focus.",
+  matrixLabel: "Attention matrix, {head}. Rows look at columns. " +
+    "Arrow keys move the cell, plus and minus zoom, Enter keeps the row as focus.",
   matrixNote: "Click a cell to ask about its row.",
   matrixZoom: "Wheel or pinch zooms, dragging pans.",
   pooled: "max of {rows}×{cols} cells",

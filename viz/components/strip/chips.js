@@ -1,4 +1,5 @@
-// A row of chips: built for the window that is shown, coloured and marked at every drawing, reached by pointer and keys.
+// A row of chips: built for the window that is shown, coloured and marked at every drawing, reached by pointer and
+// keys.
 //
 // Knows nothing of where the numbers come from: the owner says what each chip looks like, and is told what is pointed
 // at and picked. Texts reach the page only through text nodes.

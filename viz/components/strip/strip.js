@@ -1,7 +1,8 @@
 // A text as a row of chips.
 //
 // What each mark means
-//   shade      the number that the page gives the chip, from none (no shade) to most; on a diverging strip blue is below
+//   shade      the number that the page gives the chip, from none (no shade) to most; on a diverging strip blue is
+//              below
 //              zero and orange above.
 //   outline    accent: the chosen chip; accent dashes: the target. Hatched: masked. Struck out: removed.
 //   pale       a special token. Chips that touch are pieces of one word.
