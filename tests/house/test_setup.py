@@ -277,5 +277,5 @@ def test_continuous_integration_runs_the_test_command():
 
 
 def test_the_set_up_can_be_read_by_the_oldest_python():
-    for file in ("tools/install.py", "tools/node_tests.py"):
+    for file in ("tools/install.py", "tools/javascript.py"):
         ast.parse((ROOT / file).read_text(encoding="utf-8"), feature_version=(3, 11))
