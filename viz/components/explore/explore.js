@@ -42,7 +42,7 @@ const mounted = new WeakMap();
  */
 export default function explore({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("#explore") ?? parentElement;
-  root.removeAttribute?.("aria-busy");
+  if ("removeAttribute" in root) root.removeAttribute("aria-busy");
   const app = mounted.get(root) ?? createApp(root, httpSource);
   mounted.set(root, app);
   app.update(data, {
