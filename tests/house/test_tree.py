@@ -10,8 +10,8 @@ The tree is the first fenced block of docs/ARCHITECTURE.md whose lines all read 
 
 Every folder and module at the top must be there, those that begin with a dot excepted. Inside a folder either nothing
 is listed or everything is (``__init__.py`` excepted), and a room that has rooms of its own, folders with an
-``__init__.py``, lists them; tests/ need not, since it mirrors the others. Every line must match something real, and must
-have a meaning.
+``__init__.py``, lists them; tests/ need not, since it mirrors the others. Every line must match something real, and
+must have a meaning.
 """
 
 from __future__ import annotations
