@@ -15,7 +15,7 @@ import pytest
 from tests.support.repository import ROOT, files
 
 RECIPES = (ROOT / "docs" / "RECIPES.md").read_text(encoding="utf-8")
-STEP = re.compile(r"^`(?P<file>[^`\n]+)`, (?:new|after `(?P<line>.+)`):\n\n```\w*\n(?P<code>.*?)^```$", re.M | re.S)
+STEP = re.compile(r"^`(?P<file>[^`\n]+)`, (?:new|after `(?P<line>[^\n]+)`):\n\n```\w*\n(?P<code>.*?)^```$", re.M | re.S)
 MODELS = Path("assets/models")  # large, and changed by no recipe
 LAWS = ("layers", "circles", "tree", "floors")
 
