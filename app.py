@@ -28,7 +28,7 @@ from ui.start import announce, warm  # noqa: E402
 
 
 @asynccontextmanager
-async def lifespan(app: Any) -> AsyncIterator[dict[str, Any]]:
+async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
     """Pages answer at once; the model is loaded beside them and is there when the first reader has the frame."""
     announce()
     threading.Thread(target=warm, name="warm", daemon=True).start()

@@ -19,7 +19,7 @@ from bench.server import Server, app
 from bench.texts import sentences
 from bench.visitor import Visitor, processor_seconds, visitor
 
-EACH_RUN = {"STREAMLIT_RUNNER_POST_SCRIPT_GC": "true"}  # as Streamlit does it where nobody says otherwise
+EACH_RUN = "bench.each_run"  # what runs the app so that it collects after every script run
 HEADS, TEXTS = 5, 2  # asked of every page, each time it is measured
 SESSIONS, READ, CLICKS = 30, 100, 1  # visitors; texts that they read together; heads that they look at in each
 GROWN = 1.25  # what a click may cost on a server that has had visitors, beside a fresh one
@@ -67,7 +67,7 @@ def other_head(at: int) -> dict[str, int]:
 def measure() -> Iterator[Row]:
     """A row for each page, then what visitors and collecting after each run make of a click, over all pages."""
     with ExitStack() as stack:
-        servers = [stack.enter_context(app()), stack.enter_context(app(EACH_RUN))]
+        servers = [stack.enter_context(app()), stack.enter_context(app(module=EACH_RUN))]
         sides = [Side(server, stack.enter_context(visitor(server.url))) for server in servers]
         for side in sides:
             side.reader.see()

@@ -43,7 +43,7 @@ def seen(options: Roles) -> Known | None:
     trace = read(choice)
     if trace is None:
         return None
-    pick_part(choice, trace, Look(part=choice.part if choice.part in trace.parts else ""))
+    pick_part(trace, Look(part=choice.part if choice.part in trace.parts else ""))
     if choice.part == "cross":
         say(
             "Roles are told of a text that looks at itself; here it is the encoder's, not the cross-attention.",

@@ -16,7 +16,7 @@ st.html(ASSETS / "app.css")
 rest.mount()
 
 # Section -> pages in the order of reading: file, title, icon, and the address where it is not the file's name.
-PAGES = {
+PAGES: dict[str, list[tuple[str, str, str, str | None]]] = {
     "Look": [
         ("explore.py", "Explore", "grid_view", None),
         ("bertviz_views.py", "BertViz", "polyline", "bertviz"),

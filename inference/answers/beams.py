@@ -92,7 +92,7 @@ def _fate(way: _Way, alive: Sequence[_Way], ended: Sequence[_Way], kept_ends: se
     return "kept" if way in alive else "dropped"
 
 
-def _done(
+def _done(  # noqa: PLR0913  # all that generate's own rule looks at
     alive: Sequence[_Way], finished: Sequence[Beam], width: int, length: int, longest: int, settings: Any
 ) -> bool:
     """Whether ``generate`` stops here: nothing goes on, or what goes on is not expected to beat what has ended."""
@@ -104,7 +104,7 @@ def _done(
         return True
     penalty = settings.length_penalty
     hoped = longest if settings.early_stopping == "never" and penalty > 0 else length
-    return alive[0].score / hoped**penalty <= finished[-1].score
+    return bool(alive[0].score / hoped**penalty <= finished[-1].score)
 
 
 def _refuse_odd(loaded: Loaded, question: NextBeams, writing: Writing, beams: Sequence[Beam]) -> None:

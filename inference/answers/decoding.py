@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from torch import Tensor
@@ -65,7 +66,7 @@ def answer(loaded: Loaded, question: NextStep) -> Step:
     )
 
 
-def prepare(loaded: Loaded, question: Decoding[object]) -> tuple[Reading, Writing]:
+def prepare(loaded: Loaded, question: Decoding[Any]) -> tuple[Reading, Writing]:
     """The prompt or the source as the model reads it, and what is written from; raises Refusal where it cannot be."""
     source = read(loaded, question.text, cut=question.cut)
     refuse_edits(loaded, question.edits, len(source.ids), None)

@@ -35,7 +35,7 @@ def answer(loaded: Loaded, question: LayerQuestion) -> LayerAnswer:
     with refusing(f"{loaded.id.name} failed while one of its layers was looked at. Change the text or the model."):
         record, watch = run(loaded.model, inputs, question.part, question.layer)
     try:
-        parts = assemble(record, watch, rotaries(loaded.model), factors(loaded.model, record))
+        parts = assemble(record, watch, rotaries(loaded.model), factors(record))
     except Puzzle as puzzle:
         raise _refusal(loaded, str(puzzle)) from puzzle
     return _checked(loaded, reading.ids, parts, record)
@@ -69,7 +69,7 @@ def block_of(path: str) -> str:
     return ".".join(steps[: numbered + 1])
 
 
-def factors(model: Any, record: Record) -> tuple[float, ...]:
+def factors(record: Record) -> tuple[float, ...]:
     """What queries may be multiplied with instead of scores, in models whose recorded scale is 1."""
     return (1.0, float(record.query.shape[2]) ** -0.5)
 

@@ -52,7 +52,7 @@ def _found(loaded: Loaded, layout: Layout, batch: Sequence[Sample]) -> Bools:
     """One forward pass, (link, direction, layer, head)."""
     layers: list[list[Bools]] = []
 
-    def take(layer: int, first: int, maps: Array) -> None:
+    def take(layer: int, _first: int, maps: Array) -> None:
         if layer == len(layers):
             layers.append([])
         layers[layer].append(layout.found(maps))

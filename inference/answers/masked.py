@@ -125,7 +125,7 @@ def _hidden(
     return HiddenWord(blanks, _scored(loaded, blanked, run, word, pieces, known))
 
 
-def _candidate(
+def _candidate(  # noqa: PLR0913  # all that a guess is told of
     loaded: Loaded, question: MaskedWords, blanked: Blanked, run: range, word: str, known: dict[int, Tensor]
 ) -> Candidate:
     """A word that is asked about, in the place of the hidden one."""
@@ -145,7 +145,7 @@ def _candidate(
     return _scored(loaded, blanked, run, word, pieces, known)
 
 
-def _scored(
+def _scored(  # noqa: PLR0913  # all that a guess is told of
     loaded: Loaded, blanked: Blanked, run: range, word: str, pieces: Sequence[int], known: dict[int, Tensor]
 ) -> Candidate:
     """A word in the place of a hidden one. ``known`` has the distributions (piece,) at the blanks as they stand."""

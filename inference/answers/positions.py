@@ -20,7 +20,7 @@ LONGEST_TRIED = 10_000  # tokens; a longer text is not made up only to see it re
 SINE = 1e-3  # largest difference from the formula of a table that is made of sines: some are kept in half precision
 
 
-def answer(loaded: Loaded, question: PositionsRequest) -> Positions:
+def answer(loaded: Loaded, _question: PositionsRequest) -> Positions:
     """Everything about positions that this model holds."""
     model = loaded.model
     found = source_side(places(model))

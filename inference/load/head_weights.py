@@ -34,7 +34,7 @@ def auto_class(head: str, writes: bool, model_type: str = "") -> Any:
     }[head]
 
 
-def check(head: str, shape: Architecture, config: Any, weights: Iterable[Path], name: str, settings: Settings) -> None:
+def check(head: str, shape: Architecture, config: Any, weights: Iterable[Path], name: str, settings: Settings) -> None:  # noqa: PLR0913  # all that decides, and what the refusal says
     """Raises Refusal when a checkpoint has nothing of a head, with the models that have one; before it is loaded.
 
     ``config`` is transformers' own for the checkpoint, ``weights`` its safetensors files; of a GGUF file the names are
@@ -43,7 +43,7 @@ def check(head: str, shape: Architecture, config: Any, weights: Iterable[Path], 
     if head in (BARE, RANDOM):
         return
     auto = auto_class(head, shape.writes, shape.model_type)
-    if shape.kind != KINDS[head] or type(config) not in auto._model_mapping:
+    if shape.kind != KINDS[head] or type(config) not in auto._model_mapping:  # noqa: SLF001  # the only list of configurations that it knows
         raise refusal(head, name, settings)
     there = tensors(file for file in weights if file.suffix == ".safetensors")
     own = _own(_sketched(auto, config))

@@ -31,7 +31,7 @@ _HARMLESS = re.compile(r"(^|\.)(pooler|sequence_summary)\.|position_ids$|final_l
 
 
 def load(
-    source: Source, settings: Settings, make_room: Callable[[int], None] = lambda nbytes: None, head: str = BARE
+    source: Source, settings: Settings, make_room: Callable[[int], None] = lambda _nbytes: None, head: str = BARE
 ) -> Loaded:
     """The model in a folder, in float32, its weights exactly fitting; raises Refusal with the reason otherwise.
 
@@ -93,7 +93,7 @@ def _tokenizer_only(source: Source, shape: architecture.Architecture, tokenizer:
     )
 
 
-def _model(
+def _model(  # noqa: PLR0913  # one step of load, with all that load knows by then
     files: checkpoint.Checkpoint,
     shape: architecture.Architecture,
     name: str,

@@ -7,7 +7,7 @@ of threads with ``record``.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,7 +38,7 @@ BROKEN = (RuntimeError, TypeError, ValueError, LookupError, AttributeError, Asse
 class Recording:
     """One forward pass over a batch. Arrays in ``parts`` are numpy, float32, read-only and free of padding."""
 
-    parts: list[dict[str, tuple[AnyRecord, ...]]]  # a dict for each sample: "encoder", "decoder", "cross"
+    parts: Sequence[Mapping[str, tuple[AnyRecord, ...]]]  # a dict for each sample: "encoder", "decoder", "cross"
     output: Any  # the model's own, whole batch, torch: logits or last hidden states
 
 
@@ -114,7 +114,7 @@ def _prepare_maps(model: Any, given: dict[str, Tensor]) -> None:
         ) from error
 
 
-def record(
+def record(  # noqa: PLR0913  # what a pass is given, and how long each side of it is
     model: Any,
     inputs: dict[str, Tensor],
     lengths: list[int] | None = None,
@@ -147,6 +147,6 @@ def record_parts(
     lengths: list[int] | None = None,
     target_lengths: list[int] | None = None,
     edits: Sequence[Sequence[Edit]] = (),
-) -> list[dict[str, tuple[AnyRecord, ...]]]:
+) -> Sequence[Mapping[str, tuple[AnyRecord, ...]]]:
     """``record`` without the model's output: for each sample its records by part."""
     return record(model, inputs, lengths, target_lengths, edits=edits).parts

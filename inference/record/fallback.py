@@ -33,7 +33,7 @@ def prepare(model: Any, given: dict[str, Tensor]) -> None:
 
     ``given`` is a tiny input. Raises NoMaps for an architecture that reports none of whole texts.
     """
-    model.config._attn_implementation = "eager"
+    model.config._attn_implementation = "eager"  # noqa: SLF001  # transformers has no public way to ask for it
     _settle_bigbird(model)
     setattr(model, ALONE, "encoder")
     [found], _ = parts(model, given, (None, None))
@@ -87,7 +87,7 @@ def _reported(model: Any, output: Any) -> dict[str, Sequence[Tensor]]:
     return found
 
 
-def _wholes(
+def _wholes(  # noqa: PLR0913  # all that a map is cut by
     model: Any, output: Any, part: str, layers: Sequence[Tensor], sample: int, source: Spans | None
 ) -> Iterator[Tensor]:
     """One sample's maps, each (head, query, key) where the model reports such."""

@@ -72,13 +72,13 @@ def recording(tape: Tape | None = None) -> Iterator[Tape]:
         _tape.reset(token)
 
 
-def attend(
+def attend(  # noqa: PLR0913  # transformers' own signature
     module: torch.nn.Module,
     query: Tensor,
     key: Tensor,
     value: Tensor,
     attention_mask: Tensor | None,
-    dropout: float = 0.0,
+    dropout: float = 0.0,  # noqa: ARG001  # transformers' own signature
     scaling: float | None = None,
     is_causal: bool | None = None,
     position_bias: Tensor | None = None,

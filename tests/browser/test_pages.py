@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, ViewportSize, expect
 
-from tests.support.browser import PATIENCE, PHONE, ROOT, accessibility, rest
+from tests.support.browser import PATIENCE, PHONE, ROOT, Problems, Theme, accessibility, rest
 from tests.support.visitor import DEEP_LINK, open_page, painted
 
 PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
@@ -51,10 +51,23 @@ VISITS = {
 }
 # Streamlit's own buttons for its sidebar and menu, and its list of pages, which a page cannot change.
 STREAMLITS_OWN = [f"[data-testid='{name}']" for name in ("stSidebarHeader", "stSidebarNav", "stToolbar", "stHeader")]
-DESKTOP = {"width": 1440, "height": 900}
+DESKTOP: ViewportSize = {"width": 1440, "height": 900}
+SIZES = {"desktop": DESKTOP, "phone": PHONE}
+LOOKS: tuple[tuple[str, Theme], ...] = (
+    ("desktop", "light"),
+    ("desktop", "dark"),
+    ("phone", "dark"),
+    ("phone", "light"),
+)
 
 
-def drawn(page, name):
+def themed(page: Page) -> str:
+    """The theme that the page is drawn in, by what its background is."""
+    bright = "(app) => getComputedStyle(app).backgroundColor.match(/[0-9]+/g).slice(0, 3).every((part) => part > 127)"
+    return "light" if page.get_by_test_id("stApp").evaluate(bright) else "dark"
+
+
+def drawn(page: Page, name: str) -> None:
     """Wait until the page has drawn its main figure."""
     if name == "explore":
         painted(page)
@@ -64,30 +77,37 @@ def drawn(page, name):
         expect(page.locator(VISITS[name].figure).first).to_be_visible(timeout=VISITS[name].patience)
 
 
-def test_every_page_can_be_visited():
+def test_every_page_can_be_visited() -> None:
     assert set(PAGES) == set(VISITS), "a new page needs its line in VISITS"
 
 
 @pytest.mark.parametrize("name", PAGES)
-@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
-@pytest.mark.parametrize("colour_scheme", ["light", "dark"])
-def test_every_page_is_drawn_and_accessible(page, app_url, problems, name, viewport, colour_scheme):
+@pytest.mark.parametrize("viewport", [DESKTOP])
+def test_every_page_is_drawn_and_accessible(page: Page, app_url: str, problems: Problems, name: str) -> None:
+    """In both sizes and both themes, which a reader may change while the page stands."""
     problems.allow(DEEP_LINK)
     open_page(page, app_url, VISITS[name].address)
-    drawn(page, name)
-    rest(page)  # what stands below the figure has come too
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
-    expect(page.locator("[data-testid='stException']")).to_have_count(0)
-    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    assert wide <= 0, "nothing is cut off at the side"
-    folder = os.environ.get("HEADLIGHT_SCREENSHOTS")
-    if folder:
-        page.screenshot(path=Path(folder) / f"{name}-{viewport['width']}-{colour_scheme}.png")
-    assert accessibility(page, leave_out=STREAMLITS_OWN) == []
+    found = {}
+    for size, theme in LOOKS:
+        page.set_viewport_size(SIZES[size])
+        page.emulate_media(color_scheme=theme)
+        rest(page)
+        drawn(page, name)
+        rest(page)  # what stands below the figure has come too
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        expect(page.locator("[data-testid='stException']")).to_have_count(0)
+        assert themed(page) == theme
+        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wide <= 0, f"nothing is cut off at the side ({size}, {theme})"
+        folder = os.environ.get("HEADLIGHT_SCREENSHOTS")
+        if folder:
+            page.screenshot(path=Path(folder) / f"{name}-{SIZES[size]['width']}-{theme}.png")
+        found[size, theme] = accessibility(page, leave_out=STREAMLITS_OWN)
+    assert found == {look: [] for look in LOOKS}
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_every_page_keeps_the_view_of_the_last(page, app_url, name):
+def test_every_page_keeps_the_view_of_the_last(page: Page, app_url: str, name: str) -> None:
     open_page(page, app_url, text="One text for all pages.", layer=2, head=3)
     painted(page, layer=2, head=3)
     if name != "explore":

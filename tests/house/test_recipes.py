@@ -17,7 +17,7 @@ from tests.support.repository import ROOT, files
 RECIPES = (ROOT / "docs" / "RECIPES.md").read_text(encoding="utf-8")
 STEP = re.compile(r"^`(?P<file>[^`\n]+)`, (?:new|after `(?P<line>[^\n]+)`):\n\n```\w*\n(?P<code>.*?)^```$", re.M | re.S)
 MODELS = Path("assets/models")  # large, and changed by no recipe
-LAWS = ("layers", "circles", "tree", "floors")
+LAWS = ("layers", "circles", "page_folders", "tree", "floors", "glossary")
 
 
 @dataclass(frozen=True)
@@ -97,6 +97,17 @@ assert set(PAGES) == set(VISITS) and "longest_words" in PAGES
 def test_a_page_is_three_files(house: Path) -> None:
     assert follow("Add a page", house) == 3
     run(house, "-c", SEE_PAGE)
+    hold_laws(house)
+
+
+def test_a_figure_is_three_files(house: Path) -> None:
+    golden = house / "tests" / "viz" / "goldens" / "figures-word_lengths.json"
+    touched = follow("Add a figure", house)
+    assert not golden.exists()
+    run(house, "-m", "tools.gallery", "--write")
+    assert golden.exists()
+    assert touched + 1 == 3
+    run(house, "-m", "pytest", "viz/figures/word_lengths.py", "tests/viz/test_goldens.py")
     hold_laws(house)
 
 

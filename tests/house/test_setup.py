@@ -264,9 +264,9 @@ def test_make_says_which_python_is_missing():
 @needs_make
 def test_every_command_is_explained():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    targets = set(re.search(r"\.PHONY: (.+)", makefile)[1].split()) - {"help", "install", "install-tests"}
+    targets = set(re.search(r"\.PHONY: (.+)", makefile)[1].split()) - {"help", "install", "install-tests", "lint"}
     answer = subprocess.run(["make"], cwd=ROOT, check=True, capture_output=True, text=True)
-    assert set(re.findall(r"^make ([a-z]+)", answer.stdout, re.MULTILINE)) == targets
+    assert set(re.findall(r"^make ([a-z-]+)", answer.stdout, re.MULTILINE)) == targets
 
 
 def test_continuous_integration_runs_the_test_command():

@@ -35,20 +35,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Locator, Page
+    from playwright.sync_api import Browser, Locator, Page, ViewportSize
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "tests" / "out"
 
-PHONE = {"width": 390, "height": 844}
-LAPTOP = {"width": 1280, "height": 800}
-WIDE = {"width": 1920, "height": 1080}
+PHONE: ViewportSize = {"width": 390, "height": 844}
+LAPTOP: ViewportSize = {"width": 1280, "height": 800}
+WIDE: ViewportSize = {"width": 1920, "height": 1080}
+
+Theme = Literal["light", "dark"]
 
 PATIENCE = 60_000  # ms that a page may take for anything: on a busy machine the first one waits half of it for torch
 FAILED = pytest.StashKey[bool]()  # whether a test itself failed; tests/conftest.py sets it
@@ -171,10 +173,14 @@ def faults(log: str) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
-    """The app as `make run` starts it, offline. Its log must be clean when all tests are through."""
+def app(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[App]:
+    """The app as `make run` starts it, offline, warm: it has had a visitor, and its model is there. Its log must be
+    clean when all tests are through."""
     log = tmp_path_factory.mktemp("app") / "app.log"
     with running(log) as started:
+        with browser.new_page() as first:
+            first.goto(started.url)
+            rest(first, 3 * PATIENCE)
         yield started
     text = log.read_text(errors="replace")
     assert not faults(text), f"The app's log has errors:\n{text}"
@@ -255,13 +261,13 @@ def stays(url: str) -> bool:
 
 
 @pytest.fixture
-def viewport() -> Mapping[str, int]:
+def viewport() -> ViewportSize:
     """The size of the page; parametrise it to ask for others."""
     return LAPTOP
 
 
 @pytest.fixture
-def colour_scheme() -> str:
+def colour_scheme() -> Theme:
     """What the reader's system prefers; parametrise it to ask for "dark"."""
     return "light"
 
@@ -277,12 +283,12 @@ def page(
     request: pytest.FixtureRequest,
     browser: Browser,
     problems: Problems,
-    viewport: Mapping[str, int],
-    colour_scheme: str,
+    viewport: ViewportSize,
+    colour_scheme: Theme,
 ) -> Iterator[Page]:
     """A page without a past. Fails the test for what ``problems`` noticed and nobody allowed."""
     with browser.new_context(
-        viewport=dict(viewport), color_scheme=colour_scheme, locale="en-GB", service_workers="block"
+        viewport=viewport, color_scheme=colour_scheme, locale="en-GB", service_workers="block"
     ) as context:
         context.set_default_timeout(PATIENCE)
         opened = context.new_page()
@@ -309,10 +315,10 @@ def visit(page: Page, address: str) -> Page:
     return page
 
 
-def rest(page: Page) -> None:
+def rest(page: Page, patience: int = PATIENCE) -> None:
     """Waits until the page says that it is at rest: its script has ended, what comes late has come, nothing moves. What
     a test does on the page ends the rest at once, so that after a click this waits for the page's answer."""
-    page.evaluate(RESTS, PATIENCE)
+    page.evaluate(RESTS, patience)
 
 
 RESTS = """(patience) => new Promise((done, fail) => {

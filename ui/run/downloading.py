@@ -64,4 +64,8 @@ def _watch() -> None:
     if download.state == "running":
         st.button("Stop", on_click=download.stop, help="What has arrived is kept.")
     else:
-        st.button("Go on", on_click=download.start, help="Continue where it was.")
+        st.button(
+            "Go on",
+            on_click=download.start,  # type: ignore[arg-type]  # what it gives back is not used
+            help="Continue where it was.",
+        )

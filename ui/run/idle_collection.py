@@ -10,11 +10,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import inf
 from time import monotonic
 
 from inference.load.loading import tidy
 
 QUIET = 2.0  # seconds without a script after which nobody is expected to ask again at once
+APART = 10.0  # seconds between two collections: one takes some tenths of a second, and a reader who comes then waits
 LONGEST = 60.0  # seconds that what a script left behind may lie about on a server that is never quiet
 
 
@@ -33,6 +35,7 @@ class Scripts:
 
     def __init__(self, quiet: float = QUIET, longest: float = LONGEST, clock: Callable[[], float] = monotonic) -> None:
         self._quiet, self._longest, self._clock = quiet, longest, clock
+        self._collected = -inf  # when garbage was last collected
         self._change = threading.Condition()
         self._running = 0
         self._ended = clock()  # when a script last ended
@@ -60,7 +63,8 @@ class Scripts:
         if self._littered is None:
             return None
         latest = self._littered + self._longest
-        return (latest if self._running else min(latest, self._ended + self._quiet)) - self._clock()
+        idle = inf if self._running else max(self._ended + self._quiet, self._collected + APART)
+        return min(latest, idle) - self._clock()
 
     def take(self) -> bool:
         """Whether garbage is to be collected now; it is then taken as done."""
@@ -68,7 +72,8 @@ class Scripts:
             pause = self.pause()
             if pause is None or pause > 0:
                 return False
-            self._littered = self._clock() if self._running else None
+            self._collected = self._clock()
+            self._littered = self._collected if self._running else None
             return True
 
     @contextmanager

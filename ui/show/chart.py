@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -25,5 +26,7 @@ def draw_chart(
 
     ``on_click`` is called with ``key`` when a mark is clicked; which one lies in the session's state under that key.
     """
-    clicks = {} if on_click is None else {"on_select": partial(on_click, key), "selection_mode": "points"}
+    clicks: dict[str, Any] = (
+        {} if on_click is None else {"on_select": partial(on_click, key), "selection_mode": "points"}
+    )
     (place or st).plotly_chart(figure, theme=None, config=CONFIG, key=key, **clicks)

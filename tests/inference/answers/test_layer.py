@@ -64,7 +64,7 @@ def apart(row, part, layer, length=7):
     model = build(row, capture.NAME)
     capture.prepare(model)
     record, watch = run(model, inputs(row, (length,)), part, layer)
-    return assemble(record, watch, rotaries(model), factors(model, record)), record
+    return assemble(record, watch, rotaries(model), factors(record)), record
 
 
 @pytest.mark.parametrize("layer", [0, 1])

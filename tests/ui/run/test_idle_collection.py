@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from ui.places import ROOT
 from ui.run import idle_collection
-from ui.run.idle_collection import LONGEST, QUIET, Scripts
+from ui.run.idle_collection import APART, LONGEST, QUIET, Scripts
 
 PATIENCE = 60.0  # seconds, for a busy machine
 
@@ -91,7 +91,7 @@ def test_laws_of_any_day(seed: int) -> None:
     scripts = Scripts(clock=clock)
     running: list[AbstractContextManager[None]] = []
     littered: float | None = None
-    ended, reasons = clock.now, set()
+    ended, collected, reasons = clock.now, clock.now - APART, set()
     for _ in range(1000):
         clock.now += pick.choice([0.0, 0.25, 0.5, 1.0, QUIET])
         if running and pick.random() < 0.5:
@@ -107,10 +107,12 @@ def test_laws_of_any_day(seed: int) -> None:
             continue
         old = clock.now - littered
         assert pause <= LONGEST - old
-        assert pause > 0 or old >= LONGEST or (not running and clock.now - ended >= QUIET)
-        assert running or pause <= QUIET - (clock.now - ended)
+        quiet, apart = clock.now - ended, clock.now - collected
+        assert pause > 0 or old >= LONGEST or (not running and quiet >= QUIET and apart >= APART)
+        assert running or pause <= max(QUIET - quiet, APART - apart)
         assert scripts.take() == (pause <= 0)
         if pause <= 0:
+            collected = clock.now
             reasons.add("late" if old >= LONGEST else "quiet")
             littered = clock.now if running else None
     assert reasons == {"late", "quiet"}

@@ -99,7 +99,8 @@ def measure(build: Build, model: str, revision: str | None) -> None:
     )
     if number is None:
         return
-    wanted, done = lengths(build.limit), []
+    wanted = lengths(build.limit)
+    done: list[Measured] = []
     for at in stoppable(f"cost:{model}:{revision}:{number}", len(wanted), "Measuring"):
         if expected(done, wanted[at]) <= LONGEST_PASS:
             asked = Cost(model=model, revision=revision, tokens=wanted[at], again=number)

@@ -137,10 +137,13 @@ def printed_against(printed: Sequence[Sequence[float]], tokens: Sequence[str], w
     """What a tutorial prints as the weights of its first tokens, and what the softmax of its scores is."""
     given = np.array(printed)
     true, scores = worked.weights[0, : len(given)], worked.scaled[0, : len(given)]
-    rows = lambda table: " and ".join(  # noqa: E731
-        f"{' '.join(f'{weight:.2f}' for weight in row)} for “{token}”"
-        for row, token in zip(table, tokens, strict=False)
-    )
+
+    def rows(table: Numbers) -> str:
+        return " and ".join(
+            f"{' '.join(f'{weight:.2f}' for weight in row)} for “{token}”"
+            for row, token in zip(table, tokens, strict=False)
+        )
+
     said = f"A well-known tutorial prints the weights {rows(given)}; the softmax of its scores is {rows(true)}"
     apart = f", up to {np.abs(given - true).max():.2f} apart."
     turned = [not np.array_equal(row.argsort(), order.argsort()) for row, order in zip(given, scores, strict=True)]

@@ -9,6 +9,7 @@ from attention.view import View
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.state.choice import Choice
+from viz.figures.by_layer import MapSize
 from viz.figures.distance import distance_by_layer, offset_profile
 from viz.figures.entropy import entropy_by_layer
 from viz.figures.received import received_by_token
@@ -24,15 +25,16 @@ def measures(view: View, survey: Survey, layer: int, head: int, choice: Choice) 
         return
     base, colours = choice.count, theme()
     name = f"layer {layer + base} · head {head + base}"
-    sizes = {"queries": len(view.queries), "keys": len(view.keys), "causal": view.causal}
-    common = {"theme": colours, "selected": (layer, head), "base": base}
+    size = MapSize(len(view.queries), len(view.keys), view.causal)
+    chosen = (layer, head)
     with folded:
         left, right = st.columns(2)
-        draw_chart(entropy_by_layer(survey.entropy, **sizes, **common), "entropy", place=left)
+        figure = entropy_by_layer(survey.entropy, size, colours, selected=chosen, base=base)
+        draw_chart(figure, "entropy", place=left)
         if view.part != "cross":  # the place of a target token and of a source token are no distance apart
-            figure = distance_by_layer(survey.distance, **sizes, **common)
+            figure = distance_by_layer(survey.distance, size, colours, selected=chosen, base=base)
             draw_chart(figure, "distance", place=right)
-        if max(sizes["queries"], sizes["keys"]) > WHOLE_MAP:
+        if max(size.queries, size.keys) > WHOLE_MAP:
             say(f"Figures of one head are drawn up to {WHOLE_MAP} tokens; this text has more.", role="status")
             return
         weights = view.weights(layer, head)

@@ -68,7 +68,7 @@ def pick_words(asked: Asked, options: Find) -> None:
         "A click sets the",
         ROLES,
         key=CLICKING,
-        format_func=ROLE_NAMES.get,
+        format_func=ROLE_NAMES.__getitem__,
         on_change=lambda: choose_own(Find, clicking=st.session_state[CLICKING] or options.clicking),
         help="Choose what you want to set, then click a word of the sentence.",
     )

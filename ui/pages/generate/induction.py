@@ -56,7 +56,7 @@ def induction(choice: Choice, request: NextToken, step: Step, options: Options) 
         "Random tokens rule out that the head follows the meaning. Click a head to see it on the text above."
     )
     with right:
-        _buttons(found, options)
+        _buttons(found)
         _table(found, choice.count)
 
 
@@ -83,7 +83,7 @@ def _maps(columns: Sequence[Any], found: InductionScores, selected: tuple[int, i
         draw_chart(figure, key, place=column, on_click=keep_on_text)
 
 
-def _buttons(found: InductionScores, options: Options) -> None:
+def _buttons(found: InductionScores) -> None:
     layer, head = np.unravel_index(int(found.matching.argmax()), found.matching.shape)
 
     def try_it() -> None:

@@ -125,8 +125,8 @@ def summary(seen: Seen, step: Step, options: Options) -> str:
     at = 1 + int(shown[1:-2].argmax())
     rank = ""
     if options.over == "head" and options.first:
-        given = strongest(seen.step.looks) if seen.step.looks is not None else np.zeros((1, 1))
-        rank = f", {rank_of(given, seen.layer, seen.head)} to a token further back"
+        most = strongest(seen.step.looks) if seen.step.looks is not None else np.zeros((1, 1), np.float32)
+        rank = f", {rank_of(most, seen.layer, seen.head)} to a token further back"
     ends = f"the first token gets {shown[0]:.2f}, " if options.first else ""
     return (
         f"{when}, {who} looks back at “{row.pieces[at]}” ({shown[at]:.2f}{rank}); {ends}the newest token's "

@@ -133,7 +133,7 @@ def _rule(options: Options) -> None:
         )
 
 
-def _hundredths(name: str, place: Any, label: str, ends: tuple[int, int], step: int, told: str) -> None:
+def _hundredths(name: str, place: Any, label: str, ends: tuple[int, int], step: int, told: str) -> None:  # noqa: PLR0913  (one control or line, told all about itself)
     """A slider for an option that is kept in hundredths."""
     key = f"options_{name}"
     st.session_state[key] = within(getattr(own(Options), name), *ends) / 100

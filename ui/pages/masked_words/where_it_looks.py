@@ -98,7 +98,7 @@ def _name(trace: Trace, word: tuple[int, ...]) -> str:
     return "".join(trace.tokens[at] for at in word)
 
 
-def _strip(trace: Trace, row: Array, words: list[tuple[int, ...]], chosen: int, place: int, title: str) -> None:
+def _strip(trace: Trace, row: Array, words: list[tuple[int, ...]], chosen: int, place: int, title: str) -> None:  # noqa: PLR0913  (one control or line, told all about itself)
     chips = []
     for at, word in enumerate(words):
         weight = float(row[list(word)].sum())

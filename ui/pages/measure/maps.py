@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import streamlit as st
 
@@ -37,7 +39,7 @@ def maps(found: Measured, options: Measure, relation: str) -> None:
     best = found.chosen(relation)
     place = None if best is None else (best.layer, best.head)
     limit = float(shown.max()) or 1.0
-    common = {"base": found.base, "limit": limit}
+    common: dict[str, Any] = {"base": found.base, "limit": limit}
     figure = head_map(
         shown, theme(), "How often each head finds it", f"% of {counts.n:,} links", selected=place, **common
     )
@@ -59,7 +61,8 @@ def maps(found: Measured, options: Measure, relation: str) -> None:
 
 def _shown(counts: Counts, corpus: Corpus, way: str) -> np.ndarray:
     percent = accuracies(counts, len(corpus.directions))
-    return percent.max(axis=0) if way == "best" else percent[0 if way == "out" else 1]
+    shown: np.ndarray = percent.max(axis=0) if way == "best" else percent[0 if way == "out" else 1]
+    return shown
 
 
 def _among(mine: list[Row], above: list[tuple[int, int]], relation: str) -> str:

@@ -17,6 +17,7 @@ from ui.state.choice import Choice
 from ui.state.examples import EXAMPLES
 from ui.state.session import FRESH, choose
 from viz.figures.bars import bars
+from viz.figures.labels import cut
 
 EXAMPLE = next(example for example in EXAMPLES if example.get("pair"))
 
@@ -74,10 +75,6 @@ def meaning(judged: Judged) -> str:
 
 def summary(who: Answerer, texts: tuple[str, str], found: tuple[Judged, Judged]) -> str:
     """One true sentence about both orders."""
-    what = "that this is their order" if found[0].judges == ORDER else f"that “{_short(texts[1])}” follows"
+    what = "that this is their order" if found[0].judges == ORDER else f"that “{cut(texts[1], 60)}” follows"
     one, other = found[0].probability, found[1].probability
-    return f"After “{_short(texts[0])}” {who.title} gives {one:.3f} {what}; the other way round it gives {other:.3f}."
-
-
-def _short(text: str, most: int = 60) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
+    return f"After “{cut(texts[0], 60)}” {who.title} gives {one:.3f} {what}; the other way round it gives {other:.3f}."

@@ -67,7 +67,13 @@ def _pick(row: TokenRow, options: Options) -> tuple[str, str]:
             key = f"next_{field}"
             st.session_state[key] = getattr(options, field)
             st.segmented_control(
-                label, list(GROUPS), key=key, format_func=names.get, required=True, on_change=_regroup, help=text
+                label,
+                list(GROUPS),
+                key=key,
+                format_func=names.__getitem__,
+                required=True,
+                on_change=_regroup,
+                help=text,
             )
     return options.looks, options.at
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import streamlit as st
 
@@ -38,7 +40,7 @@ def scores(choice: Choice, trace: Trace, held: Positions, options: Options) -> N
     control(Options, "length", st.slider, "Distances up to", 2, LONGEST, shown=length_of(options),
          help="Tokens between a query and a key")  # fmt: skip
     reach = length_of(options)
-    sections = {
+    sections: dict[str, tuple[bool, Callable[[], None]]] = {
         "rotary": (bool(held.rotary), lambda: _rotary(held, trace, reach)),
         "alibi": (held.slopes is not None, lambda: _alibi(held, trace, choice, reach)),
         "t5": (bool(held.biases), lambda: _t5(held, choice, reach)),

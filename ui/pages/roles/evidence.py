@@ -186,7 +186,7 @@ def table(known: Known, choice: Choice, options: Roles, roles: list[list[list[st
     save("Save the table", csv_table(columns, every), "headlight-roles.csv", "Every head as CSV, all digits")
 
 
-def _row(
+def _row(  # noqa: PLR0913  (one control or line, told all about itself)
     known: Known, base: int, roles: list[list[list[str]]], found: list[list[str]], layer: int, head: int
 ) -> list[object]:
     """One head's line."""

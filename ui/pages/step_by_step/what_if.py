@@ -76,12 +76,13 @@ def _controls(record: Record, factor: float) -> Rules:
 
 
 def _scaling(column: DeltaGenerator, rules: Rules, offered: list[str]) -> str:
-    st.session_state["what_if_scaling"] = rules.scaling if rules.scaling in offered else offered[0]
-    scaling: str = column.selectbox(
+    scaling = rules.scaling if rules.scaling in offered else offered[0]
+    st.session_state["what_if_scaling"] = scaling
+    column.selectbox(
         "Dot products",
         offered,
         key="what_if_scaling",
-        format_func=SCALINGS.get,
+        format_func=SCALINGS.__getitem__,
         on_change=lambda: choose_own(Rules, scaling=st.session_state["what_if_scaling"]),
         help="What q · k is divided by before the softmax",
     )

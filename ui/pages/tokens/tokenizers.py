@@ -117,7 +117,7 @@ def draw(choice: Choice, steps: list[Steps], models: list[tuple[str, str | None]
             model, revision = models[number]
             same = steps[number].sides[side].words[at] if number == way else word_at(steps[number], side, span)
             with place:
-                walk(choice, steps[number], same, revision, model)
+                walk(steps[number], same, revision, model)
     st.dataframe(compared(steps, texts), hide_index=True)
     for number, one in enumerate(steps):
         which = " of the second tokenizer" if number else ""

@@ -11,7 +11,6 @@ from inference import Refusal
 from inference.questions.tokens import Best, Match, Merge, Steps, Walk, Word, WordWalk
 from ui.run.refusals import say, show
 from ui.run.shelf import backend
-from ui.state.choice import Choice
 from viz.figures.labels import cut
 
 TRIED = 12  # candidates that are listed
@@ -33,7 +32,7 @@ def word_at(steps: Steps, side: int, span: tuple[int, int]) -> Word | None:
     return next((word for word in words if word.span[0] < span[1] and span[0] < word.span[1]), None)
 
 
-def walk(choice: Choice, steps: Steps, word: Word | None, revision: str | None, model: str) -> None:
+def walk(steps: Steps, word: Word | None, revision: str | None, model: str) -> None:
     """Draw the steps of one word under its tokenizer's name; what cannot be followed is said."""
     st.text(steps.model)
     if word is None:

@@ -28,7 +28,7 @@ def parts(choice: Choice, translation: Translation, head: CrossHead, options: Tr
         "Attention",
         list(SIDES),
         key=SIDE,
-        format_func=NAMES.get,
+        format_func=NAMES.__getitem__,
         required=True,
         on_change=_another,
         help=HELP,

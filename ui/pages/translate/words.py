@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -35,7 +36,7 @@ class Looking:
 
     def of(self, trace: Trace, head: CrossHead) -> Alignment:
         """The matrix of the head, or the mean over all cross heads."""
-        given = {"by_words": self.words, "read_at": self.read_at, "special": self.special}
+        given: dict[str, Any] = {"by_words": self.words, "read_at": self.read_at, "special": self.special}
         if not head.mean:
             return alignment(trace, head.layer, head.head, **given)
         records = trace.records("cross")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -24,7 +25,7 @@ MARKS = (
 )
 
 
-def picture(
+def picture(  # noqa: PLR0913  (one control or line, told all about itself)
     vectors: Array,
     names: Sequence[str],
     options: Vectors,
@@ -43,7 +44,7 @@ def picture(
         say(f"{len(kept):,} of {len(names):,} {what} are drawn, evenly taken.", role="status")
     shown = np.asarray(vectors[kept] if len(kept) < len(names) else vectors)
     labels = [names[at] for at in kept]
-    common = {"marked": marked, "pale": pale} if len(kept) == len(names) else {}
+    common: dict[str, Any] = {"marked": marked, "pale": pale} if len(kept) == len(names) else {}
     title = f"The {what}, {vectors.shape[1]:,} channels made {axes}"
     if options.flat == "pca":
         found = pca(shown, axes)
@@ -101,7 +102,12 @@ def _arranged(vectors: Array, axes: int, what: str) -> Array | None:
         _watch(arrangement)
         return None
     say("UMAP was stopped." if arrangement.state == "stopped" else "UMAP could not arrange these vectors.")
-    st.button("Try again", on_click=arranger().again, args=(vectors, axes), help="Begin anew")
+    st.button(
+        "Try again",
+        on_click=arranger().again,  # type: ignore[arg-type]  # what it gives back is not used
+        args=(vectors, axes),
+        help="Begin anew",
+    )
     return None
 
 

@@ -58,7 +58,7 @@ def sentences(choice: Choice, options: Vectors, levels: int) -> None:
     level = min(options.level, levels - 1) if options.mix == "level" else 0
     run = _run(Pooled(choice.model, choice.revision or None, texts, options.mix, level, options.pooling))
     if run is not None:
-        _done(run, choice, options)
+        _done(run, options)
 
 
 def _fit(choice: Choice, options: Vectors) -> str:
@@ -101,7 +101,12 @@ def _watch() -> None:
     run.look()
     total = len(run.asked.texts)
     if run.state == "new":
-        st.button(f"Make {total:,} vectors", type="primary", on_click=run.start, help="It can be stopped and goes on")
+        st.button(
+            f"Make {total:,} vectors",
+            type="primary",
+            on_click=run.start,  # type: ignore[arg-type]  # what it gives back is not used
+            help="It can be stopped and goes on",
+        )
         return
     st.progress(run.done / total, text=f"{run.done:,} of {total:,} sentences{_left(run)}")
     if run.error is not None:
@@ -109,7 +114,11 @@ def _watch() -> None:
     if run.state == "running":
         st.button("Stop", on_click=run.stop, help="What is done is kept.")
     else:
-        st.button("Go on", on_click=run.start, help="Continue where it was")
+        st.button(
+            "Go on",
+            on_click=run.start,  # type: ignore[arg-type]  # what it gives back is not used
+            help="Continue where it was",
+        )
 
 
 def _left(run: Run) -> str:
@@ -127,11 +136,11 @@ def _left(run: Run) -> str:
     return f", about {seconds:.0f} s left" if seconds < 90 else f", about {seconds / 60:.0f} minutes left"
 
 
-def _done(run: Run, choice: Choice, options: Vectors) -> None:
+def _done(run: Run, options: Vectors) -> None:
     texts, vectors = run.asked.texts, run.vectors
     for sentence in _notes(run):
         say(sentence, role="status")
-    _nearest(run, choice, options)
+    _nearest(run, options)
     if 1 < len(texts) <= MAPPED:
         likeness = cosine(np.asarray(vectors), np.asarray(vectors))
         say(summary(likeness, texts), role="status")
@@ -166,7 +175,7 @@ def summary(likeness: Array, texts: Sequence[str]) -> str:
     return f"Most alike are “{names[0]}” and “{names[1]}” ({pairs[at]:.2f}); the mean over all pairs is {mean:.2f}."
 
 
-def _nearest(run: Run, choice: Choice, options: Vectors) -> None:
+def _nearest(run: Run, options: Vectors) -> None:
     """The sentences most alike to a typed one."""
     control(Vectors, "like", st.text_input, "Nearest to", help="Any sentence; it is compared with all of them")
     if not options.like.strip():

@@ -109,7 +109,7 @@ def test_a_search_that_has_not_ended_has_the_best_way_so_far():
 
 
 def test_a_translation_that_only_begins_like_the_best_way_is_another(monkeypatch):
-    monkeypatch.setattr(beams, "logs_of", lambda translation: np.array([-1.0, -0.5], np.float32))
+    monkeypatch.setattr(beams, "logs_of", lambda _translation: np.array([-1.0, -0.5], np.float32))
     one = SimpleNamespace(way="greedy", text="x")
     assert beams_summary(one, SEARCH).endswith("best is “x”. It is the translation above.")
     longer = Search((replace(SEARCH.steps[1], finished=(Beam((4, 5, 0), -0.4, "x z"),)),))
@@ -189,7 +189,7 @@ def written(monkeypatch):
         )
 
     monkeypatch.setattr(translate_writing, "backend", lambda: SimpleNamespace(predict=predict))
-    monkeypatch.setattr(translate_writing, "ask", lambda question, doing: predict(question))
+    monkeypatch.setattr(translate_writing, "ask", lambda question, _doing: predict(question))
     return asked
 
 
@@ -199,7 +199,8 @@ def test_the_translation_comes_token_by_token_until_it_ends(written):
     assert written == [(3, 4, 5, 6, 7, 8, 9, 10, 0)[:at] for at in range(10)]
 
 
-def test_it_can_be_stopped_and_goes_on(written, monkeypatch):
+@pytest.mark.usefixtures("written")
+def test_it_can_be_stopped_and_goes_on(monkeypatch):
     monkeypatch.setattr(stoppable, "PATIENCE", -1)
     page = AppTest.from_function(writing).run()
     [mark, _] = page.session_state[stoppable.DONE]
@@ -220,11 +221,11 @@ def figures() -> None:
 def test_published_figures_are_told_with_the_data_s_licence(monkeypatch):
     one = Measured(1234, 41.25, 60.5)
     found = Published(one, Measured(1234, 43.0, 61.0), Measured(1234, 2.0, 19.0), one, Measured(200, 30.0, 50.0))
-    monkeypatch.setattr(translate_published, "figures", lambda model: found)
+    monkeypatch.setattr(translate_published, "figures", lambda _model: found)
     page = AppTest.from_function(figures).run()
     [said] = [element.proto.body for element in page.get("html")]
     for number in ("1,234 held-out sentences", "BLEU 41.2 and chrF 60.5 greedily", "43.0 and 61.0 with beams", "2.0"):
         assert number in said
     assert "CC BY 2.0" in page.caption[0].value
-    monkeypatch.setattr(translate_published, "figures", lambda model: None)
+    monkeypatch.setattr(translate_published, "figures", lambda _model: None)
     assert not AppTest.from_function(figures).run().caption

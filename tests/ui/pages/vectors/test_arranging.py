@@ -68,6 +68,7 @@ def done(arranger: Arranger, vectors: np.ndarray, dimensions: int) -> np.ndarray
     return found.points
 
 
+@pytest.mark.slow
 def test_what_belongs_together_stays_together(real: Arranger) -> None:
     vectors = clusters()
     assert len(vectors) >= FEWEST
@@ -111,7 +112,7 @@ def test_a_stopped_one_ends_and_begins_anew(arranger: Arranger) -> None:
 def test_a_stop_while_the_process_is_being_started_ends_it_too(
     arranger: Arranger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    start, stops = Worker._start, []
+    start, stops = Worker.start, []
 
     def slowly(worker: Worker) -> subprocess.Popen[bytes]:
         stops.append(threading.Thread(target=running.stop))
@@ -120,7 +121,7 @@ def test_a_stop_while_the_process_is_being_started_ends_it_too(
             pass
         return start(worker)
 
-    monkeypatch.setattr(Worker, "_start", slowly)
+    monkeypatch.setattr(Worker, "start", slowly)
     turn = arranger.worker.turn
     with turn:  # nothing begins before its name is known here
         running = arranger.arrange(np.random.default_rng(2).normal(size=(2000, 60)).astype(np.float32), 2)
@@ -128,7 +129,7 @@ def test_a_stop_while_the_process_is_being_started_ends_it_too(
     stops[0].join(60)
     assert (running.state, running.points) == ("stopped", None)
     assert not turn.locked()
-    assert arranger.worker._process is None
+    assert arranger.worker.process is None
 
 
 def test_a_stop_that_comes_late_does_not_end_the_next(arranger: Arranger) -> None:
@@ -143,9 +144,9 @@ def test_the_process_ends_when_nobody_needs_it(arranger: Arranger, monkeypatch: 
     with monkeypatch.context() as patch:
         patch.setattr(arranging, "IDLE", 0.0)
         done(arranger, clusters(44), 2)
-    ending = arranger.worker._ending
+    ending = arranger.worker.ending
     assert ending is not None
     ending.join(60)
-    arranger.worker._rest()  # what the timer does once the turn is over
-    assert arranger.worker._process is None
+    arranger.worker.rest()  # what the timer does once the turn is over
+    assert arranger.worker.process is None
     assert done(arranger, clusters(46), 2).shape == (46, 2)

@@ -1,0 +1,66 @@
+"""Three architectures that differ most in how they attend, chosen by a visitor: written with, looked at, drawn.
+
+Every other one is asked without a browser, in tests/ui/pages/generate and tests/ui/pages/translate.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from inference.questions.decoding import NextTarget, NextToken
+from tests.support.browser import PATIENCE, Problems, rest
+from tests.support.decoders import save_decoder
+from tests.support.serving import Served, serving
+from tests.support.translatorfamilies import save_translator
+from tests.support.visitor import DEEP_LINK, open_page
+
+FIRST = 2 * PATIENCE  # ms; the app's first answer waits for its libraries, and they for a busy machine
+TEXT = "The cat sat on the mat, and the dog"
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The app over a folder that a model is put into by each test."""
+    with serving(tmp_path_factory.mktemp("families")) as started:
+        yield started
+
+
+# One whose heads share keys and look back a few tokens only; one with a bias by distance, known by its maps alone.
+@pytest.mark.parametrize("name", ["Gemma 3", "MPT"])
+def test_every_decoder_writes_and_is_looked_at(page: Page, problems: Problems, served: Served, name: str) -> None:
+    problems.allow(DEEP_LINK)
+    folder = str(save_decoder(served.root / re.sub(r"\W+", "-", name), name))
+    first = served.backend.predict(NextToken(model=folder, text=TEXT, top=100))
+    open_page(page, served.url, "/generate", model=folder, text=TEXT, show="looks")
+    page.get_by_role("button", name="Next token").click(timeout=FIRST)
+    expect(page).to_have_url(re.compile(rf"[?&]written={first.greedy.token}(&|$)"))
+    second = served.backend.predict(NextToken(model=folder, text=TEXT, top=100, written=(first.greedy.token,)))
+    note = page.locator(".headlight-note")
+    if second.looks is None:
+        expect(note.filter(has_text="does not give its attention step by step").first).to_be_visible()
+    else:
+        expect(note.filter(has_text="looks back at").first).to_be_visible()
+        expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+    rest(page)
+    expect(page.locator("[data-testid='stException'], .headlight-refusal")).to_have_count(0)
+
+
+# Two texts; no absolute positions, but a bias that is learned by distance.
+@pytest.mark.parametrize("name", ["T5"])
+def test_every_translator_writes_and_is_aligned(page: Page, problems: Problems, served: Served, name: str) -> None:
+    problems.allow(DEEP_LINK)
+    folder = str(save_translator(served.root / re.sub(r"\W+", "-", name), name))
+    first = served.backend.predict(NextTarget(folder, text=TEXT))
+    open_page(page, served.url, "/translate", model=folder, text=TEXT, step=0)
+    note = page.locator(".headlight-note")
+    expect(note.filter(has_text="Before writing “").first).to_be_visible(timeout=FIRST)
+    expect(page.locator(".st-key-translate_matrix .main-svg").first).to_be_visible()
+    page.get_by_role("radio", name="One step").click()
+    said = f"the model puts “{first.candidates[0].piece}” first"
+    expect(note.filter(has_text=said).first).to_be_visible()
+    rest(page)
+    expect(page.locator("[data-testid='stException'], .headlight-refusal")).to_have_count(0)

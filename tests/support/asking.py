@@ -1,0 +1,59 @@
+"""A page of the app asked without a browser: its script run by Streamlit's own AppTest, and what it then shows.
+
+page = asked("generate", text="The cat sat")
+press(page, "Next token")
+assert "looks back at" in " ".join(notes(page))
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from inference import LocalBackend
+from tests.support.browser import ROOT
+from ui.run import shelf
+
+LONGEST = 120  # s that a run may take: the first one imports the libraries, on a busy machine
+SAID = re.compile(r'<p class="headlight-(note|refusal)"[^>]*>(.*?)</p>', re.DOTALL)
+
+
+@contextmanager
+def allowed(root: Path) -> Iterator[LocalBackend]:
+    """The pages' backend while this process may read the models of a folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEADLIGHT_MODEL_FOLDERS", str(root))
+        shelf.backend.cache_clear()
+        yield shelf.backend()
+    shelf.backend.cache_clear()
+
+
+def asked(file: str, **query: object) -> AppTest:
+    """``pages/<file>.py`` inside the shell, with this in its address, run once."""
+    page = AppTest.from_file(ROOT / "ui" / "shell.py", default_timeout=LONGEST)
+    page.query_params.update({name: str(value) for name, value in query.items()})
+    return page.switch_page(f"../pages/{file}.py").run()
+
+
+def press(page: AppTest, label: str) -> None:
+    """Presses the button of that name; the page has answered then."""
+    (button,) = (button for button in page.button if button.label == label)
+    button.click().run()
+
+
+def choose(page: AppTest, label: str, option: str) -> None:
+    """Chooses an option of the group of buttons of that name; the page has answered then."""
+    (group,) = (group for group in page.button_group if group.label == label)
+    group.set_value(option).run()
+
+
+def notes(page: AppTest, kind: str = "note") -> list[str]:
+    """The sentences that the page says, as text, in their order; ``kind`` "refusal" for what it refuses."""
+    said = [found for element in page.get("html") for found in SAID.findall(element.proto.body)]
+    return [html.unescape(re.sub(r"<[^>]+>", "", text)) for name, text in said if name == kind]

@@ -1,0 +1,42 @@
+"""Every encoder-decoder architecture on the Translate page: it writes, its alignment is drawn, its steps are told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from inference import LocalBackend
+from inference.questions.decoding import NextTarget
+from tests.support.asking import allowed, asked, choose, notes
+from tests.support.translatorfamilies import TRANSLATORS, save_translator
+from ui.pages.translate.words import MATRIX
+
+TEXT = "The cat sat on the mat."
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that a model is put into by each test."""
+    return tmp_path_factory.mktemp("families")
+
+
+@pytest.fixture(scope="module")
+def backend(root: Path) -> Iterator[LocalBackend]:
+    with allowed(root) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("name", TRANSLATORS)
+def test_every_translator_writes_and_is_aligned(root: Path, backend: LocalBackend, name: str) -> None:
+    folder = str(save_translator(root / re.sub(r"\W+", "-", name), name))
+    first = backend.predict(NextTarget(folder, text=TEXT))
+    page = asked("translate", model=folder, text=TEXT, step=0)
+    assert any("Before writing “" in note for note in notes(page))
+    assert page.get_by_key(MATRIX).type == "plotly_chart"
+    choose(page, "Look at", "step")
+    assert any(f"the model puts “{first.candidates[0].piece}” first" in note for note in notes(page))
+    assert not page.exception
+    assert notes(page, "refusal") == []
