@@ -17,6 +17,7 @@ from viz.components.matrices.matrices import Sheet
 from viz.figures.activation import activation
 from viz.figures.alignment import alignment_map
 from viz.figures.bars import bars
+from viz.figures.by_layer import MapSize
 from viz.figures.complexity import growth
 from viz.figures.contexts import context_lines
 from viz.figures.cosine import cosine_map
@@ -103,10 +104,10 @@ FIGURES: Mapping[str, Example] = {
     "cost_memory": lambda theme: memory(LENGTHS[1:], 1e4 * LENGTHS[1:], LENGTHS[1:] ** 2, theme),
     "cost_seconds": lambda theme: seconds(LENGTHS[1:], 1e-3 * LENGTHS[1:], Fit(0.001, 1e-5, 1e-7), theme),
     "cost_shares": lambda theme: shares(LAYER, 8192, 14, theme),
-    "distance": lambda theme: distance_by_layer(BY_LAYER, 5, 7, theme, selected=CHOSEN, base=1),
+    "distance": lambda theme: distance_by_layer(BY_LAYER, MapSize(5, 7), theme, selected=CHOSEN, base=1),
     "distance_profile": lambda theme: offset_profile(rows(7), theme, "layer 0 · head 1"),
-    "entropy": lambda theme: entropy_by_layer(BY_LAYER, 5, 7, theme, selected=CHOSEN),
-    "entropy_causal": lambda theme: entropy_by_layer(BY_LAYER, 5, 5, theme, causal=True),
+    "entropy": lambda theme: entropy_by_layer(BY_LAYER, MapSize(5, 7), theme, selected=CHOSEN),
+    "entropy_causal": lambda theme: entropy_by_layer(BY_LAYER, MapSize(5, 5, causal=True), theme),
     "head_map": lambda theme: head_map(BY_LAYER, theme, "Entropy of each head", "bits", selected=CHOSEN),
     "head_marks": marked_heads,
     "importance": lambda theme: importance(

@@ -18,8 +18,9 @@ from viz.inline import inline, quoted
 STYLE = """
 body { font: 14px system-ui, sans-serif; margin: 16px; background: #888; }
 .row { display: flex; flex-wrap: wrap; gap: 8px; } .page { flex: 1 1 420px; min-width: 0; padding: 8px; }
-.page.light { color-scheme: light; background: #fff; color: #31333f; --st-text-color: #31333f; }
-.page.dark { color-scheme: dark; background: #0e1117; color: #e8e8ec; --st-text-color: #e8e8ec; }
+.page { background: var(--st-background-color); color: var(--st-text-color); }
+.page.light { color-scheme: light; --st-background-color: #fff; --st-text-color: #31333f; }
+.page.dark { color-scheme: dark; --st-background-color: #0e1117; --st-text-color: #e8e8ec; }
 """
 START = """
 for (const { id, figure } of drawn) Plotly.newPlot(id, figure.data, figure.layout, { displaylogo: false });
