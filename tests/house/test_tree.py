@@ -9,7 +9,9 @@ The tree is the first fenced block of docs/ARCHITECTURE.md whose lines all read 
     assets/models/     a path may be written in one line
 
 Every folder and module at the top must be there, those that begin with a dot excepted. Inside a folder either nothing
-is listed or everything is (``__init__.py`` excepted). Every line must match something real, and must have a meaning.
+is listed or everything is (``__init__.py`` excepted), and a room that has rooms of its own, folders with an
+``__init__.py``, lists them; tests/ need not, since it mirrors the others. Every line must match something real, and
+must have a meaning.
 """
 
 from __future__ import annotations
@@ -53,6 +55,15 @@ def real(paths: list[Path]) -> set[str]:
     return {path.as_posix() for path in paths} | folders
 
 
+def halls(there: set[str]) -> set[str]:
+    """The rooms that have rooms of their own.
+
+    >>> halls({"viz/__init__.py", "viz/figures/__init__.py", "attention/__init__.py"})
+    {'viz/'}
+    """
+    return {f"{path.split('/')[0]}/" for path in there if fnmatch(path, "*/*/__init__.py")} - {"tests/"}
+
+
 def inside(path: str) -> str:
     """The folder that a path lies in: "" at the top."""
     parent = PurePosixPath(path).parent.as_posix()
@@ -66,7 +77,7 @@ def tree_faults(root: Path) -> list[str]:
         return [f"{MAP} has no tree: a fenced block of lines `name  meaning`, folders ending in /."]
     found = [f"{path} has no meaning." for path, meaning in listed.items() if not meaning]
     found += [f"{path} is listed and does not exist." for path in listed if not any(fnmatch(it, path) for it in there)]
-    for folder in sorted({inside(path) for path in listed}):
+    for folder in sorted({inside(path) for path in listed} | halls(there)):
         for path in sorted(path for path in there if inside(path) == folder):
             loose = not folder and (path.startswith(".") or not path.endswith(("/", ".py")))  # Makefile, README.md, ...
             needless = path.endswith("__init__.py") or loose
@@ -212,6 +223,17 @@ def test_a_true_tree_passes(tree):
 )
 def test_a_false_tree_is_found(tree, change, said):
     assert said in tree_faults(tree(WHOLE.replace(*change)))
+
+
+def test_a_room_of_rooms_lists_them(tree):
+    (tree(WHOLE) / "viz" / "figures").mkdir()
+    (tree(WHOLE) / "viz" / "figures" / "__init__.py").write_text("")
+    assert tree_faults(tree(WHOLE)) == ["viz/figures/ exists and is not listed."]
+    listed = WHOLE.replace("the grid", "the grid\n  figures/  one a module")
+    assert tree_faults(tree(listed)) == []
+    (tree(listed) / "docs" / "deep").mkdir()
+    (tree(listed) / "docs" / "deep" / "__init__.py").write_text("")
+    assert "docs/LOG.md exists and is not listed." in tree_faults(tree(listed))
 
 
 def test_a_missing_tree_is_found(tree):

@@ -1,0 +1,170 @@
+"""One example of every figure and sheet, small and fixed: what `make gallery` shows and the goldens keep.
+
+A figure is called once here, in its own colours. Axes are unequal, and one name in each looks like markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from attention.complexity import Fit, Sizes
+from attention.mask import Array
+from attention.positions import by_distance, sinusoidal, t5_buckets
+from viz.components.matrices.matrices import Sheet
+from viz.figures.activation import activation
+from viz.figures.alignment import alignment_map
+from viz.figures.bars import bars
+from viz.figures.by_layer import MapSize
+from viz.figures.complexity import growth
+from viz.figures.contexts import context_lines
+from viz.figures.cosine import cosine_map
+from viz.figures.cost import memory, seconds, shares
+from viz.figures.distance import distance_by_layer, offset_profile
+from viz.figures.entropy import entropy_by_layer
+from viz.figures.head_map import head_map
+from viz.figures.head_marks import mark_heads
+from viz.figures.importance import importance
+from viz.figures.lens import lens_curves, lens_map
+from viz.figures.positions import curves, products, similarity
+from viz.figures.positions_scores import Turning, buckets, by_head, rotary
+from viz.figures.random_sets import random_sets
+from viz.figures.received import received_by_token
+from viz.figures.relation_scores import Score, relation_scores
+from viz.figures.removal_curve import removal_curve
+from viz.figures.role_map import role_map
+from viz.figures.sampling import before_after, cumulated
+from viz.figures.scatter import scatter
+from viz.figures.similarity_map import similarity_map
+from viz.figures.theme import Theme
+from viz.figures.two_words import two_words
+from viz.figures.what_if import what_if
+from viz.sheets import agreement, multi_head, neuron, step_by_step
+
+Example = Callable[[Theme], go.Figure]
+WORDS = ("The", "<b>cat</b>", "did", "not", "cross")
+LENGTHS = np.array([1.0, 10.0, 100.0, 1000.0])
+CHOSEN = (1, 2)  # layer, head
+
+
+def sizes(*shape: int, seed: int = 0) -> Array:
+    """Numbers between 0 and 1."""
+    return np.random.default_rng(seed).uniform(size=shape).astype(np.float32)
+
+
+def rows(*shape: int, seed: int = 0) -> Array:
+    """Weights: the last axis sums to one."""
+    found = sizes(*shape, seed=seed)
+    return found / found.sum(axis=-1, keepdims=True)
+
+
+def marked_heads(theme: Theme) -> go.Figure:
+    """A map of heads on which some are marked."""
+    figure = head_map(sizes(2, 3) - 0.5, theme, "Effect of each head", "logits", diverging=True, base=1)
+    mark_heads(figure, [(0, 1), (1, 0)], "x-thin", theme, base=1)
+    return figure
+
+
+def named_points(axes: int) -> Example:
+    """Points in two or three dimensions."""
+    names = [f"axis {at}" for at in range(axes)]
+    return lambda theme: scatter(sizes(5, axes), WORDS, names, theme, "Vectors as points", marked=1, pale=[3])
+
+
+def ranked() -> list[list[str]]:
+    """The likeliest pieces after each of three layers."""
+    return [["he", "<i>", "it"], ["it", "he", "she"], ["it", "he", "the"], ["it", "he", "that"]]
+
+
+BY_LAYER = np.array([[0.5, 1.5, 1.0], [2.0, 0.25, 0.75]], np.float32)  # (layer, head)
+TURNING = Turning("local", np.cos(np.linspace(0, 3, 9)), np.linspace(1, 0.2, 9))
+ROLES = [["previous", "", "first"], ["separator", "broad", "repeat"]]
+RELATIONS = [["", "det", "obj"], ["", "", "<i>long</i>"]]
+SCORES = (
+    Score("det", 921, "2-8", 80.6, 78.0, 83.0, 58.9, "fixed offset +1", 9.1),
+    Score("<b>odd</b>", 12, "1-3", 27.2, 9.7, 55.0, 31.8, "fixed offset -2", None),
+)
+LAYER = Sizes(width=384, heads=12, kv_heads=12, head_width=32, value_width=32, hidden=1536)
+
+FIGURES: Mapping[str, Example] = {
+    "activation": lambda theme: activation(np.linspace(-3, 3, 13), np.tanh(np.linspace(-3, 3, 13)), "tanh <x>", theme),
+    "alignment": lambda theme: alignment_map(
+        rows(3, 5), WORDS[:3], WORDS, theme, "Head 1 of layer 2", chosen=1, strongest=(0, None, 4)
+    ),
+    "bars": lambda theme: bars(WORDS, (0.5, 0.2, 0.1, 0.05, 0.0004), theme, "Next token", other=0.1496, marked=[1]),
+    "complexity": lambda theme: growth(
+        LENGTHS, [("recurrent", LENGTHS), ("self-attention", LENGTHS**2)], theme, "Operations", "operations", 14
+    ),
+    "contexts": lambda theme: context_lines(
+        {"1 and 2": sizes(4), "1 and <3>": sizes(4, seed=1)}, sizes(4, seed=2) / 3, list("wabc"), theme, "bank"
+    ),
+    "cosine": lambda theme: cosine_map(2 * sizes(5, 5) - 1, WORDS, theme, "How alike are the words?", marked=2),
+    "cost_memory": lambda theme: memory(LENGTHS[1:], 1e4 * LENGTHS[1:], LENGTHS[1:] ** 2, theme),
+    "cost_seconds": lambda theme: seconds(LENGTHS[1:], 1e-3 * LENGTHS[1:], Fit(0.001, 1e-5, 1e-7), theme),
+    "cost_shares": lambda theme: shares(LAYER, 8192, 14, theme),
+    "distance": lambda theme: distance_by_layer(BY_LAYER, MapSize(5, 7), theme, selected=CHOSEN, base=1),
+    "distance_profile": lambda theme: offset_profile(rows(7), theme, "layer 0 · head 1"),
+    "entropy": lambda theme: entropy_by_layer(BY_LAYER, MapSize(5, 7), theme, selected=CHOSEN),
+    "entropy_causal": lambda theme: entropy_by_layer(BY_LAYER, MapSize(5, 5, causal=True), theme),
+    "head_map": lambda theme: head_map(BY_LAYER, theme, "Entropy of each head", "bits", selected=CHOSEN),
+    "head_marks": marked_heads,
+    "importance": lambda theme: importance(
+        WORDS, {"left out": sizes(5) - 0.5, "gradients": sizes(5, seed=1)}, theme, "change in log probability"
+    ),
+    "lens_curves": lambda theme: lens_curves(rows(4, 3), ["he", "<i>", "it"], theme),
+    "lens_map": lambda theme: lens_map(ranked(), rows(4, 3), theme, base=1),
+    "positions_curves": lambda theme: curves(sinusoidal(12, 6), [4, 1], theme, "Two dimensions over positions"),
+    "positions_products": lambda theme: products(by_distance(sizes(9, 4)), theme, "Products by distance"),
+    "positions_similarity": lambda theme: similarity(sizes(8), theme, "Neighbours"),
+    "positions_scores_buckets": lambda theme: buckets(
+        np.arange(-12, 13), t5_buckets(np.arange(-12, 13), 8, 10, True), theme, "Buckets"
+    ),
+    "positions_scores_by_head": lambda theme: by_head(
+        np.arange(-4, 5), sizes(3, 9), 1, theme, "What distance adds", base=1
+    ),
+    "positions_scores_rotary": lambda theme: rotary([TURNING], theme, "What turning does"),
+    "random_sets": lambda theme: random_sets(sizes(40), 0.93, theme, "change in log probability"),
+    "received": lambda theme: received_by_token(rows(5), rows(5, seed=1), WORDS, theme, "layer 0 · head 1"),
+    "relation_scores": lambda theme: relation_scores(SCORES, theme, "Best head of each relation", selected="det"),
+    "removal_curve": lambda theme: removal_curve(
+        np.linspace(0.9, 0.1, 5), ["0-1", "1-2", "<0-0>", "1-1"], 1 - rows(3, 5), theme, "Without heads", "probability"
+    ),
+    "role_map": lambda theme: role_map(
+        np.array([[0.9, np.nan, 0.5], [0.8, 0.2, 0.6]]), ROLES, RELATIONS, theme, "Roles", selected=(0, 2), base=1
+    ),
+    "sampling_before_after": lambda theme: before_after(
+        WORDS, (0.4, 0.3, 0.1, 0.1, 0.05), (0.6, 0.4, 0, 0, 0), theme, "Top 2", marked=[0]
+    ),
+    "sampling_cumulated": lambda theme: cumulated(
+        (0.4, 0.3, 0.1, 0.1, 0.05), (0.6, 0.4, 0, 0, 0), 2, theme, "How far their sum has come"
+    ),
+    "scatter": named_points(2),
+    "scatter_solid": named_points(3),
+    "similarity_map": lambda theme: similarity_map(
+        np.array([[0.0, 0.0], [1.0, 0.2], [0.9, 0.6], [2.0, 1.0]]),
+        [0, 1, 1, 0],
+        [(0, 0), (0, 1), (1, 0), (1, 1)],
+        ["broad", "<b>first</b>", "first", "next"],
+        theme,
+        "Heads that look alike",
+        selected=(1, 0),
+    ),
+    "two_words": lambda theme: two_words(["one", "two"], ["are", "<b>is"], [[0.5, 0.25], [0.1, 0.05]], theme),
+    "what_if": lambda theme: what_if(sizes(3), sizes(3, seed=1), theme, head=1, base=1),
+}
+
+SHEETS: Mapping[str, Callable[[], Sequence[Sheet]]] = {
+    "agreement": lambda: agreement.sheets(WORDS[:2], WORDS, rows(2, 5), 2 * sizes(2, 2) - 1, marked=[0]),
+    "multi_head": lambda: multi_head.multi_head(
+        rows(3, 5), sizes(3), WORDS, np.arange(5), head=1, marked=2, single=rows(5, seed=1), base=1
+    ),
+    "neuron": lambda: neuron.neuron(sizes(4), sizes(5, 4, seed=1), 0.5, rows(5), WORDS, 2),
+    "step_by_step": lambda: [
+        *step_by_step.incoming(sizes(5, 7), None, None, WORDS),
+        step_by_step.weights(rows(5), "cat", WORDS, 1),
+        *step_by_step.gathered(rows(5), sizes(5, 4), np.array([0, 1, 4]), ("The", "<b>", "cross"), 1),
+        *step_by_step.compared(sizes(7), sizes(7) + 1e-3),
+    ],
+}

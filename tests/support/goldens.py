@@ -1,0 +1,88 @@
+"""Figures as numbers that can be kept and compared: goldens, a file each in tests/viz/goldens/.
+
+A golden is what is drawn on a light page, and where a dark page differs, as JSON. Numbers have five digits, so that
+another machine's last bit is no change; a picture's pixels would be.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from tests.support.gallery import FIGURES, SHEETS
+from tests.support.repository import ROOT
+from viz.figures.theme import DARK, LIGHT
+
+FOLDER = ROOT / "tests" / "viz" / "goldens"
+DIGITS = 5
+Plain = Any  # what JSON holds
+NOTHING = "nothing"  # in a change: there was, or is, none
+
+
+def drawn() -> dict[str, Plain]:
+    """Every example as its golden would be, by the file's name without its ending."""
+    figures = {f"figures-{name}": _figure(name) for name in FIGURES}
+    return figures | {f"sheets-{name}": _sheets(name) for name in SHEETS}
+
+
+def kept() -> dict[str, Plain]:
+    """Every golden there is."""
+    return {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in sorted(FOLDER.glob("*.json"))}
+
+
+def write(goldens: dict[str, Plain]) -> None:
+    """Make the goldens these and no other."""
+    FOLDER.mkdir(exist_ok=True)
+    for file in FOLDER.glob("*.json"):
+        if file.stem not in goldens:
+            file.unlink()
+    for name, golden in goldens.items():
+        lines = ",\n".join(
+            f"{json.dumps(key)}: {json.dumps(golden[key], ensure_ascii=False)}" for key in sorted(golden)
+        )
+        (FOLDER / f"{name}.json").write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
+
+
+def changes(old: Plain, new: Plain, place: str = "") -> Iterator[tuple[str, Plain, Plain]]:
+    """(place, old, new) of everything that differs.
+
+    >>> list(changes({"a": [1, 2]}, {"a": [1, 3], "b": 0}))
+    [('a.1', 2, 3), ('b', 'nothing', 0)]
+    """
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in sorted(old.keys() | new.keys()):
+            yield from changes(old.get(key, NOTHING), new.get(key, NOTHING), f"{place}.{key}".lstrip("."))
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for at, (before, after) in enumerate(zip(old, new, strict=True)):
+            yield from changes(before, after, f"{place}.{at}")
+    elif old != new:
+        yield place, old, new
+
+
+def _figure(name: str) -> Plain:
+    light, dark = (_plain(json.loads(FIGURES[name](theme).to_json())) for theme in (LIGHT, DARK))
+    return {**light, "dark": {place: after for place, _, after in changes(light, dark)}}
+
+
+def _sheets(name: str) -> Plain:
+    return {"sheets": [_plain({**vars(sheet), "values": sheet.values.tolist()}) for sheet in SHEETS[name]()]}
+
+
+def _plain(value: Plain) -> Plain:
+    """Arrays as lists, numbers with DIGITS digits."""
+    if isinstance(value, dict) and value.keys() >= {"bdata", "dtype"}:
+        array = np.frombuffer(base64.b64decode(value["bdata"]), np.dtype(value["dtype"]))
+        shape = [int(size) for size in str(value.get("shape", array.size)).split(",")]
+        return _plain(array.reshape(shape).tolist())
+    if isinstance(value, dict):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, float):
+        short = float(f"{value:.{DIGITS}g}")
+        return "nan" if short != short else int(short) if short.is_integer() else short
+    return value
