@@ -35,13 +35,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Locator, Page, ViewportSize
+    from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, ViewportSize
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "tests" / "out"
@@ -237,13 +237,14 @@ class Problems:
 
     def watch(self, page: Page) -> None:
         """Notices what happens on a page from now on."""
-        page.on("console", lambda message: message.type == "error" and self._console(message.text, message.location))
+        page.on("console", self._console)
         page.on("pageerror", lambda error: self.noticed.append(f"error in the page: {error}"))
         page.on("request", lambda request: self._address(request.url))
         page.on("websocket", lambda websocket: self._address(websocket.url))
 
-    def _console(self, text: str, location: Mapping[str, Any]) -> None:
-        self.noticed.append(f"console: {text} ({location.get('url', '')})")
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.noticed.append(f"console: {message.text} ({message.location.get('url', '')})")
 
     def _address(self, url: str) -> None:
         if not stays(url):
@@ -353,7 +354,7 @@ STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 
 @cache
 def _axe() -> str:
-    import axe_playwright_python
+    import axe_playwright_python  # type: ignore[import-untyped]  # it has no stubs; only its file is read
 
     return (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 
