@@ -66,7 +66,7 @@ def test_a_local_model_of_every_kind_is_traced(page: Page, own_app: App, folder:
     assert float(said) in [pytest.approx(float(weight), abs=0.006) for weight in np.sort(row)[-1:]]
 
 
-def test_a_model_is_changed_in_the_sidebar(page: Page, own_app: App, folder: Path) -> None:
+def test_a_model_is_changed_in_the_sidebar(page: Page, own_app: App) -> None:
     open_page(page, own_app.url, text=TEXT)
     first = painted(page)
     page.get_by_role("combobox", name=re.compile("Model")).click()

@@ -219,7 +219,7 @@ def own_app(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 @pytest.mark.parametrize(
-    ("kind", "part", "words"),
+    "case",
     [
         ("gpt2", "decoder", "A decoder's token sees itself and what came before"),
         ("llama", "decoder", "3 heads of queries but 1 of keys and values"),
@@ -229,8 +229,9 @@ def own_app(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     ],
 )
 def test_models_of_every_kind_are_explained_as_they_are(
-    page: Page, own_app: App, folder: Path, kind: str, part: str, words: str
+    page: Page, own_app: App, folder: Path, case: tuple[str, str, str]
 ) -> None:
+    kind, part, words = case
     model, text, target = str(folder / kind), "The small cat played.", "Le chat dort."
     two: dict[str, Any] = {"target": target} if kind in ("t5", "marian") else {}
     asked = {"model": model, "text": text, "layer": 1, "head": 2, "focus": 1, "to": 0, "part": part, **two}

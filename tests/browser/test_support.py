@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, ViewportSize
+from playwright.sync_api import Page
 
-from tests.support.browser import PHONE, App, Problems, Theme, accessibility, faults, one_script, running, visit
+from tests.support.browser import PHONE, App, Problems, accessibility, faults, one_script, running, visit
 
 SMALL = """
 import streamlit as st
@@ -50,7 +50,7 @@ def test_a_page_without_problems_passes(page: Page, small: App, problems: Proble
 
 @pytest.mark.parametrize("viewport", [PHONE])
 @pytest.mark.parametrize("colour_scheme", ["dark"])
-def test_size_and_colours_can_be_chosen(page: Page, viewport: ViewportSize, colour_scheme: Theme) -> None:
+def test_size_and_colours_can_be_chosen(page: Page) -> None:
     assert page.evaluate("innerWidth") == PHONE["width"]
     assert page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
 

@@ -100,7 +100,6 @@ def running(
     folder: Path = ROOT,
     options: Sequence[str] = (),
     environ: Mapping[str, str] | None = None,
-    patience: float = 60.0,
 ) -> Iterator[App]:
     """The app, from the moment it answers until the block ends. ``log`` receives what it prints."""
     port = free_port()
@@ -117,7 +116,7 @@ def running(
         )
     started = App(f"http://127.0.0.1:{port}", log, process)
     try:
-        _until_healthy(started, patience)
+        _until_healthy(started)
         yield started
     finally:
         _end(process)
@@ -140,8 +139,8 @@ def one_script(folder: Path, script: str, **environ: str) -> Iterator[App]:
         yield started
 
 
-def _until_healthy(started: App, patience: float) -> None:
-    deadline = time.monotonic() + patience
+def _until_healthy(started: App) -> None:
+    deadline = time.monotonic() + PATIENCE / 1000
     while time.monotonic() < deadline and started.process.poll() is None:
         try:
             with urllib.request.urlopen(f"{started.url}/_stcore/health", timeout=5) as answer:
@@ -149,7 +148,7 @@ def _until_healthy(started: App, patience: float) -> None:
                     return
         except (urllib.error.URLError, ConnectionError, TimeoutError):
             time.sleep(0.05)  # nobody listens yet
-    raise RuntimeError(f"The app did not answer within {patience:.0f} s; it printed:\n{started.log.read_text()}")
+    raise RuntimeError(f"The app did not answer within {PATIENCE // 1000} s; it printed:\n{started.log.read_text()}")
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
