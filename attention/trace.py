@@ -115,12 +115,6 @@ class Trace:
             raise IndexError(f"Token {query} was asked for; this trace has tokens 0 to {records[0].queries - 1}.")
         return np.stack([[r.weights(head, index)[0] for head in range(r.heads)] for r in records])
 
-    def thumbnails(self, size: int, part: str | None = None) -> Array:
-        """Every head's map made small, (layer, head, <=size, <=size): the largest weight of each cell."""
-        from attention.view import View
-
-        return View(self, part).thumbnails(size)
-
     @property
     def nbytes(self) -> int:
         """Memory of its arrays; an array shared by layers counts once."""

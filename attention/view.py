@@ -110,7 +110,7 @@ class View:
             np.divide(merged, visible, out=merged, where=visible > 0)
         return merged
 
-    def tile(self, layer: int, head: int, q0: int, q1: int, k0: int, k1: int, size: int) -> Array:
+    def tile(self, layer: int, head: int, q0: int, q1: int, k0: int, k1: int, size: int) -> Array:  # noqa: PLR0913  # a block of one head: two ranges and a size
         """A block pooled to at most (size, size) by the largest weight of each cell; exact when it is no larger."""
         step = max(1, BLOCK // max(1, k1 - k0))
         starts = np.append(edges(q1 - q0, size), q1 - q0)

@@ -18,6 +18,8 @@ MEASUREMENTS = {
     "memory": "peak memory of recording against output_attentions",
     "matrix": "one head's matrix against a forward pass",
     "edits": "every head removed in turn against plain forward passes",
+    "reruns": "a click and a new text on every page, on a server that has had visitors",
+    "held": "memory held after a thousand texts and twenty models",
     "startup": "from process start to a page, and to the first map",
     "bytes": "what the browser receives for the first full view",
     "paint": "text submitted to painted, against BertViz",

@@ -109,7 +109,7 @@ class Page:
     def took(self, part: str) -> float:
         """Milliseconds from the last question (key, pointer) to the first complete picture whose name has ``part``."""
         asked, painted = self.note("asked"), self.note("painted")
-        return min(mark["time"] for mark in painted if part in mark["shown"] and mark["time"] > asked) - asked
+        return float(min(mark["time"] for mark in painted if part in mark["shown"] and mark["time"] > asked) - asked)
 
     def says(self) -> str:
         """The page's text, shortened, for errors."""

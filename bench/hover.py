@@ -33,7 +33,7 @@ def measure() -> Iterator[Row]:
                 "pointing at a head": lambda turn: hover_head(page, turn),
                 "pointing at a token": lambda turn: hover_token(page, turn),
                 "choosing a head by click": lambda turn: click_head(page, turn),
-                "choosing a head by key": lambda turn: next_head(page),
+                "choosing a head by key": lambda _turn: next_head(page),
             }
             for what, way in ways.items():
                 yield row(what, way, page, count)
@@ -70,7 +70,7 @@ def fresh(page: Page) -> float:
     while time.perf_counter() < end:
         painted = [mark["time"] for mark in page.note("painted") if mark["time"] > page.note("asked") > 0]
         if painted and not page.note("armed"):
-            return min(painted) - page.note("asked")
+            return float(min(painted) - page.note("asked"))
         page.page.wait_for_timeout(15)
     raise TimeoutError(f"Nothing was painted; the page says: {page.says()}")
 

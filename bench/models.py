@@ -27,7 +27,7 @@ def build(name: str, implementation: str) -> Any:
         model = AutoModel.from_pretrained(str(embedded.folder()), attn_implementation=attention, dtype=torch.float32)
     else:
         config = BertConfig()  # 12 layers of 12 heads, 768 channels
-        config._attn_implementation = attention
+        config._attn_implementation = attention  # noqa: SLF001  # transformers has no public way to ask for it
         model = BertModel(config)
     model = model.eval().requires_grad_(False)
     if implementation == RECORDING and not capture.prepare(model):

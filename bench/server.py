@@ -71,7 +71,7 @@ def answers(url: str, process: subprocess.Popen[bytes]) -> bool:
     while time.perf_counter() < end and process.poll() is None:
         try:
             with urllib.request.urlopen(f"{url}/_stcore/health", timeout=5) as answer:
-                return answer.status == 200
+                return bool(answer.status == 200)
         except (urllib.error.URLError, ConnectionError, TimeoutError):
             time.sleep(0.01)
     return False

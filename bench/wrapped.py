@@ -14,7 +14,7 @@ def count(path: str) -> None:
     from torch.nn.modules.module import register_module_forward_pre_hook
     from transformers import PreTrainedModel
 
-    def note(module: object, arguments: object) -> None:
+    def note(module: object, _arguments: object) -> None:
         if isinstance(module, PreTrainedModel):
             with open(path, "ab") as file:
                 file.write(b".")

@@ -9,11 +9,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from attention.trace import Trace
-from inference.catalogue.heads import BARE, WRITES, refusal
+from inference.building import BUILDING
 from inference.catalogue.listing import ModelCard, catalogue
+from inference.catalogue.without_head import refusal
 from inference.errors import Refusal
 from inference.files.download import Download
 from inference.files.hub import Offer
+from inference.heads import BARE, WRITES
 from inference.keys import size_of
 from inference.memory import ByteLru
 from inference.questions.question import Answer, InspectRequest, PredictRequest, Question
@@ -23,7 +25,7 @@ from inference.text.accepted import check_text
 from inference.threads import calm_blas
 
 if TYPE_CHECKING:
-    from inference.load.loading import Loaded
+    from inference.loaded import Loaded
 
 _REMEMBERED_BYTES = 16_000_000  # of requests, some thousands of ordinary length
 
@@ -181,7 +183,7 @@ class LocalBackend:
 
         def make() -> Loaded:
             source = sources.find(name, revision, self.settings)
-            with loading.BUILDING:  # until it is kept: the next one then sees how much room is left
+            with BUILDING:  # until it is kept: the next one then sees how much room is left
                 loaded = loading.load(source, self.settings, self._models.make_room, head)
                 self._models.put((name, revision, head), loaded, loaded.nbytes)
             return loaded
@@ -191,14 +193,15 @@ class LocalBackend:
     def _compute(self, requests: Sequence[TraceRequest]) -> list[Trace]:
         """Traces of requests for one model and revision, in their order."""
         from inference.record import batching
+        from inference.write import samples
 
         longest = self.settings.text_characters
         checked = [_checked(request, longest) for request in requests]
         loaded = self._model(requests[0].model, requests[0].revision)
         traces: dict[str, Trace] = {}
         with_keys = zip(checked, requests, strict=True)
-        samples = [batching.prepare(loaded, request, asked.key, self._forwards) for request, asked in with_keys]
-        for batch in batching.batches(samples):
+        prepared = [samples.prepare(loaded, request, asked.key, self._forwards) for request, asked in with_keys]
+        for batch in batching.batches(prepared):
             with self._forwards:
                 traces.update((trace.id, trace) for trace in batching.run(loaded, batch))
         return [traces[request.key] for request in requests]

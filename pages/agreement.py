@@ -7,16 +7,8 @@ from attention.view import View
 from inference.questions.agreement import MOST_TOKENS, WordGradients, WordPath
 from ui.input.composing import compose
 from ui.input.models import kind_of
-from ui.pages.agreement.explanations import (
-    Agreement,
-    answers,
-    collapse,
-    count_itself,
-    figure,
-    focus_of,
-    pick_focus,
-    words_of,
-)
+from ui.pages.agreement.explanations import answers, collapse, count_itself, figure, focus_of, pick_focus, words_of
+from ui.pages.agreement.options import Agreement
 from ui.pages.agreement.ways import EFFECT
 from ui.run.reading import read
 from ui.run.refusals import say

@@ -29,8 +29,9 @@ TALLEST = 900  # pixels; longer documents scroll inside
 
 def draw(choice: Choice, trace: Trace) -> None:
     """The chosen view, or why it is not offered for this text."""
-    st.session_state[KIND] = choice.bertviz
-    kind = st.segmented_control(
+    kind = choice.bertviz
+    st.session_state[KIND] = kind
+    st.segmented_control(
         "View",
         list(KINDS),
         required=True,

@@ -8,8 +8,9 @@ from inference.questions.anatomy import Anatomy
 from ui.input.composing import compose
 from ui.input.models import kind_of
 from ui.pages.block.cost import costs
-from ui.pages.block.drawing import Options, activations, drawing, folded, parameters, sentence
+from ui.pages.block.drawing import activations, drawing, folded, parameters, sentence
 from ui.pages.block.kinds import kinds
+from ui.pages.block.options import Options
 from ui.run.reading import read
 from ui.run.refusals import say, show
 from ui.run.shelf import backend

@@ -5,7 +5,8 @@ import streamlit as st
 from attention.by_hand import Worked, attend
 from ui.pages.by_hand import sheets as sheets
 from ui.pages.by_hand.controls import chosen, files, pick, pick_head, sizes, tables
-from ui.pages.by_hand.example import ByHand, Example, largest, pair, preset_of, printed_against, settle
+from ui.pages.by_hand.example import Example, largest, pair, preset_of, printed_against, settle
+from ui.pages.by_hand.options import ByHand
 from ui.run.refusals import say
 from ui.state.options import choose_own
 from viz.components.matrices import matrices

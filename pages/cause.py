@@ -14,7 +14,8 @@ from ui.pages.cause.controls import clear, more, pick_clicks, pick_words
 from ui.pages.cause.curve import curve
 from ui.pages.cause.effects import before_after, chance, one_at_a_time
 from ui.pages.cause.later import later_heads
-from ui.pages.cause.watch import Cause, Watch, pick_watch, watch
+from ui.pages.cause.options import Cause
+from ui.pages.cause.watch import Watch, pick_watch, watch
 from ui.removing.edits import edits_of
 from ui.removing.listed import typed_notes
 from ui.run.answering import Answerer, refused

@@ -10,8 +10,9 @@ from inference import Refusal, TraceRequest
 from ui.input.composing import compose
 from ui.input.models import kind_of
 from ui.pages.find.library import keep, pick_probe
+from ui.pages.find.options import Find
 from ui.pages.find.probes import Probe
-from ui.pages.find.question import Find, answer, ask, ask_again, compare, options, pick_words, table
+from ui.pages.find.question import answer, ask, ask_again, compare, options, pick_words, table
 from ui.pages.find.words import enough, words_of
 from ui.run.reading import read, request_of
 from ui.run.refusals import say, show

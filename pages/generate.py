@@ -3,7 +3,7 @@
 import streamlit as st
 
 from inference import Refusal
-from inference.catalogue.heads import CAUSAL
+from inference.heads import CAUSAL
 from ui.input.composing import compose
 from ui.input.picking import control
 from ui.pages.generate.history import remember, tree
@@ -11,7 +11,8 @@ from ui.pages.generate.induction import induction
 from ui.pages.generate.lens import lens
 from ui.pages.generate.looks import looks, seen_of, text_strip
 from ui.pages.generate.next_token import next_token
-from ui.pages.generate.prompt import PROMPT_ALONE, SHOWS, Options, left_out, prompt_of, prompts, request_of
+from ui.pages.generate.options import SHOWS, Options
+from ui.pages.generate.prompt import PROMPT_ALONE, left_out, prompt_of, prompts, request_of
 from ui.pages.generate.whole import heads, same_numbers, sink
 from ui.pages.generate.write import controls, written_on
 from ui.run.answering import Answerer, ask, pick_answerer, refused

@@ -3,14 +3,15 @@
 import streamlit as st
 
 from inference import Refusal
-from inference.catalogue.heads import MASKED
+from inference.heads import MASKED
 from inference.questions.surprise import Surprise
 from ui.input.composing import compose
 from ui.input.picking import control
 from ui.pages.masked_words.corruption import lesson
 from ui.pages.masked_words.guesses import guesses
-from ui.pages.masked_words.hidden_words import SHOWS, Options, pick_blank, request_of, text_strip, texts_of
+from ui.pages.masked_words.hidden_words import pick_blank, request_of, text_strip, texts_of
 from ui.pages.masked_words.importance import words
+from ui.pages.masked_words.options import SHOWS, Options
 from ui.pages.masked_words.surprise import surprise
 from ui.pages.masked_words.two_sentences import two_sentences
 from ui.pages.masked_words.where_it_looks import where_it_looks

@@ -2,10 +2,11 @@
 
 import streamlit as st
 
-from ui.pages.measure.data import Measure, pick_data
+from ui.pages.measure.data import pick_data
 from ui.pages.measure.heads import overview
 from ui.pages.measure.maps import files, left_out, maps
 from ui.pages.measure.measured import measure
+from ui.pages.measure.options import Measure
 from ui.state.options import own
 from ui.state.session import current
 

@@ -3,10 +3,11 @@
 import streamlit as st
 
 from inference import Refusal
-from inference.catalogue.heads import NEXT_SENTENCE
+from inference.heads import NEXT_SENTENCE
 from ui.input.composing import compose
-from ui.pages.next_sentence.judgement import Options, judgement, pair_of
+from ui.pages.next_sentence.judgement import judgement, pair_of
 from ui.pages.next_sentence.looking_across import looking_across
+from ui.pages.next_sentence.options import Options
 from ui.pages.next_sentence.pairs_table import own_pairs
 from ui.run.answering import pick_answerer, refused
 from ui.show.published_bert import published

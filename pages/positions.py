@@ -7,10 +7,11 @@ from inference import Refusal
 from inference.questions.positions import PositionsRequest
 from ui.input.composing import compose
 from ui.input.models import kind_of
+from ui.pages.positions.options import Options
 from ui.pages.positions.order import order_test
 from ui.pages.positions.scores import scores
 from ui.pages.positions.vectors import shifting, vectors
-from ui.pages.positions.what_it_holds import Options, pick_view, what_it_holds
+from ui.pages.positions.what_it_holds import pick_view, what_it_holds
 from ui.run.reading import read
 from ui.run.refusals import say, show
 from ui.run.shelf import backend
@@ -45,7 +46,7 @@ def draw(choice: Choice, trace: Trace, options: Options) -> None:
         show(refusal)
         return
     say(what_it_holds(held), role="status")
-    pick_view(options)
+    pick_view()
     if options.show == "test":
         order_test(choice, trace, options)
     elif options.show == "vectors":

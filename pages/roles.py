@@ -6,8 +6,9 @@ from ui.input.composing import compose
 from ui.input.models import kind_of
 from ui.input.parts import pick_part
 from ui.input.picking import control
-from ui.pages.roles.evidence import SOURCES, Known, Roles, draw_map, from_sentences, from_trace, named, table
+from ui.pages.roles.evidence import Known, draw_map, from_sentences, from_trace, named, table
 from ui.pages.roles.likeness import likeness
+from ui.pages.roles.options import SOURCES, Roles
 from ui.pages.roles.relations import head_relations
 from ui.run.reading import read
 from ui.run.refusals import say
@@ -42,7 +43,7 @@ def seen(options: Roles) -> Known | None:
     trace = read(choice)
     if trace is None:
         return None
-    pick_part(choice, trace, Look(part=choice.part if choice.part in trace.parts else ""))
+    pick_part(trace, Look(part=choice.part if choice.part in trace.parts else ""))
     if choice.part == "cross":
         say(
             "Roles are told of a text that looks at itself; here it is the encoder's, not the cross-attention.",

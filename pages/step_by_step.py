@@ -10,10 +10,11 @@ from ui.input.parts import pick_part
 from ui.pages.step_by_step import steps
 from ui.pages.step_by_step.multi_head import multi_head
 from ui.pages.step_by_step.neuron import neuron
+from ui.pages.step_by_step.options import Rules
 from ui.pages.step_by_step.texts import paper
 from ui.pages.step_by_step.weight_path import take_apart
 from ui.pages.step_by_step.weight_picker import Spot, find, pick
-from ui.pages.step_by_step.what_if import Rules, what_if
+from ui.pages.step_by_step.what_if import what_if
 from ui.run.reading import read
 from ui.run.refusals import say
 from ui.state.choice import Choice
@@ -40,13 +41,14 @@ def how_to_read() -> None:
 
 def pick_view() -> str:
     """Which of the page's views is drawn."""
-    st.session_state[SHOW] = own(Rules).show
-    shown: str = st.segmented_control(
+    shown = own(Rules).show
+    st.session_state[SHOW] = shown
+    st.segmented_control(
         "View",
         list(NAMES),
         key=SHOW,
         required=True,
-        format_func=NAMES.get,
+        format_func=NAMES.__getitem__,
         on_change=lambda: choose_own(Rules, show=st.session_state[SHOW]),
         help="One weight from its vectors; the products that make it; other rules; the same token in every head",
     )
@@ -75,7 +77,7 @@ def draw_view(choice: Choice, spot: Spot, shown: str) -> None:
 def draw(choice: Choice, trace: Trace) -> None:
     """The weight that is meant, and the view of it."""
     spot, look, notes = find(choice, trace)
-    pick_part(choice, trace, look)
+    pick_part(trace, look)
     for sentence in notes:
         say(sentence, role="status")
     pick(spot)

@@ -5,9 +5,10 @@ import streamlit as st
 from inference import Refusal
 from ui.input.composing import compose
 from ui.input.models import kind_of, saw
-from ui.pages.tokens.tokenizers import RARE, Tokens, ask, draw, pick_beside
-from ui.run.downloading import offer
-from ui.run.refusals import say, say_notes, show
+from ui.pages.tokens.options import Tokens
+from ui.pages.tokens.tokenizers import RARE, ask, draw, pick_beside
+from ui.run.downloading import offer_or_show
+from ui.run.refusals import say, say_notes
 from ui.state.choice import Choice
 from ui.state.options import own
 from ui.state.session import FRESH, choose, current
@@ -59,7 +60,4 @@ try:
     steps_of(chosen)
     how_to_read()
 except Refusal as refusal:
-    if refusal.way_out == "download":
-        offer(chosen, refusal.details["offer"])
-    else:
-        show(refusal)
+    offer_or_show(refusal, chosen)

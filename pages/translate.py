@@ -4,16 +4,17 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from inference import Refusal
-from inference.catalogue.heads import WRITES
+from inference.heads import WRITES
 from ui.input.composing import compose
 from ui.pages.translate.beams import beam_tree
 from ui.pages.translate.heads import cross_head, keep_head, pick_head
+from ui.pages.translate.options import Translate
 from ui.pages.translate.parts import parts
 from ui.pages.translate.published import published
 from ui.pages.translate.quality import quality_section
 from ui.pages.translate.step import one_step, step_of
 from ui.pages.translate.strip import logs_of, target_strip
-from ui.pages.translate.translation import Translate, Translation, pick_way, request_of, width_of
+from ui.pages.translate.translation import Translation, pick_way, request_of, width_of
 from ui.pages.translate.without import without
 from ui.pages.translate.words import matrix
 from ui.pages.translate.writing import translate

@@ -8,7 +8,7 @@ from ui.input.composing import compose
 from ui.input.models import kind_of
 from ui.input.picking import control
 from ui.pages.vectors.contexts import contexts
-from ui.pages.vectors.levels import SHOWS, Vectors
+from ui.pages.vectors.options import SHOWS, Vectors
 from ui.pages.vectors.sentences import sentences
 from ui.pages.vectors.words import words
 from ui.run.reading import read

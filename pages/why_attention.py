@@ -7,7 +7,8 @@ from inference import Refusal
 from inference.questions.anatomy import Anatomy
 from ui.input.composing import compose
 from ui.input.models import kind_of
-from ui.pages.why_attention.numbers import Options, controls, figures, table, truth
+from ui.pages.why_attention.numbers import controls, figures, summary, table
+from ui.pages.why_attention.options import Options
 from ui.run.reading import read
 from ui.run.refusals import say, show
 from ui.run.shelf import backend
@@ -40,7 +41,7 @@ def draw(choice: Choice, trace: Trace, options: Options) -> None:
         show(refusal)
         return
     numbers = controls(options, build.width, len(trace.source))
-    say(truth(numbers), "status")
+    say(summary(numbers), "status")
     figures(numbers)
     table(numbers)
     how_to_read()

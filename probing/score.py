@@ -78,8 +78,8 @@ class State:
     @classmethod
     def from_json(cls, stated: dict[str, Any]) -> State:
         """From what ``to_json`` gave; raises ValueError, TypeError or LookupError for anything else."""
-        numbers = {name: int(stated[name]) for name in ("done", "items", "skipped")}
-        return cls(str(stated["key"]), **numbers, reason=str(stated["reason"]), tally=Tally.from_json(stated["tally"]))
+        done, items, skipped = (int(stated[name]) for name in ("done", "items", "skipped"))
+        return cls(str(stated["key"]), done, items, skipped, str(stated["reason"]), Tally.from_json(stated["tally"]))
 
 
 def score(backend: Asks, run: Run, state: State | None = None, workers: int = 1) -> Iterator[State]:

@@ -22,6 +22,9 @@ from tests.support.browser import (  # noqa: F401  (fixtures)
     problems,
     viewport,
 )
+from tests.support.collecting import tidy, untidy  # noqa: F401  (fixtures)
+from tests.support.pace import Pace
+from tests.support.parts import Parts
 
 OFFLINE = Path(__file__).parent / "offline"
 collect_ignore = ["offline/sitecustomize.py"]  # for processes that tests start; in this one the guard is already in
@@ -62,9 +65,10 @@ def nothing_leaves_the_machine() -> Iterator[None]:
     assert not tried, "\n".join(tried)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests with a browser come last: they are the slowest, and Playwright's event loop is in others' way."""
-    items.sort(key=lambda item: "browser" in getattr(item, "fixturenames", ()))
+def pytest_configure(config: pytest.Config) -> None:
+    """What holds for all tests: their order, and what is said of their pace."""
+    config.pluginmanager.register(Parts())
+    config.pluginmanager.register(Pace())
 
 
 @pytest.hookimpl(wrapper=True)

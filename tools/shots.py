@@ -7,29 +7,39 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from tests.browser.test_pages import drawn  # noqa: E402
-from tests.support.browser import chromium, idle, running  # noqa: E402  (after the path is set)
+from tests.support.browser import chromium, rest, running  # noqa: E402  (after the path is set)
 from tests.support.visitor import open_page, painted  # noqa: E402
 
 FOLDER = ROOT / "assets" / "screenshots"
+
+
+@dataclass(frozen=True)
+class Shot:
+    """One picture: of which page (the first one where none is named), at which address and size, by day or by night."""
+
+    page: str = ""
+    query: Mapping[str, str] = field(default_factory=dict)
+    size: tuple[int, int] = (1440, 900)
+    scheme: Literal["light", "dark"] = "light"
+
+
 SHOTS = {
-    "explore": {"query": {}, "size": (1440, 900), "scheme": "light"},
-    "explore-dark-lines": {"query": {"tab": "lines", "pins": "5-11"}, "size": (1440, 900), "scheme": "dark"},
-    "explore-phone": {"query": {}, "size": (390, 844), "scheme": "light"},
-    "step-by-step": {"path": "/step_by_step", "query": {}, "size": (1440, 900), "scheme": "light"},
-    "translate": {
-        "path": "/translate",
-        "query": {"model": "headlight-en-fr", "text": "The black cat sleeps under the table."},
-        "size": (1440, 900),
-        "scheme": "light",
-    },
-    "find": {"path": "/find", "query": {}, "size": (1440, 900), "scheme": "light"},
-    "cause": {"path": "/cause", "query": {}, "size": (1440, 900), "scheme": "dark"},
+    "explore": Shot(),
+    "explore-dark-lines": Shot(query={"tab": "lines", "pins": "5-11"}, scheme="dark"),
+    "explore-phone": Shot(size=(390, 844)),
+    "step-by-step": Shot("step_by_step"),
+    "translate": Shot("translate", {"model": "headlight-en-fr", "text": "The black cat sleeps under the table."}),
+    "find": Shot("find"),
+    "cause": Shot("cause", scheme="dark"),
 }
 
 
@@ -42,12 +52,12 @@ def main() -> None:
     with running(log) as app, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox", "--disable-gpu"])
         for name, shot in SHOTS.items():
-            width, height = shot["size"]
-            page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=shot["scheme"])
-            open_page(page, app.url, shot.get("path", "/"), **shot["query"])
-            if "path" in shot:
-                drawn(page, shot["path"].strip("/"))
-                idle(page)
+            width, height = shot.size
+            page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=shot.scheme)
+            open_page(page, app.url, f"/{shot.page}", **shot.query)
+            if shot.page:
+                drawn(page, shot.page)
+                rest(page)
             else:
                 painted(page)
             page.evaluate("document.fonts.ready")

@@ -108,7 +108,8 @@ def _encoded(documents: Iterable[tuple[str, str]], encoder: Tokenizer) -> Iterat
 
 def facts(folder: Path) -> dict[str, Any]:
     """How many pieces, sentences and documents a corpus folder holds, its tokenizer's SHA-256, and what it is of."""
-    return json.loads((folder / "corpus.json").read_text(encoding="utf-8"))
+    found: dict[str, Any] = json.loads((folder / "corpus.json").read_text(encoding="utf-8"))
+    return found
 
 
 def read(folder: Path) -> Corpus:

@@ -55,7 +55,7 @@ def highest(lines: Sequence[Line]) -> float:
     return max((value for _, _, values in lines for value in values), default=1.0)
 
 
-def _drawn(title: str, lines: list[Line], end: float, highest: float, top: float) -> str:
+def _drawn(title: str, lines: Sequence[Line], end: float, highest: float, top: float) -> str:
     """One frame with its title, its axes' ends and middles, its lines and their names beside it."""
     parts = [
         f'<text x="{LEFT}" y="{top - 12}" font-weight="bold">{escape(title)}</text>',

@@ -20,7 +20,8 @@ LEAST = 1e-6  # attention under which a logarithm would be of rounding only
 @torch.no_grad()
 def teach(teacher: BertModel, batch: Batch, device: torch.device, rows: int) -> tuple[Tensor, ...]:
     """The teacher's attention maps of a batch's first rows: per layer (row, head, query, key)."""
-    return encode(teacher, batch, device, attentions=True, rows=rows).attentions
+    maps: tuple[Tensor, ...] = encode(teacher, batch, device, attentions=True, rows=rows).attentions
+    return maps
 
 
 def divergence(taught: tuple[Tensor, ...], learnt: tuple[Tensor, ...]) -> Tensor:

@@ -63,7 +63,7 @@ def _starts(sentences: list[int], room: int) -> list[int]:
 def pair(corpus: Corpus, sentence: int, room: int, random: np.random.Generator) -> Pair:
     """A pair from the span that starts at a sentence; half of the time the second text is from another document."""
     starts = corpus.sentences
-    document = int(corpus.document_of(np.int64(sentence)))
+    document = int(corpus.document_of(np.array(sentence)))
     begin = int(starts[sentence])
     end = min(begin + room, int(starts[corpus.documents[document + 1]]))
     last = int(np.searchsorted(starts, end))  # the first sentence that does not start within the span
@@ -85,7 +85,7 @@ def _elsewhere(corpus: Corpus, document: int, length: int, random: np.random.Gen
         if sentence in own:
             continue
         begin = int(corpus.sentences[sentence])
-        after = int(corpus.document_of(np.int64(sentence))) + 1
+        after = int(corpus.document_of(np.array(sentence))) + 1
         text = corpus.pieces[begin : min(begin + length, int(corpus.sentences[corpus.documents[after]]))]
         if len(text) > len(longest):
             longest = text

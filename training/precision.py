@@ -32,5 +32,5 @@ def precision(name: str) -> Precision:
 
 def _multiplies_bf16(device: torch.device) -> bool:
     if device.type == "cuda":
-        return torch.cuda.is_bf16_supported(including_emulation=False)
-    return torch.cpu._is_avx512_bf16_supported()  # so does every processor with AMX
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    return bool(torch.cpu._is_avx512_bf16_supported())  # so does every processor with AMX  # noqa: SLF001  # torch asks the processor nowhere else

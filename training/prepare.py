@@ -31,7 +31,9 @@ def prepare(config: Config, tokenizer_file: Path) -> None:
     """
     share, every = config.data.held_out, {source.name: source.path.name for source in config.sources}
     made_of = {"held_out": share, "sources": every}
-    wanted = [(held_out_text(config, source), (source,), True) for source in config.sources]
+    wanted: list[tuple[Path, tuple[Source, ...], bool]] = [
+        (held_out_text(config, source), (source,), True) for source in config.sources
+    ]
     wanted.append((training_text(config), config.sources, False))
     for folder, _, _ in wanted:
         if folder.exists():

@@ -7,6 +7,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from ui.input.sidebar import sidebar
 from ui.places import ASSETS, ROOT
+from ui.run.idle_collection import SCRIPTS
 from ui.state.session import begin
 from viz.components.rest import rest
 
@@ -15,7 +16,7 @@ st.html(ASSETS / "app.css")
 rest.mount()
 
 # Section -> pages in the order of reading: file, title, icon, and the address where it is not the file's name.
-PAGES = {
+PAGES: dict[str, list[tuple[str, str, str, str | None]]] = {
     "Look": [
         ("explore.py", "Explore", "grid_view", None),
         ("bertviz_views.py", "BertViz", "polyline", "bertviz"),
@@ -53,7 +54,8 @@ def _page(file: str, title: str, icon: str, address: str | None) -> StreamlitPag
 page = st.navigation(
     {section: [_page(*entry) for entry in entries] for section, entries in PAGES.items()}, expanded=True
 )
-choice = begin(page.url_path)
-with st.sidebar:
-    sidebar(choice)
-page.run()
+with SCRIPTS.run():
+    choice = begin(page.url_path)
+    with st.sidebar:
+        sidebar(choice)
+    page.run()

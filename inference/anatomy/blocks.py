@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from inference.anatomy.watched_pass import Numbers, Visit, Walk
-from inference.record.records import CROSS
+from inference.record.call import CROSS
 
 NORM = re.compile("norm", re.IGNORECASE)
 NOTHING = Visit("", None, -1, torch.zeros(0).numpy(), 0)

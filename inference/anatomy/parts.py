@@ -32,7 +32,7 @@ from inference.questions.anatomy import (
     Tensor,
     crossing,
 )
-from inference.record.records import CROSS
+from inference.record.call import CROSS
 
 _TOKEN = re.compile(r"(^|\.)(shared|embed_tokens|word_embeddings?|wte)$", re.IGNORECASE)
 _POSITION = re.compile(r"position|(^|\.)wpe$", re.IGNORECASE)

@@ -62,11 +62,11 @@ def slopes(model: Any) -> Tensor | None:
     """ALiBi's slope of each head, (head,), as the model's own code computes it; None for a model without ALiBi."""
     module, config = sys.modules[type(model).__module__], model.config
     if hasattr(module, "build_mpt_alibi_tensor"):
-        bias = module.build_mpt_alibi_tensor(config.n_heads, 2, config.attn_config.alibi_bias_max)
+        bias: Tensor = module.build_mpt_alibi_tensor(config.n_heads, 2, config.attn_config.alibi_bias_max)
         return (bias[:, 0, 1] - bias[:, 0, 0]).float() if config.attn_config.alibi else None
     if hasattr(module, "build_alibi_tensor") and getattr(config, "alibi", True):
         bias = module.build_alibi_tensor(torch.ones(1, 2), config.num_attention_heads, torch.float32)
-        slope = bias[:, 0, 1] - bias[:, 0, 0]
+        slope: Tensor = bias[:, 0, 1] - bias[:, 0, 0]
         # Falcon divides its scores by √d after the bias has been added, BLOOM before.
         return slope / config.head_dim**0.5 if config.model_type == "falcon" else slope
     return None
@@ -112,7 +112,8 @@ def _level(place: Place) -> None:
     setattr(place.owner, place.name, new)
     if place.kind == TURNED:  # long-text variants would compute their angles anew
         kinds = getattr(place.owner, "rope_type", None)
-        place.owner.rope_type = dict.fromkeys(kinds, "default") if isinstance(kinds, dict) else "default"
+        rope: Any = dict.fromkeys(kinds, "default") if isinstance(kinds, dict) else "default"
+        place.owner.rope_type = rope
 
 
 def _said(found: Sequence[Place]) -> Iterator[str]:

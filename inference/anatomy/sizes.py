@@ -11,7 +11,7 @@ from inference.anatomy.blocks import Block, Operation
 from inference.anatomy.functions import curve
 from inference.anatomy.watched_pass import Visit, Walk
 from inference.questions.anatomy import Activation, FeedForward, Heads
-from inference.record.interface import Call
+from inference.record.call import Call
 
 _ACTIVATION = ("hidden_act", "hidden_activation", "activation_function", "activation", "dense_act_fn", "ff_activation")
 _EXPERTS = ("num_local_experts", "num_experts", "n_routed_experts")

@@ -12,9 +12,10 @@ import transformers
 from safetensors import SafetensorError, safe_open
 
 from inference.anatomy.functions import BROKEN
-from inference.catalogue.heads import CAUSAL, MASKED, NEXT_SENTENCE, auto_class
 from inference.errors import Refusal
 from inference.files import checkpoint
+from inference.heads import CAUSAL, MASKED, NEXT_SENTENCE
+from inference.load.head_weights import auto_class
 from inference.load.sketch import few_modules
 from inference.questions.anatomy import Tensor, Top
 
@@ -71,7 +72,7 @@ def _classes(model: Any, more: bool) -> Iterator[Any]:
     named = getattr(transformers, stated, None) if isinstance(stated, str) and stated.isidentifier() else None
     found = [named] if isinstance(named, type) and issubclass(named, transformers.PreTrainedModel) else []
     if more:
-        mappings = [auto_class(head, False)._model_mapping for head in (MASKED, NEXT_SENTENCE, CAUSAL)]
+        mappings = [auto_class(head, False)._model_mapping for head in (MASKED, NEXT_SENTENCE, CAUSAL)]  # noqa: SLF001  # the only list of configurations that it knows
         found += [mapping[type(model.config)] for mapping in mappings if type(model.config) in mapping]
     yield from (kind for kind in dict.fromkeys(found) if kind is not type(model))
 

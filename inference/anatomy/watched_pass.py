@@ -68,7 +68,7 @@ def walk(model: Any, given: Mapping[str, Tensor] | None = None) -> Walk:
             visits.append(visit)
             running.append(visit)
 
-    def leave(module: Any, args: tuple[Any, ...], output: Any) -> None:
+    def leave(_module: Any, _args: tuple[Any, ...], output: Any) -> None:
         if get_ident() == mine:
             visit = running.pop()
             visit.ended, visit.made = next(moments), _numbers(next(_tensors([output]), None))

@@ -15,7 +15,7 @@ from inference.answers import attention_flow, zeroing
 from inference.answers.effects import outputs
 from inference.answers.inputs import read, tensors
 from inference.errors import Refusal, refusing
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.questions.agreement import (
     MOST_TOKENS,
     AnyFocus,
@@ -30,7 +30,7 @@ from inference.questions.agreement import (
 from inference.record import capture
 from inference.record.edits import HEADS
 from inference.record.records import numpy
-from inference.record.replace_output import swapping
+from inference.record.replace_output import replacing_output
 from inference.text.reading import Reading
 
 BATCH = 4096  # tokens of one pass with gradients, all samples together
@@ -152,7 +152,7 @@ def _embeddings(model: Any, one: dict[str, Tensor]) -> Tensor:
 def _from_vectors(model: Any, one: dict[str, Tensor], vectors: Tensor) -> Any:
     """The model's output for other word vectors (sample, token, channel) in the place of the text's own."""
     many = {name: tensor.expand(len(vectors), *tensor.shape[1:]) for name, tensor in one.items()}
-    with swapping(model.get_input_embeddings(), lambda module, output: vectors):
+    with replacing_output(model.get_input_embeddings(), lambda _module, _output: vectors):
         return model(**many)
 
 

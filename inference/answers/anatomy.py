@@ -19,7 +19,7 @@ from inference.anatomy.sizes import feed_forward, heads, windows
 from inference.anatomy.stored_heads import tops
 from inference.anatomy.watched_pass import KEPT, Visit, Walk, walk
 from inference.errors import Refusal, refusing
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.questions.anatomy import (
     OUTER_NORMS,
     POSITIONS,
@@ -33,11 +33,11 @@ from inference.questions.anatomy import (
     Stack,
 )
 from inference.record import smallest_input
-from inference.record.interface import Call, recording
-from inference.record.records import DECODER
+from inference.record.call import DECODER, Call
+from inference.record.interface import recording
 
 
-def answer(loaded: Loaded, question: Anatomy) -> Build:
+def answer(loaded: Loaded, _question: Anatomy) -> Build:
     """The model's architecture; raises Refusal for one whose layers cannot be told apart."""
     with refusing(f"{loaded.id.name} failed while its layers were looked at. Pick another model."):
         return dissect(loaded.model, loaded.id.kind, loaded.records, loaded.limit)
@@ -89,7 +89,7 @@ def _calls(model: Any) -> list[Call]:
     return tape.calls
 
 
-def _stack(
+def _stack(  # noqa: PLR0913  # all that was seen of the model goes into its answer
     model: Any,
     watched: Walk,
     layers: Sequence[Block],
@@ -171,11 +171,11 @@ def _named(places: Places, visits: Sequence[Visit]) -> list[tuple[str, Visit]]:
 def _causal(model: Any, layers: Sequence[Block], sides: Mapping[str, str]) -> dict[str, bool]:
     """By stack, whether changing the last token leaves all vectors before it as they were, in the last layer."""
     given = smallest_input.inputs(model)
-    base, found = _last(model, given, layers), {}
+    base, found = _last(model, given), {}
     for stack, side in sides.items():
         name = "decoder_input_ids" if side == "decoder" and "decoder_input_ids" in given else model.main_input_name
         changed = {**given, name: _changed(given[name])}
-        after = _last(model, changed, layers)
+        after = _last(model, changed)
         width = layers[0].visit.width
         kept = min(KEPT, (smallest_input.TOKENS - 1) * width)
         one, other = base[stack][:kept], after[stack][:kept]
@@ -190,7 +190,7 @@ def _changed(given: torch.Tensor) -> torch.Tensor:
     return changed
 
 
-def _last(model: Any, given: Mapping[str, torch.Tensor], layers: Sequence[Block]) -> dict[str, Any]:
+def _last(model: Any, given: Mapping[str, torch.Tensor]) -> dict[str, Any]:
     """What the last layer of each stack makes, by stack."""
     return {block.stack: block.visit.made for block in blocks(model, walk(model, given))}
 

@@ -13,12 +13,13 @@ import torch
 
 from inference.answers.decoding import prepare, refuse_odd_tokens
 from inference.errors import Refusal, refusing
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.questions.decoding import Beam, BeamStep, Branch, NextBeams
 from inference.text.next_pieces import marked
 from inference.write import decoding
+from inference.write.bounds import end_tokens
 from inference.write.decoding import Writing
-from inference.write.writing import end_tokens, target_of
+from inference.write.writing import target_of
 
 MOST = 12  # beams
 _IMPOSSIBLE = -1e8  # scores below it are those of tokens that the model's rules forbid
@@ -55,7 +56,7 @@ def _step(loaded: Loaded, question: NextBeams, writing: Writing, beams: Sequence
     ]
     finished = tuple(sorted([*question.finished, *new], key=lambda beam: -beam.score)[: question.width])
     kept_ends = {beam.tokens for beam in finished}
-    pieces = marked(loaded, [way.tokens[-1] for way in ways])
+    pieces = marked(loaded.reader, [way.tokens[-1] for way in ways])
     return BeamStep(
         beams=tuple(Beam(way.tokens, way.score, target_of(loaded, way.tokens)[1]) for way in alive),
         finished=finished,
@@ -91,7 +92,7 @@ def _fate(way: _Way, alive: Sequence[_Way], ended: Sequence[_Way], kept_ends: se
     return "kept" if way in alive else "dropped"
 
 
-def _done(
+def _done(  # noqa: PLR0913  # all that generate's own rule looks at
     alive: Sequence[_Way], finished: Sequence[Beam], width: int, length: int, longest: int, settings: Any
 ) -> bool:
     """Whether ``generate`` stops here: nothing goes on, or what goes on is not expected to beat what has ended."""
@@ -103,7 +104,7 @@ def _done(
         return True
     penalty = settings.length_penalty
     hoped = longest if settings.early_stopping == "never" and penalty > 0 else length
-    return alive[0].score / hoped**penalty <= finished[-1].score
+    return bool(alive[0].score / hoped**penalty <= finished[-1].score)
 
 
 def _refuse_odd(loaded: Loaded, question: NextBeams, writing: Writing, beams: Sequence[Beam]) -> None:

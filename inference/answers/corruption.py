@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from inference.answers.blanks import as_read, mask_of, ordinary, shown
 from inference.answers.masked import at_blanks
 from inference.errors import Refusal
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.questions.corruption import HIDDEN, KEPT, REPLACED, Chosen, Corruption, Spoilt
-from inference.text.blanks import as_read, mask_of, ordinary, shown
 
 SHARE, HIDE, REPLACE = 0.15, 0.8, 0.1
 

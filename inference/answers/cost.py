@@ -11,7 +11,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from inference.errors import Refusal, refusing
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.questions.cost import Cost, Measured
 
 ENOUGH = 0.5  # seconds of passes, after which no further one is made
@@ -64,7 +64,8 @@ def _timed(model: Any, given: dict[str, Any], most: int) -> tuple[list[float], f
 
 def _peak(model: Any, given: dict[str, Any]) -> int:
     weights = [tensor for group in (model.parameters(), model.buffers()) for tensor in group]
-    with torch.inference_mode(), Living(weights) as living:
+    living = Living(weights)
+    with torch.inference_mode(), living:
         model(**given)
     return living.peak
 
@@ -73,7 +74,7 @@ class Living(TorchDispatchMode):
     """Knows which tensors live at any moment of a pass, and how many bytes they hold."""
 
     def __init__(self, weights: list[torch.Tensor]) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]  # torch annotates a part of it
         self.weights = {StorageWeakRef(tensor.untyped_storage()).cdata for tensor in weights}
         self.living: dict[int, tuple[StorageWeakRef, int]] = {}
         self.peak = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from torch import Tensor
@@ -12,16 +13,17 @@ from attention.mask import Array
 from attention.sampling import Doubles
 from inference.answers.inputs import read
 from inference.errors import Refusal, refusing
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.questions.decoding import Candidate, Decoding, NextStep, NextTarget, Step
-from inference.record.batching import refuse_edits
 from inference.record.records import numpy
 from inference.text.accepted import check_text
 from inference.text.next_pieces import begun, continued, gains, marked
 from inference.text.reading import Reading
 from inference.write import decoding
+from inference.write.bounds import end_tokens, limit_of
 from inference.write.decoding import Passed, Writing
-from inference.write.writing import end_tokens, limit_of, refuse_tokens, target_of
+from inference.write.samples import refuse_edits
+from inference.write.writing import refuse_tokens, target_of
 
 MOST = 200  # candidates
 
@@ -40,7 +42,7 @@ def answer(loaded: Loaded, question: NextStep) -> Step:
         row = target.row
     else:
         prompt = begun(source, check_text(question.text), question.cut)
-        longer, whole = continued(loaded, source, prompt, question.written)
+        longer, whole = continued(loaded.reader, source, prompt, question.written)
         row, text = longer.row, whole[len(prompt) :]
     best = candidates.order[: min(max(question.top, 1), MOST)].tolist()
     also = [token for token in question.also[:MOST] if 0 <= token < candidates.own.size]
@@ -64,7 +66,7 @@ def answer(loaded: Loaded, question: NextStep) -> Step:
     )
 
 
-def prepare(loaded: Loaded, question: Decoding[object]) -> tuple[Reading, Writing]:
+def prepare(loaded: Loaded, question: Decoding[Any]) -> tuple[Reading, Writing]:
     """The prompt or the source as the model reads it, and what is written from; raises Refusal where it cannot be."""
     source = read(loaded, question.text, cut=question.cut)
     refuse_edits(loaded, question.edits, len(source.ids), None)
@@ -99,7 +101,7 @@ class _Candidates:
 
     def of(self, tokens: Sequence[int]) -> tuple[Candidate, ...]:
         """Those tokens, in their order."""
-        texts = gains(self.loaded, self.before, tokens)
+        texts = gains(self.loaded.reader, self.before, tokens)
         return tuple(
             Candidate(
                 token=token,
@@ -110,7 +112,7 @@ class _Candidates:
                 drawn=float(self.drawn[token]),
                 ends=token in self.ends,
             )
-            for token, piece, text in zip(tokens, marked(self.loaded, tokens), texts, strict=True)
+            for token, piece, text in zip(tokens, marked(self.loaded.reader, tokens), texts, strict=True)
         )
 
 

@@ -9,10 +9,11 @@ import torch
 from torch import Tensor
 
 from attention.edits import Edit
+from inference.answers.blanks import pieces_of, prepare, shown
 from inference.answers.inputs import read, tensors
 from inference.answers.sentence import judgements
 from inference.errors import Refusal, refusing
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.questions.effects import (
     AnyEffects,
     BlankEffects,
@@ -24,7 +25,6 @@ from inference.questions.effects import (
 from inference.record import edits, growing
 from inference.record.batching import MOST_TOKENS
 from inference.record.records import numpy
-from inference.text.blanks import pieces_of, prepare, shown
 from inference.text.reading import Reading
 
 MOST_SETS = 2048  # in one question

@@ -9,18 +9,19 @@ import torch
 from torch import Tensor
 
 from attention.edits import Edit
+from inference.answers.blanks import shown
 from inference.answers.decoding import refuse_odd_tokens
 from inference.answers.effects import refuse_sets
 from inference.answers.inputs import read
 from inference.errors import Refusal, refusing
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.questions.forced import Forced, ForcedTarget
 from inference.record import edits
-from inference.record.batching import MOST_TOKENS, refuse_edits
+from inference.record.batching import MOST_TOKENS
 from inference.record.records import numpy
-from inference.text.blanks import shown
 from inference.write import writing
 from inference.write.decoding import Writing
+from inference.write.samples import refuse_edits
 
 MOST_NUMBERS = 2**25  # logits of one batch
 

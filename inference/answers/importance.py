@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from attention.surprise import of_words
+from inference.answers.blanks import Blanked, hide, mask_of, ordinary, prepare
 from inference.answers.masked import at_blanks, guess, logs
 from inference.errors import Refusal
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.questions.importance import LeaveOut, LeftOut
 from inference.questions.masked import Guess
 from inference.record.batching import MOST_TEXTS, MOST_TOKENS
-from inference.text.blanks import Blanked, hide, mask_of, ordinary, prepare
 
 
 def answer(loaded: Loaded, question: LeaveOut) -> LeftOut:

@@ -14,10 +14,10 @@ from torch import Tensor
 from attention import induction
 from attention.mask import Array
 from inference.errors import Refusal, refusing
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.questions.induction import InductionHeads, InductionScores
 from inference.record.batching import MOST_TOKENS
-from inference.record.replace_output import swapping
+from inference.record.replace_output import replacing_output
 from inference.record.streaming import stream
 
 Ids = npt.NDArray[np.int64]
@@ -32,10 +32,10 @@ def answer(loaded: Loaded, question: InductionHeads) -> InductionScores:
     start, length = len(front), question.length
     losses: list[Array] = []
 
-    def surprise(model: Any, output: Any) -> None:
+    def surprise(_model: Any, output: Any) -> None:
         losses.append(_losses(output.logits, repeated, start, length))
 
-    with swapping(loaded.model, surprise):
+    with replacing_output(loaded.model, surprise):
         found = _measured(
             loaded,
             repeated,
@@ -106,7 +106,7 @@ def _measured(loaded: Loaded, ids: Ids, scores: Sequence[Score]) -> list[Array]:
     """Each score's mean over the texts, (layer, head) float32, from one forward pass."""
     layers: list[list[list[Array]]] = []  # by layer, by block of heads, by score
 
-    def take(layer: int, head: int, maps: Array) -> None:
+    def take(layer: int, _head: int, maps: Array) -> None:
         if layer == len(layers):
             layers.append([])
         layers[layer].append([score(maps).mean(axis=0) for score in scores])

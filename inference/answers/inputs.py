@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.record.batching import Sample, collate
 from inference.request import TraceRequest
 from inference.text.accepted import check_text

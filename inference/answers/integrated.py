@@ -8,14 +8,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from inference.answers.blanks import hide, mask_of, prepare
 from inference.answers.importance import runs, target
 from inference.answers.inputs import tensors
 from inference.errors import Refusal, refusing
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.questions.importance import Attributed, Gradients
 from inference.record.batching import MOST_TOKENS
-from inference.record.replace_output import swapping
-from inference.text.blanks import hide, mask_of, prepare
+from inference.record.replace_output import replacing_output
 
 MOST_STEPS = 200
 
@@ -46,7 +46,7 @@ def _vectors(model: Any, ids: Tensor) -> Tensor:
     return vectors.clone()
 
 
-def _attribute(
+def _attribute(  # noqa: PLR0913  # all that the integral depends on
     model: Any, given: dict[str, Tensor], first: Tensor, last: Tensor, at: int, piece: int, steps: int
 ) -> tuple[Tensor, float, list[float]]:
     """Captum's attributions (text, token, channel), its delta, and the log-probabilities at both ends."""
@@ -73,7 +73,7 @@ def _attribute(
 def _log_probability(model: Any, given: dict[str, Tensor], vectors: Tensor, at: int, piece: int) -> Tensor:
     """The piece's log-probability in the blank for each text of word vectors (text, token, channel), (text,)."""
 
-    with swapping(model.get_input_embeddings(), lambda module, output: vectors):
+    with replacing_output(model.get_input_embeddings(), lambda _module, _output: vectors):
         many = {name: tensor.expand(len(vectors), -1) for name, tensor in given.items()}
         logits: Tensor = model(**many).logits[:, at].float()
     return logits.log_softmax(-1)[:, piece]

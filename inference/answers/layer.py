@@ -14,9 +14,10 @@ from inference.answers.inputs import read, tensors
 from inference.answers.projections import rotaries
 from inference.answers.watch import Watch, watching
 from inference.errors import Refusal, refusing
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.questions.layer import LayerAnswer, LayerQuestion
 from inference.record import records, smallest_input, spans
+from inference.record.call import part_names
 from inference.record.interface import recording
 
 COMPARED = 512  # tokens at most whose way is computed again; of a longer text, the last ones
@@ -34,7 +35,7 @@ def answer(loaded: Loaded, question: LayerQuestion) -> LayerAnswer:
     with refusing(f"{loaded.id.name} failed while one of its layers was looked at. Change the text or the model."):
         record, watch = run(loaded.model, inputs, question.part, question.layer)
     try:
-        parts = assemble(record, watch, rotaries(loaded.model), factors(loaded.model, record))
+        parts = assemble(record, watch, rotaries(loaded.model), factors(record))
     except Puzzle as puzzle:
         raise _refusal(loaded, str(puzzle)) from puzzle
     return _checked(loaded, reading.ids, parts, record)
@@ -44,7 +45,7 @@ def run(model: Any, inputs: dict[str, Any], part: str, layer: int) -> tuple[Reco
     """One forward pass with that layer's block watched; raises Refusal for a layer that there is not."""
     with recording() as tape:
         model(**smallest_input.inputs(model))
-    names = records.part_names(model, tape.calls)
+    names = part_names(model, tape.calls)
     places = [at for at, name in enumerate(names) if name == part]
     if not 0 <= layer < len(places):
         raise Refusal(f"Layer {layer} of the part “{part}” was asked for; this model has {len(places)} there.")
@@ -68,7 +69,7 @@ def block_of(path: str) -> str:
     return ".".join(steps[: numbered + 1])
 
 
-def factors(model: Any, record: Record) -> tuple[float, ...]:
+def factors(record: Record) -> tuple[float, ...]:
     """What queries may be multiplied with instead of scores, in models whose recorded scale is 1."""
     return (1.0, float(record.query.shape[2]) ** -0.5)
 

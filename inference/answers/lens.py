@@ -14,14 +14,14 @@ from transformers import PreTrainedModel
 
 from attention.edits import Edit
 from inference.answers import decoding
+from inference.answers.blanks import prepare, shown
 from inference.answers.inputs import tensors
 from inference.errors import Refusal, refusing
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.questions.lens import Layers, Lens, NextLens
 from inference.questions.masked import Guess
 from inference.record.edits import editing
-from inference.record.replace_output import swapping
-from inference.text.blanks import prepare, shown
+from inference.record.replace_output import replacing_output
 from inference.text.next_pieces import continued, marked
 from inference.text.reading import Reading
 
@@ -71,8 +71,8 @@ def _blank(loaded: Loaded, question: Lens) -> Asked:
 def _next(loaded: Loaded, question: NextLens) -> Asked:
     reading, writing = decoding.prepare(loaded, question)
     decoding.refuse_odd_tokens(loaded, writing, question.written)
-    longer, _ = continued(loaded, reading, question.text, question.written)
-    return Asked(longer, len(longer.ids) - 1, lambda tokens: marked(loaded, tokens), question.edits)
+    longer, _ = continued(loaded.reader, reading, question.text, question.written)
+    return Asked(longer, len(longer.ids) - 1, lambda tokens: marked(loaded.reader, tokens), question.edits)
 
 
 def _guesses(asked: Asked, log: Tensor, tokens: Sequence[int]) -> tuple[Guess, ...]:
@@ -107,7 +107,7 @@ def _passed(model: Any, given: dict[str, Tensor]) -> tuple[Tensor, Tensor, Any]:
     with ExitStack() as watched:
         for module in model.base_model.modules():
             if "Norm" in type(module).__name__:
-                watched.enter_context(swapping(module, lambda module, output: called.append(module)))
+                watched.enter_context(replacing_output(module, lambda module, _output: called.append(module)))
         output = model(**given, output_hidden_states=True)
     hidden = torch.stack([state[0] for state in output.hidden_states])
     last = called[-1] if called else None
@@ -121,13 +121,14 @@ def _through_head(model: Any, given: dict[str, Tensor], column: Tensor) -> Tenso
 
     first = column[:, None]  # each state as a text of one token
 
-    def swap(module: Any, output: Any) -> Any:
+    def swap(_module: Any, output: Any) -> Any:
         return (first, *output[1:]) if isinstance(output, tuple) else _with_first(output, first)
 
     with ExitStack() as swapped:
         for part in {model.base_model, _read_by_head(model)}:
-            swapped.enter_context(swapping(part, swap))
-        return model(**given).logits[:, 0].float().log_softmax(-1)
+            swapped.enter_context(replacing_output(part, swap))
+        logits: Tensor = model(**given).logits
+        return logits[:, 0].float().log_softmax(-1)
 
 
 def _read_by_head(model: Any) -> Any:

@@ -10,7 +10,7 @@ from attention.links import DIRECTIONS, Item, Layout
 from attention.mask import Array, Bools
 from inference.answers.inputs import read
 from inference.errors import Refusal
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.questions.links import LinksAnswer, LinksQuestion
 from inference.record.batching import Sample, batches, collate
 from inference.record.streaming import stream
@@ -52,7 +52,7 @@ def _found(loaded: Loaded, layout: Layout, batch: Sequence[Sample]) -> Bools:
     """One forward pass, (link, direction, layer, head)."""
     layers: list[list[Bools]] = []
 
-    def take(layer: int, first: int, maps: Array) -> None:
+    def take(layer: int, _first: int, maps: Array) -> None:
         if layer == len(layers):
             layers.append([])
         layers[layer].append(layout.found(maps))

@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from attention.tokens import TokenRow
+from inference.answers.blanks import Blanked, hide, mask_of, pieces_of, prepare, put, shown
 from inference.answers.inputs import tensors
 from inference.errors import Refusal, refusing
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.questions.masked import Blank, Candidate, Filled, Guess, HiddenWord, MaskedWords
 from inference.record.batching import MOST_TEXTS, MOST_TOKENS
-from inference.text.blanks import Blanked, hide, mask_of, pieces_of, prepare, put, shown
 from inference.text.reading import Reading
 
 MOST_WORDS = 12  # that are asked about at once
@@ -125,7 +125,7 @@ def _hidden(
     return HiddenWord(blanks, _scored(loaded, blanked, run, word, pieces, known))
 
 
-def _candidate(
+def _candidate(  # noqa: PLR0913  # all that a guess is told of
     loaded: Loaded, question: MaskedWords, blanked: Blanked, run: range, word: str, known: dict[int, Tensor]
 ) -> Candidate:
     """A word that is asked about, in the place of the hidden one."""
@@ -145,7 +145,7 @@ def _candidate(
     return _scored(loaded, blanked, run, word, pieces, known)
 
 
-def _scored(
+def _scored(  # noqa: PLR0913  # all that a guess is told of
     loaded: Loaded, blanked: Blanked, run: range, word: str, pieces: Sequence[int], known: dict[int, Tensor]
 ) -> Candidate:
     """A word in the place of a hidden one. ``known`` has the distributions (piece,) at the blanks as they stand."""

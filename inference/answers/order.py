@@ -14,7 +14,7 @@ from attention.record import AnyRecord, Record
 from inference.anatomy.positions import places, slopes, without
 from inference.answers.inputs import read, tensors
 from inference.errors import Refusal, refusing
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.questions.order import MOST, ROUNDING, OrderRequest, OrderTest, Pass
 from inference.record import capture
 from inference.text.reading import Reading

@@ -12,7 +12,7 @@ from attention.positions import halves, sinusoidal
 from inference.anatomy.positions import ADDED, BIAS, TURNED, Place, places, slopes, source_side
 from inference.errors import Refusal
 from inference.load.limits import position_limit
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.questions.positions import Bias, Positions, PositionsRequest, Rotary, Table
 from inference.record.records import numpy
 
@@ -20,7 +20,7 @@ LONGEST_TRIED = 10_000  # tokens; a longer text is not made up only to see it re
 SINE = 1e-3  # largest difference from the formula of a table that is made of sines: some are kept in half precision
 
 
-def answer(loaded: Loaded, question: PositionsRequest) -> Positions:
+def answer(loaded: Loaded, _question: PositionsRequest) -> Positions:
     """Everything about positions that this model holds."""
     model = loaded.model
     found = source_side(places(model))

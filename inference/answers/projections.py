@@ -90,7 +90,7 @@ def _layouts(role: str, record: Record, width: int) -> Iterator[Columns]:
         yield np.concatenate([inside + step * at for at in range(kv_heads)])
 
 
-def _branch(
+def _branch(  # noqa: PLR0913  # all that a projection is recognised by
     product: Linear,
     columns: Columns,
     gave: Array,

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from inference.answers.inputs import read, tensors
 from inference.errors import refusing
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.questions.sentence import NEXT, ORDER, Judged, NextSentence
 
 

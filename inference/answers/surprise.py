@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from inference.answers.blanks import as_read, hide, mask_of, ordinary
 from inference.answers.masked import piece_logs
 from inference.errors import Refusal
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.questions.surprise import Scores, Surprise
-from inference.text.blanks import as_read, hide, mask_of, ordinary
 
 
 def answer(loaded: Loaded, question: Surprise) -> Scores:

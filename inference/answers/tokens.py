@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from inference.errors import Refusal, refusing
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.questions.tokens import Merge, Side, Span, Steps, Token, TokenSteps, Walk, Word, WordWalk
 from inference.text import word_pieces
 from inference.text.accepted import check_text

@@ -11,7 +11,7 @@ from attention.mask import Array
 from attention.vectors import mix, pool
 from inference.answers.inputs import read, tensors
 from inference.errors import Refusal, refusing
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.questions.vectors import HiddenStates, Pooled, States, TextVectors
 from inference.record.batching import MOST_TEXTS, MOST_TOKENS
 from inference.text.accepted import check_text

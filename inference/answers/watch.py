@@ -72,8 +72,8 @@ def watching(block: Any, path: str, tape: Tape, wanted: int) -> Iterator[Watch]:
     """Watches the modules of ``block`` that have weights of their own, and norms, until the block ends."""
     watch = Watch(tape, wanted)
     hooks = [
-        block.register_forward_pre_hook(lambda module, args: watch.opens()),
-        block.register_forward_hook(lambda module, args, output: watch.closes(output)),
+        block.register_forward_pre_hook(lambda _module, _args: watch.opens()),
+        block.register_forward_hook(lambda _module, _args, output: watch.closes(output)),
     ]
     for name, module in block.named_modules(prefix=path):
         if "norm" in type(module).__name__.lower() or any(True for _ in module.parameters(recurse=False)):

@@ -16,7 +16,7 @@ from inference.errors import Refusal
 from inference.record import growing, smallest_input
 from inference.record.edits import HEADS, editing
 from inference.record.interface import recording
-from inference.record.replace_output import swapping
+from inference.record.replace_output import replacing_output
 
 BATCH = 4096  # tokens of one pass, all samples together
 
@@ -52,11 +52,11 @@ def _after(model: Any, block: Any, one: dict[str, Tensor], layer: int, sets: lis
     joining = [len(sets) - 1 if at == layer else 0 for at in range(layers or 0)]
     given = one if layers else {name: tensor.expand(len(sets), *tensor.shape[1:]) for name, tensor in one.items()}
 
-    def stop(module: Any, output: Any) -> None:
+    def stop(_module: Any, output: Any) -> None:
         raise _Reached(output[0] if isinstance(output, tuple) else output)
 
     try:
-        with editing(model, sets), growing.growing(joining), swapping(block, stop), torch.inference_mode():
+        with editing(model, sets), growing.growing(joining), replacing_output(block, stop), torch.inference_mode():
             model(**given)
     except _Reached as reached:
         return reached.vectors.float()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from inference.catalogue.heads import CAUSAL, MASKED, NEXT_SENTENCE, WRITES
 from inference.files import embedded, smollm
+from inference.heads import CAUSAL, MASKED, NEXT_SENTENCE, WRITES
 from inference.request import EMBEDDED
 
 
@@ -26,7 +26,7 @@ class ModelCard:
 
     @property
     def heads(self) -> tuple[str, ...]:
-        """The heads that it has beside the bare model (inference.catalogue.heads), as far as this list knows."""
+        """The heads that it has beside the bare model (inference.heads), as far as this list knows."""
         return tuple(dict.fromkeys(head for words, head in TASKS.items() if words in self.task))
 
 

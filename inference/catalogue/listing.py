@@ -9,9 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from inference.catalogue.cards import EMBEDDED_CARD, HUB_CARDS, OWN_CARDS, SMOLLM_CARD, TASKS, ModelCard
-from inference.catalogue.heads import stated, tensors
+from inference.catalogue.stated_heads import stated
 from inference.errors import Refusal
 from inference.files import checkpoint, embedded, folders, hub, smollm
+from inference.files.checkpoint import tensors
 from inference.settings import Settings
 
 __all__ = ["ModelCard", "catalogue"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -175,3 +175,25 @@ def no_gguf(name: str) -> str:
 def can_read_gguf() -> bool:
     """Whether the packages that transformers needs for GGUF files are installed."""
     return all(importlib.util.find_spec(package) is not None for package in ("gguf", "accelerate"))
+
+
+def tensors(weights: Iterable[Path]) -> frozenset[str]:
+    """Names of the tensors in safetensors files, by their headers alone."""
+    from safetensors import safe_open
+
+    names: set[str] = set()
+    for file in weights:
+        with safe_open(file, framework="numpy") as opened:
+            names.update(opened.keys())
+    return frozenset(names)
+
+
+def refuse_too_large(name: str, needed: int, budget: int) -> None:
+    """Raises Refusal when a model of that many bytes does not fit into ``budget`` bytes."""
+    if needed > budget:
+        raise Refusal(
+            f"{name} needs about {needed / 1e9:.1f} GB of memory; this app may use {budget / 1e9:.1f} GB for models."
+            " Pick a smaller one.",
+            way_out="embedded",
+            details={"needed": needed, "budget": budget},
+        )

@@ -15,7 +15,7 @@ from inference.files.checkpoint import WEIGHTS
 def convert(gguf: Path, folder: Path) -> None:
     """Writes SmolLM2 from its GGUF file into an empty folder, the unpacked weights rounded to float16.
 
-    The caller holds ``loading.BUILDING``, as whoever builds a model does. Raises what transformers raises.
+    The caller holds ``building.BUILDING``, as whoever builds a model does. Raises what transformers raises.
     """
     import torch
     from safetensors.torch import save_file

@@ -13,7 +13,7 @@ import os
 import shutil
 import threading
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from inference.errors import Refusal
 from inference.files.hub import Offer
@@ -240,8 +240,8 @@ def _quiet() -> type:
     """A progress bar that draws nothing: progress is ours to show."""
     from tqdm import tqdm
 
-    class Quiet(tqdm):
-        def __init__(self, *args: object, **kwargs: object) -> None:
+    class Quiet(tqdm):  # type: ignore[type-arg]  # generic in its stubs only
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
             kwargs.pop("name", None)
             super().__init__(*args, **{**kwargs, "disable": True})
 

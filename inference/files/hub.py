@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from inference.errors import Refusal
-from inference.files import checkpoint
+from inference.files import architecture, checkpoint
 from inference.files.hub_files import RemoteFile, fetch_small, needed
 from inference.files.hub_names import asking, check_id, check_revision, within
-from inference.load import architecture
 from inference.settings import Settings
 
 _TYPE_BYTES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}

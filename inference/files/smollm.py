@@ -14,6 +14,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+from inference.building import BUILDING, quiet
 from inference.errors import Refusal, refusing
 from inference.files import checkpoint, checksums, packaged
 from inference.settings import Settings, free_memory
@@ -33,12 +34,10 @@ def here() -> bool:
 
 def folder(settings: Settings) -> Path:
     """The unpacked model, checked once per process, unpacked first where it is not yet; raises Refusal."""
-    from inference.load.loading import BUILDING  # reading the file builds a model
-
     file = packaged.located(PACKAGE, FILE)
     if file is None:
         raise Refusal(f"{NAME} is not installed here. To have it, run: {HOW}; then start the app again.")
-    with BUILDING:
+    with BUILDING:  # reading the file builds a model
         return _unpacked(file, _place(settings))
 
 
@@ -76,7 +75,6 @@ def _unpacked(file: Path, place: Path) -> Path:
 
 def _unpack(file: Path, folder: Path) -> None:
     from inference.files.converting import convert
-    from inference.load.loading import quiet
 
     quiet()
     folder.mkdir()

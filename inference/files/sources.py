@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
+
 from inference.errors import Refusal
 from inference.files import embedded, folders, hub, smollm
+from inference.files.checkpoint import refuse_too_large
 from inference.files.hub_names import check_id, check_revision
-from inference.load.loading import Source, refuse_too_large
 from inference.request import EMBEDDED
 from inference.settings import Settings
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a model's files lie, its name, and the commit they are from, where they are from the hub."""
+
+    name: str
+    revision: str | None
+    folder: Path
 
 
 def find(name: str, revision: str | None, settings: Settings) -> Source:

@@ -5,62 +5,38 @@ from __future__ import annotations
 import gc
 import logging
 import re
-import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from attention.trace import ModelId
-from inference.catalogue import heads
-from inference.catalogue.heads import BARE, RANDOM, TOKENIZER
+from inference.building import BUILDING, quiet
+from inference.catalogue.without_head import refusal
 from inference.errors import Refusal, refusing
-from inference.files import checkpoint
-from inference.load import architecture
+from inference.files import architecture, checkpoint
+from inference.files.checkpoint import refuse_too_large
+from inference.files.sources import Source
+from inference.heads import BARE, RANDOM, TOKENIZER
+from inference.load import head_weights
 from inference.load.limits import token_limit
+from inference.loaded import Loaded
 from inference.settings import Settings, free_memory
 from inference.text.tokenise import Reader
 
 log = logging.getLogger(__name__)
 
-# transformers patches its own modules while it builds a model, so one is built at a time. Traces never wait for it.
-# Whoever counts models holds it until the new one is counted, so that the next one is measured against what is left.
-BUILDING = threading.RLock()
 _NO_LIMIT = 10**9  # tokens: without its weights nothing bounds a text
 _ENTRY_BYTES = 500  # roughly, of memory for one entry of a vocabulary
 # Weights that a bare model may lack: they touch no attention.
 _HARMLESS = re.compile(r"(^|\.)(pooler|sequence_summary)\.|position_ids$|final_logits_bias$|inv_freq$")
 
 
-@dataclass(frozen=True)
-class Source:
-    """Where a model's files lie, its name, and the commit they are from, where they are from the hub."""
-
-    name: str
-    revision: str | None
-    folder: Path
-
-
-@dataclass(frozen=True)
-class Loaded:
-    """A model ready to be traced. ``records`` is False where only finished maps can be had."""
-
-    model: Any
-    reader: Reader
-    id: ModelId
-    limit: int  # tokens of one text
-    nbytes: int
-    records: bool
-    writes: bool  # can generate a target text
-
-
 def load(
-    source: Source, settings: Settings, make_room: Callable[[int], None] = lambda nbytes: None, head: str = BARE
+    source: Source, settings: Settings, make_room: Callable[[int], None] = lambda _nbytes: None, head: str = BARE
 ) -> Loaded:
     """The model in a folder, in float32, its weights exactly fitting; raises Refusal with the reason otherwise.
 
     ``make_room`` is called with the bytes it will take, before they are taken. ``head`` is one of
-    inference.catalogue.heads.
+    inference.heads.
     """
 
     def fit(parameters: int) -> None:
@@ -117,18 +93,7 @@ def _tokenizer_only(source: Source, shape: architecture.Architecture, tokenizer:
     )
 
 
-def refuse_too_large(name: str, needed: int, budget: int) -> None:
-    """Raises Refusal when a model of that many bytes does not fit into ``budget`` bytes."""
-    if needed > budget:
-        raise Refusal(
-            f"{name} needs about {needed / 1e9:.1f} GB of memory; this app may use {budget / 1e9:.1f} GB for models."
-            " Pick a smaller one.",
-            way_out="embedded",
-            details={"needed": needed, "budget": budget},
-        )
-
-
-def _model(
+def _model(  # noqa: PLR0913  # one step of load, with all that load knows by then
     files: checkpoint.Checkpoint,
     shape: architecture.Architecture,
     name: str,
@@ -145,13 +110,13 @@ def _model(
 
     quiet()
     capture.install()
-    auto = heads.auto_class(head, shape.writes, shape.model_type)
+    auto = head_weights.auto_class(head, shape.writes, shape.model_type)
     extra: dict[str, Any] = {"gguf_file": files.gguf.name} if files.gguf else {"use_safetensors": True}
     with refusing(f"{name} cannot be opened: its weights and its configuration do not fit together."):
         config = transformers.AutoConfig.from_pretrained(
             str(files.folder), local_files_only=True, trust_remote_code=False, **({} if files.config else extra)
         )
-        heads.check(head, shape, config, files.weights, name, settings)
+        head_weights.check(head, shape, config, files.weights, name, settings)
         parameters, implementation = sketch(config, auto)
         fit(parameters)  # the configuration decides how much memory is taken, whatever the files hold
         if head == RANDOM:
@@ -169,20 +134,12 @@ def _model(
                 output_loading_info=True,
                 **extra,
             )
-    if head != BARE and heads.made_up(head, model, info["missing_keys"]):
-        raise heads.refusal(head, name, settings)
+    if head != BARE and head_weights.made_up(head, model, info["missing_keys"]):
+        raise refusal(head, name, settings)
     refuse_misfit(name, shape.name, info["missing_keys"], info["mismatched_keys"])
     with refusing(f"{name} ({shape.name}) cannot be traced: a first, tiny text already fails."):
         records = bool(capture.prepare(model))
     return model, records
-
-
-def quiet() -> None:
-    """Silences transformers' progress bars and remarks, which would fill the server's log; faults become refusals."""
-    import transformers
-
-    transformers.utils.logging.disable_progress_bar()
-    transformers.utils.logging.set_verbosity_error()
 
 
 def refuse_misfit(name: str, class_name: str, missing: Iterable[str], mismatched: Iterable[object]) -> None:
@@ -229,8 +186,8 @@ def set_threads(settings: Settings) -> None:
 def tidy() -> None:
     """Frees evicted models, then takes what stays out of the garbage collector's sight.
 
-    With torch and transformers loaded, a full collection costs 170 ms, and Streamlit runs one after every script run.
-    Unfreezing first lets models that have been evicted since be collected.
+    With torch and transformers loaded, a full collection costs 170 ms, and Python starts one by itself now and then,
+    while somebody waits. Unfreezing first lets models that have been evicted since be collected.
     """
     gc.unfreeze()
     gc.collect()

@@ -36,7 +36,7 @@ def few_modules() -> Iterator[None]:
     """
     built, builder = 0, get_ident()
 
-    def count(module: torch.nn.Module, name: str, child: torch.nn.Module | None) -> None:
+    def count(_module: torch.nn.Module, _name: str, _child: torch.nn.Module | None) -> None:
         nonlocal built
         built += get_ident() == builder
         if built > MOST_MODULES:

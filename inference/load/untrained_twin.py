@@ -13,7 +13,7 @@ def drawn(auto: Any, config: Any, implementation: str, seed: int = SEED) -> Any:
     """The architecture of a configuration with random weights, drawn as before training; the same for the same seed.
 
     Other threads' random numbers are not touched, but they may be drawn from while this one is seeded: hold
-    ``loading.BUILDING``, under which every model is made.
+    ``building.BUILDING``, under which every model is made.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

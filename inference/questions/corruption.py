@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from attention.tokens import TokenRow
-from inference.catalogue.heads import MASKED
+from inference.heads import MASKED
 from inference.questions.question import PredictRequest
 
 HIDDEN, REPLACED, KEPT = "hidden", "replaced", "kept"

@@ -12,7 +12,7 @@ from typing import ClassVar
 from attention.edits import Edit
 from attention.mask import Array
 from attention.tokens import TokenRow
-from inference.catalogue.heads import CAUSAL, WRITES
+from inference.heads import CAUSAL, WRITES
 from inference.questions.question import Answer, PredictRequest
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 from attention.edits import Edit
 from attention.mask import Array
 from attention.tokens import TokenRow
-from inference.catalogue.heads import CAUSAL, NEXT_SENTENCE
+from inference.heads import CAUSAL, NEXT_SENTENCE
 from inference.questions.masked import BlankRequest
 from inference.questions.question import InspectRequest, PredictRequest
 

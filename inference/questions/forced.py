@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from attention.edits import Edit
 from attention.mask import Array
-from inference.catalogue.heads import WRITES
+from inference.heads import WRITES
 from inference.questions.question import PredictRequest
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from attention.mask import Array
-from inference.catalogue.heads import CAUSAL
+from inference.heads import CAUSAL
 from inference.questions.decoding import Decoding
 from inference.questions.masked import BlankRequest, Guess
 

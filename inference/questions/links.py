@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from attention.links import Item
 from attention.mask import Bools
-from inference.catalogue.heads import RANDOM
+from inference.heads import RANDOM
 from inference.questions.question import InspectRequest
 
 

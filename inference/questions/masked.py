@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from attention.tokens import TokenRow
-from inference.catalogue.heads import MASKED
+from inference.heads import MASKED
 from inference.questions.question import Answer, PredictRequest
 
 Place = tuple[int, int, int]  # 0 for the text or 1 for the pair, and where in it: (text, start, end) in characters

@@ -16,7 +16,7 @@ class Question(Generic[Answer]):
     """A question to one model, answered by ``answer(loaded, question)`` in ``inference.answers.<ANSWERED_BY>``.
 
     ``model`` and ``revision`` are as in a TraceRequest. ``HEAD`` names the head that the model must have
-    (inference.catalogue.heads), "" for the bare model. Answers are frozen values of numpy arrays and texts.
+    (inference.heads), "" for the bare model. Answers are frozen values of numpy arrays and texts.
     """
 
     ANSWERED_BY: ClassVar[str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from inference.catalogue.heads import NEXT_SENTENCE
+from inference.heads import NEXT_SENTENCE
 from inference.questions.question import PredictRequest
 
 NEXT, ORDER = "next", "order"

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from attention.mask import Array
 from attention.tokens import TokenRow
-from inference.catalogue.heads import MASKED
+from inference.heads import MASKED
 from inference.questions.question import PredictRequest
 
 

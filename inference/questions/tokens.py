@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from inference.catalogue.heads import TOKENIZER
+from inference.heads import TOKENIZER
 from inference.questions.question import InspectRequest
 
 Span = tuple[int, int]

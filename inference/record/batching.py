@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from attention.edits import Edit
 from attention.trace import Trace
-from inference.errors import Refusal, refusing
-from inference.load.loading import Loaded
+from inference.errors import refusing
+from inference.loaded import Loaded
 from inference.request import TraceRequest
-from inference.text.next_pieces import begun, continued
 from inference.text.reading import Reading
-from inference.write import writing
 
 MOST_TOKENS = 4096  # of one padded batch: beyond it a batch gains no speed and only takes memory
 MOST_TEXTS = 32
-ENDLESS = 10**9  # tokens of a text that is still being written
 
 
 @dataclass(frozen=True)
@@ -40,58 +35,6 @@ class Sample:
     def size(self) -> int:
         """Tokens of its longer side."""
         return max(len(self.source.ids), len(self.target.ids) if self.target else 0)
-
-
-def prepare(loaded: Loaded, request: TraceRequest, key: str, forwards: AbstractContextManager[object]) -> Sample:
-    """A checked request as the model reads it; ``forwards`` is held while the model writes a target text itself.
-
-    Raises Refusal for a text that is too long, a pair or a target that the model has no use for.
-    """
-    source = loaded.reader.read(request.text, request.pair, loaded.limit, request.cut)
-    if request.written is not None and request.target is not None:
-        raise Refusal("A target text came and tokens in its place; leave one of them out.", way_out="text")
-    if loaded.id.kind != "encoder-decoder":
-        return _checked(loaded, _one_sided(loaded, Sample(key, request, source, None, None)))
-    if request.target is not None:
-        return _checked(loaded, Sample(key, request, source, *writing.given(loaded, request.target)))
-    if request.written is not None:
-        return _checked(loaded, Sample(key, request, source, *writing.forced(loaded, request.written)))
-    refuse_edits(loaded, request.edits, len(source.ids), None)
-    with forwards:
-        return Sample(key, request, source, *writing.written(loaded, source, request.edits))
-
-
-def _one_sided(loaded: Loaded, sample: Sample) -> Sample:
-    """The sample with what was written after its text."""
-    request, name = sample.request, loaded.id.name
-    if request.target is not None:
-        raise Refusal(f"{name} writes no second text. Leave the target text empty.", way_out="text")
-    if request.written is None:
-        return sample
-    if loaded.id.kind == "encoder":
-        raise Refusal(f"{name} reads whole texts and writes none, so nothing can be written after this one.")
-    writing.refuse_tokens(loaded, request.written, before=len(sample.source.ids))
-    prompt = begun(sample.source, request.text, request.cut)
-    source, text = continued(loaded, sample.source, prompt, request.written)
-    return replace(sample, source=source, text=text)
-
-
-def _checked(loaded: Loaded, sample: Sample) -> Sample:
-    """The sample itself; raises Refusal for edits that this model or this text has no place for."""
-    written = sample.request.written is not None
-    target = len(sample.target.ids) if sample.target else len(sample.source.ids)
-    refuse_edits(loaded, sample.request.edits, len(sample.source.ids), None if written else target)
-    return sample
-
-
-def refuse_edits(loaded: Loaded, edits: Sequence[Edit], source: int, target: int | None) -> None:
-    """Raises Refusal for edits that there is no place for; ``target`` is None while a text is being written."""
-    if edits:
-        from inference.record.edits import check
-
-        target = ENDLESS if target is None else target
-        looking = {"encoder": source, "decoder": target, "cross": target}
-        check(loaded.model, edits, looking, {**looking, "cross": source})
 
 
 def batches(samples: Sequence[Sample]) -> Iterator[list[Sample]]:

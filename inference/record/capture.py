@@ -7,7 +7,7 @@ of threads with ``record``.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from transformers.masking_utils import sdpa_mask
 from attention.edits import Edit
 from attention.record import AnyRecord
 from inference.record import fallback, growing, records, smallest_input, spans
+from inference.record.call import part_names
 from inference.record.edits import HEADS, editing
 from inference.record.interface import PATH, attend, recording
 
@@ -37,7 +38,7 @@ BROKEN = (RuntimeError, TypeError, ValueError, LookupError, AttributeError, Asse
 class Recording:
     """One forward pass over a batch. Arrays in ``parts`` are numpy, float32, read-only and free of padding."""
 
-    parts: list[dict[str, tuple[AnyRecord, ...]]]  # a dict for each sample: "encoder", "decoder", "cross"
+    parts: Sequence[Mapping[str, tuple[AnyRecord, ...]]]  # a dict for each sample: "encoder", "decoder", "cross"
     output: Any  # the model's own, whole batch, torch: logits or last hidden states
 
 
@@ -89,7 +90,7 @@ def _recordable(model: Any, given: dict[str, Tensor]) -> bool:
     except BROKEN as error:  # some count on the masks of eager attention, and work with these
         log.info("%s does not run with recorded attention: %s", type(model).__name__, error)
         return False
-    parts = records.part_names(model, tape.calls)
+    parts = part_names(model, tape.calls)
     names = set(parts)
     found = names >= WHOLE if getattr(model.config, "is_encoder_decoder", False) else bool(names)
     if found:
@@ -113,7 +114,7 @@ def _prepare_maps(model: Any, given: dict[str, Tensor]) -> None:
         ) from error
 
 
-def record(
+def record(  # noqa: PLR0913  # what a pass is given, and how long each side of it is
     model: Any,
     inputs: dict[str, Tensor],
     lengths: list[int] | None = None,
@@ -146,6 +147,6 @@ def record_parts(
     lengths: list[int] | None = None,
     target_lengths: list[int] | None = None,
     edits: Sequence[Sequence[Edit]] = (),
-) -> list[dict[str, tuple[AnyRecord, ...]]]:
+) -> Sequence[Mapping[str, tuple[AnyRecord, ...]]]:
     """``record`` without the model's output: for each sample its records by part."""
     return record(model, inputs, lengths, target_lengths, edits=edits).parts

@@ -10,16 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from attention.edits import Ablate, Cut, Edit, Hide, Mute, Uniform, pack
 from inference.errors import Refusal
-
-if TYPE_CHECKING:
-    from inference.record.interface import Call
+from inference.record.call import Call, part_namer
 
 HEADS = "_headlight_heads"  # on a prepared model: its heads by part, a number for each layer
 
@@ -69,8 +67,6 @@ def editing(model: Any, edits: Sequence[Sequence[Edit]]) -> Iterator[None]:
     if not any(edits):
         yield
         return
-    from inference.record.records import part_namer
-
     token = _editor.set(Editor(_by_place(model, edits), part_namer(model)))
     try:
         yield

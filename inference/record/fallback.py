@@ -11,9 +11,9 @@ from torch import Tensor
 from attention.record import MapRecord
 from inference.errors import Refusal
 from inference.record import bands
-from inference.record.interface import own
 from inference.record.records import numpy
 from inference.record.spans import Pair, Spans
+from inference.record.tensors import own
 
 ALONE = "_headlight_alone"  # on a model with one side: which part its maps are
 LONGEST = "_headlight_longest"  # tokens up to which a model attends as its maps say
@@ -33,7 +33,7 @@ def prepare(model: Any, given: dict[str, Tensor]) -> None:
 
     ``given`` is a tiny input. Raises NoMaps for an architecture that reports none of whole texts.
     """
-    model.config._attn_implementation = "eager"
+    model.config._attn_implementation = "eager"  # noqa: SLF001  # transformers has no public way to ask for it
     _settle_bigbird(model)
     setattr(model, ALONE, "encoder")
     [found], _ = parts(model, given, (None, None))
@@ -87,7 +87,7 @@ def _reported(model: Any, output: Any) -> dict[str, Sequence[Tensor]]:
     return found
 
 
-def _wholes(
+def _wholes(  # noqa: PLR0913  # all that a map is cut by
     model: Any, output: Any, part: str, layers: Sequence[Tensor], sample: int, source: Spans | None
 ) -> Iterator[Tensor]:
     """One sample's maps, each (head, query, key) where the model reports such."""

@@ -76,7 +76,7 @@ def prepare(model: Any, paths: Sequence[str], given: dict[str, Tensor]) -> None:
             hook.remove()
 
 
-def _before(module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _before(_module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     growth = _growth.get()
     if growth is None:
         return None

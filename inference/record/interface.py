@@ -17,33 +17,13 @@ from torch import Tensor
 from transformers.integrations.sdpa_attention import repeat_kv, sdpa_attention_forward
 
 from inference.record import edits
+from inference.record.call import Call
+from inference.record.tensors import own, place
 
 PATH = "_headlight_path"  # where a module stands in its model; layer_idx is missing or repeated in many
 
 # What scaled_dot_product_attention runs on a CPU, asked for its second result too. Private to torch, so it may be gone.
 FLASH = getattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu", None)
-
-
-@dataclass(frozen=True, eq=False)
-class Call:
-    """The arguments of one attention, and its log-sum-exp where the kernel gives it for free."""
-
-    path: str
-    query: Tensor  # (batch, head, query, channel)
-    key: Tensor  # (batch, kv_head, key, channel)
-    value: Tensor  # (batch, kv_head, key, channel)
-    mask: Tensor | None  # (batch or 1, head or 1, query, key), bool or additive
-    bias: Tensor | None  # (batch or 1, head, query, key)
-    scale: float
-    causal: bool  # the module's own rule, before the length of the text is looked at
-    softcap: float | None
-    sinks: Tensor | None  # (head,), or (batch, head) where an edit took some away
-    lse: Tensor | None = None  # (batch, head, query)
-
-    @property
-    def looks_back(self) -> bool:
-        """Whether its own rule hides later keys here; a mask, where there is one, already says so."""
-        return self.causal and self.mask is None and self.query.shape[2] > 1
 
 
 @dataclass(eq=False)
@@ -92,33 +72,13 @@ def recording(tape: Tape | None = None) -> Iterator[Tape]:
         _tape.reset(token)
 
 
-def place(tensor: Tensor | None) -> tuple[Any, ...]:
-    """What two tensors have in common when they show the same memory in the same way."""
-    return () if tensor is None else (tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype)
-
-
-def own(*tensors: Tensor) -> tuple[Tensor, ...]:
-    """The same tensors, copied where they keep much more memory alive than they show: a fused projection, a batch.
-
-    Views that together show most of one memory stay views.
-    """
-    shown: dict[int, int] = {}
-    for tensor in tensors:
-        memory = tensor.untyped_storage().data_ptr()
-        shown[memory] = shown.get(memory, 0) + tensor.nbytes
-    return tuple(
-        tensor.clone() if storage.nbytes() > 1.5 * shown[storage.data_ptr()] else tensor
-        for tensor, storage in ((tensor, tensor.untyped_storage()) for tensor in tensors)
-    )
-
-
-def attend(
+def attend(  # noqa: PLR0913  # transformers' own signature
     module: torch.nn.Module,
     query: Tensor,
     key: Tensor,
     value: Tensor,
     attention_mask: Tensor | None,
-    dropout: float = 0.0,
+    dropout: float = 0.0,  # noqa: ARG001  # transformers' own signature
     scaling: float | None = None,
     is_causal: bool | None = None,
     position_bias: Tensor | None = None,

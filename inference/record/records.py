@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,29 +11,11 @@ from torch import Tensor
 
 from attention.mask import Array, Mask
 from attention.record import Record
-from inference.record.interface import Call, own, place
+from inference.record.call import Call, part_names
 from inference.record.spans import Pair, Spans
+from inference.record.tensors import own, place
 
-CROSS = re.compile(r"(^|\.)(encoder_attn|encdecattention|crossattention|cross_attn)(\.|$)", re.IGNORECASE)
-DECODER = re.compile(r"(^|\.)decoder\.")
 PICTURE = re.compile(r"(^|\.)(vision_model|vision_tower|visual)\.")
-
-
-def part_namer(model: Any) -> Callable[[Call], str]:
-    """Says which part a call belongs to: by its module's place, else by whether it may look ahead."""
-    two = bool(getattr(model.config, "is_encoder_decoder", False))
-
-    def name(call: Call) -> str:
-        if CROSS.search(call.path):
-            return "cross"
-        return "decoder" if (DECODER.search(call.path) if two else call.causal) else "encoder"
-
-    return name
-
-
-def part_names(model: Any, calls: Sequence[Call]) -> list[str]:
-    """Which part each call belongs to."""
-    return list(map(part_namer(model), calls))
 
 
 def parts(model: Any, calls: list[Call], inputs: dict[str, Tensor], spans: Pair) -> list[dict[str, tuple[Record, ...]]]:

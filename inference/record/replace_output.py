@@ -11,13 +11,13 @@ import torch
 
 
 @contextmanager
-def swapping(module: torch.nn.Module, change: Callable[[Any, Any], Any]) -> Iterator[None]:
+def replacing_output(module: torch.nn.Module, change: Callable[[Any, Any], Any]) -> Iterator[None]:
     """Inside the block, ``change(module, output)`` is what the module hands on; None leaves it as it is.
 
     Other threads use the same model meanwhile and are not touched.
 
     >>> double = torch.nn.Identity()
-    >>> with swapping(double, lambda module, output: 2 * output):
+    >>> with replacing_output(double, lambda module, output: 2 * output):
     ...     double(torch.ones(2))
     tensor([2., 2.])
     >>> double(torch.ones(2))
@@ -25,7 +25,7 @@ def swapping(module: torch.nn.Module, change: Callable[[Any, Any], Any]) -> Iter
     """
     mine = get_ident()
 
-    def hook(called: torch.nn.Module, args: Any, output: Any) -> Any:
+    def hook(called: torch.nn.Module, _args: Any, output: Any) -> Any:
         return change(called, output) if get_ident() == mine else None
 
     handle = module.register_forward_hook(hook)

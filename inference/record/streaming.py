@@ -16,9 +16,10 @@ from transformers.integrations.sdpa_attention import repeat_kv
 
 from attention.mask import Array
 from inference.errors import Refusal, refusing
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.record import capture
-from inference.record.interface import Call, Tape, recording, weigh
+from inference.record.call import Call
+from inference.record.interface import Tape, recording, weigh
 from inference.record.records import numpy
 
 MOST_BYTES = 2**26  # of the maps that are held at once, where one head's do not take more

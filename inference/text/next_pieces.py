@@ -7,21 +7,20 @@ import re
 from collections.abc import Sequence
 from itertools import islice, takewhile
 
-from inference.load.loading import Loaded
 from inference.text.pieces import decode_bytes, readable, role
 from inference.text.reading import Reading
+from inference.text.tokenise import Reader
 
 _BEFORE = 8  # tokens before it that decide how a token reads: bytes of one character, spaces, marks
 _BYTE = re.compile(rb"<0x([0-9A-F]{2})>")  # how a byte is spelled that is no character by itself
 
 
-def marked(loaded: Loaded, tokens: Sequence[int]) -> list[str]:
+def marked(reader: Reader, tokens: Sequence[int]) -> list[str]:
     """Pieces of the vocabulary as people read them, "␣" before one that begins a word.
 
     In vocabularies that mark what goes on instead, "…" stands where a word goes on. A number without a piece is shown
     as such.
     """
-    reader = loaded.reader
     return [
         f"[{token}]" if piece is None else piece if reader.is_special(token) else _marked(piece, reader.style)
         for token, piece in zip(tokens, reader.raw_pieces(tokens), strict=True)
@@ -37,12 +36,11 @@ def _marked(piece: str, style: str) -> str:
     return f"␣{shown}" if place == "start" else shown
 
 
-def gains(loaded: Loaded, before: Sequence[int], tokens: Sequence[int]) -> list[str]:
+def gains(reader: Reader, before: Sequence[int], tokens: Sequence[int]) -> list[str]:
     """What a text gains by each of some tokens after ``before``; nothing by a special one.
 
     A character whose bytes are several tokens is gained with the last of them.
     """
-    reader = loaded.reader
     near = [*islice((token for token in reversed(before) if not reader.is_special(token)), _BEFORE)][::-1]
     start, decoder = reader.text_of(near), codecs.getincrementaldecoder("utf-8")("replace")
     for piece in reader.raw_pieces(near):
@@ -82,19 +80,19 @@ def begun(reading: Reading, text: str, cut: int | None) -> str:
     return text[: max((span[1] for span in reading.row.spans if span is not None), default=0)]
 
 
-def continued(loaded: Loaded, reading: Reading, text: str, written: Sequence[int]) -> tuple[Reading, str]:
+def continued(reader: Reader, reading: Reading, text: str, written: Sequence[int]) -> tuple[Reading, str]:
     """A prompt that was read from ``text`` with the tokens written after it, and both as one text."""
     spans: list[tuple[int, int] | None] = []
     before = [*reading.ids]
     for token in written:
-        [gain] = gains(loaded, before, [token])
+        [gain] = gains(reader, before, [token])
         before.append(token)
         spans.append((len(text), len(text) + len(gain)) if gain else None)
         text += gain
     for at in range(len(spans) - 2, -1, -1):  # all tokens of one character stand where it does
-        if spans[at] is None and not loaded.reader.is_special(written[at]):
+        if spans[at] is None and not reader.is_special(written[at]):
             spans[at] = spans[at + 1]
-    return loaded.reader.extended(reading, text, written, spans), text
+    return reader.extended(reading, text, written, spans), text
 
 
 def gained(start: str, text: str) -> str:

@@ -170,7 +170,7 @@ class Reader:
             cursor[segment] = at + len(shown) if at >= 0 else cursor[segment]
         return self._reading(ids, raw, special, texts, segments, spans, None, types)
 
-    def _reading(
+    def _reading(  # noqa: PLR0913  # the columns of a row of tokens
         self,
         ids: Sequence[int],
         raw: Sequence[str],

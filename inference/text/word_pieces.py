@@ -126,7 +126,7 @@ def _spelled(
     pieces: Sequence[str], numbers: Mapping[str, int], stated: Mapping[str, Any]
 ) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """Pieces and ids; unknown neighbours become one, and bytes where the vocabulary has them."""
-    unknown = stated.get("unk_id")
+    unknown: Any = stated.get("unk_id")
     fused: list[str] = []
     for at, piece in enumerate(pieces):
         if at and piece not in numbers and fused[-1] not in numbers:

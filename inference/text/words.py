@@ -79,7 +79,7 @@ def words_of_spans(text: str, spans: Sequence[Span | None], roles: Sequence[str]
     return result
 
 
-def _key(text: str, numbers: list[int | None], span: Span | None, role: str, after: object, place: int) -> object:
+def _key(text: str, numbers: list[int | None], span: Span | None, role: str, after: object, place: int) -> object:  # noqa: PLR0913  # all that decides where a word begins
     """A word's number, or (place,) for a piece that is in no word."""
     start, end = span or (0, 0)
     inside = next((numbers[at] for at in range(start, end) if numbers[at] is not None), None)

@@ -20,9 +20,9 @@ from inference.errors import Refusal
 from inference.record.capture import BROKEN, RECORDS
 from inference.record.edits import editing
 from inference.record.interface import recording
+from inference.write.bounds import end_tokens
 from inference.write.kept_states import KeptStates, State, Tokens, memory_of
 from inference.write.newest_row import Newest, reported, stacked
-from inference.write.writing import end_tokens
 
 log = logging.getLogger(__name__)
 
@@ -118,7 +118,7 @@ def begin(model: Any, writing: Writing, cached: bool) -> Start:
     _refuse_odd_rules(model)
     found: dict[str, Any] = {}
 
-    def instead(model: Any, input_ids: Tensor, logits_processor: Any, stopping_criteria: Any,
+    def instead(model: Any, input_ids: Tensor, logits_processor: Any, stopping_criteria: Any,  # noqa: ARG001  # generate's own signature
                 generation_config: Any, **given: Any) -> Tensor:  # fmt: skip
         found.update(tokens=input_ids, rules=logits_processor, settings=generation_config, given=given)
         return input_ids
@@ -185,7 +185,7 @@ def _newest(model: Any, state: State, rows: Sequence[Tokens]) -> tuple[Passed, A
     return _pass(model, state.passed.start, rows, state.cache, (), newest=True)
 
 
-def _pass(
+def _pass(  # noqa: PLR0913  # all that a pass depends on
     model: Any, start: Start, rows: Sequence[Tokens], cache: Any, edits: Sequence[Edit], newest: bool
 ) -> tuple[Passed, Any]:
     tokens = torch.tensor([[*start.tokens, *row] for row in rows], device=model.device)
@@ -198,7 +198,8 @@ def _pass(
     )
     with editing(model, [edits] * len(rows)):
         if getattr(model, RECORDS):
-            with recording(Newest()) as tape:
+            tape = Newest()
+            with recording(tape):
                 output = model(**inputs, return_dict=True)
             found = tape.rows
         else:
@@ -222,7 +223,7 @@ def _given(model: Any, start: Start, rows: int, written: int) -> dict[str, Any]:
     given = dict(start.given)
     if written:
         two_sided = bool(model.config.is_encoder_decoder)
-        given = model._update_model_kwargs_for_generation({}, given, two_sided, num_new_tokens=written)
+        given = model._update_model_kwargs_for_generation({}, given, two_sided, num_new_tokens=written)  # noqa: SLF001  # what generate itself calls
     if "encoder_outputs" in given:
         encoded = given["encoder_outputs"]
         given["encoder_outputs"] = type(encoded)(**{name: _many(value, rows) for name, value in encoded.items()})

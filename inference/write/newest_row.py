@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from inference.record.interface import Call, Tape, weigh
-from inference.record.records import CROSS
+from inference.record.call import CROSS, Call
+from inference.record.interface import Tape, weigh
 
 
 @dataclass(eq=False)

@@ -10,10 +10,8 @@ from attention.mask import Mask
 from attention.record import Record
 from ui.pages.by_hand.example import (
     LARGEST,
-    PRESETS,
     TOKENS,
     WIDTH,
-    ByHand,
     Example,
     edited,
     example_of,
@@ -24,6 +22,7 @@ from ui.pages.by_hand.example import (
     resize,
     settle,
 )
+from ui.pages.by_hand.options import PRESETS, ByHand
 
 HEADS, COUNT, COLUMNS, CHANNELS = 2, 5, 4, 3
 

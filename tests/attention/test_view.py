@@ -114,7 +114,7 @@ def test_the_trace_answers_like_its_parts():
     assert (trace.layers, trace.heads, trace.tokens[1]) == (2, 3, "play")
     assert trace.weights(0, 1, part="cross").shape == (3, 6)
     assert trace.rows(2, part="cross").shape == (2, 3, 6)
-    assert trace.thumbnails(4).shape == (2, 3, 4, 4)
+    assert View(trace).thumbnails(4).shape == (2, 3, 4, 4)
     assert trace.query(0, 1).shape == trace.key(0, 1).shape == trace.value(0, 1).shape == (6, 4)
     assert trace.has_qkv()
     assert not trace.has_qkv("cross")

@@ -20,7 +20,7 @@ from probing.alignments import Alignments, load, parse
 from tests.support.browser import PATIENCE, PHONE, accessibility, hears_clicks, one_page, rest
 from tests.support.tinymodels import save
 from tests.support.visitor import box_of, file_of
-from ui.pages.translate.quality import truth
+from ui.pages.translate.quality import summary
 
 PAGE = """
 import streamlit as st
@@ -70,7 +70,7 @@ def scored(tiny: Path, alignments: Alignments) -> AlignmentState:
 
 
 def said(state: AlignmentState) -> str:
-    return truth({read_at: state.best(read_at) for read_at in ReadAt}, 0)
+    return summary({read_at: state.best(read_at) for read_at in ReadAt}, 0)
 
 
 def upload(page: Page, name: str, content: bytes) -> None:

@@ -29,7 +29,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield started
 
 
-# One whose heads share keys and look back a few tokens only; one with a bias by distance, whose maps alone are known.
+# One whose heads share keys and look back a few tokens only; one with a bias by distance, known by its maps alone.
 @pytest.mark.parametrize("name", ["Gemma 3", "MPT"])
 def test_every_decoder_writes_and_is_looked_at(page: Page, problems: Problems, served: Served, name: str) -> None:
     problems.allow(DEEP_LINK)

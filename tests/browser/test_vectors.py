@@ -14,7 +14,7 @@ from inference import LocalBackend
 from inference.questions.vectors import HiddenStates, Pooled
 from tests.support.browser import PATIENCE, Problems, rest
 from tests.support.visitor import DEEP_LINK, file_of, open_page
-from ui.pages.vectors.levels import Vectors
+from ui.pages.vectors.options import Vectors
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
 

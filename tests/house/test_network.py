@@ -93,6 +93,7 @@ def _cut_off() -> list[str]:
     return []
 
 
+@pytest.mark.slow
 def test_the_app_answers_without_a_network(tmp_path):
     cut_off = _cut_off()
     command = [*cut_off, sys.executable, "-m", "tests.offline.alone", str(tmp_path)]

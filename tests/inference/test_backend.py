@@ -16,6 +16,7 @@ import pytest
 from attention.edits import Ablate, Cut
 from inference import EMBEDDED, LocalBackend, Refusal, TraceRequest
 from inference.files.download import Download
+from inference.loaded import Loaded
 from inference.settings import Settings
 from tests.support.fakehub import COMMIT, serving
 from tests.support.tinymodels import TEXT, byte_level, save
@@ -134,7 +135,7 @@ def test_a_slow_load_holds_up_no_other_model(
     gate, begun, real = threading.Event(), threading.Event(), loading.load
     opened: list[bool] = []
 
-    def slow(*given: Any) -> loading.Loaded:
+    def slow(*given: Any) -> Loaded:
         begun.set()
         opened.append(gate.wait(60))
         return real(*given)

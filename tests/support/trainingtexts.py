@@ -97,18 +97,23 @@ def change(file: Path, old: str, new: str) -> Path:
     return file
 
 
-@pytest.fixture
-def setting(tmp_path: Path) -> Setting:
+def setting_in(folder: Path) -> Setting:
     """Writes a configuration beside the library and the start folder: setting(run, steps, ...) -> its file."""
-    write_library(tmp_path / "texts")
-    write_start(tmp_path / "start")
+    write_library(folder / "texts")
+    write_start(folder / "start")
 
     def write(
         run: str = "run", *, steps: int, hold: float = 0.0, precision: str = "fp32", evaluate_steps: int = 5
     ) -> Path:
-        file = tmp_path / f"{run}.toml"
+        file = folder / f"{run}.toml"
         text = TOML.format(run=run, steps=steps, hold=hold, precision=precision, evaluate_steps=evaluate_steps)
         file.write_text(text, encoding="utf-8")
         return file
 
     return write
+
+
+@pytest.fixture
+def setting(tmp_path: Path) -> Setting:
+    """The same in a folder of the test's own."""
+    return setting_in(tmp_path)

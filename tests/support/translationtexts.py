@@ -81,15 +81,20 @@ licence = "cc0-1.0"
 Setting = Callable[..., Path]
 
 
-@pytest.fixture
-def setting(tmp_path: Path) -> Setting:
-    """Writes a configuration beside the pairs: setting(run, steps, ...) -> its file."""
-    write_pairs(tmp_path / "pairs.tsv.xz")
+def setting_in(folder: Path) -> Setting:
+    """Writes a configuration beside the pairs, in that folder: setting(run, steps, ...) -> its file."""
+    write_pairs(folder / "pairs.tsv.xz")
 
     def write(run: str = "run", *, steps: int, precision: str = "fp32", evaluate_steps: int = 1_000) -> Path:
-        file = tmp_path / f"{run}.toml"
+        file = folder / f"{run}.toml"
         text = TOML.format(run=run, steps=steps, precision=precision, evaluate_steps=evaluate_steps)
         file.write_text(text, encoding="utf-8")
         return file
 
     return write
+
+
+@pytest.fixture
+def setting(tmp_path: Path) -> Setting:
+    """The same in a folder of the test's own."""
+    return setting_in(tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -12,18 +13,26 @@ from safetensors.torch import load_file
 from transformers import AutoModelForPreTraining, AutoTokenizer
 
 from inference.files.checksums import sha256
-from tests.support.trainingtexts import Setting, setting  # noqa: F401  (fixture)
+from tests.support.trainingtexts import Setting, setting, setting_in  # noqa: F401  (fixture)
 from training.__main__ import main
 
 
-@pytest.fixture
-def exported(setting: Setting, tmp_path: Path) -> Path:  # noqa: F811
-    file = setting(steps=12)
-    (tmp_path / "more.json").write_text('{"probe": {"accuracy": 0.625}}', encoding="utf-8")
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that was trained and exported once for all tests here, which copy it."""
+    folder = tmp_path_factory.mktemp("encoder")
+    file = setting_in(folder)(steps=12)
+    more = folder / "more.json"
+    more.write_text('{"probe": {"accuracy": 0.625}}', encoding="utf-8")
     assert main(["pretrain", str(file)]) == 0
-    folder = tmp_path / "model"
-    assert main(["export", str(file), str(folder), "--pairs", "8", "--further", str(tmp_path / "more.json")]) == 0
+    assert main(["export", str(file), str(folder / "model"), "--pairs", "8", "--further", str(more)]) == 0
     return folder
+
+
+@pytest.fixture
+def exported(finished: Path, tmp_path: Path) -> Path:
+    shutil.copytree(finished, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "model"
 
 
 def test_transformers_reads_it_with_both_heads(exported: Path) -> None:

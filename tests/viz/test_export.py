@@ -205,7 +205,7 @@ def test_a_page_names_its_source_as_text():
 
 
 @pytest.mark.parametrize("colour_scheme", ["light", "dark"])
-def test_a_page_opens_from_the_disk_and_answers(page, problems, tmp_path, colour_scheme):
+def test_a_page_opens_from_the_disk_and_answers(page, problems, tmp_path):
     from viz.components.explore.explore import script, style
 
     problems.allow("machine: file:")

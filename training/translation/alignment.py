@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from transformers import MarianMTModel, PreTrainedTokenizerFast
@@ -111,7 +112,7 @@ def alignment(
     )
 
 
-def pieces(encoding: object, text: str, word: str) -> list[int]:
+def pieces(encoding: Any, text: str, word: str) -> list[int]:
     """Which pieces a whole word of a text is made of."""
     begin, end = next(re.finditer(rf"\b{word}\b", text)).span()
     offsets = encoding.encodings[0].offsets

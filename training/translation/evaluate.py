@@ -118,7 +118,8 @@ def sacrebleu() -> ModuleType:
 
 def encoded(tokenizer: PreTrainedTokenizerFast, sentences: Sequence[str]) -> list[list[int]]:
     """Pieces of every sentence, end mark included."""
-    return tokenizer(list(sentences))["input_ids"]
+    pieces: list[list[int]] = tokenizer(list(sentences))["input_ids"]
+    return pieces
 
 
 def _fitting(model: MarianMTModel, rows: list[list[int]]) -> list[list[int]]:

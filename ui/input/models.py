@@ -2,44 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from inference.catalogue.listing import ModelCard
 from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.state.choice import Choice
-from ui.state.session import FRESH, NEW_MODEL, choose, current
+from ui.state.session import current
 
-MODEL, REVISION = "pick_model", "pick_revision"
 KINDS = "kinds_seen"  # what each model turned out to be, in this session
 
 
-def pick(choice: Choice) -> None:
-    """The model's select box and its revision."""
+def pick_model(slot: str, model: str, revision: str, keep: Callable[[str, str], None], *, label: str = "Model") -> None:
+    """The select box of a model and its revision, where ``model`` and ``revision`` are picked now.
+
+    ``keep`` is called with both when the reader picks others; a newly picked model comes with no revision. ``slot`` is
+    a name of its own for each picker on a page, so that they share nothing.
+    """
     cards = {card.id: card for card in backend().models()}
-    names = list(cards) if choice.model in cards else [*cards, choice.model]
-    st.session_state[MODEL] = choice.model
+    names = list(cards) if model in cards else [*cards, model]
+    box, field = f"{slot}_model", f"{slot}_revision"
+
+    def picked() -> None:
+        name = (st.session_state[box] or "").strip()
+        if name and name != model:
+            keep(name, "")
+
+    st.session_state[box] = model
     st.selectbox(
-        "Model",
+        label,
         names,
-        key=MODEL,
+        key=box,
         format_func=lambda name: _label(cards, name),
         accept_new_options=True,
-        on_change=_picked,
+        on_change=picked,
         help="Pick one, or type the id of any model of the Hugging Face hub, such as google-bert/bert-base-cased, "
         "or a folder that this app's operator allows. Weights are read from safetensors or GGUF files only.",
     )
-    card = cards.get(choice.model)
+    card = cards.get(model)
     if card is not None:
         # A local model's summary quotes its own files, so it is shown as text.
         say(card.summary, role="status")
     if card is None or not (card.embedded or card.local):
-        st.session_state[REVISION] = choice.revision
+        st.session_state[field] = revision
         st.text_input(
             "Revision",
-            key=REVISION,
+            key=field,
             placeholder="main",
-            on_change=lambda: choose(**FRESH, revision=st.session_state[REVISION].strip()),
+            on_change=lambda: keep(model, st.session_state[field].strip()),
             help="A branch, a tag or a commit of the model's repository; empty means main.",
         )
 
@@ -71,9 +83,3 @@ def _label(cards: dict[str, ModelCard], name: str) -> str:
         return name
     size = "" if card.downloaded or card.size_bytes is None else f" · {card.size_bytes / 1e6:,.0f} MB"
     return f"{card.title}{size}"
-
-
-def _picked() -> None:
-    name = (st.session_state[MODEL] or "").strip()
-    if name and name != current().model:
-        choose(**NEW_MODEL, model=name, revision="")

@@ -7,7 +7,6 @@ import streamlit as st
 from attention.trace import Trace
 from ui.run.refusals import say
 from ui.run.shelf import Look
-from ui.state.choice import Choice
 from ui.state.session import UNSELECTED, choose
 
 KEY = "pick_part"
@@ -22,7 +21,7 @@ HELP = (
 )
 
 
-def pick_part(choice: Choice, trace: Trace, look: Look) -> None:
+def pick_part(trace: Trace, look: Look) -> None:
     """Draw the choice where there is one."""
     if len(trace.parts) > 1:
         st.session_state[KEY] = look.part or trace.part

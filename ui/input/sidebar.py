@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui.input.models import pick
+from ui.input.models import pick_model
 from ui.run.refusals import say
 from ui.run.shelf import shelf
 from ui.state.choice import Choice
-from ui.state.session import NEW_MODEL, choose
+from ui.state.session import FRESH, NEW_MODEL, choose, current
 
 UPLOAD, PROBLEM = "opened_file", "open_problem"
 
@@ -28,7 +28,7 @@ COUNT = "Papers often count layers and heads from 1; the code, BertViz and this 
 
 def sidebar(choice: Choice) -> None:
     """Draw it."""
-    pick(choice)
+    pick_model("pick", choice.model, choice.revision, _read_by)
     _switch("Whole words", "words", choice.words, WORDS)
     _switch("Special tokens", "special", choice.special, SPECIAL)
     _switch("Rows sum to one again", "renormalise", choice.renormalise, RENORMALISE, disabled=choice.special)
@@ -49,6 +49,11 @@ def sidebar(choice: Choice) -> None:
             say(sentence)
         if choice.opened:
             st.button("Close the file", on_click=choose, kwargs=NEW_MODEL, help="Back to the text above")
+
+
+def _read_by(model: str, revision: str) -> None:
+    """Another model reads the text, or another revision of the same one."""
+    choose(**(FRESH if model == current().model else NEW_MODEL), model=model, revision=revision)
 
 
 def _switch(label: str, field: str, value: bool, help_text: str, *, disabled: bool = False) -> None:

@@ -14,14 +14,18 @@ from ui.run.refusals import say
 from ui.state.options import choose_own
 
 
+def keep_edits(kind: type[Any], edits: Set) -> None:
+    """In a callback: these edits become those of the page whose options are ``kind``, in the link too."""
+    choose_own(kind, edits=pack(edits) or NOTHING)
+
+
 def listed_and_typed(kind: type[Any], edits: Set, names: Sequence[str], form: str) -> None:
     """Edits by their ``names`` as a list, and as typed (``form`` says how), for the page whose options ``kind`` have
     a field ``edits``."""
     listed, typed = f"{kind.__name__.lower()}_removed", f"{kind.__name__.lower()}_typed"
 
     def keep() -> None:
-        left = tuple(edits[at] for at in sorted(st.session_state[listed]))
-        choose_own(kind, edits=pack(left) or NOTHING)
+        keep_edits(kind, tuple(edits[at] for at in sorted(st.session_state[listed])))
 
     st.session_state[listed] = list(range(len(edits)))
     st.multiselect(

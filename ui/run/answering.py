@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import streamlit as st
 
 from inference import Refusal
-from inference.catalogue.heads import CAUSAL, KINDS, MASKED, NEXT_SENTENCE, WHAT, WRITES
 from inference.catalogue.listing import ModelCard
+from inference.heads import CAUSAL, KINDS, MASKED, NEXT_SENTENCE, WHAT, WRITES
 from inference.questions.question import PredictRequest
 from ui.input.models import kind_of, seen_kind
 from ui.input.picking import control
-from ui.run.downloading import offer
-from ui.run.refusals import say, show
+from ui.run.downloading import offer_or_show
+from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.state.choice import Choice
-from ui.state.options import own
+from ui.state.options import Answered, own
 from ui.state.session import NEW_MODEL, choose
 
 LACKING = "models_without_heads"  # what this session has been told
@@ -43,17 +43,17 @@ class Answerer:
     instead: bool  # another one than the chosen model, which lacks the head
 
 
-def pick_answerer(head: str, choice: Choice, kind: type[Any]) -> Answerer:
+def pick_answerer(head: str, choice: Choice, kind: type[Answered]) -> Answerer:
     """The model that answers; where the chosen one lacks the head, a sentence says so and a control offers others.
 
-    ``kind`` is the page's options, whose field ``speaker`` holds the reader's pick among them.
+    ``kind`` is the page's options, which hold the reader's pick among them.
     """
     cards = {card.id: card for card in backend().models()}
     chosen = Answerer(choice.model, choice.revision or None, _title(cards, choice.model), head, False)
     others = [card for card in cards.values() if card.downloaded and head in card.heads and card.id != choice.model]
     if _may_have(head, choice, cards) or not others:
         return chosen
-    wanted = own(kind).speaker
+    wanted = own(kind).answering_model
     there = {card.id: card for card in others}
     if wanted and wanted not in there:
         say("The link names a model for this page that is not on this machine; another one answers.", "status")
@@ -67,7 +67,7 @@ def pick_answerer(head: str, choice: Choice, kind: type[Any]) -> Answerer:
         if len(others) > 1:
             control(
                 kind,
-                "speaker",
+                "answering_model",
                 st.selectbox,
                 "Answered by",
                 list(there),
@@ -98,10 +98,7 @@ def refused(refusal: Refusal, who: Answerer, choice: Choice) -> None:
     """What a refusal means on the page: a download, another model, or its sentence."""
     if refusal.way_out == "head":
         _told(who, choice)
-    if refusal.way_out == "download":
-        offer(choice, refusal.details["offer"])
-        return
-    show(refusal)
+    offer_or_show(refusal, choice)
     if refusal.way_out == "head":
         for name in _on_the_hub(refusal.details["models"])[:2]:
             changes = {**NEW_MODEL, "model": name, "revision": ""}

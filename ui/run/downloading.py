@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import streamlit as st
 
+from inference import Refusal
 from inference.files.download import Download
 from inference.files.hub import Offer
-from ui.run.refusals import say
+from ui.run.refusals import say, show
 from ui.run.shelf import backend
 from ui.state.choice import Choice
 from ui.state.session import current
 
 RUNNING = "downloads"  # by (model, revision): those this session looks at
+
+
+def offer_or_show(refusal: Refusal, choice: Choice) -> None:
+    """What a refusal means on the page: the download of the chosen model, else its sentence and the way out."""
+    if refusal.way_out == "download":
+        offer(choice, refusal.details["offer"])
+    else:
+        show(refusal)
 
 
 def offer(choice: Choice, found: Offer) -> None:
@@ -55,4 +64,8 @@ def _watch() -> None:
     if download.state == "running":
         st.button("Stop", on_click=download.stop, help="What has arrived is kept.")
     else:
-        st.button("Go on", on_click=download.start, help="Continue where it was.")
+        st.button(
+            "Go on",
+            on_click=download.start,  # type: ignore[arg-type]  # what it gives back is not used
+            help="Continue where it was.",
+        )

@@ -7,8 +7,8 @@ import streamlit as st
 from attention.trace import Trace
 from inference import Refusal, TraceRequest
 from ui.input.models import kind_of, saw
-from ui.run.downloading import offer
-from ui.run.refusals import say, say_notes, show
+from ui.run.downloading import offer_or_show
+from ui.run.refusals import say, say_notes
 from ui.run.shelf import backend, shelf
 from ui.state.choice import Choice
 
@@ -47,10 +47,7 @@ def read(choice: Choice) -> Trace | None:
             trace = backend().trace(request_of(choice))
     except Refusal as refusal:
         waiting.empty()
-        if refusal.way_out == "download":
-            offer(choice, refusal.details["offer"])
-        else:
-            show(refusal)
+        offer_or_show(refusal, choice)
         return None
     waiting.empty()
     saw(choice.model, trace.model.kind)

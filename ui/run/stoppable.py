@@ -25,7 +25,7 @@ def stoppable(mark: str, total: int, doing: str) -> Iterator[int]:
         if bar is None and monotonic() - begun > PATIENCE:
             with place.container(horizontal=True, vertical_alignment="center"):
                 bar = st.progress(0.0)
-                st.button("Stop", key=f"stop_{mark}", on_click=_stop, args=(mark,), help="What is done is kept")
+                st.button("Stop", key=f"stop_{mark}", on_click=stop, args=(mark,), help="What is done is kept")
         if bar is not None:
             bar.progress(at / total, text=f"{doing}: {at} of {total}")
         yield at
@@ -34,13 +34,15 @@ def stoppable(mark: str, total: int, doing: str) -> Iterator[int]:
     if most < total:
         with place.container():  # in the bar's place, so that it is gone as soon as the work goes on
             say(f"Stopped after {most} of {total} steps; this is what is known so far.", "status")
-            st.button("Go on", key=f"go_on_{mark}", on_click=_go_on, args=(mark,), help="Continue where it was")
+            st.button("Go on", key=f"go_on_{mark}", on_click=go_on, args=(mark,), help="Continue where it was")
 
 
-def _stop(mark: str) -> None:
+def stop(mark: str) -> None:
+    """The work ends where it is now, the next time the page is drawn."""
     done_mark, done = st.session_state.get(DONE, (mark, 0))
     st.session_state[STOPPED][mark] = done if done_mark == mark else 0
 
 
-def _go_on(mark: str) -> None:
+def go_on(mark: str) -> None:
+    """The work goes on from there."""
     st.session_state[STOPPED].pop(mark, None)

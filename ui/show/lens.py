@@ -9,7 +9,7 @@ from inference.questions.lens import Layers, Lens
 from inference.questions.masked import Filled, MaskedWords
 from ui.run.answering import ask
 from ui.run.refusals import say
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.saving import save
 from viz.figures.lens import layer_names, lens_curves, lens_map
@@ -39,14 +39,14 @@ def layers(request: MaskedWords, filled: Filled, at: int, base: int) -> None:
 
 def draw(found: Layers, base: int, state: str) -> None:
     """Both figures, the sentence above them and the file; ``state`` says whose hidden state was read."""
-    say(truth(found, base), role="status")
+    say(summary(found, base), role="status")
     pieces = [[guess.piece for guess in row] for row in found.guesses]
     chances = np.array([[guess.probability for guess in row] for row in found.guesses], np.float32)
     names = [guess.piece for guess in found.followed]
     left, right = st.columns(2)
-    left.plotly_chart(lens_map(pieces, chances, theme(), base=base), theme=None, config=CONFIG, key="lens_map")
+    draw_chart(lens_map(pieces, chances, theme(), base=base), "lens_map", place=left)
     figure = lens_curves(found.probabilities, names, theme(), base=base)
-    right.plotly_chart(figure, theme=None, config=CONFIG, key="lens_curves")
+    draw_chart(figure, "lens_curves", place=right)
     normed = " The norm that closes this model's layers is applied first." if found.normed else ""
     st.caption(
         f"Each row: {state}, read with the head that was trained for the last layer only; colour from 0 to 1."
@@ -68,7 +68,7 @@ def draw(found: Layers, base: int, state: str) -> None:
     save("Save as CSV", csv_table(columns, rows), "headlight-layers.csv", "All digits")
 
 
-def truth(found: Layers, base: int) -> str:
+def summary(found: Layers, base: int) -> str:
     """From which layer on the answer is first, and stays so."""
     first = found.ranks[:, 0] == 1
     rows = len(first)

@@ -41,7 +41,7 @@ def microscope(
         return None
     selection, more = select(choice, view, example_of(trace.text, trace.pair or ""))
     if part is None:
-        pick_part(choice, trace, look)
+        pick_part(trace, look)
     for sentence in notes + more:
         say(sentence, role="status")
     with st.spinner("Drawing every head small"):

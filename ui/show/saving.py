@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 
-def save(
+def save(  # noqa: PLR0913  (what a file may be told, by name)
     label: str,
     content: str | bytes,
     name: str,

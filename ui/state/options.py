@@ -1,7 +1,8 @@
 """What one page lets its reader choose beside the shared choice: a frozen value that lives in the address too.
 
 A page states its options as a frozen dataclass with defaults; a class attribute CHOICES names the fields that have few
-allowed values, and OF_TEXT those that point at places in the text: what stays of each for another text or model.
+allowed values, OF_TEXT those that point at places in the text: what stays of each for another text or model; and KEYS
+those that the address calls by another name than the code.
 
 >>> from dataclasses import make_dataclass
 >>> Waves = make_dataclass("Waves", [("show", "str", "map"), ("dimension", "int", 0)], frozen=True)
@@ -12,14 +13,23 @@ allowed values, and OF_TEXT those that point at places in the text: what stays o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
-from typing import Any, TypeVar
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, TypeVar
 
 from ui.run.refusals import say_notes
 from ui.state.choice import read_value, write_value
 from ui.state.session import notes, of_older_text, own_query, write_own
 
 Options = TypeVar("Options")
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The options of a page on which another model than the chosen one may answer have this one too."""
+
+    KEYS: ClassVar[Mapping[str, str]] = {"answering_model": "speaker"}  # as links have called it from the beginning
+
+    answering_model: str = ""  # where the chosen model cannot answer; "" for the first that can
 
 
 def own(kind: type[Options]) -> Options:
@@ -33,7 +43,7 @@ def own(kind: type[Options]) -> Options:
 
 def choose_own(kind: type[Options], **changes: Any) -> None:
     """Change some of this page's options; the address follows."""
-    _forget_places(kind, "speaker" in changes)
+    _forget_places(kind, "answering_model" in changes)
     write_own(write(replace(read(kind, own_query())[0], **changes)))  # type: ignore[type-var]
 
 
@@ -57,11 +67,12 @@ def read(kind: type[Options], query: Mapping[str, str]) -> tuple[Options, list[s
     values: dict[str, Any] = {}
     problems: list[str] = []
     for field in fields(kind):  # type: ignore[arg-type]
-        if field.name not in query:
+        key = _key(kind, field.name)
+        if key not in query:
             continue
         try:
             choices = getattr(kind, "CHOICES", {}).get(field.name)
-            values[field.name] = read_value(field.name, _kind(field.type), query[field.name], choices)
+            values[field.name] = read_value(key, _kind(field.type), query[key], choices)
         except ValueError as error:
             problems.append(str(error))
     return kind(**values), problems
@@ -70,7 +81,13 @@ def read(kind: type[Options], query: Mapping[str, str]) -> tuple[Options, list[s
 def write(options: Any) -> dict[str, str]:
     """Options for an address; what is as by default stays out of it."""
     changed = {f.name: getattr(options, f.name) for f in fields(options) if getattr(options, f.name) != f.default}
-    return {name: write_value(value) for name, value in changed.items() if value is not None}
+    return {_key(type(options), name): write_value(value) for name, value in changed.items() if value is not None}
+
+
+def _key(kind: type[Any], name: str) -> str:
+    """What the address calls a field."""
+    key: str = getattr(kind, "KEYS", {}).get(name, name)
+    return key
 
 
 def _kind(stated: Any) -> str:

@@ -6,7 +6,7 @@ Choices count in tokens of the trace, the component in cells of the view; both d
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -73,7 +73,7 @@ def changes(selection: Mapping[str, Any], view: View) -> dict[str, Any]:
     return found
 
 
-def _inside(value: Any, length: int) -> bool:
+def _inside(value: Any, length: int) -> TypeGuard[int]:
     return isinstance(value, int) and 0 <= value < length
 
 
@@ -82,7 +82,7 @@ def _head(choice: Choice, view: View, notes: list[str]) -> tuple[int, int] | Non
     if layer is None and head is None:
         return None
     if _inside(layer, view.layers) and _inside(head, view.heads):
-        return layer, head  # type: ignore[return-value]
+        return layer, head
     notes.append(
         f"The link asks for layer {layer} and head {head}, counted from 0; {view.trace.model.name} has layers 0 to "
         f"{view.layers - 1} and heads 0 to {view.heads - 1}. The head that links the words most is shown."

@@ -78,7 +78,7 @@ def together(view: View) -> list[View]:
     return [replace(view, part=first), *same]
 
 
-def document(
+def document(  # noqa: PLR0913  (what a document may be told, by name)
     kind: str, view: View, payload: dict[str, Any], *, prefix: str | None, dark: bool, hint: str, notes: str = ""
 ) -> str:
     """The HTML document of one view ("head", "model", "neuron") with its controls, its data and what it shows."""

@@ -20,7 +20,7 @@ TICKS = 60  # labels on an axis; beyond, every second, third … is written
 POINTS = 4000  # cells up to which a click picks
 
 
-def alignment_map(
+def alignment_map(  # noqa: PLR0913  (what a figure may be told, by name)
     weights: Array,
     target: Sequence[str],
     source: Sequence[str],

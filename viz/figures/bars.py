@@ -12,7 +12,7 @@ from viz.figures.theme import Theme, empty
 REST = "all others"
 
 
-def bars(
+def bars(  # noqa: PLR0913  (what a figure may be told, by name)
     labels: Sequence[str],
     values: Sequence[float],
     theme: Theme,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import plotly.graph_objects as go
 
@@ -9,6 +11,15 @@ from attention.mask import Array
 from viz.figures.theme import Theme
 
 SPREAD = 0.6  # of the room between two layers, over which a layer's heads are laid out
+
+
+@dataclass(frozen=True)
+class MapSize:
+    """How large the maps of attention are, and whether a query may look at later keys."""
+
+    queries: int
+    keys: int
+    causal: bool = False
 
 
 def add_heads(figure: go.Figure, theme: Theme, values: Array, selected: tuple[int, int] | None, base: int) -> None:

@@ -17,7 +17,7 @@ DASHES = ("solid", "dash", "dot", "dashdot")
 WIDTHS = (5, 3.5, 2.5, 2)  # curves that lie on each other all stay visible
 
 
-def growth(
+def growth(  # noqa: PLR0913  (what a figure may be told, by name)
     n: Values, curves: Sequence[tuple[str, Values]], theme: Theme, title: str, unit: str, marked: int
 ) -> go.Figure:
     """One line for each layer type over n; ``marked`` is the n that the page speaks of.

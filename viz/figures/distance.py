@@ -6,18 +6,18 @@ import numpy as np
 import plotly.graph_objects as go
 
 from attention.mask import Array
-from viz.figures.by_layer import add_heads
+from viz.figures.by_layer import MapSize, add_heads
 from viz.figures.theme import Theme, empty, reference
 
 
-def even_distance(queries: int, keys: int, causal: bool = False) -> float:
+def even_distance(size: MapSize) -> float:
     """Mean distance in tokens of attention spread evenly over all keys that a query may look at.
 
-    >>> even_distance(2, 2), even_distance(3, 3, causal=True)
+    >>> even_distance(MapSize(2, 2)), even_distance(MapSize(3, 3, causal=True))
     (0.5, 0.5)
     """
-    place = np.arange(queries, dtype=float)
-    last = np.minimum(place, keys - 1) if causal else np.full(queries, keys - 1.0)
+    place = np.arange(size.queries, dtype=float)
+    last = np.minimum(place, size.keys - 1) if size.causal else np.full(size.queries, size.keys - 1.0)
     near = np.minimum(place, last)  # the last key that is not ahead of the query
     # Sums of place - j over the keys up to ``near``, and of j - place over those from there to ``last``.
     behind = (near + 1) * place - near * (near + 1) / 2
@@ -27,11 +27,9 @@ def even_distance(queries: int, keys: int, causal: bool = False) -> float:
 
 def distance_by_layer(
     distance: Array,
-    queries: int,
-    keys: int,
+    size: MapSize,
     theme: Theme,
     *,
-    causal: bool = False,
     selected: tuple[int, int] | None = None,
     base: int = 0,
 ) -> go.Figure:
@@ -41,7 +39,7 @@ def distance_by_layer(
     """
     figure = empty(theme, "How far does each head look?", "Layer", "Mean distance (tokens)")
     add_heads(figure, theme, distance, selected, base)
-    even = even_distance(queries, keys, causal)
+    even = even_distance(size)
     reference(figure, theme, even, f"even attention: {even:.1f} tokens")
     figure.update_yaxes(range=[0, max(even, float(distance.max(initial=0))) * 1.12 or 1])
     return figure

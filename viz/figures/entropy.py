@@ -6,40 +6,37 @@ import numpy as np
 import plotly.graph_objects as go
 
 from attention.mask import Array
-from viz.figures.by_layer import add_heads
+from viz.figures.by_layer import MapSize, add_heads
 from viz.figures.theme import Theme, empty, reference
 
 
-def most_bits(queries: int, keys: int, causal: bool = False) -> float:
+def most_bits(size: MapSize) -> float:
     """The entropy of attention spread evenly over all keys a query may look at, mean over the queries, in bits.
 
-    >>> most_bits(8, 8), most_bits(2, 2, causal=True)
+    >>> most_bits(MapSize(8, 8)), most_bits(MapSize(2, 2, causal=True))
     (3.0, 0.5)
     """
-    if not causal:
-        return float(np.log2(keys))
-    return float(np.log2(np.arange(keys - queries, keys) + 1).mean())
+    if not size.causal:
+        return float(np.log2(size.keys))
+    return float(np.log2(np.arange(size.keys - size.queries, size.keys) + 1).mean())
 
 
 def entropy_by_layer(
     entropy: Array,
-    queries: int,
-    keys: int,
+    size: MapSize,
     theme: Theme,
     *,
-    causal: bool = False,
     selected: tuple[int, int] | None = None,
     base: int = 0,
 ) -> go.Figure:
     """Each head a dot: 0 bits means it looks at one token, the dotted line at all alike.
 
-    ``entropy`` is (layer, head) in bits, the mean over queries (attention.measures); ``queries`` and ``keys`` count
-    the rows and columns of the maps.
+    ``entropy`` is (layer, head) in bits, the mean over queries (attention.measures).
     """
     figure = empty(theme, "How widely does each head spread its attention?", "Layer", "Entropy (bits)")
     add_heads(figure, theme, entropy, selected, base)
-    most = most_bits(queries, keys, causal)
-    what = "over the tokens so far" if causal else f"over {keys} tokens"
+    most = most_bits(size)
+    what = "over the tokens so far" if size.causal else f"over {size.keys} tokens"
     reference(figure, theme, most, f"evenly {what}: {most:.2f} bits")
     figure.update_yaxes(range=[0, max(most, float(entropy.max(initial=0))) * 1.12 or 1])
     return figure

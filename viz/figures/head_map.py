@@ -17,7 +17,7 @@ CELL = 34  # pixels of a cell where the page is wide enough
 ABOVE = 118  # pixels for the title and the colour bar
 
 
-def head_map(
+def head_map(  # noqa: PLR0913  (what a figure may be told, by name)
     values: Array,
     theme: Theme,
     title: str,

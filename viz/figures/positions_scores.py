@@ -47,7 +47,7 @@ def rotary(turnings: Sequence[Turning], theme: Theme, title: str) -> go.Figure:
     return _plain(figure)
 
 
-def by_head(
+def by_head(  # noqa: PLR0913  (what a figure may be told, by name)
     offsets: Counts, values: Array | Numbers, head: int, theme: Theme, title: str, *, base: int = 0
 ) -> go.Figure:
     """What is added to a score at each offset (key minus query), a line for each head, the chosen one on top.

@@ -14,7 +14,7 @@ from viz.figures.theme import Theme, empty, reference
 TICKS = 48  # most token labels under the axis; beyond, every second, third … is written, and all are in the hover text
 
 
-def received_by_token(
+def received_by_token(  # noqa: PLR0913  (what a figure may be told, by name)
     received: Array, mean: Array, tokens: Sequence[str], theme: Theme, head: str, *, base: int = 0
 ) -> go.Figure:
     """A bar for what each token receives in one head, a mark for the mean over all heads of all layers.

@@ -12,7 +12,7 @@ from viz.figures.labels import plain
 from viz.figures.theme import Theme, empty
 
 
-def removal_curve(values: Array, names: Sequence[str], random: Array, theme: Theme, title: str, unit: str) -> go.Figure:
+def removal_curve(values: Array, names: Sequence[str], random: Array, theme: Theme, title: str, unit: str) -> go.Figure:  # noqa: PLR0913  (what a figure may be told, by name)
     """``values`` (step,) with nothing removed first; ``names`` (step - 1,) says which head each step removed.
 
     ``random`` is (order, step): the mean is a line, the span from least to most a band.

@@ -24,7 +24,7 @@ SIGNS = {
 LONGEST = 5  # characters of a relation's name on a cell
 
 
-def role_map(
+def role_map(  # noqa: PLR0913  (what a figure may be told, by name)
     shares: Array,
     roles: Sequence[Sequence[str]],
     relations: Sequence[Sequence[str]],

@@ -13,7 +13,7 @@ from viz.figures.theme import Theme, empty
 ROW = 30  # pixels of one token
 
 
-def before_after(
+def before_after(  # noqa: PLR0913  (what a figure may be told, by name)
     labels: Sequence[str],
     own: Sequence[float],
     drawn: Sequence[float],

@@ -18,7 +18,7 @@ EDGE = 0.15  # of the width, left free at both sides for names
 ROOM, LETTER = (600, 400), 7  # pixels, roughly: of a plot between wide and narrow pages, and of a letter
 
 
-def scatter(
+def scatter(  # noqa: PLR0913  (what a figure may be told, by name)
     points: Array,
     names: Sequence[str],
     axes: Sequence[str],
@@ -38,7 +38,7 @@ def scatter(
         "plain": [at for at in range(len(names)) if at not in set(pale) and at != marked],
         "marked": [] if marked is None else [marked],
     }
-    looks = {
+    looks: dict[str, dict[str, Any]] = {
         "pale": {"color": theme.heads, "size": 7, "opacity": 0.35},
         "plain": {"color": theme.heads, "size": 8, "opacity": 0.85},
         "marked": {"color": theme.accent, "size": 12, "opacity": 1},

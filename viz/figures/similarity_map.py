@@ -16,7 +16,7 @@ SHAPES = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "h
 NEAR = 0.035  # of the width: names of points nearer than that to another one would cover it
 
 
-def similarity_map(
+def similarity_map(  # noqa: PLR0913  (what a figure may be told, by name)
     points: npt.NDArray[np.float64],
     groups: Sequence[int],
     heads: Sequence[tuple[int, int]],
@@ -50,7 +50,7 @@ def similarity_map(
             hovertemplate="layer %{customdata[3]} · head %{customdata[4]}: %{customdata[2]}<extra></extra>",
             cliponaxis=False,
         )
-    if selected in heads:
+    if selected is not None and selected in heads:
         at = list(heads).index(selected)
         ring = {"symbol": "circle-open", "size": 19, "color": theme.accent, "line": {"width": 3}}
         place = {"x": [points[at, 0]], "y": [points[at, 1]]}

@@ -11,6 +11,8 @@ import plotly.graph_objects as go
 
 from viz.figures.labels import plain
 
+Figure = go.Figure  # what every figure function gives, named for the rooms that do not know plotly
+
 
 @dataclass(frozen=True)
 class Theme:

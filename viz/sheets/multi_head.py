@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from attention.mask import Array
 from viz.components.matrices.matrices import Sheet
 
 
-def multi_head(
+def multi_head(  # noqa: PLR0913  (what the sheets are made from)
     weights: Array,
     spread: Array,
     names: Sequence[str],
@@ -30,7 +31,12 @@ def multi_head(
     kinds = {"mean of the heads": weights.mean(axis=0), "as one head": single}
     others = {name: row[shown] for name, row in kinds.items() if row is not None}
     limit = max(float(row.max(initial=0)) for row in (weights, *others.values())) or None
-    common = {"columns": tuple(names), "palette": "sequential", "limit": limit, "marked_columns": column}
+    common: dict[str, Any] = {
+        "columns": tuple(names),
+        "palette": "sequential",
+        "limit": limit,
+        "marked_columns": column,
+    }
     return [
         Sheet("Weights of every head", weights[:, shown], tuple(heads), marked_rows=(head,), **common),
         Sheet("Entropy", spread[:, None], tuple(heads), ("bits",), palette="sequential", marked_rows=(head,)),

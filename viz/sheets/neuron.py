@@ -10,7 +10,7 @@ from attention.mask import Array
 from viz.components.matrices.matrices import Sheet
 
 
-def neuron(
+def neuron(  # noqa: PLR0913  (what the sheets are made from)
     query: Array, keys: Array, scale: float, weights: Array, names: Sequence[str], marked: int | None
 ) -> list[Sheet]:
     """Sheets of one query (channel,) against keys (key, channel), with their sums and weights (key,).

@@ -236,6 +236,7 @@ def test_a_small_bert_by_hand():
     assert [tensor.shape for tensor in parts[OUT].tensors] == [(24, 24), (24,)]
 
 
+@pytest.mark.slow
 def test_bert_base_by_hand():
     size = {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072}
     row = Architecture("BERT base", "bert", "encoder", {**size, "vocab_size": 30522}, spread=0.0)

@@ -12,7 +12,7 @@ from attention.trace import ModelId
 from inference import LocalBackend
 from inference.answers.beams import MOST, answer
 from inference.errors import Refusal
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.questions.decoding import Beam, NextBeams, NextTarget
 from inference.settings import Settings
 from inference.text.tokenise import Reader

@@ -14,9 +14,10 @@ import torch
 from attention import sampling
 from attention.edits import Ablate, Cut
 from inference import LocalBackend
-from inference.catalogue.heads import CAUSAL, WRITES, stated
+from inference.catalogue.stated_heads import stated
 from inference.errors import Refusal
 from inference.files.embedded import TRANSLATOR
+from inference.heads import CAUSAL, WRITES
 from inference.questions.decoding import NextBeams, NextStep, NextTarget, NextToken, Step
 from inference.request import TraceRequest
 from inference.settings import Settings

@@ -16,7 +16,7 @@ from inference import LocalBackend
 from inference.errors import Refusal
 from inference.questions.importance import Gradients, LeaveOut
 from inference.questions.masked import MaskedWords
-from inference.record.replace_output import swapping
+from inference.record.replace_output import replacing_output
 from inference.settings import Settings
 from tests.support.tinyheads import KINDS, save
 
@@ -129,7 +129,7 @@ def test_a_model_that_only_adds_gives_the_products(backend: LocalBackend, root: 
 
 def test_what_one_thread_swaps_another_does_not_see() -> None:
     module, seen = torch.nn.Identity(), []
-    with swapping(module, lambda module, output: output + 1):
+    with replacing_output(module, lambda module, output: output + 1):
         other = threading.Thread(target=lambda: seen.append(float(module(torch.zeros(())))))
         other.start()
         other.join()

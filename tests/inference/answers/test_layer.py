@@ -15,9 +15,9 @@ from inference.answers.layer import block_of, factors, run
 from inference.answers.projections import rotaries
 from inference.catalogue.listing import catalogue
 from inference.files.embedded import TRANSLATOR
-from inference.load.loading import Settings
 from inference.questions.layer import LayerQuestion
 from inference.record import capture
+from inference.settings import Settings
 from tests.support import tinymodels
 from tests.support.architectures import BERT, GROUPED, RECORDED, Architecture, build, inputs, named
 
@@ -64,7 +64,7 @@ def apart(row, part, layer, length=7):
     model = build(row, capture.NAME)
     capture.prepare(model)
     record, watch = run(model, inputs(row, (length,)), part, layer)
-    return assemble(record, watch, rotaries(model), factors(model, record)), record
+    return assemble(record, watch, rotaries(model), factors(record)), record
 
 
 @pytest.mark.parametrize("layer", [0, 1])

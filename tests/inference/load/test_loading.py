@@ -13,7 +13,9 @@ import torch
 from inference import LocalBackend, TraceRequest
 from inference.errors import Refusal
 from inference.files.checkpoint import inspect
-from inference.load.loading import Loaded, Source, load
+from inference.files.sources import Source
+from inference.load.loading import load
+from inference.loaded import Loaded
 from inference.settings import Settings
 from tests.support.tinymodels import save
 
@@ -146,7 +148,9 @@ def test_a_configuration_that_would_be_built_for_hours(
     assert opened(models / "bert").records
 
 
+@pytest.mark.usefixtures("tidy")
 def test_what_is_loaded_leaves_the_collectors_sight(models: Path) -> None:
+    gc.unfreeze()
     opened(models / "bert")
     assert gc.get_freeze_count() > 10_000
 

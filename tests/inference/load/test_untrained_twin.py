@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from inference import LocalBackend
-from inference.catalogue.heads import RANDOM
+from inference.heads import RANDOM
 from inference.questions.links import LinksQuestion, RandomLinksQuestion
 from inference.settings import Settings
 from tests.probing.test_score import CORPUS

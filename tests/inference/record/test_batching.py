@@ -10,10 +10,13 @@ import pytest
 
 from attention.edits import Cut
 from inference.errors import Refusal
-from inference.load.loading import Loaded, Source, load
+from inference.files.sources import Source
+from inference.load.loading import load
+from inference.loaded import Loaded
 from inference.record import batching
 from inference.request import TraceRequest
 from inference.settings import Settings
+from inference.write.samples import prepare
 from tests.support.tinymodels import TEXT, save
 
 pytestmark = pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
@@ -28,7 +31,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Loaded]:
 
 
 def samples(loaded: Loaded, *requests: TraceRequest) -> list[batching.Sample]:
-    return [batching.prepare(loaded, request, request.key, nullcontext()) for request in requests]
+    return [prepare(loaded, request, request.key, nullcontext()) for request in requests]
 
 
 def same(one: object, other: object) -> None:

@@ -13,9 +13,9 @@ from transformers.masking_utils import sdpa_mask
 from attention.edits import Ablate, Cut, Hide, Mute, Uniform, pack, unpack
 from inference import Refusal
 from inference.record import capture
+from inference.record.call import CROSS, DECODER
 from inference.record.edits import editing
 from inference.record.interface import PATH
-from inference.record.records import CROSS, DECODER
 from tests.support.architectures import MAPS_ONLY, RECORDED, build, inputs, named
 
 capture.install()

@@ -6,7 +6,8 @@ import torch
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
 from inference.record import records
-from inference.record.interface import attend, own, recording
+from inference.record.interface import attend, recording
+from inference.record.tensors import own
 
 WHOLE = slice(None)
 

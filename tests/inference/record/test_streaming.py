@@ -10,7 +10,7 @@ import pytest
 from attention.trace import ModelId
 from inference import LocalBackend, Refusal, TraceRequest
 from inference.answers.inputs import read, tensors
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.record import capture, streaming
 from inference.settings import Settings
 from tests.support.architectures import MAPS_ONLY, RECORDED, build, inputs

@@ -9,7 +9,7 @@ from tokenizers import Tokenizer, decoders, models, normalizers
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from attention.trace import ModelId
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.text.next_pieces import begun, continued, gained, gains, marked
 from inference.text.tokenise import Reader
 from tests.support.tinymodels import byte_level, unigram, wordpiece
@@ -56,7 +56,7 @@ def test_written_tokens_are_as_if_they_had_been_read(tokenizers: dict[str, Loade
         ends = [span[1] for span in whole.row.spans[:start] if span]
         if not ends or whole.row.spans[start] == whole.row.spans[start - 1]:
             continue  # before or in the middle of a character
-        longer, everything = continued(loaded, prompt, text[: max(ends)], whole.ids[start:])
+        longer, everything = continued(loaded.reader, prompt, text[: max(ends)], whole.ids[start:])
         assert everything == text
         assert longer.row == whole.row
 
@@ -65,7 +65,7 @@ def test_written_tokens_are_as_if_they_had_been_read(tokenizers: dict[str, Loade
 def test_gains_add_up_to_the_text(tokenizers: dict[str, Loaded], kind: str) -> None:
     loaded = tokenizers[kind]
     ids = [token for token in loaded.reader.read("the cat sat", None, None).ids if not special(loaded, token)]
-    text = "".join(gains(loaded, ids[:at], [token])[0] for at, token in enumerate(ids))
+    text = "".join(gains(loaded.reader, ids[:at], [token])[0] for at, token in enumerate(ids))
     assert text == loaded.reader.text_of(ids) == "the cat sat"
 
 
@@ -75,8 +75,8 @@ def test_half_characters_are_gained_when_they_are_whole_or_broken_off(tokenizers
     prompt = loaded.reader.read("the cat🙂", None, None)
     first, second, *_ = loaded.reader.read("🙂", None, None).ids[-4:]
     [space] = loaded.reader.read("at", None, None).ids[-1:]
-    assert gains(loaded, prompt.ids, [first, space, 0]) == ["", loaded.reader.text_of([space]), ""]
-    _, text = continued(loaded, prompt, "the cat🙂", (first, second, space))
+    assert gains(loaded.reader, prompt.ids, [first, space, 0]) == ["", loaded.reader.text_of([space]), ""]
+    _, text = continued(loaded.reader, prompt, "the cat🙂", (first, second, space))
     assert text == "the cat🙂\ufffd" + loaded.reader.text_of([space])
 
 
@@ -87,26 +87,26 @@ def special(loaded: Loaded, token: int) -> bool:
 def test_special_tokens_gain_nothing_and_belong_to_no_word(tokenizers: dict[str, Loaded]) -> None:
     loaded = tokenizers["bytes"]
     reading = loaded.reader.read("a", None, None)
-    longer, text = continued(loaded, reading, "a", (0,))
+    longer, text = continued(loaded.reader, reading, "a", (0,))
     assert (text, longer.row.pieces[-1], longer.row.words[-1]) == ("a", "<|endoftext|>", None)
-    assert gains(loaded, reading.ids, [0]) == [""]
+    assert gains(loaded.reader, reading.ids, [0]) == [""]
 
 
 def test_a_number_without_a_piece_is_shown_as_such(tokenizers: dict[str, Loaded]) -> None:
     loaded = tokenizers["bytes"]
-    assert marked(loaded, [399]) == ["[399]"]
-    assert gains(loaded, [40], [399]) == [""]
+    assert marked(loaded.reader, [399]) == ["[399]"]
+    assert gains(loaded.reader, [40], [399]) == [""]
 
 
 def test_marks(tokenizers: dict[str, Loaded]) -> None:
     for kind, begins in {"bytes": True, "metaspace": True, "wordpiece": False}.items():
         loaded = tokenizers[kind]
         token = next(t for t in loaded.reader.read(" the cat", None, None).ids if not special(loaded, t))
-        assert marked(loaded, [token])[0].startswith("␣") == begins
+        assert marked(loaded.reader, [token])[0].startswith("␣") == begins
     ids = tokenizers["bytes"].reader.read("a\n", None, None).ids
-    assert marked(tokenizers["bytes"], ids) == ["a", "⏎"]
+    assert marked(tokenizers["bytes"].reader, ids) == ["a", "⏎"]
     vocabulary = tokenizers["wordpiece"].reader.tokenizer.get_vocab()
-    assert marked(tokenizers["wordpiece"], [vocabulary["##ing"], vocabulary["play"]]) == ["…ing", "play"]
+    assert marked(tokenizers["wordpiece"].reader, [vocabulary["##ing"], vocabulary["play"]]) == ["…ing", "play"]
 
 
 def test_only_what_is_new_is_gained() -> None:
@@ -124,7 +124,7 @@ def test_the_last_few_tokens_decide_and_special_ones_are_known_beforehand(
     monkeypatch.setattr(loaded.reader, "is_special", lambda token: asked.append(token) or known(token))
     gathered = property(lambda tokenizer: pytest.fail("gathered anew"))
     monkeypatch.setattr(type(loaded.reader.tokenizer), "all_special_ids", gathered)
-    assert gains(loaded, [40] * 1000 + [0] * 3, [40]) == [loaded.reader.text_of([40])]
+    assert gains(loaded.reader, [40] * 1000 + [0] * 3, [40]) == [loaded.reader.text_of([40])]
     assert len(asked) < 20
 
 

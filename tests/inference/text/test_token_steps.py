@@ -11,7 +11,7 @@ from attention.trace import ModelId
 from inference import LocalBackend
 from inference.answers import tokens as answers
 from inference.errors import Refusal
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.questions.tokens import Best, Match, Merge, TokenSteps, WordWalk
 from inference.settings import Settings
 from inference.text.tokenise import Reader

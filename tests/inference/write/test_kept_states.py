@@ -10,7 +10,7 @@ import torch
 from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 
 from inference import LocalBackend
-from inference.catalogue.heads import CAUSAL
+from inference.heads import CAUSAL
 from inference.questions.decoding import NextToken
 from inference.settings import Settings
 from inference.write.decoding import KEPT

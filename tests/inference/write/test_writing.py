@@ -8,9 +8,12 @@ import pytest
 
 from attention.edits import Ablate, Cut, Uniform
 from inference.errors import Refusal
-from inference.load.loading import Loaded, Source, _target_rows, load
+from inference.files.sources import Source
+from inference.load.loading import _target_rows, load
+from inference.loaded import Loaded
 from inference.settings import Settings
-from inference.write.writing import MOST_WRITTEN, forced, given, start_token, written
+from inference.write.bounds import start_token
+from inference.write.writing import MOST_WRITTEN, forced, given, written
 from tests.support import architectures
 from tests.support.architectures import SEQ2SEQ, Architecture, named
 from tests.support.tinymodels import save

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -15,20 +16,27 @@ from inference import LocalBackend
 from inference.files import checksums
 from inference.request import TraceRequest
 from inference.settings import Settings
-from tests.support.translationtexts import Setting, setting  # noqa: F401  (fixture)
+from tests.support.translationtexts import Setting, setting, setting_in  # noqa: F401  (fixture)
 from training.__main__ import main
 from training.precision import Precision
 from training.translation import config, export
 from training.translation.card import card
 
 
-@pytest.fixture
-def exported(setting: Setting, tmp_path: Path) -> Path:  # noqa: F811
-    file = setting(steps=60)
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that was trained and exported once for all tests here, which copy it."""
+    folder = tmp_path_factory.mktemp("translator")
+    file = setting_in(folder)(steps=60)
     assert main(["translate", str(file)]) == 0
-    folder = tmp_path / "model"
-    assert main(["export-translator", str(file), str(folder)]) == 0
+    assert main(["export-translator", str(file), str(folder / "model")]) == 0
     return folder
+
+
+@pytest.fixture
+def exported(finished: Path, tmp_path: Path) -> Path:
+    shutil.copytree(finished, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "model"
 
 
 def test_transformers_reads_it(exported: Path) -> None:

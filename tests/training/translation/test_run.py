@@ -25,6 +25,7 @@ def lines(file: Path, kind: str) -> list[dict[str, Any]]:
     return metrics.lines(file.with_suffix("") / "metrics.jsonl", kind)
 
 
+@pytest.mark.slow
 def test_loss_falls_and_translations_come_right(setting: Setting) -> None:  # noqa: F811
     file = setting(steps=120, evaluate_steps=60)
     assert main(["translate", str(file)]) == 0
@@ -39,6 +40,7 @@ def test_loss_falls_and_translations_come_right(setting: Setting) -> None:  # no
     assert len(lines(file, "alignment")) == len(scores)
 
 
+@pytest.mark.slow
 def test_a_resumed_run_is_the_uninterrupted_one_bit_for_bit(
     setting: Setting,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
@@ -76,6 +78,7 @@ def test_the_vocabulary_is_learned_once(setting: Setting) -> None:  # noqa: F811
     assert (file.with_suffix("") / "tokenizer" / "tokenizer.json").read_bytes() == learned
 
 
+@pytest.mark.slow
 def test_bfloat16_trains_too(setting: Setting) -> None:  # noqa: F811
     file = setting(steps=40, precision="bf16")
     run.train(config.read(file))

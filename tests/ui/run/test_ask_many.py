@@ -34,7 +34,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return asked
 
 
-def test_all_answers_in_order(asked: list[str]) -> None:
+@pytest.mark.usefixtures("asked")
+def test_all_answers_in_order() -> None:
     app = AppTest.from_function(page).run()
     assert not app.exception
     assert app.text[0].value == f"answers: {[str(at) for at in range(7)]}"
@@ -42,7 +43,8 @@ def test_all_answers_in_order(asked: list[str]) -> None:
     assert not app.button, "nothing to stop any more"
 
 
-def test_stopped_and_gone_on(asked: list[str]) -> None:
+@pytest.mark.usefixtures("asked")
+def test_stopped_and_gone_on() -> None:
     app = AppTest.from_function(page).run()
     mark, done = app.session_state[stoppable.DONE]
     assert done == 7
@@ -58,9 +60,9 @@ def test_stopped_and_gone_on(asked: list[str]) -> None:
 def test_the_stop_button_keeps_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
     state = {stoppable.DONE: ("m", 4), stoppable.STOPPED: {}}
     monkeypatch.setattr(stoppable, "st", SimpleNamespace(session_state=state))
-    stoppable._stop("m")
+    stoppable.stop("m")
     assert state[stoppable.STOPPED] == {"m": 4}
-    stoppable._stop("another")
+    stoppable.stop("another")
     assert state[stoppable.STOPPED]["another"] == 0
-    stoppable._go_on("m")
+    stoppable.go_on("m")
     assert "m" not in state[stoppable.STOPPED]

@@ -9,7 +9,7 @@ from typing import ClassVar
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ui.state.options import read, write
+from ui.state.options import Answered, read, write
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,17 @@ def test_what_cannot_be_read_is_said_and_the_default_used(query, sentence):
     assert sentence in problems[0]
 
 
+@dataclass(frozen=True)
+class Told(Answered):
+    top: int = 8
+
+
+def test_links_call_the_answering_model_as_they_always_did():
+    assert read(Told, {"speaker": "a/b"}) == (Told(answering_model="a/b"), [])
+    assert write(Told(answering_model="a/b", top=9)) == {"speaker": "a/b", "top": "9"}
+    assert read(Told, {"answering_model": "a/b"}) == (Told(), []), "no link was ever written so"
+
+
 def script():
     from dataclasses import dataclass
 
@@ -90,16 +101,15 @@ def placed():
     import streamlit as st
 
     from attention.edits import anywhere
-    from ui.state.options import choose_own, nothing, own
+    from ui.state.options import Answered, choose_own, nothing, own
     from ui.state.session import begin, choose
 
     @dataclass(frozen=True)
-    class Strip:
+    class Strip(Answered):
         OF_TEXT: ClassVar = {"at": nothing, "edits": anywhere}
 
         at: int | None = None
         edits: str = ""
-        speaker: str = ""
         wide: bool = False
 
     begin("page")
@@ -107,7 +117,7 @@ def placed():
     st.button("another text, at its word", on_click=lambda: (choose(text="A third."), choose_own(Strip, at=1)))
     st.button("another head", on_click=lambda: choose(layer=1, head=1))
     st.button("another model", on_click=lambda: choose(model="other"))
-    st.button("another speaker", on_click=lambda: choose_own(Strip, speaker="other"))
+    st.button("another answers", on_click=lambda: choose_own(Strip, answering_model="other"))
     st.text(own(Strip))
 
 

@@ -8,7 +8,7 @@ import pytest
 from attention.aligned import Counts
 from attention.alignment import ReadAt
 from probing.aligning import AlignmentState, Best
-from ui.pages.translate.quality import rows, truth
+from ui.pages.translate.quality import rows, summary
 from viz.figures.alignment import POINTS, TICKS, alignment_map, picked
 from viz.figures.theme import DARK, LIGHT
 
@@ -79,7 +79,7 @@ def best(layer, head, share, low, high):
     [(75, 90, "That is more than"), (60, 80, "That is not clearly more than"), (50, 60, "That is less than")],
 )
 def test_the_sentence_says_how_the_best_head_stands(low, high, verdict):
-    told = truth({ReadAt.WRITING: best(2, 4, 70.01, low, high), ReadAt.OWN: best(0, 1, 33.71, 20, 40)}, base=1)
+    told = summary({ReadAt.WRITING: best(2, 4, 70.01, low, high), ReadAt.OWN: best(0, 1, 33.71, 20, 40)}, base=1)
     assert f"Head 3-5 links 70.0 % ({low:.1f} to {high:.1f}) of 175 words" in told
     assert "(alignment error rate 0.25)" in told
     assert verdict in told
@@ -88,7 +88,7 @@ def test_the_sentence_says_how_the_best_head_stands(low, high, verdict):
 
 
 def test_one_pair_names_no_best_head():
-    assert "says nothing" in truth({ReadAt.WRITING: None, ReadAt.OWN: None}, 0)
+    assert "says nothing" in summary({ReadAt.WRITING: None, ReadAt.OWN: None}, 0)
 
 
 def test_the_table_has_every_head_in_both_readings_the_best_first():

@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 
+from viz.figures.by_layer import MapSize
 from viz.figures.distance import distance_by_layer, even_distance, offset_profile
 from viz.figures.entropy import entropy_by_layer, most_bits
 from viz.figures.received import TICKS, received_by_token
@@ -31,7 +32,7 @@ def array_of(field):
 
 @pytest.mark.parametrize("name", BY_LAYER)
 def test_each_head_is_a_dot_and_each_layer_a_mean(name):
-    figure = BY_LAYER[name](VALUES, 5, 5, LIGHT, selected=(1, 2), base=1)
+    figure = BY_LAYER[name](VALUES, MapSize(5, 5), LIGHT, selected=(1, 2), base=1)
     traces = traces_of(figure)
     assert array_of(traces["one head"]["y"]).tolist() == VALUES.reshape(-1).tolist()
     assert array_of(traces["mean of the layer"]["y"]).tolist() == [1.0, 1.0]
@@ -48,9 +49,9 @@ def test_the_reference_is_attention_spread_evenly():
         even = allowed / allowed.sum(axis=1, keepdims=True)
         bits = -np.sum(even * np.log2(even, where=allowed, out=np.zeros_like(even)), axis=1).mean()
         away = np.abs(np.arange(keys)[None] - np.arange(queries)[:, None])
-        assert most_bits(queries, keys, causal) == pytest.approx(bits)
-        assert even_distance(queries, keys, causal) == pytest.approx((even * away).sum(axis=1).mean())
-    assert "evenly over 8 tokens: 3.00 bits" in entropy_by_layer(VALUES, 8, 8, LIGHT).to_json()
+        assert most_bits(MapSize(queries, keys, causal)) == pytest.approx(bits)
+        assert even_distance(MapSize(queries, keys, causal)) == pytest.approx((even * away).sum(axis=1).mean())
+    assert "evenly over 8 tokens: 3.00 bits" in entropy_by_layer(VALUES, MapSize(8, 8), LIGHT).to_json()
 
 
 def test_the_profile_is_centred_on_the_token_itself():
@@ -84,8 +85,8 @@ def test_equal_tokens_are_not_merged_and_long_texts_label_some():
 @pytest.mark.parametrize(
     "make",
     [
-        lambda theme: entropy_by_layer(VALUES, 5, 5, theme),
-        lambda theme: distance_by_layer(VALUES, 5, 5, theme, causal=True),
+        lambda theme: entropy_by_layer(VALUES, MapSize(5, 5), theme),
+        lambda theme: distance_by_layer(VALUES, MapSize(5, 5, causal=True), theme),
         lambda theme: offset_profile(np.ones(3), theme, "layer 0 · head 0"),
         lambda theme: received_by_token(np.ones(2), np.ones(2), ["a", "b"], theme, "layer 0 · head 0"),
     ],
@@ -101,6 +102,6 @@ def test_every_figure_says_what_it_shows_on_any_ground(make, theme):
 
 def test_one_token_or_no_attention_is_no_error():
     for make in BY_LAYER.values():
-        make(np.zeros((1, 1), np.float32), 1, 1, LIGHT, selected=(0, 0)).to_json()
+        make(np.zeros((1, 1), np.float32), MapSize(1, 1), LIGHT, selected=(0, 0)).to_json()
     offset_profile(np.ones(1), LIGHT, "layer 0 · head 0").to_json()
     received_by_token(np.zeros(1), np.zeros(1), ["a"], LIGHT, "layer 0 · head 0").to_json()

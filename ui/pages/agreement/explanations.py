@@ -1,9 +1,8 @@
-"""Do explanations agree? The page's options, its figure, and the sentences made from its numbers."""
+"""Do explanations agree? The page's figure, and the sentences made from its numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
@@ -14,6 +13,7 @@ from attention.mask import Array
 from attention.trace import Trace
 from attention.view import Cell, View
 from ui.input.picking import control
+from ui.pages.agreement.options import Agreement
 from ui.pages.agreement.ways import EFFECT, Question, Ways, ask
 from ui.run.reading import request_of
 from ui.run.refusals import say
@@ -33,13 +33,6 @@ from viz.sheets.agreement import sheets
 STRIP, FIGURE = "agreement_strip", "agreement_figure"
 WAYS = "agreement_ways"
 NUMBERED = 24  # words up to which every share is printed
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """What this page lets its reader choose."""
-
-    itself: bool = False  # the focus word counts among the words that matter
 
 
 def focus_of(choice: Choice, view: View) -> tuple[int, list[str]]:

@@ -37,7 +37,12 @@ def _document(trace: Trace, look: Look, request: Request) -> Response:
         raise BadRequest(sentence)
     layer, head = head_of(request, view)
     options: dict[str, Any] = {"prefix": VENDOR, "dark": request.query_params.get("dark") == "1"}
-    options |= {"head": {"layer": layer, "heads": [head]}, "model": {}, "neuron": {"layer": layer, "head": head}}[kind]
+    chosen: dict[str, dict[str, Any]] = {
+        "head": {"layer": layer, "heads": [head]},
+        "model": {},
+        "neuron": {"layer": layer, "head": head},
+    }
+    options |= chosen[kind]
     try:
         headers = {**FOREVER, "Content-Security-Policy": policy(request.headers.get("host", ""), VENDOR)}
     except ValueError as error:

@@ -16,7 +16,7 @@ from ui.pages.block.plan import amount
 from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.run.stoppable import stoppable
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.show.saving import save
 from viz.figures.cost import memory, seconds, shares
 
@@ -77,7 +77,7 @@ def costs(build: Build, model: str, revision: str | None, tokens: int) -> None:
         "status",
     )
     longest = int(max(100_000, 3 * sizes.pairs_meet_rest))
-    st.plotly_chart(shares(sizes, longest, tokens, theme()), theme=None, config=CONFIG, key="cost_shares")
+    draw_chart(shares(sizes, longest, tokens, theme()), "cost_shares")
     st.caption(
         "Dotted: this text. Dashed: where the pairs cost as much as all the rest. One layer, two operations for each "
         "number multiplied and added: 4 · n² · h · d_k for the pairs of tokens, "
@@ -99,7 +99,8 @@ def measure(build: Build, model: str, revision: str | None) -> None:
     )
     if number is None:
         return
-    wanted, done = lengths(build.limit), []
+    wanted = lengths(build.limit)
+    done: list[Measured] = []
     for at in stoppable(f"cost:{model}:{revision}:{number}", len(wanted), "Measuring"):
         if expected(done, wanted[at]) <= LONGEST_PASS:
             asked = Cost(model=model, revision=revision, tokens=wanted[at], again=number)
@@ -135,10 +136,10 @@ def _measured(build: Build, done: Sequence[Measured]) -> None:
     )
     say(text, "status")
     left, right = st.columns(2)
-    left.plotly_chart(seconds(n, busy, fitted, theme()), theme=None, config=CONFIG, key="cost_seconds")
+    draw_chart(seconds(n, busy, fitted, theme()), "cost_seconds", place=left)
     peak = np.array([float(one.peak_bytes) for one in done])
     kept = np.array([map_bytes(build, one.tokens) for one in done])
-    right.plotly_chart(memory(n, peak, kept, theme()), theme=None, config=CONFIG, key="cost_memory")
+    draw_chart(memory(n, peak, kept, theme()), "cost_memory", place=right)
     st.caption(
         "Dots: measured on this machine, the mean of several passes over random tokens (of one, where it takes long), "
         "processor time of the computing thread. Line: the curve with the least relative error. Where the measured "

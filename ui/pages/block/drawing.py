@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 import pandas as pd
 import streamlit as st
@@ -27,10 +25,11 @@ from inference.questions.anatomy import (
     Stack,
     crossing,
 )
+from ui.pages.block.options import FOLDS, Options
 from ui.pages.block.plan import activation, amount, towers
 from ui.pages.block.texts import told
 from ui.run.refusals import say
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.show.saving import save
 from ui.state.options import choose_own
 from viz.components.block import block
@@ -60,22 +59,6 @@ SHORT = {
     crossing(OUT): "× W_O",
     OUTER_NORMS: "outer norms",
 }
-FOLDS = {
-    "parameters": "Where are the parameters?",
-    "kinds": "Encoder, decoder, or both?",
-    "activation": "Which activation?",
-    "cost": "What does n² cost?",
-}
-
-
-@dataclass(frozen=True)
-class Options:
-    """What this page lets its reader choose: the part that is explained, "" for the attention; what is unfolded."""
-
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"fold": ("", *FOLDS)}
-
-    piece: str = ""
-    fold: str = ""
 
 
 def folded(options: Options) -> Iterator[tuple[str, DeltaGenerator]]:
@@ -197,7 +180,7 @@ def parameters(build: Build) -> None:
     unit, by = ("million parameters", 1e6) if million else ("thousand parameters", 1e3)
     labels = [_place(part, short=True) + SHORT.get(part.name, part.name) for part in build.parts]
     figure = bars(labels, [part.count / by for part in build.parts], theme(), "Parameters by part", unit)
-    st.plotly_chart(figure, theme=None, config=CONFIG, key="parameters")
+    draw_chart(figure, "parameters")
     st.caption(
         "A bar is one kind of part, all layers together, biases included; × stands for cross-attention. Tensors that "
         "are used twice count once."
@@ -246,6 +229,6 @@ def activations(build: Build) -> None:
         "status",
     )
     figure = activation_figure(found.inputs, found.outputs, found.name, theme())
-    st.plotly_chart(figure, theme=None, config=CONFIG, key="activation")
+    draw_chart(figure, "activation")
     dots = "" if relu else "; dots are ReLU, for comparison"
     st.caption(f"The line is what the model's own module gives for each number{dots}.")

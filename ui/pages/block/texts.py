@@ -71,14 +71,14 @@ def _stack(build: Build, stack: Stack, lengths: dict[str, int]) -> Iterator[tupl
         if step.kind == "norm":
             yield f"{side}.{at}", _norm(build, stack, stack.norm, build.width, _place(stack, at))
         elif step.kind == "add":
-            yield f"{side}.{at}", _addition(stack, len(step.sources))
+            yield f"{side}.{at}", _addition(len(step.sources))
         elif step.kind == "attention":
             yield f"{side}.{at}", _attention(build, stack, lengths[side], where)
         elif step.kind == CROSSED:
             yield f"{side}.{at}", _cross(build, lengths, where)
         elif step.kind == "feed-forward" and stack.feed_forward is not None:
             yield f"{side}.{at}", _forward(build, stack, stack.feed_forward, where)
-    yield f"{side}.{POOLER}", _pooler(build, where)
+    yield f"{side}.{POOLER}", _pooler(build)
     yield f"{side}.{HEAD}", _head(build, where)
 
 
@@ -158,7 +158,7 @@ def _place(stack: Stack, at: int) -> str:
     return "It stands before the part (pre-norm): the sum that goes round the part is never normalised."
 
 
-def _addition(stack: Stack, summed: int) -> Told:
+def _addition(summed: int) -> Told:
     text = "What went into the part is added to what came out of it, number by number: the residual connection."
     if summed > 2:
         text = "What entered the layer, the attention's result and the feed-forward part's are added at once: "
@@ -223,7 +223,7 @@ def _forward(build: Build, stack: Stack, forward: FeedForward, where: str) -> To
     return Told("Feed-forward", text, tuple(papers))
 
 
-def _pooler(build: Build, where: str) -> Told:
+def _pooler(build: Build) -> Told:
     text = f"One more matrix on top, for tasks about whole texts: {_share(build, _count(build, '', POOLER))}. "
     return Told("Pooler", text + "Nothing below it depends on it, so no attention map does.", (paper("1810.04805"),))
 

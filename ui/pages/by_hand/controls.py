@@ -14,10 +14,8 @@ from ui.pages.by_hand.example import (
     LARGEST,
     LONGEST_NAME,
     MATRICES,
-    PRESETS,
     TOKENS,
     WIDTH,
-    ByHand,
     Example,
     divisors,
     edited,
@@ -25,6 +23,7 @@ from ui.pages.by_hand.example import (
     preset_of,
     resize,
 )
+from ui.pages.by_hand.options import PRESETS, ByHand
 from ui.run.refusals import say
 from ui.show.saving import save
 from ui.state.options import choose_own, own

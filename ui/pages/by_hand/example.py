@@ -1,38 +1,21 @@
-"""A small example of attention that a reader may change: its presets, its sizes, and what is said about its numbers."""
+"""A small example of attention that a reader may change: its sizes, and what is said about its numbers."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from attention.by_hand import Numbers, Worked
-from ui.places import ASSETS
+from ui.pages.by_hand.options import PRESETS, ByHand
 
 TOKENS = (2, 8)  # fewest and most
 WIDTH = (1, 8)  # columns of X, and of W_Q, W_K and W_V
 LONGEST_NAME = 24  # letters of a token
 LARGEST = 1e6  # size of a number
 MATRICES = ("x", "w_q", "w_k", "w_v")
-PRESETS: tuple[dict[str, Any], ...] = tuple(json.loads((ASSETS / "by_hand.json").read_text(encoding="utf-8")))
-
-
-@dataclass(frozen=True)
-class ByHand:
-    """What the page's address holds beside the shared choice."""
-
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"preset": tuple(preset["name"] for preset in PRESETS)}
-
-    preset: str = PRESETS[0]["name"]
-    numbers: str = ""  # the matrices as ui/pages/by_hand/as_csv.py packs them; "" = the preset's
-    heads: int = 1
-    causal: bool = False
-    shown: int = 0  # the head whose scores are shown
-    row: int | None = None  # the pair that is worked out; None = the largest weight
-    column: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,10 +137,13 @@ def printed_against(printed: Sequence[Sequence[float]], tokens: Sequence[str], w
     """What a tutorial prints as the weights of its first tokens, and what the softmax of its scores is."""
     given = np.array(printed)
     true, scores = worked.weights[0, : len(given)], worked.scaled[0, : len(given)]
-    rows = lambda table: " and ".join(  # noqa: E731
-        f"{' '.join(f'{weight:.2f}' for weight in row)} for “{token}”"
-        for row, token in zip(table, tokens, strict=False)
-    )
+
+    def rows(table: Numbers) -> str:
+        return " and ".join(
+            f"{' '.join(f'{weight:.2f}' for weight in row)} for “{token}”"
+            for row, token in zip(table, tokens, strict=False)
+        )
+
     said = f"A well-known tutorial prints the weights {rows(given)}; the softmax of its scores is {rows(true)}"
     apart = f", up to {np.abs(given - true).max():.2f} apart."
     turned = [not np.array_equal(row.argsort(), order.argsort()) for row, order in zip(given, scores, strict=True)]

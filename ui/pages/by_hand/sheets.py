@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from attention.by_hand import Worked
 from ui.pages.by_hand.example import Example
 from viz.components.matrices.matrices import Sheet
@@ -39,7 +41,7 @@ def compare(example: Example, worked: Worked, head: int, pair: tuple[int, int]) 
     }
     if not _hides(worked):
         del scores["masked"]
-    common = {"rows": names, "columns": names, "marked_rows": pair[:1], "marked_columns": pair[1:]}
+    common: dict[str, Any] = {"rows": names, "columns": names, "marked_rows": pair[:1], "marked_columns": pair[1:]}
     weights = Sheet(
         "A = softmax",
         worked.weights[head],

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from attention.cause import Set
 from attention.view import View
-from ui.pages.cause.watch import Cause, Watch
+from ui.pages.cause.options import Cause
+from ui.pages.cause.watch import Watch
 from ui.removing.edits import Head
 
 

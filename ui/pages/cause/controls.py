@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
 from attention.cause import Set
-from attention.edits import Ablate, Cut, Edit, Hide, Uniform, pack
+from attention.edits import Ablate, Cut, Edit, Hide, Uniform
 from attention.view import Cell, View
 from ui.input.picking import control
-from ui.pages.cause.watch import CLICKS, Cause
-from ui.removing.edits import NOTHING, Head, at_token, keep_only, swapped, toggled, told
-from ui.removing.listed import listed_and_typed
+from ui.pages.cause.options import CLICKS, Cause
+from ui.removing.edits import Head, at_token, keep_only, swapped, toggled, told
+from ui.removing.listed import keep_edits, listed_and_typed
 from ui.state.choice import Choice
 from ui.state.options import choose_own, own
 from ui.state.session import choose
@@ -20,11 +21,7 @@ from viz.components.strip.strip import Chip, mount
 from viz.components.strip.strip import picked as picked_chip
 
 STRIP = "cause_strip"
-
-
-def put(edits: Set) -> None:
-    """Keep these edits, in the link too."""
-    choose_own(Cause, edits=pack(edits) or NOTHING)
+put = partial(keep_edits, Cause)  # in a callback: these edits, in the link too
 
 
 def head_picked(options: Cause, edits: Set, place: Head) -> None:

@@ -12,12 +12,12 @@ from attention.edits import Ablate
 from attention.mask import Array
 from ui.input.picking import control
 from ui.pages.cause.case import Case
-from ui.pages.cause.watch import Cause
+from ui.pages.cause.options import Cause
 from ui.removing.chance import SEED
 from ui.removing.edits import Head
 from ui.run.refusals import say
 from ui.run.stoppable import stoppable
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.saving import save
 from ui.state.options import choose_own
@@ -100,7 +100,7 @@ def _draw(case: Case, order: Sequence[Head], numbers: Sequence[float], random: A
     values, names = np.array(numbers), [case.name(place) for place in order]
     say(_verdict(case, values, random), role="status")
     figure = removal_curve(values, names, random, theme(), "The answer while heads are removed", case.watch.unit)
-    st.plotly_chart(figure, theme=None, config=CONFIG, key="cause_curve")
+    draw_chart(figure, "cause_curve")
     st.caption(
         f"Line with dots: at each step the head whose removal changes the answer {NAMES[case.options.greedy]}. Dashed:"
         f" the mean of {len(random)} random orders (seed {SEED}), with their span. Hover names the head."

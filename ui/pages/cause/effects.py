@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
@@ -13,7 +15,7 @@ from ui.pages.cause.controls import head_picked
 from ui.removing.chance import RANDOM_SETS, SEED
 from ui.removing.edits import in_words
 from ui.run.refusals import say
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.numbers import small
 from ui.show.saving import save
@@ -54,7 +56,7 @@ def one_at_a_time(case: Case) -> None:
     )
     for kind, symbol in ((Ablate, "x"), (Uniform, "circle-open")):
         mark_heads(figure, [(e.layer, e.head) for e in case.edits if isinstance(e, kind)], symbol, theme(), case.base)
-    st.plotly_chart(figure, theme=None, config=CONFIG, key=ALL, on_select=lambda: _clicked(case))
+    draw_chart(figure, ALL, on_click=partial(_clicked, case))
     st.caption(
         "Each cell is one head, removed while all others stay. "
         + (
@@ -73,8 +75,8 @@ def one_at_a_time(case: Case) -> None:
     save("Save the table", table, "headlight-every-head.csv", about, key="cause_save_heads")
 
 
-def _clicked(case: Case) -> None:
-    place = picked(st.session_state[ALL])
+def _clicked(case: Case, key: str) -> None:
+    place = picked(st.session_state[key])
     if place is not None:
         head_picked(case.options, case.edits, place)
 
@@ -121,7 +123,7 @@ def _bars(case: Case, effect: Effect) -> None:
         marked = [place for place, name in enumerate(names) if name in case.watch.names]
         figure = bars(names, values, theme(), title, marked=marked)
         figure.update_xaxes(range=[0, end])
-        column.plotly_chart(figure, theme=None, config=CONFIG, key=f"cause_bars_{at}")
+        draw_chart(figure, f"cause_bars_{at}", place=column)
     rows = [(when, name, value) for when, top in zip(("before", "after"), shown, strict=True) for name, value in top]
     st.caption("Probabilities of the likeliest answers; the two that are watched stand out.")
     table = csv_table(["when", "answer", "probability"], rows)
@@ -153,7 +155,7 @@ def chance(case: Case) -> None:
     )
     chosen = float(case.watch.effects(np.array([change]))[0])
     figure = random_figure(case.watch.effects(found), chosen, theme(), case.watch.effect)
-    st.plotly_chart(figure, theme=None, config=CONFIG, key="cause_random")
+    draw_chart(figure, "cause_random")
     st.caption(
         f"Bars: random sets of the same size (seed {SEED}), heads anywhere in the model, hidden words anywhere in the"
         " text, cuts between the same words in other heads. Line: the chosen set."

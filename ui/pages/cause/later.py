@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -13,11 +14,11 @@ from attention.mask import Array
 from attention.trace import Trace
 from attention.view import View
 from ui.pages.cause.case import Case
-from ui.pages.cause.watch import Cause
+from ui.pages.cause.options import Cause
 from ui.removing.edits import Head
 from ui.run.refusals import say
 from ui.run.shelf import backend
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.saving import save
 from ui.state.options import choose_own
@@ -58,7 +59,7 @@ def _map(case: Case, moved: Array, shown: Head) -> None:
     figure = head_map(
         100 * moved, theme(), "Attention that moves", "% of a head's attention", selected=shown, base=case.base
     )
-    st.plotly_chart(figure, theme=None, config=CONFIG, key=LATER, on_select=lambda: _show(moved.shape[1]))
+    draw_chart(figure, LATER, on_click=partial(_show, moved.shape[1]))
     st.caption(
         "Each cell is one head: the share of its weights that goes to other words, the mean over words that look. A"
         " removed head's own map stays, since only what it passes on is dropped. Click a head to see its rows."
@@ -78,8 +79,8 @@ def _shown(case: Case, shape: tuple[int, ...], most: Head) -> Head:
     return most if later is None or later >= shape[0] * shape[1] else divmod(later, shape[1])
 
 
-def _show(heads: int) -> None:
-    place = picked(st.session_state[LATER])
+def _show(heads: int, key: str) -> None:
+    place = picked(st.session_state[key])
     if place is not None:
         choose_own(Cause, later=place[0] * heads + place[1])
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from attention.cause import Set, log_odds, similarity
-from attention.edits import anywhere
 from attention.mask import Array
 from inference import Refusal, TraceRequest
-from inference.catalogue.heads import BARE, CAUSAL, MASKED, NEXT_SENTENCE
+from inference.heads import BARE, CAUSAL, MASKED, NEXT_SENTENCE
 from inference.questions.effects import (
     AnyEffects,
     BlankEffects,
@@ -26,6 +25,7 @@ from inference.questions.masked import MaskedWords
 from inference.questions.surprise import Surprise
 from ui.input.hiding import TYPED, first_place
 from ui.input.picking import control
+from ui.pages.cause.options import WATCHES, Cause
 from ui.run.answering import Answerer, pick_answerer
 from ui.run.reading import request_of
 from ui.run.refusals import say
@@ -33,43 +33,10 @@ from ui.run.shelf import backend
 from ui.run.stoppable import stoppable
 from ui.state.choice import Choice
 from ui.state.examples import example_of
-from ui.state.options import nothing
 
-WATCHES = {
-    "vector": "Sentence vector",
-    "blank": "Masked word",
-    "follows": "Next sentence",
-    "next": "Next token",
-}
 HEADS = {"vector": BARE, "blank": MASKED, "follows": NEXT_SENTENCE, "next": CAUSAL}
-CLICKS = {"ablate": "Remove heads", "uniform": "Make heads even", "cut": "Cut a look", "hide": "Hide a word"}
 AT_ONCE = 16384  # tokens of one question, all sets together
 MOST_SETS = 1000  # in one question
-
-
-@dataclass(frozen=True)
-class Cause:
-    """What this page lets its reader choose."""
-
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
-        "watch": tuple(WATCHES),
-        "clicking": tuple(CLICKS),
-        "greedy": ("least", "most"),
-    }
-    OF_TEXT: ClassVar = {"looks": nothing, "edits": anywhere}
-
-    watch: str = "vector"
-    first: str = ""  # the two words whose odds are watched; "" is the likeliest
-    second: str = ""
-    speaker: str = ""  # the model that answers, where the chosen one cannot
-    edits: str = ""  # "" removes the selected head, "-" nothing
-    clicking: str = "ablate"
-    looks: int | None = None  # of a look that is to be cut: the word that looks, in tokens
-    where: int | None = None  # the layer in which a word is hidden; None is all of them
-    later: int | None = None  # the head whose rows are compared: layer times heads plus head
-    greedy: str = "least"
-    steps: int | None = None  # heads that the curve removes
-    curve: bool = False
 
 
 @dataclass(frozen=True, eq=False)

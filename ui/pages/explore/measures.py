@@ -7,8 +7,9 @@ import streamlit as st
 from attention.measures import Survey, by_offset, received
 from attention.view import View
 from ui.run.refusals import say
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.state.choice import Choice
+from viz.figures.by_layer import MapSize
 from viz.figures.distance import distance_by_layer, offset_profile
 from viz.figures.entropy import entropy_by_layer
 from viz.figures.received import received_by_token
@@ -24,21 +25,22 @@ def measures(view: View, survey: Survey, layer: int, head: int, choice: Choice) 
         return
     base, colours = choice.count, theme()
     name = f"layer {layer + base} · head {head + base}"
-    sizes = {"queries": len(view.queries), "keys": len(view.keys), "causal": view.causal}
-    common = {"theme": colours, "selected": (layer, head), "base": base}
+    size = MapSize(len(view.queries), len(view.keys), view.causal)
+    chosen = (layer, head)
     with folded:
         left, right = st.columns(2)
-        left.plotly_chart(entropy_by_layer(survey.entropy, **sizes, **common), theme=None, config=CONFIG, key="entropy")
+        figure = entropy_by_layer(survey.entropy, size, colours, selected=chosen, base=base)
+        draw_chart(figure, "entropy", place=left)
         if view.part != "cross":  # the place of a target token and of a source token are no distance apart
-            figure = distance_by_layer(survey.distance, **sizes, **common)
-            right.plotly_chart(figure, theme=None, config=CONFIG, key="distance")
-        if max(sizes["queries"], sizes["keys"]) > WHOLE_MAP:
+            figure = distance_by_layer(survey.distance, size, colours, selected=chosen, base=base)
+            draw_chart(figure, "distance", place=right)
+        if max(size.queries, size.keys) > WHOLE_MAP:
             say(f"Figures of one head are drawn up to {WHOLE_MAP} tokens; this text has more.", role="status")
             return
         weights = view.weights(layer, head)
         if view.part != "cross":
             shares = by_offset(weights, min(REACH, max(weights.shape) - 1))
-            left.plotly_chart(offset_profile(shares, colours, name), theme=None, config=CONFIG, key="profile")
+            draw_chart(offset_profile(shares, colours, name), "profile", place=left)
         tokens = [cell.text for cell in view.keys]
         figure = received_by_token(received(weights), survey.received, tokens, colours, name, base=base)
-        right.plotly_chart(figure, theme=None, config=CONFIG, key="received")
+        draw_chart(figure, "received", place=right)

@@ -6,7 +6,6 @@ import csv
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import streamlit as st
@@ -14,33 +13,19 @@ import streamlit as st
 from attention.find import Flags, align, flips, follows, links, preference
 from attention.mask import Array
 from attention.view import View
+from ui.pages.find.options import ROLES, Find
 from ui.pages.find.words import Words
 from ui.run.refusals import say
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.state.choice import Choice
-from ui.state.options import choose_own, nothing, own
+from ui.state.options import choose_own, own
 from ui.state.session import choose
 from viz.components.strip.strip import Chip, mount
 from viz.components.strip.strip import picked as picked_chip
 from viz.figures.head_map import head_map, picked
 
 STRIP, CLICKING, INWARD = "find_strip", "find_clicking", "find_inward"
-ROLES = ("source", "first", "second")
 ROLE_NAMES = {"source": "Source word", "first": "First candidate", "second": "Second candidate"}
-
-
-@dataclass(frozen=True)
-class Find:
-    """What this page lets its reader choose beside the shared choice."""
-
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"clicking": ROLES}
-    OF_TEXT: ClassVar = {"against": nothing}
-
-    against: int | None = None  # the second candidate, in tokens of the text
-    inward: bool = False  # candidates look at the source
-    clicking: str = "source"  # what a click on a word sets
-    other: str = ""  # the text with one thing changed; "" is the probe's own
-    neutral: str = ""  # changes that should not matter, a line each; "" is the probe's own
 
 
 @dataclass(frozen=True)
@@ -83,7 +68,7 @@ def pick_words(asked: Asked, options: Find) -> None:
         "A click sets the",
         ROLES,
         key=CLICKING,
-        format_func=ROLE_NAMES.get,
+        format_func=ROLE_NAMES.__getitem__,
         on_change=lambda: choose_own(Find, clicking=st.session_state[CLICKING] or options.clicking),
         help="Choose what you want to set, then click a word of the sentence.",
     )
@@ -139,18 +124,14 @@ def answer(asked: Asked, choice: Choice, inward: bool) -> None:
         figure = head_map(
             asked.found[at], theme(), f"Weight {verb} {name}", "weight", selected=chosen, base=base, limit=limit
         )
-        _draw(column, figure, f"find_map_{at}")
+        draw_chart(figure, f"find_map_{at}", place=column, on_click=_pick)
     figure = head_map(prefers, theme(), f"{first} − {second}", "difference", diverging=True, selected=chosen, base=base)
-    _draw(columns[2], figure, "find_difference")
+    draw_chart(figure, "find_difference", place=columns[2], on_click=_pick)
     st.caption(
         "Each cell is one head. The first two maps share a scale; in the third, one colour means more weight for the"
         " first candidate, the other for the second. A word of several pieces counts as one: attention to it is the sum"
         " over its pieces, attention from it the mean. Click a cell to select the head on all pages."
     )
-
-
-def _draw(place: st.delta_generator.DeltaGenerator, figure: object, key: str) -> None:
-    place.plotly_chart(figure, theme=None, config=CONFIG, key=key, on_select=lambda: _pick(key))
 
 
 def _pick(key: str) -> None:
@@ -168,10 +149,10 @@ def compare(asked: Asked, other: Asked, harmless: Sequence[Asked | None], choice
     left, right = st.columns(2)
     name = f"{asked.name(asked.words.first)} − {asked.name(asked.words.second)}"
     figure = head_map(after - before, theme(), f"Change of {name}", "change", diverging=True, base=base)
-    _draw(left, figure, "find_change")
+    draw_chart(figure, "find_change", place=left, on_click=_pick)
     figure = head_map(meaning.astype(np.float32) - (turned & ~meaning), theme(), "Heads that flip", "direction",
                       diverging=True, base=base, limit=1.0)  # fmt: skip
-    _draw(right, figure, "find_flips")
+    draw_chart(figure, "find_flips", place=right, on_click=_pick)
     st.caption(
         "Left: what each head's preference for the first candidate gains or loses. Right: heads whose preference turns"
         " from the first candidate to the second (+1), or from the second to the first (−1), however slightly."

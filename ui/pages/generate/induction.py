@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,11 @@ from inference.questions.induction import InductionHeads, InductionScores
 from ui.input.head_picking import head_name, head_of, many_do, rank_of
 from ui.input.picking import control
 from ui.pages.generate.looks import keep_on_text
-from ui.pages.generate.prompt import PROMPTS, Options, new_prompt
+from ui.pages.generate.options import Options
+from ui.pages.generate.prompt import PROMPTS, new_prompt
 from ui.run.answering import ask
 from ui.run.refusals import say
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.saving import save
 from ui.state.choice import Choice
@@ -40,7 +40,7 @@ def induction(choice: Choice, request: NextToken, step: Step, options: Options) 
     question = InductionHeads(model=request.model, revision=request.revision, length=length, seed=options.sample)
     found = ask(question, "Reading repeated random tokens")
     layer, head = head_of(choice, found.matching)
-    say(truth(found, choice.count), role="status")
+    say(summary(found, choice.count), role="status")
     name = head_name(layer, head, choice.count).capitalize()
     say(
         f"{name} gives {found.matching[layer, head]:.2f}, and {found.control[layer, head]:.2f} where nothing comes "
@@ -56,11 +56,11 @@ def induction(choice: Choice, request: NextToken, step: Step, options: Options) 
         "Random tokens rule out that the head follows the meaning. Click a head to see it on the text above."
     )
     with right:
-        _buttons(found, options)
+        _buttons(found)
         _table(found, choice.count)
 
 
-def truth(found: InductionScores, base: int) -> str:
+def summary(found: InductionScores, base: int) -> str:
     """What the test says, in one sentence or two."""
     layer, head = np.unravel_index(int(found.matching.argmax()), found.matching.shape)
     name = head_name(int(layer), int(head), base).capitalize()
@@ -80,12 +80,10 @@ def _maps(columns: Sequence[Any], found: InductionScores, selected: tuple[int, i
     ]
     for column, (key, title, values) in zip(columns, given, strict=True):
         figure = head_map.head_map(values, theme(), title, "weight", selected=selected, base=base, limit=1)
-        column.plotly_chart(
-            figure, theme=None, config=CONFIG, key=key, on_select=partial(keep_on_text, key), selection_mode="points"
-        )
+        draw_chart(figure, key, place=column, on_click=keep_on_text)
 
 
-def _buttons(found: InductionScores, options: Options) -> None:
+def _buttons(found: InductionScores) -> None:
     layer, head = np.unravel_index(int(found.matching.argmax()), found.matching.shape)
 
     def try_it() -> None:

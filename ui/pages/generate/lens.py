@@ -5,7 +5,7 @@ from __future__ import annotations
 from inference.questions.decoding import NextToken, Step
 from inference.questions.lens import NextLens
 from ui.pages.generate.looks import looked_at, when_of
-from ui.pages.generate.prompt import Options
+from ui.pages.generate.options import Options
 from ui.run.answering import ask
 from ui.run.refusals import say
 from ui.show.lens import TOP, draw

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,11 @@ from attention.tokens import TokenRow
 from inference.questions.decoding import NextToken, Step
 from ui.input.head_picking import head_name, head_of, keep_head, rank_of
 from ui.input.picking import control
-from ui.pages.generate.prompt import CELLS, OVERS, Options, prompt_length
+from ui.pages.generate.options import CELLS, OVERS, Options
+from ui.pages.generate.prompt import prompt_length
 from ui.run.answering import ask
 from ui.run.refusals import say
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.saving import save
 from ui.state.choice import Choice
@@ -91,7 +91,7 @@ def text_strip(seen: Seen | None, step: Step, request: NextToken, options: Optio
     if seen is None:
         say("This architecture does not give its attention step by step; “All heads” reads the whole text.", "status")
     else:
-        say(truth(seen, step, options), role="status")
+        say(summary(seen, step, options), role="status")
     length = prompt_length(step, request)
     chips = [_chip(step.row, at, length, seen) for at in range(len(step.row))]
     strip.mount(chips, STRIP, title="Click a token to see what was looked at before it", on_pick=lambda: _keep(step))
@@ -109,7 +109,7 @@ def when_of(step: Step, place: int) -> str:
     return "At the end of the text" if step.ended else "Before the next token"
 
 
-def truth(seen: Seen, step: Step, options: Options) -> str:
+def summary(seen: Seen, step: Step, options: Options) -> str:
     """One true sentence about what was looked at."""
     row, shown = seen.step.row, seen.shown
     when = when_of(step, seen.place)
@@ -125,8 +125,8 @@ def truth(seen: Seen, step: Step, options: Options) -> str:
     at = 1 + int(shown[1:-2].argmax())
     rank = ""
     if options.over == "head" and options.first:
-        given = strongest(seen.step.looks) if seen.step.looks is not None else np.zeros((1, 1))
-        rank = f", {rank_of(given, seen.layer, seen.head)} to a token further back"
+        most = strongest(seen.step.looks) if seen.step.looks is not None else np.zeros((1, 1), np.float32)
+        rank = f", {rank_of(most, seen.layer, seen.head)} to a token further back"
     ends = f"the first token gets {shown[0]:.2f}, " if options.first else ""
     return (
         f"{when}, {who} looks back at “{row.pieces[at]}” ({shown[at]:.2f}{rank}); {ends}the newest token's "
@@ -161,10 +161,9 @@ def looks(seen: Seen | None, options: Options) -> None:
     values = strongest(every) if options.cell == "strongest" else reach(every)
     title, unit = CELLS[options.cell]
     figure = head_map.head_map(values, theme(), title, unit, selected=(seen.layer, seen.head), base=seen.base)
-    kept = partial(keep_on_text, MAP)
     left, right = st.columns(2)
-    left.plotly_chart(figure, theme=None, config=CONFIG, key=MAP, on_select=kept, selection_mode="points")
-    right.plotly_chart(_most(seen), theme=None, config=CONFIG, key="generate_most")
+    draw_chart(figure, MAP, place=left, on_click=keep_on_text)
+    draw_chart(_most(seen), "generate_most", place=right)
     right.caption("The places that get most, counted from 0, with the weights that shade the text above.")
     st.caption(
         "Each cell a head: its largest weight further back, on neither the first token nor the newest and its "

@@ -10,10 +10,11 @@ import streamlit as st
 from inference.questions.decoding import Candidate, NextToken, Step
 from ui.input.picking import control
 from ui.pages.generate.history import write
-from ui.pages.generate.prompt import KNOWN, MOST_TOP, TEMPERATURES, TOP_PS, Options, Prompt, within
+from ui.pages.generate.options import Options
+from ui.pages.generate.prompt import KNOWN, MOST_TOP, TEMPERATURES, TOP_PS, Prompt, within
 from ui.run.answering import ask
 from ui.run.refusals import say
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.numbers import percent
 from ui.show.saving import save
@@ -26,7 +27,7 @@ CHIPS = "generate_candidates"
 BYTE = "<0x"  # how a piece of bytes that are no whole character is shown
 
 
-def truth(step: Step, expected: int | None, word: str) -> str:
+def summary(step: Step, expected: int | None, word: str) -> str:
     """One true sentence about what comes next; an example goes on with ``word``, whose first token is ``expected``."""
     best = step.candidates[0]
     said = f"“{best.piece}” comes first ({percent(best.probability)})"
@@ -48,7 +49,7 @@ def next_token(request: NextToken, step: Step, options: Options, prompt: Prompt)
     if step.ended or not step.candidates:
         say("The text has ended here: the newest token closes it. Go back, or another way.", role="status")
         return
-    say(truth(step, expected_of(request, step, prompt), prompt.left_out), role="status")
+    say(summary(step, expected_of(request, step, prompt), prompt.left_out), role="status")
     most = within(options.top, 1, MOST_TOP)
     first = step.candidates[:most]
     _chips(request, step, first)
@@ -58,10 +59,10 @@ def next_token(request: NextToken, step: Step, options: Options, prompt: Prompt)
     pieces = [found.piece for found in first]
     alone, drawn = [found.probability for found in first], [found.drawn for found in first]
     figure = before_after(pieces, alone, drawn, theme(), "Before and after the rule", marked=marked)
-    left.plotly_chart(figure, theme=None, config=CONFIG, key="generate_bars")
+    draw_chart(figure, "generate_bars", place=left)
     sums = [found.probability for found in step.candidates], [found.drawn for found in step.candidates]
     curve = cumulated(*sums, step.possible, theme(), "How fast the likeliest add up")
-    right.plotly_chart(curve, theme=None, config=CONFIG, key="generate_sums")
+    draw_chart(curve, "generate_sums", place=right)
     st.caption(
         "Bars: the model's own softmax over its whole vocabulary. Marks: the same after temperature (logits over it), "
         "then top-k (the k likeliest only), then top-p (the fewest that reach this sum, "
@@ -132,7 +133,7 @@ def _rule(options: Options) -> None:
         )
 
 
-def _hundredths(name: str, place: Any, label: str, ends: tuple[int, int], step: int, told: str) -> None:
+def _hundredths(name: str, place: Any, label: str, ends: tuple[int, int], step: int, told: str) -> None:  # noqa: PLR0913  (one control or line, told all about itself)
     """A slider for an option that is kept in hundredths."""
     key = f"options_{name}"
     st.session_state[key] = within(getattr(own(Options), name), *ends) / 100

@@ -1,34 +1,24 @@
-"""The Generate page: its options, the prompt that is read, and the path of tokens written after it."""
+"""The Generate page: the prompt that is read, and the path of tokens written after it."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import streamlit as st
 
 from inference.questions.decoding import NextToken, Step
 from inference.text.accepted import check_text
 from ui.input.hiding import fingerprint
+from ui.pages.generate.options import Options
 from ui.run.answering import Answerer
 from ui.run.refusals import say
 from ui.state.choice import Choice
 from ui.state.examples import example_of
-from ui.state.options import choose_own, nothing
+from ui.state.options import choose_own
 from ui.state.session import FRESH, choose
 
-SHOWS = {
-    "next": "Next token",
-    "looks": "Where it looks",
-    "heads": "All heads",
-    "layers": "Layer by layer",
-    "sink": "The first token",
-    "induction": "Induction heads",
-}
-PICKS = {"likeliest": "The likeliest", "drawn": "Drawn"}
-OVERS = {"head": "One head", "layer": "Mean of its layer", "all": "Mean of all"}
-CELLS = {"strongest": ("Largest weight further back", "weight"), "reach": ("How far back", "tokens")}
 KNOWN = 100  # candidates that are asked for; the figures show the first few
 MOST_TOP, MOST_MORE = 50, 100
 TEMPERATURES, TOP_PS = (5, 200), (1, 100)  # hundredths, the least and the most
@@ -42,37 +32,6 @@ PROMPTS = {
 PROMPT_ALONE: dict[str, Any] = {"written": "", "of": "", "at": None}  # options: nothing is written after it
 HISTORY = "generate_history"  # in the session, by the mark of model and prompt: what was written after it
 _PATH = re.compile(r"[0-9]{1,7}(\.[0-9]{1,7}){0,4095}")
-
-
-@dataclass(frozen=True)
-class Options:
-    """What this page lets its reader choose."""
-
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
-        "show": tuple(SHOWS),
-        "pick": tuple(PICKS),
-        "over": tuple(OVERS),
-        "cell": tuple(CELLS),
-    }
-    OF_TEXT: ClassVar = dict.fromkeys(("at", "whole"), nothing)
-
-    show: str = "next"
-    speaker: str = ""  # the model that answers where the chosen one cannot; "" for the first that can
-    whole: bool = False  # an example sentence is read with its last word
-    written: str = ""  # the tokens written, in the model's numbers
-    of: str = ""  # fingerprint of the model and the prompt that these tokens follow
-    at: int | None = None  # the token whose step is looked at; None for the one that comes next
-    pick: str = "likeliest"  # what "Next token" writes
-    more: int = 20
-    temperature: int = 100  # hundredths
-    top_k: int = 0
-    top_p: int = 100  # hundredths
-    seed: int = 0
-    top: int = 10
-    over: str = "head"
-    cell: str = "strongest"  # what the map of heads shows
-    sample: int = 0  # of the random tokens that induction heads are tested with
-    first: bool = True  # whether the first token counts where attention is shown
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -15,11 +14,12 @@ from inference import TraceRequest
 from inference.questions.decoding import NextToken, Step
 from ui.input.head_picking import head_name, head_of, many_do, rank_of
 from ui.pages.generate.looks import Seen, first_switch, keep_on_text
-from ui.pages.generate.prompt import Options, on_path, prompt_length
+from ui.pages.generate.options import Options
+from ui.pages.generate.prompt import on_path, prompt_length
 from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.run.stoppable import stoppable
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.show.microscope import microscope
 from ui.state.choice import Choice
 from ui.state.options import own
@@ -79,16 +79,15 @@ def sink(choice: Choice, request: NextToken) -> None:
     evidence = observe(trace)
     shares = evidence.strength("first").astype(np.float32)
     layer, head = head_of(choice, shares)
-    say(sink_truth(trace, shares, float(evidence.expected("first").mean())), role="status")
+    say(sink_summary(trace, shares, float(evidence.expected("first").mean())), role="status")
     base = choice.count
     name = head_name(layer, head, base).capitalize()
     say(f"{name} gives it {shares[layer, head]:.2f}; {rank_of(shares, layer, head)}.", role="status")
     figure = head_map.head_map(
         shares, theme(), "On the first token", "share of attention", selected=(layer, head), base=base, limit=1
     )
-    kept = partial(keep_on_text, SINKS)
     left, right = st.columns([3, 2])
-    left.plotly_chart(figure, theme=None, config=CONFIG, key=SINKS, on_select=kept, selection_mode="points")
+    draw_chart(figure, SINKS, place=left, on_click=keep_on_text)
     with right:
         st.caption(
             "Each cell a head: its weight on the first token, mean over the tokens that come after it, special ones "
@@ -106,7 +105,7 @@ def sink(choice: Choice, request: NextToken) -> None:
         first_switch()
 
 
-def sink_truth(trace: Trace, shares: Array, even: float) -> str:
+def sink_summary(trace: Trace, shares: Array, even: float) -> str:
     """How much attention the first token has. ``shares`` is (layer, head), ``even`` what even attention would give."""
     several = many_do(int((shares > HALF).sum()), shares.size, "gives", "give", "it more than half")
     return (
@@ -132,7 +131,7 @@ def same_numbers(request: NextToken, step: Step) -> None:
             worst = max(worst, float(np.abs(rows[:, :, :place] - one.looks).max()))
             later = max(later, float(np.abs(rows[:, :, place:]).max(initial=0)))
             cached, seen = cached + one.cached, seen + 1
-        say(law_truth(worst, later, cached, seen, many), role="status")
+        say(law_summary(worst, later, cached, seen, many), role="status")
         st.caption(
             "While a text is written, keys and values of the tokens before the newest are kept from the steps before, "
             "and only the newest token is computed. Since no token looks ahead, one pass over the finished text must "
@@ -140,7 +139,7 @@ def same_numbers(request: NextToken, step: Step) -> None:
         )
 
 
-def law_truth(worst: float, later: float, cached: int, seen: int, many: int) -> str:
+def law_summary(worst: float, later: float, cached: int, seen: int, many: int) -> str:
     """What the comparison found."""
     if seen == 0:
         return "This architecture does not give its attention step by step, so there is nothing to compare."

@@ -10,7 +10,8 @@ from inference import Refusal
 from inference.questions.decoding import Candidate, NextToken, Step
 from ui.input.picking import control
 from ui.pages.generate.history import note, write
-from ui.pages.generate.prompt import MOST_MORE, PICKS, Options, go_to, mark_of, on_path, text_of, within
+from ui.pages.generate.options import PICKS, Options
+from ui.pages.generate.prompt import MOST_MORE, go_to, mark_of, on_path, text_of, within
 from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.run.stoppable import STOPPED, stoppable
@@ -63,7 +64,8 @@ def written_on(request: NextToken) -> NextToken:
         path, done = _written(job)
     if path != request.written:
         go_to(request, path)
-    if st.session_state.get(JOB) is job:  # only now: a click while the address is written begins the script anew
+    still = st.session_state.get(JOB) is job
+    if still:  # only now: a click while the address is written begins the script anew
         job.at, job.done = path, done
     return replace(request, written=path)
 
@@ -130,7 +132,7 @@ def _forward(request: NextToken, step: Step, options: Options) -> None:
         key="generate_next",
         icon=":material/keyboard_tab:",
         disabled=over,
-        on_click=_one,
+        on_click=write_next,
         args=(request, step, options.pick),
         help="Write one token: the likeliest, or the one drawn under the rule",
     )
@@ -139,7 +141,7 @@ def _forward(request: NextToken, step: Step, options: Options) -> None:
         key="generate_more",
         icon=":material/fast_forward:",
         disabled=over,
-        on_click=_begin,
+        on_click=begin,
         args=(request, many, options.pick),
         help="Write as many tokens as the number beside it says, one by one; it can be stopped",
     )
@@ -154,16 +156,17 @@ def _forward(request: NextToken, step: Step, options: Options) -> None:
     )  # fmt: skip
 
 
-def _one(request: NextToken, step: Step, pick: str) -> None:
+def write_next(request: NextToken, step: Step, pick: str) -> None:
     """Writes the next token. A reader who clicks faster than the page is drawn gets as many as there were clicks."""
     here, job = _here(request), st.session_state.get(JOB)
     if here == request:
         write(request, picked(step, pick))
     else:
-        _begin(request, 1 + (job.many if job is not None and job.start == here else 0), pick)
+        begin(request, 1 + (job.many if job is not None and job.start == here else 0), pick)
 
 
-def _begin(request: NextToken, many: int, pick: str) -> None:
+def begin(request: NextToken, many: int, pick: str) -> None:
+    """Begin to write so many tokens from where the address stands."""
     start = _here(request)
     job = Job(start, many, pick, start.written, start.written)
     st.session_state.get(STOPPED, {}).pop(job.mark, None)

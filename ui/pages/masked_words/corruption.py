@@ -6,7 +6,7 @@ import streamlit as st
 
 from inference.questions.corruption import HIDDEN, KEPT, REPLACED, Corruption, Spoilt
 from inference.questions.masked import MaskedWords
-from ui.pages.masked_words.hidden_words import Options
+from ui.pages.masked_words.options import Options
 from ui.run.answering import ask
 from ui.run.refusals import say
 from ui.show.csv_table import csv_table
@@ -34,7 +34,7 @@ def lesson(request: MaskedWords) -> None:
         icon=":material/casino:",
         help="Another seed; it is in the link, so that the same sample comes again",
     )
-    say(truth(found), role="status")
+    say(summary(found), role="status")
     _strip(found)
     st.caption(
         "Each pass of BERT's training chooses 15 % of the pieces (here at least one). Of these, 80 % are hidden "
@@ -50,7 +50,7 @@ def lesson(request: MaskedWords) -> None:
     save("Save as CSV", csv_table(columns, rows), "headlight-lesson.csv", "All digits")
 
 
-def truth(found: Spoilt) -> str:
+def summary(found: Spoilt) -> str:
     """The loss of the sample, and the hardest piece."""
     count = len(found.chosen)
     mean = sum(chosen.loss for chosen in found.chosen) / count

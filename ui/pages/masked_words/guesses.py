@@ -9,10 +9,11 @@ import streamlit as st
 
 from inference.questions.masked import Blank, Candidate, Filled, HiddenWord, MaskedWords
 from ui.input.picking import control
-from ui.pages.masked_words.hidden_words import MOST_TOP, Options
+from ui.pages.masked_words.hidden_words import MOST_TOP
+from ui.pages.masked_words.options import Options
 from ui.run.answering import Answerer, ask
 from ui.run.refusals import say
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.numbers import percent
 from ui.show.saving import save
@@ -28,7 +29,7 @@ HOW = (
 NO_RANK = "A word of several pieces has no rank, and words of unequal numbers of pieces are not from one distribution."
 
 
-def truth(who: Answerer, filled: Filled, at: int) -> str:
+def summary(who: Answerer, filled: Filled, at: int) -> str:
     """One true sentence about a blank."""
     blank = filled.blanks[at]
     best = blank.guesses[0]
@@ -86,13 +87,13 @@ def _percent(log: float) -> str:
 def guesses(who: Answerer, request: MaskedWords, filled: Filled, at: int) -> None:
     """The likeliest pieces of a blank as bars and as a table, and the words that the reader asks about."""
     blank = filled.blanks[at]
-    say(truth(who, filled, at), role="status")
+    say(summary(who, filled, at), role="status")
     names = [guess.piece for guess in blank.guesses]
     chances = [guess.probability for guess in blank.guesses]
     marked = [place for place, guess in enumerate(blank.guesses) if guess.token == _stood(blank)]
     rest = max(0.0, 1 - sum(chances))
     figure = bars(names, chances, theme(), "The likeliest pieces", marked=marked)
-    st.plotly_chart(figure, theme=None, config=CONFIG, key="masked_bars")
+    draw_chart(figure, "masked_bars")
     st.caption(
         f"Bars: the head's softmax over all {filled.vocabulary:,} pieces; a differently coloured bar is the piece that "
         f"stood there. All others together have {rest:.2f}. A piece that begins with … goes on from the piece before "

@@ -1,11 +1,9 @@
-"""The Masked words page: its options, what the model is asked, and the text whose words can be hidden."""
+"""The Masked words page: what the model is asked, and the text whose words can be hidden."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import groupby
-from typing import ClassVar
 
 import streamlit as st
 
@@ -14,6 +12,7 @@ from inference.questions.masked import Filled, MaskedWords, Place
 from inference.text.accepted import check_text
 from ui.input.hiding import NOTHING, TYPED, fingerprint, first_place, parse, toggled, write
 from ui.input.picking import control
+from ui.pages.masked_words.options import Options
 from ui.run.answering import Answerer
 from ui.run.refusals import say
 from ui.show.numbers import percent
@@ -23,39 +22,8 @@ from ui.state.options import choose_own, own
 from viz.components.strip import strip
 from viz.components.strip.strip import Chip
 
-SHOWS = {
-    "guesses": "Guesses",
-    "looks": "Where it looks",
-    "layers": "Layer by layer",
-    "words": "Words that matter",
-    "surprise": "Surprise",
-    "two": "Two sentences",
-    "lesson": "How it learned",
-}
 MOST_TOP = 50
 STRIP = "masked_strip"
-
-
-@dataclass(frozen=True)
-class Options:
-    """What this page lets its reader choose."""
-
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"show": tuple(SHOWS)}
-
-    show: str = "guesses"
-    speaker: str = ""  # the model that answers where the chosen one cannot; "" for the first that can
-    hidden: str = ""  # places in the text; "" before the reader has hidden anything, "-" for none
-    of: str = ""  # fingerprint of the text that these places are in
-    pieces: bool = False  # clicks hide pieces, not words
-    blank: int = 0
-    top: int = 10
-    ask: str = ""  # words that the reader asks about
-    piece: int | None = None  # whose probability is explained; None for the likeliest
-    seed: int = 1
-    first: str = "The keys to the old cabinet [MASK] on the table."
-    second: str = "The key to the old cabinets [MASK] on the table."
-    one: str = "are"
-    other: str = "is"
 
 
 def texts_of(choice: Choice) -> tuple[str, str | None]:

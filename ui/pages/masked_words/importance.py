@@ -13,10 +13,10 @@ from attention.tokens import TokenRow
 from inference.questions.importance import Gradients, LeaveOut
 from inference.questions.masked import Filled, Guess, MaskedWords
 from ui.input.picking import control
-from ui.pages.masked_words.hidden_words import Options
+from ui.pages.masked_words.options import Options
 from ui.run.ask_many import ask_many
 from ui.run.refusals import say
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.saving import save
 from ui.state.options import own
@@ -53,11 +53,11 @@ def words(request: MaskedWords, filled: Filled, at: int) -> None:
         say("There is no word beside the blanks that could matter. Type some.", role="status")
         return
     names = [_name(found.row, run) for run in found.runs]
-    say(truth(found, names), role="status")
+    say(summary(found, names), role="status")
     _strip(found, names, found.left_out, "Leaving each word out (hidden like the blank)", "words_left_out")
     _strip(found, names, found.integrated, "Integrated gradients", "words_integrated")
     ways = {LEFT_OUT: found.left_out, GRADIENTS: found.integrated}
-    st.plotly_chart(importance(names, ways, theme(), UNIT), theme=None, config=CONFIG, key="words_bars")
+    draw_chart(importance(names, ways, theme(), UNIT), "words_bars")
     st.caption(
         "Orange on the text, or a bar to the right: the word speaks for the answer; blue, or to the left: against it. "
         "Leaving out hides a word behind a mask token and asks again "
@@ -75,7 +75,7 @@ def words(request: MaskedWords, filled: Filled, at: int) -> None:
     )
 
 
-def truth(found: Found, names: list[str]) -> str:
+def summary(found: Found, names: list[str]) -> str:
     """One true sentence: who speaks most for the answer by each measure, and whether they agree."""
     one, other = int(found.left_out.argmax()), int(found.integrated.argmax())
     what = f"For “{found.explained.piece}” in the blank"

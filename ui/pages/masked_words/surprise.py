@@ -38,7 +38,7 @@ def surprise(request: MaskedWords, row: TokenRow, who: Answerer) -> None:
         return
     runs, sums = of_words(logs, [(row.segments[at], row.words[at]) for at in places])
     names = ["".join(row.pieces[at] for at in places[slice(*run)]) for run in runs]
-    say(truth(names, sums, logs, who, whole=len(places) == found[0].total), role="status")
+    say(summary(names, sums, logs, who, whole=len(places) == found[0].total), role="status")
     _line(row, places, runs, names, sums)
     st.caption(
         f"Shade: bits of surprise, none at 0, full at {FULL:.0f}; 1 bit is a toss of a coin. Each piece is asked for "
@@ -58,7 +58,7 @@ def surprise(request: MaskedWords, row: TokenRow, who: Answerer) -> None:
     save("Save as CSV", csv_table(columns, rows), "headlight-surprise.csv", "All digits")
 
 
-def truth(names: list[str], sums: Array, logs: Array, who: Answerer, whole: bool) -> str:
+def summary(names: list[str], sums: Array, logs: Array, who: Answerer, whole: bool) -> str:
     """The most surprising word, and the whole text in one number."""
     most = int(sums.argmin())
     said = f"“{names[most]}” surprises {who.title} most ({bits(sums[most]):.1f} bits)."

@@ -11,10 +11,10 @@ from inference import Refusal
 from inference.questions.masked import Candidate, MaskedWords
 from ui.input.hiding import TYPED
 from ui.input.picking import control
-from ui.pages.masked_words.hidden_words import Options
+from ui.pages.masked_words.options import Options
 from ui.run.answering import Answerer, ask
 from ui.run.refusals import say, show
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.saving import save
 from ui.state.options import own
@@ -46,10 +46,10 @@ def two_sentences(who: Answerer) -> None:
     if problems:
         say(problems[0])
         return
-    say(truth(pairs, words), role="status")
+    say(summary(pairs, words), role="status")
     chances = [[_chance(found) for found in pair] for pair in pairs]
     figure = two_words(sentences, words, chances, theme())
-    st.plotly_chart(figure, theme=None, config=CONFIG, key="two_words")
+    draw_chart(figure, "two_words")
     unequal = len(pairs[0][0].pieces) != len(pairs[0][1].pieces)
     more = " The words have unequal numbers of pieces, which by itself favours the shorter one." if unequal else ""
     st.caption(
@@ -66,7 +66,7 @@ def two_sentences(who: Answerer) -> None:
     save("Save as CSV", csv_table(columns, rows), "headlight-two.csv", "All digits")
 
 
-def truth(pairs: Sequence[Pair], words: tuple[str, str]) -> str:
+def summary(pairs: Sequence[Pair], words: tuple[str, str]) -> str:
     """What is preferred in each sentence, and by how many times the odds turn."""
     odds = [_log(pair[0]) - _log(pair[1]) for pair in pairs]
     said = [

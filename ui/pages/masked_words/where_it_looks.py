@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -16,7 +15,7 @@ from ui.input.head_picking import head_of, keep_head, rank_of
 from ui.run.answering import Answerer
 from ui.run.refusals import say
 from ui.run.shelf import backend
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.state.choice import Choice, to_query
 from ui.state.examples import example_of
 from ui.state.session import FRESH, choose
@@ -47,8 +46,7 @@ def where_it_looks(choice: Choice, who: Answerer, request: MaskedWords, filled: 
     figure = head_map.head_map(
         given, theme(), f"From the blank to “{name}”", "weight", selected=(layer, head), base=base
     )
-    kept = partial(keep_head, MAP)
-    st.plotly_chart(figure, theme=None, config=CONFIG, key=MAP, on_select=kept, selection_mode="points")
+    draw_chart(figure, MAP, on_click=keep_head)
     st.caption(
         "Each cell a head: the weight that the blank gives to the word (to all its pieces). Click one to see it."
     )
@@ -100,7 +98,7 @@ def _name(trace: Trace, word: tuple[int, ...]) -> str:
     return "".join(trace.tokens[at] for at in word)
 
 
-def _strip(trace: Trace, row: Array, words: list[tuple[int, ...]], chosen: int, place: int, title: str) -> None:
+def _strip(trace: Trace, row: Array, words: list[tuple[int, ...]], chosen: int, place: int, title: str) -> None:  # noqa: PLR0913  (one control or line, told all about itself)
     chips = []
     for at, word in enumerate(words):
         weight = float(row[list(word)].sum())

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 import streamlit as st
 
 from inference import Refusal
 from probing import formats
 from probing.corpus import Corpus
 from ui.input.picking import control
+from ui.pages.measure.options import BRINGS, Measure
 from ui.run.ready_sets import READY, ready
 from ui.run.refusals import say
 
-BRINGS = {"grammar": "Grammar", "pronouns": "Pronouns", "file": "Your own"}
 FILE, SPLIT, PARSED = "measure_file", "measure_split", "measure_parsed"
 SUFFIXES = {"conllu": ["conllu", "conll", "txt"], "gap": ["tsv", "txt"], "csv": ["csv", "tsv", "txt"]}
 MARKED = "What was marked by hand: which word depends on which, or what a pronoun means"
@@ -30,24 +27,6 @@ WANTED = {
     "csv": "Bring a CSV file with the columns text, source, target, distractor. A word that stands several times in its"
     " text says which is meant: the#2 is the second “the”.",
 }
-
-
-@dataclass(frozen=True)
-class Measure:
-    """What this page lets its reader choose beside the shared choice."""
-
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
-        "data": tuple(BRINGS),
-        "format": tuple(formats.FORMATS),
-        "way": ("best", "out", "in"),
-    }
-
-    data: str = "grammar"
-    format: str = "conllu"  # of a file of one's own
-    relation: str = ""  # "" is the first of the table
-    way: str = "best"  # which direction the map shows
-    least: int = 10  # links that a relation needs to be shown
-    control: bool = True  # random weights beside it
 
 
 def pick_data(options: Measure) -> tuple[Corpus, Corpus | None] | None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from ui.input.picking import control
-from ui.pages.measure.data import Measure
 from ui.pages.measure.measured import Measured
+from ui.pages.measure.options import Measure
 from ui.run.refusals import say
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.show.relation_names import in_words
 from ui.state.options import choose_own
 from viz.figures.relation_scores import Score, relation_scores
@@ -40,13 +40,13 @@ def overview(found: Measured, options: Measure) -> str | None:
         return None
     relation = options.relation if options.relation in names else names[0]
     control(Measure, "relation", right.selectbox, "Relation", names, shown=relation, format_func=in_words, help=SHOWN)
-    say(truth(found, relation), role="status")
+    say(summary(found, relation), role="status")
     scores = [_score(found, name) for name in names]
     drawn = scores[:MOST_LINES]
     if relation not in {score.relation for score in drawn}:
         drawn.append(scores[names.index(relation)])
     figure = relation_scores(drawn, theme(), "The best head of each relation", selected=relation)
-    st.plotly_chart(figure, theme=None, config=CONFIG, key="measure_scores")
+    draw_chart(figure, "measure_scores")
     where = "other sentences" if found.chooser else "every other sentence"
     st.caption(
         "Dot: how often the head named at the left finds the relation, with its 95 % interval. It was chosen on"
@@ -58,7 +58,7 @@ def overview(found: Measured, options: Measure) -> str | None:
     return relation
 
 
-def truth(found: Measured, relation: str) -> str:
+def summary(found: Measured, relation: str) -> str:
     """What the numbers say of one relation."""
     row = found.chosen(relation)
     assert row is not None

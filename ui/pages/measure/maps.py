@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import streamlit as st
 
@@ -10,10 +12,10 @@ from probing.rows import Row, accuracies, rows, to_csv, to_json
 from probing.tally import Counts
 from ui.input.head_picking import keep_head
 from ui.input.picking import control
-from ui.pages.measure.data import Measure
 from ui.pages.measure.measured import Measured
+from ui.pages.measure.options import Measure
 from ui.run.refusals import say
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.show.saving import save
 from viz.figures.head_map import head_map
 from viz.figures.head_marks import mark_heads
@@ -37,19 +39,19 @@ def maps(found: Measured, options: Measure, relation: str) -> None:
     best = found.chosen(relation)
     place = None if best is None else (best.layer, best.head)
     limit = float(shown.max()) or 1.0
-    common = {"base": found.base, "limit": limit}
+    common: dict[str, Any] = {"base": found.base, "limit": limit}
     figure = head_map(
         shown, theme(), "How often each head finds it", f"% of {counts.n:,} links", selected=place, **common
     )
     mark_heads(figure, above, "circle-open", theme(), found.base)
     say(_among(mine, above, relation), role="status")
     left, right = st.columns(2)
-    left.plotly_chart(figure, theme=None, config=CONFIG, key=MAP, on_select=lambda: keep_head(MAP))
+    draw_chart(figure, MAP, place=left, on_click=keep_head)
     random = None if found.random is None else found.random.of(relation)
     if random is not None:
         figure = head_map(_shown(random, found.corpus, way), theme(), "The same with random weights",
                           f"% of {random.n:,} links", **common)  # fmt: skip
-        right.plotly_chart(figure, theme=None, config=CONFIG, key=RANDOM_MAP)
+        draw_chart(figure, RANDOM_MAP, place=right)
     st.caption(
         "Each cell is one head, on all of the sentences, those on which heads are chosen included. Frame: the head"
         " chosen above. Ring: in its better direction, even the lower end of the head's 95 % interval is above the rule"
@@ -59,7 +61,8 @@ def maps(found: Measured, options: Measure, relation: str) -> None:
 
 def _shown(counts: Counts, corpus: Corpus, way: str) -> np.ndarray:
     percent = accuracies(counts, len(corpus.directions))
-    return percent.max(axis=0) if way == "best" else percent[0 if way == "out" else 1]
+    shown: np.ndarray = percent.max(axis=0) if way == "best" else percent[0 if way == "out" else 1]
+    return shown
 
 
 def _among(mine: list[Row], above: list[tuple[int, int]], relation: str) -> str:

@@ -12,9 +12,9 @@ from probing.rows import Row, chosen
 from probing.score import Run, State
 from probing.tally import Tally
 from ui.input.picking import control
-from ui.pages.measure.data import Measure
-from ui.run.downloading import offer
-from ui.run.refusals import say, show
+from ui.pages.measure.options import Measure
+from ui.run.downloading import offer_or_show
+from ui.run.refusals import say
 from ui.run.scoring import known, scored
 from ui.state.choice import Choice
 
@@ -71,17 +71,10 @@ def measure(choice: Choice, options: Measure, corpus: Corpus, split: Corpus | No
         if options.control and known(plan):
             random = scored(replace(plan, control=True), "Scoring random weights, in batches").tally
     except Refusal as refusal:
-        _refused(refusal, choice)
+        offer_or_show(refusal, choice)
         return None
     if not state.tally.counts:
         if state.done:
             say(f"The model could read none of these texts. {state.reason}")
         return None
     return Measured(corpus, state, None if chooser is None else chooser.tally, random, choice.count)
-
-
-def _refused(refusal: Refusal, choice: Choice) -> None:
-    if refusal.way_out == "download":
-        offer(choice, refusal.details["offer"])
-    else:
-        show(refusal)

@@ -1,37 +1,25 @@
-"""The Next sentence page: its options, and the judgement about two texts in both orders."""
+"""The Next sentence page: the judgement about two texts in both orders."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import replace
 
 import streamlit as st
 
-from attention.pairs import GROUPS
 from inference.questions.sentence import ORDER, Judged, NextSentence
 from inference.text.accepted import check_text
 from ui.run.answering import Answerer, ask
 from ui.run.refusals import say
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.saving import save
 from ui.state.choice import Choice
 from ui.state.examples import EXAMPLES
 from ui.state.session import FRESH, choose
 from viz.figures.bars import bars
+from viz.figures.labels import cut
 
 EXAMPLE = next(example for example in EXAMPLES if example.get("pair"))
-
-
-@dataclass(frozen=True)
-class Options:
-    """What this page lets its reader choose."""
-
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"looks": GROUPS, "at": GROUPS}
-
-    speaker: str = ""  # the model that answers where the chosen one cannot; "" for the first that can
-    looks: str = "a"  # the group of tokens that look
-    at: str = "b"  # the group that they look at
 
 
 def pair_of(choice: Choice) -> tuple[str, str]:
@@ -55,11 +43,11 @@ def judgement(choice: Choice, who: Answerer, texts: tuple[str, str]) -> None:
     asked = NextSentence(model=who.model, revision=who.revision, text=first, pair=second, cut=choice.cut)
     doing = "Judging the two texts in both orders"
     found = (ask(asked, doing), ask(replace(asked, text=second, pair=first), doing))
-    say(truth(who, texts, found), role="status")
+    say(summary(who, texts, found), role="status")
     chances = [one.probability for one in found]
     figure = bars(["A, then B", "B, then A"], chances, theme(), title(found[0]), marked=(0,))
     figure.update_xaxes(range=[0, 1.12])
-    st.plotly_chart(figure, theme=None, config=CONFIG, key="judged_bars")
+    draw_chart(figure, "judged_bars")
     st.caption(f"A is the first text, B the second. {meaning(found[0])}")
     rows = [(*order, one.probability, *one.scores) for order, one in zip((texts, texts[::-1]), found, strict=True)]
     columns = ("first", "second", "probability", "score yes", "score no")
@@ -85,12 +73,8 @@ def meaning(judged: Judged) -> str:
     )
 
 
-def truth(who: Answerer, texts: tuple[str, str], found: tuple[Judged, Judged]) -> str:
+def summary(who: Answerer, texts: tuple[str, str], found: tuple[Judged, Judged]) -> str:
     """One true sentence about both orders."""
-    what = "that this is their order" if found[0].judges == ORDER else f"that “{_short(texts[1])}” follows"
+    what = "that this is their order" if found[0].judges == ORDER else f"that “{cut(texts[1], 60)}” follows"
     one, other = found[0].probability, found[1].probability
-    return f"After “{_short(texts[0])}” {who.title} gives {one:.3f} {what}; the other way round it gives {other:.3f}."
-
-
-def _short(text: str, most: int = 60) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
+    return f"After “{cut(texts[0], 60)}” {who.title} gives {one:.3f} {what}; the other way round it gives {other:.3f}."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import streamlit as st
 
@@ -11,11 +10,11 @@ from attention.pairs import GROUPS, flow, group
 from attention.tokens import TokenRow
 from inference import TraceRequest
 from ui.input.head_picking import head_of, keep_head, rank_of
-from ui.pages.next_sentence.judgement import Options
+from ui.pages.next_sentence.options import Options
 from ui.run.answering import Answerer
 from ui.run.refusals import say
 from ui.run.shelf import backend
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.show.microscope import microscope
 from ui.state.choice import Choice
 from ui.state.options import choose_own, own
@@ -44,9 +43,7 @@ def looking_across(choice: Choice, who: Answerer, texts: tuple[str, str]) -> Non
     figure = head_map.head_map(
         shares, theme(), f"From {names[looks]} to {names[at]}", "share of attention", selected=(layer, head), base=base
     )
-    st.plotly_chart(
-        figure, theme=None, config=CONFIG, key=MAP, on_select=partial(keep_head, MAP), selection_mode="points"
-    )
+    draw_chart(figure, MAP, on_click=keep_head)
     st.caption(
         "Each cell a head: the weight on the second group, mean over the tokens of the first. Click one to see it."
     )
@@ -70,7 +67,13 @@ def _pick(row: TokenRow, options: Options) -> tuple[str, str]:
             key = f"next_{field}"
             st.session_state[key] = getattr(options, field)
             st.segmented_control(
-                label, list(GROUPS), key=key, format_func=names.get, required=True, on_change=_regroup, help=text
+                label,
+                list(GROUPS),
+                key=key,
+                format_func=names.__getitem__,
+                required=True,
+                on_change=_regroup,
+                help=text,
             )
     return options.looks, options.at
 

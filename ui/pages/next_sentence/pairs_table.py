@@ -111,10 +111,10 @@ def own_pairs(who: Answerer) -> None:
         _judge(who, asked)
 
 
-def truth(title: str, rows: Sequence[Row]) -> str:
+def summary(title: str, rows: Sequence[Row]) -> str:
     """In how many of the pairs that could be judged the second follows, as the model has it.
 
-    >>> truth("BERT", [("a", "b", 0.9, 0.8, ""), ("c", "d", None, None, "It is too long.")])
+    >>> summary("BERT", [("a", "b", 0.9, 0.8, ""), ("c", "d", None, None, "It is too long.")])
     'BERT calls it likelier than not that the second follows the first in 1 of 1 pairs.'
     """
     chances = [chance for _, _, chance, _, _ in rows if chance is not None]
@@ -163,7 +163,7 @@ def _judge(who: Answerer, pairs: Sequence[tuple[str, str]]) -> None:
     ]
     if not rows:
         return
-    say(truth(who.title, rows), "status")
+    say(summary(who.title, rows), "status")
     columns = (FIRST, SECOND, "probability", "other way round", "remark")
     st.dataframe({name: [row[at] for row in rows] for at, name in enumerate(columns)}, hide_index=True)
     save("Save the judgements as CSV", csv_table(columns, rows), "headlight-pairs.csv", "All digits")

@@ -13,8 +13,9 @@ from attention.tokens import TokenRow
 from attention.trace import Trace
 from inference import Refusal
 from inference.questions.order import ROUNDING, OrderRequest, OrderTest, Pass
+from ui.input.picking import control
+from ui.pages.positions.options import Options
 from ui.pages.positions.order_maps import all_heads, maps
-from ui.pages.positions.what_it_holds import Options, pick
 from ui.run.reading import request_of
 from ui.run.refusals import say, show
 from ui.run.shelf import backend
@@ -63,7 +64,7 @@ def order_test(choice: Choice, trace: Trace, options: Options) -> None:
 def _pick_order(row: TokenRow, options: Options, columns: Sequence[Any]) -> tuple[int, ...] | None:
     """The tokens in the order that is chosen; None where there is none, which is then said."""
     left, right, last, *_ = columns
-    pick("mix", options, left.segmented_control, "What happens to the words", list(MIXES), format_func=MIXES.get,
+    control(Options, "mix", left.segmented_control, "What happens to the words", list(MIXES), format_func=MIXES.get,
          required=True, help="The pieces of a word move together; special tokens stay where they are")  # fmt: skip
     try:
         if options.mix == "shuffle":
@@ -79,10 +80,11 @@ def _pick_order(row: TokenRow, options: Options, columns: Sequence[Any]) -> tupl
         first, second = _pair(row, options)
         texts = ["".join(row.pieces[start:stop]) for start, stop in words(row)]
         numbers = range(len(texts))
-        pick("first", options, right.selectbox, "This word", numbers, format_func=lambda at: texts[at], shown=first,
-             help="It changes places with the other one")  # fmt: skip
-        pick("second", options, last.selectbox, "and that one", numbers, format_func=lambda at: texts[at], shown=second,
-             help="A word of the same text")  # fmt: skip
+        name = texts.__getitem__
+        control(Options, "first", right.selectbox, "This word", numbers, format_func=name, shown=first,
+                help="It changes places with the other one")  # fmt: skip
+        control(Options, "second", last.selectbox, "and that one", numbers, format_func=name, shown=second,
+                help="A word of the same text")  # fmt: skip
         return swapped(row, first, second)
     except ValueError as error:
         say(str(error))

@@ -16,12 +16,12 @@ from attention.trace import Trace
 from attention.view import View
 from inference.questions.order import OrderTest
 from inference.text.reading import Reading
+from ui.input.head_picking import keep_head
 from ui.run.refusals import say
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.show.numbers import small
 from ui.show.saving import save
 from ui.state.choice import Choice
-from ui.state.session import choose
 from viz.components.matrices import matrices
 from viz.components.matrices.matrices import Sheet
 from viz.figures import head_map
@@ -76,7 +76,7 @@ def all_heads(test: OrderTest, selected: tuple[int, int], base: int) -> None:
             selected=selected,
             base=base,
         )
-        st.plotly_chart(figure, theme=None, config=CONFIG, key=HEADS, on_select=_picked, selection_mode="points")
+        draw_chart(figure, HEADS, on_click=keep_head)
         st.caption("Each cell is a head, with positions: the largest difference of any weight. A click picks the head.")
         save(
             "Save the differences",
@@ -84,12 +84,6 @@ def all_heads(test: OrderTest, selected: tuple[int, int], base: int) -> None:
             "headlight-order.csv",
             "One line for each head, with positions and without, layers and heads counted from 0",
         )
-
-
-def _picked() -> None:
-    picked = head_map.picked(st.session_state[HEADS])
-    if picked is not None:
-        choose(layer=picked[0], head=picked[1])
 
 
 def _noticing(test: OrderTest) -> str:

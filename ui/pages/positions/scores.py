@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import streamlit as st
 
@@ -20,9 +22,11 @@ from attention.positions import (
 from attention.record import Record
 from attention.trace import Trace
 from inference.questions.positions import Bias, Positions
-from ui.pages.positions.what_it_holds import LONGEST, Options, length_of, past_the_end, pick
+from ui.input.picking import control
+from ui.pages.positions.options import LONGEST, Options, length_of
+from ui.pages.positions.what_it_holds import past_the_end
 from ui.run.refusals import say
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.show.numbers import small
 from ui.state.choice import Choice
 from viz.figures.positions_scores import Turning, buckets, by_head, rotary
@@ -33,10 +37,10 @@ FROM_PAPER = "No such numbers were found in {model}: these are the paper's setti
 
 def scores(choice: Choice, trace: Trace, held: Positions, options: Options) -> None:
     """Rotary positions, ALiBi and T5's bias over distances; what the model has comes first."""
-    pick("length", options, st.slider, "Distances up to", 2, LONGEST, shown=length_of(options),
+    control(Options, "length", st.slider, "Distances up to", 2, LONGEST, shown=length_of(options),
          help="Tokens between a query and a key")  # fmt: skip
     reach = length_of(options)
-    sections = {
+    sections: dict[str, tuple[bool, Callable[[], None]]] = {
         "rotary": (bool(held.rotary), lambda: _rotary(held, trace, reach)),
         "alibi": (held.slopes is not None, lambda: _alibi(held, trace, choice, reach)),
         "t5": (bool(held.biases), lambda: _t5(held, choice, reach)),
@@ -66,9 +70,7 @@ def _rotary(held: Positions, trace: Trace, reach: int) -> None:
         Turning(name, rotary_score(distances, omega), rotary_bound(distances, omega)) for name, omega in omegas.items()
     ]
     say(f"{source} {_falling(turnings[0], reach)}", role="status")
-    st.plotly_chart(
-        rotary(turnings, theme(), "Rotary: a score over the distance"), theme=None, config=CONFIG, key="rotary_scores"
-    )
+    draw_chart(rotary(turnings, theme(), "Rotary: a score over the distance"), "rotary_scores")
     st.caption(
         "Full line: the score of a key equal to its query, from the turned channels alone, all of one size. Dotted: "
         "what the paper bounds every score by, as a share of its own value at distance 0. Real scores also depend on "
@@ -116,7 +118,7 @@ def _t5(held: Positions, choice: Choice, reach: int) -> None:
         settings = f"{BUCKETS} buckets up to a distance of {FARTHEST}; their numbers are learned, so none can be shown"
         say(FROM_PAPER.format(model=held.model, settings=settings), role="status")
         figure = buckets(offsets, t5_buckets(offsets), theme(), "T5: which bucket a distance falls into")
-        st.plotly_chart(figure, theme=None, config=CONFIG, key="t5_buckets")
+        draw_chart(figure, "t5_buckets")
         st.caption(
             "Near keys have a bucket for every distance, far ones share; earlier keys have the lower half of the "
             "buckets, later ones the upper half."
@@ -166,4 +168,4 @@ def _head(choice: Choice, heads: int) -> int:
 
 def _heads(offsets: Counts, values: Numbers, choice: Choice, title: str, key: str) -> None:
     figure = by_head(offsets, values, _head(choice, len(values)), theme(), title, base=choice.count)
-    st.plotly_chart(figure, theme=None, config=CONFIG, key=key)
+    draw_chart(figure, key)

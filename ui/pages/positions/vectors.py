@@ -10,9 +10,11 @@ import streamlit as st
 
 from attention.positions import Numbers, by_distance, closest, neighbours, shift_error, shift_matrix, sinusoidal
 from inference.questions.positions import Positions, Table
-from ui.pages.positions.what_it_holds import LONGEST, Options, length_of, past_the_end, pick
+from ui.input.picking import control
+from ui.pages.positions.options import LONGEST, Options, length_of
+from ui.pages.positions.what_it_holds import past_the_end
 from ui.run.refusals import say
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.show.numbers import small
 from ui.state.options import choose_own
 from viz.components.matrices import matrices
@@ -42,9 +44,9 @@ def size_of(options: Options, fits: int) -> int:
 
 def pick_sizes(options: Options, fits: int, columns: Sequence[Any]) -> tuple[int, int]:
     """Length and dimensions; ``fits`` is how many of these there are while none are chosen."""
-    pick("length", options, columns[0].slider, "Positions", 2, LONGEST, shown=length_of(options),
+    control(Options, "length", columns[0].slider, "Positions", 2, LONGEST, shown=length_of(options),
          help="How many positions are drawn, counted from 0")  # fmt: skip
-    pick("size", options, columns[1].number_input, "Dimensions d", 2, WIDEST, step=2, shown=size_of(options, fits),
+    control(Options, "size", columns[1].number_input, "Dimensions d", 2, WIDEST, step=2, shown=size_of(options, fits),
          help="Numbers in a sinusoidal vector, an even count")  # fmt: skip
     return length_of(options), size_of(options, fits)
 
@@ -101,19 +103,15 @@ def _figures(options: Options, pairs: Sequence[tuple[str, Numbers]]) -> None:
     )
     for column, (name, values) in zip(st.columns(2), pairs, strict=False):
         with column:
-            _draw(curves(values, chosen, theme(), f"{name}: chosen dimensions"), f"curves_{name}")
+            draw_chart(curves(values, chosen, theme(), f"{name}: chosen dimensions"), f"curves_{name}")
             st.caption("Each line is one dimension: its number at every position.")
-            _draw(products(by_distance(values), theme(), f"{name}: dot products"), f"products_{name}")
+            draw_chart(products(by_distance(values), theme(), f"{name}: dot products"), f"products_{name}")
             st.caption(
                 "The dot product of two positions' vectors, over how far apart they stand. No band: the distance alone "
                 "decides. A band: it depends on where the two stand, too; at distance 0 it may leave the picture."
             )
-            _draw(similarity(neighbours(values), theme(), f"{name}: neighbours"), f"neighbours_{name}")
+            draw_chart(similarity(neighbours(values), theme(), f"{name}: neighbours"), f"neighbours_{name}")
             st.caption("How alike each position's vector is to the next one's: 1 is the same direction.")
-
-
-def _draw(figure: Any, key: str) -> None:
-    st.plotly_chart(figure, theme=None, config=CONFIG, key=key)
 
 
 def dimensions_of(stated: str, count: int) -> list[int]:
@@ -158,7 +156,7 @@ def shifting(held: Positions, options: Options) -> None:
     columns = st.columns(3)
     length, size = pick_sizes(options, READABLE, columns)
     shift = min(options.shift, length - 1)
-    pick("shift", options, columns[2].number_input, "Shift k", 0, length - 1, shown=shift,
+    control(Options, "shift", columns[2].number_input, "Shift k", 0, length - 1, shown=shift,
          help="How many positions further on")  # fmt: skip
     for formula in FORMULAS:
         st.latex(formula)

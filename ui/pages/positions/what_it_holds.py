@@ -1,59 +1,19 @@
-"""The Positions page: its options, and what the model holds in words."""
+"""The Positions page: what the model holds in words."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import streamlit as st
 
 from inference.questions.positions import Positions, Rotary, Table
+from ui.input.picking import control
+from ui.pages.positions.options import SHOWS, Options
 from ui.run.refusals import say
-from ui.state.options import choose_own, nothing
-
-SHOWS = {
-    "test": "Order test",
-    "vectors": "Position vectors",
-    "shift": "Shift matrix",
-    "distance": "Scores by distance",
-}
-LONGEST = 512  # positions or tokens of distance that are drawn
 
 
-@dataclass(frozen=True)
-class Options:
-    """What this page lets its reader choose; None means "what fits the model"."""
-
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"show": tuple(SHOWS), "mix": ("shuffle", "swap")}
-    OF_TEXT: ClassVar = dict.fromkeys(("first", "second"), nothing)
-
-    show: str = "test"
-    mix: str = "shuffle"  # how the words change places
-    seed: int = 1  # of the shuffle
-    first: int | None = None  # words to swap
-    second: int | None = None
-    length: int = 64  # positions
-    size: int | None = None  # dimensions of the sinusoidal vectors
-    shift: int = 5  # the k of M_k
-    curves: str = ""  # dimensions drawn as curves, "0-1-20"
-
-
-def pick_view(options: Options) -> None:
+def pick_view() -> None:
     """Which of the page's figures is shown."""
-    pick("show", options, st.segmented_control, "What to look at", list(SHOWS), format_func=SHOWS.get, required=True,
+    control(Options, "show", st.segmented_control, "What to look at", list(SHOWS), format_func=SHOWS.get, required=True,
          help="Four ways to see how a model tells word order")  # fmt: skip
-
-
-def pick(name: str, options: Options, widget: Any, label: str, *given: Any, **more: Any) -> None:
-    """One control for one option: it shows what is chosen, and what is chosen in it goes into the address."""
-    key = f"positions_{name}"
-    value = more.pop("shown", getattr(options, name))
-    st.session_state[key] = value
-
-    def keep() -> None:
-        choose_own(Options, **{name: st.session_state[key]})
-
-    widget(label, *given, key=key, on_change=keep, **more)
 
 
 def what_it_holds(held: Positions) -> str:
@@ -95,11 +55,6 @@ def _turned(model: str, sets: tuple[Rotary, ...]) -> str:
     ]
     channels = f"{2 * len(sets[0].frequencies)} of {sets[0].width} channels of a head"
     return f"{model} turns queries and keys by an angle for each position (rotary): {', '.join(bases)}; {channels}."
-
-
-def length_of(options: Options) -> int:
-    """Positions to draw."""
-    return min(max(2, options.length), LONGEST)
 
 
 def past_the_end(held: Positions) -> None:

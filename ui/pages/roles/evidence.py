@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import streamlit as st
@@ -14,12 +13,13 @@ from attention.trace import Trace
 from inference import Refusal, TraceRequest
 from ui.input.head_picking import keep_head
 from ui.input.picking import control
-from ui.run.downloading import offer
+from ui.pages.roles.options import Roles
+from ui.run.downloading import offer_or_show
 from ui.run.ready_sets import ready
-from ui.run.refusals import say, show
+from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.run.stoppable import stoppable
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.saving import save
 from ui.state.choice import Choice
@@ -27,7 +27,6 @@ from viz.figures.role_map import SIGNS, role_map
 
 MAP, KEPT = "roles_map", "roles_evidence"
 BATCH = 20  # texts read at once
-SOURCES = {"text": "The text above", "sentences": "100 sentences"}
 WORDS = {
     "previous": "the token before",
     "next": "the token after",
@@ -46,19 +45,6 @@ SHORT = {
     "repeat": "repeats",
     "broad": "broad",
 }
-
-
-@dataclass(frozen=True)
-class Roles:
-    """What this page lets its reader choose beside the shared choice."""
-
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"source": tuple(SOURCES), "only": ("", *ROLES, "relation", "none")}
-
-    source: str = "text"
-    share: int = 50  # percent of its attention from which a head is named after a role
-    relations: bool = True  # also what it finds in annotated sentences
-    only: str = ""  # the table's filter
-    groups: int = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,10 +81,7 @@ def from_sentences(choice: Choice) -> Known | None:
                 requests = [TraceRequest(choice.model, text, revision=choice.revision or None) for text in some]
                 done[at] = _together([from_trace(trace, choice) for trace in backend().traces(requests)])
     except Refusal as refusal:
-        if refusal.way_out == "download":
-            offer(choice, refusal.details["offer"])
-        else:
-            show(refusal)
+        offer_or_show(refusal, choice)
         return None
     return _together(list(done.values())) if done else None
 
@@ -121,7 +104,7 @@ def draw_map(
     known: Known, choice: Choice, options: Roles, roles: list[list[list[str]]], found: list[list[str]]
 ) -> None:
     """The sentence, the map, and what its signs mean. ``found`` names each head's relation, "" for none."""
-    say(truth(known, roles, options, choice.count), role="status")
+    say(summary(known, roles, options, choice.count), role="status")
     for sentence in sinks(known, roles):
         say(sentence, role="status")
     strengths = {role: known.evidence.strength(role) for role in ROLES}
@@ -132,7 +115,7 @@ def draw_map(
     first = [[some[0] if some else "" for some in row] for row in roles]
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
     figure = role_map(shares, first, found, theme(), "What each head is for", selected=chosen, base=choice.count)
-    st.plotly_chart(figure, theme=None, config=CONFIG, key=MAP, on_select=lambda: keep_head(MAP))
+    draw_chart(figure, MAP, on_click=keep_head)
     signs = ", ".join(f"{SIGNS[role]} {WORDS[role]}" for role in ROLES)
     relation = ""
     if any(any(row) for row in found):
@@ -147,7 +130,7 @@ def draw_map(
     )
 
 
-def truth(known: Known, roles: list[list[list[str]]], options: Roles, base: int) -> str:
+def summary(known: Known, roles: list[list[list[str]]], options: Roles, base: int) -> str:
     """How many heads have a role, and the clearest of each."""
     layers, heads = known.shape
     counts: list[str] = []
@@ -203,7 +186,7 @@ def table(known: Known, choice: Choice, options: Roles, roles: list[list[list[st
     save("Save the table", csv_table(columns, every), "headlight-roles.csv", "Every head as CSV, all digits")
 
 
-def _row(
+def _row(  # noqa: PLR0913  (one control or line, told all about itself)
     known: Known, base: int, roles: list[list[list[str]]], found: list[list[str]], layer: int, head: int
 ) -> list[object]:
     """One head's line."""

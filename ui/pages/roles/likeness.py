@@ -10,9 +10,10 @@ import streamlit as st
 from attention.similarity import flat, groups
 from ui.input.head_picking import keep_head
 from ui.input.picking import control
-from ui.pages.roles.evidence import SHORT, Known, Roles
+from ui.pages.roles.evidence import SHORT, Known
+from ui.pages.roles.options import Roles
 from ui.run.refusals import say
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.state.choice import Choice
 from viz.figures.similarity_map import SHAPES, similarity_map
 
@@ -31,13 +32,13 @@ def likeness(known: Known, choice: Choice, options: Roles, roles: list[list[list
     labels = groups(distances, count)
     heads = [(int(layer), int(head)) for layer, head in np.ndindex(*known.shape)]
     notes = [", ".join(SHORT[role] for role in roles[layer][head]) or "no role" for layer, head in heads]
-    say(truth(distances, labels, heads, kept, choice.count), role="status")
+    say(summary(distances, labels, heads, kept, choice.count), role="status")
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
     figure = similarity_map(
         points, labels.tolist(), heads, notes, theme(), "Which heads are alike?", selected=chosen, base=choice.count
     )
     left, right = st.columns([3, 2])
-    left.plotly_chart(figure, theme=None, config=CONFIG, key=KEY, on_select=lambda: keep_head(KEY))
+    draw_chart(figure, KEY, place=left, on_click=keep_head)
     right.dataframe(_groups(distances, labels, heads, roles, choice.count), hide_index=True, key="roles_groups")
     st.caption(
         "Each mark is a head, named layer-head where there is room. Near ones divide their attention alike, token by"
@@ -70,7 +71,7 @@ def _groups(
     return table
 
 
-def truth(distances: np.ndarray, labels: np.ndarray, heads: list[Place], kept: float, base: int) -> str:
+def summary(distances: np.ndarray, labels: np.ndarray, heads: list[Place], kept: float, base: int) -> str:
     """The two most alike, the one least like any other, and what the picture leaves out."""
     if len(heads) < 2:
         return "There is only one head."

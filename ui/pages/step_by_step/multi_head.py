@@ -72,7 +72,8 @@ def as_one_head(record: AnyRecord, query: int) -> np.ndarray | None:
     allowed = record.mask.block(rows, slice(None))
     if allowed is not None:
         scores[~allowed] = -np.inf
-    return softmax(scores)[0]
+    weights: np.ndarray = softmax(scores)[0]
+    return weights
 
 
 def shapes(record: Record, wiring: Wiring | None) -> str:

@@ -107,7 +107,8 @@ def score_formula(record: Record, weighing: Weighing) -> str:
 
 def _usual(weighing: Weighing, channels: int) -> bool:
     """Whether the layer divides by √channels, as the paper does."""
-    return abs(weighing.scale - channels**-0.5) < 1e-6
+    usual: bool = abs(weighing.scale - channels**-0.5) < 1e-6
+    return usual
 
 
 def rules(record: Record, weighing: Weighing, part: str) -> str:

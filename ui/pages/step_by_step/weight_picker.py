@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeGuard
 
 import numpy as np
 import streamlit as st
@@ -136,8 +137,8 @@ def pick(spot: Spot) -> None:
     """Draw what picks layer, head and the two tokens."""
     records = spot.trace.records(spot.part)
     left, right, _ = st.columns([1, 1, 2])
-    _number(left, "Layer", "layer", spot, len(records), LAYER_HELP)
-    _number(right, "Head", "head", spot, spot.record.heads, HEAD_HELP)
+    _number(left, "layer", spot, len(records), LAYER_HELP)
+    _number(right, "head", spot, spot.record.heads, HEAD_HELP)
     weights = spot.record.weights(spot.head, spot.row)[0]
     who, whom = chips(spot.queries), chips(spot.keys, weights)
     who[spot.query] = replace(who[spot.query], mark="chosen")
@@ -147,15 +148,15 @@ def pick(spot: Spot) -> None:
     strip.mount(whom, WHOM, title=title, on_pick=partial(_picked, WHOM, "to", spot))
 
 
-def _inside(token: int | None, trace: Trace, part: str, side: int) -> bool:
+def _inside(token: int | None, trace: Trace, part: str, side: int) -> TypeGuard[int]:
     return token is not None and 0 <= token < len(trace.token_rows(part)[side])
 
 
-def _number(column: DeltaGenerator, label: str, field: str, spot: Spot, count: int, meaning: str) -> None:
+def _number(column: DeltaGenerator, field: str, spot: Spot, count: int, meaning: str) -> None:
     key = f"spot_{field}"
     st.session_state[key] = getattr(spot, field)
     column.selectbox(
-        label,
+        field.capitalize(),
         range(count),
         key=key,
         format_func=lambda number: str(number + spot.base),

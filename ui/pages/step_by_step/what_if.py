@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import replace
 
 import numpy as np
 import streamlit as st
@@ -12,9 +11,10 @@ from streamlit.delta_generator import DeltaGenerator
 from attention.measures import as_shares, entropy
 from attention.record import Record
 from attention.what_if import changed, spreads
+from ui.pages.step_by_step.options import Rules
 from ui.pages.step_by_step.weight_picker import Spot, chips
 from ui.run.refusals import say
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.state.options import choose_own, own
 from viz.components.strip import strip
 from viz.figures.what_if import what_if as figure
@@ -23,20 +23,6 @@ COLDEST, HOTTEST = 10, 400  # hundredths
 SAMPLE = 256  # queries of a long text, over which a head's entropy is taken
 LABELLED = 60  # tokens up to which each chip says its weight
 SCALINGS = {"none": "not divided", "root": "divided by √d_k", "own": "as the model does"}
-
-
-@dataclass(frozen=True)
-class Rules:
-    """This page's own options: which view is shown, and the rules that are tried."""
-
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
-        "show": ("steps", "neuron", "rules", "heads"),
-        "scaling": ("none", "root", "own"),
-    }
-    show: str = "steps"
-    scaling: str = "none"  # what the page opens with, so that there is a difference to see
-    percent: int = 100  # the temperature in hundredths
-    masked: bool = True
 
 
 def what_if(spot: Spot, factor: float) -> None:
@@ -56,7 +42,7 @@ def what_if(spot: Spot, factor: float) -> None:
         strip.mount(_chips(spot, weights), f"what_if_{name}", title=f"{title}: {_bits(weights):.2f} bits")
     rows = np.unique(np.linspace(0, record.queries - 1, min(record.queries, SAMPLE)).astype(int))
     drawn = figure(spreads(record, rows), spreads(other, rows), theme(), head=spot.head, base=spot.base)
-    st.plotly_chart(drawn, theme=None, config=CONFIG, key="what_if_heads")
+    draw_chart(drawn, "what_if_heads")
     counted = "all tokens" if len(rows) == record.queries else f"{len(rows)} of the tokens, evenly spaced"
     st.caption(
         f"Each head's mean over {counted}: 0 bits is one key, more is wider; the larger marks are the chosen head's. "
@@ -90,12 +76,13 @@ def _controls(record: Record, factor: float) -> Rules:
 
 
 def _scaling(column: DeltaGenerator, rules: Rules, offered: list[str]) -> str:
-    st.session_state["what_if_scaling"] = rules.scaling if rules.scaling in offered else offered[0]
-    scaling: str = column.selectbox(
+    scaling = rules.scaling if rules.scaling in offered else offered[0]
+    st.session_state["what_if_scaling"] = scaling
+    column.selectbox(
         "Dot products",
         offered,
         key="what_if_scaling",
-        format_func=SCALINGS.get,
+        format_func=SCALINGS.__getitem__,
         on_change=lambda: choose_own(Rules, scaling=st.session_state["what_if_scaling"]),
         help="What q · k is divided by before the softmax",
     )

@@ -7,6 +7,7 @@ from typing import Any
 
 from inference.questions.tokens import Side, Steps
 from viz.components.ladder.ladder import Row, Rung, Way
+from viz.figures.labels import cut
 
 WORDS = 120  # of each text that are drawn
 TOKENS = 400  # that are drawn where words are not known
@@ -28,7 +29,7 @@ def way_of(steps: Steps) -> Way:
     drawn = drawn if steps.sides else drawn[:TOKENS]
     rows: list[Row] = []
     if steps.sides:
-        texts = "\n".join(_cut(side.normalised, NORMALISED) for side in steps.sides)
+        texts = "\n".join(cut(side.normalised, NORMALISED) for side in steps.sides)
         rows.append(Row("1. Normalise", _said(steps.normaliser, "Nothing is changed."), text=texts))
         rows.append(Row("2. Split", _said(steps.splitter, "The text stays whole."), rungs=tuple(_words(steps.sides))))
     pieces = [_rung(steps, at, words) for at in drawn if not steps.tokens[at].special]
@@ -66,7 +67,7 @@ def left_out(steps: Sequence[Steps]) -> str | None:
     return None
 
 
-def truth(steps: Steps, texts: Sequence[str]) -> str:
+def summary(steps: Steps, texts: Sequence[str]) -> str:
     """How many tokens, how many characters each, and what is unknown."""
     content = [token for token in steps.tokens if not token.special]
     characters = _characters(steps, texts)
@@ -80,7 +81,7 @@ def truth(steps: Steps, texts: Sequence[str]) -> str:
         known = "Nothing of this text is unknown to it." if steps.unknown else "It has no token for the unknown."
         return f"{said} {known}"
     places = dict.fromkeys(texts[token.side][slice(*token.span)] for token in unknown if token.span)
-    shown = ", ".join(f"“{_cut(place, 20)}”" for place in list(places)[:6])
+    shown = ", ".join(f"“{cut(place, 20)}”" for place in list(places)[:6])
     return f"{said} Not in its vocabulary, so {steps.unknown}: {shown or f'{len(unknown)} pieces'}."
 
 
@@ -162,7 +163,3 @@ def _said(parts: Sequence[str], nothing: str) -> str:
     """Short sentences as one."""
     joined = "; ".join(parts) or nothing
     return joined[0].upper() + joined[1:] + ("" if joined.endswith(".") else ".")
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"

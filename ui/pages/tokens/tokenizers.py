@@ -1,10 +1,9 @@
-"""The Tokens page: its options, the tokenizers that can be compared, and what is drawn of their steps."""
+"""The Tokens page: the tokenizers that can be compared, and what is drawn of their steps."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import replace
 
 import streamlit as st
 
@@ -12,14 +11,15 @@ from inference import Refusal
 from inference.questions.tokens import Steps, TokenSteps
 from inference.text.accepted import check_text
 from ui.input.picking import control
-from ui.pages.tokens.rows import compared, left_out, table, top, truth, way_of
+from ui.pages.tokens.options import Tokens
+from ui.pages.tokens.rows import compared, left_out, summary, table, top, way_of
 from ui.pages.tokens.walk import first_pick, walk, word_at
 from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.show.csv_table import csv_table
 from ui.show.saving import save
 from ui.state.choice import Choice
-from ui.state.options import choose_own, nothing
+from ui.state.options import choose_own
 from viz.components.ladder import ladder
 
 KEY = "tokens_ladder"
@@ -29,18 +29,6 @@ MARKS = (
     "dashes: not in the vocabulary; underlined: taken whole; pale: added by the template."
 )
 RARE = "Unbelievable embeddings: déjà vu in Reykjavík, 你好 👍🏽"
-
-
-@dataclass(frozen=True)
-class Tokens:
-    """What this page lets its reader choose; None and "" mean "what fits"."""
-
-    OF_TEXT: ClassVar = dict.fromkeys(("way", "side", "at"), nothing)
-
-    beside: str = ""  # the second tokenizer's model
-    way: int = 0  # of the two: where the word was picked
-    side: int = 0  # of the texts
-    at: int | None = None  # which of its words
 
 
 def others(choice: Choice) -> dict[str, str]:
@@ -109,7 +97,7 @@ def draw(choice: Choice, steps: list[Steps], models: list[tuple[str, str | None]
     """The picture, the cutting of one word, and the tables."""
     texts = [check_text(choice.text), *([check_text(choice.pair, "second text")] if choice.pair else [])]
     for one in steps:
-        say(truth(one, texts), role="status")
+        say(summary(one, texts), role="status")
         if one.why:
             say(one.why, role="status")
         if len(texts) > 1 and not any(token.side for token in one.tokens):
@@ -129,7 +117,7 @@ def draw(choice: Choice, steps: list[Steps], models: list[tuple[str, str | None]
             model, revision = models[number]
             same = steps[number].sides[side].words[at] if number == way else word_at(steps[number], side, span)
             with place:
-                walk(choice, steps[number], same, revision, model)
+                walk(steps[number], same, revision, model)
     st.dataframe(compared(steps, texts), hide_index=True)
     for number, one in enumerate(steps):
         which = " of the second tokenizer" if number else ""

@@ -11,7 +11,6 @@ from inference import Refusal
 from inference.questions.tokens import Best, Match, Merge, Steps, Walk, Word, WordWalk
 from ui.run.refusals import say, show
 from ui.run.shelf import backend
-from ui.state.choice import Choice
 from viz.figures.labels import cut
 
 TRIED = 12  # candidates that are listed
@@ -33,7 +32,7 @@ def word_at(steps: Steps, side: int, span: tuple[int, int]) -> Word | None:
     return next((word for word in words if word.span[0] < span[1] and span[0] < word.span[1]), None)
 
 
-def walk(choice: Choice, steps: Steps, word: Word | None, revision: str | None, model: str) -> None:
+def walk(steps: Steps, word: Word | None, revision: str | None, model: str) -> None:
     """Draw the steps of one word under its tokenizer's name; what cannot be followed is said."""
     st.text(steps.model)
     if word is None:
@@ -49,15 +48,15 @@ def walk(choice: Choice, steps: Steps, word: Word | None, revision: str | None, 
         say(f"“{cut(word.shown, 40)}” becomes {_joined(pieces)}.", role="status")
         show(refusal)
         return
-    say(truth(word.shown, found), role="status")
+    say(summary(word.shown, found), role="status")
     if found.steps:
         st.dataframe(rows(found), hide_index=True)
 
 
-def truth(word: str, walk: Walk) -> str:
+def summary(word: str, walk: Walk) -> str:
     """What happened, in a sentence or two.
 
-    >>> truth("playing", Walk("WordPiece", (Match("playing", ("playing",), "playin"), Match("##g", (), "##g")),
+    >>> summary("playing", Walk("WordPiece", (Match("playing", ("playing",), "playin"), Match("##g", (), "##g")),
     ...       ("playin", "##g"), (1, 2)))
     '“playing” becomes playin · ##g, after 3 look-ups in the vocabulary, each for the longest beginning that is left.'
     """

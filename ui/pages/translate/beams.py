@@ -5,8 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from ui.input.picking import control
+from ui.pages.translate.options import Translate
 from ui.pages.translate.strip import logs_of
-from ui.pages.translate.translation import Search, Translate, Translation, nats, width_of
+from ui.pages.translate.translation import Search, Translation, nats, width_of
 from ui.pages.translate.writing import beams
 from ui.run.refusals import say
 from ui.show.csv_table import csv_table
@@ -23,7 +24,7 @@ def beam_tree(translation: Translation) -> None:
     """The tree, one sentence about it, and the finished ways as a table. Raises Refusal."""
     options = own(Translate)
     search = translation.search or beams(translation.asked, width_of(options))
-    say(truth(translation, search), "status")
+    say(summary(translation, search), "status")
     nodes = nodes_of(search, options.dropped)
     if len(nodes) > MOST_NODES:
         say(f"The first {MOST_NODES} of {len(nodes)} nodes are drawn.", "status")
@@ -70,7 +71,7 @@ def nodes_of(search: Search, dropped: bool) -> list[Node]:
     return nodes
 
 
-def truth(translation: Translation, search: Search) -> str:
+def summary(translation: Translation, search: Search) -> str:
     """Whether searching found another translation than the one shown above, and how likely that one is."""
     looked = sum(len(step.branches) for step in search.steps)
     best = search.best.text

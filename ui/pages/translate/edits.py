@@ -4,32 +4,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
 from attention.cause import Set
-from attention.edits import Ablate, Cut, Edit, pack
+from attention.edits import Ablate, Cut, Edit
 from attention.trace import Trace
 from attention.view import Cell, View
 from ui.input.picking import control
 from ui.pages.translate.heads import CrossHead, named
+from ui.pages.translate.options import CLICKS, SCOPES, SIDES, Translate
 from ui.pages.translate.strip import cells_of
-from ui.pages.translate.translation import CLICKS, SCOPES, SIDES, Translate, Translation
-from ui.removing.edits import NOTHING, Head, edits_of, toggled, told
-from ui.removing.listed import listed_and_typed, typed_notes
+from ui.pages.translate.translation import Translation
+from ui.removing.edits import Head, edits_of, toggled, told
+from ui.removing.listed import keep_edits, listed_and_typed, typed_notes
 from ui.run.refusals import say
 from ui.state.choice import Choice
-from ui.state.options import choose_own, own
+from ui.state.options import own
 from viz.components.strip import strip
 from viz.components.strip.strip import Chip
 
 STRIP = "translate_cut"
 PART_NAMES = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross"}
-
-
-def put(edits: Set) -> None:
-    """Keep these edits, in the link too."""
-    choose_own(Translate, edits=pack(edits) or NOTHING)
+put = partial(keep_edits, Translate)  # in a callback: these edits, in the link too
 
 
 def chosen_edits(options: Translate, head: CrossHead) -> Set:
@@ -120,6 +118,7 @@ def heads_of(trace: Trace, head: CrossHead, scope: str) -> list[Head]:
 def cuts(heads: Sequence[Head], word: Cell, source: Cell) -> list[Edit]:
     """Every step of a target word, cut off from every piece of a source word, in those cross heads.
 
+    >>> from attention.edits import pack
     >>> cells = [Cell("did", False, 0, 0, (0, 1)), Cell("chat", False, 0, 1, (3, 5))]
     >>> pack(cuts([(1, 2)], cells[1], cells[0]))
     'cx1-2-3-0,cx1-2-4-0'

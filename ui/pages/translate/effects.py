@@ -13,15 +13,16 @@ from attention.edits import Ablate
 from attention.mask import Array
 from ui.pages.translate.edits import put
 from ui.pages.translate.heads import CrossHead, keep_head, named
+from ui.pages.translate.options import Translate
 from ui.pages.translate.strip import forced
-from ui.pages.translate.translation import Translate, Translation
+from ui.pages.translate.translation import Translation
 from ui.removing.chance import RANDOM_SETS, SEED
 from ui.removing.edits import Head, toggled
 from ui.run.answering import ask
 from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.run.stoppable import stoppable
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.numbers import small
 from ui.show.saving import save
@@ -74,7 +75,7 @@ def every_head(translation: Translation, head: CrossHead, edits: Set, options: T
     values = np.full((places[-1][0] + 1, max(one for _, one in places) + 1), np.nan, np.float32)
     for place, change in zip(places, found.changes, strict=False):
         values[place] = change
-    say(truth(found, places, part, base), "status")
+    say(summary(found, places, part, base), "status")
     selected = (head.layer, head.head) if part == "cross" else None
     figure = head_map(
         values, theme(), "What each head's removal changes", UNIT, diverging=True, selected=selected, base=base
@@ -84,12 +85,12 @@ def every_head(translation: Translation, head: CrossHead, edits: Set, options: T
     mark_heads(figure, turned, "circle-open", theme(), base)
     mark_heads(figure, gone, "x", theme(), base)
 
-    def clicked() -> None:
-        place = picked(st.session_state[MAP])
+    def clicked(key: str) -> None:
+        place = picked(st.session_state[key])
         if place is not None:
             head_clicked(place, part, edits, options)
 
-    st.plotly_chart(figure, theme=None, config=CONFIG, key=MAP, on_select=clicked)
+    draw_chart(figure, MAP, on_click=clicked)
     so = ", so that greedy decoding writes another text" if translation.way == "greedy" else ""
     st.caption(
         "Each cell is one head, removed while all others stay: by how much the translation that was written first"
@@ -104,7 +105,7 @@ def every_head(translation: Translation, head: CrossHead, edits: Set, options: T
     save("Save the table", table, "headlight-every-head.csv", "All digits")
 
 
-def truth(found: Effects, places: Sequence[Head], part: str, base: int) -> str:
+def summary(found: Effects, places: Sequence[Head], part: str, base: int) -> str:
     """Which head matters most, among those that were removed so far, and how many change a token."""
     most = int(np.abs(found.changes).argmax())
     verb = "falls" if found.changes[most] < 0 else "rises"
@@ -154,7 +155,7 @@ def chance(translation: Translation, edits: Set) -> None:
         "status",
     )
     figure = random_figure(found.changes, change, theme(), UNIT)
-    st.plotly_chart(figure, theme=None, config=CONFIG, key="translate_random")
+    draw_chart(figure, "translate_random")
     st.caption(
         f"Bars: random sets of the same size (seed {SEED}) in the same part, looks between the same places in other"
         " heads. Line: the chosen set."

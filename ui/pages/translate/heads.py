@@ -12,7 +12,7 @@ from attention.covering import covering_heads
 from attention.mask import Array
 from attention.trace import Trace
 from ui.input.picking import control
-from ui.pages.translate.translation import Translate
+from ui.pages.translate.options import Translate
 from ui.state.options import choose_own
 
 MEAN = "mean"

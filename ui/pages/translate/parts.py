@@ -10,7 +10,8 @@ import streamlit as st
 
 from ui.input.parts import HELP, NAMES
 from ui.pages.translate.heads import CrossHead, keep_head
-from ui.pages.translate.translation import SIDES, Translate, Translation
+from ui.pages.translate.options import SIDES, Translate
+from ui.pages.translate.translation import Translation
 from ui.show.microscope import microscope
 from ui.state.choice import Choice
 from ui.state.options import choose_own
@@ -27,7 +28,7 @@ def parts(choice: Choice, translation: Translation, head: CrossHead, options: Tr
         "Attention",
         list(SIDES),
         key=SIDE,
-        format_func=NAMES.get,
+        format_func=NAMES.__getitem__,
         required=True,
         on_change=_another,
         help=HELP,

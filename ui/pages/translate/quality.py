@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import streamlit as st
@@ -18,7 +18,7 @@ from ui.run.answering import Answerer, refused
 from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.run.stoppable import stoppable
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.saving import save
 from ui.state.choice import Choice
@@ -117,7 +117,7 @@ def _scored(run: AlignmentRun) -> AlignmentState:
 
 def _result(state: AlignmentState, base: int, keep: Callable[[int, int], None]) -> None:
     best = {read_at: state.best(read_at) for read_at in READINGS}
-    say(truth(best, base), role="status")
+    say(summary(best, base), role="status")
     counts = state.all()
     limit = 100 * float(counts.share.max()) or 1.0
     for column, (at, read_at) in zip(st.columns(2), enumerate(READINGS), strict=True):
@@ -131,7 +131,7 @@ def _result(state: AlignmentState, base: int, keep: Callable[[int, int], None]) 
             base=base,
             limit=limit,
         )
-        column.plotly_chart(figure, theme=None, config=CONFIG, key=key, on_select=lambda key=key: _keep(key, keep))
+        draw_chart(figure, key, place=column, on_click=partial(_keep, keep))
     st.caption(
         "Each cell is one cross head, on all of the sentences: how many of the translation's words it links to a source"
         " word that people allow, if it links each to the source word that it looks at most. Special tokens are left"
@@ -141,13 +141,13 @@ def _result(state: AlignmentState, base: int, keep: Callable[[int, int], None]) 
     _table(state, base)
 
 
-def _keep(key: str, keep: Callable[[int, int], None]) -> None:
+def _keep(keep: Callable[[int, int], None], key: str) -> None:
     place = head_map.picked(st.session_state[key])
     if place is not None:
         keep(*place)
 
 
-def truth(best: dict[ReadAt, Best | None], base: int) -> str:
+def summary(best: dict[ReadAt, Best | None], base: int) -> str:
     """What the numbers say of the best head, of the guesses that look at no model, and of the other reading."""
     first, other = best[ReadAt.WRITING], best[ReadAt.OWN]
     if first is None or other is None:

@@ -9,9 +9,10 @@ from attention.mask import Array
 from inference.questions.decoding import Candidate, Step
 from ui.input.picking import control
 from ui.pages.translate.heads import CrossHead
-from ui.pages.translate.translation import MOST_TOP, Translate, Translation
+from ui.pages.translate.options import Translate
+from ui.pages.translate.translation import MOST_TOP, Translation
 from ui.run.refusals import say
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.numbers import percent
 from ui.show.saving import save
@@ -42,7 +43,7 @@ def one_step(translation: Translation, head: CrossHead, at: int, options: Transl
     step = translation.step(at, max(1, min(options.top, MOST_TOP)))
     _move(at, translation)
     looks = head.weights(translation.trace, at)
-    say(truth(translation, step, at, looks, head), "status")
+    say(summary(translation, step, at, looks, head), "status")
     left, right = st.columns(2)
     with left:
         _read(translation, at)
@@ -51,7 +52,7 @@ def one_step(translation: Translation, head: CrossHead, at: int, options: Transl
         _candidates(translation, step, at)
 
 
-def truth(translation: Translation, step: Step, at: int, looks: Array, head: CrossHead) -> str:
+def summary(translation: Translation, step: Step, at: int, looks: Array, head: CrossHead) -> str:
     """One true sentence about the step; ``looks``, (source token,), is where the head looks in the source."""
     best = step.candidates[0]
     total = translation.length + 1
@@ -141,7 +142,7 @@ def _candidates(translation: Translation, step: Step, at: int) -> None:
         other=max(0.0, 1 - sum(candidate.probability for candidate in shown)),
         marked=marked,
     )
-    st.plotly_chart(figure, theme=None, config=CONFIG, key="translate_candidates")
+    draw_chart(figure, "translate_candidates")
     st.caption(
         f"The softmax over all {step.vocabulary:,} pieces; differently coloured is what is written at this step."
         " “␣” begins a word."

@@ -8,7 +8,8 @@ from attention.alignment import ReadAt, read
 from attention.mask import Array
 from attention.view import Cell, View
 from inference.questions.forced import ForcedTarget
-from ui.pages.translate.translation import Translate, Translation
+from ui.pages.translate.options import Translate
+from ui.pages.translate.translation import Translation
 from ui.run.answering import ask
 from ui.run.refusals import say
 from ui.show.numbers import percent

@@ -1,68 +1,26 @@
-"""The Translate page: its options, what the model is asked, and the translation that the whole page is about."""
+"""The Translate page: what the model is asked, and the translation that the whole page is about."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention.alignment import END
-from attention.edits import anywhere
 from attention.trace import Trace
 from attention.view import Cell
 from inference import TraceRequest
 from inference.questions.decoding import Beam, BeamStep, NextTarget, Step
 from inference.text.accepted import check_text
 from ui.input.picking import control
+from ui.pages.translate.options import SHOWS, WAYS, Translate
 from ui.run.answering import Answerer, ask
 from ui.run.refusals import say
 from ui.state.choice import Choice
-from ui.state.options import nothing
 
-SHOWS = {
-    "words": "Which word from which",
-    "step": "One step",
-    "beams": "Beams",
-    "heads": "All heads",
-    "without": "Without a head",
-    "best": "Which head aligns best?",
-}
-WAYS = {"greedy": "Greedy", "beam": "Beam search", "own": "Your own"}
 NEXT = "⟨next⟩"  # what the last step would write where the translation has not ended
-SIDES = ("encoder", "decoder", "cross")
-CLICKS = {"head": "Remove heads", "cut": "Cut a look"}
-SCOPES = {"head": "In this head", "layer": "In its whole layer", "all": "In every layer"}
 MOST_TOP, MOST_WIDTH = 50, 8
-
-
-@dataclass(frozen=True)
-class Translate:
-    """What this page lets its reader choose."""
-
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
-        "show": tuple(SHOWS),
-        "way": ("", *WAYS),
-        "side": SIDES,
-        "clicking": tuple(CLICKS),
-        "scope": tuple(SCOPES),
-    }
-    OF_TEXT: ClassVar = {"step": nothing, "edits": anywhere}
-
-    show: str = "words"
-    speaker: str = ""  # the model that answers where the chosen one cannot; "" for the first that can
-    way: str = ""  # "" is the reader's own translation where one is typed, else greedy
-    width: int = 4  # beams
-    step: int | None = None  # of the translation: the step that writes token number so many
-    cross: str = ""  # the cross head, such as "2-7", or "mean"; "" is the one that picks source words one by one
-    late: bool = False  # the matrix is read at each word's own position
-    side: str = "cross"  # whose heads are looked at or removed
-    top: int = 8
-    dropped: bool = False  # the tree of beams has what was dropped too
-    edits: str = ""  # "" removes the chosen cross head, "-" nothing
-    clicking: str = "head"
-    scope: str = "head"
 
 
 @dataclass(frozen=True, eq=False)

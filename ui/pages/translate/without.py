@@ -15,8 +15,9 @@ from inference import Refusal
 from ui.pages.translate.edits import chosen_edits, in_words, listed, pick_clicks, pick_look, put
 from ui.pages.translate.effects import chance, every_head
 from ui.pages.translate.heads import CrossHead
+from ui.pages.translate.options import Translate
 from ui.pages.translate.strip import apart, forced, logs_of
-from ui.pages.translate.translation import Translate, Translation, nats, width_of
+from ui.pages.translate.translation import Translation, nats, width_of
 from ui.pages.translate.writing import translate
 from ui.run.answering import ask
 from ui.run.refusals import say, show
@@ -67,7 +68,7 @@ def before_after(choice: Choice, translation: Translation, edits: Set, options: 
     kept = ask(replace(forced(translation), edits=(edits,)), "Reading the translation").logs[0]
     logs = kept if after.tokens == translation.tokens else _logs(after, edits)
     say(
-        truth(
+        summary(
             translation, after, float(before.sum()), float(kept.sum()), in_words(edits, translation.trace, choice.count)
         ),
         "status",
@@ -95,7 +96,7 @@ def _logs(after: Translation, edits: Set) -> Array:
     return logs
 
 
-def truth(before: Translation, after: Translation, first: float, then: float, what: str) -> str:
+def summary(before: Translation, after: Translation, first: float, then: float, what: str) -> str:
     """What became of the translation, and how much less likely the first one is now."""
     went = f"goes from {nats(first)} to {nats(then)}"
     begin = f"{what[0].upper()}{what[1:]}:"

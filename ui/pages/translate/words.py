@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -12,9 +13,10 @@ from attention.trace import Trace
 from ui.input.head_picking import many_do
 from ui.input.picking import control
 from ui.pages.translate.heads import CrossHead, named
-from ui.pages.translate.translation import Translate, Translation
+from ui.pages.translate.options import Translate
+from ui.pages.translate.translation import Translation
 from ui.run.refusals import say
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.saving import save
 from ui.state.choice import Choice
@@ -34,7 +36,7 @@ class Looking:
 
     def of(self, trace: Trace, head: CrossHead) -> Alignment:
         """The matrix of the head, or the mean over all cross heads."""
-        given = {"by_words": self.words, "read_at": self.read_at, "special": self.special}
+        given: dict[str, Any] = {"by_words": self.words, "read_at": self.read_at, "special": self.special}
         if not head.mean:
             return alignment(trace, head.layer, head.head, **given)
         records = trace.records("cross")
@@ -55,7 +57,7 @@ def matrix(choice: Choice, translation: Translation, head: CrossHead, at: int, o
     if not found.target or not found.source:
         say("All tokens here are special tokens, and these are hidden; show them in the sidebar.")
         return
-    say(truth(translation, found, head, at), "status")
+    say(summary(translation, found, head, at), "status")
     figure = alignment_map(
         found.weights,
         [translation.shown(cell) for cell in found.target],
@@ -66,13 +68,13 @@ def matrix(choice: Choice, translation: Translation, head: CrossHead, at: int, o
         strongest=[found.strongest(row) for row in range(len(found.target))],
     )
 
-    def keep() -> None:
-        place = picked(st.session_state[MATRIX])
+    def keep(key: str) -> None:
+        place = picked(st.session_state[key])
         step = -1 if place is None or place[0] >= len(found.target) else step_at(found, place[0])
         if step >= 0:
             choose_own(Translate, step=step)
 
-    st.plotly_chart(figure, theme=None, config=CONFIG, key=MATRIX, on_select=keep, selection_mode="points")
+    draw_chart(figure, MATRIX, on_click=keep)
     _below(translation, found, head)
     _why()
 
@@ -88,7 +90,7 @@ def step_at(found: Alignment, row: int) -> int:
     return found.target[row].pieces[0] - (found.read_at is ReadAt.OWN)
 
 
-def truth(translation: Translation, found: Alignment, head: CrossHead, at: int) -> str:
+def summary(translation: Translation, found: Alignment, head: CrossHead, at: int) -> str:
     """One true sentence: where the chosen word looks, and how this head stands among the others."""
     said, row = "", row_of(found, at)
     best = None if row is None else found.strongest(row)

@@ -79,34 +79,34 @@ class Worker:
 
     def __init__(self) -> None:
         self.turn = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
+        self.process: subprocess.Popen[bytes] | None = None
         self._for: Arrangement | None = None  # whose turn it works in
         self._changing = threading.RLock()
-        self._ending: threading.Timer | None = None
+        self.ending: threading.Timer | None = None
 
     def ask(self, message: dict[str, object], who: Arrangement) -> dict[str, np.ndarray]:
         """Its answer; without "points" when it ended meanwhile, could not do it, or nobody wants it any more."""
         with self._changing:  # a stop comes before this, or finds the process
             if who.state == "stopped":
                 return {"error": np.array("Stopped before it began.")}
-            if self._ending is not None:
-                self._ending.cancel()
-            self._for, process = who, self._start()
+            if self.ending is not None:
+                self.ending.cancel()
+            self._for, process = who, self.start()
         assert process.stdin is not None
         assert process.stdout is not None
         try:
-            umap_worker.write(process.stdin, **message)  # type: ignore[arg-type]
+            umap_worker.write(process.stdin, **message)
             return umap_worker.read(process.stdout) or {"error": np.array("The process ended.")}
         except (OSError, ValueError) as error:  # ended meanwhile: its streams are broken or closed
             return {"error": np.array(str(error))}
         finally:
             with self._changing:
                 self._for = None
-            self._ending = threading.Timer(IDLE, self._rest)
-            self._ending.daemon = True
-            self._ending.start()
+            self.ending = threading.Timer(IDLE, self.rest)
+            self.ending.daemon = True
+            self.ending.start()
 
-    def _rest(self) -> None:
+    def rest(self) -> None:
         """End the process unless somebody has just begun to use it."""
         if self.turn.acquire(blocking=False):
             try:
@@ -123,7 +123,7 @@ class Worker:
     def end(self) -> None:
         """End the process, if there is one; who waits for its answer then gets none."""
         with self._changing:
-            process, self._process = self._process, None
+            process, self.process = self.process, None
             if process is not None:
                 process.kill()
                 process.wait()
@@ -131,11 +131,12 @@ class Worker:
                     with suppress(OSError):  # what was not sent yet has nowhere to go
                         stream.close()  # type: ignore[union-attr]
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        if self._process is None or self._process.poll() is not None:
+    def start(self) -> subprocess.Popen[bytes]:
+        """The process that answers, a new one where there is none."""
+        if self.process is None or self.process.poll() is not None:
             self.end()  # one that ended by itself leaves its streams
             few = {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
-            self._process = subprocess.Popen(
+            self.process = subprocess.Popen(
                 [sys.executable, "-m", "ui.pages.vectors.umap_worker"],
                 cwd=ROOT,
                 env={**os.environ, **few},
@@ -143,7 +144,7 @@ class Worker:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
             )
-        return self._process
+        return self.process
 
 
 class Arranger:

@@ -15,10 +15,11 @@ from attention.vectors import along_levels, different_words, merge
 from inference import Refusal
 from inference.questions.vectors import HiddenStates, States
 from ui.input.picking import control
-from ui.pages.vectors.levels import Vectors, level_names
+from ui.pages.vectors.levels import level_names
+from ui.pages.vectors.options import Vectors
 from ui.run.refusals import say, show
 from ui.run.shelf import backend
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.state.choice import Choice
 from viz.figures.contexts import context_lines
 
@@ -65,17 +66,17 @@ def contexts(choice: Choice, options: Vectors) -> None:
     names = [name.casefold() for one in having for name in one.names]
     baseline = different_words(np.concatenate([one.levels for one in having], axis=1), names)
     levels = level_names(len(baseline), choice.count)
-    say(truth(term, pairs, baseline, levels), role="status")
+    say(summary(term, pairs, baseline, levels), role="status")
     ticks = [level.removeprefix("After ").capitalize() for level in levels]
     figure = context_lines(pairs, baseline, ticks, theme(), term)
-    st.plotly_chart(figure, theme=None, config=CONFIG, key="vectors_contexts")
+    draw_chart(figure, "vectors_contexts")
     st.caption(MARKS)
 
 
-def truth(term: str, pairs: dict[str, Array], baseline: Array, levels: Sequence[str]) -> str:
+def summary(term: str, pairs: dict[str, Array], baseline: Array, levels: Sequence[str]) -> str:
     """What the last level says, and where the pairs are furthest apart.
 
-    >>> truth("bank", {"sentences 1 and 2": np.array([1, 0.5])}, np.array([0, 0.25]), ["Embeddings", "After layer 0"])
+    >>> summary("bank", {"sentences 1 and 2": np.array([1, 0.5])}, np.array([0, 0.25]), ["Embeddings", "After layer 0"])
     'After layer 0 the cosine of “bank” is 0.50 in sentences 1 and 2; two different words have 0.25 on average.'
     """
     said = ", ".join(f"{values[-1]:.2f} in {name}" for name, values in pairs.items())

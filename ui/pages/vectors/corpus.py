@@ -51,7 +51,7 @@ class Run:
         self.notes = Notes()
         self.error: Refusal | None = None
         self.seen = time.monotonic()
-        self._ask = ask
+        self.ask = ask
         self._stopping = threading.Event()
         self._changing = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -118,7 +118,7 @@ class Run:
         """The next sentences."""
         at = self.done
         texts = self.asked.texts[at : at + PART]
-        made = self._ask(replace(self.asked, texts=texts))
+        made = self.ask(replace(self.asked, texts=texts))
         self.notes = _noted(self.notes, made, at)
         if made.vectors.shape[1]:  # nothing of a part could be read: its rows stay zeros
             if self._out is None:

@@ -1,17 +1,15 @@
-"""The Vectors page: its options, and the names of the layers that vectors are taken from."""
+"""The Vectors page: the names of the layers that vectors are taken from."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import streamlit as st
 
-from attention.vectors import MIXES, POOLINGS
 from ui.input.picking import control
+from ui.pages.vectors.options import Vectors
 from ui.state.options import choose_own
 
-SHOWS = {"words": "Words of the text", "contexts": "One word, several contexts", "sentences": "Sentences"}
 POOLED = {
     "mean": "Mean of all tokens",
     "words": "Mean without special tokens",
@@ -30,42 +28,6 @@ MIX_HELP = (
     "serves best depends on the task; BERT's authors compare such mixes in table 7 of arXiv:1810.04805. A model of "
     "fewer than four layers gives all that it has for the last four."
 )
-
-
-@dataclass(frozen=True)
-class Vectors:
-    """What this page lets its reader choose."""
-
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
-        "show": tuple(SHOWS),
-        "mix": MIXES,
-        "pooling": POOLINGS,
-        "flat": ("pca", "umap"),
-        "bring": ("typed", "file"),
-    }
-
-    show: str = "words"
-    mix: str = "last"
-    level: int = 0  # for the mix "level"
-    pooling: str = "mean"
-    flat: str = "pca"
-    axes: int = 2
-    first: str = "She sat on the bank of the river and watched the boats."
-    second: str = "He took the money to the bank and opened an account."
-    third: str = "The bank raised the interest on its loans."
-    term: str = "bank"
-    bring: str = "typed"
-    lines: str = (
-        "A man is playing a guitar on stage.\n"
-        "Somebody is making music with an instrument.\n"
-        "The band gave a concert last night.\n"
-        "The stock market fell sharply on Monday.\n"
-        "Share prices dropped at the start of the week.\n"
-        "It rained for three days without a break.\n"
-        "The weather was wet from Friday to Sunday.\n"
-        "My cat sleeps on the sofa all day."
-    )
-    like: str = "Investors lost money."
 
 
 def level_names(levels: int, base: int) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -11,9 +12,9 @@ from attention.mask import Array
 from attention.vectors import pca
 from ui.input.picking import control
 from ui.pages.vectors.arranging import FEWEST, MOST, NEIGHBOURS, Arrangement, arranger
-from ui.pages.vectors.levels import Vectors
+from ui.pages.vectors.options import Vectors
 from ui.run.refusals import say
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from viz.figures.scatter import NAMED, scatter
 
 PATIENCE = 0.4  # seconds before the page says what it waits for
@@ -24,7 +25,7 @@ MARKS = (
 )
 
 
-def picture(
+def picture(  # noqa: PLR0913  (one control or line, told all about itself)
     vectors: Array,
     names: Sequence[str],
     options: Vectors,
@@ -43,7 +44,7 @@ def picture(
         say(f"{len(kept):,} of {len(names):,} {what} are drawn, evenly taken.", role="status")
     shown = np.asarray(vectors[kept] if len(kept) < len(names) else vectors)
     labels = [names[at] for at in kept]
-    common = {"marked": marked, "pale": pale} if len(kept) == len(names) else {}
+    common: dict[str, Any] = {"marked": marked, "pale": pale} if len(kept) == len(names) else {}
     title = f"The {what}, {vectors.shape[1]:,} channels made {axes}"
     if options.flat == "pca":
         found = pca(shown, axes)
@@ -60,7 +61,7 @@ def picture(
             role="status",
         )
         figure = scatter(points, labels, [f"Axis {at + 1}" for at in range(axes)], theme(), title, **common)
-    st.plotly_chart(figure, theme=None, config=CONFIG, key="vectors_picture")
+    draw_chart(figure, "vectors_picture")
     st.caption(MARKS + ("" if len(labels) <= NAMED else f" Above {NAMED} dots names are in the hover text only."))
 
 
@@ -101,7 +102,12 @@ def _arranged(vectors: Array, axes: int, what: str) -> Array | None:
         _watch(arrangement)
         return None
     say("UMAP was stopped." if arrangement.state == "stopped" else "UMAP could not arrange these vectors.")
-    st.button("Try again", on_click=arranger().again, args=(vectors, axes), help="Begin anew")
+    st.button(
+        "Try again",
+        on_click=arranger().again,  # type: ignore[arg-type]  # what it gives back is not used
+        args=(vectors, axes),
+        help="Begin anew",
+    )
     return None
 
 

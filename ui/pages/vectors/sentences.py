@@ -15,13 +15,14 @@ from inference.questions.vectors import Pooled
 from ui.input.picking import control
 from ui.pages.vectors import routes
 from ui.pages.vectors.corpus import Run, held
-from ui.pages.vectors.levels import Vectors, pick_mix, pick_pooling
+from ui.pages.vectors.levels import pick_mix, pick_pooling
+from ui.pages.vectors.options import Vectors
 from ui.pages.vectors.projection import picture
 from ui.pages.vectors.sentence_files import MOST_SENTENCES, lines
 from ui.pages.vectors.upload import from_file
 from ui.run.refusals import say, show
 from ui.run.shelf import backend
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.saving import save
 from ui.state.choice import Choice
@@ -57,7 +58,7 @@ def sentences(choice: Choice, options: Vectors, levels: int) -> None:
     level = min(options.level, levels - 1) if options.mix == "level" else 0
     run = _run(Pooled(choice.model, choice.revision or None, texts, options.mix, level, options.pooling))
     if run is not None:
-        _done(run, choice, options)
+        _done(run, options)
 
 
 def _fit(choice: Choice, options: Vectors) -> str:
@@ -100,7 +101,12 @@ def _watch() -> None:
     run.look()
     total = len(run.asked.texts)
     if run.state == "new":
-        st.button(f"Make {total:,} vectors", type="primary", on_click=run.start, help="It can be stopped and goes on")
+        st.button(
+            f"Make {total:,} vectors",
+            type="primary",
+            on_click=run.start,  # type: ignore[arg-type]  # what it gives back is not used
+            help="It can be stopped and goes on",
+        )
         return
     st.progress(run.done / total, text=f"{run.done:,} of {total:,} sentences{_left(run)}")
     if run.error is not None:
@@ -108,7 +114,11 @@ def _watch() -> None:
     if run.state == "running":
         st.button("Stop", on_click=run.stop, help="What is done is kept.")
     else:
-        st.button("Go on", on_click=run.start, help="Continue where it was")
+        st.button(
+            "Go on",
+            on_click=run.start,  # type: ignore[arg-type]  # what it gives back is not used
+            help="Continue where it was",
+        )
 
 
 def _left(run: Run) -> str:
@@ -126,16 +136,16 @@ def _left(run: Run) -> str:
     return f", about {seconds:.0f} s left" if seconds < 90 else f", about {seconds / 60:.0f} minutes left"
 
 
-def _done(run: Run, choice: Choice, options: Vectors) -> None:
+def _done(run: Run, options: Vectors) -> None:
     texts, vectors = run.asked.texts, run.vectors
     for sentence in _notes(run):
         say(sentence, role="status")
-    _nearest(run, choice, options)
+    _nearest(run, options)
     if 1 < len(texts) <= MAPPED:
         likeness = cosine(np.asarray(vectors), np.asarray(vectors))
-        say(truth(likeness, texts), role="status")
+        say(summary(likeness, texts), role="status")
         figure = cosine_map(likeness, texts, theme(), "How alike are the sentences?")
-        st.plotly_chart(figure, theme=None, config=CONFIG, key="vectors_sentences")
+        draw_chart(figure, "vectors_sentences")
         st.caption(MARKS)
     picture(vectors, texts, options, "sentences")
     _files(run)
@@ -151,10 +161,10 @@ def _notes(run: Run) -> list[str]:
     return said
 
 
-def truth(likeness: Array, texts: Sequence[str]) -> str:
+def summary(likeness: Array, texts: Sequence[str]) -> str:
     """The two that are most alike, beside the mean.
 
-    >>> truth(np.array([[1, 0.5, 0], [0.5, 1, 0.1], [0, 0.1, 1]]), ("A cat.", "A dog.", "Rain."))
+    >>> summary(np.array([[1, 0.5, 0], [0.5, 1, 0.1], [0, 0.1, 1]]), ("A cat.", "A dog.", "Rain."))
     'Most alike are “A cat.” and “A dog.” (0.50); the mean over all pairs is 0.20.'
     """
     one, other = np.triu_indices(len(texts), 1)
@@ -165,7 +175,7 @@ def truth(likeness: Array, texts: Sequence[str]) -> str:
     return f"Most alike are “{names[0]}” and “{names[1]}” ({pairs[at]:.2f}); the mean over all pairs is {mean:.2f}."
 
 
-def _nearest(run: Run, choice: Choice, options: Vectors) -> None:
+def _nearest(run: Run, options: Vectors) -> None:
     """The sentences most alike to a typed one."""
     control(Vectors, "like", st.text_input, "Nearest to", help="Any sentence; it is compared with all of them")
     if not options.like.strip():

@@ -12,12 +12,12 @@ import io
 import os
 import sys
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import numpy as np
 
 
-def write(stream: BinaryIO, **arrays: Any) -> None:
+def write(stream: IO[bytes], **arrays: Any) -> None:
     """Send one message."""
     body = io.BytesIO()
     np.savez(body, **arrays)
@@ -25,7 +25,7 @@ def write(stream: BinaryIO, **arrays: Any) -> None:
     stream.flush()
 
 
-def read(stream: BinaryIO) -> dict[str, np.ndarray] | None:
+def read(stream: IO[bytes]) -> dict[str, np.ndarray] | None:
     """Wait for one message; None at the end of the stream.
 
     >>> pipe = io.BytesIO()
@@ -47,10 +47,11 @@ def arrange(vectors: np.ndarray, dimensions: int, neighbours: int) -> np.ndarray
     import umap
 
     settings = {"n_components": dimensions, "n_neighbors": neighbours, "metric": "cosine"}
-    return umap.UMAP(**settings, random_state=0, n_jobs=1).fit_transform(vectors).astype(np.float32)
+    points: np.ndarray = umap.UMAP(**settings, random_state=0, n_jobs=1).fit_transform(vectors).astype(np.float32)
+    return points
 
 
-def answers(source: BinaryIO) -> Iterator[dict[str, Any]]:
+def answers(source: IO[bytes]) -> Iterator[dict[str, Any]]:
     """What is to be sent for each message that comes."""
     while (asked := read(source)) is not None:
         try:

@@ -13,13 +13,14 @@ from attention.trace import Trace
 from attention.vectors import cosine, merge, mix
 from attention.view import Cell, View
 from inference.questions.vectors import HiddenStates
-from ui.pages.vectors.levels import Vectors, mix_name, pick_mix
+from ui.pages.vectors.levels import mix_name, pick_mix
+from ui.pages.vectors.options import Vectors
 from ui.pages.vectors.projection import picture
 from ui.pages.vectors.vector_files import csv_rows
 from ui.run.reading import request_of
 from ui.run.refusals import say
 from ui.run.shelf import backend
-from ui.show.chart import CONFIG, theme
+from ui.show.chart import draw_chart, theme
 from ui.show.saving import save
 from ui.state.choice import Choice
 from ui.state.examples import example_of
@@ -54,23 +55,23 @@ def words(choice: Choice, trace: Trace, options: Vectors) -> None:
     focus = _focus(choice, trace, cells, likeness)
     unit = "words" if choice.words else "tokens"
     _strip(cells, likeness[focus], focus)
-    say(truth(names, likeness, focus, mix_name(options, levels, choice.count)), role="status")
+    say(summary(names, likeness, focus, mix_name(options, levels, choice.count)), role="status")
     start = min(max(0, focus - MOST // 2), max(0, len(cells) - MOST))
     window = slice(start, start + MOST)
     if len(cells) > MOST:
         say(f"The map shows {MOST} of {len(cells)} {unit}, around the chosen one.", role="status")
     title = f"How alike are the {unit}, {mix_name(options, levels, choice.count)}?"
     figure = cosine_map(likeness[window, window], names[window], theme(), title, marked=focus - start)
-    st.plotly_chart(figure, theme=None, config=CONFIG, key="vectors_cosine")
+    draw_chart(figure, "vectors_cosine")
     st.caption(MARKS)
     picture(vectors, names, options, unit, marked=focus, pale=[at for at, cell in enumerate(cells) if cell.special])
     _numbers(vectors, names, unit)
 
 
-def truth(names: Sequence[str], likeness: Array, focus: int, where: str) -> str:
+def summary(names: Sequence[str], likeness: Array, focus: int, where: str) -> str:
     """What the chosen word is most and least like, beside the mean over all pairs.
 
-    >>> truth(["it", "was", "[SEP]"], np.array([[1, 0.5, 0], [0.5, 1, 0.1], [0, 0.1, 1]]), 0, "last layer")
+    >>> summary(["it", "was", "[SEP]"], np.array([[1, 0.5, 0], [0.5, 1, 0.1], [0, 0.1, 1]]), 0, "last layer")
     'Last layer: “it” is most like “was” (0.50) and least like “[SEP]” (0.00); the mean over all pairs is 0.20.'
     """
     if len(names) < 2:

@@ -10,7 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from attention.complexity import TABLE, LayerType, Setting
-from ui.show.chart import CONFIG, theme
+from ui.pages.why_attention.options import Options
+from ui.show.chart import draw_chart, theme
 from ui.show.saving import save
 from ui.state.options import choose_own
 from viz.figures.complexity import growth
@@ -23,16 +24,6 @@ LONGEST = 100_000  # tokens on the figures' axis
 MOST = {"d": 100_000, "k": 1_000, "r": LONGEST, "n": LONGEST}
 LEAST = {"d": 1, "k": 2, "r": 1, "n": 1}  # of a convolution that sees one token only, no path leads anywhere
 POINTS = 120
-
-
-@dataclass(frozen=True)
-class Options:
-    """What this page lets its reader choose; None means the model's width and the text's length."""
-
-    d: int | None = None
-    k: int = 3  # kernel width of the convolution; the paper gives none
-    r: int = 64  # tokens that restricted attention sees
-    n: int | None = None
 
 
 @dataclass(frozen=True)
@@ -74,7 +65,7 @@ def _chosen(name: str, key: str, usual: int | None) -> None:
     choose_own(Options, **{name: None if value == usual else value})
 
 
-def truth(numbers: Numbers) -> str:
+def summary(numbers: Numbers) -> str:
     """Who costs less at n, and from which n on it is the other way round."""
     setting, n = numbers.setting, np.array([float(numbers.n)])
     attention, recurrent = (float(row.cost_at(n, setting)[0]) for row in TABLE[:2])
@@ -115,7 +106,7 @@ def figures(numbers: Numbers) -> None:
     for column, (name, (title, unit, values)) in zip(st.columns(3), drawn.items(), strict=True):
         curves = [(row.name, one) for row, one in zip(TABLE, values, strict=True)]
         figure = growth(n, curves, theme(), title, unit, numbers.n)
-        column.plotly_chart(figure, theme=None, config=CONFIG, key=f"why_{name}_figure")
+        draw_chart(figure, f"why_{name}_figure", place=column)
     st.caption(
         "Both axes are logarithmic: a straight line of slope 1 grows with n, of slope 2 with n². Each curve is the "
         "term inside O(·) of [arXiv:1706.03762](https://arxiv.org/abs/1706.03762), table 1, with nothing in "

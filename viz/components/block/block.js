@@ -29,12 +29,22 @@ const HEAD = 7; // length of an arrow's head
 /** Fill and line of each role; hues as HEAD_COLOURS in colours.js. */
 export const ROLES = {
   light: {
-    embedding: ["#dff3ea", "#009e73"], attention: ["#dbeaf6", "#0072b2"], "cross-attention": ["#f6e4ef", "#b0588a"],
-    "feed-forward": ["#fbe6d6", "#d55e00"], norm: ["#ececf0", "#8c8c8c"], head: ["#e9e1f6", "#7a4fbf"], other: ["#f7f7f7", "#8c8c8c"],
+    embedding: ["#dff3ea", "#009e73"],
+    attention: ["#dbeaf6", "#0072b2"],
+    "cross-attention": ["#f6e4ef", "#b0588a"],
+    "feed-forward": ["#fbe6d6", "#d55e00"],
+    norm: ["#ececf0", "#8c8c8c"],
+    head: ["#e9e1f6", "#7a4fbf"],
+    other: ["#f7f7f7", "#8c8c8c"],
   },
   dark: {
-    embedding: ["#123a2f", "#2fc79a"], attention: ["#14324a", "#56b4e9"], "cross-attention": ["#43243a", "#e39cc4"],
-    "feed-forward": ["#46300c", "#e69f00"], norm: ["#2b2d36", "#b5b5b5"], head: ["#30264a", "#b79cf2"], other: ["#22242c", "#b5b5b5"],
+    embedding: ["#123a2f", "#2fc79a"],
+    attention: ["#14324a", "#56b4e9"],
+    "cross-attention": ["#43243a", "#e39cc4"],
+    "feed-forward": ["#46300c", "#e69f00"],
+    norm: ["#2b2d36", "#b5b5b5"],
+    head: ["#30264a", "#b79cf2"],
+    other: ["#22242c", "#b5b5b5"],
   },
 };
 
@@ -69,34 +79,88 @@ const DRAWN = {
   box(shape, look) {
     const [fill, stroke] = look.roles[shape.role] ?? look.roles.other;
     const middle = shape.x + shape.w / 2;
-    const line = (text, row, strong) => s("text", { x: middle, y: shape.y + 20 + 17 * row, "text-anchor": "middle", fill: look.text,
-      "font-size": strong ? 14 : 12, "font-weight": strong ? 600 : 400 }, text);
-    return [s("rect", { x: shape.x, y: shape.y, width: shape.w, height: shape.h, rx: 6, fill, stroke, "stroke-width": 1.5 }),
-      ...shape.title.map((text, i) => line(text, i, true)), ...shape.notes.map((note, i) => line(note, i + shape.title.length, false))];
+    const line = (text, row, strong) =>
+      s("text", {
+        x: middle,
+        y: shape.y + 20 + 17 * row,
+        "text-anchor": "middle",
+        fill: look.text,
+        "font-size": strong ? 14 : 12,
+        "font-weight": strong ? 600 : 400,
+      }, text);
+    return [
+      s("rect", { x: shape.x, y: shape.y, width: shape.w, height: shape.h, rx: 6, fill, stroke, "stroke-width": 1.5 }),
+      ...shape.title.map((text, i) => line(text, i, true)),
+      ...shape.notes.map((note, i) => line(note, i + shape.title.length, false)),
+    ];
   },
   add(shape, look) {
     const arm = shape.r - 5;
-    return [s("circle", { cx: shape.x, cy: shape.y, r: shape.r, fill: look.background, stroke: look.text, "stroke-width": 1.5 }),
-      s("path", { d: `M${shape.x - arm} ${shape.y}h${2 * arm}M${shape.x} ${shape.y - arm}v${2 * arm}`, stroke: look.text, "stroke-width": 1.5 })];
+    return [
+      s("circle", {
+        cx: shape.x,
+        cy: shape.y,
+        r: shape.r,
+        fill: look.background,
+        stroke: look.text,
+        "stroke-width": 1.5,
+      }),
+      s("path", {
+        d: `M${shape.x - arm} ${shape.y}h${2 * arm}M${shape.x} ${shape.y - arm}v${2 * arm}`,
+        stroke: look.text,
+        "stroke-width": 1.5,
+      }),
+    ];
   },
   line(shape, look) {
     const colour = shape.role === "memory" ? look.roles["cross-attention"][1] : look.line;
-    const line = s("polyline", { points: path(shape.points), fill: "none", stroke: colour, "stroke-width": shape.role === "residual" ? 1.25 : 1.75 });
+    const line = s("polyline", {
+      points: path(shape.points),
+      fill: "none",
+      stroke: colour,
+      "stroke-width": shape.role === "residual" ? 1.25 : 1.75,
+    });
     return shape.arrow ? [line, s("polygon", { points: path(arrowhead(shape.points)), fill: colour })] : [line];
   },
   cells(shape, look) {
-    const cell = (seen, row, column) => s("rect", { x: shape.x + column * shape.size, y: shape.y + row * shape.size, width: shape.size,
-      height: shape.size, fill: seen ? look.roles[shape.role][1] : look.background, stroke: look.roles[shape.role][0] });
+    const cell = (seen, row, column) =>
+      s("rect", {
+        x: shape.x + column * shape.size,
+        y: shape.y + row * shape.size,
+        width: shape.size,
+        height: shape.size,
+        fill: seen ? look.roles[shape.role][1] : look.background,
+        stroke: look.roles[shape.role][0],
+      });
     return shape.rows.flatMap((keys, row) => keys.map((seen, column) => cell(seen, row, column)));
   },
   frame(shape, look) {
-    return [s("rect", { x: shape.x, y: shape.y, width: shape.w, height: shape.h, rx: 10, fill: "none", stroke: look.line, "stroke-dasharray": "5 4" }),
-      s("text", { x: shape.x + 4, y: shape.y - 6, fill: look.text, "font-size": 14, "font-weight": 600 }, shape.text)];
+    return [
+      s("rect", {
+        x: shape.x,
+        y: shape.y,
+        width: shape.w,
+        height: shape.h,
+        rx: 10,
+        fill: "none",
+        stroke: look.line,
+        "stroke-dasharray": "5 4",
+      }),
+      s("text", { x: shape.x + 4, y: shape.y - 6, fill: look.text, "font-size": 14, "font-weight": 600 }, shape.text),
+    ];
   },
   text(shape, look) {
     const strong = shape.role === "title";
-    return [s("text", { x: shape.x, y: shape.y, "text-anchor": shape.anchor, fill: look.text, "font-size": strong ? 15 : 12.5,
-      "font-weight": strong ? 600 : 400 }, shape.text)];
+    return [
+      s("text", {
+        x: shape.x,
+        y: shape.y,
+        "text-anchor": shape.anchor,
+        fill: look.text,
+        "font-size": strong ? 15 : 12.5,
+        "font-weight": strong ? 600 : 400,
+      }, shape.text),
+    ];
   },
 };
 
@@ -122,9 +186,15 @@ function createBlock(root) {
     picked = id;
     setText(name, told.title);
     setText(text, told.text);
-    papers.replaceChildren(...told.papers.flatMap((paper, i) => [i ? " · " : "",
-      h("a", { href: paper.url, target: "_blank", rel: "noopener noreferrer" }, paper.text)]));
-    for (const part of place.querySelectorAll("[data-id]")) part.setAttribute("aria-pressed", String(part.dataset.id === id));
+    papers.replaceChildren(
+      ...told.papers.flatMap((
+        paper,
+        i,
+      ) => [i ? " · " : "", h("a", { href: paper.url, target: "_blank", rel: "noopener noreferrer" }, paper.text)]),
+    );
+    for (const part of place.querySelectorAll("[data-id]")) {
+      part.setAttribute("aria-pressed", String(part.dataset.id === id));
+    }
     frame();
   }
   /** The outline is an attribute too, but no part of a saved drawing. */
@@ -146,7 +216,9 @@ function createBlock(root) {
     for (const part of svg.querySelectorAll("[data-id]")) {
       part.firstElementChild.setAttribute("stroke", part.dataset.stroke);
       part.firstElementChild.setAttribute("stroke-width", "1.5");
-      for (const attribute of ["role", "tabindex", "aria-pressed", "class", "data-id", "data-stroke"]) part.removeAttribute(attribute);
+      for (const attribute of ["role", "tabindex", "aria-pressed", "class", "data-id", "data-stroke"]) {
+        part.removeAttribute(attribute);
+      }
     }
     svg.prepend(s("rect", { width: "100%", height: "100%", fill: readTheme(el).background }));
     svg.setAttribute("xmlns", SVG);
@@ -156,7 +228,14 @@ function createBlock(root) {
     const drawn = DRAWN[shape.kind](shape, look);
     if (!(shape.id in data.told)) return s("g", {}, ...drawn);
     const label = shape.kind === "box" ? spoken(shape) : data.told[shape.id].title;
-    const g = s("g", { role: "button", tabindex: 0, "aria-label": label, class: "part", "data-id": shape.id, "data-stroke": drawn[0].getAttribute("stroke") }, ...drawn);
+    const g = s("g", {
+      role: "button",
+      tabindex: 0,
+      "aria-label": label,
+      class: "part",
+      "data-id": shape.id,
+      "data-stroke": drawn[0].getAttribute("stroke"),
+    }, ...drawn);
     g.addEventListener("click", () => pick(shape.id));
     g.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" && event.key !== " ") return;
@@ -172,11 +251,21 @@ function createBlock(root) {
     drawnWide = wide;
     const theme = readTheme(el);
     const look = { ...theme, roles: ROLES[theme.dark ? "dark" : "light"], line: theme.muted };
-    const svg = s("svg", { viewBox: `0 0 ${drawing.width} ${drawing.height}`, width: drawing.width, height: drawing.height, role: "group",
-      "aria-label": data.title, "font-family": theme.family }, ...drawing.shapes.map((shape) => part(shape, look)));
+    const svg = s("svg", {
+      viewBox: `0 0 ${drawing.width} ${drawing.height}`,
+      width: drawing.width,
+      height: drawing.height,
+      role: "group",
+      "aria-label": data.title,
+      "font-family": theme.family,
+    }, ...drawing.shapes.map((shape) => part(shape, look)));
     place.replaceChildren(svg);
     el.classList.toggle("beside", beside);
-    sizes.replaceChildren(...data.sizes.flatMap(([letter, number, meaning]) => [h("dt", {}, letter), h("dd", {}, h("strong", {}, number), ` ${meaning}`)]));
+    sizes.replaceChildren(
+      ...data.sizes.flatMap((
+        [letter, number, meaning],
+      ) => [h("dt", {}, letter), h("dd", {}, h("strong", {}, number), ` ${meaning}`)]),
+    );
     panel.hidden = !picked;
     show(picked);
   }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { ROLES, arrangement, arrowhead, spoken } from "./block.js";
+import { arrangement, arrowhead, ROLES, spoken } from "./block.js";
 import { contrast, parseColour } from "../shared/colours.js";
 
 const drawing = (width) => ({ width, height: 10, shapes: [] });

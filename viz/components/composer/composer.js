@@ -58,12 +58,29 @@ function build(root) {
     pair: field("pair", "Second text (optional)", "A sentence that follows or answers the first"),
     target: field("target", "Translation (optional)", "Empty: what the model itself says"),
   };
-  const read = make("button", { type: "button", className: "main", textContent: "Read it", title: "Run the model on this text (Enter)" });
-  const more = make("button", { type: "button", textContent: "+ second text", title: "Compare two sentences: attention within and between them" });
-  const share = make("button", { type: "button", textContent: "Copy link", title: "Copy a link that restores exactly this view" });
+  const read = make("button", {
+    type: "button",
+    className: "main",
+    textContent: "Read it",
+    title: "Run the model on this text (Enter)",
+  });
+  const more = make("button", {
+    type: "button",
+    textContent: "+ second text",
+    title: "Compare two sentences: attention within and between them",
+  });
+  const share = make("button", {
+    type: "button",
+    textContent: "Copy link",
+    title: "Copy a link that restores exactly this view",
+  });
   const examples = make("select", { title: "Sentences that show something" });
   examples.setAttribute("aria-label", "Try another sentence");
-  const keys = make("p", { id: "keys", className: "hidden", textContent: "Enter reads the text; Shift and Enter begin a new line." });
+  const keys = make("p", {
+    id: "keys",
+    className: "hidden",
+    textContent: "Enter reads the text; Shift and Enter begin a new line.",
+  });
   const actions = make("div", { className: "actions" }, read, more, examples, share);
   root.replaceChildren(make("div", { className: "composer" }, ...FIELDS.map((f) => fields[f].box), actions, keys));
   share.addEventListener("click", () => copyLink(share));
@@ -92,7 +109,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const before = box.data;
   box.data = data;
   for (const name of changed(before, data)) box.fields[name].area.value = data[name];
-  if (!before || JSON.stringify(before.examples) !== JSON.stringify(data.examples)) fillExamples(box.examples, data.examples);
+  if (!before || JSON.stringify(before.examples) !== JSON.stringify(data.examples)) {
+    fillExamples(box.examples, data.examples);
+  }
   if (data.pair) box.pairOpen = true;
   show(box);
 }

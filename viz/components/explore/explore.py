@@ -72,4 +72,6 @@ def _cells(cells: Sequence[Cell]) -> list[dict[str, Any]]:
 
 ADDRESS = f"/headlight/script/{hashlib.sha256(script().encode()).hexdigest()[:16]}.js"
 _LOADER = (HERE / "loader.js").read_text(encoding="utf-8").replace("SCRIPT_ADDRESS", ADDRESS)
-_COMPONENT = st.components.v2.component("headlight_explore", html='<div id="explore" aria-busy="true"></div>', js=_LOADER, css=style())
+_COMPONENT = st.components.v2.component(
+    "headlight_explore", html='<div id="explore" aria-busy="true"></div>', js=_LOADER, css=style()
+)

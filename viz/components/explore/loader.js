@@ -8,7 +8,9 @@ export default function (component) {
   let leave = null;
   let gone = false;
   script.then(
-    (module) => { if (!gone) leave = module.default(component); },
+    (module) => {
+      if (!gone) leave = module.default(component);
+    },
     () => {
       component.parentElement.append("The page's script could not be fetched. Reload the page.");
       component.parentElement.querySelector("#explore")?.removeAttribute("aria-busy");

@@ -51,7 +51,15 @@ export function placesIn(data, side) {
 }
 
 function createLadder(root) {
-  const el = h("section", { class: "hl ladder", onpointerover, onpointerleave: () => light(null), onfocusin, onfocusout: () => light(null), onclick, onkeydown });
+  const el = h("section", {
+    class: "hl ladder",
+    onpointerover,
+    onpointerleave: () => light(null),
+    onfocusin,
+    onfocusout: () => light(null),
+    onclick,
+    onkeydown,
+  });
   root.replaceChildren(el);
   /** @type {LadderData} */
   let data = { title: "", texts: [], picked: null, ways: [] };
@@ -98,7 +106,14 @@ function createLadder(root) {
   function part(rung, way, first) {
     const kinds = ["chip", "rung", rung.joined && "joined", rung.mark].filter(Boolean).join(" ");
     const under = (rung.under ?? []).map((line) => h("small", {}, line));
-    const properties = { type: "button", class: kinds, "data-lit": true, "data-way": way, tabindex: first ? 0 : -1, "aria-label": spoken(rung) };
+    const properties = {
+      type: "button",
+      class: kinds,
+      "data-lit": true,
+      "data-way": way,
+      tabindex: first ? 0 : -1,
+      "aria-label": spoken(rung),
+    };
     const node = h("button", properties, h("span", { class: "text", dir: "auto" }, visible(rung.text)), ...under);
     known.set(node, { place: rung.place, rung });
     return node;
@@ -106,9 +121,15 @@ function createLadder(root) {
   function row({ name, note, text, rungs }, way) {
     const heading = h("h3", {}, name);
     const said = note ? h("p", { class: "muted" }, note) : null;
-    if (text !== null) return h("div", { class: "step" }, heading, said, h("p", { class: "outcome", dir: "auto" }, text));
+    if (text !== null) {
+      return h("div", { class: "step" }, heading, said, h("p", { class: "outcome", dir: "auto" }, text));
+    }
     const rtl = isRtl(rungs.slice(0, 400).map((rung) => (rung.mark === "special" ? "" : rung.text)).join(" "));
-    const parts = h("div", { class: "chips", role: "group", "aria-label": name, dir: rtl ? "rtl" : "ltr" }, ...rungs.map((rung, i) => part(rung, way, i === 0)));
+    const parts = h(
+      "div",
+      { class: "chips", role: "group", "aria-label": name, dir: rtl ? "rtl" : "ltr" },
+      ...rungs.map((rung, i) => part(rung, way, i === 0)),
+    );
     return h("div", { class: "step" }, heading, said, parts);
   }
   function characters(text, side) {
@@ -127,7 +148,14 @@ function createLadder(root) {
     built = key;
     known.clear();
     const ways = data.ways.map((way, at) =>
-      h("div", { class: "way" }, h("h2", {}, way.name), h("p", { class: "muted" }, way.about), ...way.rows.map((one) => row(one, at))));
+      h(
+        "div",
+        { class: "way" },
+        h("h2", {}, way.name),
+        h("p", { class: "muted" }, way.about),
+        ...way.rows.map((one) => row(one, at)),
+      )
+    );
     const top = data.texts.map(characters);
     el.replaceChildren(h("h2", {}, data.title), ...top, h("div", { class: "ways" }, ...ways));
     tip = createTip(el);

@@ -27,6 +27,9 @@ describe("the ladder", () => {
 
   test("a screen reader hears the piece, what it is and its mark", () => {
     assert.equal(spoken({ text: "##bed", title: "number 8270", mark: "" }), "##bed, number 8270");
-    assert.equal(spoken({ text: "[UNK]", title: "number 100", mark: "unknown" }), "[UNK], number 100, not in the vocabulary");
+    assert.equal(
+      spoken({ text: "[UNK]", title: "number 100", mark: "unknown" }),
+      "[UNK], number 100, not in the vocabulary",
+    );
   });
 });

@@ -17,12 +17,44 @@ import { fresh, paint, paintLegend, saveCsv, savePng } from "./sheet_picture.js"
 /** @param {(row: number, col: number) => void} report */
 function createSheet(report) {
   const name = h("span", { class: "sheet-name" });
-  const item = (text, act) => h("button", { type: "button", class: "item", onclick: () => { menu.open = false; act(); } }, text);
-  const menu = h("details", { class: "menu", onkeydown: closes, onfocusout: leaves }, h("summary", {}, "Save"),
-    h("div", { class: "items" }, item("Numbers as CSV", () => saveCsv(sheet, values)), item("Picture as PNG", () => savePng(sheet, values, numbers))));
+  const item = (text, act) =>
+    h("button", {
+      type: "button",
+      class: "item",
+      onclick: () => {
+        menu.open = false;
+        act();
+      },
+    }, text);
+  const menu = h(
+    "details",
+    { class: "menu", onkeydown: closes, onfocusout: leaves },
+    h("summary", {}, "Save"),
+    h(
+      "div",
+      { class: "items" },
+      item("Numbers as CSV", () => saveCsv(sheet, values)),
+      item("Picture as PNG", () => savePng(sheet, values, numbers)),
+    ),
+  );
   const canvas = h("canvas", { "aria-hidden": "true" });
   const frame = h("div", { class: "cell", hidden: true });
-  const pad = h("div", { class: "pad", tabindex: 0, role: "application", onkeydown, onfocusin, onfocusout, onpointermove, onpointerleave, onclick }, canvas, frame);
+  const pad = h(
+    "div",
+    {
+      class: "pad",
+      tabindex: 0,
+      role: "application",
+      onkeydown,
+      onfocusin,
+      onfocusout,
+      onpointermove,
+      onpointerleave,
+      onclick,
+    },
+    canvas,
+    frame,
+  );
   const legend = h("canvas", { class: "legend", "aria-hidden": "true" });
   const note = h("p", { class: "note" });
   const live = h("p", { class: "unseen", "aria-live": "polite" });
@@ -42,17 +74,27 @@ function createSheet(report) {
     menu.open = false;
     menu.firstChild.focus();
   }
-  function leaves(event) { if (!menu.contains(event.relatedTarget)) menu.open = false; }
+  function leaves(event) {
+    if (!menu.contains(event.relatedTarget)) menu.open = false;
+  }
   function under(event) {
     const box = canvas.getBoundingClientRect();
-    const [row, col] = [Math.floor((event.clientY - box.top - place.top) / place.h), Math.floor((event.clientX - box.left - place.left) / place.w)];
+    const [row, col] = [
+      Math.floor((event.clientY - box.top - place.top) / place.h),
+      Math.floor((event.clientX - box.left - place.left) / place.w),
+    ];
     return row >= 0 && row < values.tall && col >= 0 && col < values.wide ? { row, col } : null;
   }
   function point(at) {
     frame.hidden = !at;
     if (!at) return tip.hide();
     const size = (cells) => `${Math.max(cells, 4)}px`;
-    Object.assign(frame.style, { left: `${place.left + at.col * place.w}px`, top: `${place.top + at.row * place.h}px`, width: size(place.w), height: size(place.h) });
+    Object.assign(frame.style, {
+      left: `${place.left + at.col * place.w}px`,
+      top: `${place.top + at.row * place.h}px`,
+      width: size(place.w),
+      height: size(place.h),
+    });
   }
   function onpointermove(event) {
     if (!place) return;
@@ -60,7 +102,9 @@ function createSheet(report) {
     point(at);
     if (at) tip.show(said(sheet, values, at), event.clientX, event.clientY);
   }
-  function onpointerleave() { point(null); }
+  function onpointerleave() {
+    point(null);
+  }
   function onclick(event) {
     const at = place && under(event);
     if (!at) return;
@@ -84,8 +128,12 @@ function createSheet(report) {
     tip.show(lines, left - 14, bottom - 12);
     setText(live, lines.join(": "));
   }
-  function onfocusin() { if (place && pad.matches(":focus-visible")) show(cursor); }
-  function onfocusout() { point(null); }
+  function onfocusin() {
+    if (place && pad.matches(":focus-visible")) show(cursor);
+  }
+  function onfocusout() {
+    point(null);
+  }
 
   function draw(room) {
     const theme = readTheme(el);
@@ -103,13 +151,22 @@ function createSheet(report) {
   /** @param {Sheet} given @param {Values} array */
   function update(given, array, header) {
     [sheet, values, numbers, picks] = [given, array, header.numbers, header.picks];
-    cursor = { row: clamp(cursor.row, 0, Math.max(0, values.tall - 1)), col: clamp(cursor.col, 0, Math.max(0, values.wide - 1)) };
+    cursor = {
+      row: clamp(cursor.row, 0, Math.max(0, values.tall - 1)),
+      col: clamp(cursor.col, 0, Math.max(0, values.wide - 1)),
+    };
     setText(name, sheet.name);
     setText(note, sheet.note);
     note.hidden = !sheet.note;
     pad.classList.toggle("picks", picks);
     setAttribute(menu.firstChild, "aria-label", `Save ${sheet.name}`);
-    setAttribute(pad, "aria-label", `${sheet.name}, ${values.tall} by ${values.wide}. Arrow keys move over the cells${picks ? ", Enter picks one" : ""}.`);
+    setAttribute(
+      pad,
+      "aria-label",
+      `${sheet.name}, ${values.tall} by ${values.wide}. Arrow keys move over the cells${
+        picks ? ", Enter picks one" : ""
+      }.`,
+    );
     point(null);
   }
   return { el, update, draw };
@@ -127,7 +184,7 @@ function createMatrices(root) {
 
   function draw() {
     width = el.clientWidth;
-    if (width) for (const sheet of sheets) sheet.draw(width);
+    if (width) { for (const sheet of sheets) sheet.draw(width); }
   }
   /** @param {Uint8Array} bytes @param {(place: number[]) => void} report */
   function update(bytes, report) {
@@ -145,7 +202,9 @@ function createMatrices(root) {
     if (el.children.length !== sheets.length) el.replaceChildren(...sheets.map((sheet) => sheet.el));
     draw();
   }
-  const watch = new ResizeObserver(() => { if (el.clientWidth !== width) draw(); });
+  const watch = new ResizeObserver(() => {
+    if (el.clientWidth !== width) draw();
+  });
   watch.observe(el);
   return { update, close: () => watch.disconnect() };
 }

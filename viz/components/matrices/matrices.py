@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import streamlit as st
 
 from attention.codec import frame
@@ -18,7 +19,7 @@ class Sheet:
     """One matrix as shown."""
 
     name: str  # "Q = X·W_Q + b"
-    values: Array  # (row, column)
+    values: Array | npt.NDArray[np.float64]  # (row, column)
     rows: tuple[str, ...] = ()  # labels
     columns: tuple[str, ...] = ()
     note: str = ""  # a line under it: shape, meaning, range

@@ -79,7 +79,10 @@ export const labelOf = (sheet, side, i) => visible(sheet[side][i] ?? String(i));
 
 /** What is said of a cell: its row and column, and its number. @param {Sheet} sheet @param {Values} values */
 export function said(sheet, { wide, data }, { row, col }) {
-  const name = (side, i) => (sheet[side].length ? labelOf(sheet, side, i) : `${side === "rows" ? "row" : "column"} ${i}`);
+  const name = (
+    side,
+    i,
+  ) => (sheet[side].length ? labelOf(sheet, side, i) : `${side === "rows" ? "row" : "column"} ${i}`);
   return [`${name("rows", row)} · ${name("columns", col)}`, digits(data[row * wide + col]) || "no number"];
 }
 
@@ -88,7 +91,13 @@ export function table(sheet, { tall, wide, data }) {
   const cell = (r, c) => Number(digits(data[r * wide + c]).replaceAll("−", "-").replace("∞", "Infinity"));
   const text = (side, i) => sheet[side][i] ?? String(i);
   const head = [sheet.name, ...Array.from({ length: wide }, (_, c) => text("columns", c))];
-  return csv([head, ...Array.from({ length: tall }, (_, r) => [text("rows", r), ...Array.from({ length: wide }, (__, c) => cell(r, c))])]);
+  return csv([
+    head,
+    ...Array.from(
+      { length: tall },
+      (_, r) => [text("rows", r), ...Array.from({ length: wide }, (__, c) => cell(r, c))],
+    ),
+  ]);
 }
 
 // -- layout
@@ -102,17 +111,37 @@ export function cells({ tall, wide, room, left, numbers }) {
   const each = (room - left) / wide;
   if (digitsShown) return { digitsShown, w: Math.floor(clamp(each, DIGITS.least, DIGITS.most)), h: DIGITS.high };
   const whole = (size) => (size >= 3 ? Math.floor(size) : size);
-  return { digitsShown, w: whole(Math.min(each, BARE.most)), h: whole(Math.min(BARE.tallest / tall, tall <= 4 ? BARE.high : BARE.most)) };
+  return {
+    digitsShown,
+    w: whole(Math.min(each, BARE.most)),
+    h: whole(Math.min(BARE.tallest / tall, tall <= 4 ? BARE.high : BARE.most)),
+  };
 }
 
 /** Where everything stands; `room` for the whole. @param {Sheet} sheet @param {Values} values @param {string} family */
 export function arrange(sheet, { tall, wide }, room, numbers, family) {
   const font = `${FONT}px ${family}`;
-  const widest = (side, count) => Array.from({ length: Math.min(count, 400) }, (_, i) => textWidth(cut(labelOf(sheet, side, i), 24), font)).reduce((a, b) => Math.max(a, b), 0);
+  const widest = (side, count) =>
+    Array.from({ length: Math.min(count, 400) }, (_, i) => textWidth(cut(labelOf(sheet, side, i), 24), font)).reduce(
+      (a, b) => Math.max(a, b),
+      0,
+    );
   const left = sheet.rows.length ? Math.ceil(Math.min(widest("rows", tall), 96, room / 3)) + 8 : 4;
   const size = cells({ tall, wide, room, left: left + 2, numbers });
   const across = widest("columns", wide) + 4 <= size.w;
   const named = sheet.columns.length > 0;
   const top = !named ? 3 : across ? 18 : Math.ceil(Math.min(widest("columns", wide), 84)) + 8;
-  return { ...size, left, top, across, named, tall, wide, font, family, width: left + wide * size.w + 3, height: top + tall * size.h + 3 };
+  return {
+    ...size,
+    left,
+    top,
+    across,
+    named,
+    tall,
+    wide,
+    font,
+    family,
+    width: left + wide * size.w + 3,
+    height: top + tall * size.h + 3,
+  };
 }

@@ -4,12 +4,28 @@ import { describe, test } from "node:test";
 
 import { brief, cells, digits, labelOf, largest, said, scaleEnd, table } from "./sheet.js";
 
-const SHEET = { name: "Q = X·W_Q", rows: ["je", "=1+1"], columns: [], note: "", palette: "diverging", limit: null, markedRows: [], markedColumns: [] };
+const SHEET = {
+  name: "Q = X·W_Q",
+  rows: ["je", "=1+1"],
+  columns: [],
+  note: "",
+  palette: "diverging",
+  limit: null,
+  markedRows: [],
+  markedColumns: [],
+};
 const VALUES = { tall: 2, wide: 3, data: new Float32Array([0.1, -2, 0, -Infinity, NaN, 1 / 3]) };
 
 describe("numbers", () => {
   test("all the digits of a float32 and no more", () => {
-    assert.deepEqual([0.1, -2, 0, 1 / 3, 16777217, 1e-8].map((value) => digits(Math.fround(value))), ["0.1", "−2", "0", "0.33333334", "16777216", "1e−8"]);
+    assert.deepEqual([0.1, -2, 0, 1 / 3, 16777217, 1e-8].map((value) => digits(Math.fround(value))), [
+      "0.1",
+      "−2",
+      "0",
+      "0.33333334",
+      "16777216",
+      "1e−8",
+    ]);
     assert.deepEqual([Infinity, -Infinity].map(digits), ["∞", "−∞"]);
     for (let i = 0; i < 2000; i++) {
       const value = Math.fround((Math.random() - 0.5) * 10 ** (i % 12 - 6));
@@ -18,7 +34,19 @@ describe("numbers", () => {
   });
 
   test("a cell's number is short, and never a 0 that is none", () => {
-    const cases = [[0, "0"], [0.1, "0.10"], [-1.005, "−1.00"], [0.004, "0.004"], [-0.0004, "≈0"], [-0.0005, "−0.001"], [123.4, "123"], [-99.96, "−100"], [12345, "1e4"], [NaN, ""], [-Infinity, "−∞"]];
+    const cases = [
+      [0, "0"],
+      [0.1, "0.10"],
+      [-1.005, "−1.00"],
+      [0.004, "0.004"],
+      [-0.0004, "≈0"],
+      [-0.0005, "−0.001"],
+      [123.4, "123"],
+      [-99.96, "−100"],
+      [12345, "1e4"],
+      [NaN, ""],
+      [-Infinity, "−∞"],
+    ];
     for (const [value, text] of cases) assert.equal(brief(value), text);
   });
 

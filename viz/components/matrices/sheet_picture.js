@@ -12,13 +12,15 @@
 import { colourAt, css, inkOn, level, levelAround, pixels, themeOf } from "../shared/colours.js";
 import { h, save_as } from "../shared/elements.js";
 import { elide, labelled, textWidth } from "../shared/labels.js";
-import { FONT, arrange, brief, labelOf, largest, scaleEnd, sign, table } from "./sheet.js";
+import { arrange, brief, FONT, labelOf, largest, scaleEnd, sign, table } from "./sheet.js";
 import { cut } from "../shared/texts.js";
 
 /** The colour of a number, or null. */
 function colourOf(value, sheet, end, theme) {
   if (!Number.isFinite(value)) return null;
-  return sheet.palette === "sequential" ? colourAt(theme.ramp, level(value, end, "linear")) : colourAt(theme.diverging, levelAround(value, end));
+  return sheet.palette === "sequential"
+    ? colourAt(theme.ramp, level(value, end, "linear"))
+    : colourAt(theme.diverging, levelAround(value, end));
 }
 
 /** All cells as a picture, one pixel each. @param {Values} values */
@@ -27,9 +29,13 @@ function picture({ tall, wide, data }, sheet, end, theme) {
   const ctx = canvas.getContext("2d");
   const image = ctx.createImageData(wide, tall);
   const ink = pixels(sheet.palette === "sequential" ? theme.ramp : theme.diverging);
-  const place = sheet.palette === "sequential" ? (value) => level(value, end, "linear") : (value) => levelAround(value, end);
+  const place = sheet.palette === "sequential"
+    ? (value) => level(value, end, "linear")
+    : (value) => levelAround(value, end);
   const out = new Uint32Array(image.data.buffer);
-  data.forEach((value, i) => { if (Number.isFinite(value)) out[i] = ink[place(value)]; });
+  data.forEach((value, i) => {
+    if (Number.isFinite(value)) out[i] = ink[place(value)];
+  });
   ctx.putImageData(image, 0, 0);
   return canvas;
 }
@@ -38,7 +44,9 @@ function picture({ tall, wide, data }, sheet, end, theme) {
 function paintCells(ctx, { sheet, values, end, theme, place, ratio }) {
   const { left, top, w, h: high, tall, wide } = place;
   const [tallest, widest] = [Math.max(1, Math.round(tall * high * ratio)), Math.max(1, Math.round(wide * w * ratio))];
-  const shown = tall > tallest || wide > widest ? largest(values, Math.min(tall, tallest), Math.min(wide, widest)) : values;
+  const shown = tall > tallest || wide > widest
+    ? largest(values, Math.min(tall, tallest), Math.min(wide, widest))
+    : values;
   ctx.imageSmoothingEnabled = false;
   ctx.drawImage(picture(shown, sheet, end, theme), left, top, wide * w, tall * high);
   if (w >= 5 && high >= 5) paintGaps(ctx, { values, theme, place });
@@ -57,7 +65,10 @@ function paintGaps(ctx, { values, theme, place: { left, top, w, h: high, tall, w
       const value = values.data[r * wide + c];
       if (Number.isFinite(value) || (digitsShown && !Number.isNaN(value))) continue;
       const [x, y] = [left + c * w, top + r * high];
-      for (const share of [0.5, 1]) { ctx.moveTo(x, y + high * share); ctx.lineTo(x + w * share, y); }
+      for (const share of [0.5, 1]) {
+        ctx.moveTo(x, y + high * share);
+        ctx.lineTo(x + w * share, y);
+      }
       ctx.moveTo(x + w / 2, y + high);
       ctx.lineTo(x + w, y + high / 2);
     }
@@ -88,10 +99,17 @@ function paintLabels(ctx, { sheet, theme, place }) {
     ctx.fillStyle = marked ? theme.accent : theme.muted;
     draw(elide(cut(labelOf(sheet, side, i), 24), room, ctx.font));
   };
-  const each = (count, size, must) => { const { plain, forced } = labelled(0, count, size, must); return [...plain, ...forced]; };
+  const each = (count, size, must) => {
+    const { plain, forced } = labelled(0, count, size, must);
+    return [...plain, ...forced];
+  };
   ctx.textBaseline = "middle";
   ctx.textAlign = "right";
-  if (sheet.rows.length) for (const r of each(tall, high, sheet.markedRows)) write("rows", r, left - 6, (text) => ctx.fillText(text, left - 5, top + (r + 0.5) * high));
+  if (sheet.rows.length) {
+    for (const r of each(tall, high, sheet.markedRows)) {
+      write("rows", r, left - 6, (text) => ctx.fillText(text, left - 5, top + (r + 0.5) * high));
+    }
+  }
   if (!named) return;
   ctx.textAlign = across ? "center" : "left";
   for (const c of each(wide, w, sheet.markedColumns)) {
@@ -160,11 +178,19 @@ export function fresh(canvas, width, height, ratio) {
 const fileName = (name) => name.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 60) || "matrix";
 
 export function savePng(sheet, values, numbers) {
-  const theme = themeOf(false, [255, 255, 255], [30, 32, 40], [214, 40, 40], "Helvetica, Arial, 'DejaVu Sans', sans-serif");
+  const theme = themeOf(
+    false,
+    [255, 255, 255],
+    [30, 32, 40],
+    [214, 40, 40],
+    "Helvetica, Arial, 'DejaVu Sans', sans-serif",
+  );
   const family = theme.family;
   const place = arrange(sheet, values, 900, numbers, family);
   const end = sheet.limit ?? scaleEnd(values.data);
-  const width = Math.max(place.width, textWidth(sheet.name, `600 14px ${family}`), textWidth(sheet.note, `12px ${family}`), 160) + 24;
+  const width =
+    Math.max(place.width, textWidth(sheet.name, `600 14px ${family}`), textWidth(sheet.note, `12px ${family}`), 160) +
+    24;
   const canvas = h("canvas");
   const ctx = fresh(canvas, width, place.height + 92, 2);
   ctx.fillStyle = "#ffffff";
@@ -178,7 +204,10 @@ export function savePng(sheet, values, numbers) {
   ctx.translate(12, 32);
   paint(ctx, { sheet, values, end, theme, place, ratio: 2 });
   paintLegend(ctx, { sheet, end, theme, family }, 1, place.height + 8, 140);
-  canvas.toBlob((blob) => { if (blob) save_as(`headlight-${fileName(sheet.name)}.png`, blob); });
+  canvas.toBlob((blob) => {
+    if (blob) save_as(`headlight-${fileName(sheet.name)}.png`, blob);
+  });
 }
 
-export const saveCsv = (sheet, values) => save_as(`headlight-${fileName(sheet.name)}.csv`, new Blob(["\ufeff", table(sheet, values)], { type: "text/csv" }));
+export const saveCsv = (sheet, values) =>
+  save_as(`headlight-${fileName(sheet.name)}.csv`, new Blob(["\ufeff", table(sheet, values)], { type: "text/csv" }));

@@ -8,15 +8,31 @@ export const clamp = (value, low, high) => Math.min(Math.max(value, low), Math.m
  * colour-blind readers; lightness is re-spaced to equal steps in OKLab (Björn Ottosson, 2020), and the light third is
  * greyed so that small weights stay calm. Reversed on dark themes.
  */
-export const ANCHORS = ["#f9faf9", "#c6e0d1", "#88c7b2", "#51a8a8", "#3584a4", "#3e5a95", "#3e376f", "#2e1f3c", "#160b15"];
+export const ANCHORS = [
+  "#f9faf9",
+  "#c6e0d1",
+  "#88c7b2",
+  "#51a8a8",
+  "#3584a4",
+  "#3e5a95",
+  "#3e376f",
+  "#2e1f3c",
+  "#160b15",
+];
 
 /**
  * The diverging palette, from nothing to most: blue below zero and orange above, told apart by colour-blind readers.
  * Hues 250° and 55° in OKLCH with equal steps of lightness on both sides, so that equal sizes weigh alike.
  */
 export const DIVERGING = {
-  light: { below: ["#f8f8f8", "#acc7e4", "#6796c7", "#1666aa", "#003967"], above: ["#f8f8f8", "#dfbca6", "#bd835b", "#964c04", "#582a00"] },
-  dark: { below: ["#1e1e1e", "#2a4c6e", "#427db8", "#70b3f7", "#d1e7ff"], above: ["#1e1e1e", "#663e22", "#ab6633", "#e89860", "#ffddc7"] },
+  light: {
+    below: ["#f8f8f8", "#acc7e4", "#6796c7", "#1666aa", "#003967"],
+    above: ["#f8f8f8", "#dfbca6", "#bd835b", "#964c04", "#582a00"],
+  },
+  dark: {
+    below: ["#1e1e1e", "#2a4c6e", "#427db8", "#70b3f7", "#d1e7ff"],
+    above: ["#1e1e1e", "#663e22", "#ab6633", "#e89860", "#ffddc7"],
+  },
 };
 
 /** Heads: Okabe and Ito (2008), yellow and black replaced, so that all eight stand out on the theme's background. */
@@ -91,7 +107,10 @@ export const css = (rgb) => `rgb(${rgb[0]}, ${rgb[1]}, ${rgb[2]})`;
 
 /** Levels as pixels, one uint32 each (little-endian RGBA). @param {Uint8ClampedArray} table */
 export function pixels(table) {
-  return Uint32Array.from({ length: 256 }, (_, i) => (255 << 24) | (table[3 * i + 2] << 16) | (table[3 * i + 1] << 8) | table[3 * i]);
+  return Uint32Array.from(
+    { length: 256 },
+    (_, i) => (255 << 24) | (table[3 * i + 2] << 16) | (table[3 * i + 1] << 8) | table[3 * i],
+  );
 }
 
 /** Colours and type from Streamlit's CSS variables. @param {Element} el */
@@ -108,6 +127,18 @@ export function readTheme(el) {
 export function themeOf(dark, background, text, accent, family) {
   const mix = (share) => css(text.map((channel, i) => Math.round(share * channel + (1 - share) * background[i])));
   const table = ramp(dark);
-  return { name: [dark, text, background, accent].join(), dark, family, background: css(background), text: css(text), muted: mix(0.74),
-    hair: mix(0.22), accent: css(accent), ramp: table, diverging: divergingRamp(dark), palette: pixels(table), heads: HEAD_COLOURS[dark ? "dark" : "light"] };
+  return {
+    name: [dark, text, background, accent].join(),
+    dark,
+    family,
+    background: css(background),
+    text: css(text),
+    muted: mix(0.74),
+    hair: mix(0.22),
+    accent: css(accent),
+    ramp: table,
+    diverging: divergingRamp(dark),
+    palette: pixels(table),
+    heads: HEAD_COLOURS[dark ? "dark" : "light"],
+  };
 }

@@ -1,8 +1,20 @@
-// The diverging palette of viz/components/shared/colours.js; the sequential one is tested beside the view that it was made for.
+// The palettes of viz/components/shared/colours.js, sequential and diverging, and colours read and mixed.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { colourAt, contrast, divergingRamp, inkOn, levelAround, luminance, parseColour } from "./colours.js";
+import {
+  ANCHORS,
+  colourAt,
+  contrast,
+  divergingRamp,
+  HEAD_COLOURS,
+  inkOn,
+  level,
+  levelAround,
+  luminance,
+  parseColour,
+  ramp,
+} from "./colours.js";
 
 describe("the diverging palette", () => {
   for (const dark of [false, true]) {
@@ -16,15 +28,74 @@ describe("the diverging palette", () => {
     });
 
     test(`both signs weigh alike, ${dark ? "dark" : "light"}`, () => {
-      for (const step of [32, 64, 96, 127]) assert.ok(contrast(colourAt(table, 127 - step), colourAt(table, 128 + step)) < 1.25, `step ${step}`);
+      for (const step of [32, 64, 96, 127]) {
+        assert.ok(contrast(colourAt(table, 127 - step), colourAt(table, 128 + step)) < 1.25, `step ${step}`);
+      }
     });
 
     test(`text can be read on every colour, ${dark ? "dark" : "light"}`, () => {
-      for (let i = 0; i < 256; i++) assert.ok(contrast(colourAt(table, i), parseColour(inkOn(colourAt(table, i)))) >= 4.5, `level ${i}`);
+      for (let i = 0; i < 256; i++) {
+        assert.ok(contrast(colourAt(table, i), parseColour(inkOn(colourAt(table, i)))) >= 4.5, `level ${i}`);
+      }
     });
   }
 
   test("a number's place: the ends, the middle, and nothing beyond", () => {
     assert.deepEqual([-3, -9, 3, 0].map((value) => levelAround(value, 3)), [0, 0, 255, 128]);
+  });
+});
+
+describe("colour", () => {
+  /** OKLab lightness, Björn Ottosson 2020. */
+  const lightness = (rgb) => {
+    const [r, g, b] = rgb.map((c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4));
+    const cone = [[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566], [
+      0.0883024619,
+      0.2817188376,
+      0.6299787005,
+    ]]
+      .map(([x, y, z]) => Math.cbrt(x * r + y * g + z * b));
+    return 0.2104542553 * cone[0] + 0.793617785 * cone[1] - 0.0040720468 * cone[2];
+  };
+
+  test("the palette's steps are even in lightness, and more is darker on light", () => {
+    const steps = ANCHORS.map((hex) => lightness(parseColour(hex)));
+    const even = (steps[0] - steps.at(-1)) / (steps.length - 1);
+    for (let i = 1; i < steps.length; i++) assert.ok(Math.abs(steps[i - 1] - steps[i] - even) < 0.01, `step ${i}`);
+  });
+
+  test("on dark themes it is reversed", () => {
+    const [light, dark] = [ramp(false), ramp(true)];
+    assert.deepEqual([...light.slice(0, 3)], [...dark.slice(-3)]);
+    assert.deepEqual([...light.slice(-3)], [...dark.slice(0, 3)]);
+  });
+
+  test("text on any colour of the ramp reads at 4.5 : 1 or better", () => {
+    for (const table of [ramp(false), ramp(true)]) {
+      for (let i = 0; i < 256; i++) {
+        const rgb = [...table.slice(3 * i, 3 * i + 3)];
+        assert.ok(contrast(rgb, parseColour(inkOn(rgb))) >= 4.5, `level ${i}`);
+      }
+    }
+  });
+
+  test("levels follow the scale that is named", () => {
+    assert.equal(level(0.25, 1, "linear"), 64);
+    assert.equal(level(0.25, 1, "sqrt"), 128);
+    assert.equal(level(3, 1, "linear"), 255);
+    assert.equal(level(0, 0.5, "sqrt"), 0);
+  });
+
+  test("Streamlit's ways of writing colours are read", () => {
+    assert.deepEqual(parseColour("#0e1117"), [14, 17, 23]);
+    assert.deepEqual(parseColour(" #fff "), [255, 255, 255]);
+    assert.deepEqual(parseColour("#ff4b4bff"), [255, 75, 75]);
+    assert.deepEqual(parseColour("rgba(49, 51, 63, 0.6)"), [49, 51, 63]);
+    assert.equal(parseColour(""), null);
+    assert.equal(parseColour("url(x)"), null);
+  });
+
+  test("eight head colours, all different, on each theme", () => {
+    for (const list of Object.values(HEAD_COLOURS)) assert.equal(new Set(list).size, 8);
   });
 });

@@ -30,7 +30,9 @@ export function setAttribute(el, name, value) {
 /** Distance from the page's top, wherever it is scrolled to. @param {Element} el */
 export function pageTop(el) {
   let top = el.getBoundingClientRect().top + (globalThis.scrollY || 0);
-  for (let at = el.parentNode; at; at = at.parentNode ?? at.host) top += at.scrollTop && at !== document.documentElement ? at.scrollTop : 0;
+  for (let at = el.parentNode; at; at = at.parentNode ?? at.host) {
+    top += at.scrollTop && at !== document.documentElement ? at.scrollTop : 0;
+  }
   return top;
 }
 
@@ -49,7 +51,9 @@ export function createTip(root) {
       const y = clientY + 18 + box.height > globalThis.innerHeight ? below - box.height - 34 : below;
       el.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px)`;
     },
-    hide() { el.hidden = true; },
+    hide() {
+      el.hidden = true;
+    },
   };
 }
 

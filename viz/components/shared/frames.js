@@ -49,7 +49,11 @@ function decodeArray(buffer, body, { name, dtype, shape, offset, bytes }) {
   if (!width) throw new Error(`Array ${name} is coded as ${dtype}; expected sqrt8, float16 or float32.`);
   const count = shape.reduce((product, size) => product * size, 1);
   if (bytes !== count * width || body + offset + bytes > buffer.byteLength) {
-    throw new Error(`Array ${name} of shape ${shape.join("×")} needs ${count * width} bytes inside the answer; its entry says ${bytes}.`);
+    throw new Error(
+      `Array ${name} of shape ${shape.join("×")} needs ${
+        count * width
+      } bytes inside the answer; its entry says ${bytes}.`,
+    );
   }
   const block = buffer.slice(body + offset, body + offset + bytes); // a copy: aligned, and the frame can be freed
   if (dtype === "sqrt8") return { dtype, shape, data: new Uint8Array(block) };

@@ -25,5 +25,10 @@ export const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0]
 export function cellKey(key, { row, col }, { q0, q1, k0, k1 }) {
   const step = ARROWS[key];
   if (step) return { row: clamp(row + step[0], q0, q1 - 1), col: clamp(col + step[1], k0, k1 - 1) };
-  return { Home: { row, col: k0 }, End: { row, col: k1 - 1 }, PageUp: { row: q0, col }, PageDown: { row: q1 - 1, col } }[key] ?? null;
+  return {
+    Home: { row, col: k0 },
+    End: { row, col: k1 - 1 },
+    PageUp: { row: q0, col },
+    PageDown: { row: q1 - 1, col },
+  }[key] ?? null;
 }

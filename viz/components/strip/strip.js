@@ -41,7 +41,9 @@ export function spoken(chip) {
 /** The colour behind a chip, or null. @param {Chip} chip @param {boolean} diverging @param {{ramp: Uint8ClampedArray, diverging: Uint8ClampedArray}} theme */
 export function shadeOf(chip, diverging, theme) {
   if (!chip.shade) return null;
-  return diverging ? colourAt(theme.diverging, levelAround(chip.shade, 1)) : colourAt(theme.ramp, level(chip.shade, 1, "linear"));
+  return diverging
+    ? colourAt(theme.diverging, levelAround(chip.shade, 1))
+    : colourAt(theme.ramp, level(chip.shade, 1, "linear"));
 }
 
 /** The chip that Tab reaches: the one under the cursor, else the chosen one, else the first shown. */
@@ -53,11 +55,39 @@ export function stopOf(chips, cursor, start, count) {
 
 function createStrip(root) {
   const name = h("p", { class: "strip-title", id: "title" });
-  const box = h("div", { class: "chips", "aria-labelledby": "title", onclick, onkeydown, onfocusin, onfocusout, onpointerover, onpointerleave });
-  const range = h("input", { type: "range", min: 0, step: 1, "aria-label": "Move the window over the text", oninput: () => turn(Number(range.value)) });
+  const box = h("div", {
+    class: "chips",
+    "aria-labelledby": "title",
+    onclick,
+    onkeydown,
+    onfocusin,
+    onfocusout,
+    onpointerover,
+    onpointerleave,
+  });
+  const range = h("input", {
+    type: "range",
+    min: 0,
+    step: 1,
+    "aria-label": "Move the window over the text",
+    oninput: () => turn(Number(range.value)),
+  });
   const place = h("span", { class: "place" });
-  const jump = (label, sign, text) => h("button", { type: "button", class: "plain arrow", "aria-label": label, onclick: () => turn(start + sign * count) }, text);
-  const pager = h("div", { class: "window", hidden: true }, jump("Earlier", -1, "‹"), range, jump("Later", 1, "›"), place);
+  const jump = (label, sign, text) =>
+    h("button", {
+      type: "button",
+      class: "plain arrow",
+      "aria-label": label,
+      onclick: () => turn(start + sign * count),
+    }, text);
+  const pager = h(
+    "div",
+    { class: "window", hidden: true },
+    jump("Earlier", -1, "‹"),
+    range,
+    jump("Later", 1, "›"),
+    place,
+  );
   const el = h("section", { class: "hl", "aria-labelledby": "title" }, name, box, pager);
   root.replaceChildren(el);
   const tip = createTip(el);
@@ -93,13 +123,17 @@ function createStrip(root) {
   function onpointerover(event) {
     if (event.pointerType !== "touch") tell(indexOf(event), event.clientX, event.clientY);
   }
-  function onpointerleave() { tip.hide(); }
+  function onpointerleave() {
+    tip.hide();
+  }
   function onfocusin(event) {
     if (!event.target.matches(":focus-visible")) return;
     const { left, bottom } = event.target.getBoundingClientRect();
     tell(indexOf(event), left - 14, bottom - 12);
   }
-  function onfocusout() { tip.hide(); }
+  function onfocusout() {
+    tip.hide();
+  }
   function turn(to) {
     start = clamp(to, 0, data.chips.length - count);
     draw();
@@ -108,14 +142,22 @@ function createStrip(root) {
   function node(i) {
     const { text, glued, special, label } = data.chips[i];
     const open = Boolean(data.chips[i + 1]?.glued);
-    const kinds = ["chip", glued && "joined", open && "open", special && "special", label && "labelled"].filter(Boolean).join(" ");
+    const kinds = ["chip", glued && "joined", open && "open", special && "special", label && "labelled"].filter(Boolean)
+      .join(" ");
     const shown = joinedForm(visible(text), Boolean(glued), open);
     const inside = h("span", { class: "text", dir: "auto" }, shown);
     const properties = data.picks ? { type: "button", tabindex: -1 } : { role: "listitem" };
-    return h(data.picks ? "button" : "span", { ...properties, class: kinds, "data-i": i }, inside, label ? h("small", {}, label) : null);
+    return h(
+      data.picks ? "button" : "span",
+      { ...properties, class: kinds, "data-i": i },
+      inside,
+      label ? h("small", {}, label) : null,
+    );
   }
   function build() {
-    const shown = data.chips.slice(start, start + count + 1).map(({ text, glued, special, label }) => [text, glued, special, label]);
+    const shown = data.chips.slice(start, start + count + 1).map((
+      { text, glued, special, label },
+    ) => [text, glued, special, label]);
     const key = JSON.stringify([start, count, data.picks, shown]);
     if (key === built) return;
     built = key;
@@ -163,7 +205,8 @@ function createStrip(root) {
   }
   /** @param {StripData} given @param {(index: number) => void} report */
   function update(given, report) {
-    const same = given.chips.length === data.chips.length && given.chips.every((chip, i) => chip.text === data.chips[i].text);
+    const same = given.chips.length === data.chips.length &&
+      given.chips.every((chip, i) => chip.text === data.chips[i].text);
     if (!same) [start, cursor, chosen] = [0, -1, -1];
     data = given;
     send = report;
@@ -174,7 +217,9 @@ function createStrip(root) {
     draw();
     reveal();
   }
-  const watch = new ResizeObserver(() => { if (el.clientWidth) draw(); });
+  const watch = new ResizeObserver(() => {
+    if (el.clientWidth) draw();
+  });
   watch.observe(el);
   return { update, close: () => watch.disconnect() };
 }

@@ -18,7 +18,10 @@ describe("the strip", () => {
 
   test("a screen reader hears the text, its number once, and its mark", () => {
     assert.equal(spoken({ text: "it", title: "0.68", label: "0.68", mark: "chosen" }), "it, 0.68, chosen");
-    assert.equal(spoken({ text: "it", title: "weight 0.68", label: "mask", mark: "masked" }), "it, mask, weight 0.68, masked");
+    assert.equal(
+      spoken({ text: "it", title: "weight 0.68", label: "mask", mark: "masked" }),
+      "it, mask, weight 0.68, masked",
+    );
     assert.equal(spoken({ text: " " }), "␣");
   });
 
@@ -30,7 +33,9 @@ describe("the strip", () => {
     assert.equal(shadeOf({ text: "a" }, false, LIGHT), null);
     assert.equal(shadeOf({ text: "a", shade: 0 }, true, LIGHT), null);
     const sum = (rgb) => rgb.reduce((a, b) => a + b);
-    assert.ok(sum(shadeOf({ text: "a", shade: 0.9 }, false, LIGHT)) < sum(shadeOf({ text: "a", shade: 0.2 }, false, LIGHT)));
+    assert.ok(
+      sum(shadeOf({ text: "a", shade: 0.9 }, false, LIGHT)) < sum(shadeOf({ text: "a", shade: 0.2 }, false, LIGHT)),
+    );
     const [below, above] = [-1, 1].map((shade) => shadeOf({ text: "a", shade }, true, LIGHT));
     assert.deepEqual([below, above], [[0, 57, 103], [88, 42, 0]], "the ends of the palette");
     assert.ok(below[2] > below[0] && above[0] > above[2], "blue below zero, orange above");

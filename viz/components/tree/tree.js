@@ -14,7 +14,7 @@ import { createTip, h, save_as, setAttribute, setText } from "../shared/elements
 import { textWidth } from "../shared/labels.js";
 import { brief } from "../matrices/sheet.js";
 import { cut, visible } from "../shared/texts.js";
-import { BOX_HIGH, arrangeTree, lineBetween, treeKey, wayTo } from "./tree_layout.js";
+import { arrangeTree, BOX_HIGH, lineBetween, treeKey, wayTo } from "./tree_layout.js";
 
 /** @typedef {import("./tree_layout.js").TreeNode} TreeNode */
 /**
@@ -45,14 +45,17 @@ export function toldOf(node, { unit, names }) {
 /** How wide a node's box is. @param {TreeNode} node @param {boolean} roomy @param {(text: string, size: number) => number} measure */
 export function boxWidth(node, roomy, measure) {
   const text = measure(cut(visible(node.text), LONGEST), TEXT.size);
-  const value = showsValue(node, roomy) ? TEXT.between + measure(brief(/** @type {number} */ (node.value)), TEXT.small) : 0;
+  const value = showsValue(node, roomy)
+    ? TEXT.between + measure(brief(/** @type {number} */ (node.value)), TEXT.small)
+    : 0;
   return Math.ceil(Math.max(text + value + 2 * TEXT.pad, BOX_HIGH));
 }
 
 /** Fill, line and dashes of each kind. */
 function looksOf(theme) {
   const ground = /** @type {number[]} */ (parseColour(theme.background));
-  const soft = (hex) => css(/** @type {number[]} */ (parseColour(hex)).map((channel, i) => Math.round(0.16 * channel + 0.84 * ground[i])));
+  const soft = (hex) =>
+    css(/** @type {number[]} */ (parseColour(hex)).map((channel, i) => Math.round(0.16 * channel + 0.84 * ground[i])));
   const [blue, , green] = theme.heads;
   return {
     kept: { fill: soft(blue), line: blue, dashes: "none", ink: theme.text },
@@ -72,15 +75,40 @@ function svgElement(tag, attributes, ...children) {
 /** The shapes of one node. @param {TreeNode} node */
 function nodeShapes(node, { x, y, w }, { look, theme, roomy, bold, current }) {
   const rx = node.kind === "ended" ? BOX_HIGH / 2 : 4;
-  const line = current ? { stroke: theme.accent, "stroke-width": 3 } : { stroke: look.line, "stroke-width": node.kind === "other" ? 1 : 1.5, "stroke-dasharray": look.dashes };
+  const line = current
+    ? { stroke: theme.accent, "stroke-width": 3 }
+    : { stroke: look.line, "stroke-width": node.kind === "other" ? 1 : 1.5, "stroke-dasharray": look.dashes };
   const base = { y: y + 16.5, "font-size": TEXT.size };
   const shapes = [svgElement("rect", { x, y, width: w, height: BOX_HIGH, rx, fill: look.fill, ...line })];
-  if (node.kind === "ended") shapes.push(svgElement("path", { d: `M${x + w - 5.5} ${y + 6.5}v${BOX_HIGH - 13}`, stroke: look.line, "stroke-width": 2.5 }));
+  if (node.kind === "ended") {
+    shapes.push(
+      svgElement("path", { d: `M${x + w - 5.5} ${y + 6.5}v${BOX_HIGH - 13}`, stroke: look.line, "stroke-width": 2.5 }),
+    );
+  }
   const text = cut(visible(node.text), LONGEST);
-  if (!showsValue(node, roomy)) return [...shapes, svgElement("text", { ...base, x: x + w / 2, "text-anchor": "middle", fill: look.ink, "font-weight": bold ? 700 : 400 }, text)];
-  return [...shapes,
+  if (!showsValue(node, roomy)) {
+    return [
+      ...shapes,
+      svgElement("text", {
+        ...base,
+        x: x + w / 2,
+        "text-anchor": "middle",
+        fill: look.ink,
+        "font-weight": bold ? 700 : 400,
+      }, text),
+    ];
+  }
+  return [
+    ...shapes,
     svgElement("text", { ...base, x: x + TEXT.pad, fill: look.ink, "font-weight": bold ? 700 : 400 }, text),
-    svgElement("text", { ...base, x: x + w - TEXT.pad, "text-anchor": "end", fill: theme.muted, "font-size": TEXT.small }, brief(/** @type {number} */ (node.value)))];
+    svgElement("text", {
+      ...base,
+      x: x + w - TEXT.pad,
+      "text-anchor": "end",
+      fill: theme.muted,
+      "font-size": TEXT.small,
+    }, brief(/** @type {number} */ (node.value))),
+  ];
 }
 
 /** The whole tree. @param {TreeData} data */
@@ -94,26 +122,48 @@ function picture(data, theme) {
   const looks = looksOf(theme);
   const edge = (i) => {
     const { kind, parent } = data.nodes[i];
-    const line = way.has(i) ? { stroke: theme.accent, "stroke-width": 3 } : { stroke: looks[kind].line, "stroke-width": 1.25, "stroke-dasharray": looks[kind].dashes };
+    const line = way.has(i)
+      ? { stroke: theme.accent, "stroke-width": 3 }
+      : { stroke: looks[kind].line, "stroke-width": 1.25, "stroke-dasharray": looks[kind].dashes };
     return svgElement("path", { d: lineBetween(spots[parent], spots[i]), fill: "none", ...line });
   };
   const rank = (i) => (way.has(i) ? 2 : Number(data.nodes[i].kind !== "dropped")); // what matters more is drawn over the rest
   const order = parents.map((_, i) => i).filter((i) => parents[i] >= 0).sort((a, b) => rank(a) - rank(b));
   const groups = data.nodes.map((node, i) =>
-    svgElement("g", { "data-i": i }, ...nodeShapes(node, spots[i], { look: looks[node.kind], theme, roomy, bold: way.has(i), current: i === now })));
-  const svg = svgElement("svg", { xmlns: SVG, viewBox: `0 0 ${width} ${height}`, width, height, "font-family": theme.family }, ...order.map(edge), ...groups);
+    svgElement(
+      "g",
+      { "data-i": i },
+      ...nodeShapes(node, spots[i], { look: looks[node.kind], theme, roomy, bold: way.has(i), current: i === now }),
+    )
+  );
+  const svg = svgElement(
+    "svg",
+    { xmlns: SVG, viewBox: `0 0 ${width} ${height}`, width, height, "font-family": theme.family },
+    ...order.map(edge),
+    ...groups,
+  );
   return { svg, spots, parents, way, now, width, height };
 }
 
 /** As a file: on white, with its title. */
 function savedPicture(data) {
-  const theme = themeOf(false, [255, 255, 255], [30, 32, 40], [214, 40, 40], "Helvetica, Arial, 'DejaVu Sans', sans-serif");
+  const theme = themeOf(
+    false,
+    [255, 255, 255],
+    [30, 32, 40],
+    [214, 40, 40],
+    "Helvetica, Arial, 'DejaVu Sans', sans-serif",
+  );
   const { svg, width, height } = picture(data, theme);
-  svg.prepend(svgElement("title", {}, data.title), svgElement("rect", { width: "100%", height: "100%", fill: "#ffffff" }));
+  svg.prepend(
+    svgElement("title", {}, data.title),
+    svgElement("rect", { width: "100%", height: "100%", fill: "#ffffff" }),
+  );
   return { text: new XMLSerializer().serializeToString(svg), width, height };
 }
 
-const fileOf = (title, kind) => `headlight-${title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 60) || "tree"}.${kind}`;
+const fileOf = (title, kind) =>
+  `headlight-${title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 60) || "tree"}.${kind}`;
 
 function saveSvg(data) {
   save_as(fileOf(data.title, "svg"), new Blob([savedPicture(data).text], { type: "image/svg+xml" }));
@@ -127,26 +177,69 @@ async function savePicture(data) {
   await image.decode();
   const canvas = h("canvas", { width: Math.ceil(width * scale), height: Math.ceil(height * scale) });
   canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-  canvas.toBlob((blob) => { if (blob) save_as(fileOf(data.title, "png"), blob); });
+  canvas.toBlob((blob) => {
+    if (blob) save_as(fileOf(data.title, "png"), blob);
+  });
 }
 
 /** What the marks mean, of the kinds that are there. */
 function legendOf(data, theme) {
   const there = Object.keys(data.names).filter((kind) => data.nodes.some((node) => node.kind === kind));
   const looks = looksOf(theme);
-  const entry = (sample, name) => h("li", {}, svgElement("svg", { width: 34, height: BOX_HIGH, viewBox: `-2 -2 38 ${BOX_HIGH + 4}`, "aria-hidden": "true" }, ...sample), name);
-  const kinds = there.map((kind) => entry(nodeShapes({ id: "", parent: -1, text: "a", kind }, { x: 0, y: 0, w: 34 }, { look: looks[kind], theme, roomy: false, bold: false, current: false }), data.names[kind]));
+  const entry = (sample, name) =>
+    h(
+      "li",
+      {},
+      svgElement(
+        "svg",
+        { width: 34, height: BOX_HIGH, viewBox: `-2 -2 38 ${BOX_HIGH + 4}`, "aria-hidden": "true" },
+        ...sample,
+      ),
+      name,
+    );
+  const kinds = there.map((kind) =>
+    entry(
+      nodeShapes({ id: "", parent: -1, text: "a", kind }, { x: 0, y: 0, w: 34 }, {
+        look: looks[kind],
+        theme,
+        roomy: false,
+        bold: false,
+        current: false,
+      }),
+      data.names[kind],
+    )
+  );
   const way = svgElement("path", { d: `M0 ${BOX_HIGH / 2}h34`, stroke: theme.accent, "stroke-width": 3 });
   return data.nodes.some((node) => node.id === data.current) ? [...kinds, entry([way], "the current way")] : kinds;
 }
 
 function createTree(root) {
   const name = h("p", { class: "strip-title", id: "title" });
-  const box = h("div", { class: "canopy", onclick, onkeydown, onpointerover, onpointerleave: () => tip.hide(), onfocusin, onfocusout: () => tip.hide(), onscroll: () => tip.hide() });
+  const box = h("div", {
+    class: "canopy",
+    onclick,
+    onkeydown,
+    onpointerover,
+    onpointerleave: () => tip.hide(),
+    onfocusin,
+    onfocusout: () => tip.hide(),
+    onscroll: () => tip.hide(),
+  });
   const legend = h("ul", { class: "marks" });
   const button = (text, act) => h("button", { type: "button", class: "plain", onclick: act }, text);
-  const saves = h("div", { class: "saves" }, button("Save as SVG", () => data && saveSvg(data)), button("Save as PNG", () => data && savePicture(data)));
-  const el = h("section", { class: "hl tree", "aria-labelledby": "title" }, name, box, h("div", { class: "foot" }, legend, saves));
+  const saves = h(
+    "div",
+    { class: "saves" },
+    button("Save as SVG", () => data && saveSvg(data)),
+    button("Save as PNG", () => data && savePicture(data)),
+  );
+  const el = h(
+    "section",
+    { class: "hl tree", "aria-labelledby": "title" },
+    name,
+    box,
+    h("div", { class: "foot" }, legend, saves),
+  );
   root.replaceChildren(el);
   const tip = createTip(el);
   /** @type {TreeData|null} */
@@ -210,7 +303,16 @@ function createTree(root) {
     const node = nodeAt(i);
     const { depth } = drawn.spots[i];
     const said = [...toldOf(data.nodes[i], data), i === drawn.now ? "current" : ""].filter(Boolean).join(", ");
-    for (const [attribute, value] of Object.entries({ role: "treeitem", "aria-level": depth + 1, "aria-selected": i === drawn.now, "aria-label": said, tabindex: -1, class: data.picks ? "part" : "leaf" })) node.setAttribute(attribute, String(value));
+    for (
+      const [attribute, value] of Object.entries({
+        role: "treeitem",
+        "aria-level": depth + 1,
+        "aria-selected": i === drawn.now,
+        "aria-label": said,
+        tabindex: -1,
+        class: data.picks ? "part" : "leaf",
+      })
+    ) node.setAttribute(attribute, String(value));
   }
   function draw() {
     const theme = readTheme(el);

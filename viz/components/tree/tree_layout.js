@@ -15,7 +15,9 @@ const EDGE = 4; // px around everything
 /** Each node's children. @param {number[]} parents @returns {number[][]} */
 export function childrenOf(parents) {
   const children = parents.map(() => /** @type {number[]} */ ([]));
-  parents.forEach((parent, i) => { if (parent >= 0) children[parent].push(i); });
+  parents.forEach((parent, i) => {
+    if (parent >= 0) children[parent].push(i);
+  });
   return children;
 }
 
@@ -46,8 +48,12 @@ export function rowsOf(parents) {
   for (let i = parents.length - 1; i >= 0; i--) {
     const main = children[i].reduce((best, child) => (best < 0 || heights[child] > heights[best] ? child : best), -1);
     const whole = main < 0 ? { top: [], bottom: [] } : outlines[main];
-    for (const child of children[i].filter((other) => other < main).reverse()) below[child] = -settle(whole.bottom, whole.top, outlines[child].bottom, outlines[child].top, -1);
-    for (const child of children[i].filter((other) => other > main)) below[child] = settle(whole.top, whole.bottom, outlines[child].top, outlines[child].bottom, 1);
+    for (const child of children[i].filter((other) => other < main).reverse()) {
+      below[child] = -settle(whole.bottom, whole.top, outlines[child].bottom, outlines[child].top, -1);
+    }
+    for (const child of children[i].filter((other) => other > main)) {
+      below[child] = settle(whole.top, whole.bottom, outlines[child].top, outlines[child].bottom, 1);
+    }
     for (const child of children[i]) delete outlines[child];
     outlines[i] = { top: [0, ...whole.top], bottom: [0, ...whole.bottom] };
   }
@@ -89,9 +95,20 @@ export function arrangeTree(nodes, widthOf) {
   });
   const left = [EDGE];
   for (let d = 1; d < columns; d++) left[d] = left[d - 1] + wide[d - 1] + (branching[d] ? GAP.branch : GAP.chain);
-  const spots = nodes.map((_, i) => ({ depth: depths[i], row: rows[i], x: left[depths[i]], y: EDGE + rows[i] * PITCH, w: widths[i] }));
+  const spots = nodes.map((_, i) => ({
+    depth: depths[i],
+    row: rows[i],
+    x: left[depths[i]],
+    y: EDGE + rows[i] * PITCH,
+    w: widths[i],
+  }));
   const tall = rows.reduce((most, row) => Math.max(most, row), 0) + 1;
-  return { spots, rows: tall, width: left[columns - 1] + wide[columns - 1] + EDGE, height: 2 * EDGE + (tall - 1) * PITCH + BOX_HIGH };
+  return {
+    spots,
+    rows: tall,
+    width: left[columns - 1] + wide[columns - 1] + EDGE,
+    height: 2 * EDGE + (tall - 1) * PITCH + BOX_HIGH,
+  };
 }
 
 /** The line from a parent's box to a child's, as SVG path data. @param {Spot} from @param {Spot} to */
@@ -128,6 +145,8 @@ export function treeKey(key, at, parents, spots, way) {
   }
   const step = { ArrowUp: -1, ArrowDown: 1 }[key];
   if (!step) return null;
-  const column = spots.flatMap(({ depth }, i) => (depth === spots[at].depth ? [i] : [])).sort((a, b) => spots[a].row - spots[b].row);
+  const column = spots.flatMap(({ depth }, i) => (depth === spots[at].depth ? [i] : [])).sort((a, b) =>
+    spots[a].row - spots[b].row
+  );
   return column[column.indexOf(at) + step] ?? at;
 }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import { boxWidth, showsValue, toldOf } from "./tree.js";
-import { BOX_HIGH, arrangeTree, childrenOf, depthsOf, lineBetween, rowsOf, treeKey, wayTo } from "./tree_layout.js";
+import { arrangeTree, BOX_HIGH, childrenOf, depthsOf, lineBetween, rowsOf, treeKey, wayTo } from "./tree_layout.js";
 
 /** A tree with that many nodes, each below one of those before it: the same one every time. */
 function random(count, seed) {
@@ -12,7 +12,8 @@ function random(count, seed) {
   return Array.from({ length: count }, (_, i) => (i === 0 ? -1 : Math.floor(i * next() ** 0.3)));
 }
 const TREES = [[-1], [-1, 0, 0, 0], [-1, 0, 1, 2, 3], ...[1, 2, 3, 4].map((seed) => random(150, seed))];
-const nodesOf = (parents) => parents.map((parent, i) => ({ id: `n${i}`, parent, text: "x".repeat(1 + (i % 5)), kind: "other" }));
+const nodesOf = (parents) =>
+  parents.map((parent, i) => ({ id: `n${i}`, parent, text: "x".repeat(1 + (i % 5)), kind: "other" }));
 
 // root ─ a ─ b ─ c        (0; 1, 2, 3)
 //      │   └ d            (4)
@@ -39,14 +40,25 @@ describe("rows of a tree", () => {
       assert.equal(taken.size, parents.length, "no two nodes in one place");
       assert.equal(Math.min(...rows), 0);
       children.forEach((own, i) => {
-        if (own.length) assert.ok(own.some((child) => rows[child] === rows[i]), "a parent stands beside one of its children");
+        if (own.length) {
+          assert.ok(own.some((child) => rows[child] === rows[i]), "a parent stands beside one of its children");
+        }
         own.slice(1).forEach((child, k) => assert.ok(rows[child] > rows[own[k]], "children keep their order"));
       });
     });
     test(`no lines cross in tree ${at}`, () => {
-      const spans = children.flatMap((own, i) => (own.length ? [[depths[i], Math.min(...own.map((c) => rows[c])), Math.max(...own.map((c) => rows[c]))]] : []));
-      spans.forEach(([depth, low, high], i) => spans.slice(i + 1).forEach(([other, first, last]) =>
-        assert.ok(depth !== other || high < first || last < low, "the children of two nodes do not mix")));
+      const spans = children.flatMap((
+        own,
+        i,
+      ) => (own.length
+        ? [[depths[i], Math.min(...own.map((c) => rows[c])), Math.max(...own.map((c) => rows[c]))]]
+        : [])
+      );
+      spans.forEach(([depth, low, high], i) =>
+        spans.slice(i + 1).forEach(([other, first, last]) =>
+          assert.ok(depth !== other || high < first || last < low, "the children of two nodes do not mix")
+        )
+      );
     });
   }
 });
@@ -98,7 +110,13 @@ describe("keys in a tree", () => {
   test("to the parent, to a child, in the column, to both ends", () => {
     assert.deepEqual([go("ArrowLeft", 6), go("ArrowLeft", 0)], [5, 0]);
     assert.deepEqual([go("ArrowRight", 0), go("ArrowRight", 0, 6), go("ArrowRight", 3)], [1, 5, 3]);
-    assert.deepEqual([go("ArrowDown", 2), go("ArrowDown", 4), go("ArrowDown", 6), go("ArrowUp", 6), go("ArrowUp", 2)], [4, 6, 6, 4, 2]);
+    assert.deepEqual([go("ArrowDown", 2), go("ArrowDown", 4), go("ArrowDown", 6), go("ArrowUp", 6), go("ArrowUp", 2)], [
+      4,
+      6,
+      6,
+      4,
+      2,
+    ]);
     assert.deepEqual([go("Home", 6), go("End", 0), go("End", 0, 5), go("End", 5)], [0, 3, 6, 6]);
     assert.equal(go("a", 1), null);
   });
@@ -113,7 +131,12 @@ describe("what is told of a node", () => {
   const data = { unit: "log-probability", names: { kept: "goes on", dropped: "left" } };
 
   test("text, value, kind and note; nothing invisible", () => {
-    assert.deepEqual(toldOf({ text: "tired", kind: "kept", value: -1.234, note: "step 3" }, data), ["tired", "log-probability −1.23", "goes on", "step 3"]);
+    assert.deepEqual(toldOf({ text: "tired", kind: "kept", value: -1.234, note: "step 3" }, data), [
+      "tired",
+      "log-probability −1.23",
+      "goes on",
+      "step 3",
+    ]);
     assert.deepEqual(toldOf({ text: " ", kind: "dropped" }, { ...data, unit: "" }), ["␣", "left"]);
   });
 

@@ -12,10 +12,11 @@ from inference.errors import Refusal
 from inference.questions.decoding import Candidate, NextToken, Step
 from ui.pages.generate.history import Been, nodes_of
 from ui.pages.generate.looks import Seen, before, furthest
-from ui.pages.generate.looks import truth as looks_truth
-from ui.pages.generate.next_token import truth as next_truth
-from ui.pages.generate.prompt import Options, Prompt, mark_of, on_path, prompt_of, read_path, request_of, write_path
-from ui.pages.generate.whole import law_truth
+from ui.pages.generate.looks import summary as looks_summary
+from ui.pages.generate.next_token import summary as next_summary
+from ui.pages.generate.options import Options
+from ui.pages.generate.prompt import Prompt, mark_of, on_path, prompt_of, read_path, request_of, write_path
+from ui.pages.generate.whole import law_summary
 from ui.run.answering import Answerer
 from ui.state.choice import Choice
 from ui.state.examples import EXAMPLES
@@ -110,18 +111,18 @@ def seen(**changes) -> Seen:
 
 
 def test_what_was_looked_at_is_said_with_its_numbers():
-    said = looks_truth(seen(), STEP, Options())
+    said = looks_summary(seen(), STEP, Options())
     assert said == (
         "Before the next token, layer 0 · head 0 looks back at “b” (0.12, 1 of 2 heads gives more to a token further "
         "back); the first token gets 0.50, the newest token's neighbour 0.25 and the newest itself 0.12."
     )
-    other = looks_truth(seen(head=1, shown=LOOKS[0, 1], base=1), STEP, Options())
+    other = looks_summary(seen(head=1, shown=LOOKS[0, 1], base=1), STEP, Options())
     assert "layer 1 · head 2 looks back at “b” (0.25, more than any other head" in other
-    left_out = looks_truth(seen(shown=np.array([0, 0.25, 0.5, 0.25], np.float32)), STEP, Options(first=False))
+    left_out = looks_summary(seen(shown=np.array([0, 0.25, 0.5, 0.25], np.float32)), STEP, Options(first=False))
     assert left_out.endswith("the newest itself 0.25; the first token is left out and the rest scaled to one.")
-    assert "the model, on average over all heads," in looks_truth(seen(), STEP, Options(over="all"))
+    assert "the model, on average over all heads," in looks_summary(seen(), STEP, Options(over="all"))
     short = seen(step=replace(STEP, row=row("a", "b")), place=2, shown=np.array([0.5, 0.5], np.float32))
-    assert "Before “c” came, there is too little to look back at" in looks_truth(short, STEP, Options())
+    assert "Before “c” came, there is too little to look back at" in looks_summary(short, STEP, Options())
 
 
 def test_a_text_without_a_token_in_between_says_so():
@@ -129,7 +130,7 @@ def test_a_text_without_a_token_in_between_says_so():
     assert furthest(seen(base=1), far).startswith("Furthest back looks layer 1 · head 2: 1.5 tokens on average")
     assert furthest(seen(), 0 * far) == "No head looks at a token between the first and the newest."
     alone = seen(step=replace(STEP, row=row("a")), place=1, shown=np.zeros(1, np.float32))
-    assert looks_truth(alone, STEP, Options(first=False)) == "Before “b” came, there is too little to look back at."
+    assert looks_summary(alone, STEP, Options(first=False)) == "Before “b” came, there is too little to look back at."
 
 
 def test_the_rule_is_the_one_that_the_controls_show():
@@ -143,18 +144,18 @@ def test_what_comes_next_is_said_with_its_numbers():
         "The model is uncertain by 1.50 bits; the rule leaves 3 of 1,234 tokens and 1.25 bits, and this seed draws "
         "“␣y”."
     )
-    assert next_truth(STEP, None, "") == f"“␣x” comes first (0.50). {rest}"
+    assert next_summary(STEP, None, "") == f"“␣x” comes first (0.50). {rest}"
     assert (
-        next_truth(STEP, 7, "xyz")
+        next_summary(STEP, 7, "xyz")
         == f"“␣x” comes first (0.50), and with it begins “xyz”, the example's own word. {rest}"
     )
-    assert "; “yes”, the example's own word, is number 2 (0.25). " in next_truth(STEP, 8, "yes")
-    assert "; “no”, the example's own word, is not among the first 2. " in next_truth(STEP, 9, "no")
+    assert "; “yes”, the example's own word, is number 2 (0.25). " in next_summary(STEP, 8, "yes")
+    assert "; “no”, the example's own word, is not among the first 2. " in next_summary(STEP, 9, "no")
 
 
 def test_what_the_comparison_found():
-    assert law_truth(3e-7, 0.0, 4, 5, 5) == (
+    assert law_summary(3e-7, 0.0, 4, 5, 5) == (
         "In 5 steps, 4 of them from kept keys and values, the largest difference of a weight from one pass over the "
         "whole text is 3e-07; there, tokens that came later get 0 at most."
     )
-    assert "nothing to compare" in law_truth(0, 0, 0, 0, 3)
+    assert "nothing to compare" in law_summary(0, 0, 0, 0, 3)

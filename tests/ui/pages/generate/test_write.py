@@ -28,7 +28,7 @@ def stands_at(monkeypatch, *path: int, of: str = "") -> None:
 @pytest.mark.parametrize("path", [(5,), (5, 7), (8,), ()])
 def test_many_tokens_begin_where_the_address_stands(state, monkeypatch, path):
     stands_at(monkeypatch, *path)
-    write._begin(DRAWN, 20, "likeliest")
+    write.begin(DRAWN, 20, "likeliest")
     assert state[JOB] == Job(replace(DRAWN, written=path), 20, "likeliest", path, path)
 
 
@@ -37,12 +37,12 @@ def test_every_click_on_next_token_counts(state, monkeypatch):
     monkeypatch.setattr(write, "write", lambda request, token: written.append((request, token)))
     step = SimpleNamespace(chosen=3, greedy=4)
     stands_at(monkeypatch, 5)
-    write._one(DRAWN, step, "likeliest")
+    write.write_next(DRAWN, step, "likeliest")
     assert written == [(DRAWN, 4)]
     assert not state
     stands_at(monkeypatch, 5, 4)
     for clicks in (1, 2, 3):
-        write._one(DRAWN, step, "likeliest")
+        write.write_next(DRAWN, step, "likeliest")
         assert state[JOB].start == replace(DRAWN, written=(5, 4))
         assert state[JOB].many == clicks
     assert len(written) == 1
@@ -50,5 +50,5 @@ def test_every_click_on_next_token_counts(state, monkeypatch):
 
 def test_tokens_after_another_text_are_not_gone_on_from(state, monkeypatch):
     stands_at(monkeypatch, 5, 4, of="another")
-    write._begin(DRAWN, 1, "likeliest")
+    write.begin(DRAWN, 1, "likeliest")
     assert state[JOB].start.written == ()

@@ -12,8 +12,9 @@ from inference.questions.masked import MaskedWords, Place
 from inference.questions.surprise import Surprise
 from inference.settings import Settings
 from tests.support.tinyheads import save
-from ui.pages.masked_words.guesses import truth
-from ui.pages.masked_words.hidden_words import Options, places_of
+from ui.pages.masked_words.guesses import summary
+from ui.pages.masked_words.hidden_words import places_of
+from ui.pages.masked_words.options import Options
 from ui.run.answering import Answerer
 from ui.show.numbers import percent
 from ui.state.choice import Choice
@@ -38,7 +39,7 @@ def backend(root: Path) -> LocalBackend:
 def said(backend: LocalBackend, root: Path, at: int, *hidden: Place, text: str = TEXT, name: str = "BERT") -> str:
     model = str(root / name)
     found = backend.predict(MaskedWords(model=model, text=text, hidden=hidden))
-    return truth(Answerer(model, None, name, "masked", False), found, at)
+    return summary(Answerer(model, None, name, "masked", False), found, at)
 
 
 @pytest.mark.parametrize("at", [0, 1])

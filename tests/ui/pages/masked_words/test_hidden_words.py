@@ -36,7 +36,7 @@ def next_sentence() -> None:
 def test_a_second_text_can_be_typed_whichever_model_is_chosen(monkeypatch, page, chosen):
     boxes = []
 
-    def mount(data, key, on_submit):
+    def mount(data, _key, _on_submit):
         import streamlit as st
 
         boxes.append(data)

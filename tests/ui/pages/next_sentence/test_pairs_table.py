@@ -9,7 +9,7 @@ from inference.errors import Refusal
 from inference.files import embedded
 from inference.questions.sentence import NextSentence
 from inference.settings import Settings
-from ui.pages.next_sentence.pairs_table import FIRST, MOST, SECOND, STARTERS, parse, truth, whole
+from ui.pages.next_sentence.pairs_table import FIRST, MOST, SECOND, STARTERS, parse, summary, whole
 
 
 @pytest.mark.parametrize(
@@ -54,8 +54,8 @@ def test_rows_of_the_table() -> None:
 
 def test_pairs_that_could_not_be_judged_are_not_counted() -> None:
     rows = [("a", "b", 0.9, 0.1, ""), ("c", "d", 0.2, None, ""), ("e", "f", None, None, "It is too long.")]
-    assert truth("BERT", rows) == "BERT calls it likelier than not that the second follows the first in 1 of 2 pairs."
-    assert truth("BERT", rows[2:]) == "BERT could judge none of these pairs; the remark says why."
+    assert summary("BERT", rows) == "BERT calls it likelier than not that the second follows the first in 1 of 2 pairs."
+    assert summary("BERT", rows[2:]) == "BERT could judge none of these pairs; the remark says why."
 
 
 @pytest.mark.skipif(not embedded.own_here(embedded.BERT), reason="the BERT that was trained here is not there")

@@ -10,9 +10,9 @@ from inference import LocalBackend
 from inference.questions.tokens import Best, Match, Merge, Steps, TokenSteps, Walk
 from inference.settings import Settings
 from ui.pages.tokens import rows as token_rows
-from ui.pages.tokens.rows import compared, left_out, placed, table, top, truth, way_of
+from ui.pages.tokens.rows import compared, left_out, placed, summary, table, top, way_of
 from ui.pages.tokens.walk import first_pick, rows, word_at
-from ui.pages.tokens.walk import truth as walked
+from ui.pages.tokens.walk import summary as walked
 
 TEXT = "Café embeddings 👍"
 
@@ -43,14 +43,14 @@ def test_every_part_knows_its_characters_and_its_word(steps: Steps) -> None:
 
 
 def test_the_sentence_counts(steps: Steps) -> None:
-    assert truth(steps, [TEXT]) == (
+    assert summary(steps, [TEXT]) == (
         "all-MiniLM-L6-v2 reads 17 characters as 6 pieces, 2.8 characters each, and adds 2 special tokens. Not in its"
         " vocabulary, so [UNK]: “👍”."
     )
     known = replace(steps, tokens=tuple(token for token in steps.tokens if not token.unknown))
-    assert truth(known, [TEXT]).endswith("Nothing of this text is unknown to it.")
+    assert summary(known, [TEXT]).endswith("Nothing of this text is unknown to it.")
     placeless = replace(steps, tokens=tuple(replace(token, span=None) for token in steps.tokens))
-    assert truth(placeless, [TEXT]).endswith("so [UNK]: 1 pieces.")
+    assert summary(placeless, [TEXT]).endswith("so [UNK]: 1 pieces.")
     (row,) = compared([steps], [TEXT])
     assert (row["tokens"], row["special"], row["pieces per word"], row["unknown"]) == (8, 2, 2.0, 1)
 

@@ -13,21 +13,22 @@ from attention.alignment import Alignment, ReadAt
 from attention.edits import Ablate, Cut, Hide
 from attention.tokens import TokenRow
 from attention.view import Cell
-from inference.catalogue.heads import CAUSAL, MASKED, WRITES
 from inference.catalogue.listing import ModelCard
 from inference.catalogue.published import Measured, Published
+from inference.heads import CAUSAL, MASKED, WRITES
 from inference.questions.decoding import Beam, BeamStep, Branch
 from tests.support.browser import ROOT
 from ui.pages.translate import beams
 from ui.pages.translate import published as translate_published
 from ui.pages.translate import writing as translate_writing
 from ui.pages.translate.beams import nodes_of
-from ui.pages.translate.beams import truth as beams_truth
+from ui.pages.translate.beams import summary as beams_summary
 from ui.pages.translate.edits import chosen_edits, in_words
 from ui.pages.translate.effects import Effects
-from ui.pages.translate.effects import truth as effects_truth
+from ui.pages.translate.effects import summary as effects_summary
 from ui.pages.translate.heads import CrossHead
-from ui.pages.translate.translation import Search, Translate, nats, way_of
+from ui.pages.translate.options import Translate
+from ui.pages.translate.translation import Search, nats, way_of
 from ui.pages.translate.words import step_at
 from ui.run import answering, stoppable
 from viz.components.tree import tree
@@ -108,12 +109,12 @@ def test_a_search_that_has_not_ended_has_the_best_way_so_far():
 
 
 def test_a_translation_that_only_begins_like_the_best_way_is_another(monkeypatch):
-    monkeypatch.setattr(beams, "logs_of", lambda translation: np.array([-1.0, -0.5], np.float32))
+    monkeypatch.setattr(beams, "logs_of", lambda _translation: np.array([-1.0, -0.5], np.float32))
     one = SimpleNamespace(way="greedy", text="x")
-    assert beams_truth(one, SEARCH).endswith("best is “x”. It is the translation above.")
+    assert beams_summary(one, SEARCH).endswith("best is “x”. It is the translation above.")
     longer = Search((replace(SEARCH.steps[1], finished=(Beam((4, 5, 0), -0.4, "x z"),)),))
-    assert beams_truth(one, longer).endswith("The translation above is another; its log-probability is −1.50 nats.")
-    assert beams_truth(SimpleNamespace(way="beam", text="x"), longer).endswith("best is “x z”.")
+    assert beams_summary(one, longer).endswith("The translation above is another; its log-probability is −1.50 nats.")
+    assert beams_summary(SimpleNamespace(way="beam", text="x"), longer).endswith("best is “x z”.")
 
 
 def test_a_cut_is_counted_in_the_heads_that_it_is_made_in():
@@ -131,11 +132,11 @@ def test_the_row_of_the_start_token_has_no_step():
 def test_heads_are_compared_as_far_as_they_were_removed():
     found = Effects(np.array([0.25, -1.5], np.float32), np.array([False, True]))
     places = [(0, 0), (0, 1), (1, 0)]
-    assert effects_truth(found, places, "cross", 1) == (
+    assert effects_summary(found, places, "cross", 1) == (
         "Alone, cross head 1-2 matters most of the first 2: without it the translation's log-probability falls by 1.50"
         " nats. 1 of 2 removals makes the model put another token first somewhere."
     )
-    assert "matters most: without" in effects_truth(found, places[:2], "cross", 1)
+    assert "matters most: without" in effects_summary(found, places[:2], "cross", 1)
 
 
 def test_edits_are_told_in_words_with_their_part():
@@ -188,7 +189,7 @@ def written(monkeypatch):
         )
 
     monkeypatch.setattr(translate_writing, "backend", lambda: SimpleNamespace(predict=predict))
-    monkeypatch.setattr(translate_writing, "ask", lambda question, doing: predict(question))
+    monkeypatch.setattr(translate_writing, "ask", lambda question, _doing: predict(question))
     return asked
 
 
@@ -198,7 +199,8 @@ def test_the_translation_comes_token_by_token_until_it_ends(written):
     assert written == [(3, 4, 5, 6, 7, 8, 9, 10, 0)[:at] for at in range(10)]
 
 
-def test_it_can_be_stopped_and_goes_on(written, monkeypatch):
+@pytest.mark.usefixtures("written")
+def test_it_can_be_stopped_and_goes_on(monkeypatch):
     monkeypatch.setattr(stoppable, "PATIENCE", -1)
     page = AppTest.from_function(writing).run()
     [mark, _] = page.session_state[stoppable.DONE]
@@ -219,11 +221,11 @@ def figures() -> None:
 def test_published_figures_are_told_with_the_data_s_licence(monkeypatch):
     one = Measured(1234, 41.25, 60.5)
     found = Published(one, Measured(1234, 43.0, 61.0), Measured(1234, 2.0, 19.0), one, Measured(200, 30.0, 50.0))
-    monkeypatch.setattr(translate_published, "figures", lambda model: found)
+    monkeypatch.setattr(translate_published, "figures", lambda _model: found)
     page = AppTest.from_function(figures).run()
     [said] = [element.proto.body for element in page.get("html")]
     for number in ("1,234 held-out sentences", "BLEU 41.2 and chrF 60.5 greedily", "43.0 and 61.0 with beams", "2.0"):
         assert number in said
     assert "CC BY 2.0" in page.caption[0].value
-    monkeypatch.setattr(translate_published, "figures", lambda model: None)
+    monkeypatch.setattr(translate_published, "figures", lambda _model: None)
     assert not AppTest.from_function(figures).run().caption

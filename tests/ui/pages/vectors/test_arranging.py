@@ -1,10 +1,16 @@
-"""UMAP in its own process: the same each time, and it can be stopped."""
+"""UMAP in its own process: the same each time, and it can be stopped.
+
+What the process does when it is stopped or no longer needed is asked of one whose UMAP is a stand-in: the real one
+compiles for a quarter of a minute after each start.
+"""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,8 +26,35 @@ def clusters(count: int = 48) -> np.ndarray:
     return (ways + 0.1 * dice.normal(size=(count, 12))).astype(np.float32)
 
 
+STAND_IN = """
+import threading
+
+class UMAP:
+    def __init__(self, n_components, **settings):
+        self.dimensions = n_components
+
+    def fit_transform(self, vectors):
+        if len(vectors) >= 1000:
+            threading.Event().wait()  # longer than anybody waits
+        return vectors[:, : self.dimensions]
+"""
+
+
 @pytest.fixture(scope="module")
-def arranger() -> Iterator[Arranger]:
+def real() -> Iterator[Arranger]:
+    """With UMAP itself, compiled in haste."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NUMBA_OPT", "0")
+        made = Arranger()
+        yield made
+        made.worker.end()
+
+
+@pytest.fixture
+def arranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Arranger]:
+    """With a stand-in for UMAP: at once for few points, for ever for many."""
+    (tmp_path / "umap.py").write_text(STAND_IN, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ["PYTHONPATH"]]))
     made = Arranger()
     yield made
     made.worker.end()
@@ -35,18 +68,25 @@ def done(arranger: Arranger, vectors: np.ndarray, dimensions: int) -> np.ndarray
     return found.points
 
 
-def test_what_belongs_together_stays_together(arranger: Arranger) -> None:
+@pytest.mark.slow
+def test_what_belongs_together_stays_together(real: Arranger) -> None:
     vectors = clusters()
     assert len(vectors) >= FEWEST
-    points = done(arranger, vectors, 2)
+    points = done(real, vectors, 2)
     assert points.shape == (48, 2)
     one, other = points[::2], points[1::2]
     apart = np.linalg.norm(one.mean(axis=0) - other.mean(axis=0))
     assert apart > 3 * max(one.std(), other.std()) or apart > 2 * np.ptp(one, axis=0).max()
     again = Arranger()
-    again.worker = arranger.worker
+    again.worker = real.worker
     np.testing.assert_array_equal(done(again, vectors, 2), points)
-    assert done(arranger, vectors, 3).shape == (48, 3)
+    assert done(real, vectors, 3).shape == (48, 3)
+
+
+def test_what_cannot_be_arranged_fails_in_words(real: Arranger) -> None:
+    failed = real.arrange(np.full((40, 3), np.nan, dtype=np.float32), 2)
+    failed.wait(240)
+    assert failed.state == "failed"
 
 
 def test_it_is_begun_once_for_the_same_vectors(arranger: Arranger) -> None:
@@ -69,8 +109,10 @@ def test_a_stopped_one_ends_and_begins_anew(arranger: Arranger) -> None:
     assert done(arranger, clusters(40), 2).shape == (40, 2)
 
 
-def test_a_stop_while_the_process_is_being_started_ends_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    fresh, start, stops = Arranger(), Worker._start, []
+def test_a_stop_while_the_process_is_being_started_ends_it_too(
+    arranger: Arranger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start, stops = Worker.start, []
 
     def slowly(worker: Worker) -> subprocess.Popen[bytes]:
         stops.append(threading.Thread(target=running.stop))
@@ -79,15 +121,15 @@ def test_a_stop_while_the_process_is_being_started_ends_it_too(monkeypatch: pyte
             pass
         return start(worker)
 
-    monkeypatch.setattr(Worker, "_start", slowly)
-    turn = fresh.worker.turn
+    monkeypatch.setattr(Worker, "start", slowly)
+    turn = arranger.worker.turn
     with turn:  # nothing begins before its name is known here
-        running = fresh.arrange(np.random.default_rng(2).normal(size=(2000, 60)).astype(np.float32), 2)
+        running = arranger.arrange(np.random.default_rng(2).normal(size=(2000, 60)).astype(np.float32), 2)
     running.wait(60)
     stops[0].join(60)
     assert (running.state, running.points) == ("stopped", None)
     assert not turn.locked()
-    assert fresh.worker._process is None
+    assert arranger.worker.process is None
 
 
 def test_a_stop_that_comes_late_does_not_end_the_next(arranger: Arranger) -> None:
@@ -99,18 +141,12 @@ def test_a_stop_that_comes_late_does_not_end_the_next(arranger: Arranger) -> Non
 
 
 def test_the_process_ends_when_nobody_needs_it(arranger: Arranger, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arranging, "IDLE", 0.0)
-    done(arranger, clusters(44), 2)
-    ending = arranger.worker._ending
+    with monkeypatch.context() as patch:
+        patch.setattr(arranging, "IDLE", 0.0)
+        done(arranger, clusters(44), 2)
+    ending = arranger.worker.ending
     assert ending is not None
     ending.join(60)
-    arranger.worker._rest()  # what the timer does once the turn is over
-    assert arranger.worker._process is None
-    monkeypatch.undo()
+    arranger.worker.rest()  # what the timer does once the turn is over
+    assert arranger.worker.process is None
     assert done(arranger, clusters(46), 2).shape == (46, 2)
-
-
-def test_what_cannot_be_arranged_fails_in_words(arranger: Arranger) -> None:
-    failed = arranger.arrange(np.full((40, 3), np.nan, dtype=np.float32), 2)
-    failed.wait(240)
-    assert failed.state == "failed"

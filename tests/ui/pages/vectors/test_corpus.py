@@ -79,7 +79,7 @@ def test_what_was_not_ordinary_is_counted() -> None:
 
 
 def test_a_refusal_ends_the_run_in_words_and_it_can_go_on() -> None:
-    def refuse(question: Pooled) -> TextVectors:
+    def refuse(_question: Pooled) -> TextVectors:
         raise Refusal("The model is gone.")
 
     run = Run(Pooled(texts=TEXTS), refuse)
@@ -87,13 +87,13 @@ def test_a_refusal_ends_the_run_in_words_and_it_can_go_on() -> None:
     assert (run.state, run.done) == ("failed", 0)
     assert run.error is not None
     assert run.error.message == "The model is gone."
-    run._ask = Model()
+    run.ask = Model()
     assert finished(run).state == "done"
 
 
 def test_a_full_disk_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     usage = shutil.disk_usage("/")._replace(free=1000)
-    monkeypatch.setattr(corpus.shutil, "disk_usage", lambda folder: usage)
+    monkeypatch.setattr(corpus.shutil, "disk_usage", lambda _folder: usage)
     run = Run(Pooled(texts=TEXTS), Model())
     run.start().wait(60)
     assert run.error is not None

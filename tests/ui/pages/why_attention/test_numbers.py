@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from attention.complexity import TABLE, Fit, Setting, Sizes
-from ui.pages.why_attention.numbers import Numbers, Options, row_of, truth
+from ui.pages.why_attention.numbers import Numbers, row_of, summary
+from ui.pages.why_attention.options import Options
 from ui.state.options import read
 from viz.figures.activation import activation
 from viz.figures.complexity import growth
@@ -17,7 +18,7 @@ SIZES = Sizes(width=24, heads=3, kv_heads=3, head_width=8, value_width=8, hidden
 
 
 def test_the_sentence_by_hand():
-    said = truth(Numbers(Setting(d=384, k=3, r=64), 16))
+    said = summary(Numbers(Setting(d=384, k=3, r=64), 16))
     assert said == (
         "At n = 16 and d = 384, self-attention costs 24 times less than a recurrent layer (n² · d = 98,304 and "
         "n · d² = 2,359,296); self-attention becomes the dearer one where n exceeds d = 384. For the way from "
@@ -27,16 +28,16 @@ def test_the_sentence_by_hand():
 
 
 def test_beyond_d_the_other_one_is_cheaper():
-    said = truth(Numbers(Setting(d=64), 640))
+    said = summary(Numbers(Setting(d=64), 640))
     assert said.startswith("At n = 640 and d = 64, a recurrent layer costs 10 times less than self-attention")
 
 
 def test_a_large_ratio_has_no_exponent():
-    assert "self-attention costs 8,192 times less" in truth(Numbers(Setting(d=16384), 2))
+    assert "self-attention costs 8,192 times less" in summary(Numbers(Setting(d=16384), 2))
 
 
 def test_at_d_both_cost_the_same():
-    said = truth(Numbers(Setting(d=512), 512))
+    said = summary(Numbers(Setting(d=512), 512))
     assert said.startswith("At n = d = 512 self-attention and a recurrent layer cost the same: 134,217,728.")
 
 

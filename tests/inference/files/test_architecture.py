@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inference.errors import Refusal
-from inference.load.architecture import read
+from inference.files.architecture import read
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ import pytest
 from safetensors.torch import load_file, save_file
 
 from inference import LocalBackend
-from inference.catalogue.heads import CAUSAL, MASKED, NEXT_SENTENCE
 from inference.catalogue.listing import catalogue
 from inference.errors import Refusal
+from inference.heads import CAUSAL, MASKED, NEXT_SENTENCE
 from inference.questions.masked import MaskedWords
 from inference.questions.sentence import NextSentence
 from inference.settings import Settings
@@ -64,7 +64,8 @@ def test_a_stripped_head_is_missed_before_anything_is_loaded(
     """Every tensor that is the head's alone is taken out; the bare model's are all there."""
     from transformers import AutoConfig, AutoModelForMaskedLM
 
-    from inference.catalogue.heads import lacking, tensors
+    from inference.files.checkpoint import tensors
+    from inference.load.head_weights import lacking
 
     folder = save(tmp_path / "models" / "stripped", name)
     config = AutoConfig.from_pretrained(folder)
@@ -81,7 +82,7 @@ def test_a_stripped_head_is_missed_before_anything_is_loaded(
 def test_half_a_head_is_no_head(tmp_path: Path, settings: Settings, name: str) -> None:
     from transformers import AutoConfig, AutoModelForMaskedLM
 
-    from inference.catalogue.heads import lacking
+    from inference.load.head_weights import lacking
 
     folder = save(tmp_path / "models" / "half", name)
     own = lacking(AutoModelForMaskedLM, AutoConfig.from_pretrained(folder), [])

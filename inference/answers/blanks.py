@@ -10,7 +10,7 @@ from typing import Any
 from attention.tokens import TokenRow
 from inference.answers.inputs import read
 from inference.errors import Refusal
-from inference.load.loading import Loaded
+from inference.loaded import Loaded
 from inference.questions.masked import BlankRequest, lies_in
 from inference.text.accepted import check_text
 from inference.text.pieces import readable, role

@@ -1,0 +1,63 @@
+"""A visitor without a browser: one session over the app's WebSocket, which asks for page after page."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlencode
+
+PATIENCE = 600.0  # seconds for one run of a script
+
+
+class Visitor:
+    """A session. ``pages`` are the addresses of the app's pages, known after the first run."""
+
+    def __init__(self, socket: Any) -> None:
+        self._socket = socket
+        self._kept: list[str] = []  # what a browser keeps of the last run and need not be sent again
+        self.pages: list[str] = []
+
+    def see(self, page: str = "", **query: object) -> int:
+        """Ask for a page as a link with this query does; bytes received until its script has ended, unpacked."""
+        from streamlit.proto.BackMsg_pb2 import BackMsg
+        from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+        ask = BackMsg()
+        ask.rerun_script.query_string = urlencode(query)
+        ask.rerun_script.page_name = page
+        ask.rerun_script.cached_message_hashes.extend(self._kept)
+        self._socket.send(ask.SerializeToString())
+        size, kept, end = 0, [], time.perf_counter() + PATIENCE
+        while True:
+            data = self._socket.recv(timeout=max(0.1, end - time.perf_counter()))
+            size += len(data)
+            message = ForwardMsg()
+            message.ParseFromString(data)
+            kind = message.WhichOneof("type")
+            if message.metadata.cacheable or kind == "ref_hash":
+                kept.append(message.ref_hash if kind == "ref_hash" else message.hash)
+            if kind == "navigation":
+                self.pages = [entry.url_pathname for entry in message.navigation.app_pages]
+            if kind == "delta" and message.delta.new_element.WhichOneof("type") == "exception":
+                raise RuntimeError(f"The page {page!r} failed: {message.delta.new_element.exception.message}")
+            if kind == "script_finished" and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
+                self._kept = kept
+                return size
+
+
+@contextmanager
+def visitor(url: str) -> Iterator[Visitor]:
+    """A session that ends with the block."""
+    from websockets.sync.client import connect
+
+    address = url.replace("http", "ws", 1) + "/_stcore/stream"
+    wishes: dict[str, Any] = {"subprotocols": ["streamlit"], "origin": url, "max_size": None}
+    with connect(address, open_timeout=PATIENCE, ping_timeout=None, **wishes) as socket:
+        yield Visitor(socket)
+
+
+def processor_seconds(process: int) -> float:
+    """Processor time that a process has taken, its threads together."""
+    return time.clock_gettime((~process << 3) | 2)  # Linux's name for the clock of another process

@@ -1,0 +1,36 @@
+"""The heads that a local model seems to have, by the names of its tensors: for lists of models, where none is built."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from inference.heads import CAUSAL, MASKED, NEXT_SENTENCE, WRITES
+
+# How the tensors of these heads are called. What decides is ``lacking`` in inference/load/head_weights.py.
+_MARKS = {
+    MASKED: (
+        "cls.predictions.",
+        "lm_head.",
+        "vocab_transform.",
+        "generator_predictions.",
+        "predictions.",
+        "lm_predictions.",
+        "head.dense.",
+        "pred_layer.",
+        "mlm_head.",
+    ),
+    NEXT_SENTENCE: ("cls.seq_relationship.", "sop_classifier."),
+}
+
+
+def stated(names: Collection[str], kind: str) -> tuple[str, ...]:
+    """The heads that a model's tensors look like; for lists of models, where nothing can be built to compare.
+
+    >>> stated(["bert.pooler.dense.weight", "cls.predictions.bias"], "encoder")
+    ('masked',)
+    """
+    if kind in ("decoder", "encoder-decoder"):
+        return (CAUSAL,) if kind == "decoder" else (WRITES,)
+    if kind != "encoder":
+        return ()
+    return tuple(head for head, marks in _MARKS.items() if any(name.startswith(marks) for name in names))

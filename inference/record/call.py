@@ -1,0 +1,52 @@
+"""One attention as a value: the arguments it was called with, and which part of its model it belongs to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+CROSS = re.compile(r"(^|\.)(encoder_attn|encdecattention|crossattention|cross_attn)(\.|$)", re.IGNORECASE)
+DECODER = re.compile(r"(^|\.)decoder\.")
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """The arguments of one attention, and its log-sum-exp where the kernel gives it for free."""
+
+    path: str
+    query: Tensor  # (batch, head, query, channel)
+    key: Tensor  # (batch, kv_head, key, channel)
+    value: Tensor  # (batch, kv_head, key, channel)
+    mask: Tensor | None  # (batch or 1, head or 1, query, key), bool or additive
+    bias: Tensor | None  # (batch or 1, head, query, key)
+    scale: float
+    causal: bool  # the module's own rule, before the length of the text is looked at
+    softcap: float | None
+    sinks: Tensor | None  # (head,), or (batch, head) where an edit took some away
+    lse: Tensor | None = None  # (batch, head, query)
+
+    @property
+    def looks_back(self) -> bool:
+        """Whether its own rule hides later keys here; a mask, where there is one, already says so."""
+        return self.causal and self.mask is None and self.query.shape[2] > 1
+
+
+def part_namer(model: Any) -> Callable[[Call], str]:
+    """Says which part a call belongs to: by its module's place, else by whether it may look ahead."""
+    two = bool(getattr(model.config, "is_encoder_decoder", False))
+
+    def name(call: Call) -> str:
+        if CROSS.search(call.path):
+            return "cross"
+        return "decoder" if (DECODER.search(call.path) if two else call.causal) else "encoder"
+
+    return name
+
+
+def part_names(model: Any, calls: Sequence[Call]) -> list[str]:
+    """Which part each call belongs to."""
+    return list(map(part_namer(model), calls))

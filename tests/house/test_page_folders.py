@@ -1,0 +1,64 @@
+"""One page, one folder: what only one page needs is nobody else's.
+
+``ui/pages/<page>/`` is imported by ``pages/<page>.py``, by itself, by tests, and by app.py where the page has routes of
+its own. What a second page needs belongs in a shared folder of ``ui/``.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.house.test_circles import Graph, graph
+from tests.support.repository import ROOT, files
+
+
+def page_of(module: str) -> str | None:
+    """The page that a module belongs to, None for one that is shared.
+
+    >>> page_of("ui.pages.cause.watch"), page_of("pages.cause"), page_of("ui.show.numbers"), page_of("ui.pages")
+    ('cause', 'cause', None, None)
+    """
+    parts = module.split(".")
+    own = parts[2:] if parts[:2] == ["ui", "pages"] else parts[1:] if parts[0] == "pages" else []
+    return own[0] if own else None
+
+
+def lent(edges: Graph) -> list[tuple[str, str]]:
+    """Every import of a page's module by one that is not that page's, tests and the launcher excepted; sorted."""
+    return sorted(
+        (module, other)
+        for module, others in edges.items()
+        for other in others
+        if page_of(other) not in (None, page_of(module)) and module.split(".")[0] not in ("tests", "app")
+    )
+
+
+def test_pages_lend_each_other_nothing():
+    assert lent(graph(ROOT)) == []
+
+
+def test_every_folder_of_a_page_has_its_page():
+    folders = {file.parts[2] for file in files() if file.parts[:2] == ("ui", "pages") and len(file.parts) > 3}
+    pages = {file.stem for file in files() if file.parts[0] == "pages" and file.suffix == ".py"}
+    assert folders
+    assert folders - pages == set()
+
+
+@pytest.mark.parametrize(
+    ("module", "other", "wrong"),
+    [
+        ("ui.pages.cause.watch", "ui.pages.cause.case", False),
+        ("pages.cause", "ui.pages.cause.watch", False),
+        ("pages.cause", "ui.show.numbers", False),
+        ("app", "ui.pages.vectors.routes", False),
+        ("tests.ui.pages.cause.test_watch", "ui.pages.cause.watch", False),
+        ("ui.pages.cause.watch", "ui.pages.find.words", True),
+        ("ui.pages.cause.watch", "ui.pages.causes", True),
+        ("pages.cause", "ui.pages.find.words", True),
+        ("pages.cause", "pages.find", True),
+        ("ui.show.numbers", "ui.pages.find.words", True),
+        ("viz.figures.bars", "ui.pages.find.words", True),
+    ],
+)
+def test_a_lent_module_is_found(module: str, other: str, wrong: bool) -> None:
+    assert lent({module: frozenset({other, "ui.show.chart"})}) == ([(module, other)] if wrong else [])

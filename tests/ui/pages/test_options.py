@@ -1,0 +1,64 @@
+"""Every page's options stand in its folder's options.py, and are what an address can hold."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.repository import ROOT
+from ui.state.options import read, write
+
+PAGES = ROOT / "ui" / "pages"
+KINDS = {"str", "int", "bool", "int | None"}
+
+
+def options_of(page: Path) -> type[Any]:
+    """The one class that a page's options.py defines."""
+    module = importlib.import_module(f"ui.pages.{page.parent.name}.options")
+    (found,) = (one for one in vars(module).values() if isinstance(one, type) and one.__module__ == module.__name__)
+    return found
+
+
+@pytest.fixture(params=sorted(PAGES.glob("*/options.py")), ids=lambda path: path.parent.name)
+def options(request):
+    return options_of(request.param)
+
+
+def test_no_other_module_of_a_page_states_options():
+    elsewhere = [path for path in PAGES.glob("*/*.py") if path.name != "options.py" and "ClassVar" in path.read_text()]
+    assert not elsewhere
+
+
+def test_fields_are_of_kinds_that_an_address_can_hold(options):
+    assert {field.type for field in fields(options)} <= KINDS
+
+
+def test_a_page_opens_without_anything_in_its_address(options):
+    assert write(options()) == {}
+    assert read(options, {}) == (options(), [])
+
+
+def test_what_is_named_is_there_and_the_usual_value_is_among_those_allowed(options):
+    names = {field.name for field in fields(options)}
+    for name, allowed in getattr(options, "CHOICES", {}).items():
+        assert getattr(options(), name) in allowed
+    keys = getattr(options, "KEYS", {})
+    assert {*getattr(options, "CHOICES", {}), *keys} <= names
+    assert set(getattr(options, "OF_TEXT", {})) <= {keys.get(name, name) for name in names}
+
+
+def test_every_field_comes_back_from_the_address(options):
+    choices = getattr(options, "CHOICES", {})
+    usual, other = options(), {"str": "other", "int": 7, "int | None": 7}
+    changed = {
+        field.name: choices[field.name][-1] if field.name in choices
+        else not field.default if field.type == "bool" else other[field.type]
+        for field in fields(options)
+    }  # fmt: skip
+    after = options(**changed)
+    assert after != usual
+    assert read(options, write(after)) == (after, [])

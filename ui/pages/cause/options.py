@@ -1,0 +1,41 @@
+"""What the page Cause lets its reader choose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from attention.edits import anywhere
+from ui.state.options import Answered, nothing
+
+WATCHES = {
+    "vector": "Sentence vector",
+    "blank": "Masked word",
+    "follows": "Next sentence",
+    "next": "Next token",
+}
+CLICKS = {"ablate": "Remove heads", "uniform": "Make heads even", "cut": "Cut a look", "hide": "Hide a word"}
+
+
+@dataclass(frozen=True)
+class Cause(Answered):
+    """What this page lets its reader choose."""
+
+    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
+        "watch": tuple(WATCHES),
+        "clicking": tuple(CLICKS),
+        "greedy": ("least", "most"),
+    }
+    OF_TEXT: ClassVar = {"looks": nothing, "edits": anywhere}
+
+    watch: str = "vector"
+    first: str = ""  # the two words whose odds are watched; "" is the likeliest
+    second: str = ""
+    edits: str = ""  # "" removes the selected head, "-" nothing
+    clicking: str = "ablate"
+    looks: int | None = None  # of a look that is to be cut: the word that looks, in tokens
+    where: int | None = None  # the layer in which a word is hidden; None is all of them
+    later: int | None = None  # the head whose rows are compared: layer times heads plus head
+    greedy: str = "least"
+    steps: int | None = None  # heads that the curve removes
+    curve: bool = False

@@ -1,0 +1,39 @@
+"""What the page Masked words lets its reader choose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ui.state.options import Answered
+
+SHOWS = {
+    "guesses": "Guesses",
+    "looks": "Where it looks",
+    "layers": "Layer by layer",
+    "words": "Words that matter",
+    "surprise": "Surprise",
+    "two": "Two sentences",
+    "lesson": "How it learned",
+}
+
+
+@dataclass(frozen=True)
+class Options(Answered):
+    """What this page lets its reader choose."""
+
+    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"show": tuple(SHOWS)}
+
+    show: str = "guesses"
+    hidden: str = ""  # places in the text; "" before the reader has hidden anything, "-" for none
+    of: str = ""  # fingerprint of the text that these places are in
+    pieces: bool = False  # clicks hide pieces, not words
+    blank: int = 0
+    top: int = 10
+    ask: str = ""  # words that the reader asks about
+    piece: int | None = None  # whose probability is explained; None for the likeliest
+    seed: int = 1
+    first: str = "The keys to the old cabinet [MASK] on the table."
+    second: str = "The key to the old cabinets [MASK] on the table."
+    one: str = "are"
+    other: str = "is"

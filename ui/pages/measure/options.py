@@ -1,0 +1,28 @@
+"""What the page Measure lets its reader choose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from probing import formats
+
+BRINGS = {"grammar": "Grammar", "pronouns": "Pronouns", "file": "Your own"}
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What this page lets its reader choose beside the shared choice."""
+
+    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
+        "data": tuple(BRINGS),
+        "format": tuple(formats.FORMATS),
+        "way": ("best", "out", "in"),
+    }
+
+    data: str = "grammar"
+    format: str = "conllu"  # of a file of one's own
+    relation: str = ""  # "" is the first of the table
+    way: str = "best"  # which direction the map shows
+    least: int = 10  # links that a relation needs to be shown
+    control: bool = True  # random weights beside it

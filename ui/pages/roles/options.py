@@ -1,0 +1,23 @@
+"""What the page Roles lets its reader choose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from attention.roles import ROLES
+
+SOURCES = {"text": "The text above", "sentences": "100 sentences"}
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What this page lets its reader choose beside the shared choice."""
+
+    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"source": tuple(SOURCES), "only": ("", *ROLES, "relation", "none")}
+
+    source: str = "text"
+    share: int = 50  # percent of its attention from which a head is named after a role
+    relations: bool = True  # also what it finds in annotated sentences
+    only: str = ""  # the table's filter
+    groups: int = 6

@@ -1,0 +1,43 @@
+// Tokens (or words) as they are shown: chips, quotes in a sentence, the segments of a pair.
+
+import { joinedForm, RTL, visible } from "../shared/texts.js";
+
+/** Whether cell i continues the word of the cell before it. @param {Cell[]} cells @param {number} i */
+export function continues(cells, i) {
+  const [before, here] = [cells[i - 1], cells[i]];
+  return Boolean(before && here && here.word !== null && before.word === here.word && before.segment === here.segment);
+}
+
+/** A chip's text: pieces of one Arabic word keep their joined letter forms. @param {Cell[]} cells @param {number} i */
+export function chipText(cells, i) {
+  return joinedForm(visible(cells[i].text), continues(cells, i), continues(cells, i + 1));
+}
+
+/** A token in a sentence: “it”; isolated where its direction differs, with its position where the text repeats it. */
+export function quote(cells, i, indexBase = 0) {
+  const text = visible(cells[i].text);
+  const repeated = !cells[i].special && cells.some((cell, j) => j !== i && cell.text === cells[i].text);
+  const place = repeated ? ` at position ${i + indexBase}` : "";
+  if (cells[i].special) return text;
+  return (RTL.test(text) ? `“\u2068${text}\u2069”` : `“${text}”`) + place;
+}
+
+/** Consecutive cells of a segment, [start, end). @param {Cell[]} cells @param {number} segment */
+export function segmentRange(cells, segment) {
+  const start = cells.findIndex((cell) => cell.segment === segment);
+  if (start < 0) return [0, cells.length];
+  let end = cells.length;
+  while (cells[end - 1].segment !== segment) end--;
+  return [start, end];
+}
+
+/** Which rows and columns a pair filter leaves. @param {Cell[]} queries @param {Cell[]} keys @param {string} filter */
+export function filterRange(queries, keys, filter) {
+  if (filter === "all") return { q0: 0, q1: queries.length, k0: 0, k1: keys.length };
+  const [q0, q1] = segmentRange(queries, filter[0] === "a" ? 0 : 1);
+  const [k0, k1] = segmentRange(keys, filter[1] === "a" ? 0 : 1);
+  return { q0, q1, k0, k1 };
+}
+
+/** @param {Cell[]} cells */
+export const isPair = (cells) => cells.some((cell) => cell.segment === 0) && cells.some((cell) => cell.segment === 1);

@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import { cell, PAIR, SENTENCE } from "../shared/cases.mjs";
+import { chipText, continues, filterRange, isPair, quote } from "./cells.js";
+
+describe("tokens", () => {
+  test("pieces of one word belong together", () => {
+    assert.deepEqual(SENTENCE.map((_, i) => continues(SENTENCE, i)), [
+      false,
+      false,
+      false,
+      false,
+      false,
+      true,
+      false,
+    ]);
+    assert.equal(continues(PAIR, 3), false); // the same word number, another segment
+  });
+
+  test("Arabic pieces keep their joined forms", () => {
+    const cells = [cell("متع", 0), cell("بة", 0), cell("جدا", 1)];
+    assert.deepEqual(cells.map((_, i) => chipText(cells, i)), ["متع\u200d", "\u200dبة", "جدا"]);
+  });
+
+  test("a quoted token says where it stands when the text repeats it", () => {
+    assert.equal(quote(SENTENCE, 2, 1), "“animal”");
+    assert.equal(quote(SENTENCE, 1, 1), "“the” at position 2");
+    assert.equal(quote(SENTENCE, 0, 1), "[CLS]");
+    assert.equal(quote([cell("لم", 0)], 0), "“\u2068لم\u2069”");
+  });
+
+  test("pair filters leave one segment's rows and columns", () => {
+    assert.equal(isPair(PAIR), true);
+    assert.equal(isPair(SENTENCE), false);
+    assert.deepEqual(filterRange(PAIR, PAIR, "ab"), { q0: 0, q1: 3, k0: 3, k1: 5 });
+    assert.deepEqual(filterRange(PAIR, PAIR, "ba"), { q0: 3, q1: 5, k0: 0, k1: 3 });
+    assert.deepEqual(filterRange(PAIR, PAIR, "all"), { q0: 0, q1: 5, k0: 0, k1: 5 });
+  });
+});

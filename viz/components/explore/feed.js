@@ -1,0 +1,88 @@
+// What the parts ask for while they draw, and what they are given: answers kept, questions dropped.
+
+/**
+ * What the parts ask for while they draw: an answer at once if it is here, else null and a redraw when it arrives.
+ * Questions that the last drawing no longer asked are aborted; answers are kept, least recently used first to go.
+ * @param {Source} source @param {{onArrive: () => void, onError: (error: Error) => void, budget?: number}} hooks
+ */
+export function createFeed(source, { onArrive, onError, budget = 64 * 2 ** 20 }) {
+  const answers = new Map(); // key -> {value, bytes}
+  const flying = new Map(); // key -> AbortController
+  const failed = new Set();
+  const wanted = new Set();
+  let held = 0;
+  const keyOf = (kind, query) => `${kind} ${JSON.stringify(query)}`;
+  function store(key, value) {
+    answers.set(key, { value, bytes: value.data.byteLength });
+    held += value.data.byteLength;
+    for (const [old, { bytes }] of answers) {
+      if (held <= budget || old === key) break;
+      if (wanted.has(old)) continue;
+      answers.delete(old);
+      held -= bytes;
+    }
+  }
+  function start(kind, query) {
+    const key = keyOf(kind, query);
+    const controller = new AbortController();
+    flying.set(key, controller);
+    source[kind](query, { signal: controller.signal }).then(
+      (value) => {
+        if (flying.get(key) === controller) {
+          flying.delete(key);
+          store(key, value);
+          onArrive();
+        }
+      },
+      (error) => {
+        if (flying.get(key) !== controller) return;
+        flying.delete(key);
+        if (controller.signal.aborted) return;
+        failed.add(key);
+        onError(error);
+      },
+    );
+  }
+  const feed = {
+    begin: () => wanted.clear(),
+    /** The answer if it is here, without asking. */
+    peek(kind, query) {
+      const key = keyOf(kind, query);
+      const found = answers.get(key);
+      if (!found) return null;
+      answers.delete(key);
+      answers.set(key, found);
+      return found.value;
+    },
+    get(kind, query) {
+      const key = keyOf(kind, query);
+      wanted.add(key);
+      const value = feed.peek(kind, query);
+      if (!value && !flying.has(key) && !failed.has(key)) start(kind, query);
+      return value;
+    },
+    /** Fetch what will likely be asked next, when nothing else is under way. */
+    warm(kind, query) {
+      if (flying.size === 0 && !answers.has(keyOf(kind, query)) && !failed.has(keyOf(kind, query))) start(kind, query);
+    },
+    /** End of a drawing: forget what nobody asked for. Whether everything asked for was here. */
+    end() {
+      const missing = [...wanted].filter((key) => !answers.has(key));
+      for (const [key, controller] of missing.length ? flying : []) {
+        if (wanted.has(key)) continue;
+        flying.delete(key);
+        controller.abort();
+      }
+      return missing.length === 0;
+    },
+    retry() {
+      failed.clear();
+      onArrive();
+    },
+    close() {
+      for (const controller of flying.values()) controller.abort();
+      flying.clear();
+    },
+  };
+  return feed;
+}

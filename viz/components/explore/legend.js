@@ -1,0 +1,23 @@
+// The legend: the ramp, and the weights at its ends and middle.
+
+import { colourAt, css } from "../shared/colours.js";
+
+/** The legend: the ramp and the weights at its ends and middle. */
+export function drawLegend(pen, { theme, x, y, w, top, scale, name }) {
+  const steps = 64;
+  for (let i = 0; i < steps; i++) {
+    pen.rect(x + (i * w) / steps, y, w / steps + 0.3, 10, {
+      fill: css(colourAt(theme.ramp, Math.round((i * 255) / (steps - 1)))),
+    });
+  }
+  pen.rect(x, y, w, 10, { stroke: theme.hair });
+  const at = (share) => (scale === "sqrt" ? share * share : share) * top;
+  for (const share of [0, 0.5, 1]) {
+    pen.text(String(Number(at(share).toPrecision(2))), x + share * w, y + 20, {
+      size: 11,
+      fill: theme.muted,
+      align: share === 0 ? "left" : share === 1 ? "right" : "center",
+    });
+  }
+  pen.text(name, x + w + 10, y + 5, { size: 11, fill: theme.muted });
+}

@@ -1,0 +1,297 @@
+// The lines of the chosen head and of the pinned ones: drawn, followed, scrolled.
+
+import { clamp } from "../shared/colours.js";
+import { h, setAttribute, setText } from "../shared/elements.js";
+import { windowOn } from "../shared/moves.js";
+import { visible } from "../shared/texts.js";
+import { filterRange, quote } from "./cells.js";
+import { drawLines, LEAST_LINE } from "./lines_picture.js";
+import { gutters } from "./matrix_picture.js";
+import { short, tileAt } from "./numbers.js";
+import { canvasPen, printTheme, sheet } from "./pens.js";
+import { togglePin } from "./selection.js";
+import { TILE } from "./source.js";
+import { fill } from "./words.js";
+
+export function createLines(app) {
+  const say = app.say;
+  const canvas = h("canvas", { "aria-hidden": "true" });
+  const pad = h("div", {
+    class: "pad",
+    tabindex: 0,
+    role: "application",
+    onkeydown,
+    onpointerdown,
+    onpointermove,
+    onpointerup,
+    onpointercancel: onpointerup,
+    onpointerleave,
+  }, canvas);
+  pad.addEventListener("wheel", onwheel, { passive: false });
+  const heads = h("div", { class: "heads" });
+  const note = h("p", { class: "note" });
+  const place = h("span", { class: "place" });
+  const turn = (sign) => () => now && scroll(sign * now.count, "both");
+  const pager = h(
+    "div",
+    { class: "pager" },
+    h("button", { type: "button", class: "plain", "aria-label": say.earlier, onclick: turn(-1) }, "‹"),
+    place,
+    h("button", { type: "button", class: "plain", "aria-label": say.later, onclick: turn(1) }, "›"),
+  );
+  const el = h("div", { class: "lines" }, pad, pager, heads, note);
+  let now = /** @type {any} */ (null);
+  let follow = /** @type {{side: "left"|"right", index: number}|null} */ (null);
+  let drag = /** @type {{y: number, side: string, moved: number}|null} */ (null);
+  let seen = "";
+
+  /** The rows of each column that are shown; the kept focus and target stay inside. */
+  function windows(height, step, range) {
+    const count = Math.max(4, Math.floor((height - 26) / step));
+    const { focus } = app.store.state.kept;
+    const stored = app.store.state.scroll ?? { q: range.q0, k: range.k0 };
+    const key = [app.stamp, focus, app.store.state.kept.target, Object.values(range)].join();
+    const side = (at, from, to, must) => {
+      const length = to - from;
+      const inside = must !== null && must >= from && must < to && key !== seen ? must - from : null;
+      return from + windowOn(inside, at - from, Math.min(count, length), length);
+    };
+    const q = side(stored.q, range.q0, range.q1, focus);
+    const k = side(stored.k, range.k0, range.k1, app.target(app.store.state.kept));
+    if (app.target(app.store.state.kept) !== null || focus === null) seen = key;
+    app.store.state.scroll = { q, k };
+    return { left: [q, Math.min(q + count, range.q1)], right: [k, Math.min(k + count, range.k1)], count };
+  }
+  /** One exact tile per head: all of a short text, else blocks of 64 around the windows. */
+  function layers(left, right) {
+    const [rows, cols] = [app.data.queries.length, app.keys().length];
+    const block = (
+      from,
+      to,
+      count,
+    ) => (rows <= 128 && cols <= 128
+      ? [0, count]
+      : [Math.floor(from / 64) * 64, Math.min(count, Math.ceil(to / 64) * 64)]);
+    const [[q0, q1], [k0, k1]] = [block(...left, rows), block(...right, cols)];
+    const whole = { q0: 0, q1: rows, k0: 0, k1: cols };
+    return lineHeads(app).map(({ layer, head, colour }) => ({
+      layer,
+      head,
+      colour,
+      tile: (rows <= TILE && cols <= TILE && app.feed.peek("tile", { layer, head, ...whole, size: TILE })) ||
+        (app.still() ? app.feed.get : app.feed.peek)("tile", { layer, head, q0, q1, k0, k1, size: TILE }),
+    })).filter(({ tile }) => tile);
+  }
+  function specOf(width, height, theme, pen, step) {
+    const keys = app.keys();
+    const range = filterRange(app.data.queries, keys, app.shown().filter);
+    const { left, right, count } = windows(height, step, range);
+    const shown = app.shown();
+    const label = gutters(
+      pen,
+      app.data.queries,
+      keys,
+      { q0: left[0], q1: left[1], k0: right[0], k1: right[1] },
+      14,
+      width * 0.32,
+    );
+    const [x1, x2] = [label.left + 8, width - label.top - 8];
+    const focus = shown.focus !== null && shown.focus >= left[0] && shown.focus < left[1] ? shown.focus : null;
+    return {
+      range,
+      count,
+      theme,
+      step,
+      size: 14,
+      top: 22,
+      names: [say.linesLeft, say.linesRight],
+      scale: shown.scale,
+      focus: shown.focus,
+      target: app.target(shown),
+      left: { cells: app.data.queries, start: left[0], end: left[1], x: x1, room: label.left },
+      right: { cells: keys, start: right[0], end: right[1], x: x2, room: label.top },
+      emphasis: follow ?? (focus === null ? null : { side: "left", index: focus }),
+      layers: layers(left, right),
+    };
+  }
+  function draw(width, height) {
+    const family = app.theme.family;
+    const step = app.coarse() ? 26 : 21;
+    const wide = Math.min(width, 620);
+    now = specOf(wide, height, app.theme, canvasPen(canvas.getContext("2d"), family, 1), step);
+    const rows = Math.max(now.left.end - now.left.start, now.right.end - now.right.start);
+    drawLines(sheet(canvas, wide, rows * step + 26, family), now);
+    pad.classList.toggle("skeleton", now.layers.length === 0);
+    const base = app.data.indexBase;
+    const part = (side, count) => fill(say.range, { from: side.start + base, to: side.end - 1 + base, count });
+    pager.hidden = !scrolls();
+    setText(place, `${part(now.left, app.data.queries.length)} → ${part(now.right, app.keys().length)}`);
+    setText(note, fill(say.linesNote, { least: LEAST_LINE }));
+    setAttribute(pad, "aria-label", fill(say.linesLabel, { head: app.name(app.shown().layer, app.shown().head) }));
+    listHeads();
+  }
+  const scrolls = () => now.range.q1 - now.range.q0 > now.count || now.range.k1 - now.range.k0 > now.count;
+  function listHeads() {
+    const list = lineHeads(app);
+    const key = JSON.stringify([list, app.stamp, app.theme.name]);
+    if (heads.dataset.key === key) return;
+    heads.dataset.key = key;
+    heads.replaceChildren(...list.map(({ layer, head, colour, pinned }) => {
+      const dot = h("span", { class: "dot", "aria-hidden": "true" });
+      dot.style.backgroundColor = colour;
+      const name = app.name(layer, head);
+      if (!pinned) return h("span", { class: "head" }, dot, `${name} (${say.current})`);
+      return h(
+        "span",
+        { class: "head" },
+        dot,
+        h("button", { type: "button", class: "plain", onclick: () => app.keep({ layer, head }) }, name),
+        h("button", {
+          type: "button",
+          class: "plain",
+          "aria-label": `${say.unpin} ${name}`,
+          onclick: () => app.keep({ pinned: togglePin(app.store.state.kept.pinned, layer, head) }),
+        }, "×"),
+      );
+    }));
+  }
+  function under(event) {
+    const box = canvas.getBoundingClientRect();
+    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+    const middle = (now.left.x + now.right.x) / 2;
+    const near = x < now.left.x + 24 ? "left" : x > now.right.x - 24 ? "right" : null;
+    const side = now[near ?? "left"];
+    const index = side.start + Math.floor((y - now.top) / now.step);
+    return {
+      near,
+      half: x < middle ? "left" : "right",
+      index,
+      inside: near !== null && index >= side.start && index < side.end,
+    };
+  }
+  function onpointermove(event) {
+    if (!now) return;
+    if (drag) {
+      const steps = Math.trunc((drag.y - event.clientY) / now.step);
+      drag.moved = Math.max(drag.moved, Math.abs(drag.y - event.clientY));
+      const pages = event.pointerType === "touch"; // a finger scrolls the page
+      if (steps && scrolls() && !pages) {
+        scroll(steps, drag.side);
+        drag.y -= steps * now.step;
+        drag.moved = 99;
+      }
+      return;
+    }
+    const at = under(event);
+    pad.style.cursor = at.inside ? "pointer" : "";
+    const next = at.inside && event.pointerType !== "touch" ? { side: at.near, index: at.index } : null;
+    if (next?.side === follow?.side && next?.index === follow?.index) return;
+    follow = next;
+    app.preview(next?.side === "left" ? { focus: next.index } : null);
+    if (next) app.tip.show(strongest(next), event.clientX, event.clientY);
+    else app.tip.hide();
+    app.redraw();
+  }
+  /** The three strongest links of the followed token, per head. */
+  function strongest({ side, index }) {
+    const [mine, theirs] = side === "left" ? [now.left, now.right] : [now.right, now.left];
+    const text = [quote(mine.cells, index, app.data.indexBase)];
+    for (const { tile, layer, head } of now.layers) {
+      const links = [];
+      for (let i = theirs.start; i < theirs.end; i++) {
+        links.push([i, (side === "left" ? tileAt(tile, index, i) : tileAt(tile, i, index))?.value ?? 0]);
+      }
+      links.sort((a, b) => b[1] - a[1]);
+      const names = links.slice(0, 3).map(([i, weight]) => `${visible(theirs.cells[i].text)} ${short(weight)}`);
+      text.push(`${app.name(layer, head)} ${side === "left" ? "→" : "←"} ${names.join(", ")}`);
+    }
+    return text;
+  }
+  function onpointerleave() {
+    if (drag || !follow) return;
+    follow = null;
+    app.preview(null);
+    app.tip.hide();
+    app.redraw();
+  }
+  function onpointerdown(event) {
+    if (!now) return;
+    drag = { y: event.clientY, side: under(event).near ?? "both", moved: 0 };
+    if (event.pointerType !== "touch") pad.setPointerCapture(event.pointerId);
+  }
+  function onpointerup(event) {
+    const clicked = drag && drag.moved < 5 && event.type === "pointerup";
+    drag = null;
+    const at = clicked ? under(event) : null;
+    if (!at?.inside) return;
+    app.keep(
+      at.near === "right" || event.altKey || app.store.state.picking ? { target: at.index } : { focus: at.index },
+    );
+    app.setLocal({ picking: false });
+  }
+  function scroll(steps, side) {
+    const { q, k } = app.store.state.scroll;
+    const { range, count } = now;
+    app.setLocal({
+      scroll: {
+        q: side === "right" ? q : clamp(q + steps, range.q0, range.q1 - count),
+        k: side === "left" ? k : clamp(k + steps, range.k0, range.k1 - count),
+      },
+    });
+  }
+  function onwheel(event) {
+    if (!now || !scrolls() || event.ctrlKey) return;
+    const before = JSON.stringify(app.store.state.scroll);
+    scroll(Math.sign(event.deltaY) * 3, under(event).near ?? "both");
+    if (JSON.stringify(app.store.state.scroll) !== before) event.preventDefault();
+  }
+  function onkeydown(event) {
+    if (!now || event.ctrlKey || event.metaKey || event.altKey) return;
+    const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+    const { focus } = app.store.state.kept;
+    if (step) app.keep({ focus: clamp((focus ?? now.range.q0 - step) + step, now.range.q0, now.range.q1 - 1) }, true);
+    else if (event.key === "PageUp" || event.key === "PageDown") {
+      scroll(event.key === "PageUp" ? -now.count : now.count, "both");
+    } else if (event.key === "Escape") {
+      follow = null;
+      app.escape();
+    } else if (event.key === "Enter") app.flush();
+    else return;
+    event.preventDefault();
+  }
+  function print() {
+    if (!now?.layers.length) return null;
+    const theme = printTheme();
+    const ink = canvasPen(canvas.getContext("2d"), theme.family, 1);
+    const spec = { ...specOf(620, (now.count + 0.5) * 22 + 26, theme, ink, 22) };
+    const colours = new Map(lineHeads(app, theme).map(({ layer, head, colour }) => [`${layer} ${head}`, colour]));
+    spec.layers = spec.layers.map((one) => ({ ...one, colour: colours.get(`${one.layer} ${one.head}`) }));
+    const rows = Math.max(spec.left.end - spec.left.start, spec.right.end - spec.right.start);
+    const bottom = spec.top + rows * 22 + 14;
+    const draw = (pen) => {
+      drawLines(pen, spec);
+      spec.layers.forEach(({ layer, head, colour }, i) => {
+        const [x, y] = [12 + (i % 4) * 152, bottom + Math.floor(i / 4) * 18];
+        pen.rect(x, y - 5, 10, 10, { fill: colour });
+        pen.text(app.name(layer, head), x + 16, y, { size: 12, fill: theme.text });
+      });
+    };
+    return { name: "lines", width: 620, height: bottom + Math.ceil(spec.layers.length / 4) * 18, draw };
+  }
+  return { el, draw, print };
+}
+
+/** The heads whose lines are drawn: the pinned ones in their colours, and the chosen one. */
+function lineHeads(app, theme = app.theme) {
+  const { layer, head } = app.shown();
+  const list = app.store.state.kept.pinned.map(([l, hd], i) => ({
+    layer: l,
+    head: hd,
+    colour: theme.heads[i],
+    pinned: true,
+  }));
+  if (!list.some((one) => one.layer === layer && one.head === head)) {
+    list.push({ layer, head, colour: theme.text, pinned: false });
+  }
+  return list;
+}

@@ -1,0 +1,65 @@
+// The picture of lines: two columns of tokens, and a line for each weight between them.
+
+import { elide, textWidth } from "../shared/labels.js";
+import { visible } from "../shared/texts.js";
+import { tileAt } from "./numbers.js";
+
+export const LEAST_LINE = 0.02; // weights under it are not drawn as lines (the caption says so)
+
+/**
+ * Two columns of tokens and the lines between them.
+ * @param {any} spec left and right {cells, start, end, x}, top, step (row height), layers [{tile, colour}], emphasis {side, index}|null
+ */
+export function drawLines(pen, spec) {
+  const middle = (side, i) => spec.top + (i - side.start + 0.5) * spec.step;
+  const strong = spec.emphasis;
+  for (const pass of [false, true]) {
+    for (const { tile, colour } of spec.layers) {
+      for (let q = spec.left.start; q < spec.left.end; q++) {
+        for (let k = spec.right.start; k < spec.right.end; k++) {
+          const chosen = !strong || (strong.side === "left" ? q === strong.index : k === strong.index);
+          if (chosen !== pass) continue;
+          const weight = tileAt(tile, q, k)?.value ?? 0;
+          if (weight < LEAST_LINE) continue;
+          const alpha = (spec.scale === "sqrt" ? Math.sqrt(weight) : weight) * (chosen ? 0.95 : 0.13);
+          pen.curve(spec.left.x, middle(spec.left, q), spec.right.x, middle(spec.right, k), {
+            stroke: colour,
+            width: 0.75 + 4 * weight,
+            alpha,
+          });
+        }
+      }
+    }
+  }
+  const name = { size: 11, fill: spec.theme.muted };
+  pen.text(spec.names[0], spec.left.x - 8, 10, { ...name, align: "right" });
+  pen.text(spec.names[1], spec.right.x + 8, 10, name);
+  drawLineTokens(pen, spec, spec.left, "right", spec.focus);
+  drawLineTokens(pen, spec, spec.right, "left", spec.target);
+}
+
+function drawLineTokens(pen, spec, side, align, chosen) {
+  const { theme, size, step } = spec;
+  const away = align === "right" ? -8 : 8;
+  for (let i = side.start; i < side.end; i++) {
+    const y = spec.top + (i - side.start + 0.5) * step;
+    const bold = i === chosen ||
+      (spec.emphasis?.index === i && (spec.emphasis.side === "left") === (align === "right"));
+    const style = {
+      size,
+      align,
+      fill: side.cells[i].special && !bold ? theme.muted : theme.text,
+      weight: bold ? 600 : 400,
+    };
+    const text = elide(visible(side.cells[i].text), side.room, pen.font(size, style.weight));
+    if (i === chosen) {
+      const width = textWidth(text, pen.font(size, 600)) + 10;
+      pen.rect(align === "right" ? side.x - 3 - width : side.x + 3, y - step / 2 + 1, width, step - 2, {
+        stroke: theme.accent,
+        width: 1.5,
+        dash: align === "right" ? [] : [3, 3],
+      });
+    }
+    pen.text(text, side.x + away, y, style);
+  }
+}

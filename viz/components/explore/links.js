@@ -1,0 +1,225 @@
+// Who links the focus to what: one cell per head, the strongest links as a table.
+
+import { clamp, colourAt, css, level } from "../shared/colours.js";
+import { h, pageTop, save_as, setAttribute, setText } from "../shared/elements.js";
+import { labelStep } from "../shared/labels.js";
+import { csv, cut, visible } from "../shared/texts.js";
+import { quote } from "./cells.js";
+import { short } from "./numbers.js";
+import { sheet } from "./pens.js";
+import { topLinks } from "./truth.js";
+import { fill } from "./words.js";
+
+export function createLinks(app) {
+  const say = app.say;
+  const title = h("summary", {});
+  const canvas = h("canvas", { role: "img", onpointermove, onpointerleave: () => app.tip.hide(), onclick });
+  const choose = h("select", {
+    onchange: () => app.keep({ target: choose.value === "" ? null : Number(choose.value) }),
+  });
+  const special = h("input", { type: "checkbox", onchange: () => app.setLocal({ special: special.checked }) });
+  const caption = h("caption", {});
+  const body = h("tbody", {});
+  const note = h("p", { class: "note" });
+  const table = h(
+    "table",
+    {},
+    caption,
+    h(
+      "thead",
+      {},
+      h("tr", {}, ...[say.layer, say.headColumn, say.token, say.weight].map((text) => h("th", { scope: "col" }, text))),
+    ),
+    body,
+  );
+  const el = h(
+    "details",
+    { class: "links", ontoggle: () => app.redraw() },
+    title,
+    h(
+      "div",
+      { class: "links-body" },
+      h(
+        "div",
+        { class: "links-map" },
+        h("label", { class: "picker" }, h("span", {}, say.target), choose),
+        canvas,
+        note,
+      ),
+      h(
+        "div",
+        { class: "links-table" },
+        table,
+        h(
+          "div",
+          { class: "strip-tools" },
+          h("label", { class: "picker" }, special, h("span", {}, say.withSpecial)),
+          h("button", { type: "button", class: "plain", onclick: save }, say.download),
+        ),
+      ),
+    ),
+  );
+  let cell = 20;
+  let listed = "";
+  let offered = "";
+  let decided = false;
+
+  function under(event) {
+    const box = canvas.getBoundingClientRect();
+    const [head, layer] = [
+      Math.floor((event.clientX - box.left - 24) / cell),
+      Math.floor((event.clientY - box.top - 18) / cell),
+    ];
+    return head >= 0 && layer >= 0 && head < app.data.heads && layer < app.data.layers ? { layer, head } : null;
+  }
+  function onpointermove(event) {
+    const [at, weights] = [under(event), app.linkWeights()];
+    if (!at || !weights) return app.tip.hide();
+    app.tip.show(
+      [
+        app.name(at.layer, at.head),
+        fill(say.link, { ...app.linkNames(), weight: weights[at.layer * app.data.heads + at.head].toFixed(4) }),
+      ],
+      event.clientX,
+      event.clientY,
+    );
+  }
+  function onclick(event) {
+    const at = under(event);
+    if (at) app.keep(at);
+  }
+  function drawMap(weights) {
+    const { layers, heads, indexBase: base } = app.data;
+    const { theme } = app;
+    cell = clamp(
+      Math.floor(
+        Math.min(
+          ((el.classList.contains("beside") ? 0.4 : app.wide() ? 0.46 : 0.96) * app.width() - 24) / heads,
+          420 / layers,
+        ),
+      ),
+      9,
+      30,
+    );
+    const pen = sheet(canvas, 26 + heads * cell, 20 + layers * cell, theme.family);
+    const top = Math.max(...weights);
+    const label = { size: 11, fill: theme.muted };
+    for (let c = 0; c < heads; c += labelStep(cell, 16)) {
+      pen.text(String(c + base), 24 + (c + 0.5) * cell, 9, { ...label, align: "center" });
+    }
+    for (let l = 0; l < layers; l += labelStep(cell, 12)) {
+      pen.text(String(l + base), 18, 18 + (l + 0.5) * cell, { ...label, align: "right" });
+    }
+    weights.forEach((weight, id) => {
+      const [x, y] = [24 + (id % heads) * cell, 18 + Math.floor(id / heads) * cell];
+      pen.rect(x, y, cell - 1, cell - 1, {
+        fill: css(colourAt(theme.ramp, level(weight, top || 1, app.shown().scale))),
+      });
+    });
+    const { layer, head } = app.shown();
+    pen.rect(24 + head * cell, 18 + layer * cell, cell - 1, cell - 1, { stroke: theme.accent, width: 2.5 });
+    const text = fill(theme.dark ? say.linksNoteDark : say.linksNote, {
+      focus: app.linkNames().from,
+      target: app.linkNames().to,
+      top: short(top),
+    });
+    setText(note, text);
+    setAttribute(canvas, "aria-label", text);
+  }
+  function offerTargets(rows) {
+    const keys = app.keys();
+    const { focus, target } = app.store.state.kept;
+    const strongest = app.target({ ...app.store.state.kept, target: null });
+    const key = [app.stamp, focus, strongest, target !== null].join();
+    if (key !== offered) {
+      offered = key;
+      let list = keys.map((_, i) => i);
+      if (list.length > 300) {
+        list = [...new Set([...topLinks(rows, 300).map((link) => link.token), ...(target === null ? [] : [target])])]
+          .sort((a, b) => a - b);
+      }
+      choose.replaceChildren(
+        h("option", { value: "" }, fill(say.strongest, { target: cut(visible(keys[strongest].text), 20) })),
+        ...list.map((i) => h("option", { value: i }, `${i + app.data.indexBase} ${cut(visible(keys[i].text), 24)}`)),
+      );
+    }
+    if (target !== null && !choose.querySelector(`option[value="${target}"]`)) {
+      choose.append(h("option", { value: target }, visible(keys[target].text)));
+    }
+    choose.value = target === null ? "" : String(target);
+  }
+  function list(rows) {
+    const { focus } = app.store.state.kept;
+    const withSpecial = Boolean(app.store.state.special);
+    const key = [app.stamp, focus, withSpecial, app.say.top].join();
+    if (key === listed) return;
+    listed = key;
+    const [keys, base] = [app.keys(), app.data.indexBase];
+    setText(caption, fill(say.top, { focus: app.linkNames().from }));
+    body.replaceChildren(
+      ...topLinks(rows, 10, (i) => withSpecial || !keys[i].special).map(({ layer, head, token, weight }) =>
+        h(
+          "tr",
+          { onclick: () => app.keep({ layer, head, target: token }) },
+          h("td", {}, String(layer + base)),
+          h(
+            "td",
+            {},
+            h("button", {
+              type: "button",
+              class: "plain",
+              "aria-label": app.name(layer, head),
+              onclick: (event) => {
+                event.stopPropagation();
+                app.keep({ layer, head, target: token });
+              },
+            }, String(head + base)),
+          ),
+          h("td", { dir: "auto" }, visible(keys[token].text)),
+          h("td", {}, short(weight)),
+        )
+      ),
+    );
+  }
+  function save() {
+    const { focus } = app.store.state.kept;
+    const rows = focus === null ? null : app.feed.peek("rows", focus);
+    if (!rows) return;
+    const [keys, base, special] = [app.keys(), app.data.indexBase, Boolean(app.store.state.special)];
+    const lines = topLinks(rows, 1000, (i) => special || !keys[i].special).map((
+      link,
+    ) => [
+      link.layer + base,
+      link.head + base,
+      focus + base,
+      app.data.queries[focus].text,
+      link.token + base,
+      keys[link.token].text,
+      link.weight,
+    ]);
+    save_as(
+      "headlight-links.csv",
+      new Blob(["\ufeff", csv([["layer", "head", "from_index", "from", "to_index", "to", "weight"], ...lines])], {
+        type: "text/csv",
+      }),
+    );
+  }
+  function draw() {
+    const { focus } = app.store.state.kept;
+    el.hidden = focus === null;
+    if (focus === null) return;
+    setText(title, fill(say.links, { focus: quote(app.data.queries, focus, app.data.indexBase) }));
+    const rows = app.feed.get("rows", focus);
+    if (!decided && rows) { // open at first where there is room for it
+      decided = true;
+      el.open = app.wide() && pageTop(el) + 240 < globalThis.innerHeight;
+    }
+    const weights = rows && app.linkWeights();
+    if (!el.open || !weights) return;
+    offerTargets(rows);
+    drawMap(weights);
+    special.checked = Boolean(app.store.state.special);
+    list(rows);
+  }
+  return { el, draw };
+}

@@ -1,0 +1,295 @@
+// The chosen head's matrix: what is drawn of it, and what pointer, wheel and keys do.
+
+import { clamp } from "../shared/colours.js";
+import { h, setAttribute, setText } from "../shared/elements.js";
+import { filterRange, quote } from "./cells.js";
+import { drawLegend } from "./legend.js";
+import { drawMatrix, gutters } from "./matrix_picture.js";
+import { isExact, tileAt } from "./numbers.js";
+import { canvasPen, printTheme, sheet } from "./pens.js";
+import { thumbOf } from "./raster.js";
+import { THUMB, TILE } from "./source.js";
+import { clampView, fitView, matrixKey, shownCells, tileWindow, zoomAt } from "./viewport.js";
+import { fill } from "./words.js";
+
+export function createMatrix(app) {
+  const say = app.say;
+  const canvas = h("canvas", { "aria-hidden": "true" });
+  const pad = h("div", {
+    class: "pad",
+    tabindex: 0,
+    role: "application",
+    onkeydown,
+    onpointerdown,
+    onpointermove,
+    onpointerup,
+    onpointercancel,
+    onpointerleave,
+    onblur,
+  }, canvas);
+  pad.addEventListener("wheel", onwheel, { passive: false });
+  const legend = h("canvas", { role: "img" });
+  const note = h("p", { class: "note" });
+  const el = h("div", { class: "matrix" }, pad, legend, note);
+  let now = /** @type {any} */ (null); // what is drawn
+  let hover = /** @type {{row: number, col: number}|null} */ (null);
+  let drag = { points: new Map(), moved: 0 };
+
+  function frame(pen, width, height) {
+    const { queries } = app.data;
+    const keys = app.keys();
+    const range = filterRange(queries, keys, app.shown().filter);
+    const label = gutters(pen, queries, keys, range, 12, Math.min(116, width / 4));
+    const area = { x: label.left, y: label.top, w: width - label.left - 8, h: height - label.top - 6 };
+    const stored = app.store.state.view;
+    const key = [app.stamp, Object.values(range)].join();
+    const view = stored?.key === key ? clampView(stored, range, area) : fitView(range, area);
+    return { range, area, view, key, queries, keys, size: 12 };
+  }
+  /** What to paint now, coarse first; asks for what is missing. */
+  function tiles({ range, area, view }, pen) {
+    const { layer, head } = app.shown();
+    const [rows, cols] = [app.data.queries.length, app.keys().length];
+    const grid = app.feed.peek("grid", THUMB);
+    const list = grid ? [thumbOf(grid, layer, head, rows, cols)] : [];
+    const ask = app.previewsHead() && rows * cols > 16384 ? app.feed.peek : app.feed.get; // hovering fetches only small maps
+    if (rows <= TILE && cols <= TILE) {
+      const whole = ask("tile", { layer, head, q0: 0, q1: rows, k0: 0, k1: cols, size: TILE });
+      return whole ? [whole] : list;
+    }
+    const pixelsWide = Math.ceil((Math.max(area.w, area.h) * pen.ratio) / 64) * 64;
+    const overview = ask("tile", { layer, head, ...range, size: clamp(pixelsWide, 128, TILE) });
+    if (overview) list.push(overview);
+    const detail = tileWindow(shownCells(view, range, area), range);
+    if (detail.q1 - detail.q0 < range.q1 - range.q0 || detail.k1 - detail.k0 < range.k1 - range.k0) {
+      const tile = (app.still() ? ask : app.feed.peek)("tile", { layer, head, ...detail, size: TILE });
+      if (tile) list.push(tile);
+    }
+    return list;
+  }
+  function draw(width, height) {
+    const family = app.theme.family;
+    const first = frame(canvasPen(canvas.getContext("2d"), family, 1), width, height);
+    const tall = Math.min(
+      height,
+      first.area.y +
+        (first.range.q1 - first.range.q0) * Math.max(first.view.scale, fitView(first.range, first.area).scale) + 8,
+    );
+    const pen = sheet(canvas, width, Math.ceil(tall), family);
+    const shown = app.shown();
+    if (hover && (hover.row >= first.range.q1 || hover.col >= first.range.k1)) hover = null;
+    const focus = shown.focus;
+    now = {
+      ...first,
+      tiles: tiles(first, pen),
+      top: app.scaleTop(),
+      scale: shown.scale,
+      theme: app.theme,
+      focus,
+      target: app.store.state.picking ? app.target(shown) : shown.target,
+      hover,
+      corner: [say.rowCorner, say.columnCorner],
+    };
+    const exact = now.tiles.length > 1 || now.tiles.some((tile) => isExact(tile)); // else only the small map is here
+    pad.classList.toggle("skeleton", now.tiles.length === 0);
+    drawMatrix(pen, now);
+    describe(shown, exact, width);
+  }
+  function describe(shown, exact, width) {
+    const zoomed = now.view.scale > fitView(now.range, now.area).scale * 1.001;
+    pad.style.touchAction = zoomed ? "none" : "pan-y pinch-zoom";
+    setAttribute(pad, "aria-label", fill(say.matrixLabel, { head: app.name(shown.layer, shown.head) }));
+    setText(
+      note,
+      `${say.axes} ${say.matrixNote}${fitView(now.range, now.area).scale < 14 ? ` ${say.matrixZoom}` : ""}`,
+    );
+    const scaleName = shown.scale === "sqrt" ? say.sqrtScale : say.linearScale;
+    setAttribute(legend, "aria-label", `${scaleName}, 0 – ${now.top}`);
+    drawLegend(sheet(legend, Math.min(width, 420), 28, app.theme.family), {
+      theme: app.theme,
+      x: 2,
+      y: 1,
+      w: 180,
+      top: now.top,
+      scale: shown.scale,
+      name: scaleName,
+    });
+    pad.classList.toggle("waiting", !exact);
+  }
+  function cellUnder(event) {
+    const box = canvas.getBoundingClientRect();
+    const { area, view, range } = now;
+    const [x, y] = [event.clientX - box.left - area.x, event.clientY - box.top - area.y];
+    const [row, col] = [Math.floor(view.q + y / view.scale), Math.floor(view.k + x / view.scale)];
+    const inside = x >= -area.x && y >= -area.y && x <= area.w && y <= area.h && row < range.q1 && col < range.k1;
+    if (!inside || (x < 0 && y < 0)) return null;
+    return {
+      row: x >= 0 || y >= 0 ? Math.max(row, range.q0) : -1,
+      col: Math.max(col, range.k0),
+      onMap: x >= 0 && y >= 0,
+      x,
+      y,
+      side: x < 0 ? "row" : y < 0 ? "column" : null,
+    };
+  }
+  /** The tooltip of a cell: both tokens and the weight, or the largest of the cells under one pixel. */
+  function lines({ row, col }) {
+    const base = app.data.indexBase;
+    const found = now.tiles.map((tile) => tileAt(tile, row, col)).filter(Boolean).pop();
+    const text = [`${quote(now.queries, row, base)} → ${quote(now.keys, col, base)}`];
+    if (!found) return text;
+    text[0] += ` ${weightText(found.value)}`;
+    if (found.rows * found.cols > 1) text.push(fill(say.pooled, found));
+    text.push(`${row + base} → ${col + base}`);
+    return text;
+  }
+  const weightText = (value) => (value > 0 && value < 0.00005 ? value.toExponential(1) : value.toFixed(4));
+  function point(cell, event) {
+    hover = { row: cell.row, col: cell.col };
+    app.preview(cell.row === app.store.state.kept.focus ? null : { focus: cell.row });
+    app.tip.show(lines(hover), event.clientX, event.clientY);
+    app.redraw();
+  }
+  function clear() {
+    hover = null;
+    app.preview(null);
+    app.tip.hide();
+    app.redraw();
+  }
+  function onpointerdown(event) {
+    drag.points.set(event.pointerId, { x: event.clientX, y: event.clientY });
+    if (drag.points.size === 1) drag.moved = 0;
+    if (event.pointerType !== "touch" || pad.style.touchAction === "none") pad.setPointerCapture(event.pointerId);
+  }
+  function onpointermove(event) {
+    if (!now) return;
+    const before = drag.points.get(event.pointerId);
+    if (!before) {
+      const cell = cellUnder(event);
+      if (cell?.onMap) point(cell, event);
+      else if (hover) clear();
+      return;
+    }
+    const others = [...drag.points.entries()].filter(([id]) => id !== event.pointerId).map(([, at]) => at);
+    const here = { x: event.clientX, y: event.clientY };
+    drag.moved += Math.abs(here.x - before.x) + Math.abs(here.y - before.y);
+    drag.points.set(event.pointerId, here);
+    if (others.length) pinch(before, here, others[0]);
+    else if (drag.moved > 4) move((before.x - here.x) / now.view.scale, (before.y - here.y) / now.view.scale);
+  }
+  function pinch(before, here, other) {
+    const apart = (at) => Math.hypot(at.x - other.x, at.y - other.y);
+    const box = canvas.getBoundingClientRect();
+    zoom(
+      apart(here) / Math.max(1, apart(before)),
+      (here.x + other.x) / 2 - box.left - now.area.x,
+      (here.y + other.y) / 2 - box.top - now.area.y,
+    );
+  }
+  function onpointerup(event) {
+    const clicked = drag.points.delete(event.pointerId) && drag.moved <= 4;
+    const cell = clicked && now ? cellUnder(event) : null;
+    if (!cell) return;
+    if (cell.side === "column" || event.altKey || app.store.state.picking) app.keep({ target: cell.col });
+    else app.keep(cell.side === "row" ? { focus: cell.row } : { focus: cell.row, target: cell.col });
+    app.setLocal({ picking: false });
+    if (cell.onMap) point(cell, event);
+  }
+  function onpointercancel(event) {
+    drag.points.delete(event.pointerId);
+  }
+  function onpointerleave(event) {
+    if (!drag.points.has(event.pointerId)) clear();
+  }
+  function onblur() {
+    if (hover) clear();
+  }
+  function setView(view) {
+    app.setLocal({ view: { ...view, key: now.key } });
+  }
+  function move(cols, rows) {
+    setView(clampView({ ...now.view, q: now.view.q + rows, k: now.view.k + cols }, now.range, now.area));
+  }
+  function zoom(factor, x = now.area.w / 2, y = now.area.h / 2) {
+    setView(zoomAt(now.view, now.range, now.area, factor, x, y));
+  }
+  function onwheel(event) {
+    if (!now) return;
+    const least = fitView(now.range, now.area).scale;
+    const leaving = event.deltaY > 0 && now.view.scale <= least * 1.001;
+    if ((least >= 14 && !event.ctrlKey && !event.metaKey) || leaving) return;
+    event.preventDefault();
+    const box = canvas.getBoundingClientRect();
+    zoom(
+      Math.exp(clamp(-event.deltaY, -200, 200) * 0.003),
+      event.clientX - box.left - now.area.x,
+      event.clientY - box.top - now.area.y,
+    );
+  }
+  function onkeydown(event) {
+    if (!now || event.ctrlKey || event.metaKey || event.altKey) return;
+    const at = hover ??
+      { row: app.store.state.kept.focus ?? now.range.q0, col: app.target(app.store.state.kept) ?? now.range.k0 };
+    const act = matrixKey(event.key, event.shiftKey, at, now.range);
+    if (!act) return;
+    event.preventDefault();
+    if (act.pan) move(act.pan[1] * 4, act.pan[0] * 4);
+    else if (act.zoom) zoom(act.zoom);
+    else if (act.fit) app.setLocal({ view: null });
+    else if (act.keep) app.keep({ focus: at.row, target: at.col });
+    else if (act.back) {
+      app.escape();
+      clear();
+    } else reach(act);
+  }
+  /** Move the keyboard's cell, bringing it into view. */
+  function reach({ row, col }) {
+    const { view, area } = now;
+    const inside = (
+      at,
+      start,
+      room,
+    ) => (at < start ? at : at + 1 > start + room / view.scale ? at + 1 - room / view.scale : start);
+    const next = { ...view, q: inside(row, view.q, area.h), k: inside(col, view.k, area.w) };
+    if (next.q !== view.q || next.k !== view.k) setView(clampView(next, now.range, area));
+    const box = canvas.getBoundingClientRect();
+    const x = clamp((col - next.k + 1) * view.scale, 0, area.w) + area.x + box.left;
+    point({ row, col }, { clientX: x, clientY: clamp((row - next.q + 1) * view.scale, 0, area.h) + area.y + box.top });
+    app.announce(lines({ row, col })[0]);
+  }
+  /** What is shown, for paper. */
+  function print() {
+    if (!now?.tiles.length) return null;
+    const shown = shownCells(now.view, now.range, now.area);
+    const ink = canvasPen(canvas.getContext("2d"), printTheme().family, 1);
+    const label = gutters(ink, now.queries, now.keys, shown, 12);
+    const [rows, cols] = [shown.q1 - shown.q0, shown.k1 - shown.k0];
+    const view = fitView(shown, { w: 780, h: 780 }, 40);
+    const area = { x: label.left + 16, y: label.top + 16, w: cols * view.scale, h: rows * view.scale };
+    const theme = printTheme();
+    const spec = { ...now, range: shown, area, view, theme, hover: null, corner: null };
+    const draw = (pen) => {
+      drawMatrix(pen, spec);
+      pen.text(say.columnAxis, area.x, 8, { size: 11, fill: theme.muted });
+      pen.text(say.rowAxis, 10, area.y + area.h, { size: 11, fill: theme.muted, rotate: -90 });
+      drawLegend(pen, {
+        theme,
+        x: area.x,
+        y: area.y + area.h + 12,
+        w: 160,
+        top: now.top,
+        scale: now.scale,
+        name: now.scale === "sqrt" ? say.sqrtScale : say.linearScale,
+      });
+    };
+    return { name: "matrix", width: Math.max(area.x + area.w + 8, area.x + 340), height: area.y + area.h + 46, draw };
+  }
+  return {
+    el,
+    draw,
+    print,
+    zoomIn: () => now && zoom(1.6),
+    zoomOut: () => now && zoom(1 / 1.6),
+    fit: () => app.setLocal({ view: null }),
+  };
+}

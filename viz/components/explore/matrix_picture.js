@@ -1,0 +1,144 @@
+// The matrix's picture: tiles, frames and the tokens beside and above them.
+
+import { css, level } from "../shared/colours.js";
+import { elide, labelled, textWidth } from "../shared/labels.js";
+import { cut, visible } from "../shared/texts.js";
+import { pooledIndex, poolMax } from "./numbers.js";
+import { levelCanvas } from "./raster.js";
+import { shownCells } from "./viewport.js";
+
+/** How much room labels take beside and above a matrix. */
+export function gutters(pen, queries, keys, range, size, most = 116) {
+  const widest = (cells, from, to) => {
+    const step = Math.max(1, Math.floor((to - from) / 200));
+    let width = 12;
+    for (let i = from; i < to; i += step) {
+      width = Math.max(width, textWidth(cut(visible(cells[i].text), 24), pen.font(size, 600)));
+    }
+    return Math.min(Math.ceil(width), most);
+  };
+  return { left: widest(queries, range.q0, range.q1) + 12, top: Math.max(44, widest(keys, range.k0, range.k1) + 12) };
+}
+
+/** @type {WeakMap<Tile, {key: string, canvas: HTMLCanvasElement}>} the last picture made of each tile */
+const rasters = new WeakMap();
+
+/** The shown part of a tile: pooled to device pixels, coloured at cell resolution, enlarged without smoothing. */
+function drawTile(pen, spec, tile) {
+  const { area, view, theme } = spec;
+  const shown = shownCells(view, spec.range, area);
+  const [tall, wide] = [tile.q1 - tile.q0, tile.k1 - tile.k0];
+  const q = [Math.max(shown.q0, tile.q0), Math.min(shown.q1, tile.q1)];
+  const k = [Math.max(shown.k0, tile.k0), Math.min(shown.k1, tile.k1)];
+  if (q[1] <= q[0] || k[1] <= k[0]) return;
+  const r = [pooledIndex(q[0] - tile.q0, tall, tile.rows), pooledIndex(q[1] - 1 - tile.q0, tall, tile.rows) + 1];
+  const c = [pooledIndex(k[0] - tile.k0, wide, tile.cols), pooledIndex(k[1] - 1 - tile.k0, wide, tile.cols) + 1];
+  const [stepQ, stepK] = [tall / tile.rows, wide / tile.cols];
+  const [w, h] = [(c[1] - c[0]) * stepK * view.scale, (r[1] - r[0]) * stepQ * view.scale];
+  const [rows, cols] = [
+    Math.min(r[1] - r[0], Math.ceil(h * pen.ratio)),
+    Math.min(c[1] - c[0], Math.ceil(w * pen.ratio)),
+  ];
+  const key = [r, c, rows, cols, spec.top, spec.scale, theme.name].join();
+  let raster = rasters.get(tile);
+  if (raster?.key !== key) {
+    const pooled = poolMax(tile.data, tile.cols, r, c, rows, cols);
+    raster = {
+      key,
+      canvas: levelCanvas(pooled.map((weight) => level(weight, spec.top, spec.scale)), rows, cols, theme.palette),
+    };
+    rasters.set(tile, raster);
+  }
+  const x = area.x + (tile.k0 + c[0] * stepK - view.k) * view.scale;
+  const y = area.y + (tile.q0 + r[0] * stepQ - view.q) * view.scale;
+  pen.clip(area.x, area.y, area.w, area.h, () => {
+    if (pen.vector && rows * cols <= 4096 && rows === r[1] - r[0]) {
+      vectorCells(pen, raster.canvas, spec, x, y, w / cols, h / rows);
+    } else pen.image(raster.canvas, x, y, w, h);
+  });
+}
+
+/** Small matrices in SVG: one rectangle per cell. */
+function vectorCells(pen, canvas, spec, x, y, stepX, stepY) {
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  for (let i = 0; i < canvas.width * canvas.height; i++) {
+    const [row, col] = [Math.floor(i / canvas.width), i % canvas.width];
+    pen.rect(x + col * stepX, y + row * stepY, stepX + 0.05, stepY + 0.05, {
+      fill: css([data[4 * i], data[4 * i + 1], data[4 * i + 2]]),
+    });
+  }
+}
+
+/** The matrix with its tokens. @param {any} spec queries, keys, range, area, view, tiles (coarse first), top, scale, theme, focus, target, hover */
+export function drawMatrix(pen, spec) {
+  const { area, view, theme, range } = spec;
+  const shown = shownCells(view, range, area);
+  const x = (k) => area.x + (k - view.k) * view.scale;
+  const y = (q) => area.y + (q - view.q) * view.scale;
+  for (const tile of spec.tiles) drawTile(pen, spec, tile);
+  const [right, bottom] = [Math.min(x(range.k1), area.x + area.w), Math.min(y(range.q1), area.y + area.h)];
+  pen.rect(area.x - 0.5, area.y - 0.5, right - area.x + 1, bottom - area.y + 1, { stroke: theme.hair });
+  pen.clip(area.x - 2, area.y - 2, right - area.x + 4, bottom - area.y + 4, () => {
+    if (spec.hover) {
+      pen.rect(area.x, y(spec.hover.row), right - area.x, Math.max(1, view.scale), { stroke: theme.text });
+      pen.rect(x(spec.hover.col), area.y, Math.max(1, view.scale), bottom - area.y, { stroke: theme.text });
+    }
+    if (spec.focus !== null) {
+      pen.rect(area.x, y(spec.focus), right - area.x, Math.max(2, view.scale), { stroke: theme.accent, width: 1.5 });
+    }
+    if (spec.target !== null) {
+      pen.rect(x(spec.target), area.y, Math.max(2, view.scale), bottom - area.y, {
+        stroke: theme.accent,
+        dash: [3, 3],
+      });
+    }
+  });
+  drawRowLabels(pen, spec, shown, y);
+  drawColumnLabels(pen, spec, shown, x);
+  if (!spec.corner) return;
+  pen.text(spec.corner[0], area.x - 8, area.y - 17, { size: 11, fill: theme.muted, align: "right" });
+  pen.text(spec.corner[1], area.x - 8, area.y - 32, { size: 11, fill: theme.muted, align: "right" });
+}
+
+function labelStyle(spec, cell, i, chosen, forced) {
+  const { theme } = spec;
+  return {
+    size: spec.size,
+    fill: cell.special && !forced ? theme.muted : theme.text,
+    weight: i === chosen || forced ? 600 : 400,
+  };
+}
+
+function drawRowLabels(pen, spec, shown, y) {
+  const { plain, forced } = labelled(shown.q0, shown.q1, spec.view.scale, [spec.focus ?? -1, spec.hover?.row ?? -1]);
+  const room = spec.area.x - 10;
+  for (const [list, strong] of [[plain, false], [forced, true]]) {
+    for (const i of list) {
+      const middle = y(i) + spec.view.scale / 2;
+      if (middle < spec.area.y - 1 || middle > spec.area.y + spec.area.h + 1) continue;
+      const style = labelStyle(spec, spec.queries[i], i, spec.focus, strong);
+      const text = elide(visible(spec.queries[i].text), room, pen.font(style.size, style.weight));
+      if (i === spec.focus) pen.rect(spec.area.x - 5, middle - 6, 3, 12, { fill: spec.theme.accent });
+      pen.text(text, spec.area.x - 8, middle, { ...style, align: "right" });
+    }
+  }
+}
+
+function drawColumnLabels(pen, spec, shown, x) {
+  const { plain, forced } = labelled(shown.k0, shown.k1, spec.view.scale, [spec.target ?? -1, spec.hover?.col ?? -1]);
+  const room = spec.area.y - 10;
+  for (const [list, strong] of [[plain, false], [forced, true]]) {
+    for (const i of list) {
+      const middle = x(i) + spec.view.scale / 2;
+      if (middle < spec.area.x - 1 || middle > spec.area.x + spec.area.w + 1) continue;
+      const style = labelStyle(spec, spec.keys[i], i, spec.target, strong);
+      const text = elide(visible(spec.keys[i].text), room, pen.font(style.size, style.weight));
+      const flat = !strong && [...text].length === 1;
+      pen.text(text, middle, spec.area.y - 7 - (flat ? 3 : 0), {
+        ...style,
+        align: flat ? "center" : "left",
+        rotate: flat ? 0 : -90,
+      });
+    }
+  }
+}

@@ -1,0 +1,80 @@
+// Numbers: how they are written, and the largest of many cells.
+
+/** Two decimals; small weights keep one digit rather than become 0.00. @param {number} weight */
+export function short(weight) {
+  if (weight > 0 && weight < 0.005) return weight < 0.0005 ? "<0.001" : weight.toFixed(3);
+  return weight.toFixed(2);
+}
+
+/** The end of a colour scale: the largest weight rounded up to one leading digit (a byte's rounding forgiven). @param {number} largest */
+export function niceTop(largest) {
+  if (!(largest > 0)) return 1;
+  const step = 10 ** Math.floor(Math.log10(Math.min(largest, 1)) + 1e-9);
+  const parts = Math.ceil(largest / step - 0.05);
+  return Math.min(1, Number((parts * step).toPrecision(2)));
+}
+
+/** First source cell of pooled cell i when `length` cells are pooled to `cells`; attention/pooling.py edges(). */
+export const edge = (i, length, cells) => Math.floor((i * length) / cells);
+
+/** The pooled cell that source cell j falls into. */
+export const pooledIndex = (j, length, cells) => Math.floor(((j + 1) * cells - 1) / length);
+
+/**
+ * What a tile holds at a cell, and over which cells it is the largest weight.
+ * @param {Tile} tile @param {number} query @param {number} key
+ */
+export function tileAt(tile, query, key) {
+  if (query < tile.q0 || query >= tile.q1 || key < tile.k0 || key >= tile.k1) return null;
+  const [tall, wide] = [tile.q1 - tile.q0, tile.k1 - tile.k0];
+  const r = pooledIndex(query - tile.q0, tall, tile.rows);
+  const c = pooledIndex(key - tile.k0, wide, tile.cols);
+  const rows = edge(r + 1, tall, tile.rows) - edge(r, tall, tile.rows);
+  const cols = edge(c + 1, wide, tile.cols) - edge(c, wide, tile.cols);
+  return { value: tile.data[r * tile.cols + c], rows, cols };
+}
+
+/** @param {Tile} tile */
+export const isExact = (tile) => tile.rows === tile.q1 - tile.q0 && tile.cols === tile.k1 - tile.k0;
+
+/**
+ * The largest value of each of outRows × outCols cells over rows r0..r1 and columns c0..c1 of a row-major array.
+ * out must not be larger than the window. @returns {Float32Array}
+ */
+export function poolMax(data, cols, [r0, r1], [c0, c1], outRows, outCols) {
+  const out = new Float32Array(outRows * outCols);
+  const [tall, wide] = [r1 - r0, c1 - c0];
+  const place = Int32Array.from({ length: wide }, (_, c) => pooledIndex(c, wide, outCols));
+  for (let r = 0; r < tall; r++) {
+    const to = pooledIndex(r, tall, outRows) * outCols;
+    const from = (r0 + r) * cols + c0;
+    for (let c = 0; c < wide; c++) {
+      const at = to + place[c];
+      if (data[from + c] > out[at]) out[at] = data[from + c];
+    }
+  }
+  return out;
+}
+
+/** One head's slice of an array (layer, head, token). @param {Rows} rows */
+export const slice = (rows, layer, head) => {
+  const start = (layer * rows.heads + head) * rows.count;
+  return rows.data.subarray(start, start + rows.count);
+};
+
+/** Index of the largest value for which `allowed` holds, or -1. */
+export function argmax(values, allowed = (_) => true) {
+  let best = -1;
+  for (let i = 0; i < values.length; i++) if (allowed(i) && (best < 0 || values[i] > values[best])) best = i;
+  return best;
+}
+
+/** The largest weight of each token over all heads, (token,). @param {Rows} rows */
+export function overAllHeads(rows) {
+  const most = new Float32Array(rows.count);
+  for (let at = 0, token = 0; at < rows.data.length; at++, token++) {
+    if (token === rows.count) token = 0;
+    if (rows.data[at] > most[token]) most[token] = rows.data[at];
+  }
+  return most;
+}

@@ -1,0 +1,67 @@
+// Figures on paper: always light, with a caption, as PNG or SVG.
+
+import { h, save_as } from "../shared/elements.js";
+import { elide, textWidth } from "../shared/labels.js";
+import { cut } from "../shared/texts.js";
+import { canvasPen, printTheme, svgPen } from "./pens.js";
+import { headName } from "./truth.js";
+import { fill, WORDS } from "./words.js";
+
+/** Words of a caption on lines no longer than `room`. */
+function wrap(text, room, font) {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const next = lines[lines.length - 1] ? `${lines[lines.length - 1]} ${word}` : word;
+    if (textWidth(next, font) > room && lines[lines.length - 1]) lines.push(word);
+    else lines[lines.length - 1] = next;
+  }
+  return lines.map((line) => elide(line, room, font));
+}
+
+/** What every exported figure says under it. @param {Payload} data @param {Selection} selection */
+export function caption(data, selection, say = WORDS) {
+  const { model, indexBase } = data;
+  const text = data.pair ? `${data.text} | ${data.pair}` : data.text;
+  return [
+    [
+      headName(say, indexBase, selection.layer, selection.head),
+      selection.scale === "sqrt" ? say.sqrtScale : say.linearScale,
+      selection.filter === "all" ? "" : say[`filter${selection.filter.toUpperCase()}`],
+      fill(say.captionBase, { base: indexBase }),
+    ].filter(Boolean).join(" · "),
+    `${model.name}${model.revision ? ` @ ${cut(model.revision, 12)}` : ""} · “${cut(text.replace(/\s+/g, " "), 240)}”`,
+  ];
+}
+
+/** A figure with its caption under it, on any pen. */
+function paperOf(app, figure) {
+  const theme = printTheme();
+  const font = `400 11px ${theme.family}`;
+  const lines = caption(app.data, app.store.state.kept, app.say).flatMap((line) => wrap(line, figure.width - 16, font));
+  const height = Math.ceil(figure.height + 14 + lines.length * 15);
+  const draw = (pen) => {
+    figure.draw(pen);
+    lines.forEach((line, i) => pen.text(line, 8, figure.height + 12 + i * 15, { size: 11, fill: theme.muted }));
+  };
+  return { width: Math.ceil(figure.width), height, draw, family: theme.family };
+}
+
+/** @param {any} app @param {any} figure @param {"PNG"|"SVG"} format */
+export function saveFigure(app, figure, format) {
+  if (!figure) return;
+  const paper = paperOf(app, figure);
+  const name =
+    `headlight-${figure.name}-${app.store.state.kept.layer}-${app.store.state.kept.head}.${format.toLowerCase()}`;
+  if (format === "SVG") {
+    const pen = svgPen(paper.width, paper.height, paper.family);
+    paper.draw(pen);
+    return save_as(name, new Blob([pen.finish()], { type: "image/svg+xml" }));
+  }
+  const canvas = h("canvas", { width: paper.width * 4, height: paper.height * 4 });
+  const ctx = canvas.getContext("2d");
+  ctx.scale(4, 4);
+  ctx.fillStyle = "#ffffff";
+  ctx.fillRect(0, 0, paper.width, paper.height);
+  paper.draw(canvasPen(ctx, paper.family, 4));
+  canvas.toBlob((blob) => blob && save_as(name, blob), "image/png");
+}

@@ -1,0 +1,15 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import { DATA } from "../shared/cases.mjs";
+import { caption } from "./paper.js";
+import { fitSelection } from "./selection.js";
+
+describe("links and tables", () => {
+  test("captions say model, revision, text, head, scale and index base", () => {
+    const text = caption(DATA, fitSelection(DATA, { layer: 1, head: 2 })).join("\n");
+    for (const part of ["Layer 2 · head 3", "square-root", "counted from 1", "tiny @ 0123456789a…", "the animal"]) {
+      assert.ok(text.includes(part), part);
+    }
+  });
+});

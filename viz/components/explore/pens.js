@@ -1,0 +1,186 @@
+// Pens draw on a canvas or write SVG; pictures know only pens.
+
+import { themeOf } from "../shared/colours.js";
+
+/**
+ * A pen draws on a canvas or writes SVG; figures know only pens. Text stands on the middle of its line.
+ * @param {CanvasRenderingContext2D} ctx @param {string} family @param {number} ratio device pixels per unit
+ */
+export function canvasPen(ctx, family, ratio) {
+  const font = (size, weight = 400) => `${weight} ${size}px ${family}`;
+  return {
+    ratio,
+    font,
+    text(text, x, y, { size = 12, fill = "#000", align = "left", rotate = 0, weight = 400 } = {}) {
+      ctx.save();
+      ctx.translate(x, y);
+      ctx.rotate((rotate * Math.PI) / 180);
+      Object.assign(ctx, {
+        font: font(size, weight),
+        fillStyle: fill,
+        textAlign: align,
+        textBaseline: "middle",
+        direction: "ltr",
+      });
+      ctx.fillText(text, 0, 0);
+      ctx.restore();
+    },
+    rect(x, y, w, h, { fill, stroke, width = 1, dash = [] } = {}) {
+      if (fill) {
+        ctx.fillStyle = fill;
+        ctx.fillRect(x, y, w, h);
+      }
+      if (!stroke) return;
+      ctx.setLineDash(dash);
+      Object.assign(ctx, { strokeStyle: stroke, lineWidth: width });
+      ctx.strokeRect(x, y, w, h);
+      ctx.setLineDash([]);
+    },
+    curve(x1, y1, x2, y2, { stroke, width, alpha }) {
+      Object.assign(ctx, { strokeStyle: stroke, lineWidth: width, globalAlpha: alpha });
+      ctx.beginPath();
+      ctx.moveTo(x1, y1);
+      ctx.bezierCurveTo((x1 + x2) / 2, y1, (x1 + x2) / 2, y2, x2, y2);
+      ctx.stroke();
+      ctx.globalAlpha = 1;
+    },
+    image(picture, x, y, w, h) {
+      ctx.imageSmoothingEnabled = false;
+      ctx.drawImage(picture, x, y, w, h);
+    },
+    clip(x, y, w, h, draw) {
+      ctx.save();
+      ctx.beginPath();
+      ctx.rect(x, y, w, h);
+      ctx.clip();
+      draw();
+      ctx.restore();
+    },
+  };
+}
+
+/** Text as XML character data or attribute value; characters XML cannot hold become U+FFFD. @param {unknown} text */
+export function xmlEscape(text) {
+  return String(text)
+    .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "\ufffd")
+    .replace(
+      /[&<>"']/g,
+      (mark) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" })[mark] ?? mark,
+    );
+}
+
+/** @param {number} value */
+const tidy = (value) => String(Math.round(value * 100) / 100);
+
+/** Attributes of an SVG element, escaped. @param {Record<string, string|number|undefined>} attributes */
+const marks = (attributes) =>
+  Object.entries(attributes).filter(([, value]) => value !== undefined)
+    .map(([name, value]) => ` ${name}="${typeof value === "number" ? tidy(value) : xmlEscape(value)}"`).join("");
+
+/** The same pen, writing SVG. @param {number} width @param {number} height @param {string} family */
+export function svgPen(width, height, family = "sans-serif") {
+  /** @type {string[]} */
+  const parts = [];
+  let clips = 0;
+  return {
+    ratio: 1,
+    vector: true,
+    font: (size, weight = 400) => `${weight} ${size}px ${family}`,
+    text(text, x, y, { size = 12, fill = "#000", align = "left", rotate = 0, weight = 400 } = {}) {
+      const anchor = { left: "start", right: "end", center: "middle" }[align];
+      const turn = rotate ? `rotate(${rotate} ${tidy(x)} ${tidy(y)})` : undefined;
+      parts.push(
+        `<text${
+          marks({
+            x,
+            y,
+            "font-size": size,
+            fill,
+            "text-anchor": anchor,
+            "dominant-baseline": "central",
+            transform: turn,
+            "font-weight": weight === 400 ? undefined : weight,
+          })
+        }>${xmlEscape(text)}</text>`,
+      );
+    },
+    rect(x, y, w, h, { fill, stroke, width: line = 1, dash } = {}) {
+      parts.push(
+        `<rect${
+          marks({
+            x,
+            y,
+            width: w,
+            height: h,
+            fill: fill ?? "none",
+            stroke,
+            "stroke-width": stroke ? line : undefined,
+            "stroke-dasharray": dash?.join(" "),
+          })
+        }/>`,
+      );
+    },
+    curve(x1, y1, x2, y2, { stroke, width: line, alpha }) {
+      const [a, b, c, d, m] = [x1, y1, x2, y2, (x1 + x2) / 2].map(tidy);
+      parts.push(
+        `<path${
+          marks({
+            d: `M${a} ${b}C${m} ${b} ${m} ${d} ${c} ${d}`,
+            fill: "none",
+            stroke,
+            "stroke-width": line,
+            "stroke-opacity": alpha,
+          })
+        }/>`,
+      );
+    },
+    image(picture, x, y, w, h) {
+      parts.push(
+        `<image${
+          marks({
+            x,
+            y,
+            width: w,
+            height: h,
+            preserveAspectRatio: "none",
+            style: "image-rendering:pixelated",
+            href: picture.toDataURL("image/png"),
+          })
+        }/>`,
+      );
+    },
+    clip(x, y, w, h, draw) {
+      const id = `clip${clips++}`;
+      parts.push(
+        `<clipPath id="${id}"><rect${marks({ x, y, width: w, height: h })}/></clipPath><g clip-path="url(#${id})">`,
+      );
+      draw();
+      parts.push("</g>");
+    },
+    finish: () =>
+      `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${
+        xmlEscape(family)
+      }">` +
+      `<rect width="${width}" height="${height}" fill="#ffffff"/>${parts.join("")}</svg>`,
+  };
+}
+
+/** A canvas at device resolution; returns a pen on a cleared sheet. */
+export function sheet(canvas, width, height, family) {
+  const ratio = globalThis.devicePixelRatio || 1;
+  const [wide, tall] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width !== wide || canvas.height !== tall) {
+    canvas.width = wide;
+    canvas.height = tall;
+    canvas.style.width = `${width}px`;
+    canvas.style.height = `${height}px`;
+  }
+  const ctx = canvas.getContext("2d");
+  ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+  ctx.clearRect(0, 0, width, height);
+  return canvasPen(ctx, family, ratio);
+}
+
+/** For paper: always light. */
+export const printTheme = () =>
+  themeOf(false, [255, 255, 255], [30, 32, 40], [214, 40, 40], "Helvetica, Arial, 'DejaVu Sans', sans-serif");

@@ -1,0 +1,52 @@
+// Weights as small pictures, one pixel per cell.
+
+import { sqrt8 } from "../shared/frames.js";
+import { edge, poolMax } from "./numbers.js";
+
+/** Levels (0..255, row-major) as a small canvas. */
+export function levelCanvas(levels, rows, cols, palette) {
+  const canvas = document.createElement("canvas");
+  canvas.width = cols;
+  canvas.height = rows;
+  const image = new ImageData(cols, rows);
+  const out = new Uint32Array(image.data.buffer);
+  for (let i = 0; i < out.length; i++) out[i] = palette[levels[i]];
+  canvas.getContext("2d")?.putImageData(image, 0, 0);
+  return canvas;
+}
+
+/** One head's small map as a (pooled) tile. @param {Grid} grid @returns {Tile} */
+export function thumbTile(grid, layer, head, queries, keys) {
+  const size = grid.rows * grid.cols;
+  const start = (layer * grid.heads + head) * size;
+  const data = Float32Array.from(grid.data.subarray(start, start + size), sqrt8);
+  return { q0: 0, q1: queries, k0: 0, k1: keys, rows: grid.rows, cols: grid.cols, data };
+}
+
+/** One small map into pixels: pooled by the largest weight where it has more cells than pixels, else enlarged. */
+export function smallMap(out, stride, grid, id, x, y, size, palette) {
+  const cells = grid.rows * grid.cols;
+  let map = grid.data.subarray(id * cells, (id + 1) * cells);
+  const [rows, cols] = [Math.min(grid.rows, size), Math.min(grid.cols, size)];
+  if (rows < grid.rows || cols < grid.cols) {
+    map = Uint8Array.from(poolMax(map, grid.cols, [0, grid.rows], [0, grid.cols], rows, cols));
+  }
+  const column = Int32Array.from({ length: size }, (_, px) => edge(px, cols, size));
+  for (let py = 0; py < size; py++) {
+    const from = edge(py, rows, size) * cols;
+    const to = (y + py) * stride + x;
+    for (let px = 0; px < size; px++) out[to + px] = palette[map[from + column[px]]];
+  }
+}
+
+/** @type {WeakMap<Grid, Map<number, Tile>>} */
+const thumbs = new WeakMap();
+
+/** @param {Grid} grid */
+export function thumbOf(grid, layer, head, queries, keys) {
+  const known = thumbs.get(grid) ?? new Map();
+  thumbs.set(grid, known);
+  const id = layer * grid.heads + head;
+  if (!known.has(id)) known.set(id, thumbTile(grid, layer, head, queries, keys));
+  return known.get(id);
+}

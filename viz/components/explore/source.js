@@ -1,0 +1,137 @@
+// Where numbers come from: routes of a server, or arrays in an exported file.
+
+import { clamp } from "../shared/colours.js";
+import { decodeFrame } from "../shared/frames.js";
+import { poolMax } from "./numbers.js";
+
+export const THUMB = 48; // pixels of a small map
+
+export const TILE = 512; // most cells of a tile, each way
+
+const RETRIED = [429, 502, 503, 504];
+
+/** @param {number} milliseconds @param {AbortSignal} [signal] */
+const pause = (milliseconds, signal) =>
+  new Promise((done, fail) => {
+    const timer = setTimeout(done, milliseconds);
+    signal?.addEventListener("abort", () => {
+      clearTimeout(timer);
+      fail(signal.reason);
+    }, { once: true });
+  });
+
+/** @param {any} answer @param {string} name @param {number} dimensions */
+function arrayOf(answer, name, dimensions) {
+  const array = answer.arrays[name];
+  if (array?.shape.length !== dimensions) {
+    throw new Error(`The server's answer has no array “${name}” of ${dimensions} dimensions.`);
+  }
+  return array;
+}
+
+/**
+ * The routes of ui/routes/traces.py as a Source. Network errors are retried, told through `onLost` and `onFound`.
+ * @param {{base: string, view: string}} data
+ * @param {{onLost?: () => void, onFound?: () => void, onGone?: () => void, fetch?: typeof fetch, wait?: typeof pause}} [hooks]
+ * @returns {Source}
+ */
+export function httpSource({ base, view }, hooks = {}) {
+  const ask = hooks.fetch ?? ((...args) => globalThis.fetch(...args));
+  const wait = hooks.wait ?? pause;
+  async function get(name, query, signal) {
+    const address = `${base}/${name}?${view ? `${view}&` : ""}${new URLSearchParams(query)}`;
+    for (let attempt = 0;; attempt++) {
+      const answer = await ask(address, { signal }).catch((error) => {
+        if (signal?.aborted || error?.name === "AbortError") throw error;
+        return null; // no network, no server: try again
+      });
+      if (answer?.ok) {
+        hooks.onFound?.();
+        return decodeFrame(await answer.arrayBuffer());
+      }
+      if (answer?.status === 410) hooks.onGone?.();
+      if (answer && !RETRIED.includes(answer.status)) throw new Error(await refusal(answer));
+      hooks.onLost?.();
+      await wait(Math.min(8000, 500 * 2 ** attempt), signal);
+    }
+  }
+  const asRows = (array) => ({
+    layers: array.shape[0],
+    heads: array.shape[1],
+    count: array.shape[2],
+    data: array.data,
+  });
+  return {
+    async grid(size, { signal } = {}) {
+      const answer = await get("grid", { size }, signal);
+      const { shape, data } = arrayOf(answer, "grid", 4);
+      return {
+        layers: shape[0],
+        heads: shape[1],
+        rows: shape[2],
+        cols: shape[3],
+        data,
+        sampled: Boolean(answer.header.sampled),
+      };
+    },
+    rows: async (query, { signal } = {}) => asRows(arrayOf(await get("rows", { query }, signal), "rows", 3)),
+    columns: async (key, { signal } = {}) => asRows(arrayOf(await get("columns", { key }, signal), "columns", 3)),
+    async tile(query, { signal } = {}) {
+      const { shape, data } = arrayOf(await get("tile", query, signal), "tile", 2);
+      return { q0: query.q0, q1: query.q1, k0: query.k0, k1: query.k1, rows: shape[0], cols: shape[1], data };
+    },
+  };
+}
+
+/**
+ * A Source for a file without a server: all maps of a short text, (layer, head, query, key) as Float32Array.
+ * `weights` is what decodeFrame gives for an array of that name.
+ * @param {{shape: number[], data: Float32Array}} weights @returns {Source}
+ */
+export function embeddedSource({ shape: [layers, heads, queries, keys], data }) {
+  const map = (id) => data.subarray(id * queries * keys, (id + 1) * queries * keys);
+  const pick = (count, at) => ({
+    layers,
+    heads,
+    count,
+    data: Float32Array.from({ length: layers * heads * count }, (_, i) => at(Math.floor(i / count), i % count)),
+  });
+  const pooled = (id, r, c, size) =>
+    poolMax(map(id), keys, r, c, Math.min(size, r[1] - r[0]), Math.min(size, c[1] - c[0]));
+  return {
+    async grid(size) {
+      const [rows, cols] = [Math.min(size, queries), Math.min(size, keys)];
+      const bytes = new Uint8Array(layers * heads * rows * cols);
+      for (let id = 0; id < layers * heads; id++) {
+        bytes.set(
+          pooled(id, [0, queries], [0, keys], size).map((weight) => Math.round(255 * Math.sqrt(clamp(weight, 0, 1)))),
+          id * rows * cols,
+        );
+      }
+      return { layers, heads, rows, cols, data: bytes, sampled: false };
+    },
+    rows: async (query) => pick(keys, (id, key) => map(id)[query * keys + key]),
+    columns: async (key) => pick(queries, (id, query) => map(id)[query * keys + key]),
+    async tile({ layer, head, q0, q1, k0, k1, size }) {
+      return {
+        q0,
+        q1,
+        k0,
+        k1,
+        rows: Math.min(size, q1 - q0),
+        cols: Math.min(size, k1 - k0),
+        data: pooled(layer * heads + head, [q0, q1], [k0, k1], size),
+      };
+    },
+  };
+}
+
+/** One sentence for an answer that is not a frame. @param {Response} answer */
+async function refusal(answer) {
+  const text = (await answer.text().catch(() => "")).trim();
+  try {
+    const told = JSON.parse(text);
+    if (told.message || told.error) return String(told.message ?? told.error);
+  } catch { /* not JSON: below */ }
+  return text && text.length < 300 && !text.startsWith("<") ? text : `The server answered ${answer.status}.`;
+}

@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import { cell, HEADS, KEYS, LAYERS, ROWS, SENTENCE } from "../shared/cases.mjs";
+import { overAllHeads, slice } from "./numbers.js";
+import { strongestTarget, topLinks, truth } from "./truth.js";
+import { WORDS } from "./words.js";
+
+describe("the sentence of truth", () => {
+  const facts = {
+    say: WORDS,
+    base: 1,
+    layer: 1,
+    head: 2,
+    facing: "out",
+    pivot: 3,
+    pivots: SENTENCE,
+    others: SENTENCE,
+    same: true,
+  };
+  const say = (change) => truth({ ...facts, values: slice(ROWS, 1, 2), rows: ROWS, ...change });
+
+  test("names the head, the words, the weight and how many heads have less", () => {
+    assert.equal(say({}), "Layer 2 · head 3: “was” looks most at “animal” (0.60), more than in any other head.");
+  });
+
+  test("is honest about special tokens", () => {
+    assert.equal(
+      say({ layer: 0, head: 0, values: slice(ROWS, 0, 0) }),
+      "Layer 1 · head 1: “was” looks mostly at [CLS] (0.90); among words most at “the” at position 2 (0.05), more than in 0 of the other 5 heads.",
+    );
+  });
+
+  test("says itself for itself", () => {
+    assert.match(say({ pivot: 2 }), /“animal” looks most at itself \(0\.60\)/);
+    assert.match(say({ pivot: 2, same: false }), /looks most at “animal”/);
+  });
+
+  test("turns round for what is looked at, and stays silent on what is not known", () => {
+    assert.equal(say({ facing: "in", rows: null }), "Layer 2 · head 3: “was” is looked at most by “animal” (0.60).");
+    assert.equal(say({ values: null }), "Layer 2 · head 3.");
+  });
+});
+
+describe("links and tables", () => {
+  test("the strongest links of all heads, in order", () => {
+    const links = topLinks(ROWS, 3);
+    assert.deepEqual(links.map(({ layer, head, token }) => [layer, head, token]), [[0, 0, 0], [1, 2, 2], [0, 1, 2]]);
+    const words = topLinks(ROWS, 2, (i) => !SENTENCE[i].special);
+    assert.deepEqual(words.map(({ layer, head, token }) => [layer, head, token]), [[1, 2, 2], [0, 1, 2]]);
+    assert.equal(topLinks(ROWS, 100).length, LAYERS * HEADS * KEYS);
+  });
+
+  test("the default target is a word and not the focus itself", () => {
+    assert.equal(strongestTarget(slice(ROWS, 1, 2), SENTENCE, 3, true), 2);
+    assert.notEqual(strongestTarget(slice(ROWS, 1, 2), SENTENCE, 2, true), 2);
+    assert.equal(strongestTarget(overAllHeads(ROWS), SENTENCE, 3, true), 2);
+    assert.ok(Math.abs(overAllHeads(ROWS)[0] - 0.9) < 1e-6);
+    assert.equal(strongestTarget([0.9, 0.1], [cell("[CLS]", null), cell("[SEP]", null)], 1, true), 0);
+  });
+});
