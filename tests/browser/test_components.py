@@ -1,12 +1,16 @@
 """The strip, the matrices and the map of heads in a browser, on a page of their own: seen, picked and read aloud."""
 
+from __future__ import annotations
+
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.support.browser import PHONE, accessibility, hears_clicks, one_page, rest
+from tests.support.visitor import box_of
 
 LONG = 8000  # chips
 PAGE = """
@@ -52,24 +56,24 @@ st.text(f"chip {state.chip}, cell {state.cell}, head {head_map.picked(event)}")
 
 
 @pytest.fixture(scope="module")
-def url(tmp_path_factory):
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with one_page(tmp_path_factory.mktemp("components"), PAGE) as url:
         yield url
 
 
 @pytest.fixture
-def opened(page, url):
+def opened(page: Page, url: str) -> Page:
     page.goto(url)
     expect(page.get_by_text("chip 1, cell None, head None")).to_be_visible()
     expect(page.get_by_role("application")).to_have_count(2)
     return page
 
 
-def words(page):
+def words(page: Page) -> Locator:
     return page.get_by_role("group", name="Words of the text").get_by_role("button")
 
 
-def test_a_click_picks_a_chip_and_the_mark_moves(opened):
+def test_a_click_picks_a_chip_and_the_mark_moves(opened: Page) -> None:
     expect(words(opened)).to_have_text(["[CLS]", "<b>The</b>", "tor", "toise", "⟨U+202E⟩", "slept"])
     words(opened).nth(2).click()
     expect(opened.get_by_text("chip 2,")).to_be_visible()
@@ -77,7 +81,7 @@ def test_a_click_picks_a_chip_and_the_mark_moves(opened):
     expect(words(opened).nth(1)).to_have_attribute("aria-pressed", "false")
 
 
-def test_keys_move_and_pick_and_the_place_is_kept(opened):
+def test_keys_move_and_pick_and_the_place_is_kept(opened: Page) -> None:
     words(opened).nth(1).focus()
     opened.keyboard.press("End")
     opened.keyboard.press("ArrowLeft")
@@ -89,28 +93,28 @@ def test_keys_move_and_pick_and_the_place_is_kept(opened):
     expect(opened.get_by_text("chip 0,")).to_be_visible()
 
 
-def test_what_a_chip_says(opened):
+def test_what_a_chip_says(opened: Page) -> None:
     expect(opened.get_by_role("button", name="slept, 0.5, masked")).to_be_visible()
     words(opened).nth(3).hover()
     expect(opened.get_by_role("tooltip").first).to_have_text("toise0.3")
 
 
-def test_a_strip_without_picking_is_a_list(opened):
+def test_a_strip_without_picking_is_a_list(opened: Page) -> None:
     still = opened.get_by_role("list", name="Only to be read")
     expect(still.get_by_role("listitem")).to_have_count(6)
     expect(still.get_by_role("button")).to_have_count(0)
 
 
-def test_right_to_left_the_left_arrow_goes_on(opened):
+def test_right_to_left_the_left_arrow_goes_on(opened: Page) -> None:
     chips = opened.get_by_role("group", name="Right to left").get_by_role("button")
     first, second = chips.nth(0), chips.nth(1)
-    assert first.bounding_box()["x"] > second.bounding_box()["x"]
+    assert box_of(first)["x"] > box_of(second)["x"]
     first.focus()
     opened.keyboard.press("ArrowLeft")
     expect(second).to_be_focused()
 
 
-def test_a_long_text_is_a_window_on_the_chosen_chip(opened):
+def test_a_long_text_is_a_window_on_the_chosen_chip(opened: Page) -> None:
     chips = opened.get_by_role("group", name="A long text").get_by_role("button")
     expect(chips).to_have_count(200)
     expect(opened.get_by_role("button", name="w4000, chosen")).to_be_in_viewport(ratio=0.5)
@@ -122,7 +126,7 @@ def test_a_long_text_is_a_window_on_the_chosen_chip(opened):
     expect(opened.get_by_role("button", name="w7999", exact=True)).to_be_focused()
 
 
-def test_a_cell_is_read_aloud_and_picked(opened):
+def test_a_cell_is_read_aloud_and_picked(opened: Page) -> None:
     pad = opened.get_by_role("application", name="Q, 2 by 3")
     pad.focus()
     for key in ("ArrowDown", "ArrowRight", "ArrowRight"):
@@ -133,7 +137,7 @@ def test_a_cell_is_read_aloud_and_picked(opened):
     expect(opened.get_by_text("cell (0, 0, 2)")).to_be_visible()
 
 
-def test_a_matrix_is_saved_with_all_its_digits(opened):
+def test_a_matrix_is_saved_with_all_its_digits(opened: Page) -> None:
     opened.get_by_label("Save Q").click()
     with opened.expect_download() as download:
         opened.get_by_role("button", name="Numbers as CSV").click()
@@ -145,23 +149,23 @@ def test_a_matrix_is_saved_with_all_its_digits(opened):
     assert Path(download.value.path()).read_bytes()[:4] == b"\x89PNG"
 
 
-def test_a_click_on_the_map_picks_a_head(opened):
+def test_a_click_on_the_map_picks_a_head(opened: Page) -> None:
     chart = opened.locator(".js-plotly-plot")
     chart.scroll_into_view_if_needed()
     cells = chart.locator(".heatmaplayer image")
     expect(cells).to_be_visible()
     hears_clicks(chart)
-    box = cells.bounding_box()
+    box = box_of(cells)
     opened.mouse.click(box["x"] + box["width"] * 1.5 / 3, box["y"] + box["height"] * 0.5 / 2)
     expect(opened.get_by_text("head (0, 1)")).to_be_visible()
 
 
 @pytest.mark.parametrize("viewport", [PHONE])
 @pytest.mark.parametrize("colour_scheme", ["light", "dark"])
-def test_on_a_phone_nothing_is_cut_off_and_all_is_accessible(opened):
+def test_on_a_phone_nothing_is_cut_off_and_all_is_accessible(opened: Page) -> None:
     rest(opened)
     assert opened.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
     for sheet in opened.locator(".sheet").all():
-        assert sheet.bounding_box()["width"] <= PHONE["width"]
+        assert box_of(sheet)["width"] <= PHONE["width"]
     outside = ["[data-testid='stHeader']", "[data-testid='stToolbar']"]  # Streamlit's own
     assert json.dumps(accessibility(opened, leave_out=outside)) == "[]"
