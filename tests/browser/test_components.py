@@ -5,13 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from attention.codec import frame
+from attention.view import View
 from tests.support.browser import PHONE, accessibility, hears_clicks, one_page, rest
+from tests.support.traces import sentence_trace
 from tests.support.visitor import box_of
+from viz.components.explore import explore
 
+SCRIPT = "text/javascript"
 LONG = 8000  # chips
 PAGE = """
 import numpy as np
@@ -169,3 +175,86 @@ def test_on_a_phone_nothing_is_cut_off_and_all_is_accessible(opened: Page) -> No
         assert box_of(sheet)["width"] <= PHONE["width"]
     outside = ["[data-testid='stHeader']", "[data-testid='stToolbar']"]  # Streamlit's own
     assert json.dumps(accessibility(opened, leave_out=outside)) == "[]"
+
+
+TWICE = """
+from functools import partial
+
+import streamlit as st
+
+from tests.support.traces import sentence_trace
+from attention.measures import survey
+from attention.view import View
+from viz.components.explore import explore
+
+view = View(sentence_trace())
+FIRST = {"layer": 0, "head": 0, "focus": 3, "target": None, "tab": "matrix", "order": "layer", "scale": "sqrt"}
+data = explore.payload(view, survey(view, 48), {**FIRST, "filter": "all", "pinned": []}, "", "", 0)
+
+def keep(key):
+    st.session_state[f"{key} kept"] = dict(st.session_state[key].selection)
+
+st.title("Twice")
+for key in ("one", "two"):
+    chosen = st.session_state.get(f"{key} kept", {})
+    st.text(f"{key}: layer {chosen.get('layer', 0)}, tab {chosen.get('tab', 'matrix')}")
+    shown = {**data, "base": f"/maps/{key}", "selection": {**data["selection"], **chosen}}
+    explore.mount(shown, key, partial(keep, key), lambda: None)
+"""
+
+
+@pytest.fixture(scope="module")
+def twice(tmp_path_factory):
+    with one_page(tmp_path_factory.mktemp("twice"), TWICE) as url:
+        yield url
+
+
+@pytest.fixture
+def two(page, twice):
+    """Two microscopes on one page; their numbers are answered here, as the app's routes would."""
+    view = View(sentence_trace())
+
+    def answer(route):
+        address = urlsplit(route.request.url)
+        asked = {name: int(value) for name, value in parse_qsl(address.query)}
+        kind = address.path.rsplit("/", 1)[-1]
+        values = {
+            "grid": lambda: (view.thumbnails(48), "sqrt8"),
+            "rows": lambda: (view.rows(asked["query"]), "float16"),
+            "columns": lambda: (view.columns(asked["key"]), "float16"),
+            "tile": lambda: (view.weights(asked["layer"], asked["head"]), "float16"),
+        }
+        route.fulfill(body=frame({}, {kind: values[kind]()}))
+
+    page.route("**/maps/**", answer)
+    page.route(f"{twice}{explore.ADDRESS}", lambda route: route.fulfill(body=explore.script(), content_type=SCRIPT))
+    page.goto(twice)
+    expect(page.locator("[data-painted]")).to_have_count(2)
+    return page
+
+
+def painted_by(page):
+    return [place.get_attribute("data-painted") for place in page.locator("[data-painted]").all()]
+
+
+def test_two_microscopes_on_one_page_know_nothing_of_each_other(two):
+    before = painted_by(two)
+    assert before == ["/maps/one|0|0|3|matrix", "/maps/two|0|0|3|matrix"]
+    two.get_by_role("button", name="Next head").nth(1).click()
+    expect(two.locator("[data-painted]").nth(1)).to_have_attribute("data-painted", "/maps/two|0|1|3|matrix")
+    two.get_by_role("tab", name="Lines").nth(1).click()
+    expect(two.locator("[data-painted]").nth(1)).to_have_attribute("data-painted", "/maps/two|0|1|3|lines")
+    expect(two.get_by_text("two: layer 0, tab lines")).to_be_visible()
+    expect(two.get_by_text("one: layer 0, tab matrix")).to_be_visible()
+    two.get_by_role("group", name="Tokens of the text").nth(1).get_by_role("button", name="play").click()
+    expect(two.locator("[data-painted]").nth(1)).to_have_attribute("data-painted", "/maps/two|0|1|1|lines")
+    assert painted_by(two)[0] == before[0]
+
+
+def test_what_one_of_two_refers_to_is_its_own(two):
+    ids = two.get_by_role("tab").evaluate_all("tabs => tabs.map((tab) => tab.id)")
+    panels = two.get_by_role("tab").evaluate_all("tabs => tabs.map((tab) => tab.getAttribute('aria-controls'))")
+    assert len(set(ids)) == 4
+    assert len(set(panels)) == 2
+    owned = "panels => panels.map((panel) => panel.getRootNode().getElementById(panel.id) === panel)"
+    assert two.get_by_role("tabpanel").evaluate_all(owned) == [True, True]
