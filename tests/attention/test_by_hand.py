@@ -121,7 +121,10 @@ def test_a_head_knows_its_own_columns_only() -> None:
 @pytest.mark.parametrize("causal", [False, True])
 def test_it_is_what_a_record_of_the_same_numbers_says(causal: bool) -> None:
     worked = attend(*inputs(), HEADS, causal)
-    split = lambda matrix: matrix.reshape(COUNT, HEADS, CHANNELS).swapaxes(0, 1).astype(np.float32)  # noqa: E731
+
+    def split(matrix: Any) -> Any:
+        return matrix.reshape(COUNT, HEADS, CHANNELS).swapaxes(0, 1).astype(np.float32)
+
     rec = Record(
         query=split(worked.queries),
         key=split(worked.keys),

@@ -30,7 +30,8 @@ def item(*links: Link) -> Item:
 def maps(texts: int = 1, heads: int = HEADS, size: int = 7, seed: int = 0) -> np.ndarray:
     scores = np.random.default_rng(seed).standard_normal((texts, heads, size, size)) * 3
     weights = np.exp(scores)
-    return (weights / weights.sum(-1, keepdims=True)).astype(np.float32)
+    shares: np.ndarray = (weights / weights.sum(-1, keepdims=True)).astype(np.float32)
+    return shares
 
 
 def by_hand(weights: np.ndarray, row: TokenRow, units: Any, source: int, target: int, direction: int) -> bool:

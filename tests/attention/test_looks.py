@@ -10,7 +10,8 @@ from attention.looks import reach, strongest, without_first
 def looks() -> np.ndarray:
     """Attention of one token, (2 layers, 3 heads, 5 keys)."""
     weights = np.random.default_rng(0).random((2, 3, 5), dtype=np.float32)
-    return weights / weights.sum(-1, keepdims=True)
+    shares: np.ndarray = weights / weights.sum(-1, keepdims=True)
+    return shares
 
 
 def test_without_the_first_token_rows_still_sum_to_one_and_keep_their_proportions(looks: np.ndarray) -> None:

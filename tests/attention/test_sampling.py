@@ -21,7 +21,8 @@ def warped(logits: Any, temperature: Any, top_k: Any, top_p: Any) -> Array:
     scores = TemperatureLogitsWarper(float(temperature))(None, scores)
     scores = TopKLogitsWarper(top_k)(None, scores) if top_k else scores
     scores = TopPLogitsWarper(top_p)(None, scores) if top_p < 1 else scores
-    return scores.softmax(-1)[0].numpy()
+    found: Array = scores.softmax(-1)[0].numpy()
+    return found
 
 
 @pytest.mark.parametrize("temperature", [0.1, 0.7, 1.0, 2.5])

@@ -13,7 +13,8 @@ from tests.support.traces import HEADS, LAYERS, sentence_trace
 
 def random_maps(heads: int = 5, rows: int = 4, keys: int = 7, seed: int = 0) -> np.ndarray:
     weights = np.random.default_rng(seed).random((heads, rows, keys)).astype(np.float32) ** 3
-    return weights / weights.sum(-1, keepdims=True)
+    shares: np.ndarray = weights / weights.sum(-1, keepdims=True)
+    return shares
 
 
 def test_divergence_equals_the_formula() -> None:

@@ -121,7 +121,7 @@ def test_large_scores_do_not_overflow() -> None:
     np.testing.assert_allclose(softmax(np.array([[1e4, 1e4]], np.float32)), [[0.5, 0.5]])
 
 
-def expected_walk(layer: int, rec: Any, stream: Any, memory: Any) -> Any:
+def expected_walk(layer: Any, rec: Any, stream: Any, memory: Any) -> Any:
     """The whole block in float64, head by head, without the code under test."""
     vectors = stream.astype(float)
     if layer.before is not None:

@@ -24,7 +24,7 @@ from tests.support.repository import ROOT
 ELSEWHERE = "198.51.100.7"  # set aside for documentation (RFC 5737): no machine has it
 
 
-async def _async_connect():
+async def _async_connect() -> None:
     await asyncio.open_connection(ELSEWHERE, 80)
 
 

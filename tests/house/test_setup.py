@@ -45,7 +45,7 @@ LATER = {"bertviz": {"ipython"}}  # in requirements-test.txt
 
 def pins(*requirements: Path) -> list[tuple[str, str, Marker | None, bool]]:
     """Name, version, marker, and whether used directly, of each line."""
-    found = []
+    found: list[tuple[str, str, Marker | None, bool]] = []
     for file in requirements:
         direct = False
         for line in file.read_text(encoding="utf-8").splitlines():
@@ -62,7 +62,8 @@ def pins(*requirements: Path) -> list[tuple[str, str, Marker | None, bool]]:
 def on(python: str, platform: tuple[str, str, str]) -> dict[str, str]:
     """The environment that markers are judged by."""
     names = ("sys_platform", "platform_system", "platform_machine")
-    return {**default_environment(), "python_version": python, "python_full_version": f"{python}.4"} | dict(
+    default: dict[str, Any] = {**default_environment()}
+    return {**default, "python_version": python, "python_full_version": f"{python}.4"} | dict(
         zip(names, platform, strict=True)
     )
 
@@ -167,7 +168,8 @@ def test_the_first_way_that_works_is_the_last_that_is_tried(capsys: pytest.Captu
 
     def start(command: Any, quiet: Any) -> bool:
         tried.append((command[-1], quiet))
-        return command[-1] != "b"
+        well: bool = command[-1] != "b"
+        return well
 
     ways = [
         Attempt("One.", (("a",), ("b",), ("c",)), quiet=True),

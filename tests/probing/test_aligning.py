@@ -30,7 +30,7 @@ def row(text: Any, special: Any) -> TokenRow:
     """One token for each word; the special one at an end: first in what a decoder reads, last in a source."""
     words = text.split()
     spans = [(text.index(word), text.index(word) + len(word)) for word in words]
-    tokens = [*zip(words, range(len(words)), spans, strict=True)]
+    tokens: list[Any] = [*zip(words, range(len(words)), spans, strict=True)]
     tokens = [("<s>", None, None), *tokens] if special == "first" else [*tokens, ("</s>", None, None)]
     pieces, numbers, places = zip(*tokens, strict=True)
     return TokenRow(pieces, tuple(range(len(pieces))), numbers, (0,) * len(pieces), places)
@@ -40,7 +40,8 @@ class Told:
     """A backend whose cross heads are known: each number of sentence names the word that each head looks at."""
 
     def __init__(self, looks: Any) -> None:
-        self.looks, self.asked = looks, []
+        self.looks = looks
+        self.asked: list[Any] = []
 
     def traces(self, requests: Any) -> list[Any]:
         self.asked.append(len(requests))

@@ -93,7 +93,7 @@ def test_a_stopped_run_goes_on_where_it_was(backend: LocalBackend, monkeypatch: 
     monkeypatch.setattr(scoring, "BATCH", 1)
     run = Run(CORPUS, "./bert")
     whole = final(backend, run)
-    steps = score(backend, run, workers=2)
+    steps: Any = score(backend, run, workers=2)
     next(steps)
     kept = json.dumps(next(steps).to_json())
     steps.close()

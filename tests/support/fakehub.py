@@ -104,7 +104,8 @@ def _handler(hub: FakeHub) -> type[BaseHTTPRequestHandler]:
             elif match := re.fullmatch(r"/api/models/([^/]+(?:/[^/]+)?)(?:/revision/([^/]+))?", path):
                 self._info(*match.groups())
             elif match := re.fullmatch(r"/([^/]+(?:/[^/]+)?)/resolve/([^/]+)/(.+)", path):
-                self._file(*match.groups(), body=body)
+                name, revision, file = match.groups()
+                self._file(name, revision, file, body)
             else:
                 self._error(404, None)
 

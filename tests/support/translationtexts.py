@@ -23,7 +23,7 @@ SIGNS = ((".", "."), ("!", "\u202f!"))
 def phrases() -> list[tuple[str, str]]:
     """A hundred and twenty pairs, as people write them, and a few more translations: (source, target)."""
     found = [
-        tuple(f"{subject[side]} {act[side]} {when[side]}{sign[side]}" for side in (0, 1))
+        (f"{subject[0]} {act[0]} {when[0]}{sign[0]}", f"{subject[1]} {act[1]} {when[1]}{sign[1]}")
         for subject, act, when, sign in product(SUBJECTS, ACTS, WHEN, SIGNS)
     ]
     more = [(source, target.replace("dort", "sommeille")) for source, target in found if "dort" in target]

@@ -20,7 +20,8 @@ from training.prepare import training_text
 
 
 def state(file: Path) -> dict[str, Any]:
-    return torch.load(file.with_suffix("") / "checkpoint.pt", weights_only=True)
+    found: dict[str, Any] = torch.load(file.with_suffix("") / "checkpoint.pt", weights_only=True)
+    return found
 
 
 def equal(one: Any, other: Any) -> bool:

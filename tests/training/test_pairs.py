@@ -138,9 +138,9 @@ def test_whole_words_are_asked_for_whole(start: Path, text: Corpus) -> None:
         batch = batches(step, 0.3)
         pieces = batch.masked.pieces.copy()
         pieces.reshape(-1)[batch.masked.places] = batch.masked.labels
-        chosen = np.zeros(pieces.size, bool)
-        chosen[batch.masked.places] = True
-        chosen = chosen.reshape(pieces.shape)
+        places = np.zeros(pieces.size, bool)
+        places[batch.masked.places] = True
+        chosen = places.reshape(pieces.shape)
         continues = known.continues[pieces][:, 1:]
         assert (chosen[:, 1:][continues] == chosen[:, :-1][continues]).all()
 

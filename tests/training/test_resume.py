@@ -186,8 +186,8 @@ def test_a_damaged_checkpoint_is_refused(setting: Setting, capsys: pytest.Captur
         saved.write_bytes(content)
         assert main(["pretrain", str(file)]) == 1
         assert capsys.readouterr().err.startswith(f"{saved} is damaged. Put a copy in its place, or remove it")
-    for content in others:
-        torch.save(content, saved)
+    for other in others:
+        torch.save(other, saved)
         assert main(["pretrain", str(file)]) == 1
         assert "checkpoint.pt is damaged" in capsys.readouterr().err
 

@@ -56,7 +56,7 @@ def test_no_hook_stays_and_other_threads_are_not_noticed() -> None:
     model(**given)  # transformers has hooks of its own, from the first pass on
     before = hooks(model)
     alone = len(walk(model, given).visits)
-    seen = []
+    seen: list[Any] = []
     module = model.h[0].mlp
 
     def other(*_: Any) -> None:
@@ -100,7 +100,9 @@ def test_under(path: str, above: str, inside: bool) -> None:
     ],
 )
 def test_an_activation_is_told_by_its_values(name: str, formula: str) -> None:
-    found, inputs, outputs = curve(ACT2FN[name])
+    drawn = curve(ACT2FN[name])
+    assert drawn is not None
+    found, inputs, outputs = drawn
     assert found == formula
     assert outputs.shape == inputs.shape
     assert not outputs.flags.writeable

@@ -52,8 +52,9 @@ def loaded(model: Any, reader: Any, limit: Any = LIMIT) -> Loaded:
 
 def searched(ready: Any, width: int, **more: Any) -> Any:
     """All steps of a search."""
-    steps = []
-    beams, finished = (), ()
+    steps: list[Any] = []
+    beams: tuple[Any, ...] = ()
+    finished: tuple[Any, ...] = ()
     while not steps or not steps[-1].done:
         steps.append(answer(ready, NextBeams(text=TEXT, width=width, beams=beams, finished=finished, **more)))
         beams, finished = steps[-1].beams, steps[-1].finished

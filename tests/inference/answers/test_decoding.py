@@ -104,7 +104,8 @@ def logits_of(backend: LocalBackend, root: Path, kind: str, step: Step) -> np.nd
     if step.source is not None:
         given = {"input_ids": torch.tensor([step.source.ids]), "decoder_input_ids": given["input_ids"]}
     with torch.inference_mode():
-        return model(**given).logits[0, -1].numpy()
+        logits: np.ndarray = model(**given).logits[0, -1].numpy()
+        return logits
 
 
 def test_the_rule_changes_the_draw_and_costs_no_pass(root: Path, backend: LocalBackend) -> None:
@@ -234,7 +235,7 @@ def test_odd_rules_of_a_model_end_in_an_answer_or_a_sentence(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_edits_hold_as_in_the_trace_with_the_same_edits(root: Path, backend: LocalBackend, kind: str) -> None:
-    edits = (Ablate(0, 1, "decoder"), Cut(1, 0, 5, 2, "decoder"), Cut(1, 0, 90, 2, "decoder"))
+    edits: tuple[Ablate | Cut, ...] = (Ablate(0, 1, "decoder"), Cut(1, 0, 5, 2, "decoder"), Cut(1, 0, 90, 2, "decoder"))
     edits += (Ablate(0, 0, "cross"), Ablate(1, 1, "encoder")) if kind in ("t5", "marian") else ()
     found = steps(backend, question(root, kind, edits=edits), 6)
     assert not any(step.cached for step in found)

@@ -26,7 +26,8 @@ TOKENS = START + LENGTH * COPIES
 def causal(shape: tuple[int, ...] = (2, 4), tokens: int = TOKENS) -> Array:
     """Random maps (..., query, key) of tokens that see none after them."""
     weights = np.tril(np.random.default_rng(0).random((*shape, tokens, tokens)))
-    return (weights / weights.sum(-1, keepdims=True)).astype(np.float32)
+    shares: Array = (weights / weights.sum(-1, keepdims=True)).astype(np.float32)
+    return shares
 
 
 def test_an_induction_head_scores_one() -> None:

@@ -38,7 +38,7 @@ def settings(fake: FakeHub, tmp_path: Path) -> Settings:
 
 def until(condition: object, seconds: float = 60) -> None:
     end = time.monotonic() + seconds
-    while not condition():  # type: ignore[operator]
+    while not condition():
         assert time.monotonic() < end, "it never came true"
         time.sleep(0.005)
 

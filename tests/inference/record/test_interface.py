@@ -69,8 +69,9 @@ class Module(torch.nn.Module):
 
 
 def arguments(case: Any) -> Any:
-    queries, keys, kv_heads, extra = CASES[case]
-    extra = dict(extra)
+    row: Any = CASES[case]
+    queries, keys, kv_heads, given = row
+    extra = dict(given)
     module = Module(4 // kv_heads, extra.pop("is_causal", False))
     vectors = numbers(2, 4, queries, 6), numbers(2, kv_heads, keys, 6, seed=1), numbers(2, kv_heads, keys, 6, seed=2)
     return (module, *vectors, extra.pop("attention_mask", None)), extra

@@ -99,6 +99,7 @@ def test_steps_in_the_embedded_model(backend: LocalBackend) -> None:
     pieces = [tuple(token.raw for token in steps.tokens[slice(*word.tokens)]) for word in steps.sides[0].words]
     assert pieces == [("cafe",), (":",), ("em", "##bed", "##ding", "##s"), ("running",), ("[UNK]",)]
     unknown = next(token for token in steps.tokens if token.unknown)
+    assert unknown.span is not None
     assert text[slice(*unknown.span)] == "👍"
     assert "accents removed" in steps.normaliser
 

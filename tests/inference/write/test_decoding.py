@@ -274,7 +274,7 @@ def edits_of(model: Any) -> Any:
 
 def by_hand(model: Any, tokens: Any, longest: Any, edits: Any) -> Any:
     """Each step the likeliest token of one edited pass over everything, with the edits that have a place there."""
-    written = ()
+    written: tuple[int, ...] = ()
     while before(model, tokens) + len(written) < longest:
         there = before(model, tokens) + len(written)
         fitting = [edit for edit in edits if max(getattr(edit, "query", 0), getattr(edit, "key", 0)) < there

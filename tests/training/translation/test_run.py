@@ -64,7 +64,7 @@ def test_a_resumed_run_is_the_uninterrupted_one_bit_for_bit(
         assert equal(one[part], other[part]), part
     assert one["progress"][:2] == other["progress"][:2]
     for kind in ("step", "evaluation", "alignment"):
-        taken = [[{**row, "seconds": 0} for row in lines(file, kind)] for file in (whole, parts)]
+        taken: list[Any] = [[{**row, "seconds": 0} for row in lines(file, kind)] for file in (whole, parts)]
         if kind == "step":  # a line holds the mean since the line before, or since the run was taken up again
             taken = [[(row["step"], row["pieces"], row["share"]) for row in rows] for rows in taken]
         assert taken[0] == taken[1]
