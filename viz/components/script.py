@@ -12,12 +12,14 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 IMPORT = re.compile(r'^(?:import|export) [^;"]* from "(\.\.?/[a-z_/]+)\.js";\n', re.MULTILINE)
+# Comments on lines of their own, types among them: for readers of the repository, not for browsers.
+COMMENT = re.compile(r"^[ \t]*(?://[^\n]*|/\*\*(?:(?!\*/).)*\*/[ \t]*)\n", re.MULTILINE | re.DOTALL)
 
 
 def script(name: str) -> str:
-    """``viz/components/<name>.js`` as one module, after everything that it imports, each once.
+    """``viz/components/<name>.js`` as one module, after everything that it imports, each once, without comments.
 
-    >>> script("shared/frames").startswith("// Arrays as they travel")
+    >>> script("shared/frames").lstrip().startswith("export function float16(bits) {")
     True
     """
     found: dict[str, str] = {}
@@ -26,12 +28,12 @@ def script(name: str) -> str:
 
 
 def own(name: str) -> str:
-    """``viz/components/<name>.js`` without what it imports, to be written after a script that holds it.
+    """``viz/components/<name>.js`` without comments and what it imports, to be written after a script that holds that.
 
     >>> '"./chips.js";' in own("strip/strip")
     False
     """
-    return IMPORT.sub("", (HERE / f"{name}.js").read_text(encoding="utf-8"))
+    return COMMENT.sub("", IMPORT.sub("", (HERE / f"{name}.js").read_text(encoding="utf-8")))
 
 
 def stylesheet(*names: str) -> str:
@@ -45,4 +47,4 @@ def _gather(name: str, found: dict[str, str]) -> None:
     source = (HERE / f"{name}.js").read_text(encoding="utf-8")
     for imported in dict.fromkeys(IMPORT.findall(source)):
         _gather(posixpath.normpath(posixpath.join(posixpath.dirname(name), imported)), found)
-    found[name] = IMPORT.sub("", source)
+    found[name] = own(name)

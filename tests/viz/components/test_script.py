@@ -1,10 +1,12 @@
 """A component's script is one module that holds what it imports."""
 
 import re
+import subprocess
 
 import pytest
 
-from viz.components.script import HERE, script, stylesheet
+from tools.javascript import node
+from viz.components.script import COMMENT, HERE, script, stylesheet
 
 COMPONENTS = ("explore/explore", "strip/strip", "matrices/matrices")
 DECLARED = re.compile(r"^(?:export )?(?:default )?(?:async )?(?:function|const|let|class) (\w+)", re.MULTILINE)
@@ -43,3 +45,27 @@ def test_modules_import_plain_names_that_the_others_export(path):
 def test_styles_are_joined_in_their_order():
     joined = stylesheet("shared/look", "strip/strip")
     assert joined.index(":host") < joined.index(".chips")
+
+
+def test_comments_stay_at_home_and_code_does_not():
+    source = (
+        'const a = "// no";\n  // gone\n/** @type {A}\n * of two lines */\nlet b = /** @type {B} */ (c); // stays\n'
+    )
+    assert COMMENT.sub("", source) == 'const a = "// no";\nlet b = /** @type {B} */ (c); // stays\n'
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_the_code_is_the_same_without_its_comments(name, tmp_path):
+    """Node reads both, and both export the same names."""
+    program = node()
+    assert program, "the JavaScript tests need Node.js"
+    joined = tmp_path / "joined.mjs"
+    joined.write_text(script(name), encoding="utf-8")
+    ask = "Promise.all(process.argv.slice(1).map((at) => import(at))).then(([joined, own]) => console.log(" + (
+        "Object.keys(own).every((name) => name in joined)))"
+    )
+    places = [joined.as_uri(), (HERE / f"{name}.js").as_uri()]
+    answer = subprocess.run(
+        [program, "--input-type=module", "-e", ask, *places], capture_output=True, text=True, check=True
+    )
+    assert answer.stdout.strip() == "true"
