@@ -353,7 +353,7 @@ STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 
 @cache
 def _axe() -> str:
-    import axe_playwright_python  # type: ignore[import-untyped]  # it has no stubs; only its file is read
+    import axe_playwright_python
 
     return (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 
