@@ -54,7 +54,7 @@ lint: install-tests
 	$(VENV) -m ruff format --check .
 	$(VENV) -m ruff check .
 	$(VENV) -m mypy
-	$(VENV) tools/node_tests.py
+	$(VENV) tools/javascript.py
 
 fix: install-tests
 	$(VENV) -m ruff check --fix .

@@ -18,6 +18,7 @@ sys.path.insert(0, str(ROOT))
 
 import streamlit as st  # noqa: E402  (after the path is set)
 from starlette.middleware import Middleware  # noqa: E402
+from streamlit.runtime.pages_manager import PagesManager  # noqa: E402
 
 from ui.headers import SecurityHeaders  # noqa: E402
 from ui.pages.bertviz_views import routes as bertviz_views  # noqa: E402
@@ -35,6 +36,10 @@ async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
     with SCRIPTS.watched():
         yield {}
 
+
+# ui/pages/ beside the main script holds parts of pages; taken for a folder of pages, it would make the first visitor of
+# a new server, who follows a link to a page, read that there is no such page.
+PagesManager.uses_pages_directory = False
 
 app = st.App(
     ROOT / "ui" / "shell.py",

@@ -1,14 +1,20 @@
-"""Numbers that describe a head's map: how spread it is, how far it looks, who receives."""
+"""Numbers that describe a head's map: how spread it is, how far it looks, who receives, and one number per head.
+
+A new number per head is one function, one row of MEASURES and one case by hand: the survey takes it, the microscope's
+payload carries the row, and its grid, tooltips and addresses know it from there.
+"""
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from attention.mask import Array
-from attention.view import View
+from attention.view import Cell, View
 
 
 def entropy(weights: Array) -> Array:
@@ -73,34 +79,140 @@ def as_shares(weights: Array) -> Array:
     return shares
 
 
+Rows = npt.NDArray[np.intp]
+OfHead = Callable[[Array], float]  # of one head's shares (row, key), see as_shares
+
+
+def mean_entropy(view: View, rows: Rows) -> OfHead:
+    """How spread a head looks, in bits, mean over the rows."""
+    return lambda shares: float(entropy(shares).mean())
+
+
+def mean_distance(view: View, rows: Rows) -> OfHead:
+    """How far a head looks, in cells, mean over the rows."""
+    return lambda shares: float(distance(shares, rows).mean())
+
+
+def to_punctuation(view: View, rows: Rows) -> OfHead:
+    """The share of its attention that a head gives to punctuation, mean over the rows."""
+    marks = np.array([is_punctuation(key) for key in view.keys], np.float32)
+    return lambda shares: float((shares @ marks).mean())
+
+
+def to_same_word(view: View, rows: Rows) -> OfHead:
+    """The share that a word gives to the same word elsewhere, mean over the rows whose word stands elsewhere too.
+
+    Upper and lower case are one; in a decoder, elsewhere is before. 0 where no word of the text is said twice.
+    """
+    queries, keys = _words(view.queries)[rows], _words(view.keys)
+    same = (queries[:, None] == keys[None, :]) & (queries != "")[:, None]
+    places = np.arange(len(keys))[None, :]
+    if view.causal:
+        same &= places < rows[:, None]
+    elif (view.part or view.trace.part) != "cross":
+        same &= places != rows[:, None]
+    told, weights = same.any(axis=1), same.astype(np.float32)
+    return lambda shares: float(np.einsum("qk,qk->q", shares, weights)[told].mean()) if told.any() else 0.0
+
+
+def is_punctuation(cell: Cell) -> bool:
+    """Whether a cell of the text is punctuation and nothing else; a special token is not.
+
+    >>> is_punctuation(Cell("...", False, 0, 3, (4, 5))), is_punctuation(Cell("it's", False, 0, 1, (2, 3)))
+    (True, False)
+    """
+    text = cell.text.strip()
+    return not cell.special and bool(text) and all(unicodedata.category(letter).startswith("P") for letter in text)
+
+
+def _words(cells: tuple[Cell, ...]) -> npt.NDArray[np.str_]:
+    """Each cell's text, (cell,), upper and lower case as one; special tokens are empty."""
+    return np.array(["" if cell.special else cell.text.strip().casefold() for cell in cells], np.str_)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One number per head: how it is taken, how it is called and written, and how heads are ordered by it."""
+
+    name: str  # in an address
+    label: str
+    unit: str
+    order: str  # what a menu calls the order by it
+    of: Callable[[View, Rows], OfHead]  # what depends on the text alone is worked out once for all heads
+    descending: bool = False  # whether that order begins with the largest
+    digits: int = 2  # after the point
+    clause: str = ""  # what it says of a head, within a sentence; {value} stands for the number
+
+
+MEASURES = (
+    Measure(
+        "entropy",
+        "entropy",
+        "bits",
+        "sharpest first (entropy)",
+        mean_entropy,
+        clause="rows spread over {value} bits",
+    ),
+    Measure(
+        "distance",
+        "mean distance",
+        "tokens",
+        "nearest first (distance)",
+        mean_distance,
+        digits=1,
+        clause="look {value} tokens away on average",
+    ),
+    Measure("punctuation", "attention to punctuation", "", "to punctuation first", to_punctuation, descending=True),
+    Measure(
+        "same",
+        "attention to the same word elsewhere",
+        "",
+        "to the same word elsewhere first",
+        to_same_word,
+        descending=True,
+    ),
+)
+
+
 @dataclass(frozen=True, eq=False)
 class Survey:
     """Every head at a glance, made in one pass over the maps."""
 
     thumbnails: Array  # (layer, head, row, col): the largest weight of each cell
-    entropy: Array  # (layer, head), mean over queries, bits, of the shares among the keys shown
-    distance: Array  # (layer, head), mean over queries, in cells of the view, likewise
+    measures: dict[str, Array]  # each of MEASURES by its name, (layer, head), of the shares among the keys shown
     received: Array  # (key,), mean over queries and all heads
     sampled: bool  # from some rows only, because the text is long
+
+    @property
+    def entropy(self) -> Array:
+        """(layer, head), mean over queries, bits."""
+        return self.measures["entropy"]
+
+    @property
+    def distance(self) -> Array:
+        """(layer, head), mean over queries, in cells of the view."""
+        return self.measures["distance"]
 
 
 def survey(view: View, size: int) -> Survey:
     """Thumbnails of at most (size, size) and the measures of every head."""
-    rows = view.sample(size)
-    grids, spreads, reaches = [], [], []
+    sample = view.sample(size)
+    rows = np.arange(len(view.queries)) if sample is None else sample
+    measures = {measure.name: measure.of(view, rows) for measure in MEASURES}
+    grids: list[Array] = []
+    found: dict[str, list[float]] = {name: [] for name in measures}
     total = np.zeros(len(view.keys))
     for layer in view.maps(size):
         for weights in layer:
             grids.append(view.thumbnail(weights, size))
             shares = as_shares(weights)
-            spreads.append(entropy(shares).mean())
-            reaches.append(distance(shares, rows).mean())
+            for name, of in measures.items():
+                found[name].append(of(shares))
             total += received(weights)
     shape = (view.layers, view.heads)
     return Survey(
         np.array(grids, dtype=np.float32).reshape(*shape, *grids[0].shape),
-        np.array(spreads, dtype=np.float32).reshape(shape),
-        np.array(reaches, dtype=np.float32).reshape(shape),
+        {name: np.array(values, dtype=np.float32).reshape(shape) for name, values in found.items()},
         (total / len(grids)).astype(np.float32),
         view.sampled(),
     )

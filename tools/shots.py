@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from tests.browser.test_pages import drawn  # noqa: E402
-from tests.support.browser import chromium, idle, running  # noqa: E402  (after the path is set)
+from tests.support.browser import chromium, rest, running  # noqa: E402  (after the path is set)
 from tests.support.visitor import open_page, painted  # noqa: E402
 
 FOLDER = ROOT / "assets" / "screenshots"
@@ -57,7 +57,7 @@ def main() -> None:
             open_page(page, app.url, f"/{shot.page}", **shot.query)
             if shot.page:
                 drawn(page, shot.page)
-                idle(page)
+                rest(page)
             else:
                 painted(page)
             page.evaluate("document.fonts.ready")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -22,17 +24,17 @@ LAYERS, HEADS, QUERIES, KEYS, CHANNELS, WIDTH = 4, 3, 5, 7, 2, 6
 
 
 @pytest.fixture
-def generator():
+def generator() -> Any:
     return np.random.default_rng(0)
 
 
-def test_rolled_out_rows_sum_to_one(generator):
+def test_rolled_out_rows_sum_to_one(generator: Any) -> None:
     maps = shares(generator.random((LAYERS, QUERIES, QUERIES)))
     np.testing.assert_allclose(rollout(with_residual(maps)).sum(axis=1), 1, atol=1e-12)
     np.testing.assert_allclose(rollout(maps).sum(axis=1), 1, atol=1e-12)
 
 
-def test_two_layers_rolled_out_by_hand():
+def test_two_layers_rolled_out_by_hand() -> None:
     # Token 0 reads 1 only, then half itself and half 1; token 1 reads itself, then 0 only.
     maps = np.array([[[0.0, 1.0], [0.0, 1.0]], [[0.5, 0.5], [1.0, 0.0]]])
     mixed = with_residual(maps)
@@ -40,7 +42,7 @@ def test_two_layers_rolled_out_by_hand():
     np.testing.assert_allclose(rollout(mixed), [[0.375, 0.625], [0.25, 0.75]])
 
 
-def test_norms_equal_the_formula_written_out(generator):
+def test_norms_equal_the_formula_written_out(generator: Any) -> None:
     weights = shares(generator.random((HEADS, QUERIES, KEYS)))
     values, output = generator.normal(size=(HEADS, KEYS, CHANNELS)), generator.normal(size=(HEADS, CHANNELS, WIDTH))
     found = norms(weights, values, output)
@@ -50,21 +52,21 @@ def test_norms_equal_the_formula_written_out(generator):
             assert found[query, key] == pytest.approx(np.linalg.norm(added))
 
 
-def test_heads_that_cancel_have_no_norm():
+def test_heads_that_cancel_have_no_norm() -> None:
     weights = np.full((2, 1, 1), 0.5)
     values = np.array([[[1.0, 2.0]], [[1.0, 2.0]]])
     output = np.array([np.eye(2), -np.eye(2)])
     assert norms(weights, values, output).tolist() == [[0.0]]
 
 
-def test_values_zeroed_and_rolled_out_leave_a_still_token_to_itself():
+def test_values_zeroed_and_rolled_out_leave_a_still_token_to_itself() -> None:
     distances = np.array([[[0.0, 0.0], [0.3, 0.1]], [[0.1, 0.1], [0.0, 0.2]]])
     found = zeroing_rollout(distances)
     np.testing.assert_allclose(found, [[0.5 + 0.375, 0.125], [0.75, 0.25]])
     np.testing.assert_allclose(found.sum(axis=1), 1)
 
 
-def test_rows_alike_are_not_apart_and_their_product_comes_together(generator):
+def test_rows_alike_are_not_apart_and_their_product_comes_together(generator: Any) -> None:
     maps = shares(generator.random((LAYERS, QUERIES, QUERIES)))
     assert apart(np.eye(3)) == 1
     assert apart(np.full((3, 4), 0.25)) == 0
@@ -72,11 +74,11 @@ def test_rows_alike_are_not_apart_and_their_product_comes_together(generator):
     assert apart(rollout(maps)) < apart(maps[0])
 
 
-def test_words_sum_their_pieces():
+def test_words_sum_their_pieces() -> None:
     assert over_words(np.arange(5.0), [(0, 2), (3, 5)]).tolist() == [1.0, 7.0]
 
 
-def test_a_trace_s_maps_are_means_over_heads():
+def test_a_trace_s_maps_are_means_over_heads() -> None:
     trace = sentence_trace()
     maps = mean_maps(trace)
     records = trace.records()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,13 +22,13 @@ from tests.attention.test_alignment import TARGET, translation
 from tests.support.traces import SENTENCE, sentence_trace
 
 
-def pair(sources, targets, sure, possible=()):
+def pair(sources: Any, targets: Any, sure: Any, possible: Any = ()) -> Any:
     """Words of one letter."""
     spans = [tuple((2 * at, 2 * at + 1) for at in range(count)) for count in (sources, targets)]
     return HandAligned("a " * sources, "b " * targets, *spans, frozenset(sure), frozenset(possible))
 
 
-def random_pair(seed):
+def random_pair(seed: int) -> Any:
     """A pair with links drawn by chance, and a head's links; unequal lengths."""
     rng = np.random.default_rng(seed)
     sources, targets = int(rng.integers(2, 6)), int(rng.integers(2, 7))
@@ -39,7 +40,7 @@ def random_pair(seed):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_counts_are_those_of_sets(seed):
+def test_counts_are_those_of_sets(seed: int) -> None:
     hand, links = random_pair(seed)
     drawn = {(int(source), target) for target, source in enumerate(links) if source != NOWHERE}
     allowed = hand.sure | hand.possible
@@ -52,13 +53,13 @@ def test_counts_are_those_of_sets(seed):
     np.testing.assert_allclose(counts.share, len(drawn & allowed) / counts.words)
 
 
-def test_the_hand_drawn_links_themselves_are_perfect():
+def test_the_hand_drawn_links_themselves_are_perfect() -> None:
     hand = pair(3, 4, {(0, 0), (2, 1), (1, 2)}, {(0, 3)})
     counts = count(hand, np.array([0, 2, 1, 0]))
     assert (counts.share, counts.error) == (1, 0)
 
 
-def test_a_word_that_people_left_without_a_link_costs_error_but_no_share():
+def test_a_word_that_people_left_without_a_link_costs_error_but_no_share() -> None:
     hand = pair(2, 3, {(0, 0), (1, 1)})
     with_link, without = count(hand, np.array([0, 1, 1])), count(hand, np.array([0, 1, NOWHERE]))
     assert (with_link.share, without.share) == (1, 1)
@@ -66,7 +67,7 @@ def test_a_word_that_people_left_without_a_link_costs_error_but_no_share():
     np.testing.assert_allclose(with_link.error, 1 - 4 / 5)
 
 
-def test_a_possible_link_is_right_but_is_not_missed():
+def test_a_possible_link_is_right_but_is_not_missed() -> None:
     hand = pair(2, 2, {(0, 0)}, {(1, 1)})
     np.testing.assert_allclose(count(hand, np.array([0, 1])).error, 1 - 3 / 3)
     np.testing.assert_allclose(count(hand, np.array([0, NOWHERE])).error, 0)
@@ -74,7 +75,7 @@ def test_a_possible_link_is_right_but_is_not_missed():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_chance_is_the_mean_over_every_way_to_link(seed):
+def test_chance_is_the_mean_over_every_way_to_link(seed: int) -> None:
     hand, links = random_pair(seed)
     every = [np.array(way) for way in product(range(len(hand.source_words)), repeat=len(links))]
     shares = [count(hand, way).share for way in every]
@@ -83,14 +84,14 @@ def test_chance_is_the_mean_over_every_way_to_link(seed):
     np.testing.assert_allclose(by_chance(hand).error, np.mean(errors))
 
 
-def test_the_diagonal_is_perfect_word_for_word_and_not_when_two_change_places():
+def test_the_diagonal_is_perfect_word_for_word_and_not_when_two_change_places() -> None:
     straight = pair(4, 4, {(at, at) for at in range(4)})
     crossed = pair(4, 4, {(0, 0), (2, 1), (1, 2), (3, 3)})
     assert (by_diagonal(straight).share, by_diagonal(straight).error) == (1, 0)
     assert (by_diagonal(crossed).share, by_diagonal(crossed).error) == (0.5, 0.5)
 
 
-def test_counts_of_sentences_add_up_and_weigh_by_words():
+def test_counts_of_sentences_add_up_and_weigh_by_words() -> None:
     both = total(
         [count(pair(2, 1, {(0, 0)}), np.array([0])), count(pair(2, 3, {(0, 0), (1, 1), (1, 2)}), np.zeros(3, int))]
     )
@@ -109,7 +110,7 @@ HAND = HandAligned(
 )
 
 
-def maps(*rows):
+def maps(*rows: Any) -> Any:
     """One head with the rows given; every other head looks at the first token only."""
     whole = np.zeros((3, 5, 6), np.float32)
     whole[:, :, 0] = 1
@@ -117,7 +118,7 @@ def maps(*rows):
     return (MapRecord(whole),)
 
 
-def test_the_strongest_word_is_read_where_each_word_is_written():
+def test_the_strongest_word_is_read_where_each_word_is_written() -> None:
     """Step 0 and 1 write "jouer", step 2 "aux", step 3 "échecs"; columns are [CLS] play ing chess . [SEP]."""
     cross = maps(
         [0.0, 0.3, 0.3, 0.4, 0.0, 0.0],  # play and ing together are more than chess
@@ -133,7 +134,7 @@ def test_the_strongest_word_is_read_where_each_word_is_written():
     assert found[0, 0, 0].tolist() == [NOWHERE] * 3, "a head that looks at special tokens only links nothing"
 
 
-def test_every_head_and_both_readings_are_counted_at_once():
+def test_every_head_and_both_readings_are_counted_at_once() -> None:
     found = strongest(translation(), HAND)
     counts = count(HAND, found)
     assert counts.share.shape == (2, 1, 3)
@@ -141,7 +142,7 @@ def test_every_head_and_both_readings_are_counted_at_once():
         np.testing.assert_array_equal(counts.share[place], count(HAND, found[place]).share)
 
 
-def test_what_cannot_be_is_refused():
+def test_what_cannot_be_is_refused() -> None:
     with pytest.raises(ValueError, match="The link 2-0 came; there are source words 0 to 1"):
         pair(2, 2, {(2, 0)})
     with pytest.raises(ValueError, match="without links"):

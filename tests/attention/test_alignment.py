@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from attention.alignment import END, Alignment, ReadAt, alignment, diagonal, read, written
 from attention.record import MapRecord, Unavailable
 from attention.tokens import TokenRow
+from attention.trace import Trace
 from attention.view import Cell
 from tests.support.traces import SENTENCE, record, sentence_trace
 
@@ -22,7 +25,7 @@ TARGET = TokenRow(
 LAYER, HEAD = 0, 2
 
 
-def translation(cross=None):
+def translation(cross: Any = None) -> Trace:
     """Five steps over the six tokens of "playing chess."; every part of another shape."""
     parts = {
         "encoder": (record(6, 6, seed=1),),
@@ -32,11 +35,11 @@ def translation(cross=None):
     return sentence_trace(target=TARGET, target_text="jouer aux échecs", parts=parts)
 
 
-def texts(cells):
+def texts(cells: Any) -> list[Any]:
     return [cell.text for cell in cells]
 
 
-def test_a_step_is_named_by_the_token_that_it_writes():
+def test_a_step_is_named_by_the_token_that_it_writes() -> None:
     trace = translation()
     found = alignment(trace, LAYER, HEAD, by_words=False)
     assert texts(found.target) == ["jou", "er", "aux", "échecs", END]
@@ -44,7 +47,7 @@ def test_a_step_is_named_by_the_token_that_it_writes():
     np.testing.assert_array_equal(found.weights, trace.weights(LAYER, HEAD, "cross"))
 
 
-def test_read_at_its_own_place_a_token_has_the_row_of_the_next_step():
+def test_read_at_its_own_place_a_token_has_the_row_of_the_next_step() -> None:
     """The same numbers, one row further down: what is read at "er" is what "aux" was written from."""
     now = alignment(translation(), LAYER, HEAD, by_words=False)
     late = alignment(translation(), LAYER, HEAD, by_words=False, read_at=ReadAt.OWN)
@@ -57,13 +60,13 @@ def test_read_at_its_own_place_a_token_has_the_row_of_the_next_step():
 
 @pytest.mark.parametrize("read_at", list(ReadAt))
 @pytest.mark.parametrize("by_words", [False, True])
-def test_rows_sum_to_one(read_at, by_words):
+def test_rows_sum_to_one(read_at: Any, by_words: bool) -> None:
     found = alignment(translation(), LAYER, HEAD, by_words, read_at)
     assert found.weights.shape == (len(found.target), len(found.source))
     np.testing.assert_allclose(found.weights.sum(axis=1), 1, atol=1e-6)
 
 
-def test_words_are_means_of_the_steps_that_write_them_and_sums_of_the_pieces_looked_at():
+def test_words_are_means_of_the_steps_that_write_them_and_sums_of_the_pieces_looked_at() -> None:
     plain = translation().weights(LAYER, HEAD, "cross")
     found = alignment(translation(), LAYER, HEAD, by_words=True)
     assert texts(found.target) == ["jouer", "aux", "échecs", END]
@@ -74,7 +77,7 @@ def test_words_are_means_of_the_steps_that_write_them_and_sums_of_the_pieces_loo
     np.testing.assert_allclose(found.weights[1], [*plain[2, :1], plain[2, 1:3].sum(), *plain[2, 3:]], atol=1e-6)
 
 
-def test_special_tokens_that_are_left_out_take_their_share_with_them():
+def test_special_tokens_that_are_left_out_take_their_share_with_them() -> None:
     whole = alignment(translation(), LAYER, HEAD, by_words=True)
     found = alignment(translation(), LAYER, HEAD, by_words=True, special=False)
     assert texts(found.target) == ["jouer", "aux", "échecs"]
@@ -82,7 +85,7 @@ def test_special_tokens_that_are_left_out_take_their_share_with_them():
     np.testing.assert_allclose(found.weights, whole.weights[:3, 1:4], atol=1e-6)
 
 
-def test_the_strongest_is_a_word():
+def test_the_strongest_is_a_word() -> None:
     cells = tuple(Cell(text, special, 0, None if special else 0, (i, i + 1))
                   for i, (text, special) in enumerate([("a", False), ("b", False), ("</s>", True)]))  # fmt: skip
     weights = np.array([[0.1, 0.2, 0.7], [0.6, 0.3, 0.1], [0, 0, 1]], np.float32)
@@ -92,7 +95,7 @@ def test_the_strongest_is_a_word():
     assert only.strongest(0) is None
 
 
-def test_finished_maps_will_do():
+def test_finished_maps_will_do() -> None:
     maps = np.zeros((3, 5, 6), np.float32)
     maps[:, np.arange(5), [1, 2, 3, 4, 5]] = 1
     found = alignment(translation((MapRecord(maps),)), 0, 1, by_words=False)
@@ -100,18 +103,18 @@ def test_finished_maps_will_do():
 
 
 @pytest.mark.parametrize("read_at", list(ReadAt))
-def test_a_trace_without_cross_attention_is_told_so(read_at):
+def test_a_trace_without_cross_attention_is_told_so(read_at: Any) -> None:
     with pytest.raises(Unavailable, match="no cross-attention"):
         read(sentence_trace(), read_at)
 
 
-def test_what_was_moved_has_a_place_for_everything():
+def test_what_was_moved_has_a_place_for_everything() -> None:
     moved = written(TARGET)
     assert (moved.pieces, moved.words) == (("jou", "er", "aux", "échecs", END), (0, 0, 1, 2, None))
     assert moved.spans == ((0, 3), (3, 5), (6, 9), (10, 16), None)
 
 
-def test_the_diagonal_goes_from_the_first_to_the_last():
+def test_the_diagonal_goes_from_the_first_to_the_last() -> None:
     assert diagonal(4, 4) == [0, 1, 2, 3]
     assert diagonal(5, 2) == [0, 0, 1, 1, 1]
     assert diagonal(1, 5) == [2]

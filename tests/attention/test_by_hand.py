@@ -1,6 +1,9 @@
 """The small example: attention worked by hand, its laws, and what a reader may change."""
 
+from __future__ import annotations
+
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +30,7 @@ from ui.pages.by_hand.options import PRESETS, ByHand
 HEADS, COUNT, COLUMNS, CHANNELS = 2, 5, 4, 3
 
 
-def inputs(seed=0):
+def inputs(seed: int = 0) -> Any:
     """x (5, 4), and W_Q, W_K, W_V (4, 6) for two heads of three channels."""
     draw = np.random.default_rng(seed).normal
     return draw(size=(COUNT, COLUMNS)), *(draw(size=(COLUMNS, HEADS * CHANNELS)) for _ in range(3))
@@ -36,7 +39,7 @@ def inputs(seed=0):
 # -- by hand
 
 
-def test_two_tokens_of_one_number():
+def test_two_tokens_of_one_number() -> None:
     """q = (ln 2, 2 ln 2) and k = (1, 2), so that each exponential is a power of two; v = (3, 6)."""
     worked = attend(np.array([[1.0], [2]]), np.array([[math.log(2)]]), np.array([[1.0]]), np.array([[3.0]]))
     np.testing.assert_allclose(np.exp(worked.products[0]), [[2, 4], [4, 16]])
@@ -44,7 +47,7 @@ def test_two_tokens_of_one_number():
     np.testing.assert_allclose(worked.result, [[5], [5.4]])
 
 
-def test_under_a_causal_mask_the_first_token_keeps_its_own_value():
+def test_under_a_causal_mask_the_first_token_keeps_its_own_value() -> None:
     matrices = np.array([[1.0], [2]]), np.array([[math.log(2)]]), np.array([[1.0]]), np.array([[3.0]])
     worked = attend(*matrices, causal=True)
     assert worked.masked[0].tolist() == [[math.log(2), -math.inf], [2 * math.log(2), 4 * math.log(2)]]
@@ -52,7 +55,7 @@ def test_under_a_causal_mask_the_first_token_keeps_its_own_value():
     np.testing.assert_allclose(worked.result, [[3], [5.4]])
 
 
-def test_scores_are_over_the_root_of_the_channels_of_one_head():
+def test_scores_are_over_the_root_of_the_channels_of_one_head() -> None:
     """Four columns of ones: one head has q · k = 4 and √4 = 2; two heads have 2 and √2 each."""
     ones = np.ones((1, 4))
     assert attend(np.ones((2, 1)), ones, ones, ones).scaled.tolist() == [[[2, 2], [2, 2]]]
@@ -60,13 +63,13 @@ def test_scores_are_over_the_root_of_the_channels_of_one_head():
     np.testing.assert_allclose(two.scaled, np.full((2, 2, 2), math.sqrt(2)))
 
 
-def test_the_three_words_fetch_the_next_ones_values():
+def test_the_three_words_fetch_the_next_ones_values() -> None:
     small = example_of("lookup")
     worked = attend(small.x, small.w_q, small.w_k, small.w_v)
     np.testing.assert_allclose(worked.result, [[0, 2, 0], [0, 0, 3], [1, 0, 0]], atol=1e-4)
 
 
-def test_the_tutorial_s_weights():
+def test_the_tutorial_s_weights() -> None:
     """Row "je" by hand: q = (.3, -.2, .7, .1); q · k = .25, -.01, .42, -.17; over 2; their exponentials' shares."""
     small = example_of("tutorial")
     worked = attend(small.x, small.w_q, small.w_k, small.w_v)
@@ -81,7 +84,7 @@ def test_the_tutorial_s_weights():
 
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("heads", [1, 2, 3, 6])
-def test_rows_sum_to_one_and_hidden_pairs_are_exactly_zero(heads, causal):
+def test_rows_sum_to_one_and_hidden_pairs_are_exactly_zero(heads: int, causal: bool) -> None:
     worked = attend(*inputs(), heads, causal)
     assert worked.weights.shape == (heads, COUNT, COUNT)
     assert worked.mixed.shape == (heads, COUNT, HEADS * CHANNELS // heads)
@@ -91,7 +94,7 @@ def test_rows_sum_to_one_and_hidden_pairs_are_exactly_zero(heads, causal):
     assert (worked.weights[:, ~above] > 0).all()
 
 
-def test_moving_the_tokens_moves_the_rows_and_changes_nothing_else():
+def test_moving_the_tokens_moves_the_rows_and_changes_nothing_else() -> None:
     x, *projections = inputs()
     order = np.array([3, 1, 4, 0, 2])
     one, other = attend(x, *projections, HEADS), attend(x[order], *projections, HEADS)
@@ -99,13 +102,13 @@ def test_moving_the_tokens_moves_the_rows_and_changes_nothing_else():
     np.testing.assert_allclose(other.result, one.result[order])
 
 
-def test_under_a_causal_mask_what_follows_changes_nothing_before():
+def test_under_a_causal_mask_what_follows_changes_nothing_before() -> None:
     x, *projections = inputs()
     longer = attend(np.vstack([x, np.full((1, COLUMNS), 9.0)]), *projections, HEADS, True)
     np.testing.assert_allclose(longer.result[:COUNT], attend(x, *projections, HEADS, True).result)
 
 
-def test_a_head_knows_its_own_columns_only():
+def test_a_head_knows_its_own_columns_only() -> None:
     x, w_q, w_k, w_v = inputs()
     worked = attend(x, w_q, w_k, w_v, HEADS)
     for head in range(HEADS):
@@ -116,7 +119,7 @@ def test_a_head_knows_its_own_columns_only():
 
 
 @pytest.mark.parametrize("causal", [False, True])
-def test_it_is_what_a_record_of_the_same_numbers_says(causal):
+def test_it_is_what_a_record_of_the_same_numbers_says(causal: bool) -> None:
     worked = attend(*inputs(), HEADS, causal)
     split = lambda matrix: matrix.reshape(COUNT, HEADS, CHANNELS).swapaxes(0, 1).astype(np.float32)  # noqa: E731
     rec = Record(
@@ -131,7 +134,7 @@ def test_it_is_what_a_record_of_the_same_numbers_says(causal):
         np.testing.assert_allclose(worked.masked[head], rec.scores(head), atol=1e-5)
 
 
-def test_huge_scores_stay_numbers():
+def test_huge_scores_stay_numbers() -> None:
     x = np.array([[LARGEST, 0], [0, LARGEST]])
     worked = attend(x, np.eye(2), np.eye(2), np.eye(2))
     assert worked.weights.tolist() == [[[1, 0], [0, 1]]]
@@ -147,7 +150,7 @@ def test_huge_scores_stay_numbers():
         (((3, 2), (2, 4), (2, 4), (2, 4)), 0, "0 heads cannot share 4 columns"),
     ],
 )
-def test_sizes_that_do_not_fit_are_refused(shapes, heads, said):
+def test_sizes_that_do_not_fit_are_refused(shapes: Any, heads: int, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         attend(*(np.ones(shape) for shape in shapes), heads)
 
@@ -156,7 +159,7 @@ def test_sizes_that_do_not_fit_are_refused(shapes, heads, said):
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset["name"])
-def test_presets_fit_the_page(preset):
+def test_presets_fit_the_page(preset: Any) -> None:
     small = example_of(preset["name"])
     assert TOKENS[0] <= len(small.tokens) == len(small.x) <= TOKENS[1]
     assert max(small.x.shape[1], small.width) <= WIDTH[1]
@@ -165,7 +168,7 @@ def test_presets_fit_the_page(preset):
     assert np.isfinite(worked.result).all()
 
 
-def test_a_longer_example_keeps_its_numbers_and_a_shorter_one_its_first():
+def test_a_longer_example_keeps_its_numbers_and_a_shorter_one_its_first() -> None:
     small = example_of("lookup")
     grown = resize(small, 5, 4, 6)
     assert grown.x.shape == (5, 4)
@@ -176,7 +179,7 @@ def test_a_longer_example_keeps_its_numbers_and_a_shorter_one_its_first():
     assert resize(small, 2, 1, 2).w_q.tolist() == [[0, 20]]
 
 
-def test_what_is_typed_changes_that_cell_and_nothing_else():
+def test_what_is_typed_changes_that_cell_and_nothing_else() -> None:
     small = example_of("lookup")
     changed = edited(small, {"x": {1: {"token": "deux", "3": -2}}, "w_q": {0: {"1": 0.5}}})
     assert changed.tokens == ("one", "deux", "three")
@@ -187,16 +190,16 @@ def test_what_is_typed_changes_that_cell_and_nothing_else():
 
 
 @pytest.mark.parametrize(("typed", "number"), [(None, 0), (1e300, LARGEST), (-1e300, -LARGEST)])
-def test_an_emptied_cell_is_zero_and_a_huge_one_is_bounded(typed, number):
+def test_an_emptied_cell_is_zero_and_a_huge_one_is_bounded(typed: float | None, number: Any) -> None:
     assert edited(example_of("lookup"), {"x": {0: {"1": typed}}}).x[0, 0] == number
 
 
 @pytest.mark.parametrize("typed", [None, "", "  "])
-def test_a_token_is_never_without_a_name(typed):
+def test_a_token_is_never_without_a_name(typed: str | None) -> None:
     assert edited(example_of("lookup"), {"x": {1: {"token": typed}}}).tokens[1] == "token 2"
 
 
-def test_options_that_do_not_fit_the_example_are_settled():
+def test_options_that_do_not_fit_the_example_are_settled() -> None:
     small = example_of("lookup")  # three tokens, width three
     settled, said = settle(ByHand(heads=2, shown=1, row=3, column=0), small)
     assert (settled.heads, settled.shown, settled.row, settled.column) == (1, 0, None, None)
@@ -209,12 +212,12 @@ def test_options_that_do_not_fit_the_example_are_settled():
 # -- what is said
 
 
-def of(name, heads=1, causal=False):
+def of(name: str, heads: int = 1, causal: bool = False) -> Any:
     small = example_of(name)
     return small, attend(small.x, small.w_q, small.w_k, small.w_v, heads, causal)
 
 
-def test_the_pair_is_the_chosen_one_or_the_largest_weight():
+def test_the_pair_is_the_chosen_one_or_the_largest_weight() -> None:
     _, worked = of("tutorial")
     assert pair(ByHand(), worked) == (1, 2)
     assert pair(ByHand(row=3, column=0), worked) == (3, 0)
@@ -223,7 +226,7 @@ def test_the_pair_is_the_chosen_one_or_the_largest_weight():
     )
 
 
-def test_the_largest_weight_is_said_as_it_is():
+def test_the_largest_weight_is_said_as_it_is() -> None:
     small, worked = of("tutorial")
     assert largest(small.tokens, worked, 0, False) == (
         "“je” gives “ai” 0.29 of its attention, the largest weight; "
@@ -231,18 +234,18 @@ def test_the_largest_weight_is_said_as_it_is():
     )
 
 
-def test_under_a_causal_mask_the_token_without_a_choice_does_not_count():
+def test_under_a_causal_mask_the_token_without_a_choice_does_not_count() -> None:
     small, worked = of("lookup", causal=True)
     assert largest(small.tokens, worked, 0, True).startswith("“three” gives “one” 1.00 of its attention")
     assert "each of the 3 tokens that it sees would have 0.33" in largest(small.tokens, worked, 0, True)
 
 
-def test_of_several_heads_the_sentence_names_its_own():
+def test_of_several_heads_the_sentence_names_its_own() -> None:
     small, worked = of("lookup", heads=3)
     assert largest(small.tokens, worked, 1, False).startswith("Head 2: “one” gives “two” ")
 
 
-def test_the_tutorial_s_printed_weights_are_set_against_the_true_ones():
+def test_the_tutorial_s_printed_weights_are_set_against_the_true_ones() -> None:
     small, worked = of("tutorial")
     said = printed_against(preset_of("tutorial")["printed"], small.tokens, worked)
     assert "0.10 0.20 0.30 0.40 for “french” and 0.20 0.10 0.40 0.30 for “je”" in said
@@ -250,13 +253,13 @@ def test_the_tutorial_s_printed_weights_are_set_against_the_true_ones():
     assert "A softmax keeps the order of the scores" in said
 
 
-def test_weights_in_the_order_of_the_scores_are_not_called_impossible():
+def test_weights_in_the_order_of_the_scores_are_not_called_impossible() -> None:
     small, worked = of("tutorial")
     printed = worked.weights[0, :2] + [[0.01, 0, 0, 0]]
     assert "keeps the order" not in printed_against(printed.tolist(), small.tokens, worked)
 
 
-def test_examples_are_equal_by_their_numbers():
+def test_examples_are_equal_by_their_numbers() -> None:
     assert example_of("lookup") == example_of("lookup")
     small = example_of("lookup")
     assert Example(small.tokens, small.x, small.w_q, small.w_k, small.w_v + 1) != small

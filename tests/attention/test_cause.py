@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,16 +21,16 @@ from viz.figures.theme import DARK, empty
 PLACES = [(layer, head) for layer in range(2) for head in range(3)]
 
 
-def test_a_vector_is_compared_by_direction_only():
+def test_a_vector_is_compared_by_direction_only() -> None:
     vectors = np.array([[1.0, 2.0, 2.0], [2.0, 4.0, 4.0], [-1.0, -2.0, -2.0], [2.0, -1.0, 0.0]])
     np.testing.assert_allclose(similarity(vectors), [1, 1, -1, 0], atol=1e-12)
 
 
-def test_log_odds_count_from_even():
+def test_log_odds_count_from_even() -> None:
     np.testing.assert_allclose(log_odds(np.log([[0.2, 0.2], [0.6, 0.2], [0.1, 0.3]])), [0, np.log(3), -np.log(3)])
 
 
-def test_random_sets_are_different_of_the_same_size_and_the_same_again():
+def test_random_sets_are_different_of_the_same_size_and_the_same_again() -> None:
     chosen = (Ablate(0, 1), Ablate(1, 2))
     sets = random_sets(chosen, PLACES, [1, 2, 3], 100)
     assert len(sets) == 14, "all pairs of six heads but the chosen one"
@@ -40,7 +41,7 @@ def test_random_sets_are_different_of_the_same_size_and_the_same_again():
     assert len(random_sets(chosen, PLACES, [], 4)) == 4
 
 
-def test_random_sets_keep_what_belongs_together():
+def test_random_sets_keep_what_belongs_together() -> None:
     chosen = (Hide(0, 1), Hide(1, 1), Cut(0, 2, 1, 3), Uniform(1, 0), Mute(1, 2))
     for one in random_sets(chosen, PLACES, [1, 2, 3], 20):
         hidden = [edit for edit in one if isinstance(edit, Hide)]
@@ -54,11 +55,11 @@ def test_random_sets_keep_what_belongs_together():
         assert sum(isinstance(edit, Uniform) for edit in one) == 1
 
 
-def test_special_tokens_are_never_hidden_instead():
+def test_special_tokens_are_never_hidden_instead() -> None:
     assert random_sets((Hide(0, 0),), PLACES, [1, 2], 9) == (), "nothing but the chosen set is left"
 
 
-def test_a_head_that_looks_elsewhere_altogether_has_moved_wholly():
+def test_a_head_that_looks_elsewhere_altogether_has_moved_wholly() -> None:
     before = sentence_trace()
     np.testing.assert_array_equal(heads_moved(before, before), np.zeros((2, 3)))
     first = before.records()[0]
@@ -79,27 +80,27 @@ def test_a_head_that_looks_elsewhere_altogether_has_moved_wholly():
         ("a0-1,nonsense,a0-1", (Ablate(0, 1),), 1),
     ],
 )
-def test_edits_come_from_the_link_word_by_word(packed, edits, problems):
+def test_edits_come_from_the_link_word_by_word(packed: str, edits: Any, problems: int) -> None:
     found, notes = edits_of(packed, (1, 2))
     assert found == edits
     assert len(notes) == problems
     assert all("An edit should read like" in note for note in notes)
 
 
-def test_whole_layers_and_the_reverse():
+def test_whole_layers_and_the_reverse() -> None:
     assert keep_only(0, PLACES) == tuple(Ablate(1, head) for head in range(3))
     assert set(swapped(keep_only(0, PLACES), PLACES)) == {Ablate(0, head) for head in range(3)}
     both = (Ablate(0, 0), Hide(0, 1))
     assert set(swapped(swapped(both, PLACES), PLACES)) == set(both)
 
 
-def test_a_click_adds_what_is_missing_and_takes_away_what_is_whole():
+def test_a_click_adds_what_is_missing_and_takes_away_what_is_whole() -> None:
     some = [Hide(0, 1), Hide(1, 1)]
     assert toggled((Hide(0, 1),), some) == (Hide(0, 1), Hide(1, 1))
     assert toggled((Hide(0, 1), Hide(1, 1), Ablate(0, 0)), some) == (Ablate(0, 0),)
 
 
-def test_edits_are_told_in_words():
+def test_edits_are_told_in_words() -> None:
     view = View(sentence_trace(), words=True)
     edits = (Ablate(0, 1), Uniform(1, 0), Hide(0, 1), Hide(1, 2), Cut(0, 2, 3, 4), Mute(0, 3))
     assert in_words(edits, view, 0) == (
@@ -114,7 +115,7 @@ def test_edits_are_told_in_words():
     ]
 
 
-def test_the_curve_has_its_values_its_names_and_the_span_of_random_orders():
+def test_the_curve_has_its_values_its_names_and_the_span_of_random_orders() -> None:
     values, random = np.array([1.0, 0.9, 0.2]), np.array([[1.0, 0.8, 0.1], [1.0, 0.6, 0.3]])
     figure = removal_curve(values, ["3-1", "<b>"], random, DARK, "title", "cosine")
     band, mean, line = figure.data
@@ -124,13 +125,13 @@ def test_the_curve_has_its_values_its_names_and_the_span_of_random_orders():
     assert len(removal_curve(values, ["a", "b"], random[:0], DARK, "title", "cosine").data) == 1
 
 
-def test_the_chosen_set_is_a_line_among_random_ones():
+def test_the_chosen_set_is_a_line_among_random_ones() -> None:
     figure = random_figure(np.array([0.1, 0.2, 0.3]), 0.25, DARK, "1 − cosine")
     assert list(figure.data[0].x) == [0.1, 0.2, 0.3]
     assert figure.layout.shapes[0].x0 == 0.25
 
 
-def test_marks_lie_on_their_heads():
+def test_marks_lie_on_their_heads() -> None:
     figure = empty(DARK, "", "", "")
     mark_heads(figure, [(0, 2), (1, 0)], "x", DARK, base=1)
     assert (list(figure.data[0].x), list(figure.data[0].y)) == ([3, 1], [1, 2])

@@ -10,7 +10,7 @@ from tests.support.traces import sentence_trace
 
 
 @pytest.mark.parametrize(("coding", "error"), [("sqrt8", 4e-3), ("float16", 2.5e-4), ("float32", 0)])
-def test_a_frame_is_read_back(coding, error):
+def test_a_frame_is_read_back(coding: str, error: float) -> None:
     weights = sentence_trace().weights(0, 0)[:5, :3]
     header, arrays = unframe(frame({"layer": 3}, {"first": (weights, coding), "second": (weights.T.copy(), coding)}))
     assert header == {"layer": 3}
@@ -18,7 +18,7 @@ def test_a_frame_is_read_back(coding, error):
     assert arrays["second"].shape == (3, 5)
 
 
-def test_halves_round_as_numpy_does():
+def test_halves_round_as_numpy_does() -> None:
     """Every half from 0 to 1, every midpoint between two, the singles beside each, and numbers outside."""
     every = np.arange(0x3C01, dtype=np.uint16).view(np.float16).astype(np.float32)
     middle = (every[1:] + every[:-1]) / 2
@@ -28,7 +28,7 @@ def test_halves_round_as_numpy_does():
             np.testing.assert_array_equal(halves(values), values.astype(np.float16))
 
 
-def test_blocks_begin_at_multiples_of_eight():
+def test_blocks_begin_at_multiples_of_eight() -> None:
     data = frame({"text": "né"}, {"a": (np.zeros(3, np.float32), "sqrt8"), "b": (np.ones(1, np.float32), "float32")})
     length = int.from_bytes(data[:4], "little")
     header = json.loads(data[4 : 4 + length])

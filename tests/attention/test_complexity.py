@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ ATTENTION, RECURRENT, CONVOLUTION, RESTRICTED = TABLE
 BASE = Sizes(width=768, heads=12, kv_heads=12, head_width=64, value_width=64, hidden=3072)
 
 
-def at(formula, n, setting):
+def at(formula: Any, n: Any, setting: Any) -> float:
     return float(formula(np.array([float(n)]), setting)[0])
 
 
@@ -35,27 +36,27 @@ def at(formula, n, setting):
     ],
     ids=[row.name for row in TABLE],
 )
-def test_the_table_by_hand(row, cost, steps, path):
+def test_the_table_by_hand(row: Any, cost: int, steps: int, path: Any) -> None:
     setting = Setting(d=512, k=4, r=20)
     assert at(row.cost_at, 100, setting) == cost
     assert at(row.steps_at, 100, setting) == steps
     assert at(row.path_at, 100, setting) == pytest.approx(path)
 
 
-def test_attention_is_cheaper_than_recurrence_while_n_is_below_d():
+def test_attention_is_cheaper_than_recurrence_while_n_is_below_d() -> None:
     setting = Setting(d=384)
     for n in (1, 383, 384, 385, 10_000):
         attention, recurrent = at(ATTENTION.cost_at, n, setting), at(RECURRENT.cost_at, n, setting)
         assert np.sign(attention - recurrent) == np.sign(n - 384)
 
 
-def test_restricted_attention_of_a_short_text_is_attention():
+def test_restricted_attention_of_a_short_text_is_attention() -> None:
     setting = Setting(d=64, r=50)
     assert at(RESTRICTED.cost_at, 30, setting) == at(ATTENTION.cost_at, 30, setting)
     assert at(RESTRICTED.path_at, 30, setting) == at(ATTENTION.path_at, 30, setting) == 1
 
 
-def farthest(n, neighbours):
+def farthest(n: Any, neighbours: Any) -> float:
     """Steps between the two tokens that are farthest apart, where ``neighbours(token, step)`` are those it sees."""
     steps = {0: 0}
     waiting = deque([0])
@@ -69,7 +70,7 @@ def farthest(n, neighbours):
 
 
 @pytest.mark.parametrize("n", [9, 27, 81])
-def test_paths_are_those_of_graphs(n):
+def test_paths_are_those_of_graphs(n: int) -> None:
     setting = Setting(d=8, k=3, r=4)
     assert farthest(n, lambda token, step: range(n)) == at(ATTENTION.path_at, n, setting)
     # From the first token to the last; the formula leaves the constant out.
@@ -84,7 +85,7 @@ def test_paths_are_those_of_graphs(n):
 # --- operations of a real layer ----------------------------------------------------------------------------------
 
 
-def test_bert_base_by_hand():
+def test_bert_base_by_hand() -> None:
     n = np.array([10.0])
     assert BASE.projections(n)[0] == 2 * 10 * 4 * 768 * 768
     assert BASE.feed_forward(n)[0] == 2 * 10 * 2 * 768 * 3072
@@ -94,7 +95,7 @@ def test_bert_base_by_hand():
     assert BASE.pairs_meet_rest == 3072 + 2 * 768
 
 
-def test_sharing_keys_and_gating_by_hand():
+def test_sharing_keys_and_gating_by_hand() -> None:
     sizes = Sizes(width=24, heads=4, kv_heads=2, head_width=6, value_width=6, hidden=32, gated=True, experts_used=2)
     one = np.ones(1)
     assert sizes.projections(one)[0] == 2 * 24 * (24 + 2 * 12 + 24)
@@ -103,7 +104,7 @@ def test_sharing_keys_and_gating_by_hand():
 
 
 @pytest.mark.parametrize("name", ["BERT", "Llama", "Qwen 3", "GPT-2", "GPT-NeoX", "DeBERTa v2", "ModernBERT"])
-def test_operations_are_those_that_torch_counts(name):
+def test_operations_are_those_that_torch_counts(name: str) -> None:
     """Of the model's own layers, for two lengths, whatever else a model does left out."""
     model = build(named(name), "eager").requires_grad_(False)  # the counter knows no fused attention of a CPU
     stack = built(name).stacks[0]
@@ -123,7 +124,7 @@ def test_operations_are_those_that_torch_counts(name):
             assert flops == expected
 
 
-def is_layer(path, layers):
+def is_layer(path: str, layers: Any) -> Any:
     """Whether a path of the counter is a whole layer: "BertModel.encoder.layer.0"."""
     *above, last = path.split(".")
     return last.isdigit() and int(last) < layers and above[-1] in ("layer", "layers", "h")
@@ -132,7 +133,7 @@ def is_layer(path, layers):
 # --- the curve ---------------------------------------------------------------------------------------------------
 
 
-def test_a_curve_is_found_again():
+def test_a_curve_is_found_again() -> None:
     n = np.array([16.0, 23, 32, 64, 128, 512])
     found = fit(n, 4 + 0.25 * n + 0.002 * n**2)
     assert (found.a, found.b, found.c) == pytest.approx((4, 0.25, 0.002))
@@ -141,25 +142,25 @@ def test_a_curve_is_found_again():
 
 
 @pytest.mark.parametrize("truth", [(0, 1, 0), (3, 0, 0), (0, 0, 2), (5, 0, 1)])
-def test_what_is_not_there_is_zero(truth):
+def test_what_is_not_there_is_zero(truth: Any) -> None:
     n = np.array([10.0, 20, 40, 80])
     found = fit(n, truth[0] + truth[1] * n + truth[2] * n**2)
     assert (found.a, found.b, found.c) == pytest.approx(truth, abs=1e-9)
     assert found.meet is None
 
 
-def test_no_part_is_below_zero():
+def test_no_part_is_below_zero() -> None:
     n = np.array([10.0, 20, 40, 80])
     found = fit(n, np.sqrt(n))  # bends the other way
     assert min(found.a, found.b, found.c) >= 0
 
 
-def test_two_lengths_make_no_curve():
+def test_two_lengths_make_no_curve() -> None:
     with pytest.raises(ValueError, match="2 lengths came; a curve with three numbers needs at least 3"):
         fit(np.array([1.0, 2.0, 2.0]), np.ones(3))
 
 
-def test_parts_that_are_not_both_there_do_not_meet():
+def test_parts_that_are_not_both_there_do_not_meet() -> None:
     assert Fit(1, 2, 0).meet is None
     assert Fit(1, 0, 2).meet is None
     assert Fit(1, 6, 2).meet == 3

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ from inference.settings import Settings
 from tests.support.tinymodels import save
 
 
-def test_a_head_that_is_peaked_and_leaves_nothing_out_comes_highest():
+def test_a_head_that_is_peaked_and_leaves_nothing_out_comes_highest() -> None:
     shuffled = np.eye(4)[[2, 0, 3, 1]]
     assert covering(shuffled) == covering(np.eye(4)) == 1
     assert covering(np.full((6, 4), 0.25)) == covering(np.tile([0.0, 0.0, 1.0, 0.0], (6, 1))) == 0.25
@@ -22,7 +24,7 @@ def test_a_head_that_is_peaked_and_leaves_nothing_out_comes_highest():
     assert both.tolist() == [1, 0.25]
 
 
-def test_of_a_trace_the_words_alone_count_and_the_steps_that_wrote_a_token(tmp_path):
+def test_of_a_trace_the_words_alone_count_and_the_steps_that_wrote_a_token(tmp_path: Path) -> None:
     folder = save(tmp_path / "marian", "marian")
     backend = LocalBackend(Settings(model_folders=(tmp_path,)))
     trace = backend.trace(TraceRequest(str(folder), "The cat sat on the mat.", target="Le chat dort."))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -11,11 +13,11 @@ from tests.support.traces import HEADS, LAYERS, sentence_trace
 
 
 @pytest.fixture
-def view():
+def view() -> View:
     return View(sentence_trace(), words=True)  # [CLS] playing chess . [SEP]
 
 
-def test_links_are_the_weights_of_whole_words(view):
+def test_links_are_the_weights_of_whole_words(view: View) -> None:
     found = links(view, 2, (1, 3))
     assert found.shape == (2, LAYERS, HEADS)
     for layer in range(LAYERS):
@@ -25,7 +27,7 @@ def test_links_are_the_weights_of_whole_words(view):
             assert found[1, layer, head] == pytest.approx(weights[3, 4], abs=1e-6)
 
 
-def test_inward_is_the_other_way_round(view):
+def test_inward_is_the_other_way_round(view: View) -> None:
     inward, outward = links(view, 1, (2, 3), inward=True), links(view, 2, (1,))
     weights = view.trace.weights(1, 2)
     assert inward[0, 1, 2] == pytest.approx(weights[3, 1] + weights[3, 2], abs=1e-6)
@@ -33,7 +35,7 @@ def test_inward_is_the_other_way_round(view):
     assert inward[1, 0, 1] == pytest.approx(view.trace.weights(0, 1)[4, 1:3].sum(), abs=1e-6)
 
 
-def test_swapping_the_candidates_turns_every_preference_round(view):
+def test_swapping_the_candidates_turns_every_preference_round(view: View) -> None:
     one, other = preference(links(view, 2, (1, 3))), preference(links(view, 2, (3, 1)))
     np.testing.assert_array_equal(one, -other)
     assert flips(one, other).all()
@@ -52,5 +54,5 @@ def test_swapping_the_candidates_turns_every_preference_round(view):
         ("a b", "c d e", {}),
     ],
 )
-def test_words_are_matched_by_place_or_by_order(before, after, expected):
+def test_words_are_matched_by_place_or_by_order(before: str, after: str, expected: Any) -> None:
     assert align(before.split(), after.split()) == expected

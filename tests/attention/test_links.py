@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -31,7 +33,7 @@ def maps(texts: int = 1, heads: int = HEADS, size: int = 7, seed: int = 0) -> np
     return (weights / weights.sum(-1, keepdims=True)).astype(np.float32)
 
 
-def by_hand(weights: np.ndarray, row: TokenRow, units, source: int, target: int, direction: int) -> bool:
+def by_hand(weights: np.ndarray, row: TokenRow, units: Any, source: int, target: int, direction: int) -> bool:
     """The rule of arXiv:1906.04341 in loops, for one head."""
     pieces = [np.flatnonzero(mine) for mine in membership(row, units)]
 
@@ -43,18 +45,18 @@ def by_hand(weights: np.ndarray, row: TokenRow, units, source: int, target: int,
     return int(np.argmax(values)) == target
 
 
-def test_pieces_belong_to_the_units_they_share_characters_with():
+def test_pieces_belong_to_the_units_they_share_characters_with() -> None:
     assert membership(ROW, WORDS).tolist()[0] == [False, True, True, False, False, False, False]
     assert membership(ROW, [(8, 19)]).tolist() == [[False, False, False, True, True, False, False]]
     assert membership(ROW, WORDS).sum() == 5  # special tokens belong to nothing
 
 
-def test_a_piece_without_a_place_goes_with_its_word():
+def test_a_piece_without_a_place_goes_with_its_word() -> None:
     row = TokenRow(("▁", "a", "b", "?"), (1, 2, 3, 4), (0, 0, 1, 1), (0,) * 4, (None, (0, 1), (2, 3), None))
     assert membership(row, [(0, 1), (2, 3)]).tolist() == [[True, True, False, False], [False, False, True, True]]
 
 
-def test_words_are_summed_to_and_averaged_from():
+def test_words_are_summed_to_and_averaged_from() -> None:
     weights = np.zeros((1, 1, 7, 7), np.float32)
     weights[0, 0, 1, [1, 2, 3]] = 0.1, 0.2, 0.7
     weights[0, 0, 2, [1, 2, 3, 6]] = 0.3, 0.1, 0.1, 0.5
@@ -64,7 +66,7 @@ def test_words_are_summed_to_and_averaged_from():
     np.testing.assert_allclose(between[1], [0.75, 0, 0, 0], atol=1e-6)
 
 
-def test_found_equals_the_rule_in_loops():
+def test_found_equals_the_rule_in_loops() -> None:
     links = [Link("r", source, target) for source in range(4) for target in range(4) if source != target]
     weights = maps()
     found = Layout.of([item(*links)], [ROW]).found(weights)
@@ -76,14 +78,14 @@ def test_found_equals_the_rule_in_loops():
                 assert found[at, direction, head] == expected
 
 
-def test_every_source_finds_exactly_one_of_all_possible_targets():
+def test_every_source_finds_exactly_one_of_all_possible_targets() -> None:
     for source in range(4):
         links = [Link("r", source, target) for target in range(4) if target != source]
         found = Layout.of([item(*links)], [ROW]).found(maps(seed=source))
         assert (found.sum(axis=0) == 1).all()
 
 
-def test_a_batch_equals_its_items_one_by_one_whatever_stands_in_the_padding():
+def test_a_batch_equals_its_items_one_by_one_whatever_stands_in_the_padding() -> None:
     short = TokenRow(*(field[:4] for field in (ROW.pieces, ROW.ids, ROW.words, ROW.segments, ROW.spans)))
     small = Item("playing chess", WORDS[:2], (Link("r", 0, 1), Link("r", 1, 0)))
     items, rows = [item(Link("a", 0, 3), Link("b", 2, 1)), small], [ROW, short]
@@ -94,20 +96,20 @@ def test_a_batch_equals_its_items_one_by_one_whatever_stands_in_the_padding():
     np.testing.assert_array_equal(together, np.concatenate([first, second]))
 
 
-def test_heads_do_not_mix():
+def test_heads_do_not_mix() -> None:
     weights, order = maps(), [2, 0, 1]
     layout = Layout.of([item(Link("r", 0, 1), Link("r", 3, 1, (0,)))], [ROW])
     np.testing.assert_array_equal(layout.found(weights[:, order]), layout.found(weights)[:, :, order])
 
 
-def test_what_looks_at_nothing_else_finds_nothing():
+def test_what_looks_at_nothing_else_finds_nothing() -> None:
     weights = np.zeros((1, 1, 7, 7), np.float32)
     weights[0, 0] = np.eye(7)  # the first word of a decoder, and any word that looks at itself only
     links = [Link("r", 3, at) for at in range(3)] + [Link("r", 3, 0, (1,))]
     assert not Layout.of([item(*links)], [ROW]).found(weights).any()
 
 
-def test_among_candidates_the_largest_weight_between_pieces_counts():
+def test_among_candidates_the_largest_weight_between_pieces_counts() -> None:
     weights = np.zeros((1, 1, 7, 7), np.float32)
     weights[0, 0, 4, [1, 2, 3]] = 0.2, 0.25, 0.3  # "tires" looks at "play" and "ing", together more, and at "chess"
     weights[0, 0, 1, 4], weights[0, 0, 3, 4] = 0.6, 0.1
@@ -116,12 +118,12 @@ def test_among_candidates_the_largest_weight_between_pieces_counts():
     assert found[:, 1, 0].tolist() == [False, True]
 
 
-def test_equal_candidates_are_not_preferred():
+def test_equal_candidates_are_not_preferred() -> None:
     weights = np.full((1, 1, 7, 7), 1 / 7, np.float32)
     assert not Layout.of([item(Link("r", 2, 1, (0,)))], [ROW]).found(weights).any()
 
 
 @pytest.mark.parametrize(("unit", "read"), [((0, 7), True), ((7, 8), False)])
-def test_a_unit_without_a_piece_is_not_read(unit, read):
+def test_a_unit_without_a_piece_is_not_read(unit: Any, read: bool) -> None:
     strange = Item(TEXT, (unit, *WORDS[1:]), (Link("r", 0, 1), Link("r", 2, 3, (0,)), Link("r", 1, 2)))
     assert Layout.of([strange], [ROW]).read().tolist() == [read, read, True]

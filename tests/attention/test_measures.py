@@ -3,29 +3,40 @@
 import numpy as np
 import pytest
 
-from attention.measures import by_offset, distance, entropy, received, survey
+from attention.measures import (
+    MEASURES,
+    as_shares,
+    by_offset,
+    distance,
+    entropy,
+    received,
+    survey,
+    to_punctuation,
+    to_same_word,
+)
 from attention.record import MapRecord
+from attention.tokens import TokenRow
 from attention.view import View
 from tests.support.traces import sentence_trace
 
 
-def test_entropy_is_between_one_key_and_uniform():
+def test_entropy_is_between_one_key_and_uniform() -> None:
     assert entropy(np.eye(5, 7, dtype=np.float32)).tolist() == [0] * 5
     np.testing.assert_allclose(entropy(np.full((5, 8), 1 / 8, np.float32)), 3, atol=1e-6)
 
 
-def test_entropy_of_half_precision_maps_is_a_number():
+def test_entropy_of_half_precision_maps_is_a_number() -> None:
     weights = np.array([[1.0, 6e-8, 0.0]], np.float16).astype(np.float32)
     assert np.isfinite(entropy(weights)).all()
 
 
-def test_distance_of_a_shifted_diagonal_is_the_shift():
+def test_distance_of_a_shifted_diagonal_is_the_shift() -> None:
     weights = np.eye(7, dtype=np.float32)[:, [2, 3, 4, 5, 6, 0, 1]][:, np.argsort([2, 3, 4, 5, 6, 0, 1])]
     assert distance(weights).tolist() == [0] * 7
     assert distance(np.eye(5, 7, k=2, dtype=np.float32)).tolist() == [2] * 5
 
 
-def test_a_survey_describes_the_shares_among_what_is_shown():
+def test_a_survey_describes_the_shares_among_what_is_shown() -> None:
     """0.8 on a hidden [CLS] and the rest spread evenly over four words is an even spread: 2 bits."""
     maps = np.full((3, 6, 6), 0.05, np.float32)
     maps[:, :, 0] = 0.8
@@ -36,17 +47,17 @@ def test_a_survey_describes_the_shares_among_what_is_shown():
     np.testing.assert_allclose(found.distance, 1.25, atol=1e-5)
 
 
-def test_received_sums_to_one_over_the_keys():
+def test_received_sums_to_one_over_the_keys() -> None:
     weights = sentence_trace().weights(0, 0)
     assert received(weights).sum() == pytest.approx(1, abs=1e-6)
 
 
-def test_shares_by_offset_name_the_direction():
+def test_shares_by_offset_name_the_direction() -> None:
     weights = np.eye(5, k=1, dtype=np.float32)
     assert by_offset(weights, 2).tolist() == [0, 0, 0, 1, 0]
 
 
-def test_a_survey_equals_its_measures_one_by_one():
+def test_a_survey_equals_its_measures_one_by_one() -> None:
     view = View(sentence_trace())
     found = survey(view, 4)
     np.testing.assert_array_equal(found.thumbnails, view.thumbnails(4))
@@ -58,3 +69,73 @@ def test_a_survey_equals_its_measures_one_by_one():
     every = [received(view.weights(layer, head)) for layer in range(view.layers) for head in range(view.heads)]
     np.testing.assert_allclose(found.received, np.mean(every, axis=0), atol=1e-6)
     assert not found.sampled
+
+
+def view_of(texts, maps, *, words=None, part="encoder", special=(0,)):
+    """A view of one layer of one head whose map is given; the named tokens are special, the others words in order."""
+    numbers = [None if i in special else i for i in range(len(texts))] if words is None else words
+    row = TokenRow(tuple(texts), tuple(range(len(texts))), tuple(numbers), (0,) * len(texts), (None,) * len(texts))
+    record = MapRecord(np.array([maps], np.float32))
+    trace = sentence_trace(text=" ".join(texts), source=row, target=row, parts={part: (record,)})
+    return View(trace, part)
+
+
+def of_head(measure, view):
+    """The measure of the view's only head."""
+    return measure(view, np.arange(len(view.queries)))(as_shares(view.weights(0, 0)))
+
+
+def test_attention_to_punctuation_is_the_share_of_the_columns_that_are_punctuation():
+    """[CLS] gives 0.5 to the comma, "well" 0.25 to it and 0.25 to the dots, the others nothing: 1.0 / 4 rows."""
+    maps = [[0.5, 0, 0.5, 0], [0.5, 0, 0.25, 0.25], [1, 0, 0, 0], [0, 1, 0, 0]]
+    assert of_head(to_punctuation, view_of(["[CLS]", "well", ",", "..."], maps)) == pytest.approx(0.25)
+
+
+def test_a_special_token_is_no_punctuation():
+    maps = [[1.0, 0.0], [0.0, 1.0]]
+    assert of_head(to_punctuation, view_of(["-", "a-b"], maps)) == 0
+    assert of_head(to_punctuation, view_of(["-", "a-b"], maps, special=())) == 0.5
+
+
+def test_attention_to_the_same_word_elsewhere_is_the_mean_over_words_said_twice():
+    """The rows "The" and "the" give 0.25 and 0.75 to each other; [CLS] twice and "cat" once do not count."""
+    maps = np.zeros((5, 5))
+    maps[0] = [0, 0, 0, 0, 1]
+    maps[1] = [0.25, 0.5, 0, 0.25, 0]
+    maps[2] = [0, 0, 1, 0, 0]
+    maps[3] = [0, 0.75, 0, 0.25, 0]
+    maps[4] = [1, 0, 0, 0, 0]
+    view = view_of(["[CLS]", "The", "cat", "the", "[CLS]"], maps, special=(0, 4))
+    assert of_head(to_same_word, view) == pytest.approx(0.5)
+
+
+def test_in_a_decoder_elsewhere_is_before():
+    """Only the second "a" has one before it; it gives it 0.75."""
+    maps = [[1.0, 0.0], [0.75, 0.25]]
+    assert of_head(to_same_word, view_of(["a", "a"], maps, part="decoder", special=())) == 0.75
+
+
+def test_across_two_texts_the_same_place_is_elsewhere():
+    maps = [[0.75, 0.25], [0.5, 0.5]]
+    assert of_head(to_same_word, view_of(["Paris", "!"], maps, part="cross", special=())) == pytest.approx(0.625)
+
+
+def test_where_no_word_is_said_twice_nothing_goes_to_it():
+    assert of_head(to_same_word, view_of(["[CLS]", "one", "two"], np.full((3, 3), 1 / 3))) == 0
+
+
+@pytest.mark.parametrize("name", ["punctuation", "same"])
+def test_a_share_is_between_none_and_all_and_ignores_what_rows_sum_to(name):
+    """The law of shares: scaled rows are the same shares, and no share leaves 0 to 1."""
+    texts = ["[CLS]", "so", ",", "so", "."]
+    weights = np.random.default_rng(3).random((5, 5)).astype(np.float32)
+    taken = [survey(view_of(texts, maps), 8).measures[name] for maps in (weights, weights / 7)]
+    np.testing.assert_allclose(*taken, atol=1e-6)
+    assert 0 < taken[0].item() < 1
+
+
+def test_a_survey_holds_every_measure_once():
+    found = survey(View(sentence_trace()), 4)
+    assert list(found.measures) == [measure.name for measure in MEASURES]
+    assert len(set(found.measures)) == len(MEASURES)
+    assert all(values.shape == found.thumbnails.shape[:2] for values in found.measures.values())

@@ -1,5 +1,9 @@
 """Another order of a text's words: what may move, what stays, and what is compared."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -19,13 +23,13 @@ PAIR = TokenRow(
 NO_MARKS = TokenRow(("a", "b", "c"), (1, 2, 3), (0, 1, 2), (0, 0, 1), ((0, 1), (2, 3), (0, 1)))
 
 
-def row(*ids):
+def row(*ids: Any) -> TokenRow:
     """A text of one-piece words."""
     count = len(ids)
     return TokenRow(tuple("w" * count), ids, tuple(range(count)), (0,) * count, ((0, 1),) * count)
 
 
-def test_stretches_end_at_special_tokens_and_where_another_text_begins():
+def test_stretches_end_at_special_tokens_and_where_another_text_begins() -> None:
     assert stretches(PAIR) == [[(1, 3), (3, 4), (4, 5)], [(6, 7), (7, 8)]]
     assert stretches(NO_MARKS) == [[(0, 1), (1, 2)], [(2, 3)]]
     assert words(PAIR) == [(1, 3), (3, 4), (4, 5), (6, 7), (7, 8)]
@@ -33,7 +37,7 @@ def test_stretches_end_at_special_tokens_and_where_another_text_begins():
 
 @pytest.mark.parametrize("seed", range(30))
 @pytest.mark.parametrize("tokens", [SENTENCE, PAIR], ids=["one text", "pair"])
-def test_a_shuffle_moves_words_as_wholes_and_only_words(tokens, seed):
+def test_a_shuffle_moves_words_as_wholes_and_only_words(tokens: Any, seed: int) -> None:
     order = shuffled(tokens, seed)
     assert sorted(order) == list(range(len(tokens)))
     assert order != tuple(range(len(tokens)))
@@ -45,27 +49,27 @@ def test_a_shuffle_moves_words_as_wholes_and_only_words(tokens, seed):
     assert shuffled(tokens, seed) == order
 
 
-def test_another_seed_gives_another_order_and_all_orders_come_up():
+def test_another_seed_gives_another_order_and_all_orders_come_up() -> None:
     assert len({shuffled(SENTENCE, seed) for seed in range(200)}) == 3 * 2 - 1
 
 
-def test_a_link_s_seed_means_the_same_order_for_ever():
+def test_a_link_s_seed_means_the_same_order_for_ever() -> None:
     assert shuffled(row(*range(12)), 7) == (5, 2, 6, 0, 1, 9, 4, 8, 10, 3, 11, 7)
 
 
 @pytest.mark.parametrize("tokens", [row(5), row(5, 5, 5)], ids=["one word", "one word repeated"])
-def test_words_that_read_alike_in_any_order(tokens):
+def test_words_that_read_alike_in_any_order(tokens: Any) -> None:
     with pytest.raises(ValueError, match="no two different words"):
         shuffled(tokens, 1)
 
 
-def test_equal_words_among_others_are_shuffled_to_another_reading():
+def test_equal_words_among_others_are_shuffled_to_another_reading() -> None:
     tokens = row(5, 5, 5, 5, 6)
     for seed in range(20):
         assert [tokens.ids[at] for at in shuffled(tokens, seed)] != list(tokens.ids)
 
 
-def test_swapped_words_by_hand():
+def test_swapped_words_by_hand() -> None:
     assert swapped(PAIR, 0, 2) == (0, 4, 3, 1, 2, 5, 6, 7, 8)
     assert swapped(PAIR, 2, 0) == swapped(PAIR, 0, 2)
     assert swapped(PAIR, 3, 4) == (0, 1, 2, 3, 4, 5, 7, 6, 8)
@@ -75,18 +79,18 @@ def test_swapped_words_by_hand():
     ("first", "second", "said"),
     [(1, 1, "two of the words 0 to 4"), (0, 5, "two of the words 0 to 4"), (0, 3, "different texts")],
 )
-def test_words_that_cannot_be_swapped(first, second, said):
+def test_words_that_cannot_be_swapped(first: int, second: int, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         swapped(PAIR, first, second)
 
 
-def test_equal_words_are_not_swapped():
+def test_equal_words_are_not_swapped() -> None:
     assert swapped(row(5, 6, 5), 0, 1) == (1, 0, 2)
     with pytest.raises(ValueError, match="read alike"):
         swapped(row(5, 6, 5), 0, 2)
 
 
-def test_differences_by_hand():
+def test_differences_by_hand() -> None:
     """Two heads: one whose map follows the order, one whose map stays as it was."""
     order = (2, 0, 1)
     mine = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.0, 0.4, 0.6]], np.float32)
@@ -97,7 +101,7 @@ def test_differences_by_hand():
     assert found.tolist() == [[0.0, pytest.approx(0.3)]]  # 0.3 against 0.0, first row, second column
 
 
-def test_attention_of_moved_vectors_is_the_moved_attention():
+def test_attention_of_moved_vectors_is_the_moved_attention() -> None:
     """The law itself, without a model: queries and keys that move together move the map and change nothing else."""
     here = record(queries=6, keys=6)
     order = [3, 0, 5, 1, 4, 2]

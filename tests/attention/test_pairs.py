@@ -9,6 +9,7 @@ from attention.mask import Mask
 from attention.pairs import GROUPS, flow, group
 from attention.record import MapRecord
 from attention.tokens import TokenRow
+from attention.trace import Trace
 from tests.support.traces import record, sentence_trace
 
 # [CLS] play ##ing [SEP] chess . [SEP]
@@ -21,17 +22,17 @@ PAIR = TokenRow(
 )
 
 
-def trace():
+def trace() -> Trace:
     return sentence_trace(source=PAIR, pair="chess.", parts={"encoder": (record(7, 7, seed=1), record(7, 7, seed=2))})
 
 
-def test_every_token_is_in_one_group():
+def test_every_token_is_in_one_group() -> None:
     assert sorted(at for name in GROUPS for at in group(PAIR, name)) == list(range(7))
     assert group(PAIR, "a") == [1, 2]
     assert group(PAIR, "others") == [3, 6]
 
 
-def test_what_a_group_gives_to_all_groups_adds_up_to_one():
+def test_what_a_group_gives_to_all_groups_adds_up_to_one() -> None:
     found = trace()
     for looks in GROUPS:
         total = sum(flow(found, group(PAIR, looks), group(PAIR, at)) for at in GROUPS)
@@ -39,7 +40,7 @@ def test_what_a_group_gives_to_all_groups_adds_up_to_one():
         np.testing.assert_allclose(total, 1, atol=1e-5)
 
 
-def test_by_hand():
+def test_by_hand() -> None:
     maps = np.zeros((3, 7, 7), np.float32)
     maps[:, :, 0] = 1
     maps[1, 1] = [0, 0, 0, 0, 0.5, 0.25, 0.25]  # head 1: "play" looks at chess and the stop
@@ -49,7 +50,7 @@ def test_by_hand():
     assert shares.dtype == np.float32
 
 
-def test_groups_that_are_none():
+def test_groups_that_are_none() -> None:
     with pytest.raises(ValueError, match='"c" came'):
         group(PAIR, "c")
     with pytest.raises(ValueError, match="none came"):
@@ -57,7 +58,7 @@ def test_groups_that_are_none():
     assert flow(trace(), [1], []).tolist() == [[0, 0, 0], [0, 0, 0]]
 
 
-def test_a_mask_is_kept():
+def test_a_mask_is_kept() -> None:
     """A query that may look back only gives nothing to what comes later."""
     causal = record(7, 7, seed=3, mask=Mask(7, 7, causal=True))
     found = sentence_trace(source=PAIR, pair="chess.", parts={"encoder": (causal,)})

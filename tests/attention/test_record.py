@@ -1,5 +1,9 @@
 """Attention from a record equals the plain formula, for every kind of mask, bias, cap, sink and head sharing."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -29,43 +33,43 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_weights_equal_the_formula(case):
+def test_weights_equal_the_formula(case: Any) -> None:
     rec = record(**CASES[case])
     for head in range(rec.heads):
         np.testing.assert_allclose(rec.weights(head), by_hand(rec, head), atol=1e-6)
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_block_equals_that_part_of_the_whole(case):
+def test_a_block_equals_that_part_of_the_whole(case: Any) -> None:
     rec = record(**CASES[case])
     rows, cols = slice(1, 4), np.array([1, rec.keys - 1])
     for head in range(rec.heads):
         np.testing.assert_allclose(rec.weights(head, rows, cols), by_hand(rec, head)[rows][:, cols], atol=1e-6)
 
 
-def test_a_recorded_sum_gives_the_same_weights():
+def test_a_recorded_sum_gives_the_same_weights() -> None:
     plain = record(5, 7)
     sums = np.stack([plain.log_sum_exp(head) for head in range(plain.heads)])
     given = record(5, 7, lse=sums)
     np.testing.assert_allclose(given.weights(1), plain.weights(1), atol=1e-6)
 
 
-def test_rows_sum_to_one():
+def test_rows_sum_to_one() -> None:
     rec = record(5, 7, mask=Mask(5, 7, causal=True))
     np.testing.assert_allclose(rec.weights(2).sum(axis=1), 1, atol=1e-6)
 
 
-def test_permuting_the_tokens_permutes_the_map():
+def test_permuting_the_tokens_permutes_the_map() -> None:
     rec, order = record(5, 5), np.array([3, 1, 4, 0, 2])
     moved = record(5, 5, query=rec.query[:, order], key=rec.key[:, order])
     np.testing.assert_allclose(moved.weights(0), rec.weights(0)[np.ix_(order, order)], atol=1e-6)
 
 
-def test_a_causal_map_is_exactly_zero_above_the_diagonal():
+def test_a_causal_map_is_exactly_zero_above_the_diagonal() -> None:
     assert (np.triu(record(5, 5, mask=Mask(5, 5, causal=True)).weights(0), 1) == 0).all()
 
 
-def test_known_maps_have_no_scores():
+def test_known_maps_have_no_scores() -> None:
     rec = MapRecord(np.full((3, 5, 7), 1 / 7, np.float32))
     assert rec.weights(2, slice(1, 3), slice(0, 2)).shape == (2, 2)
     with pytest.raises(Unavailable, match="finished attention maps only"):
@@ -82,19 +86,19 @@ def test_known_maps_have_no_scores():
         (Mask(7, 7, causal=True, left=2), Mask(7, 7, causal=True, left=2)),
     ],
 )
-def test_a_mask_that_is_a_rule_is_stored_as_the_rule(mask, expected):
+def test_a_mask_that_is_a_rule_is_stored_as_the_rule(mask: Any, expected: Any) -> None:
     block = mask.block(slice(None), slice(None))
     found = Mask.compact(np.ones((mask.queries, mask.keys), bool) if block is None else block)
     assert vars(found) == vars(expected)
 
 
-def test_any_other_mask_is_kept_as_it_is():
+def test_any_other_mask_is_kept_as_it_is() -> None:
     allowed = np.random.default_rng(0).random((5, 7)) > 0.4
     found = Mask.compact(allowed)
     np.testing.assert_array_equal(found.block(slice(None), slice(None)), allowed)
 
 
-def test_compacting_never_changes_what_is_allowed():
+def test_compacting_never_changes_what_is_allowed() -> None:
     rng = np.random.default_rng(1)
     for _ in range(300):
         queries, keys = rng.integers(1, 6, 2)

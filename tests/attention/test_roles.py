@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from attention.mask import Mask
 from attention.record import MapRecord, Record
 from attention.roles import ROLES, names, observe
 from attention.tokens import TokenRow
+from attention.trace import Trace
 from tests.support.traces import numbers, record, sentence_trace, translation_trace
 
 # [CLS] the cat saw the dog . [SEP]
@@ -25,7 +27,7 @@ ROW = TokenRow(
 SIZE = len(ROW)
 
 
-def one_head(weights: np.ndarray, **extra):
+def one_head(weights: np.ndarray, **extra: Any) -> Trace:
     """A trace with one layer of one head that has this map."""
     return sentence_trace(source=ROW, parts={"encoder": (MapRecord(weights.astype(np.float32)[None]),)}, **extra)
 
@@ -63,13 +65,13 @@ EVENLY = np.full((SIZE, SIZE), 1 / SIZE)
         (EVENLY, "broad"),
     ],
 )
-def test_a_head_made_for_a_role_is_named_after_it(weights, role):
+def test_a_head_made_for_a_role_is_named_after_it(weights: Any, role: str) -> None:
     found = observe(one_head(weights))
     assert found.strength(role)[0, 0] == pytest.approx(1)
     assert names(found, 0, 0) == [role]
 
 
-def test_repeats_are_measured_where_there_are_any_and_named_where_there_are_enough():
+def test_repeats_are_measured_where_there_are_any_and_named_where_there_are_enough() -> None:
     found = observe(one_head(repeats()))
     assert found.tokens["repeat"].tolist() == [[2]]
     assert found.strength("repeat")[0, 0] == 1
@@ -79,7 +81,7 @@ def test_repeats_are_measured_where_there_are_any_and_named_where_there_are_enou
     assert names(often, 0, 0) == ["repeat", "same"]
 
 
-def test_tokens_without_a_neighbour_of_that_kind_do_not_count():
+def test_tokens_without_a_neighbour_of_that_kind_do_not_count() -> None:
     found = observe(one_head(EVENLY))
     counted = {"previous": 5, "next": 5, "same": 6, "first": 6, "separator": 6, "repeat": 2, "broad": 6}
     assert {role: int(tokens[0, 0]) for role, tokens in found.tokens.items()} == counted
@@ -87,7 +89,7 @@ def test_tokens_without_a_neighbour_of_that_kind_do_not_count():
         assert found.strength(role)[0, 0] == pytest.approx(found.expected(role)[0, 0])
 
 
-def test_even_attention_is_what_was_expected_behind_a_mask_too():
+def test_even_attention_is_what_was_expected_behind_a_mask_too() -> None:
     zeros = np.zeros((1, SIZE, 4), np.float32)
     flat = Record(zeros, zeros, np.ones((1, SIZE, 4), np.float32), 0.5, Mask(SIZE, SIZE, causal=True))
     found = observe(sentence_trace(source=ROW, parts={"decoder": (flat,)}))
@@ -101,7 +103,7 @@ def test_even_attention_is_what_was_expected_behind_a_mask_too():
     assert found.expected("same")[0, 0] == pytest.approx(np.mean([1 / (i + 1) for i in range(1, 7)]))
 
 
-def test_shares_lie_between_nothing_and_everything():
+def test_shares_lie_between_nothing_and_everything() -> None:
     found = observe(sentence_trace())
     for role in ROLES:
         strength = found.strength(role)
@@ -109,7 +111,7 @@ def test_shares_lie_between_nothing_and_everything():
         assert ((strength >= 0) & (strength <= 1 + 1e-6) | np.isnan(strength)).all()
 
 
-def test_a_sinks_share_shrinks_with_its_values():
+def test_a_sinks_share_shrinks_with_its_values() -> None:
     """Half of the attention on a [CLS] whose value is a third as long: 1/2 · 1/3 of 1/2 · 1/3 + 1/2, a quarter."""
     values = np.zeros((1, SIZE, 4), np.float32)
     values[0, :, 1] = 3
@@ -126,14 +128,14 @@ def test_a_sinks_share_shrinks_with_its_values():
     assert found.value_length("first")[0, 0] == pytest.approx(1 / 3, abs=1e-6)
 
 
-def test_finished_maps_have_no_values():
+def test_finished_maps_have_no_values() -> None:
     found = observe(one_head(EVENLY))
     assert found.value_share("first") is None
     assert found.value_length("separator") is None
     assert (found + observe(one_head(np.eye(SIZE)))).value_share("first") is None
 
 
-def test_evidence_of_several_texts_is_that_of_all_their_tokens():
+def test_evidence_of_several_texts_is_that_of_all_their_tokens() -> None:
     one, other = observe(one_head(shifted(-1))), observe(one_head(EVENLY))
     both = one + other + other
     assert both.texts == 3
@@ -141,7 +143,7 @@ def test_evidence_of_several_texts_is_that_of_all_their_tokens():
     assert both.strength("previous")[0, 0] == pytest.approx((1 + 2 / SIZE) / 3)
 
 
-def test_grouped_heads_take_the_values_they_share():
+def test_grouped_heads_take_the_values_they_share() -> None:
     """Four heads of two key-value heads: the second pair's [CLS] has a value of no length."""
     values = np.ones((2, 6, 4), np.float32)
     values[1, 0] = 0
@@ -150,7 +152,7 @@ def test_grouped_heads_take_the_values_they_share():
     np.testing.assert_allclose(lengths, [[1, 1, 0, 0]], atol=1e-6)
 
 
-def test_of_a_long_text_evenly_spaced_tokens_stand_for_all(monkeypatch):
+def test_of_a_long_text_evenly_spaced_tokens_stand_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(roles, "MOST_ROWS", 3)
     found = observe(one_head(np.eye(SIZE)))
     assert found.tokens["same"].tolist() == [[3]]
@@ -158,20 +160,20 @@ def test_of_a_long_text_evenly_spaced_tokens_stand_for_all(monkeypatch):
     assert roles.looking(ROW).tolist() == [1, 3, 6]
 
 
-def test_cross_attention_has_no_roles():
+def test_cross_attention_has_no_roles() -> None:
     assert observe(translation_trace(), "decoder").texts == 1
     with pytest.raises(ValueError, match=r'"cross" came\. Name "encoder" or "decoder"\.'):
         observe(translation_trace(), "cross")
 
 
-def test_the_strongest_role_is_named_first_and_broad_last():
+def test_the_strongest_role_is_named_first_and_broad_last() -> None:
     found = observe(one_head(0.3 * shifted(-1) + 0.5 * at(0) + 0.2 * EVENLY))
     assert names(found, 0, 0) == ["first"]
     assert names(found, 0, 0, least=0.3, even=0.0) == ["first", "previous", "broad"]
     assert names(found, 0, 0, least=1.0) == []
 
 
-def test_numbers_are_not_touched():
+def test_numbers_are_not_touched() -> None:
     weights = numbers(SIZE, SIZE) ** 2
     before = weights.copy()
     observe(one_head(weights))

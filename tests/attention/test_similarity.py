@@ -16,7 +16,7 @@ def random_maps(heads: int = 5, rows: int = 4, keys: int = 7, seed: int = 0) -> 
     return weights / weights.sum(-1, keepdims=True)
 
 
-def test_divergence_equals_the_formula():
+def test_divergence_equals_the_formula() -> None:
     maps = random_maps().astype(np.float64)
     found = divergences(maps)
 
@@ -30,7 +30,7 @@ def test_divergence_equals_the_formula():
             assert found[i, j] == pytest.approx(expected, abs=1e-6)
 
 
-def test_distances_are_a_metric():
+def test_distances_are_a_metric() -> None:
     distances = compare(sentence_trace()).distances()
     size = LAYERS * HEADS
     assert distances.shape == (size, size)
@@ -41,26 +41,26 @@ def test_distances_are_a_metric():
     assert (distances[:, None, :] <= through + 1e-6).all()
 
 
-def test_heads_that_look_nowhere_in_common_are_one_apart():
+def test_heads_that_look_nowhere_in_common_are_one_apart() -> None:
     maps = np.zeros((2, 6, 6), np.float32)
     maps[0, :, 1] = maps[1, :, 3] = 1
     trace = sentence_trace(parts={"encoder": (MapRecord(maps),)})
     np.testing.assert_allclose(compare(trace).distances(), [[0, 1], [1, 0]], atol=1e-6)
 
 
-def test_several_texts_add_up():
+def test_several_texts_add_up() -> None:
     one, other = compare(sentence_trace()), compare(sentence_trace())
     both = one + other
     assert both.tokens == 2 * one.tokens == 8  # special tokens do not count
     np.testing.assert_allclose(both.distances(), one.distances())
 
 
-def test_of_a_long_text_fewer_tokens_are_compared(monkeypatch):
+def test_of_a_long_text_fewer_tokens_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(similarity, "MOST_WORK", 250)
     assert compare(sentence_trace()).tokens == 2  # 2 · 250 / (6² heads · 6 keys)
 
 
-def test_points_in_a_plane_are_found_again():
+def test_points_in_a_plane_are_found_again() -> None:
     points = np.random.default_rng(1).standard_normal((6, 2))
     distances = np.linalg.norm(points[:, None] - points[None], axis=-1)
     found, kept = flat(distances)
@@ -68,7 +68,7 @@ def test_points_in_a_plane_are_found_again():
     assert kept == pytest.approx(1)
 
 
-def test_more_dimensions_are_said_to_be_lost():
+def test_more_dimensions_are_said_to_be_lost() -> None:
     corners = np.eye(4)
     distances = np.linalg.norm(corners[:, None] - corners[None], axis=-1)
     _, kept = flat(distances)
@@ -76,14 +76,14 @@ def test_more_dimensions_are_said_to_be_lost():
 
 
 @pytest.mark.parametrize("size", [1, 2])
-def test_few_heads_have_a_map_too(size):
+def test_few_heads_have_a_map_too(size: int) -> None:
     points, kept = flat(np.ones((size, size)) - np.eye(size))
     assert points.shape == (size, 2)
     assert kept == pytest.approx(1)
     assert groups(np.ones((size, size)) - np.eye(size), 5).tolist() == list(range(size))
 
 
-def test_groups_that_are_there_are_found():
+def test_groups_that_are_there_are_found() -> None:
     places = np.array([0.0, 10.0, 0.1, 10.1, 20.0, 0.2])
     distances = np.abs(places[:, None] - places[None])
     assert groups(distances, 3).tolist() == [0, 1, 0, 1, 2, 0]
@@ -91,7 +91,7 @@ def test_groups_that_are_there_are_found():
     assert groups(distances, 6).tolist() == [0, 1, 2, 3, 4, 5]
 
 
-def test_groups_do_not_depend_on_the_order_of_heads():
+def test_groups_do_not_depend_on_the_order_of_heads() -> None:
     distances = compare(sentence_trace()).distances()
     order = np.array([3, 1, 5, 0, 2, 4])
     one, other = groups(distances, 3)[order], groups(distances[np.ix_(order, order)], 3)

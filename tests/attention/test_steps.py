@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ from tests.support.traces import by_hand, numbers, record
 WIDTH, HEADS, CHANNELS, TOKENS = 7, 3, 4, 5
 
 
-def wiring(**extra):
+def wiring(**extra: Any) -> Any:
     """A small layer with random matrices: 7 channels in the stream, 3 heads of 4."""
     branches = {
         name: Branch(numbers(WIDTH, HEADS, CHANNELS, seed=seed), numbers(HEADS, CHANNELS, seed=seed + 1))
@@ -24,7 +26,7 @@ def wiring(**extra):
 
 
 @pytest.mark.parametrize("kind", ["layer", "rms"])
-def test_a_norm_is_its_formula(kind):
+def test_a_norm_is_its_formula(kind: str) -> None:
     vectors = numbers(2, TOKENS, WIDTH, scale=3).astype(float)
     norm = Norm(kind, 1e-5, numbers(WIDTH, seed=1), numbers(WIDTH, seed=2))
     mean = vectors.mean(-1, keepdims=True) if kind == "layer" else 0
@@ -33,7 +35,7 @@ def test_a_norm_is_its_formula(kind):
     np.testing.assert_allclose(normalise(vectors.astype(np.float32), norm), expected, atol=1e-5)
 
 
-def test_a_wide_norm_takes_all_heads_together():
+def test_a_wide_norm_takes_all_heads_together() -> None:
     vectors = numbers(HEADS, TOKENS, CHANNELS)
     norm = Norm("rms", 1e-6, wide=True)
     found = normalise_heads(vectors, norm)
@@ -42,7 +44,7 @@ def test_a_wide_norm_takes_all_heads_together():
 
 
 @pytest.mark.parametrize("neighbours", [False, True])
-def test_turning_keeps_lengths_and_makes_products_depend_on_distance_only(neighbours):
+def test_turning_keeps_lengths_and_makes_products_depend_on_distance_only(neighbours: bool) -> None:
     rotary = Rotary(np.array([1.0, 0.1], np.float32), neighbours=neighbours)
     query, key = (np.tile(numbers(1, 1, 6, seed=seed), (1, TOKENS, 1)) for seed in (1, 2))
     turned, other = rotate(query, rotary), rotate(key, rotary)
@@ -54,13 +56,13 @@ def test_turning_keeps_lengths_and_makes_products_depend_on_distance_only(neighb
     assert np.ptp(scores) > 0.1
 
 
-def test_neighbours_turn_by_hand():
+def test_neighbours_turn_by_hand() -> None:
     quarter = Rotary(np.array([np.pi / 2, np.pi], np.float32), scale=2, neighbours=True)
     vectors = np.array([[[9, 9, 9, 9], [1, 2, 3, 4]]], np.float32)
     np.testing.assert_allclose(rotate(vectors, quarter)[0, 1], [-4, 2, -6, -8], atol=1e-5)
 
 
-def test_a_projection_is_a_matrix_product_for_each_head():
+def test_a_projection_is_a_matrix_product_for_each_head() -> None:
     branch = wiring().query
     vectors = numbers(TOKENS, WIDTH, seed=9)
     found = project(vectors, branch)
@@ -68,7 +70,7 @@ def test_a_projection_is_a_matrix_product_for_each_head():
         np.testing.assert_allclose(found[head], vectors @ branch.weight[:, head] + branch.bias[head], atol=1e-5)
 
 
-def test_stages_follow_each_other():
+def test_stages_follow_each_other() -> None:
     norm, rotary = Norm("rms", 1e-6), Rotary(np.array([0.3], np.float32))
     branch = Branch(numbers(WIDTH, HEADS, CHANNELS), None, norm, rotary)
     made = make(numbers(TOKENS, WIDTH, seed=2), branch)
@@ -90,7 +92,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_weighing_equals_the_formula_and_the_record(case):
+def test_weighing_equals_the_formula_and_the_record(case: Any) -> None:
     rec = record(**CASES[case])
     rows = np.array([4, 1])
     for head in range(HEADS):
@@ -102,7 +104,7 @@ def test_weighing_equals_the_formula_and_the_record(case):
         assert (found.capped is None) == (rec.softcap is None)
 
 
-def test_a_factor_on_the_queries_is_part_of_the_scale():
+def test_a_factor_on_the_queries_is_part_of_the_scale() -> None:
     rec = record()
     rows = np.arange(5)
     plain = weigh(rec.query[0], rec.key[0], rec, 0, rows)
@@ -111,15 +113,15 @@ def test_a_factor_on_the_queries_is_part_of_the_scale():
     np.testing.assert_allclose(split.weights, plain.weights, atol=1e-6)
 
 
-def test_a_row_with_every_key_masked_weighs_nothing():
+def test_a_row_with_every_key_masked_weighs_nothing() -> None:
     assert softmax(np.full((2, 3), -np.inf, np.float32)).tolist() == [[0, 0, 0], [0, 0, 0]]
 
 
-def test_large_scores_do_not_overflow():
+def test_large_scores_do_not_overflow() -> None:
     np.testing.assert_allclose(softmax(np.array([[1e4, 1e4]], np.float32)), [[0.5, 0.5]])
 
 
-def expected_walk(layer, rec, stream, memory):
+def expected_walk(layer: int, rec: Any, stream: Any, memory: Any) -> Any:
     """The whole block in float64, head by head, without the code under test."""
     vectors = stream.astype(float)
     if layer.before is not None:
@@ -141,7 +143,7 @@ def expected_walk(layer, rec, stream, memory):
 
 @pytest.mark.parametrize("before", [None, Norm("layer", 1e-5)], ids=["post-norm", "pre-norm"])
 @pytest.mark.parametrize("case", ["itself", "causal", "cross"])
-def test_the_walk_is_the_block(before, case):
+def test_the_walk_is_the_block(before: Any, case: str) -> None:
     layer = wiring(before=before, closing=None if before else Norm("layer", 1e-5), ends="sum" if before else "norm")
     keys = 6 if case == "cross" else TOKENS
     memory = numbers(keys, WIDTH, seed=11) if case == "cross" else None
@@ -157,7 +159,7 @@ def test_the_walk_is_the_block(before, case):
     np.testing.assert_allclose(found.last, last, atol=1e-5)
 
 
-def test_some_rows_are_the_rows_of_the_whole():
+def test_some_rows_are_the_rows_of_the_whole() -> None:
     layer, rec, stream = wiring(), record(channels=CHANNELS), numbers(TOKENS, WIDTH, seed=3)
     rows = np.array([3, 0])
     part, whole = walk(layer, rec, stream, rows=rows), walk(layer, rec, stream)
@@ -167,7 +169,7 @@ def test_some_rows_are_the_rows_of_the_whole():
     np.testing.assert_allclose(weights @ part.value.last[1], part.context[1], atol=1e-6)
 
 
-def test_heads_that_share_keys_read_their_own_group():
+def test_heads_that_share_keys_read_their_own_group() -> None:
     shared = {name: Branch(numbers(WIDTH, 1, CHANNELS, seed=seed)) for name, seed in (("key", 3), ("value", 5))}
     copied = {name: Branch(np.repeat(branch.weight, HEADS, axis=1)) for name, branch in shared.items()}
     rec, stream = record(channels=CHANNELS), numbers(TOKENS, WIDTH, seed=3)
@@ -176,7 +178,7 @@ def test_heads_that_share_keys_read_their_own_group():
 
 
 @pytest.mark.parametrize(("ends", "summed"), [("sum", True), ("output", False), ("beside", False)])
-def test_a_way_that_ends_early_says_only_what_is_known(ends, summed):
+def test_a_way_that_ends_early_says_only_what_is_known(ends: str, summed: bool) -> None:
     found = walk(wiring(ends=ends), record(channels=CHANNELS), numbers(TOKENS, WIDTH))
     assert (found.summed is not None) == summed
     assert found.last is (found.summed if summed else found.output)

@@ -1,18 +1,23 @@
 """A saved trace opens as the same trace, and anything else is refused in one sentence."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from attention.mask import Mask
 from attention.storage import dump, parse
+from attention.trace import Trace
 from tests.support.traces import numbers, record, sentence_trace, translation_trace
 
 HOSTILE_TEXT = "</script>\u2028{{ \U0001f469‍\U0001f4bb مرحبا \x7f"
 
 
-def everything():
+def everything() -> Trace:
     shared = numbers(1, 6, 6, seed=3)
     extras = {"bias": shared, "softcap": 2.0, "sinks": numbers(3), "mask": Mask(6, 6, allowed=np.tri(6, k=1) > 0)}
     return sentence_trace(
@@ -21,7 +26,7 @@ def everything():
 
 
 @pytest.mark.parametrize("make", [sentence_trace, translation_trace, everything])
-def test_a_saved_trace_opens_as_the_same_trace(make):
+def test_a_saved_trace_opens_as_the_same_trace(make: Any) -> None:
     trace = make()
     opened = parse(dump(trace))
     assert (opened.id, opened.model, opened.text, opened.source, opened.target) == (
@@ -34,7 +39,7 @@ def test_a_saved_trace_opens_as_the_same_trace(make):
                 np.testing.assert_array_equal(opened.weights(layer, head, part), trace.weights(layer, head, part))
 
 
-def broken():
+def broken() -> Iterator[Any]:
     good = dump(sentence_trace())
     nan = sentence_trace(parts={"encoder": (record(6, 6, query=np.full((3, 6, 4), np.nan, np.float32)),)})
     yield b""
@@ -55,6 +60,6 @@ def broken():
 
 
 @pytest.mark.parametrize("data", list(broken()))
-def test_anything_else_is_refused_in_a_sentence(data):
+def test_anything_else_is_refused_in_a_sentence(data: Any) -> None:
     with pytest.raises(ValueError, match=r"bytes is not a whole trace saved by Headlight; open one"):
         parse(data)

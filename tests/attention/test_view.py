@@ -1,5 +1,9 @@
 """Words and hidden tokens: sums, means and renormalised rows, against the plain definition."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -17,7 +21,7 @@ CHOICES = [
 ]
 
 
-def plain(view, layer, head):
+def plain(view: Any, layer: int, head: int) -> Any:
     """The view's map by matrices that sum over key pieces and average over query pieces."""
     whole = view.trace.weights(layer, head, view.part).astype(float)
     merge = np.zeros((len(view.queries), whole.shape[0]))
@@ -31,12 +35,12 @@ def plain(view, layer, head):
 
 
 @pytest.fixture(params=["sentence", "cross", "decoder"])
-def traced(request) -> tuple[Trace, str | None]:
+def traced(request: pytest.FixtureRequest) -> tuple[Trace, str | None]:
     return (sentence_trace(), None) if request.param == "sentence" else (translation_trace(), request.param)
 
 
 @pytest.mark.parametrize("choice", CHOICES, ids=str)
-def test_a_view_equals_the_plain_definition(traced, choice):
+def test_a_view_equals_the_plain_definition(traced: tuple[Trace, str | None], choice: Any) -> None:
     trace, part = traced
     view = View(trace, part, **choice)
     for layer in range(view.layers):
@@ -45,7 +49,7 @@ def test_a_view_equals_the_plain_definition(traced, choice):
 
 
 @pytest.mark.parametrize("choice", CHOICES, ids=str)
-def test_rows_columns_tiles_and_thumbnails_are_parts_of_the_map(traced, choice):
+def test_rows_columns_tiles_and_thumbnails_are_parts_of_the_map(traced: tuple[Trace, str | None], choice: Any) -> None:
     trace, part = traced
     view = View(trace, part, **choice)
     maps = np.array([[view.weights(layer, head) for head in range(view.heads)] for layer in range(view.layers)])
@@ -59,26 +63,26 @@ def test_rows_columns_tiles_and_thumbnails_are_parts_of_the_map(traced, choice):
     assert view.tile(0, 0, 0, queries, 0, keys, 2).max() == pytest.approx(maps[0, 0].max(), abs=1e-6)
 
 
-def test_words_read_as_in_the_text_and_special_tokens_can_go():
+def test_words_read_as_in_the_text_and_special_tokens_can_go() -> None:
     view = View(sentence_trace(), words=True, special=False)
     assert [cell.text for cell in view.queries] == ["playing", "chess", "."]
     assert [cell.text for cell in View(sentence_trace()).queries][:3] == ["[CLS]", "play", "ing"]
 
 
-def test_visible_rows_sum_to_one_when_renormalised():
+def test_visible_rows_sum_to_one_when_renormalised() -> None:
     view = View(sentence_trace(), special=False, renormalise=True)
     np.testing.assert_allclose(view.weights(0, 0).sum(axis=1), 1, atol=1e-6)
     assert View(sentence_trace(), special=False).weights(0, 0).sum() < len(view.queries)
 
 
-def test_a_tile_is_the_largest_weight_of_each_cell():
+def test_a_tile_is_the_largest_weight_of_each_cell() -> None:
     trace = sentence_trace(parts={"encoder": (record(6, 6),)})
     whole = trace.weights(0, 1)
     expected = [[whole[0:3, 0:3].max(), whole[0:3, 3:6].max()], [whole[3:6, 0:3].max(), whole[3:6, 3:6].max()]]
     np.testing.assert_allclose(View(trace).tile(0, 1, 0, 6, 0, 6, 2), expected, atol=1e-7)
 
 
-def test_long_maps_are_pooled_in_strips_and_grids_sampled(monkeypatch):
+def test_long_maps_are_pooled_in_strips_and_grids_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("attention.view.BLOCK", 12)
     view = View(sentence_trace())
     expected = View(sentence_trace()).weights(1, 0)
@@ -96,7 +100,7 @@ def test_long_maps_are_pooled_in_strips_and_grids_sampled(monkeypatch):
 
 
 @pytest.mark.parametrize("sinks", [None, np.array([3.0, 0.0, -1.0], np.float32)])
-def test_long_rows_are_renormalised_as_short_ones_are(monkeypatch, sinks):
+def test_long_rows_are_renormalised_as_short_ones_are(monkeypatch: pytest.MonkeyPatch, sinks: Any) -> None:
     """Beyond a length the visible share is taken as the rest of the row, exactly where little is left of it."""
     key = record(6, 6).key.copy()
     key[:, 0] *= 8  # nearly everything goes to the hidden first token in some rows
@@ -109,7 +113,7 @@ def test_long_rows_are_renormalised_as_short_ones_are(monkeypatch, sinks):
     np.testing.assert_allclose(again.weights(0, 1).sum(axis=1), 1, atol=1e-5)
 
 
-def test_the_trace_answers_like_its_parts():
+def test_the_trace_answers_like_its_parts() -> None:
     trace = translation_trace()
     assert (trace.layers, trace.heads, trace.tokens[1]) == (2, 3, "play")
     assert trace.weights(0, 1, part="cross").shape == (3, 6)

@@ -5,7 +5,7 @@ import numpy as np
 from attention.wiring import Branch, Norm, Wiring
 
 
-def test_every_trained_number_is_counted_once():
+def test_every_trained_number_is_counted_once() -> None:
     weight = np.zeros((7, 6, 4), np.float32)
     query = Branch(weight, np.zeros((6, 4), np.float32), Norm("rms", 1e-6, np.ones(4, np.float32)))
     shared = Branch(np.zeros((7, 2, 4), np.float32))

@@ -8,36 +8,38 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 from scipy.stats import spearmanr
 
 from attention.agreement import apart, mean_maps, rollout, shares, with_residual
 from attention.view import View
 from inference import LocalBackend, TraceRequest
 from inference.questions.agreement import WithoutWords
-from tests.support.browser import PATIENCE
+from tests.support.browser import PATIENCE, Problems
 from tests.support.visitor import DEEP_LINK, file_of, open_page
 
 TEXT = "The animal didn't cross the street because it was too tired."
 
 
 @pytest.fixture(scope="module")
-def backend():
+def backend() -> LocalBackend:
     return LocalBackend()
 
 
-def said(page, pattern):
+def said(page: Page, pattern: str) -> str:
     note = page.locator(".headlight-note").filter(has_text=re.compile(pattern))
     expect(note).to_be_visible(timeout=3 * PATIENCE)
     return note.inner_text()
 
 
-def downloaded(page):
+def downloaded(page: Page) -> list[dict[str, str]]:
     caught = file_of(page.get_by_role("button", name="Save the table"))
     return list(csv.DictReader(Path(caught.path()).read_text("utf-8-sig").splitlines()))
 
 
-def test_the_figure_s_numbers_are_the_model_s(page, app_url, problems, backend):
+def test_the_figure_s_numbers_are_the_model_s(
+    page: Page, app_url: str, problems: Problems, backend: LocalBackend
+) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/agreement")
     text = said(page, "the vector of “it” changes most")
@@ -63,7 +65,7 @@ def test_the_figure_s_numbers_are_the_model_s(page, app_url, problems, backend):
     assert float(named[0]) == pytest.approx(spearmanr(attention, effect).statistic, abs=0.01)
 
 
-def test_another_word_is_asked_about_by_a_click(page, app_url, problems):
+def test_another_word_is_asked_about_by_a_click(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/agreement")
     said(page, "the vector of “it”")
@@ -77,13 +79,13 @@ def test_another_word_is_asked_about_by_a_click(page, app_url, problems):
 
 
 @pytest.mark.parametrize(("text", "sentence"), [("word " * 140, "at most 128"), ("Hi", "at least three")])
-def test_what_cannot_be_asked_is_said(page, app_url, problems, text, sentence):
+def test_what_cannot_be_asked_is_said(page: Page, app_url: str, problems: Problems, text: str, sentence: str) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/agreement", text=text, focus=1, special=0)
     expect(page.locator(".headlight-refusal")).to_contain_text(sentence, timeout=PATIENCE)
 
 
-def test_a_text_too_long_for_flow_has_the_other_ways(page, app_url, problems):
+def test_a_text_too_long_for_flow_has_the_other_ways(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/agreement", text="one two three four five six seven " * 7, focus=4)
     said(page, "Flow is missing: Attention flow is computed for at most 48 tokens")

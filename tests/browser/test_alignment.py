@@ -1,22 +1,25 @@
 """Which head aligns best, in a browser, on a page of its own with a tiny untrained model."""
 
+from __future__ import annotations
+
 import csv
 import io
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from attention.alignment import ReadAt
 from inference import LocalBackend
 from inference.settings import Settings
 from probing.aligning import AlignmentRun, AlignmentState, advance
-from probing.alignments import load, parse
+from probing.alignments import Alignments, load, parse
 from tests.support.browser import PATIENCE, PHONE, accessibility, hears_clicks, one_page, rest
 from tests.support.tinymodels import save
-from tests.support.visitor import file_of
+from tests.support.visitor import box_of, file_of
 from ui.pages.translate.quality import summary
 
 PAGE = """
@@ -36,12 +39,12 @@ OWN = b"The cat sat\tLe chat dort\t0-0 1-1 2-2\nA dog <b>barked</b>\tEin Hund\t0
 
 
 @pytest.fixture(scope="module")
-def tiny(tmp_path_factory):
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save(tmp_path_factory.mktemp("models") / "tiny", "marian")
 
 
 @pytest.fixture(scope="module")
-def url(tmp_path_factory, tiny):
+def url(tmp_path_factory: pytest.TempPathFactory, tiny: Path) -> Iterator[str]:
     with one_page(
         tmp_path_factory.mktemp("aligning"),
         PAGE.replace("MODEL", repr(str(tiny))),
@@ -51,14 +54,14 @@ def url(tmp_path_factory, tiny):
 
 
 @pytest.fixture
-def opened(page, url):
+def opened(page: Page, url: str) -> Page:
     page.goto(url)
     expect(page.get_by_text("part , layer None, head None")).to_be_visible(timeout=3 * PATIENCE)
     expect(page.locator(".heatmaplayer image")).to_have_count(2, timeout=PATIENCE)
     return page
 
 
-def scored(tiny, alignments):
+def scored(tiny: Path, alignments: Alignments) -> AlignmentState:
     backend = LocalBackend(Settings(model_folders=(tiny.parent,), offline=True))
     run, state = AlignmentRun(alignments, str(tiny)), AlignmentState()
     for _ in run.chunks():
@@ -66,32 +69,32 @@ def scored(tiny, alignments):
     return state
 
 
-def said(state):
+def said(state: AlignmentState) -> str:
     return summary({read_at: state.best(read_at) for read_at in ReadAt}, 0)
 
 
-def upload(page, name, content):
+def upload(page: Page, name: str, content: bytes) -> None:
     page.get_by_text("Score sentences of your own").click()
     page.get_by_test_id("stFileUploader").locator("input").set_input_files(
         {"name": name, "mimeType": "text/plain", "buffer": content}
     )
 
 
-def test_the_sentence_is_what_the_model_gives(opened, tiny):
+def test_the_sentence_is_what_the_model_gives(opened: Page, tiny: Path) -> None:
     expect(opened.get_by_text(said(scored(tiny, load())))).to_be_visible()
 
 
-def test_a_click_on_a_map_chooses_that_cross_head(opened):
+def test_a_click_on_a_map_chooses_that_cross_head(opened: Page) -> None:
     cells = opened.locator(".heatmaplayer image").first
     cells.scroll_into_view_if_needed()
     hears_clicks(opened.locator(".js-plotly-plot").first)
-    box = cells.bounding_box()
+    box = box_of(cells)
     opened.mouse.click(box["x"] + box["width"] * 0.5 / 3, box["y"] + box["height"] * 1.5 / 3)
     expect(opened.get_by_text("part cross, layer 1, head 0")).to_be_visible()
     expect(opened).to_have_url(re.compile("part=cross.*layer=1.*head=0"))
 
 
-def test_sentences_of_ones_own_and_the_table(opened, tiny):
+def test_sentences_of_ones_own_and_the_table(opened: Page, tiny: Path) -> None:
     upload(opened, "mine.tsv", OWN)
     state = scored(tiny, parse(OWN))
     expect(opened.get_by_text(said(state))).to_be_visible(timeout=PATIENCE)
@@ -106,14 +109,14 @@ def test_sentences_of_ones_own_and_the_table(opened, tiny):
         assert float(row["alignment error rate"]) == state.all().error[place]
 
 
-def test_a_file_that_cannot_be_read_is_told_where(opened):
+def test_a_file_that_cannot_be_read_is_told_where(opened: Page) -> None:
     upload(opened, "bad.tsv", b"The cat\tLe chat\t0-0\nThe <b>dog</b>\tLe chien\t0~0\n")
     expect(opened.get_by_role("alert").get_by_text("Line 2 has a link “0~0”; links read like 0-1")).to_be_visible()
 
 
 @pytest.mark.parametrize("viewport", [PHONE])
 @pytest.mark.parametrize("colour_scheme", ["light", "dark"])
-def test_on_a_phone_nothing_is_cut_off_and_all_is_accessible(opened):
+def test_on_a_phone_nothing_is_cut_off_and_all_is_accessible(opened: Page) -> None:
     rest(opened)
     assert opened.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
     outside = ["[data-testid='stHeader']", "[data-testid='stToolbar']"]  # Streamlit's own

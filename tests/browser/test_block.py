@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.support.browser import PATIENCE, PHONE, rest, running, visit
+from tests.support.browser import PATIENCE, PHONE, Problems, Theme, rest, running, visit
 from tests.support.tinymodels import save
 from tests.support.visitor import DEEP_LINK, file_of, open_page, read
 
 
-def part(page, name):
+def part(page: Page, name: str) -> Locator:
     """A part of the drawing, by what a screen reader hears."""
     return page.locator(".drawing").get_by_role("button", name=name)
 
 
-def explained(page):
+def explained(page: Page) -> Locator:
     return page.locator(".said")
 
 
-def test_the_embedded_model_is_drawn_with_its_own_numbers(page, app_url, problems):
+def test_the_embedded_model_is_drawn_with_its_own_numbers(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/block")
     expect(part(page, "Self-attention, 12 heads, d_k = 32, 12 × 16 × 16 weights")).to_be_visible(timeout=PATIENCE)
@@ -33,7 +34,7 @@ def test_the_embedded_model_is_drawn_with_its_own_numbers(page, app_url, problem
     expect(explained(page)).to_contain_text("Self-attention")
 
 
-def test_a_click_explains_a_part_and_the_link_restores_it(page, app_url, problems):
+def test_a_click_explains_a_part_and_the_link_restores_it(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/block")
     part(page, "Feed-forward").click()
@@ -47,7 +48,7 @@ def test_a_click_explains_a_part_and_the_link_restores_it(page, app_url, problem
     expect(explained(page)).to_contain_text("384 numbers become 1,536, go through GELU")
 
 
-def test_the_keyboard_explains_too(page, app_url, problems):
+def test_the_keyboard_explains_too(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/block")
     part(page, "Pooler").focus()
@@ -60,7 +61,7 @@ def test_the_keyboard_explains_too(page, app_url, problems):
     expect(links.first).to_have_attribute("href", "https://arxiv.org/abs/1810.04805")
 
 
-def test_another_text_has_other_shapes(page, app_url, problems):
+def test_another_text_has_other_shapes(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/block")
     expect(part(page, "12 × 16 × 16 weights")).to_be_visible(timeout=PATIENCE)
@@ -69,7 +70,9 @@ def test_another_text_has_other_shapes(page, app_url, problems):
 
 
 @pytest.mark.parametrize("colour_scheme", ["light", "dark"])
-def test_the_drawing_is_saved_as_it_is_seen(page, app_url, problems, tmp_path, colour_scheme):
+def test_the_drawing_is_saved_as_it_is_seen(
+    page: Page, app_url: str, problems: Problems, tmp_path: Path, colour_scheme: Theme
+) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/block", piece="encoder.0")
     expect(part(page, "Self-attention")).to_be_visible(timeout=PATIENCE)
@@ -84,7 +87,7 @@ def test_the_drawing_is_saved_as_it_is_seen(page, app_url, problems, tmp_path, c
     assert not any(element.get("role") == "button" or element.tag.endswith("script") for element in root.iter())
 
 
-def test_parameters_are_listed_and_saved(page, app_url, problems, tmp_path):
+def test_parameters_are_listed_and_saved(page: Page, app_url: str, problems: Problems, tmp_path: Path) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/block", fold="parameters")
     expect(page.get_by_text("The parts below sum to 22,713,216, as the library counts.")).to_be_visible(
@@ -98,7 +101,7 @@ def test_parameters_are_listed_and_saved(page, app_url, problems, tmp_path):
     assert lines[1].startswith("token embeddings,11720448,,embeddings.word_embeddings.weight 30522×384")
 
 
-def test_unfolding_is_in_the_address(page, app_url, problems):
+def test_unfolding_is_in_the_address(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/block")
     page.get_by_text("Encoder, decoder, or both?").click()
@@ -111,7 +114,7 @@ def test_unfolding_is_in_the_address(page, app_url, problems):
     expect(page.locator(".drawing svg")).to_have_count(1)
 
 
-def test_what_n_squared_costs_is_measured(page, app_url, problems):
+def test_what_n_squared_costs_is_measured(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/block", fold="cost")
     expect(page.get_by_text("At n = 1,536 the pairs cost as much as the feed-forward part")).to_be_visible(
@@ -123,7 +126,7 @@ def test_what_n_squared_costs_is_measured(page, app_url, problems):
     expect(page.locator(".js-plotly-plot")).to_have_count(3)
 
 
-def test_measuring_can_be_stopped_and_keeps_what_it_has(page, app_url, problems):
+def test_measuring_can_be_stopped_and_keeps_what_it_has(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/block", fold="cost")
     page.get_by_role("button", name="Measure here, now").click()
@@ -136,7 +139,7 @@ def test_measuring_can_be_stopped_and_keeps_what_it_has(page, app_url, problems)
 
 
 @pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
-def test_on_a_phone_the_explanation_stays_in_sight(page, app_url, problems):
+def test_on_a_phone_the_explanation_stays_in_sight(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/block")
     part(page, "Feed-forward").click()
@@ -144,7 +147,7 @@ def test_on_a_phone_the_explanation_stays_in_sight(page, app_url, problems):
     expect(explained(page)).to_be_in_viewport()
 
 
-def test_an_encoder_and_its_decoder_are_drawn(browser, tmp_path, problems):
+def test_an_encoder_and_its_decoder_are_drawn(browser: Browser, tmp_path: Path, problems: Problems) -> None:
     folder = save(tmp_path / "models" / "t5", "t5")
     environ = {"HEADLIGHT_MODEL_FOLDERS": str(folder.parent)}
     with running(tmp_path / "log", environ=environ) as app, browser.new_context(locale="en-GB") as context:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, Page, expect
 
-from tests.support.browser import PHONE, rest, visit
-from tests.support.visitor import DEEP_LINK, file_of
+from tests.support.browser import PHONE, Problems, rest, visit
+from tests.support.visitor import DEEP_LINK, box_of, file_of
 from ui.pages.by_hand.as_csv import pack, read, write
 from ui.pages.by_hand.example import example_of, resize
 
@@ -16,30 +17,30 @@ EVEN = "“je” gives “ai” 0.29 of its attention"
 
 
 @pytest.fixture
-def opened(page, app_url, problems):
+def opened(page: Page, app_url: str, problems: Problems) -> Page:
     problems.allow(DEEP_LINK)
     return visit(page, f"{app_url}/by_hand")
 
 
-def sheet(page, name):
+def sheet(page: Page, name: str) -> Locator:
     return page.locator(f"[role=application][aria-label^='{name}, ']")
 
 
-def type_number(page, table, row, text):
+def type_number(page: Page, table: int, row: int, text: str) -> None:
     """Type into the first number of a row of the table-th matrix; rows count from 0."""
     rest(page)  # the tables come late, and what still comes moves them
     grid = page.get_by_test_id("stDataFrame").nth(table)
     grid.scroll_into_view_if_needed()
     rows = grid.locator("tbody [role='row']")
     expect(rows).to_have_count(4)
-    box = grid.locator("canvas").first.bounding_box()
+    box = box_of(grid.locator("canvas").first)
     page.mouse.dblclick(box["x"] + box["width"] * 0.3, box["y"] + box["height"] * (row + 1.5) / 5)
     field = page.locator("#portal").get_by_role("textbox")
     field.fill(text)
     field.press("Enter")
 
 
-def test_it_opens_on_the_tutorial_s_example_and_says_what_is_true(opened):
+def test_it_opens_on_the_tutorial_s_example_and_says_what_is_true(opened: Page) -> None:
     expect(opened.get_by_text(EVEN)).to_be_visible()
     expect(opened.get_by_text("A softmax keeps the order of the scores")).to_be_visible()
     for name in ("X", "Q = X·W_Q", "K = X·W_K", "V = X·W_V", "Q·Kᵀ", "Q·Kᵀ / √4", "A = softmax", "A·V"):
@@ -47,7 +48,7 @@ def test_it_opens_on_the_tutorial_s_example_and_says_what_is_true(opened):
     expect(sheet(opened, "masked")).to_have_count(0)
 
 
-def test_a_typed_number_changes_every_step_and_the_link_and_back_undoes_it(opened):
+def test_a_typed_number_changes_every_step_and_the_link_and_back_undoes_it(opened: Page) -> None:
     expect(opened.get_by_text(EVEN)).to_be_visible()
     type_number(opened, 2, 0, "40")
     expect(opened).to_have_url(re.compile("numbers="))
@@ -60,7 +61,7 @@ def test_a_typed_number_changes_every_step_and_the_link_and_back_undoes_it(opene
     expect(opened.get_by_text("“french” gives itself 1.00 of its attention")).to_be_visible()
 
 
-def test_a_preset_begins_anew(opened):
+def test_a_preset_begins_anew(opened: Page) -> None:
     expect(opened.get_by_text(EVEN)).to_be_visible()
     type_number(opened, 2, 0, "40")
     expect(opened).to_have_url(re.compile("numbers="))
@@ -73,7 +74,7 @@ def test_a_preset_begins_anew(opened):
     expect(opened).to_have_url(re.compile("preset=lookup$"))
 
 
-def test_the_mask_hides_what_follows(opened):
+def test_the_mask_hides_what_follows(opened: Page) -> None:
     opened.get_by_role("checkbox", name="Causal mask").check(force=True)
     expect(sheet(opened, "masked")).to_be_visible()
     masked = sheet(opened, "masked")
@@ -85,7 +86,7 @@ def test_the_mask_hides_what_follows(opened):
     expect(opened).to_have_url(re.compile("causal=1"))
 
 
-def test_a_clicked_cell_is_worked_out(opened):
+def test_a_clicked_cell_is_worked_out(opened: Page) -> None:
     weights = sheet(opened, "A = softmax")
     weights.focus()
     opened.keyboard.press("Enter")
@@ -93,7 +94,7 @@ def test_a_clicked_cell_is_worked_out(opened):
     expect(opened).to_have_url(re.compile("row=0.*column=0|column=0.*row=0"))
 
 
-def test_heads_share_the_columns(page, app_url, problems):
+def test_heads_share_the_columns(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     visit(page, f"{app_url}/by_hand?heads=2&shown=1")
     expect(sheet(page, "Q·Kᵀ / √2")).to_be_visible()
@@ -101,7 +102,7 @@ def test_heads_share_the_columns(page, app_url, problems):
     expect(page.get_by_text("Head 2: “")).to_be_visible()
 
 
-def test_a_file_goes_out_and_comes_in(opened, tmp_path):
+def test_a_file_goes_out_and_comes_in(opened: Page, tmp_path: Path) -> None:
     opened.get_by_text("Files").click()
     download = file_of(opened.get_by_role("button", name="Save as CSV"))
     saved = tmp_path / "saved.csv"
@@ -119,7 +120,7 @@ def test_a_file_goes_out_and_comes_in(opened, tmp_path):
     expect(opened.get_by_text("“<b>uno</b>” gives “two” 1.00 of its attention")).to_be_visible()
 
 
-def test_sizes_grow_and_shrink(opened):
+def test_sizes_grow_and_shrink(opened: Page) -> None:
     opened.get_by_text("Sizes").click()
     opened.get_by_label("Tokens", exact=True).fill("5")
     opened.get_by_label("Tokens", exact=True).press("Enter")
@@ -131,7 +132,7 @@ def test_sizes_grow_and_shrink(opened):
 
 
 @pytest.mark.parametrize("query", ["numbers=garbage", "preset=<img>", "heads=3", "row=99&column=2", "heads=0"])
-def test_a_damaged_link_opens_the_example(page, app_url, problems, query):
+def test_a_damaged_link_opens_the_example(page: Page, app_url: str, problems: Problems, query: dict[str, str]) -> None:
     problems.allow(DEEP_LINK)
     visit(page, f"{app_url}/by_hand?{query}")
     expect(page.get_by_text(EVEN)).to_be_visible()
@@ -139,7 +140,7 @@ def test_a_damaged_link_opens_the_example(page, app_url, problems, query):
 
 
 @pytest.mark.parametrize("viewport", [PHONE])
-def test_the_largest_example_fits_on_a_phone(page, app_url, problems):
+def test_the_largest_example_fits_on_a_phone(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     small = example_of("lookup")
     visit(page, f"{app_url}/by_hand?heads=2&numbers={pack(resize(small, 8, 8, 8))}")

@@ -6,15 +6,16 @@ import re
 
 import numpy as np
 import pytest
-from playwright.sync_api import expect
+from numpy.typing import NDArray
+from playwright.sync_api import Page, expect
 
 from attention.cause import heads_moved, similarity
-from attention.edits import Ablate, Hide, unpack
+from attention.edits import Ablate, Edit, Hide, unpack
 from inference import LocalBackend, TraceRequest
 from inference.files.embedded import BERT
 from inference.questions.effects import BlankEffects, VectorEffects
-from tests.support.browser import PATIENCE, hears_clicks
-from tests.support.visitor import DEEP_LINK, open_page
+from tests.support.browser import PATIENCE, Problems, hears_clicks
+from tests.support.visitor import DEEP_LINK, matched, open_page
 from ui.show.numbers import small
 
 TEXT = "The animal didn't cross the street because it was too tired."
@@ -22,23 +23,25 @@ SINGLE = [(layer, head) for layer in range(6) for head in range(12)]
 
 
 @pytest.fixture(scope="module")
-def backend():
+def backend() -> LocalBackend:
     return LocalBackend()
 
 
-def said(page, pattern):
+def said(page: Page, pattern: str) -> str:
     note = page.locator(".headlight-note").filter(has_text=re.compile(pattern))
     expect(note).to_be_visible(timeout=2 * PATIENCE)
     return note.inner_text()
 
 
-def turned(backend, *sets):
+def turned(backend: LocalBackend, *sets: tuple[Edit, ...]) -> NDArray[np.floating]:
     """1 - cosine of the sentence vector under each set."""
     effect = backend.inspect(VectorEffects(text=TEXT, edits=((), *sets)))
     return 1 - similarity(effect.values)[1:]
 
 
-def test_every_head_s_effect_and_the_chosen_one_are_the_model_s(page, app_url, problems, backend):
+def test_every_head_s_effect_and_the_chosen_one_are_the_model_s(
+    page: Page, app_url: str, problems: Problems, backend: LocalBackend
+) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/cause", edits="a5-11,a3-1")
     alone = turned(backend, *(((Ablate(*place)),) for place in SINGLE))
@@ -55,7 +58,7 @@ def test_every_head_s_effect_and_the_chosen_one_are_the_model_s(page, app_url, p
     assert f"Head {most[0]}-{most[1]} looks elsewhere most" in said(page, "looks elsewhere most")
 
 
-def test_a_click_on_the_map_removes_a_head_and_puts_it_back(page, app_url, problems):
+def test_a_click_on_the_map_removes_a_head_and_puts_it_back(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/cause", edits="-")
     said(page, "Nothing is removed")
@@ -71,7 +74,9 @@ def test_a_click_on_the_map_removes_a_head_and_puts_it_back(page, app_url, probl
     said(page, "With head 4-2 removed")
 
 
-def test_a_word_is_hidden_and_a_look_is_cut_by_clicks(page, app_url, problems, backend):
+def test_a_word_is_hidden_and_a_look_is_cut_by_clicks(
+    page: Page, app_url: str, problems: Problems, backend: LocalBackend
+) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/cause", edits="-", clicking="hide")
     said(page, "Nothing is removed")
@@ -89,7 +94,7 @@ def test_a_word_is_hidden_and_a_look_is_cut_by_clicks(page, app_url, problems, b
     said(page, "“it” no longer sees “street” in head 3-1")
 
 
-def test_edits_that_do_not_fit_are_refused_and_can_be_put_back(page, app_url, problems):
+def test_edits_that_do_not_fit_are_refused_and_can_be_put_back(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/cause", edits="a9-0")
     expect(page.locator(".headlight-refusal")).to_contain_text("6 layers of 12 heads", timeout=PATIENCE)
@@ -97,19 +102,19 @@ def test_edits_that_do_not_fit_are_refused_and_can_be_put_back(page, app_url, pr
     said(page, "Nothing is removed")
 
 
-def test_a_damaged_link_leaves_the_rest(page, app_url, problems):
+def test_a_damaged_link_leaves_the_rest(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/cause", edits="a3-1,<b>x</b>")
     said(page, "An edit should read like a3-1")
     said(page, "With head 3-1 removed")
 
 
-def test_the_curve_is_drawn_step_by_step(page, app_url, problems, backend):
+def test_the_curve_is_drawn_step_by_step(page: Page, app_url: str, problems: Problems, backend: LocalBackend) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/cause", steps=4, greedy="most")
     page.get_by_role("button", name="Draw the curve").click()
     text = said(page, "After 2 of 72 heads")
-    gone = ()
+    gone: tuple[Ablate, ...] = ()
     for _ in range(4):
         left = [(*gone, Ablate(*place)) for place in SINGLE if Ablate(*place) not in gone]
         gone = left[int(turned(backend, *left).argmax())]
@@ -117,19 +122,21 @@ def test_the_curve_is_drawn_step_by_step(page, app_url, problems, backend):
     expect(page.locator(".st-key-cause_curve .js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
 
 
-def test_the_curve_can_be_stopped_and_goes_on(page, app_url, problems):
+def test_the_curve_can_be_stopped_and_goes_on(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/cause", text="A cat sat on the mat while a dog slept on the old red sofa.", curve=1)
     page.get_by_role("button", name="Stop").click(timeout=2 * PATIENCE)
     text = said(page, "Stopped after")
-    done = int(re.search(r"Stopped after (\d+) of 72 steps", text).group(1))
+    done = int(matched(r"Stopped after (\d+) of 72 steps", text).group(1))
     assert done < 72
     said(page, f"after {done} it is" if done else "Stopped after 0")
     page.get_by_role("button", name="Go on").click()
     expect(page.locator(".headlight-note").filter(has_text="Stopped after")).to_have_count(0, timeout=PATIENCE)
 
 
-def test_a_masked_word_s_log_odds_are_the_model_s(page, app_url, problems, backend):
+def test_a_masked_word_s_log_odds_are_the_model_s(
+    page: Page, app_url: str, problems: Problems, backend: LocalBackend
+) -> None:
     problems.allow(DEEP_LINK)
     query = {"watch": "blank", "text": "The [MASK] was a cat", "first": "street", "second": "animal", "edits": "a1-2"}
     open_page(page, app_url, "/cause", **query)

@@ -1,13 +1,23 @@
 """The strip, the matrices and the map of heads in a browser, on a page of their own: seen, picked and read aloud."""
 
+from __future__ import annotations
+
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, Page, expect
 
+from attention.codec import frame
+from attention.view import View
 from tests.support.browser import PHONE, accessibility, hears_clicks, one_page, rest
+from tests.support.traces import sentence_trace
+from tests.support.visitor import box_of
+from viz.components.explore import explore
 
+SCRIPT = "text/javascript"
 LONG = 8000  # chips
 PAGE = """
 import numpy as np
@@ -52,24 +62,24 @@ st.text(f"chip {state.chip}, cell {state.cell}, head {head_map.picked(event)}")
 
 
 @pytest.fixture(scope="module")
-def url(tmp_path_factory):
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with one_page(tmp_path_factory.mktemp("components"), PAGE) as url:
         yield url
 
 
 @pytest.fixture
-def opened(page, url):
+def opened(page: Page, url: str) -> Page:
     page.goto(url)
     expect(page.get_by_text("chip 1, cell None, head None")).to_be_visible()
     expect(page.get_by_role("application")).to_have_count(2)
     return page
 
 
-def words(page):
+def words(page: Page) -> Locator:
     return page.get_by_role("group", name="Words of the text").get_by_role("button")
 
 
-def test_a_click_picks_a_chip_and_the_mark_moves(opened):
+def test_a_click_picks_a_chip_and_the_mark_moves(opened: Page) -> None:
     expect(words(opened)).to_have_text(["[CLS]", "<b>The</b>", "tor", "toise", "⟨U+202E⟩", "slept"])
     words(opened).nth(2).click()
     expect(opened.get_by_text("chip 2,")).to_be_visible()
@@ -77,7 +87,7 @@ def test_a_click_picks_a_chip_and_the_mark_moves(opened):
     expect(words(opened).nth(1)).to_have_attribute("aria-pressed", "false")
 
 
-def test_keys_move_and_pick_and_the_place_is_kept(opened):
+def test_keys_move_and_pick_and_the_place_is_kept(opened: Page) -> None:
     words(opened).nth(1).focus()
     opened.keyboard.press("End")
     opened.keyboard.press("ArrowLeft")
@@ -89,28 +99,28 @@ def test_keys_move_and_pick_and_the_place_is_kept(opened):
     expect(opened.get_by_text("chip 0,")).to_be_visible()
 
 
-def test_what_a_chip_says(opened):
+def test_what_a_chip_says(opened: Page) -> None:
     expect(opened.get_by_role("button", name="slept, 0.5, masked")).to_be_visible()
     words(opened).nth(3).hover()
     expect(opened.get_by_role("tooltip").first).to_have_text("toise0.3")
 
 
-def test_a_strip_without_picking_is_a_list(opened):
+def test_a_strip_without_picking_is_a_list(opened: Page) -> None:
     still = opened.get_by_role("list", name="Only to be read")
     expect(still.get_by_role("listitem")).to_have_count(6)
     expect(still.get_by_role("button")).to_have_count(0)
 
 
-def test_right_to_left_the_left_arrow_goes_on(opened):
+def test_right_to_left_the_left_arrow_goes_on(opened: Page) -> None:
     chips = opened.get_by_role("group", name="Right to left").get_by_role("button")
     first, second = chips.nth(0), chips.nth(1)
-    assert first.bounding_box()["x"] > second.bounding_box()["x"]
+    assert box_of(first)["x"] > box_of(second)["x"]
     first.focus()
     opened.keyboard.press("ArrowLeft")
     expect(second).to_be_focused()
 
 
-def test_a_long_text_is_a_window_on_the_chosen_chip(opened):
+def test_a_long_text_is_a_window_on_the_chosen_chip(opened: Page) -> None:
     chips = opened.get_by_role("group", name="A long text").get_by_role("button")
     expect(chips).to_have_count(200)
     expect(opened.get_by_role("button", name="w4000, chosen")).to_be_in_viewport(ratio=0.5)
@@ -122,7 +132,7 @@ def test_a_long_text_is_a_window_on_the_chosen_chip(opened):
     expect(opened.get_by_role("button", name="w7999", exact=True)).to_be_focused()
 
 
-def test_a_cell_is_read_aloud_and_picked(opened):
+def test_a_cell_is_read_aloud_and_picked(opened: Page) -> None:
     pad = opened.get_by_role("application", name="Q, 2 by 3")
     pad.focus()
     for key in ("ArrowDown", "ArrowRight", "ArrowRight"):
@@ -133,7 +143,7 @@ def test_a_cell_is_read_aloud_and_picked(opened):
     expect(opened.get_by_text("cell (0, 0, 2)")).to_be_visible()
 
 
-def test_a_matrix_is_saved_with_all_its_digits(opened):
+def test_a_matrix_is_saved_with_all_its_digits(opened: Page) -> None:
     opened.get_by_label("Save Q").click()
     with opened.expect_download() as download:
         opened.get_by_role("button", name="Numbers as CSV").click()
@@ -145,23 +155,106 @@ def test_a_matrix_is_saved_with_all_its_digits(opened):
     assert Path(download.value.path()).read_bytes()[:4] == b"\x89PNG"
 
 
-def test_a_click_on_the_map_picks_a_head(opened):
+def test_a_click_on_the_map_picks_a_head(opened: Page) -> None:
     chart = opened.locator(".js-plotly-plot")
     chart.scroll_into_view_if_needed()
     cells = chart.locator(".heatmaplayer image")
     expect(cells).to_be_visible()
     hears_clicks(chart)
-    box = cells.bounding_box()
+    box = box_of(cells)
     opened.mouse.click(box["x"] + box["width"] * 1.5 / 3, box["y"] + box["height"] * 0.5 / 2)
     expect(opened.get_by_text("head (0, 1)")).to_be_visible()
 
 
 @pytest.mark.parametrize("viewport", [PHONE])
 @pytest.mark.parametrize("colour_scheme", ["light", "dark"])
-def test_on_a_phone_nothing_is_cut_off_and_all_is_accessible(opened):
+def test_on_a_phone_nothing_is_cut_off_and_all_is_accessible(opened: Page) -> None:
     rest(opened)
     assert opened.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
     for sheet in opened.locator(".sheet").all():
-        assert sheet.bounding_box()["width"] <= PHONE["width"]
+        assert box_of(sheet)["width"] <= PHONE["width"]
     outside = ["[data-testid='stHeader']", "[data-testid='stToolbar']"]  # Streamlit's own
     assert json.dumps(accessibility(opened, leave_out=outside)) == "[]"
+
+
+TWICE = """
+from functools import partial
+
+import streamlit as st
+
+from tests.support.traces import sentence_trace
+from attention.measures import survey
+from attention.view import View
+from viz.components.explore import explore
+
+view = View(sentence_trace())
+FIRST = {"layer": 0, "head": 0, "focus": 3, "target": None, "tab": "matrix", "order": "layer", "scale": "sqrt"}
+data = explore.payload(view, survey(view, 48), {**FIRST, "filter": "all", "pinned": []}, "", "", 0)
+
+def keep(key):
+    st.session_state[f"{key} kept"] = dict(st.session_state[key].selection)
+
+st.title("Twice")
+for key in ("one", "two"):
+    chosen = st.session_state.get(f"{key} kept", {})
+    st.text(f"{key}: layer {chosen.get('layer', 0)}, tab {chosen.get('tab', 'matrix')}")
+    shown = {**data, "base": f"/maps/{key}", "selection": {**data["selection"], **chosen}}
+    explore.mount(shown, key, partial(keep, key), lambda: None)
+"""
+
+
+@pytest.fixture(scope="module")
+def twice(tmp_path_factory):
+    with one_page(tmp_path_factory.mktemp("twice"), TWICE) as url:
+        yield url
+
+
+@pytest.fixture
+def two(page, twice):
+    """Two microscopes on one page; their numbers are answered here, as the app's routes would."""
+    view = View(sentence_trace())
+
+    def answer(route):
+        address = urlsplit(route.request.url)
+        asked = {name: int(value) for name, value in parse_qsl(address.query)}
+        kind = address.path.rsplit("/", 1)[-1]
+        values = {
+            "grid": lambda: (view.thumbnails(48), "sqrt8"),
+            "rows": lambda: (view.rows(asked["query"]), "float16"),
+            "columns": lambda: (view.columns(asked["key"]), "float16"),
+            "tile": lambda: (view.weights(asked["layer"], asked["head"]), "float16"),
+        }
+        route.fulfill(body=frame({}, {kind: values[kind]()}))
+
+    page.route("**/maps/**", answer)
+    page.route(f"{twice}{explore.ADDRESS}", lambda route: route.fulfill(body=explore.script(), content_type=SCRIPT))
+    page.goto(twice)
+    expect(page.locator("[data-painted]")).to_have_count(2)
+    return page
+
+
+def painted_by(page):
+    return [place.get_attribute("data-painted") for place in page.locator("[data-painted]").all()]
+
+
+def test_two_microscopes_on_one_page_know_nothing_of_each_other(two):
+    before = painted_by(two)
+    assert before == ["/maps/one|0|0|3|matrix", "/maps/two|0|0|3|matrix"]
+    two.get_by_role("button", name="Next head").nth(1).click()
+    expect(two.locator("[data-painted]").nth(1)).to_have_attribute("data-painted", "/maps/two|0|1|3|matrix")
+    two.get_by_role("tab", name="Lines").nth(1).click()
+    expect(two.locator("[data-painted]").nth(1)).to_have_attribute("data-painted", "/maps/two|0|1|3|lines")
+    expect(two.get_by_text("two: layer 0, tab lines")).to_be_visible()
+    expect(two.get_by_text("one: layer 0, tab matrix")).to_be_visible()
+    two.get_by_role("group", name="Tokens of the text").nth(1).get_by_role("button", name="play").click()
+    expect(two.locator("[data-painted]").nth(1)).to_have_attribute("data-painted", "/maps/two|0|1|1|lines")
+    assert painted_by(two)[0] == before[0]
+
+
+def test_what_one_of_two_refers_to_is_its_own(two):
+    ids = two.get_by_role("tab").evaluate_all("tabs => tabs.map((tab) => tab.id)")
+    panels = two.get_by_role("tab").evaluate_all("tabs => tabs.map((tab) => tab.getAttribute('aria-controls'))")
+    assert len(set(ids)) == 4
+    assert len(set(panels)) == 2
+    owned = "panels => panels.map((panel) => panel.getRootNode().getElementById(panel.id) === panel)"
+    assert two.get_by_role("tabpanel").evaluate_all(owned) == [True, True]

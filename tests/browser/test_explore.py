@@ -3,40 +3,42 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from attention.storage import parse
 from inference import LocalBackend, TraceRequest
-from tests.support.browser import rest
-from tests.support.visitor import open_page, painted, read, text_box
+from tests.support.browser import Problems, rest
+from tests.support.visitor import matched, open_page, painted, read, text_box
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
 
 
 @pytest.fixture(scope="module")
-def backend():
+def backend() -> LocalBackend:
     return LocalBackend()
 
 
-def sentence(page):
+def sentence(page: Page) -> Locator:
     """The sentence of truth."""
     return page.locator("[aria-live=polite]").filter(has_text=re.compile(r"Layer \d")).first
 
 
-def ask(page, word):
+def ask(page: Page, word: str) -> None:
     """Click a word, then take the pointer away: whatever it comes to rest on is looked at in passing."""
     page.get_by_role("button", name=word).first.click()
     page.mouse.move(0, 0)
 
 
-def weight_in(text):
-    return float(re.search(r"\((\d\.\d\d)\)", text).group(1))
+def weight_in(text: str) -> float:
+    return float(matched(r"\((\d\.\d\d)\)", text).group(1))
 
 
-def test_the_first_visit_shows_the_famous_sentence_answered(page, app_url, backend):
+def test_the_first_visit_shows_the_famous_sentence_answered(page: Page, app_url: str, backend: LocalBackend) -> None:
     open_page(page, app_url)
     shown = painted(page)
     trace = backend.trace(TraceRequest(text=FAMOUS))
@@ -49,7 +51,7 @@ def test_the_first_visit_shows_the_famous_sentence_answered(page, app_url, backe
     assert shown["base"].endswith(trace.id)
 
 
-def test_clicking_a_word_asks_about_it(page, app_url, backend):
+def test_clicking_a_word_asks_about_it(page: Page, app_url: str, backend: LocalBackend) -> None:
     open_page(page, app_url)
     painted(page)
     ask(page, "street")
@@ -62,7 +64,7 @@ def test_clicking_a_word_asks_about_it(page, app_url, backend):
     assert weight_in(sentence(page).inner_text()) == pytest.approx(float(row.max()), abs=0.005)
 
 
-def test_a_click_that_was_undone_can_be_made_again(page, app_url):
+def test_a_click_that_was_undone_can_be_made_again(page: Page, app_url: str) -> None:
     open_page(page, app_url)
     painted(page, focus=10)
     for _ in range(2):
@@ -76,11 +78,11 @@ def test_a_click_that_was_undone_can_be_made_again(page, app_url):
         rest(page)
 
 
-def test_a_trace_that_the_server_forgot_is_read_again(page, app_url, problems):
+def test_a_trace_that_the_server_forgot_is_read_again(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow("410")
-    forgotten = []
+    forgotten: list[str] = []
 
-    def forget_once(route):
+    def forget_once(route: Route) -> None:
         if forgotten:
             route.continue_()
         else:
@@ -93,13 +95,13 @@ def test_a_trace_that_the_server_forgot_is_read_again(page, app_url, problems):
     assert forgotten
 
 
-def test_a_cut_text_says_so(page, app_url):
+def test_a_cut_text_says_so(page: Page, app_url: str) -> None:
     open_page(page, app_url, text="One two three four five six.", cut=5)
     painted(page)
     expect(page.get_by_text("Only the first 5 tokens are read")).to_be_visible()
 
 
-def test_arrow_keys_move_the_head_and_back_undoes(page, app_url):
+def test_arrow_keys_move_the_head_and_back_undoes(page: Page, app_url: str) -> None:
     open_page(page, app_url, layer=3, head=1)
     painted(page, layer=3, head=1)
     grid = page.get_by_role("application", name=re.compile("Grid of all heads"))
@@ -115,7 +117,7 @@ def test_arrow_keys_move_the_head_and_back_undoes(page, app_url):
     painted(page, layer=3, head=1)
 
 
-def test_a_sentence_of_one_s_own_is_read(page, app_url, backend):
+def test_a_sentence_of_one_s_own_is_read(page: Page, app_url: str, backend: LocalBackend) -> None:
     open_page(page, app_url)
     first = painted(page)
     text = "My dog chased your cat until it was exhausted."
@@ -128,8 +130,8 @@ def test_a_sentence_of_one_s_own_is_read(page, app_url, backend):
     expect(sentence(page)).to_contain_text(f"“{token}”")
 
 
-def test_a_link_restores_the_view(page, app_url):
-    query = {
+def test_a_link_restores_the_view(page: Page, app_url: str) -> None:
+    query: dict[str, Any] = {
         "text": "A small test of links.",
         "layer": 2,
         "head": 5,
@@ -146,7 +148,7 @@ def test_a_link_restores_the_view(page, app_url):
     assert shown["layer"] == "2", "links count from 0 whatever is shown"
 
 
-def test_a_bad_link_gives_the_default_and_a_sentence(page, app_url):
+def test_a_bad_link_gives_the_default_and_a_sentence(page: Page, app_url: str) -> None:
     open_page(page, app_url, layer=99, head="x", tab="<script>")
     painted(page, layer=3, head=1, tab="matrix")
     notes = page.locator(".headlight-note")
@@ -155,7 +157,7 @@ def test_a_bad_link_gives_the_default_and_a_sentence(page, app_url):
     expect(notes.filter(has_text="layer 99")).to_be_visible()
 
 
-def test_pairs_are_read_together(page, app_url, backend):
+def test_pairs_are_read_together(page: Page, app_url: str, backend: LocalBackend) -> None:
     open_page(page, app_url, text="The cat sat down.", pair="It was tired.", layer=1, head=1, filter="ab")
     painted(page, layer=1, head=1)
     trace = backend.trace(TraceRequest(text="The cat sat down.", pair="It was tired."))
@@ -163,14 +165,14 @@ def test_pairs_are_read_together(page, app_url, backend):
     expect(page.get_by_role("combobox", name="Pairs")).to_have_value("ab")
 
 
-def test_hidden_special_tokens_leave_the_picture(page, app_url):
+def test_hidden_special_tokens_leave_the_picture(page: Page, app_url: str) -> None:
     open_page(page, app_url, special=0, renormalise=1)
     painted(page)
     expect(page.get_by_role("button", name="[CLS]")).to_have_count(0)
     expect(sentence(page)).to_contain_text("“it”")
 
 
-def test_the_trace_is_saved_and_opened_again(page, app_url, backend, tmp_path):
+def test_the_trace_is_saved_and_opened_again(page: Page, app_url: str, backend: LocalBackend, tmp_path: Path) -> None:
     open_page(page, app_url, text="A lecture prepared at home.", layer=2, head=3)
     painted(page, layer=2, head=3)
     with page.expect_download() as waiting:
@@ -188,7 +190,7 @@ def test_the_trace_is_saved_and_opened_again(page, app_url, backend, tmp_path):
     expect(text_box(page)).to_have_value("A lecture prepared at home.")
 
 
-def test_another_file_is_refused_in_a_sentence(page, app_url, tmp_path):
+def test_another_file_is_refused_in_a_sentence(page: Page, app_url: str, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.safetensors"
     wrong.write_bytes(b"PK not a trace")
     open_page(page, app_url)

@@ -6,11 +6,13 @@ import csv
 import io
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, Download, Page, expect
 
+from attention.trace import Trace
 from inference import LocalBackend, TraceRequest
 from tests.support.visitor import open_page, painted
 
@@ -18,11 +20,11 @@ TEXT = 'Quotes "and", commas, =SUM(A1) and </script> stay text.'
 
 
 @pytest.fixture(scope="module")
-def trace():
+def trace() -> Trace:
     return LocalBackend().trace(TraceRequest(text=TEXT))
 
 
-def export(page, name):
+def export(page: Page, name: re.Pattern[str]) -> Download:
     """Open the menu, choose an entry, and give what the browser saved."""
     page.locator("summary", has_text="Export").click()
     with page.expect_download() as waiting:
@@ -31,13 +33,13 @@ def export(page, name):
 
 
 @pytest.fixture
-def shown(page, app_url):
+def shown(page: Page, app_url: str) -> Page:
     open_page(page, app_url, text=TEXT, layer=2, head=4, count=1)
     painted(page, layer=2, head=4)
     return page
 
 
-def test_csv_holds_every_digit(shown, trace):
+def test_csv_holds_every_digit(shown: Page, trace: Trace) -> None:
     content = export(shown, re.compile("CSV")).path().read_text(encoding="utf-8-sig")
     rows = list(csv.reader(io.StringIO(content)))
     for line in (["layer", "3"], ["head", "5"], ["index_base", "1"], ["model", "all-MiniLM-L6-v2"]):
@@ -47,13 +49,13 @@ def test_csv_holds_every_digit(shown, trace):
     np.testing.assert_array_equal(weights, trace.weights(2, 4))
 
 
-def test_json_holds_every_digit(shown, trace):
+def test_json_holds_every_digit(shown: Page, trace: Trace) -> None:
     content = json.loads(export(shown, re.compile("JSON")).path().read_text(encoding="utf-8"))
     assert content["caption"]["text"] == TEXT
     np.testing.assert_array_equal(np.array(content["weights"], np.float32), trace.weights(2, 4))
 
 
-def test_pictures_carry_their_caption(shown, tmp_path):
+def test_pictures_carry_their_caption(shown: Page) -> None:
     svg = export(shown, re.compile("Matrix as SVG")).path().read_text(encoding="utf-8")
     assert "all-MiniLM-L6-v2" in svg
     assert "</script>" not in svg
@@ -64,7 +66,7 @@ def test_pictures_carry_their_caption(shown, tmp_path):
     assert width >= 1600, "print quality"
 
 
-def test_the_page_opens_without_the_app(shown, browser, tmp_path, problems):
+def test_the_page_opens_without_the_app(shown: Page, browser: Browser, tmp_path: Path) -> None:
     saved = tmp_path / "view.html"
     export(shown, re.compile("HTML")).save_as(saved)
     context = browser.new_context(offline=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from attention.find import flips, follows, links, preference
 from attention.view import View
 from inference import LocalBackend, TraceRequest
-from tests.support.browser import PATIENCE, rest
+from tests.support.browser import PATIENCE, Problems, rest
 from tests.support.visitor import DEEP_LINK, open_page
 from ui.pages.find.probes import LIBRARY
 
@@ -18,22 +18,24 @@ FAMOUS = LIBRARY[0]
 
 
 @pytest.fixture(scope="module")
-def views():
+def views() -> list[View]:
     texts = (FAMOUS.text, FAMOUS.other, *FAMOUS.neutral)
     return [View(trace, words=True) for trace in LocalBackend().traces([TraceRequest(text=text) for text in texts])]
 
 
-def said(page, pattern):
+def said(page: Page, pattern: str) -> str:
     note = page.locator(".headlight-note").filter(has_text=re.compile(pattern))
     expect(note).to_be_visible(timeout=PATIENCE)
     return note.inner_text()
 
 
-def at(view, word):
+def at(view: View, word: str) -> int:
     return [cell.text for cell in view.keys].index(word)
 
 
-def test_the_famous_question_is_answered_with_the_model_s_numbers(page, app_url, problems, views):
+def test_the_famous_question_is_answered_with_the_model_s_numbers(
+    page: Page, app_url: str, problems: Problems, views: list[View]
+) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/find")
     words = [at(views[0], word) for word in ("it", "animal", "street")]
@@ -51,7 +53,9 @@ def test_the_famous_question_is_answered_with_the_model_s_numbers(page, app_url,
     assert ", ".join(str(flips(prefers[0], other).sum()) for other in prefers[2:]) in text
 
 
-def test_words_are_picked_by_clicks_and_kept_in_the_link(page, app_url, problems, views):
+def test_words_are_picked_by_clicks_and_kept_in_the_link(
+    page: Page, app_url: str, problems: Problems, views: list[View]
+) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/find", clicking="second")
     said(page, "“animal” than at “street”")
@@ -63,13 +67,13 @@ def test_words_are_picked_by_clicks_and_kept_in_the_link(page, app_url, problems
     said(page, "“animal” than at “tired”")
 
 
-def test_a_text_of_two_words_says_what_is_missing(page, app_url, problems):
+def test_a_text_of_two_words_says_what_is_missing(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/find", text="Hello there")
     expect(page.locator(".headlight-refusal")).to_contain_text("needs three words", timeout=PATIENCE)
 
 
-def test_hostile_words_are_shown_as_text(page, app_url, problems):
+def test_hostile_words_are_shown_as_text(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(
         page, app_url, "/find", text="The <b>cat</b> ![x](http://example.org/a.png) sat on <script>alert(1)</script>."

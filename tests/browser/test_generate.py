@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import re
+from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from attention.looks import strongest
 from attention.roles import observe
@@ -17,29 +18,28 @@ from inference.questions.decoding import NextToken
 from inference.questions.induction import InductionHeads
 from inference.questions.lens import NextLens
 from tests.browser.test_pages import STREAMLITS_OWN
-from tests.support.browser import PATIENCE, PHONE, accessibility, rest
-from tests.support.generating import writer  # noqa: F401  (a fixture)
+from tests.support.browser import PATIENCE, PHONE, Problems, accessibility, rest
 from tests.support.predictors import BARE
 from tests.support.serving import Served
-from tests.support.visitor import DEEP_LINK, file_of, open_page, painted, read, stands
+from tests.support.visitor import DEEP_LINK, file_of, known, matched, open_page, painted, read, stands
 
 TEXT = "The cat sat on the mat, and the dog"
 CHART = ".js-plotly-plot .main-svg"
 
 
 @pytest.fixture(autouse=True)
-def deep_links(problems) -> None:
+def deep_links(problems: Problems) -> None:
     problems.allow(DEEP_LINK)
 
 
-def opened(page: Page, writer: Served, name: str = "gpt2", **query: object) -> Page:  # noqa: F811
+def opened(page: Page, writer: Served, name: str = "gpt2", **query: object) -> Page:
     given = {"model": writer.model(name), "text": TEXT, **query}
     open_page(page, writer.url, "/generate", **{name: value for name, value in given.items() if value is not None})
     stands(page)
     return page
 
 
-def asked(writer: Served, *written: int, name: str = "gpt2", **more: object) -> NextToken:  # noqa: F811
+def asked(writer: Served, *written: int, name: str = "gpt2", **more: Any) -> NextToken:
     return NextToken(model=writer.model(name), text=TEXT, written=written, top=100, **more)
 
 
@@ -63,7 +63,7 @@ def path_of(page: Page, count: int) -> tuple[int, ...]:
     pattern = re.compile(rf"[?&]written=(\d+(?:\.\d+){{{count - 1}}})(?:&|$)")
     expect(page).to_have_url(pattern, timeout=2 * PATIENCE)  # a hundred tokens take their time on a busy machine
     rest(page)  # the address comes first; till then the buttons go on from the older text
-    return tuple(int(token) for token in pattern.search(page.url).group(1).split("."))
+    return tuple(int(token) for token in matched(pattern, page.url).group(1).split("."))
 
 
 def to_the_prompt(page: Page) -> None:
@@ -74,18 +74,18 @@ def to_the_prompt(page: Page) -> None:
     expect(button).to_be_disabled()
 
 
-def chip(page: Page, group: str, at: int):
+def chip(page: Page, group: str, at: int) -> Locator:
     return page.get_by_role("group", name=group).get_by_role("button").nth(at)
 
 
-def greedy(writer: Served, count: int, name: str = "gpt2") -> tuple[int, ...]:  # noqa: F811
+def greedy(writer: Served, count: int, name: str = "gpt2") -> tuple[int, ...]:
     path: tuple[int, ...] = ()
     for _ in range(count):
         path = (*path, writer.backend.predict(asked(writer, *path, name=name)).greedy.token)
     return path
 
 
-def test_the_candidates_are_the_backends(page, writer) -> None:  # noqa: F811
+def test_the_candidates_are_the_backends(page: Page, writer: Served) -> None:
     opened(page, writer, temperature=50, top_k=20, top_p=90, seed=3)
     step = writer.backend.predict(asked(writer, temperature=50, top_k=20, top_p=90, seed=3))
     says(page, f"“{step.candidates[0].piece}” comes first")
@@ -102,7 +102,7 @@ def test_the_candidates_are_the_backends(page, writer) -> None:  # noqa: F811
     assert sum(float(row[5]) > 0 for row in rows) == step.possible
 
 
-def test_the_sliders_change_the_rule_in_the_link(page, writer) -> None:  # noqa: F811
+def test_the_sliders_change_the_rule_in_the_link(page: Page, writer: Served) -> None:
     opened(page, writer)
     slider = page.get_by_role("slider", name="Temperature")
     slider.focus()
@@ -116,7 +116,7 @@ def test_the_sliders_change_the_rule_in_the_link(page, writer) -> None:  # noqa:
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama"])
-def test_writing_is_greedy_decoding_and_the_link_restores_it(page, writer, name: str) -> None:  # noqa: F811
+def test_writing_is_greedy_decoding_and_the_link_restores_it(page: Page, writer: Served, name: str) -> None:
     opened(page, writer, name, more=4)
     page.get_by_role("button", name="Next token").click()
     assert path_of(page, 1) == greedy(writer, 1, name)
@@ -132,7 +132,7 @@ def test_writing_is_greedy_decoding_and_the_link_restores_it(page, writer, name:
     to_the_prompt(page)
 
 
-def test_what_is_drawn_follows_the_seed(page, writer) -> None:  # noqa: F811
+def test_what_is_drawn_follows_the_seed(page: Page, writer: Served) -> None:
     opened(page, writer, pick="drawn", seed=1, more=5)
     page.get_by_role("button", name="Write more").click()
     path: tuple[int, ...] = ()
@@ -145,7 +145,7 @@ def test_what_is_drawn_follows_the_seed(page, writer) -> None:  # noqa: F811
     assert path_of(page, 5) == path, "what stands is kept; the next draw is another one"
 
 
-def test_a_click_goes_another_way_and_the_tree_and_the_back_button_lead_back(page, writer) -> None:  # noqa: F811
+def test_a_click_goes_another_way_and_the_tree_and_the_back_button_lead_back(page: Page, writer: Served) -> None:
     opened(page, writer)
     first, second = (found.token for found in writer.backend.predict(asked(writer)).candidates[:2])
     chip(page, "Click a token to write it", 1).click()
@@ -167,16 +167,16 @@ def test_a_click_goes_another_way_and_the_tree_and_the_back_button_lead_back(pag
     assert path_of(page, 2) == (second, third)
 
 
-def stopped(page: Page, writer: Served, text: str) -> tuple[int, ...]:  # noqa: F811
+def stopped(page: Page, writer: Served, text: str) -> tuple[int, ...]:
     """Stops the deep model's writing somewhere; what it had written by then. What was asked before comes too soon."""
     opened(page, writer, "deep", more=100, text=text)
     page.get_by_role("button", name="Write more").click()
     page.get_by_role("button", name="Stop").click()
-    done = int(re.search(r"Stopped after (\d+) of 100", says(page, "Stopped after")).group(1))
+    done = int(matched(r"Stopped after (\d+) of 100", says(page, "Stopped after")).group(1))
     return path_of(page, done)
 
 
-def test_stop_keeps_what_was_written_and_go_on_goes_on(page, writer) -> None:  # noqa: F811
+def test_stop_keeps_what_was_written_and_go_on_goes_on(page: Page, writer: Served) -> None:
     path = stopped(page, writer, TEXT)
     assert 0 < len(path) < 100
     page.get_by_role("button", name="Go on").click()
@@ -186,7 +186,7 @@ def test_stop_keeps_what_was_written_and_go_on_goes_on(page, writer) -> None:  #
     expect(page.get_by_text("Stopped after")).to_have_count(0)
 
 
-def test_after_a_stop_the_reader_may_go_back_as_ever(page, writer) -> None:  # noqa: F811
+def test_after_a_stop_the_reader_may_go_back_as_ever(page: Page, writer: Served) -> None:
     path = stopped(page, writer, "A small cat")
     page.go_back()
     expect(page).not_to_have_url(re.compile("written="))
@@ -196,7 +196,7 @@ def test_after_a_stop_the_reader_may_go_back_as_ever(page, writer) -> None:  # n
     assert path_of(page, 1) == path[:1]
 
 
-def test_what_was_looked_at_before_any_token(page, writer) -> None:  # noqa: F811
+def test_what_was_looked_at_before_any_token(page: Page, writer: Served) -> None:
     path = greedy(writer, 3)
     opened(page, writer, show="looks")
     page.get_by_role("button", name="Write more").click()
@@ -206,16 +206,17 @@ def test_what_was_looked_at_before_any_token(page, writer) -> None:  # noqa: F81
         page.get_by_role("button", name="Next token").click()
         assert path_of(page, written) == path[:written]
     step = writer.backend.predict(asked(writer, *path))
-    layer, head = np.unravel_index(strongest(step.looks).argmax(), step.looks.shape[:2])
-    row = step.looks[layer, head]
+    seen = known(step.looks)
+    layer, head = np.unravel_index(strongest(seen).argmax(), seen.shape[:2])
+    row = seen[layer, head]
     at = 1 + row[1:-2].argmax()
     says(
         page, f"Before the next token, layer {layer} · head {head} looks back at “{step.row.pieces[at]}” ({row[at]:.2f}"
     )
     page.get_by_text("Every head's weights as a file").click()
     rows = table(saved(page))
-    shape = step.looks.shape
-    assert np.array([float(row[-1]) for row in rows]).reshape(shape) == pytest.approx(step.looks, abs=1e-6)
+    shape = seen.shape
+    assert np.array([float(row[-1]) for row in rows]).reshape(shape) == pytest.approx(seen, abs=1e-6)
     # A token of the prompt: the step before it has read what stands to its left, as one pass over the text has.
     chip(page, "before it", 5).click()
     expect(page).to_have_url(re.compile("at=5"))
@@ -228,20 +229,20 @@ def test_what_was_looked_at_before_any_token(page, writer) -> None:  # noqa: F81
     says(page, "Nothing stands before the first token")
 
 
-def test_the_first_token_can_be_left_out(page, writer) -> None:  # noqa: F811
+def test_the_first_token_can_be_left_out(page: Page, writer: Served) -> None:
     opened(page, writer, show="sink", layer=1, head=2)
     trace = writer.backend.trace(TraceRequest(writer.model("gpt2"), TEXT))
     shares = observe(trace).strength("first")
     says(page, f"“{trace.tokens[0]}”, the first token, has {shares.mean():.2f} of the attention of the tokens after it")
     says(page, f"Layer 1 · head 2 gives it {shares[1, 2]:.2f}")
-    looks = writer.backend.predict(asked(writer)).looks[1, 2]
+    looks = known(writer.backend.predict(asked(writer)).looks)[1, 2]
     says(page, f"the first token gets {looks[0]:.2f}")
     page.get_by_text("Count the first token").click()
     rest = looks[1:] / looks[1:].sum()
     says(page, re.compile(rf"\({rest[:-2].max():.2f}\).*the first token is left out and the rest scaled to one"))
 
 
-def test_all_heads_of_prompt_and_written_tokens(page, writer) -> None:  # noqa: F811
+def test_all_heads_of_prompt_and_written_tokens(page: Page, writer: Served) -> None:
     path = greedy(writer, 2)
     opened(page, writer, show="heads", more=2, layer=1, head=2)
     page.get_by_role("button", name="Write more").click()
@@ -253,7 +254,7 @@ def test_all_heads_of_prompt_and_written_tokens(page, writer) -> None:  # noqa: 
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama"])
-def test_the_maps_are_those_of_one_pass(page, writer, name: str) -> None:  # noqa: F811
+def test_the_maps_are_those_of_one_pass(page: Page, writer: Served, name: str) -> None:
     # A text of its own: answers are kept, and one to a question asked alone elsewhere was read anew.
     opened(page, writer, name, show="looks", more=4, text=f"{TEXT} and slept")
     page.get_by_role("button", name="Write more").click()
@@ -261,12 +262,12 @@ def test_the_maps_are_those_of_one_pass(page, writer, name: str) -> None:  # noq
     page.get_by_text("Is this the same as reading it at once?").click()
     said = says(page, "the largest difference of a weight")
     assert said.startswith("In 5 steps, 4 of them from kept keys and values")
-    worst = float(re.search(r"whole text is (\S+);", said).group(1))
+    worst = float(matched(r"whole text is (\S+);", said).group(1))
     assert worst <= 1e-5
     assert said.endswith("tokens that came later get 0 at most.")
 
 
-def test_layer_by_layer(page, writer) -> None:  # noqa: F811
+def test_layer_by_layer(page: Page, writer: Served) -> None:
     opened(page, writer, show="layers")
     step = writer.backend.predict(asked(writer))
     tokens = tuple(found.token for found in step.candidates[:3])
@@ -278,7 +279,7 @@ def test_layer_by_layer(page, writer) -> None:  # noqa: F811
     assert float(rows[-1][1]) == pytest.approx(step.candidates[0].probability, rel=1e-3)
 
 
-def test_induction_heads_and_the_text_to_try_them_on(page, writer) -> None:  # noqa: F811
+def test_induction_heads_and_the_text_to_try_them_on(page: Page, writer: Served) -> None:
     opened(page, writer, "llama", show="induction", sample=2)
     found = writer.backend.predict(InductionHeads(model=writer.model("llama"), seed=2))
     layer, head = np.unravel_index(found.matching.argmax(), found.matching.shape)
@@ -293,7 +294,7 @@ def test_induction_heads_and_the_text_to_try_them_on(page, writer) -> None:  # n
     says(page, f"layer {layer} · head {head} looks back at")
 
 
-def test_another_prompt_forgets_what_was_written_after_the_last(page, writer) -> None:  # noqa: F811
+def test_another_prompt_forgets_what_was_written_after_the_last(page: Page, writer: Served) -> None:
     opened(page, writer)
     page.get_by_role("button", name="Next token").click()
     path_of(page, 1)
@@ -304,7 +305,7 @@ def test_another_prompt_forgets_what_was_written_after_the_last(page, writer) ->
     expect(page.get_by_text("Where you have been")).to_have_count(0)
 
 
-def test_an_example_is_read_up_to_its_last_word(page, writer) -> None:  # noqa: F811
+def test_an_example_is_read_up_to_its_last_word(page: Page, writer: Served) -> None:
     opened(page, writer, text=None)
     says(page, "Of the example all but its last word is read")
     short = NextToken(model=writer.model("gpt2"), text="The animal didn't cross the street because it was too", top=100)
@@ -316,14 +317,14 @@ def test_an_example_is_read_up_to_its_last_word(page, writer) -> None:  # noqa: 
     expect(page.get_by_text("all but its last word")).to_have_count(0)
 
 
-def test_ready_prompts_become_the_text(page, writer) -> None:  # noqa: F811
+def test_ready_prompts_become_the_text(page: Page, writer: Served) -> None:
     opened(page, writer)
     page.get_by_role("combobox", name="Ready prompts").click()
     page.get_by_role("option", name="A list").click()
     expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("Monday, Tuesday, Wednesday,")
 
 
-def test_a_model_of_another_kind_lets_one_that_writes_answer(page, writer) -> None:  # noqa: F811
+def test_a_model_of_another_kind_lets_one_that_writes_answer(page: Page, writer: Served) -> None:
     opened(page, writer, model=BARE, speaker=writer.model("llama"))
     says(page, "MiniLM (embedded) has no head that continues a text; on this page llama answers.")
     step = writer.backend.predict(asked(writer, name="llama"))
@@ -345,14 +346,14 @@ def test_a_model_of_another_kind_lets_one_that_writes_answer(page, writer) -> No
         ({"text": "日本語 العربية 🦊"}, "comes first"),
     ],
 )
-def test_odd_links(page, writer, query: dict[str, str], said: str) -> None:  # noqa: F811
+def test_odd_links(page: Page, writer: Served, query: dict[str, str], said: str) -> None:
     opened(page, writer, **query)
     says(page, said)
     expect(page.get_by_text("How to read this")).to_be_visible()
     expect(page.locator("[data-testid='stException']")).to_have_count(0)
 
 
-def test_tokens_that_the_model_does_not_have_are_refused_in_words(page, writer) -> None:  # noqa: F811
+def test_tokens_that_the_model_does_not_have_are_refused_in_words(page: Page, writer: Served) -> None:
     opened(page, writer)
     page.get_by_role("button", name="Next token").click()
     path_of(page, 1)
@@ -363,7 +364,7 @@ def test_tokens_that_the_model_does_not_have_are_refused_in_words(page, writer) 
 
 @pytest.mark.parametrize("show", ["next", "looks", "heads", "layers", "sink", "induction"])
 @pytest.mark.parametrize(("viewport", "colour_scheme"), [(PHONE, "dark"), ({"width": 1440, "height": 900}, "light")])
-def test_every_view_is_accessible_and_fits(page, writer, show: str, viewport, colour_scheme) -> None:  # noqa: F811
+def test_every_view_is_accessible_and_fits(page: Page, writer: Served, show: str) -> None:
     opened(page, writer, show=show)
     page.get_by_role("button", name="Next token").click()
     path_of(page, 1)

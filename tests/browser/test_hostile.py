@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Dialog, Page, expect
 
 from tests.support.browser import PATIENCE, rest
 from tests.support.visitor import open_page, painted, read, text_box
@@ -23,16 +23,21 @@ TEXTS = {
 }
 
 
-def painted_anew(page, first):
+def painted_anew(page: Page, first: dict[str, str]) -> None:
     """Waits for the picture of another text than that of the ``first`` one."""
     other = page.locator(f"[data-painted]:not([data-painted^='{first['base']}'])").first
     expect(other).to_be_attached(timeout=PATIENCE)
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
-def test_a_hostile_text_is_shown_as_text(page, app_url, text):
-    dialogs = []
-    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+def test_a_hostile_text_is_shown_as_text(page: Page, app_url: str, text: str) -> None:
+    dialogs: list[str] = []
+
+    def close(dialog: Dialog) -> None:
+        dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", close)
     open_page(page, app_url)
     first = painted(page)
     read(page, text)
@@ -53,7 +58,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("text", "said"), REFUSED.values(), ids=REFUSED.keys())
-def test_what_cannot_be_read_is_refused_in_a_sentence(page, app_url, text, said):
+def test_what_cannot_be_read_is_refused_in_a_sentence(page: Page, app_url: str, text: str, said: str) -> None:
     open_page(page, app_url)
     painted(page)
     read(page, text)
@@ -61,7 +66,7 @@ def test_what_cannot_be_read_is_refused_in_a_sentence(page, app_url, text, said)
     expect(text_box(page)).to_have_value(text)
 
 
-def test_too_long_a_text_can_be_cut(page, app_url):
+def test_too_long_a_text_can_be_cut(page: Page, app_url: str) -> None:
     text = "The animal did not cross the street. " * 280  # 10,360 characters
     open_page(page, app_url)
     first = painted(page)
@@ -74,7 +79,7 @@ def test_too_long_a_text_can_be_cut(page, app_url):
     painted_anew(page, first)
 
 
-def test_an_unknown_model_is_refused_and_the_text_stays(page, app_url):
+def test_an_unknown_model_is_refused_and_the_text_stays(page: Page, app_url: str) -> None:
     open_page(page, app_url, model="nobody/nothing", text="Some text of mine.")
     expect(page.get_by_role("alert")).to_be_visible()
     expect(text_box(page)).to_have_value("Some text of mine.")
@@ -84,7 +89,7 @@ def test_an_unknown_model_is_refused_and_the_text_stays(page, app_url):
 
 
 @pytest.mark.parametrize("model", ["../../etc", "/etc/passwd", "https://example.org/x", "a/b/c", "<b>x</b>"])
-def test_a_model_s_name_opens_no_door(page, app_url, model):
+def test_a_model_s_name_opens_no_door(page: Page, app_url: str, model: str) -> None:
     open_page(page, app_url, model=model)
     expect(page.get_by_role("alert")).to_be_visible()
     expect(page.locator("[data-testid='stException']")).to_have_count(0)

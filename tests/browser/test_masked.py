@@ -6,10 +6,11 @@ import csv
 import io
 import re
 from math import exp
+from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from attention.surprise import bits, pseudo_perplexity
 from inference import TraceRequest
@@ -19,9 +20,9 @@ from inference.questions.lens import Lens
 from inference.questions.masked import MaskedWords
 from inference.questions.surprise import Surprise
 from tests.browser.test_pages import STREAMLITS_OWN
-from tests.support.browser import PHONE, accessibility, rest
-from tests.support.predictors import BARE, Predictor, predictor  # noqa: F401  (a fixture)
-from tests.support.visitor import DEEP_LINK, file_of, open_page, read, stands
+from tests.support.browser import PHONE, Problems, accessibility, rest
+from tests.support.predictors import BARE, Predictor
+from tests.support.visitor import DEEP_LINK, file_of, known, open_page, read, stands
 from ui.input.hiding import fingerprint
 from ui.show.numbers import percent
 
@@ -31,12 +32,12 @@ CHART = ".js-plotly-plot .main-svg"
 
 
 @pytest.fixture(autouse=True)
-def deep_links(problems) -> None:
+def deep_links(problems: Problems) -> None:
     problems.allow(DEEP_LINK)
 
 
-def opened(page: Page, predictor: Predictor, **query: object) -> Page:  # noqa: F811
-    given = {"model": predictor.model, "text": TEXT, **query}
+def opened(page: Page, predictor: Predictor, **query: object) -> Page:
+    given: dict[str, Any] = {"model": predictor.model, "text": TEXT, **query}
     given = {name: value for name, value in given.items() if value is not None}
     open_page(page, predictor.url, "/masked_words", **given)
     stands(page)
@@ -47,7 +48,7 @@ def says(page: Page, text: str | re.Pattern[str]) -> None:
     expect(page.locator(".headlight-note", has_text=text).first).to_be_visible()
 
 
-def chip(page: Page, name: str):
+def chip(page: Page, name: str) -> Locator:
     return page.get_by_role("group", name="Click a word to hide it").get_by_role("button", name=re.compile(f"^{name}"))
 
 
@@ -57,7 +58,7 @@ def saved(page: Page, name: str = "Save as CSV") -> list[list[str]]:
         return list(csv.reader(io.StringIO(stream.read())))
 
 
-def test_a_model_without_the_head_lets_another_one_answer_and_says_so(page, predictor) -> None:  # noqa: F811
+def test_a_model_without_the_head_lets_another_one_answer_and_says_so(page: Page, predictor: Predictor) -> None:
     opened(page, predictor, model=BARE, text=None)
     cards = predictor.backend.models()
     first = next(card for card in cards if card.downloaded and "masked" in card.heads)
@@ -73,22 +74,23 @@ def test_a_model_without_the_head_lets_another_one_answer_and_says_so(page, pred
     expect(page.locator(".headlight-note", has_text="has no head")).to_have_count(0)
 
 
-def test_the_guesses_are_the_backends(page, predictor) -> None:  # noqa: F811
+def test_the_guesses_are_the_backends(page: Page, predictor: Predictor) -> None:
     opened(page, predictor, top=4)
     found = predictor.backend.predict(MaskedWords(model=predictor.model, text=TEXT, hidden=(STREET,), top=4))
     blank = found.blanks[0]
-    says(page, f"“street”, which stood there, is number {blank.original.rank} of {found.vocabulary}")
+    original = known(blank.original)
+    says(page, f"“street”, which stood there, is number {original.rank} of {found.vocabulary}")
     expect(page.locator(CHART).first).to_be_visible()
     labels = page.locator(".js-plotly-plot").first.locator(".ytick text")
     expect(labels).to_have_text([guess.piece for guess in blank.guesses])
     page.get_by_text("The same as a table").click()
     names, *rows = saved(page)
     assert names == ["blank", "stood there", "rank", "piece", "probability"]
-    told = [*blank.guesses, blank.original]
+    told = [*blank.guesses, original]
     assert [float(row[-1]) for row in rows] == pytest.approx([guess.probability for guess in told], rel=1e-6)
 
 
-def test_clicks_hide_and_uncover_and_live_in_the_link(page, predictor) -> None:  # noqa: F811
+def test_clicks_hide_and_uncover_and_live_in_the_link(page: Page, predictor: Predictor) -> None:
     opened(page, predictor)
     expect(chip(page, "street, .*masked$")).to_be_visible()
     chip(page, "animal").click()
@@ -106,7 +108,7 @@ def test_clicks_hide_and_uncover_and_live_in_the_link(page, predictor) -> None: 
     says(page, f"puts “{found.blanks[0].guesses[0].piece}” first")
 
 
-def test_another_text_forgets_what_was_hidden_in_the_last(page, predictor) -> None:  # noqa: F811
+def test_another_text_forgets_what_was_hidden_in_the_last(page: Page, predictor: Predictor) -> None:
     opened(page, predictor)
     chip(page, "animal").click()
     expect(page.get_by_role("combobox", name="Blank")).to_be_visible()
@@ -115,30 +117,34 @@ def test_another_text_forgets_what_was_hidden_in_the_last(page, predictor) -> No
     expect(page.get_by_role("combobox", name="Blank")).to_have_count(0)
 
 
-def test_words_that_the_reader_asks_about(page, predictor) -> None:  # noqa: F811
+def test_words_that_the_reader_asks_about(page: Page, predictor: Predictor) -> None:
     opened(page, predictor, ask="cat,playing")
     asked = MaskedWords(model=predictor.model, text=TEXT, hidden=(STREET,), words=("cat", "playing"))
     cat, playing = predictor.backend.predict(asked).candidates
     _, *rows = saved(page, "Save these as CSV")
     assert [row[0] for row in rows] == ["cat", "playing"]
     assert rows[1][1] == "play …ing"
-    assert [float(row[2]) for row in rows] == pytest.approx([exp(cat.log_probability), exp(playing.log_probability)])
+    assert [float(row[2]) for row in rows] == pytest.approx(
+        [exp(known(word.log_probability)) for word in (cat, playing)]
+    )
     assert [row[3] for row in rows] == [str(cat.rank), ""]
 
 
-def test_a_word_of_several_pieces_is_one_word(page, predictor) -> None:  # noqa: F811
+def test_a_word_of_several_pieces_is_one_word(page: Page, predictor: Predictor) -> None:
     text = "The cat was playing it."
     opened(page, predictor, text=text, hidden="0:12-19", of=fingerprint(text, ""), ask="it,playing")
     asked = MaskedWords(model=predictor.model, text=text, hidden=((0, 12, 19),), words=("it", "playing"))
     found = predictor.backend.predict(asked)
-    playing = percent(exp(found.hidden[0].original.log_probability))
+    playing = percent(exp(known(known(found.hidden[0].original).log_probability)))
     says(page, f"Blanks 1 to 2 hide “playing”: its 2 pieces together have {playing}, each guessed with those before it")
     _, *rows = saved(page, "Save these as CSV")
-    assert [float(row[2]) for row in rows] == pytest.approx([exp(word.log_probability) for word in found.candidates])
+    assert [float(row[2]) for row in rows] == pytest.approx(
+        [exp(known(word.log_probability)) for word in found.candidates]
+    )
     assert [row[3] for row in rows] == [str(found.candidates[0].rank), ""]
 
 
-def test_where_it_looks(page, predictor) -> None:  # noqa: F811
+def test_where_it_looks(page: Page, predictor: Predictor) -> None:
     opened(page, predictor, show="looks", to=2)
     trace = predictor.backend.trace(TraceRequest(predictor.model, "The animal was in the [MASK]."))
     animal = [at for at, word in enumerate(trace.source.words) if word == trace.source.words[2]]
@@ -153,7 +159,7 @@ def test_where_it_looks(page, predictor) -> None:  # noqa: F811
     expect(page).to_have_url(re.compile(f"focus={blank}"))
 
 
-def test_layer_by_layer(page, predictor) -> None:  # noqa: F811
+def test_layer_by_layer(page: Page, predictor: Predictor) -> None:
     opened(page, predictor, show="layers")
     expect(page.locator(CHART).first).to_be_visible()
     names, *rows = saved(page)
@@ -164,10 +170,10 @@ def test_layer_by_layer(page, predictor) -> None:  # noqa: F811
     assert names[1] == f"probability of {found.followed[0].piece}"
 
 
-def test_words_that_matter(page, predictor) -> None:  # noqa: F811
+def test_words_that_matter(page: Page, predictor: Predictor) -> None:
     opened(page, predictor, show="words")
     _, *rows = saved(page)
-    given = {"model": predictor.model, "text": TEXT, "hidden": (STREET,)}
+    given: dict[str, Any] = {"model": predictor.model, "text": TEXT, "hidden": (STREET,)}
     out = predictor.backend.predict(LeaveOut(**given, stop=99))
     parts = [predictor.backend.predict(Gradients(**given, part=part, parts=6)) for part in range(6)]
     values = np.sum([part.values for part in parts], axis=0)
@@ -177,7 +183,7 @@ def test_words_that_matter(page, predictor) -> None:  # noqa: F811
     expect(page.get_by_text(f"here {parts[-1].end - parts[0].start:.3f}")).to_be_visible()
 
 
-def test_surprise(page, predictor) -> None:  # noqa: F811
+def test_surprise(page: Page, predictor: Predictor) -> None:
     opened(page, predictor, show="surprise")
     scores = predictor.backend.predict(Surprise(model=predictor.model, text=TEXT, stop=99))
     says(page, f"pseudo-perplexity is {pseudo_perplexity(scores.log_probabilities):.1f}")
@@ -186,7 +192,7 @@ def test_surprise(page, predictor) -> None:  # noqa: F811
     assert sum(int(row[1]) for row in rows) == scores.total
 
 
-def test_two_words_in_two_sentences(page, predictor) -> None:  # noqa: F811
+def test_two_words_in_two_sentences(page: Page, predictor: Predictor) -> None:
     opened(page, predictor, show="two", first="The [MASK] was it.", second="It was [MASK].", one="cat", other="street")
     says(page, re.compile("In the first sentence “(cat|street)” is"))
     _, *rows = saved(page)
@@ -196,7 +202,7 @@ def test_two_words_in_two_sentences(page, predictor) -> None:  # noqa: F811
         asked = MaskedWords(model=predictor.model, text=sentence, words=(word,))
         [found] = predictor.backend.predict(asked).candidates
         assert row[:2] == [sentence, word]
-        assert float(row[2]) == pytest.approx(exp(found.log_probability), rel=1e-5)
+        assert float(row[2]) == pytest.approx(exp(known(found.log_probability)), rel=1e-5)
     page.get_by_role("textbox", name="The other word").fill("cat")
     page.get_by_role("textbox", name="The other word").press("Enter")
     says(page, "Two different words are compared; type both.")
@@ -206,7 +212,7 @@ def test_two_words_in_two_sentences(page, predictor) -> None:  # noqa: F811
     expect(page.get_by_role("alert")).to_contain_text("No word is hidden")
 
 
-def test_the_lesson_and_another_sample(page, predictor) -> None:  # noqa: F811
+def test_the_lesson_and_another_sample(page: Page, predictor: Predictor) -> None:
     opened(page, predictor, show="lesson", seed=3)
     for seed in (3, 4):
         found = predictor.backend.predict(Corruption(model=predictor.model, text=TEXT, seed=seed))
@@ -229,7 +235,7 @@ def test_the_lesson_and_another_sample(page, predictor) -> None:  # noqa: F811
         ({"show": "<b>"}, "“show” is unknown"),
     ],
 )
-def test_odd_links(page, predictor, query: dict[str, str], said: str) -> None:  # noqa: F811
+def test_odd_links(page: Page, predictor: Predictor, query: dict[str, str], said: str) -> None:
     opened(page, predictor, **query)
     expect(page.locator(".headlight-note, .headlight-refusal").filter(has_text=said).first).to_be_visible()
     expect(page.locator("[data-testid='stException']")).to_have_count(0)
@@ -237,7 +243,7 @@ def test_odd_links(page, predictor, query: dict[str, str], said: str) -> None:  
 
 @pytest.mark.parametrize("show", ["looks", "layers", "words", "surprise", "two", "lesson"])
 @pytest.mark.parametrize(("viewport", "colour_scheme"), [(PHONE, "dark"), ({"width": 1440, "height": 900}, "light")])
-def test_every_view_is_accessible_and_fits(page, predictor, show: str, viewport, colour_scheme) -> None:  # noqa: F811
+def test_every_view_is_accessible_and_fits(page: Page, predictor: Predictor, show: str) -> None:
     opened(page, predictor, show=show)
     expect(page.get_by_role("button", name=re.compile("Save as CSV|Draw another|Copy link")).last).to_be_visible()
     expect(page.get_by_text("How to read this")).to_be_visible()

@@ -7,44 +7,48 @@ import io
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from inference import EMBEDDED, LocalBackend
+from probing.corpus import Corpus
 from probing.rows import chosen, rows
 from probing.score import Run, score
+from probing.tally import Tally
 from tests.probing.test_score import TABLE, tree
-from tests.support.browser import PATIENCE, rest
-from tests.support.visitor import DEEP_LINK, file_of, open_page
-from ui.pages.measure.data import ready
+from tests.support.browser import PATIENCE, Problems, rest
+from tests.support.visitor import DEEP_LINK, file_of, known, open_page
+from ui.run.ready_sets import ready
 
 LONG = 3 * PATIENCE
 
 
 @pytest.fixture(scope="module")
-def grammar():
+def grammar() -> tuple[Corpus, Tally]:
     corpus = ready("grammar")
     *_, state = score(LocalBackend(), Run(corpus, EMBEDDED))
     return corpus, state.tally
 
 
-def said(page, pattern):
+def said(page: Page, pattern: str) -> str:
     note = page.locator(".headlight-note").filter(has_text=re.compile(pattern))
     expect(note).to_be_visible(timeout=LONG)
     return note.inner_text()
 
 
-def upload(page, name, content, label="Annotated file"):
+def upload(page: Page, name: str, content: bytes, label: str = "Annotated file") -> None:
     page.get_by_test_id("stFileUploader").filter(has_text=label).locator("input").set_input_files(
         {"name": name, "mimeType": "text/plain", "buffer": content}
     )
 
 
-def test_the_sentences_of_the_app_are_scored_by_the_model(page, app_url, problems, grammar):
+def test_the_sentences_of_the_app_are_scored_by_the_model(
+    page: Page, app_url: str, problems: Problems, grammar: tuple[Corpus, Tally]
+) -> None:
     problems.allow(DEEP_LINK)
     corpus, tally = grammar
     open_page(page, app_url, "/measure", relation="det")
     text = said(page, "^det: head")
-    row = chosen(tally, corpus, "det")
+    row = known(chosen(tally, corpus, "det"))
     assert f"head {row.layer}-{row.head} finds {row.accuracy:.1f} % ({row.low:.1f} to {row.high:.1f})" in text
     assert f"of {row.n:,} links that it was not chosen on" in text
     assert f"“{row.baseline_name}”, which finds {row.baseline:.1f} %; the best head with random weights" in text
@@ -54,7 +58,7 @@ def test_the_sentences_of_the_app_are_scored_by_the_model(page, app_url, problem
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
 
 
-def test_what_is_picked_is_kept_in_the_link(page, app_url, problems):
+def test_what_is_picked_is_kept_in_the_link(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/measure")
     said(page, "^all: head")
@@ -67,7 +71,7 @@ def test_what_is_picked_is_kept_in_the_link(page, app_url, problems):
     assert "random weights" not in text
 
 
-def test_the_table_of_all_heads_can_be_saved(page, app_url, problems):
+def test_the_table_of_all_heads_can_be_saved(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/measure", data="pronouns", control=0)
     said(page, "^coref: head")
@@ -78,7 +82,9 @@ def test_the_table_of_all_heads_can_be_saved(page, app_url, problems):
     assert {line["baseline_name"] for line in lines} == {"nearest candidate"}
 
 
-def test_a_file_of_one_s_own_is_scored_and_a_wrong_one_named_by_its_line(page, app_url, problems):
+def test_a_file_of_one_s_own_is_scored_and_a_wrong_one_named_by_its_line(
+    page: Page, app_url: str, problems: Problems
+) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/measure", data="file", format="csv", control=0, least=1)
     said(page, "Bring a CSV file")
@@ -88,7 +94,7 @@ def test_a_file_of_one_s_own_is_scored_and_a_wrong_one_named_by_its_line(page, a
     said(page, "^link: head")
 
 
-def test_relations_with_hostile_names_are_text(page, app_url, problems):
+def test_relations_with_hostile_names_are_text(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/measure", data="file", control=0, least=1)
     said(page, "Bring a treebank")
@@ -100,7 +106,7 @@ def test_relations_with_hostile_names_are_text(page, app_url, problems):
     assert page.locator("img[src*='example.org'], img[onerror]").count() == 0
 
 
-def test_many_sentences_wait_to_be_asked_for_and_can_be_stopped(page, app_url, problems):
+def test_many_sentences_wait_to_be_asked_for_and_can_be_stopped(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/measure", data="file", control=0)
     said(page, "Bring a treebank")

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from inference import LocalBackend, TraceRequest
 from inference.settings import Settings
-from tests.support.browser import faults, running
-from tests.support.fakehub import serving
+from tests.support.browser import App, Problems, faults, running
+from tests.support.fakehub import FakeHub, serving
 from tests.support.tinymodels import save
-from tests.support.visitor import DEEP_LINK, open_page, painted, text_box
+from tests.support.visitor import DEEP_LINK, matched, open_page, painted, text_box
 
 KINDS = ["bert", "roberta", "gpt2", "llama", "t5", "marian", "deberta"]
 HUB_MODEL = "someone/tiny-bert"
@@ -21,7 +23,7 @@ TEXT = "The small cat played and it was tired."
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     models = tmp_path_factory.mktemp("models")
     for kind in KINDS:
         save(models / kind, kind)
@@ -29,14 +31,14 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def hub(tmp_path_factory):
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FakeHub]:
     with serving() as fake:
         fake.add(HUB_MODEL, save(tmp_path_factory.mktemp("hub"), "bert", vocab_size=80_000))
         yield fake
 
 
 @pytest.fixture(scope="module")
-def own_app(folder, hub, tmp_path_factory):
+def own_app(folder: Path, hub: FakeHub, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     """An app whose operator allows the folder, and whose hub is the fake one."""
     home = tmp_path_factory.mktemp("home")
     environ = {
@@ -52,19 +54,19 @@ def own_app(folder, hub, tmp_path_factory):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_local_model_of_every_kind_is_traced(page, own_app, folder, kind):
+def test_a_local_model_of_every_kind_is_traced(page: Page, own_app: App, folder: Path, kind: str) -> None:
     open_page(page, own_app.url, model=str(folder / kind), text=TEXT, layer=1, head=2)
     shown = painted(page, layer=1, head=2)
     backend = LocalBackend(Settings(model_folders=(folder,)))
     trace = backend.trace(TraceRequest(model=str(folder / kind), text=TEXT))
     focus = int(shown["focus"])
     sentence = page.locator("[aria-live=polite]").filter(has_text=re.compile(r"Layer \d")).first
-    said = re.search(r"\((\d\.\d\d)\)", sentence.inner_text()).group(1)
+    said = matched(r"\((\d\.\d\d)\)", sentence.inner_text()).group(1)
     row = trace.weights(1, 2)[focus]
     assert float(said) in [pytest.approx(float(weight), abs=0.006) for weight in np.sort(row)[-1:]]
 
 
-def test_a_model_is_changed_in_the_sidebar(page, own_app, folder):
+def test_a_model_is_changed_in_the_sidebar(page: Page, own_app: App) -> None:
     open_page(page, own_app.url, text=TEXT)
     first = painted(page)
     page.get_by_role("combobox", name=re.compile("Model")).click()
@@ -75,7 +77,7 @@ def test_a_model_is_changed_in_the_sidebar(page, own_app, folder):
     expect(text_box(page)).to_have_value(TEXT)
 
 
-def test_a_translation_model_shows_its_three_parts(page, own_app, folder):
+def test_a_translation_model_shows_its_three_parts(page: Page, own_app: App, folder: Path) -> None:
     open_page(page, own_app.url, model=str(folder / "marian"), text=TEXT, target="le chat dort", part="cross")
     painted(page)
     expect(page.get_by_role("textbox", name="Translation")).to_have_value("le chat dort")
@@ -83,7 +85,7 @@ def test_a_translation_model_shows_its_three_parts(page, own_app, folder):
         expect(page.get_by_role("radio", name=re.compile(part))).to_be_visible()
 
 
-def test_what_has_no_queries_and_keys_says_so(page, own_app, folder, problems):
+def test_what_has_no_queries_and_keys_says_so(page: Page, own_app: App, folder: Path, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, own_app.url, model=str(folder / "deberta"), text=TEXT)
     painted(page)
@@ -92,7 +94,7 @@ def test_what_has_no_queries_and_keys_says_so(page, own_app, folder, problems):
     expect(page.get_by_text("the neuron view needs queries and keys")).to_be_visible()
 
 
-def test_a_hub_model_is_offered_downloaded_stopped_and_resumed(page, own_app, hub):
+def test_a_hub_model_is_offered_downloaded_stopped_and_resumed(page: Page, own_app: App, hub: FakeHub) -> None:
     hub.pause = 0.5  # seconds between blocks: a minute in which the page can be slow to offer the stop
     open_page(page, own_app.url, model=HUB_MODEL, text=TEXT)
     expect(page.get_by_text(re.compile("someone/tiny-bert is an encoder"))).to_be_visible()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,19 +16,19 @@ from inference import TraceRequest
 from inference.files import embedded
 from inference.questions.sentence import NextSentence
 from tests.browser.test_pages import STREAMLITS_OWN
-from tests.support.browser import PHONE, accessibility, rest
-from tests.support.predictors import BARE, Predictor, predictor  # noqa: F401  (a fixture)
+from tests.support.browser import PHONE, Problems, accessibility, rest
+from tests.support.predictors import BARE, Predictor
 from tests.support.visitor import DEEP_LINK, file_of, open_page, painted, read, stands
 
 A, B = "The cat was it.", "It was playing."
 
 
 @pytest.fixture(autouse=True)
-def deep_links(problems) -> None:
+def deep_links(problems: Problems) -> None:
     problems.allow(DEEP_LINK)
 
 
-def opened(page: Page, predictor: Predictor, **query: object) -> Page:  # noqa: F811
+def opened(page: Page, predictor: Predictor, **query: object) -> Page:
     open_page(page, predictor.url, "/next_sentence", **{"model": predictor.model, "text": A, "pair": B, **query})
     stands(page)
     return page
@@ -37,7 +38,7 @@ def says(page: Page, text: str | re.Pattern[str]) -> None:
     expect(page.locator(".headlight-note, .headlight-refusal").filter(has_text=text).first).to_be_visible()
 
 
-def judged(predictor: Predictor, text: str, pair: str) -> float:  # noqa: F811
+def judged(predictor: Predictor, text: str, pair: str) -> float:
     return predictor.backend.predict(NextSentence(model=predictor.model, text=text, pair=pair)).probability
 
 
@@ -47,7 +48,7 @@ def saved(page: Page, name: str) -> list[list[str]]:
         return list(csv.reader(io.StringIO(stream.read())))
 
 
-def test_both_orders_are_the_backends(page, predictor) -> None:  # noqa: F811
+def test_both_orders_are_the_backends(page: Page, predictor: Predictor) -> None:
     opened(page, predictor)
     one, other = judged(predictor, A, B), judged(predictor, B, A)
     says(page, f"gives {one:.3f} that “{B}” follows; the other way round it gives {other:.3f}")
@@ -55,7 +56,7 @@ def test_both_orders_are_the_backends(page, predictor) -> None:  # noqa: F811
     assert [float(row[2]) for row in rows] == pytest.approx([one, other], rel=1e-6)
 
 
-def test_who_looks_across(page, predictor) -> None:  # noqa: F811
+def test_who_looks_across(page: Page, predictor: Predictor) -> None:
     opened(page, predictor, looks="b", at="a")
     trace = predictor.backend.trace(TraceRequest(predictor.model, A, B))
     shares = flow(trace, group(trace.source, "b"), group(trace.source, "a"))
@@ -68,7 +69,7 @@ def test_who_looks_across(page, predictor) -> None:  # noqa: F811
     expect(page.locator(f"[data-painted^='/headlight/trace/{trace.id}']").first).to_be_visible()
 
 
-def test_without_a_second_text_an_example_is_judged_and_that_is_said(page, predictor) -> None:  # noqa: F811
+def test_without_a_second_text_an_example_is_judged_and_that_is_said(page: Page, predictor: Predictor) -> None:
     opened(page, predictor, pair="")
     says(page, "The second text is empty: type one with “+ second text”. Until then this is about an example.")
     says(page, "After “The cat sat on the mat.”")
@@ -77,13 +78,13 @@ def test_without_a_second_text_an_example_is_judged_and_that_is_said(page, predi
     expect(page.locator(".headlight-note", has_text="The second text is empty")).to_have_count(0)
 
 
-def test_a_model_without_the_head_lets_another_one_answer_and_says_so(page, predictor) -> None:  # noqa: F811
+def test_a_model_without_the_head_lets_another_one_answer_and_says_so(page: Page, predictor: Predictor) -> None:
     opened(page, predictor, model=BARE)
     says(page, "MiniLM (embedded) has no head that judges whether one text follows another; on this page")
 
 
 @pytest.mark.skipif(not embedded.own_here(embedded.TRANSLATOR), reason="the translator trained here is not there")
-def test_a_second_text_can_be_typed_while_a_translator_is_chosen(page, predictor) -> None:  # noqa: F811
+def test_a_second_text_can_be_typed_while_a_translator_is_chosen(page: Page, predictor: Predictor) -> None:
     opened(page, predictor, model=embedded.TRANSLATOR, pair="", speaker=predictor.model)
     page.get_by_role("button", name="+ second text").click()
     box = page.get_by_role("textbox", name="Second text (optional)")
@@ -95,7 +96,7 @@ def test_a_second_text_can_be_typed_while_a_translator_is_chosen(page, predictor
     says(page, f"gives {one:.3f} that “{B}” follows")
 
 
-def test_a_table_of_pairs_from_a_file(page, predictor, tmp_path) -> None:  # noqa: F811
+def test_a_table_of_pairs_from_a_file(page: Page, predictor: Predictor, tmp_path: Path) -> None:
     pairs = [("The cat was it.", "=It was in it."), ("A, b", "the street"), ("a " * 30, "b " * 30)]
     file = tmp_path / "pairs.csv"
     with file.open("w", newline="", encoding="utf-8") as stream:
@@ -116,7 +117,7 @@ def test_a_table_of_pairs_from_a_file(page, predictor, tmp_path) -> None:  # noq
     assert "63 tokens; tiny-bert reads at most 40" in rows[2][4]
 
 
-def test_an_odd_file_is_refused_in_a_sentence(page, predictor, tmp_path) -> None:  # noqa: F811
+def test_an_odd_file_is_refused_in_a_sentence(page: Page, predictor: Predictor, tmp_path: Path) -> None:
     file = tmp_path / "odd.csv"
     file.write_text("only one column\n")
     opened(page, predictor)
@@ -134,14 +135,14 @@ def test_an_odd_file_is_refused_in_a_sentence(page, predictor, tmp_path) -> None
         ({"pair": "<b>it</b>"}, "<b>it</b>"),
     ],
 )
-def test_odd_links(page, predictor, query: dict[str, str], said: str) -> None:  # noqa: F811
+def test_odd_links(page: Page, predictor: Predictor, query: dict[str, str], said: str) -> None:
     opened(page, predictor, **query)
     says(page, said)
     expect(page.locator("[data-testid='stException']")).to_have_count(0)
 
 
 @pytest.mark.parametrize(("viewport", "colour_scheme"), [(PHONE, "dark"), ({"width": 1440, "height": 900}, "light")])
-def test_the_page_is_accessible_and_fits(page, predictor, viewport, colour_scheme) -> None:  # noqa: F811
+def test_the_page_is_accessible_and_fits(page: Page, predictor: Predictor) -> None:
     opened(page, predictor)
     painted(page)
     rest(page)

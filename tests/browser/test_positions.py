@@ -1,32 +1,35 @@
 """A visitor on the Positions page: what it prints is what the model and the formulas give."""
 
+from __future__ import annotations
+
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, Page, expect
 
 from attention.order import shuffled, swapped
 from attention.positions import shift_error, shift_matrix, sinusoidal
 from inference import LocalBackend, TraceRequest
 from inference.questions.order import OrderRequest
-from tests.support.browser import rest
-from tests.support.visitor import DEEP_LINK, file_of, open_page, read
+from tests.support.browser import Problems, rest
+from tests.support.visitor import DEEP_LINK, file_of, matched, open_page, read
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
 
 
 @pytest.fixture(scope="module")
-def backend():
+def backend() -> LocalBackend:
     return LocalBackend()
 
 
 @pytest.fixture(autouse=True)
-def by_its_own_address(problems):
+def by_its_own_address(problems: Problems) -> None:
     problems.allow(DEEP_LINK)
 
 
-def note(page, *words):
+def note(page: Page, *words: str) -> Locator:
     """The sentence on the page that has these words."""
     found = page.locator(".headlight-note")
     for word in words:
@@ -34,19 +37,19 @@ def note(page, *words):
     return found.first
 
 
-def pieces(page, title):
+def pieces(page: Page, title: str) -> list[str]:
     """The tokens of a strip, in their order; the small number under each says where it stands in the text."""
     strip = page.locator("section.hl").filter(has_text=title)
     return strip.locator(".chips [data-i] .text").all_inner_texts()
 
 
-def test_the_order_test_says_what_the_model_does(page, app_url, backend):
+def test_the_order_test_says_what_the_model_does(page: Page, app_url: str, backend: LocalBackend) -> None:
     trace = backend.trace(TraceRequest(text=FAMOUS))
     order = shuffled(trace.source, 1)
     test = backend.inspect(OrderRequest(text=FAMOUS, order=order))
     open_page(page, app_url, "/positions")
     sentence = note(page, "Without positions").inner_text()
-    lacking, having = re.search(r"by more than (\S+), which is rounding.* differs by up to (\S+) ", sentence).groups()
+    lacking, having = matched(r"by more than (\S+), which is rounding.* differs by up to (\S+) ", sentence).groups()
     assert float(lacking) < 1e-5
     assert having == f"{test.having.differences.max():.2f}"
     layer, head = np.unravel_index(test.having.differences.argmax(), test.having.differences.shape)
@@ -57,7 +60,7 @@ def test_the_order_test_says_what_the_model_does(page, app_url, backend):
     expect(page.locator(".matrices canvas").first).to_be_visible()
 
 
-def test_another_shuffle_is_in_the_link(page, app_url, backend):
+def test_another_shuffle_is_in_the_link(page: Page, app_url: str, backend: LocalBackend) -> None:
     trace = backend.trace(TraceRequest(text=FAMOUS))
     open_page(page, app_url, "/positions")
     expect(page.locator("section.hl").filter(has_text="in another order")).to_be_visible()
@@ -71,7 +74,7 @@ def test_another_shuffle_is_in_the_link(page, app_url, backend):
     expect(strip).to_have_text([trace.tokens[at] for at in shuffled(trace.source, 1)])
 
 
-def test_two_words_are_swapped_by_link_and_a_head_is_picked(page, app_url, backend):
+def test_two_words_are_swapped_by_link_and_a_head_is_picked(page: Page, app_url: str, backend: LocalBackend) -> None:
     trace = backend.trace(TraceRequest(text=FAMOUS))
     order = swapped(trace.source, 1, 7)
     test = backend.inspect(OrderRequest(text=FAMOUS, order=order))
@@ -83,7 +86,7 @@ def test_two_words_are_swapped_by_link_and_a_head_is_picked(page, app_url, backe
     expect(page.locator(".matrices").nth(2)).to_contain_text("layer 4 · head 3")
 
 
-def test_the_shift_matrix_s_error_is_the_formula_s(page, app_url):
+def test_the_shift_matrix_s_error_is_the_formula_s(page: Page, app_url: str) -> None:
     open_page(page, app_url, "/positions", show="shift", length=20, size=6, shift=3)
     error = shift_error(sinusoidal(20, 6), 3, shift_matrix(3, 6))
     expect(note(page, "One matrix moves every position by 3")).to_contain_text(
@@ -95,7 +98,7 @@ def test_the_shift_matrix_s_error_is_the_formula_s(page, app_url):
     expect(note(page, "One matrix moves every position by 4")).to_contain_text("over all 16 positions")
 
 
-def test_the_model_s_table_stands_beside_the_paper_s(page, app_url):
+def test_the_model_s_table_stands_beside_the_paper_s(page: Page, app_url: str) -> None:
     open_page(page, app_url, "/positions", show="vectors", length=32, curves="2-5")
     expect(note(page, "Sinusoidal")).to_contain_text("no two of the 32 rows are equal")
     expect(note(page, "all-MiniLM-L6-v2 (learned)")).to_contain_text("no two of the 32 rows are equal")
@@ -105,21 +108,21 @@ def test_the_model_s_table_stands_beside_the_paper_s(page, app_url):
     expect(note(page, "nothing can be computed in its place")).to_contain_text("reads at most 512")
 
 
-def test_scores_by_distance_say_whose_settings_they_show(page, app_url):
+def test_scores_by_distance_say_whose_settings_they_show(page: Page, app_url: str) -> None:
     open_page(page, app_url, "/positions", show="distance", length=40)
     expect(page.locator(".js-plotly-plot")).to_have_count(3)
     for settings in ("base 10,000, for heads of 32 channels", "for 12 heads", "32 buckets up to a distance of 128"):
         expect(note(page, "No such numbers were found in", "these are the paper's settings", settings)).to_be_visible()
 
 
-def test_a_bad_link_gives_the_usual_view_and_a_sentence(page, app_url):
+def test_a_bad_link_gives_the_usual_view_and_a_sentence(page: Page, app_url: str) -> None:
     open_page(page, app_url, "/positions", show="<b>", seed="x", mix="swap", first=999)
     expect(page.locator(".headlight-note").filter(has_text="“show” is unknown")).to_be_visible()
     expect(page.locator(".headlight-note").filter(has_text="“seed” should be a whole number")).to_be_visible()
     expect(page.locator("section.hl").filter(has_text="in another order")).to_be_visible()
 
 
-def test_one_word_cannot_be_shuffled_and_the_text_stays(page, app_url):
+def test_one_word_cannot_be_shuffled_and_the_text_stays(page: Page, app_url: str) -> None:
     open_page(page, app_url, "/positions")
     expect(page.locator(".matrices canvas").first).to_be_visible()
     read(page, "Hello")
@@ -127,7 +130,7 @@ def test_one_word_cannot_be_shuffled_and_the_text_stays(page, app_url):
     expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("Hello")
 
 
-def test_a_hostile_text_is_shown_as_text(page, app_url):
+def test_a_hostile_text_is_shown_as_text(page: Page, app_url: str) -> None:
     text = "<b>one</b> ![x](http://192.0.2.7/x.png) :material/home: $x^2$ two"
     open_page(page, app_url, "/positions", mix="swap", text=text)
     expect(page.locator(".matrices canvas").first).to_be_visible()
@@ -138,7 +141,7 @@ def test_a_hostile_text_is_shown_as_text(page, app_url):
     assert page.locator("img[src*='192.0.2.7']").count() == 0
 
 
-def test_every_head_is_listed(page, app_url, tmp_path):
+def test_every_head_is_listed(page: Page, app_url: str, tmp_path: Path) -> None:
     open_page(page, app_url, "/positions")
     page.get_by_text("Which heads notice the order?").click()
     waiting = file_of(page.get_by_role("button", name="Save the differences"))

@@ -8,32 +8,33 @@ import re
 
 import numpy as np
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from attention.roles import names, observe
 from attention.similarity import compare
+from attention.trace import Trace
 from inference import LocalBackend, TraceRequest
 from probing.rows import rows
 from probing.score import Run, score
-from tests.support.browser import PATIENCE, rest
+from tests.support.browser import PATIENCE, Problems, rest
 from tests.support.visitor import DEEP_LINK, file_of, open_page
-from ui.pages.measure.data import ready
+from ui.run.ready_sets import ready
 
 TEXT = "The dog chased the cat until the cat climbed a tree."
 
 
 @pytest.fixture(scope="module")
-def trace():
+def trace() -> Trace:
     return LocalBackend().trace(TraceRequest(text=TEXT))
 
 
-def said(page, pattern):
+def said(page: Page, pattern: str) -> str:
     note = page.locator(".headlight-note").filter(has_text=re.compile(pattern))
     expect(note).to_be_visible(timeout=3 * PATIENCE)
     return note.inner_text()
 
 
-def test_roles_are_those_of_the_numbers(page, app_url, problems, trace):
+def test_roles_are_those_of_the_numbers(page: Page, app_url: str, problems: Problems, trace: Trace) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/roles", text=TEXT, relations=0)
     found = observe(trace)
@@ -50,7 +51,7 @@ def test_roles_are_those_of_the_numbers(page, app_url, problems, trace):
     assert f"(distance {distances.min():.2f} of at most 1)" in said(page, "^Most alike are heads")
 
 
-def test_many_sentences_show_more_and_are_kept_in_the_link(page, app_url, problems):
+def test_many_sentences_show_more_and_are_kept_in_the_link(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/roles", text=TEXT)
     said(page, "^In 1 text, ")
@@ -61,7 +62,7 @@ def test_many_sentences_show_more_and_are_kept_in_the_link(page, app_url, proble
     said(page, "^In 100 texts, ")
 
 
-def test_the_table_is_filtered_and_saved_whole(page, app_url, problems):
+def test_the_table_is_filtered_and_saved_whole(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/roles", text=TEXT, only="previous")
     expect(page.get_by_text(re.compile("^1 of 72 heads"))).to_be_visible(timeout=3 * PATIENCE)
@@ -72,7 +73,9 @@ def test_the_table_is_filtered_and_saved_whole(page, app_url, problems):
     assert float(lines[2]["token before"]) > 0.99
 
 
-def test_heads_that_find_a_relation_are_those_clearly_above_the_rule(page, app_url, problems):
+def test_heads_that_find_a_relation_are_those_clearly_above_the_rule(
+    page: Page, app_url: str, problems: Problems
+) -> None:
     problems.allow(DEEP_LINK)
     corpus = ready("grammar")
     *_, state = score(LocalBackend(), Run(corpus))
@@ -85,7 +88,7 @@ def test_heads_that_find_a_relation_are_those_clearly_above_the_rule(page, app_u
     expect(page.get_by_text(re.compile(f"^{len(clear)} of 72 heads"))).to_be_visible(timeout=3 * PATIENCE)
 
 
-def test_hostile_words_are_shown_as_text(page, app_url, problems):
+def test_hostile_words_are_shown_as_text(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/roles", text="<b>cats</b> ![x](http://example.org/a.png) <script>alert(1)</script>")
     said(page, "^In 1 text, ")

@@ -1,9 +1,12 @@
 """The button that saves a file: what the page shows, whatever other readers do, and without drawing the page again."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.support.browser import ROOT, one_page
 
@@ -25,18 +28,18 @@ st.text(f"drawn {state.drawn} with {count}")
 
 
 @pytest.fixture(scope="module")
-def url(tmp_path_factory):
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with one_page(tmp_path_factory.mktemp("saving"), PAGE) as url:
         yield url
 
 
-def saved(page, label: str) -> tuple[str, bytes]:
+def saved(page: Page, label: str) -> tuple[str, bytes]:
     with page.expect_download() as waiting:
         page.get_by_role("button", name=label).click()
     return waiting.value.suggested_filename, Path(waiting.value.path()).read_bytes()
 
 
-def test_a_file_holds_what_the_page_shows_whatever_others_do_meanwhile(url, page, browser):
+def test_a_file_holds_what_the_page_shows_whatever_others_do_meanwhile(url: str, page: Page, browser: Browser) -> None:
     page.goto(url)
     for count in (1, 2):
         page.get_by_role("button", name="Increment").click()
@@ -51,6 +54,6 @@ def test_a_file_holds_what_the_page_shows_whatever_others_do_meanwhile(url, page
     expect(page.get_by_text("drawn 3 with 2")).to_be_visible()
 
 
-def test_no_page_has_another_button_that_saves():
+def test_no_page_has_another_button_that_saves() -> None:
     pages = [ROOT / "app.py", *(path for room in ("pages", "ui", "viz") for path in (ROOT / room).rglob("*.py"))]
     assert [path.name for path in pages if "download_button" in path.read_text(encoding="utf-8")] == ["saving.py"]

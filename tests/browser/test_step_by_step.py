@@ -4,58 +4,63 @@ from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import expect
+from numpy.typing import NDArray
+from playwright.sync_api import Locator, Page, expect
 from transformers import MobileBertConfig, MobileBertModel
 
 from attention.measures import as_shares, entropy
+from attention.record import Record
+from attention.trace import Trace
 from attention.what_if import changed
 from inference import LocalBackend, TraceRequest
 from inference.settings import Settings
 from tests.browser.test_pages import STREAMLITS_OWN
-from tests.support.browser import PHONE, accessibility, faults, rest, running
+from tests.support.browser import PHONE, App, Problems, accessibility, faults, rest, running
 from tests.support.tinymodels import save, wordpiece
-from tests.support.visitor import DEEP_LINK, file_of, open_page, read
+from tests.support.visitor import DEEP_LINK, file_of, matched, open_page, read
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
 PATH = "/step_by_step"
 KINDS = ["gpt2", "llama", "t5", "marian", "deberta"]
 IT, ANIMAL, STREET = 10, 2, 8
-BERT = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 32}
+BERT: dict[str, Any] = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 32}
 
 
 @pytest.fixture(scope="module")
-def trace():
+def trace() -> Trace:
     return LocalBackend().trace(TraceRequest(text=FAMOUS))
 
 
 @pytest.fixture(autouse=True)
-def deep_link(problems):
+def deep_link(problems: Problems) -> None:
     problems.allow(DEEP_LINK)
 
 
-def note(page, words):
+def note(page: Page, words: str) -> Locator:
     """The sentence that holds these words."""
     return page.locator(".headlight-note").filter(has_text=words).first
 
 
-def strip(page, title):
+def strip(page: Page, title: str) -> Locator:
     return page.get_by_role("group", name=title)
 
 
-def formula(page, part):
+def formula(page: Page, part: str) -> str:
     """The LaTeX of the formula that has this part; it is set once its library has come, later than the script ends."""
     return str(page.locator(".katex annotation").filter(has_text=part).text_content())
 
 
-def drawn(page):
+def drawn(page: Page) -> None:
     expect(page.get_by_text("Is it what the model computes?")).to_be_visible()
 
 
-def test_the_first_visit_follows_the_strongest_link(page, app_url, trace):
+def test_the_first_visit_follows_the_strongest_link(page: Page, app_url: str, trace: Trace) -> None:
     open_page(page, app_url, PATH)
     weight, score = trace.weights(3, 1)[IT, ANIMAL], trace.scores(3, 1)[IT, ANIMAL]
     expect(note(page, "Layer 3 · head 1")).to_contain_text(f"“it” gives “animal” {weight:.2f} of its attention")
@@ -65,10 +70,10 @@ def test_the_first_visit_follows_the_strongest_link(page, app_url, trace):
     dot = float(trace.query(3, 1)[IT] @ trace.key(3, 1)[ANIMAL])
     assert f"{dot:.2f}" in worked
     assert rf"\sqrt{{32}} = {score:.2f}" in worked
-    assert re.search(r"= (\S+)\\end", worked)[1] == f"{weight:.2f}"
+    assert matched(r"= (\S+)\\end", worked)[1] == f"{weight:.2f}"
 
 
-def test_the_page_ends_with_the_difference_from_the_model(page, app_url):
+def test_the_page_ends_with_the_difference_from_the_model(page: Page, app_url: str) -> None:
     open_page(page, app_url, PATH, layer=5, head=3)
     said = page.get_by_text("The largest difference between these steps")
     expect(said).to_be_visible()
@@ -79,7 +84,7 @@ def test_the_page_ends_with_the_difference_from_the_model(page, app_url):
     assert all(0 < size <= 1e-5 for size in sizes)
 
 
-def test_every_key_s_numbers_are_those_of_the_trace(page, app_url, trace):
+def test_every_key_s_numbers_are_those_of_the_trace(page: Page, app_url: str, trace: Trace) -> None:
     open_page(page, app_url, PATH, layer=2, head=4, focus=STREET, to=IT)
     waiting = file_of(page.get_by_role("button", name="Every key's numbers (CSV)"))
     rows = list(csv.DictReader(Path(waiting.path()).read_text(encoding="utf-8-sig").splitlines()))
@@ -88,7 +93,7 @@ def test_every_key_s_numbers_are_those_of_the_trace(page, app_url, trace):
         np.testing.assert_allclose([float(row[name]) for row in rows], expected[STREET], atol=1e-5)
 
 
-def test_clicking_tokens_asks_about_them(page, app_url, trace):
+def test_clicking_tokens_asks_about_them(page: Page, app_url: str, trace: Trace) -> None:
     open_page(page, app_url, PATH)
     drawn(page)
     strip(page, "Who looks?").get_by_role("button", name="street").click()
@@ -104,7 +109,7 @@ def test_clicking_tokens_asks_about_them(page, app_url, trace):
     expect(page).to_have_url(re.compile(f"to={tired}"))
 
 
-def test_another_layer_keeps_the_head_and_the_tokens(page, app_url, trace):
+def test_another_layer_keeps_the_head_and_the_tokens(page: Page, app_url: str, trace: Trace) -> None:
     open_page(page, app_url, PATH, layer=3, head=1, focus=IT, to=ANIMAL)
     drawn(page)
     page.get_by_role("combobox", name=re.compile("Layer")).click()
@@ -114,7 +119,7 @@ def test_another_layer_keeps_the_head_and_the_tokens(page, app_url, trace):
     expect(page).to_have_url(re.compile("layer=5&head=1&focus=10&to=2"))
 
 
-def test_the_neuron_view_says_the_largest_products(page, app_url, trace):
+def test_the_neuron_view_says_the_largest_products(page: Page, app_url: str, trace: Trace) -> None:
     open_page(page, app_url, PATH, show="neuron")
     products = trace.query(3, 1)[IT] * trace.key(3, 1)[ANIMAL]
     top = int(np.abs(products).argmax())
@@ -123,31 +128,34 @@ def test_the_neuron_view_says_the_largest_products(page, app_url, trace):
     expect(page.get_by_role("application", name=re.compile("q × k, 16 by 32"))).to_be_visible()
 
 
-def bits(weights):
+def bits(weights: NDArray[np.floating]) -> float:
     return float(entropy(as_shares(weights[None]))[0])
 
 
-def test_without_the_root_the_spread_shrinks(page, app_url, trace):
+def test_without_the_root_the_spread_shrinks(page: Page, app_url: str, trace: Trace) -> None:
     open_page(page, app_url, PATH, show="rules")
     record = trace.records()[3]
+    assert isinstance(record, Record)
     before, after = (kind.weights(1)[IT] for kind in (record, changed(record, scale=1.0)))
     expect(note(page, "under these rules")).to_contain_text(f"from {bits(before):.2f} bits to {bits(after):.2f}")
     expect(page.get_by_text(f"Under these rules: {bits(after):.2f} bits")).to_be_visible()
     expect(page.get_by_role("checkbox", name="With its mask")).to_have_count(0)
 
 
-def test_a_temperature_lives_in_the_link(page, app_url, trace):
+def test_a_temperature_lives_in_the_link(page: Page, app_url: str, trace: Trace) -> None:
     open_page(page, app_url, PATH, show="rules", scaling="own", percent=400)
-    after = changed(trace.records()[3], temperature=4.0).weights(1)[IT]
+    record = trace.records()[3]
+    assert isinstance(record, Record)
+    after = changed(record, temperature=4.0).weights(1)[IT]
     expect(page.get_by_text(f"Under these rules: {bits(after):.2f} bits")).to_be_visible()
     rest(page)
     page.get_by_role("slider", name="Temperature").press("ArrowLeft")
-    after = changed(trace.records()[3], temperature=3.95).weights(1)[IT]
+    after = changed(record, temperature=3.95).weights(1)[IT]
     expect(page.get_by_text(f"Under these rules: {bits(after):.2f} bits")).to_be_visible()
     expect(page).to_have_url(re.compile("percent=395"))
 
 
-def test_a_cell_of_all_heads_chooses_its_head_and_key(page, app_url, trace):
+def test_a_cell_of_all_heads_chooses_its_head_and_key(page: Page, app_url: str, trace: Trace) -> None:
     open_page(page, app_url, PATH, show="heads")
     maps = np.stack([trace.weights(3, head)[IT] for head in range(12)])
     at = maps[:, ANIMAL]
@@ -163,7 +171,7 @@ def test_a_cell_of_all_heads_chooses_its_head_and_key(page, app_url, trace):
 
 @pytest.mark.parametrize("viewport", [PHONE])
 @pytest.mark.parametrize("show", ["neuron", "rules", "heads"])
-def test_every_view_is_accessible_and_fits_a_phone(page, app_url, show):
+def test_every_view_is_accessible_and_fits_a_phone(page: Page, app_url: str, show: str) -> None:
     open_page(page, app_url, PATH, show=show)
     expect(page.locator(".sheet canvas, .js-plotly-plot .main-svg").first).to_be_visible()
     expect(page.get_by_text("How to read this")).to_be_visible()
@@ -172,7 +180,7 @@ def test_every_view_is_accessible_and_fits_a_phone(page, app_url, show):
     assert accessibility(page, leave_out=STREAMLITS_OWN) == []
 
 
-def test_views_are_changed_and_kept(page, app_url):
+def test_views_are_changed_and_kept(page: Page, app_url: str) -> None:
     open_page(page, app_url, PATH)
     drawn(page)
     page.get_by_text("Neuron view", exact=True).click()
@@ -184,7 +192,7 @@ def test_views_are_changed_and_kept(page, app_url):
 
 
 @pytest.mark.parametrize("viewport", [PHONE])
-def test_a_long_text_shows_a_window_and_says_so(page, app_url):
+def test_a_long_text_shows_a_window_and_says_so(page: Page, app_url: str) -> None:
     open_page(page, app_url, PATH, text=" ".join([FAMOUS] * 12), layer=1, head=2, focus=40, to=100)
     expect(note(page, "32 of 170 keys are shown")).to_be_visible()
     drawn(page)
@@ -195,7 +203,7 @@ def test_a_long_text_shows_a_window_and_says_so(page, app_url):
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     models = tmp_path_factory.mktemp("models")
     for kind in KINDS:
         save(models / kind, kind)
@@ -203,7 +211,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def own_app(folder, tmp_path_factory):
+def own_app(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     log = tmp_path_factory.mktemp("own") / "app.log"
     with running(log, environ={"HEADLIGHT_MODEL_FOLDERS": str(folder)}) as started:
         yield started
@@ -211,7 +219,7 @@ def own_app(folder, tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("kind", "part", "words"),
+    "case",
     [
         ("gpt2", "decoder", "A decoder's token sees itself and what came before"),
         ("llama", "decoder", "3 heads of queries but 1 of keys and values"),
@@ -220,9 +228,12 @@ def own_app(folder, tmp_path_factory):
         ("marian", "cross", "every token of the source"),
     ],
 )
-def test_models_of_every_kind_are_explained_as_they_are(page, own_app, folder, kind, part, words):
+def test_models_of_every_kind_are_explained_as_they_are(
+    page: Page, own_app: App, folder: Path, case: tuple[str, str, str]
+) -> None:
+    kind, part, words = case
     model, text, target = str(folder / kind), "The small cat played.", "Le chat dort."
-    two = {"target": target} if kind in ("t5", "marian") else {}
+    two: dict[str, Any] = {"target": target} if kind in ("t5", "marian") else {}
     asked = {"model": model, "text": text, "layer": 1, "head": 2, "focus": 1, "to": 0, "part": part, **two}
     open_page(page, own_app.url, PATH, **asked)
     expect(page.get_by_text(words).first).to_be_visible()
@@ -232,7 +243,7 @@ def test_models_of_every_kind_are_explained_as_they_are(page, own_app, folder, k
     expect(note(page, "Layer 1 · head 2")).to_contain_text(f"{weights[1, 0]:.2f} of its attention")
 
 
-def test_without_its_mask_a_decoder_looks_ahead(page, own_app, folder):
+def test_without_its_mask_a_decoder_looks_ahead(page: Page, own_app: App, folder: Path) -> None:
     asked = {"model": str(folder / "gpt2"), "text": "The small cat played.", "layer": 0, "head": 1, "focus": 0}
     open_page(page, own_app.url, PATH, show="rules", scaling="own", **asked)
     box = page.get_by_role("checkbox", name="With its mask")
@@ -244,10 +255,15 @@ def test_without_its_mask_a_decoder_looks_ahead(page, own_app, folder):
     expect(page).to_have_url(re.compile("masked=0"))
 
 
-def test_an_attention_of_another_form_shows_its_queries_and_keys(page, own_app, folder):
+def test_an_attention_of_another_form_shows_its_queries_and_keys(page: Page, own_app: App, folder: Path) -> None:
     """MobileBERT makes values from other vectors than keys; what is recorded of it can still be followed."""
     wordpiece(folder / "mobile")
-    sizes = {"embedding_size": 24, "intra_bottleneck_size": 24, "true_hidden_size": 24, "vocab_size": 120}
+    sizes: dict[str, Any] = {
+        "embedding_size": 24,
+        "intra_bottleneck_size": 24,
+        "true_hidden_size": 24,
+        "vocab_size": 120,
+    }
     MobileBertModel(MobileBertConfig(**BERT, **sizes)).save_pretrained(folder / "mobile")
     open_page(page, own_app.url, PATH, model=str(folder / "mobile"), text="a cat played")
     expect(note(page, "MobileBertModel makes keys and values from different vectors")).to_be_visible()
@@ -255,7 +271,7 @@ def test_an_attention_of_another_form_shows_its_queries_and_keys(page, own_app, 
     expect(page.get_by_text("Is it what the model computes?")).to_have_count(0)
 
 
-def test_maps_only_show_what_there_is(page, own_app, folder):
+def test_maps_only_show_what_there_is(page: Page, own_app: App, folder: Path) -> None:
     open_page(page, own_app.url, PATH, model=str(folder / "deberta"), text="a cat played")
     expect(note(page, "queries, keys and values are not available")).to_be_visible()
     expect(page.get_by_role("application", name=re.compile("^weight, 1 by"))).to_be_visible()

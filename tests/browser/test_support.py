@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Iterator
+from pathlib import Path
 
-from tests.support.browser import PHONE, Problems, accessibility, faults, one_script, running, visit
+import pytest
+from playwright.sync_api import Page
+
+from tests.support.browser import PHONE, App, Problems, accessibility, faults, one_script, running, visit
 
 SMALL = """
 import streamlit as st
@@ -31,12 +35,12 @@ BAD_IN_SHADOW = """() => {
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory):
+def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     with one_script(tmp_path_factory.mktemp("small"), SMALL) as started:
         yield started
 
 
-def test_a_page_without_problems_passes(page, small, problems):
+def test_a_page_without_problems_passes(page: Page, small: App, problems: Problems) -> None:
     visit(page, small.url)
     page.get_by_role("button", name="Count").click()
     page.get_by_text("counted 1").wait_for()
@@ -46,20 +50,22 @@ def test_a_page_without_problems_passes(page, small, problems):
 
 @pytest.mark.parametrize("viewport", [PHONE])
 @pytest.mark.parametrize("colour_scheme", ["dark"])
-def test_size_and_colours_can_be_chosen(page, viewport, colour_scheme):
+def test_size_and_colours_can_be_chosen(page: Page) -> None:
     assert page.evaluate("innerWidth") == PHONE["width"]
     assert page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
 
 
 @pytest.mark.parametrize("address", ["http://example.org/a.png", "http://198.51.100.7/a.png"])
-def test_a_request_to_another_machine_fails_and_is_noticed(page, small, problems, address):
+def test_a_request_to_another_machine_fails_and_is_noticed(
+    page: Page, small: App, problems: Problems, address: str
+) -> None:
     visit(page, small.url)
     assert page.evaluate(PICTURE, address) == "error"
     assert f"request to another machine: {address}" in problems.left()
     problems.allow("request to another machine|ERR_NAME_NOT_RESOLVED")
 
 
-def test_errors_in_the_page_are_noticed(page, problems):
+def test_errors_in_the_page_are_noticed(page: Page, problems: Problems) -> None:
     page.evaluate("() => console.error('so it said')")
     with page.expect_event("pageerror"):
         page.evaluate("() => { setTimeout(() => { throw new Error('so it went') }) }")
@@ -69,14 +75,14 @@ def test_errors_in_the_page_are_noticed(page, problems):
     problems.allow("so it went")
 
 
-def test_problems_fail_unless_allowed():
+def test_problems_fail_unless_allowed() -> None:
     problems = Problems(["console: 404 (/a)"])
     assert problems.left()
     problems.allow("404")
     assert problems.left() == []
 
 
-def test_a_file_looked_for_after_the_page_was_drawn_again_is_no_problem():
+def test_a_file_looked_for_after_the_page_was_drawn_again_is_no_problem() -> None:
     missing = "console: Failed to load resource: the server responded with a status of 404 (Not Found) (http://a:1/{})"
     too_late = [
         missing.format("media/0a1b.csv"),
@@ -86,7 +92,7 @@ def test_a_file_looked_for_after_the_page_was_drawn_again_is_no_problem():
     assert Problems(too_late + others).left() == others
 
 
-def test_accessibility_faults_are_found_in_shadow_trees_too(page, small):
+def test_accessibility_faults_are_found_in_shadow_trees_too(page: Page, small: App) -> None:
     visit(page, small.url)
     before = accessibility(page)
     page.evaluate(BAD_IN_SHADOW)
@@ -95,14 +101,14 @@ def test_accessibility_faults_are_found_in_shadow_trees_too(page, small):
     assert accessibility(page, rules_off=["button-name"]) == before
 
 
-def test_a_traceback_in_the_log_is_a_fault(page, small):
+def test_a_traceback_in_the_log_is_a_fault(page: Page, small: App) -> None:
     visit(page, f"{small.url}/?fail=1")
     page.get_by_test_id("stException").wait_for()
     assert len(faults(small.log.read_text())) == 1
     assert faults("socket.connect to 'x.org' was refused: the tests stay on this machine.")
 
 
-def test_an_app_that_does_not_start_says_why(tmp_path):
+def test_an_app_that_does_not_start_says_why(tmp_path: Path) -> None:
     with (
         pytest.raises(RuntimeError, match="File does not exist"),
         running(tmp_path / "log", main="none.py", folder=tmp_path),

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, Page, expect
 
 from inference import LocalBackend
 from inference.questions.tokens import TokenSteps
 from tests.support import tinymodels
-from tests.support.browser import PATIENCE, faults, rest, running
+from tests.support.browser import PATIENCE, Problems, faults, rest, running
 from tests.support.visitor import DEEP_LINK, open_page, read, text_box
 
 TEXT = "Café embeddings running 👍 [MASK]"
 
 
 @pytest.fixture(autouse=True)
-def deep_link(problems):
+def deep_link(problems: Problems) -> None:
     problems.allow(DEEP_LINK)
 
 
 @pytest.fixture(scope="module")
-def two_tokenizers(tmp_path_factory):
+def two_tokenizers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
     """The app with a second tokenizer on the machine, one of bytes."""
     folder = tmp_path_factory.mktemp("two")
     tinymodels.save(folder / "models" / "tiny-gpt2", "gpt2")
@@ -32,17 +33,17 @@ def two_tokenizers(tmp_path_factory):
     assert not faults((folder / "log").read_text())
 
 
-def row(page, name, way=0):
+def row(page: Page, name: str, way: int = 0) -> Locator:
     """The parts of one step."""
     return page.locator(".way").nth(way).get_by_role("group", name=name).get_by_role("button")
 
 
-def texts(parts):
+def texts(parts: Locator) -> list[str]:
     expect(parts.first).to_be_visible(timeout=PATIENCE)
     return [part.split("\n")[0] for part in parts.all_inner_texts()]
 
 
-def test_the_steps_are_the_tokenizers(page, app_url):
+def test_the_steps_are_the_tokenizers(page: Page, app_url: str) -> None:
     open_page(page, app_url, "/tokens", text=TEXT)
     steps = LocalBackend().inspect(TokenSteps(text=TEXT))
     assert texts(row(page, "2. Split")) == [word.shown for word in steps.sides[0].words]
@@ -54,20 +55,20 @@ def test_the_steps_are_the_tokenizers(page, app_url):
     expect(page.get_by_text("Not in its vocabulary, so [UNK]: “👍”.")).to_be_visible()
 
 
-def settled(page):
+def settled(page: Page) -> None:
     """Nothing moves any more: what comes late would push another part under the pointer."""
     expect(text_box(page)).to_be_visible()
     expect(row(page, "2. Split").first).to_be_visible()
     rest(page)
 
 
-def lit(page):
+def lit(page: Page) -> str:
     """The characters that are lit; where two tokenizers cut them differently they stand in several parts."""
     expect(page.locator(".characters .lit").first).to_be_visible()
     return "".join(page.locator(".characters .lit").all_inner_texts())
 
 
-def test_a_piece_lights_its_characters(page, app_url):
+def test_a_piece_lights_its_characters(page: Page, app_url: str) -> None:
     open_page(page, app_url, "/tokens", text=TEXT)
     settled(page)
     row(page, "3. Cut into pieces").filter(has_text="##bed").hover()
@@ -85,7 +86,7 @@ def test_a_piece_lights_its_characters(page, app_url):
     expect(page.locator(".characters .lit")).to_have_count(0)
 
 
-def test_a_word_is_followed_to_its_pieces(page, app_url):
+def test_a_word_is_followed_to_its_pieces(page: Page, app_url: str) -> None:
     open_page(page, app_url, "/tokens", text=TEXT)
     becomes = "“embeddings” becomes em · ##bed · ##ding · ##s, after 18 look-ups"
     expect(page.get_by_text(becomes)).to_be_visible()  # once: the tokenizer beside it is another one
@@ -97,7 +98,7 @@ def test_a_word_is_followed_to_its_pieces(page, app_url):
     expect(row(page, "2. Split").and_(page.locator("[aria-pressed=true]"))).to_have_text(["running"])
 
 
-def test_two_texts_have_their_segments(page, app_url):
+def test_two_texts_have_their_segments(page: Page, app_url: str) -> None:
     open_page(page, app_url, "/tokens", text="One cat.", pair="It slept.")
     expect(row(page, "4. Add special tokens").first).to_be_visible(timeout=PATIENCE)
     shown = [part.split("\n") for part in row(page, "4. Add special tokens").all_inner_texts()]
@@ -105,7 +106,7 @@ def test_two_texts_have_their_segments(page, app_url):
     expect(page.locator(".characters")).to_have_count(2)
 
 
-def test_hostile_text_stays_text(page, app_url):
+def test_hostile_text_stays_text(page: Page, app_url: str) -> None:
     open_page(page, app_url, "/tokens")
     texts(row(page, "2. Split"))
     read(page, "<img src=x onerror=alert(1)> ![](http://x.org/y) **b** \u202e")
@@ -113,7 +114,7 @@ def test_hostile_text_stays_text(page, app_url):
     expect(page.locator(".ladder img, .ladder b")).to_have_count(0)
 
 
-def test_two_tokenizers_side_by_side(page, two_tokenizers):
+def test_two_tokenizers_side_by_side(page: Page, two_tokenizers: tuple[str, str]) -> None:
     url, beside = two_tokenizers
     open_page(page, url, "/tokens", text="Café cat", pair="Was", beside=beside)
     assert texts(row(page, "2. Split", way=1)) == ["Café", "␣cat"]

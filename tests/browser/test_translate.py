@@ -6,22 +6,24 @@ import csv
 import io
 import re
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from attention.alignment import ReadAt, alignment
 from attention.covering import covering_heads
-from attention.edits import Ablate, Cut, Uniform
+from attention.edits import Ablate, Cut, Edit, Uniform
+from attention.trace import Trace
 from inference import TraceRequest
 from inference.questions.decoding import NextBeams, NextTarget
-from inference.questions.forced import ForcedTarget
+from inference.questions.forced import Forced, ForcedTarget
 from tests.browser.test_pages import STREAMLITS_OWN
-from tests.support.browser import PHONE, accessibility, hears_clicks, rest
+from tests.support.browser import PHONE, Problems, accessibility, hears_clicks, rest
 from tests.support.predictors import BARE
-from tests.support.translators import Translator, translator  # noqa: F401  (a fixture)
-from tests.support.visitor import DEEP_LINK, file_of, open_page, painted, read, stands
+from tests.support.translators import Translator
+from tests.support.visitor import DEEP_LINK, file_of, known, open_page, painted, read, stands
 from ui.pages.translate.translation import nats
 from ui.show.numbers import percent, small
 
@@ -32,11 +34,11 @@ STRIP = "The translation, each token with its probability"
 
 
 @pytest.fixture(autouse=True)
-def deep_links(problems) -> None:
+def deep_links(problems: Problems) -> None:
     problems.allow(DEEP_LINK)
 
 
-def opened(page: Page, translator: Translator, **query: object) -> Page:  # noqa: F811
+def opened(page: Page, translator: Translator, **query: object) -> Page:
     open_page(page, translator.url, "/translate", **{"model": translator.model, "text": TEXT, **query})
     stands(page)
     return page
@@ -48,7 +50,7 @@ def says(page: Page, text: str | re.Pattern[str]) -> str:
     return note.inner_text()
 
 
-def chips(page: Page, title: str = STRIP):
+def chips(page: Page, title: str = STRIP) -> Locator:
     return page.get_by_role("group", name=re.compile(f"^{title}")).get_by_role("button")
 
 
@@ -58,11 +60,11 @@ def saved(page: Page, name: str = "Save as CSV") -> list[list[str]]:
     return list(csv.reader(io.StringIO(text)))[1:]
 
 
-def asked(translator: Translator, **more: object) -> NextTarget:  # noqa: F811
+def asked(translator: Translator, **more: Any) -> NextTarget:
     return NextTarget(translator.model, text=TEXT, **more)
 
 
-def greedy(translator: Translator, **more: object) -> tuple[int, ...]:  # noqa: F811
+def greedy(translator: Translator, **more: object) -> tuple[int, ...]:
     """The tokens that the model itself writes, its end among them."""
     written: tuple[int, ...] = ()
     while True:
@@ -72,22 +74,24 @@ def greedy(translator: Translator, **more: object) -> tuple[int, ...]:  # noqa: 
         written = (*written, step.greedy.token)
 
 
-def trace_of(translator: Translator, tokens: tuple[int, ...], **more: object):  # noqa: F811
+def trace_of(translator: Translator, tokens: tuple[int, ...], **more: Any) -> Trace:
     return translator.backend.trace(TraceRequest(translator.model, TEXT, written=tokens, **more))
 
 
-def forced(translator: Translator, tokens: tuple[int, ...], *sets):  # noqa: F811
+def forced(translator: Translator, tokens: tuple[int, ...], *sets: tuple[Edit, ...]) -> Forced:
     question = ForcedTarget(translator.model, text=TEXT, written=tokens, edits=sets or ((),))
     return translator.backend.predict(question)
 
 
-def best_head(trace) -> tuple[int, int]:
+def best_head(trace: Trace) -> tuple[int, int]:
     values = covering_heads(trace)
     layer, head = np.unravel_index(int(values.argmax()), values.shape)
     return int(layer), int(head)
 
 
-def test_a_model_that_does_not_write_lets_another_one_and_is_named_with_its_pages(page, translator) -> None:  # noqa: F811
+def test_a_model_that_does_not_write_lets_another_one_and_is_named_with_its_pages(
+    page: Page, translator: Translator
+) -> None:
     opened(page, translator, model=BARE)
     first = next(card for card in translator.backend.models() if card.downloaded and "writes" in card.heads)
     said = says(page, "has no head that writes one text from another")
@@ -95,23 +99,24 @@ def test_a_model_that_does_not_write_lets_another_one_and_is_named_with_its_page
     expect(page.locator(CHART).first).to_be_visible()
 
 
-def test_the_translation_is_the_model_s_own_token_for_token(page, translator) -> None:  # noqa: F811
+def test_the_translation_is_the_model_s_own_token_for_token(page: Page, translator: Translator) -> None:
     opened(page, translator)
     tokens = greedy(translator)
     trace = trace_of(translator, tokens)
-    assert trace.target.ids[1:] == tokens[:-1]
+    target = known(trace.target)
+    assert target.ids[1:] == tokens[:-1]
     plain = translator.backend.trace(TraceRequest(translator.model, TEXT))  # what generate() writes
-    assert plain.target.ids == trace.target.ids
+    assert known(plain.target).ids == target.ids
     chances = np.exp(forced(translator, tokens).logs[0])
     expect(chips(page)).to_have_count(len(tokens))
-    for at, piece in enumerate((*trace.target.pieces[1:], "⟨end⟩")):
+    for at, piece in enumerate((*target.pieces[1:], "⟨end⟩")):
         chip = chips(page).nth(at)
         expect(chip).to_have_accessible_name(re.compile(f"^{re.escape(piece)}.*{re.escape(percent(chances[at]))}"))
 
 
 @pytest.mark.parametrize("words", [0, 1])
 @pytest.mark.parametrize("late", [0, 1])
-def test_the_matrix_is_read_where_the_page_says(page, translator, words: int, late: int) -> None:  # noqa: F811
+def test_the_matrix_is_read_where_the_page_says(page: Page, translator: Translator, words: int, late: int) -> None:
     opened(page, translator, words=words, late=late, step=1)
     trace = trace_of(translator, greedy(translator))
     layer, head = best_head(trace)
@@ -125,7 +130,7 @@ def test_the_matrix_is_read_where_the_page_says(page, translator, words: int, la
     assert [line[1] for line in rows[:: len(found.source)]] == [cell.text for cell in found.target]
 
 
-def test_a_click_on_the_matrix_picks_the_step(page, translator) -> None:  # noqa: F811
+def test_a_click_on_the_matrix_picks_the_step(page: Page, translator: Translator) -> None:
     opened(page, translator)
     figure = page.locator(".st-key-translate_matrix .js-plotly-plot")
     expect(figure.locator(".main-svg").first).to_be_visible()
@@ -139,7 +144,7 @@ def test_a_click_on_the_matrix_picks_the_step(page, translator) -> None:  # noqa
     expect(chips(page).nth(2)).to_have_accessible_name(re.compile("chosen"))
 
 
-def test_a_head_and_the_mean_are_picked_and_live_in_the_link(page, translator) -> None:  # noqa: F811
+def test_a_head_and_the_mean_are_picked_and_live_in_the_link(page: Page, translator: Translator) -> None:
     opened(page, translator, cross="1-2")
     trace = trace_of(translator, greedy(translator))
     says(page, "cross head 1-2")
@@ -150,13 +155,13 @@ def test_a_head_and_the_mean_are_picked_and_live_in_the_link(page, translator) -
     page.get_by_role("option", name="Mean over all").click()
     expect(page).to_have_url(re.compile("cross=mean"))
     says(page, "the mean over all cross heads")
-    mean = np.mean([trace.weights(*place, "cross") for place in np.ndindex(3, 3)], axis=0)
+    mean = np.mean([trace.weights(layer, head, "cross") for layer, head in np.ndindex(3, 3)], axis=0)
     page.reload()
     says(page, "the mean over all cross heads")
     assert [float(line[-1]) for line in saved(page)] == pytest.approx(mean.flatten().tolist(), abs=1e-6)
 
 
-def test_step_by_step(page, translator) -> None:  # noqa: F811
+def test_step_by_step(page: Page, translator: Translator) -> None:
     opened(page, translator, show="step", top=5)
     tokens = greedy(translator)
     trace = trace_of(translator, tokens)
@@ -165,7 +170,7 @@ def test_step_by_step(page, translator) -> None:  # noqa: F811
     step = translator.backend.predict(asked(translator, written=tokens[:1], also=tokens[1:2], top=5))
     layer, head = best_head(trace)
     weights = trace.weights(layer, head, "cross")[1]
-    np.testing.assert_allclose(step.across[layer, head], weights, atol=1e-5)
+    np.testing.assert_allclose(known(step.across)[layer, head], weights, atol=1e-5)
     said = says(page, f"Step 2 of {len(tokens)}")
     assert f"“{step.candidates[0].piece}” first ({percent(step.candidates[0].probability)}" in said
     assert f"{step.entropy:.2f} bits" in said
@@ -175,14 +180,14 @@ def test_step_by_step(page, translator) -> None:  # noqa: F811
     rows = saved(page)
     assert [float(row[4]) for row in rows] == pytest.approx([c.probability for c in step.candidates], rel=1e-5)
     read_so_far = page.get_by_label("What the decoder has read").locator(".chip")
-    expect(read_so_far).to_have_count(len(trace.target))
+    expect(read_so_far).to_have_count(len(known(trace.target)))
     expect(read_so_far.nth(2)).to_have_attribute("class", re.compile("masked"))
     page.get_by_role("button", name="One step on").click()
     says(page, f"Step 3 of {len(tokens)}")
     expect(page).to_have_url(re.compile("[?&]step=2"))
 
 
-def test_beams_are_searched_as_generate_does(page, translator) -> None:  # noqa: F811
+def test_beams_are_searched_as_generate_does(page: Page, translator: Translator) -> None:
     opened(page, translator, show="beams", width=3)
     question = NextBeams(translator.model, text=TEXT, width=3)
     steps = [translator.backend.predict(question)]
@@ -197,11 +202,11 @@ def test_beams_are_searched_as_generate_does(page, translator) -> None:  # noqa:
     page.get_by_role("radio", name="Beam search").click()
     expect(page).to_have_url(re.compile("way=beam"))
     best = trace_of(translator, steps[-1].finished[0].tokens)
-    expect(chips(page).nth(0)).to_have_accessible_name(re.compile(re.escape(best.target.pieces[1])))
+    expect(chips(page).nth(0)).to_have_accessible_name(re.compile(re.escape(known(best.target).pieces[1])))
 
 
 @pytest.mark.parametrize("side", ["encoder", "decoder", "cross"])
-def test_every_head_of_every_part_of_exactly_this_translation(page, translator, side: str) -> None:  # noqa: F811
+def test_every_head_of_every_part_of_exactly_this_translation(page: Page, translator: Translator, side: str) -> None:
     opened(page, translator, show="heads", side=side, way="beam")
     shown = painted(page)
     if side == "cross":
@@ -219,7 +224,7 @@ def test_every_head_of_every_part_of_exactly_this_translation(page, translator, 
     expect(page).to_have_url(re.compile(f"cross={layer}-{head}" if side == "cross" else f"layer={layer}"))
 
 
-def test_what_a_removed_head_changes(page, translator) -> None:  # noqa: F811
+def test_what_a_removed_head_changes(page: Page, translator: Translator) -> None:
     opened(page, translator, show="without", edits="ax2-1,ae0-2")
     edits = (Ablate(2, 1, "cross"), Ablate(0, 2, "encoder"))
     tokens = greedy(translator)
@@ -232,7 +237,7 @@ def test_what_a_removed_head_changes(page, translator) -> None:  # noqa: F811
     rows = saved(page, "Save both")
     new = np.exp(forced(translator, after, edits).logs[0])
     assert [float(row[3]) for row in rows if row[0] == "after"] == pytest.approx(new.tolist(), rel=1e-4)
-    every = [(Ablate(*place, "cross"),) for place in np.ndindex(3, 3)]
+    every = [(Ablate(layer, head, "cross"),) for layer, head in np.ndindex(3, 3)]
     alone = forced(translator, tokens, (), *every)
     changes = alone.logs[1:].sum(axis=1) - alone.logs[0].sum()
     turned = (alone.likeliest[1:] != alone.likeliest[0]).any(axis=1)
@@ -245,7 +250,7 @@ def test_what_a_removed_head_changes(page, translator) -> None:  # noqa: F811
     assert [row[4] == "True" for row in rows] == turned.tolist()
 
 
-def test_a_click_on_the_map_removes_a_head_and_what_is_typed_too(page, translator) -> None:  # noqa: F811
+def test_a_click_on_the_map_removes_a_head_and_what_is_typed_too(page: Page, translator: Translator) -> None:
     opened(page, translator, show="without", edits="-")
     says(page, "Nothing is removed")
     figure = page.locator(".st-key-translate_map .js-plotly-plot")
@@ -270,13 +275,13 @@ def test_a_click_on_the_map_removes_a_head_and_what_is_typed_too(page, translato
     assert f"from {nats(plain)} to {nats(even)}" in says(page, "With 1 other edit")
 
 
-def test_a_look_is_cut_by_a_click(page, translator) -> None:  # noqa: F811
+def test_a_look_is_cut_by_a_click(page: Page, translator: Translator) -> None:
     opened(page, translator, show="without", clicking="cut", edits="-", step=1, scope="all")
     says(page, "Nothing is removed")
     chips(page, "Now click a source word").nth(2).click()
     trace = trace_of(translator, greedy(translator))
     said = says(page, f"With step 2 not seeing “{trace.source.pieces[2]}” in 9 heads")
-    edits = tuple(Cut(*place, 1, 2, "cross") for place in np.ndindex(3, 3))
+    edits = tuple(Cut(layer, head, 1, 2, "cross") for layer, head in np.ndindex(3, 3))
     plain, cut = forced(translator, greedy(translator), (), edits).logs.sum(axis=1)
     assert f"from {nats(plain)} to {nats(cut)}" in said
     expect(chips(page, "Now click a source word").nth(2)).to_have_accessible_name(re.compile("removed"))
@@ -284,10 +289,10 @@ def test_a_look_is_cut_by_a_click(page, translator) -> None:  # noqa: F811
     says(page, "Nothing is removed")
 
 
-def test_a_translation_of_the_reader_s_own(page, translator) -> None:  # noqa: F811
+def test_a_translation_of_the_reader_s_own(page: Page, translator: Translator) -> None:
     opened(page, translator, target="Le chat dort.")
     trace = translator.backend.trace(TraceRequest(translator.model, TEXT, target="Le chat dort."))
-    tokens = trace.target.ids[1:]
+    tokens = known(trace.target).ids[1:]
     chances = np.exp(forced(translator, tokens).logs[0])
     expect(chips(page)).to_have_count(len(tokens) + 1)
     expect(chips(page).nth(1)).to_have_accessible_name(re.compile(re.escape(percent(chances[1]))))
@@ -299,7 +304,7 @@ def test_a_translation_of_the_reader_s_own(page, translator) -> None:  # noqa: F
     expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value(TEXT)
 
 
-def test_which_head_aligns_best_is_scored_on_hand_aligned_sentences(page, translator) -> None:  # noqa: F811
+def test_which_head_aligns_best_is_scored_on_hand_aligned_sentences(page: Page, translator: Translator) -> None:
     opened(page, translator, show="best")
     says(page, "sentences with a French translation")
     expect(page.locator(CHART).first).to_be_visible()
@@ -323,7 +328,9 @@ def test_which_head_aligns_best_is_scored_on_hand_aligned_sentences(page, transl
         ({"target": "<img src=x onerror=alert(1)> ![x](http://x.example/)"}, "cross head"),
     ],
 )
-def test_odd_links_and_bad_input_are_answered_in_a_sentence(page, translator, query, said: str) -> None:  # noqa: F811
+def test_odd_links_and_bad_input_are_answered_in_a_sentence(
+    page: Page, translator: Translator, query: dict[str, str], said: str
+) -> None:
     opened(page, translator, **query)
     says(page, said)
     expect(page.locator("[data-testid='stException']")).to_have_count(0)
@@ -331,18 +338,18 @@ def test_odd_links_and_bad_input_are_answered_in_a_sentence(page, translator, qu
         expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value(query.get("text", TEXT))
 
 
-def test_another_text_is_translated_on_enter(page, translator) -> None:  # noqa: F811
+def test_another_text_is_translated_on_enter(page: Page, translator: Translator) -> None:
     opened(page, translator, step=1)
     expect(page.locator(CHART).first).to_be_visible()
     read(page, "A cat.")
     expect(page).to_have_url(re.compile("text=A\\+cat"))
     trace = translator.backend.trace(TraceRequest(translator.model, "A cat."))
-    expect(chips(page).nth(0)).to_have_accessible_name(re.compile(f"^{re.escape(trace.target.pieces[1])}"))
+    expect(chips(page).nth(0)).to_have_accessible_name(re.compile(f"^{re.escape(known(trace.target).pieces[1])}"))
 
 
 @pytest.mark.parametrize("show", ["words", "step", "beams", "heads", "without", "best"])
 @pytest.mark.parametrize(("viewport", "colour_scheme"), [(PHONE, "dark"), ({"width": 1440, "height": 900}, "light")])
-def test_every_view_is_accessible_and_fits(page, translator, show: str, viewport, colour_scheme) -> None:  # noqa: F811
+def test_every_view_is_accessible_and_fits(page: Page, translator: Translator, show: str) -> None:
     opened(page, translator, show=show)
     expect(page.locator(MAIN.get(show, CHART)).first).to_be_visible()
     expect(page.get_by_text("How to read this")).to_be_visible()

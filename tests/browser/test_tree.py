@@ -1,12 +1,16 @@
 """The tree of tokens in a browser, on a page of its own: seen, walked, picked, read aloud and saved."""
 
+from __future__ import annotations
+
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.support.browser import PHONE, accessibility, one_page, rest
+from tests.support.visitor import box_of
 
 PAGE = """
 import streamlit as st
@@ -39,28 +43,28 @@ tree.mount(wide, "wide", title="Many ways", current="59")
 
 
 @pytest.fixture(scope="module")
-def url(tmp_path_factory):
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with one_page(tmp_path_factory.mktemp("trees"), PAGE) as url:
         yield url
 
 
 @pytest.fixture
-def opened(page, url):
+def opened(page: Page, url: str) -> Page:
     page.goto(url)
     expect(page.get_by_text("at b2")).to_be_visible()
     expect(page.get_by_role("tree")).to_have_count(3)
     return page
 
 
-def beams(page):
+def beams(page: Page) -> Locator:
     return page.get_by_role("tree", name="Beams").get_by_role("treeitem")
 
 
-def node(page, name):
+def node(page: Page, name: str) -> Locator:
     return page.get_by_role("tree", name="Beams").get_by_role("treeitem", name=name)
 
 
-def test_a_node_says_what_it_is_and_text_is_text(opened):
+def test_a_node_says_what_it_is_and_text_is_text(opened: Page) -> None:
     expect(beams(opened)).to_have_count(6)
     expect(node(opened, "<b>Je</b>, log-probability −0.25, kept, step 1")).to_have_count(1)
     expect(node(opened, "es, log-probability −1.75, kept, current")).to_have_attribute("aria-selected", "true")
@@ -68,14 +72,14 @@ def test_a_node_says_what_it_is_and_text_is_text(opened):
     expect(opened.get_by_role("tooltip").first).to_have_text("suislog-probability −0.50dropped")
 
 
-def test_a_click_picks_and_the_way_moves(opened):
+def test_a_click_picks_and_the_way_moves(opened: Page) -> None:
     node(opened, "suis").click()
     expect(opened.get_by_text("at a2")).to_be_visible()
     expect(node(opened, "suis")).to_have_attribute("aria-selected", "true")
     expect(node(opened, "es,")).to_have_attribute("aria-selected", "false")
 
 
-def test_keys_walk_and_pick_and_the_place_is_kept(opened):
+def test_keys_walk_and_pick_and_the_place_is_kept(opened: Page) -> None:
     node(opened, "es,").focus()
     for key, name in [("ArrowLeft", "Tu"), ("ArrowUp", "<b>Je"), ("ArrowRight", "suis"), ("ArrowDown", "es,")]:
         opened.keyboard.press(key)
@@ -89,7 +93,7 @@ def test_keys_walk_and_pick_and_the_place_is_kept(opened):
     expect(node(opened, "start")).to_be_focused()
 
 
-def test_who_walks_on_while_the_page_answers_stays_there(opened):
+def test_who_walks_on_while_the_page_answers_stays_there(opened: Page) -> None:
     press = "(node, key) => node.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))"
     node(opened, "</s>").focus()
     # Both before any answer can come: the keyboard's own presses would let it come between.
@@ -98,10 +102,10 @@ def test_who_walks_on_while_the_page_answers_stays_there(opened):
     expect(node(opened, "start")).to_be_focused()
 
 
-def test_the_current_node_is_seen_in_its_box_and_the_page_stays_where_it_is(opened):
+def test_the_current_node_is_seen_in_its_box_and_the_page_stays_where_it_is(opened: Page) -> None:
     for name, told in (("A chain", "word199, tried, current"), ("Many ways", "way59, dropped, current")):
         item = opened.get_by_role("tree", name=name).get_by_role("treeitem", name=told)
-        box, around = item.bounding_box(), opened.locator(".canopy", has=item).bounding_box()
+        box, around = box_of(item), box_of(opened.locator(".canopy", has=item))
         assert around["x"] <= box["x"]
         assert box["x"] + box["width"] <= around["x"] + around["width"]
         assert around["y"] <= box["y"]
@@ -111,7 +115,7 @@ def test_the_current_node_is_seen_in_its_box_and_the_page_stays_where_it_is(open
     assert opened.get_by_test_id("stMain").evaluate("(main) => main.scrollTop") == 0
 
 
-def test_without_picking_enter_does_nothing(opened):
+def test_without_picking_enter_does_nothing(opened: Page) -> None:
     last = opened.get_by_role("tree", name="A chain").get_by_role("treeitem", name="word199")
     last.focus()
     opened.keyboard.press("Enter")
@@ -119,7 +123,7 @@ def test_without_picking_enter_does_nothing(opened):
     expect(opened.get_by_role("tree", name="A chain").get_by_role("treeitem", name="word198")).to_be_focused()
 
 
-def test_it_is_saved_as_a_picture(opened):
+def test_it_is_saved_as_a_picture(opened: Page) -> None:
     first = opened.locator(".hl.tree").first
     with opened.expect_download() as download:
         first.get_by_role("button", name="Save as SVG").click()
@@ -135,10 +139,10 @@ def test_it_is_saved_as_a_picture(opened):
 
 @pytest.mark.parametrize("viewport", [PHONE])
 @pytest.mark.parametrize("colour_scheme", ["light", "dark"])
-def test_on_a_phone_nothing_is_cut_off_and_all_is_accessible(opened):
+def test_on_a_phone_nothing_is_cut_off_and_all_is_accessible(opened: Page) -> None:
     rest(opened)
     assert opened.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
     for box in opened.locator(".canopy").all():
-        assert box.bounding_box()["width"] <= PHONE["width"]
+        assert box_of(box)["width"] <= PHONE["width"]
     outside = ["[data-testid='stHeader']", "[data-testid='stToolbar']"]  # Streamlit's own
     assert json.dumps(accessibility(opened, leave_out=outside)) == "[]"

@@ -7,12 +7,12 @@ import re
 
 import numpy as np
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from attention.vectors import along_levels, cosine, different_words, pca
 from inference import LocalBackend
 from inference.questions.vectors import HiddenStates, Pooled
-from tests.support.browser import PATIENCE, rest
+from tests.support.browser import PATIENCE, Problems, rest
 from tests.support.visitor import DEEP_LINK, file_of, open_page
 from ui.pages.vectors.options import Vectors
 
@@ -20,39 +20,39 @@ FAMOUS = "The animal didn't cross the street because it was too tired."
 
 
 @pytest.fixture(scope="module")
-def backend():
+def backend() -> LocalBackend:
     return LocalBackend()
 
 
 @pytest.fixture(autouse=True)
-def deep_link(problems):
+def deep_link(problems: Problems) -> None:
     problems.allow(DEEP_LINK)
 
 
-def note(page, pattern):
+def note(page: Page, pattern: str) -> str:
     """The sentence on the page that reads like this."""
     found = page.locator(".headlight-note, .headlight-refusal").filter(has_text=re.compile(pattern)).first
     expect(found).to_be_visible(timeout=PATIENCE)
     return found.inner_text()
 
 
-def charts(page, count):
+def charts(page: Page, count: int) -> None:
     """Wait until so many figures are drawn: until then they push what is below them about."""
     for at in range(count):
         expect(page.locator(".js-plotly-plot").nth(at).locator(".main-svg").first).to_be_visible(timeout=3 * PATIENCE)
 
 
-def numbers(text):
+def numbers(text: str) -> list[float]:
     return [float(number) for number in re.findall(r"-?\d+\.\d\d", text)]
 
 
-def fetched(page, name):
+def fetched(page: Page, name: str) -> bytes:
     """What a download button or link brings, as bytes."""
     download = file_of(page.get_by_role("button", name=name, exact=True))
     return download.path().read_bytes()
 
 
-def test_the_sentence_says_what_the_vectors_say(page, app_url, backend):
+def test_the_sentence_says_what_the_vectors_say(page: Page, app_url: str, backend: LocalBackend) -> None:
     open_page(page, app_url, "/vectors")
     states = backend.inspect(HiddenStates(text=FAMOUS))
     likeness = cosine(states.levels[-1], states.levels[-1])
@@ -67,7 +67,7 @@ def test_the_sentence_says_what_the_vectors_say(page, app_url, backend):
     assert f"hold {kept:.0%} of the variance" in note(page, "of the variance")
 
 
-def test_another_layer_and_word_are_in_the_link(page, app_url, backend):
+def test_another_layer_and_word_are_in_the_link(page: Page, app_url: str, backend: LocalBackend) -> None:
     open_page(page, app_url, "/vectors", mix="level", level=2, special=0, focus=2)
     states = backend.inspect(HiddenStates(text=FAMOUS))
     level = states.levels[2][1:-1]
@@ -84,7 +84,7 @@ def test_another_layer_and_word_are_in_the_link(page, app_url, backend):
     expect(page).to_have_url(re.compile("mix=level"))
 
 
-def test_the_vectors_are_fetched_as_they_are(page, app_url, backend):
+def test_the_vectors_are_fetched_as_they_are(page: Page, app_url: str, backend: LocalBackend) -> None:
     open_page(page, app_url, "/vectors")
     charts(page, 2)
     page.get_by_text("The vectors themselves").click()
@@ -96,7 +96,7 @@ def test_the_vectors_are_fetched_as_they_are(page, app_url, backend):
     assert [float(cell) for cell in table[1].split(",")[1:]] == pytest.approx(states.levels[-1][0].tolist(), abs=1e-5)
 
 
-def test_one_word_in_several_contexts(page, app_url, backend):
+def test_one_word_in_several_contexts(page: Page, app_url: str, backend: LocalBackend) -> None:
     open_page(page, app_url, "/vectors", show="contexts")
     plain = Vectors()
     read = [backend.inspect(HiddenStates(text=text)) for text in (plain.first, plain.second, plain.third)]
@@ -114,7 +114,7 @@ def test_one_word_in_several_contexts(page, app_url, backend):
     expect(page).to_have_url(re.compile("first=Nothing"))
 
 
-def test_sentences_and_the_nearest_one(page, app_url, backend):
+def test_sentences_and_the_nearest_one(page: Page, app_url: str, backend: LocalBackend) -> None:
     open_page(page, app_url, "/vectors", show="sentences")
     texts = tuple(Vectors().lines.split("\n"))
     vectors = backend.inspect(Pooled(texts=texts)).vectors
@@ -130,7 +130,7 @@ def test_sentences_and_the_nearest_one(page, app_url, backend):
     assert numbers(note(page, "Most alike are")) == pytest.approx([pairs.max(), pairs.mean()], abs=0.006)
 
 
-def test_a_file_becomes_vectors_that_can_be_taken_away(page, app_url, backend):
+def test_a_file_becomes_vectors_that_can_be_taken_away(page: Page, app_url: str, backend: LocalBackend) -> None:
     texts = [f"Sentence {at} is about {'cats' if at % 2 else 'the stock market'}." for at in range(300)]
     table = "id,text\n" + "".join(f"{at},{text}\n" for at, text in enumerate(texts))
     open_page(page, app_url, "/vectors", show="sentences", bring="file")
@@ -158,7 +158,7 @@ def test_a_file_becomes_vectors_that_can_be_taken_away(page, app_url, backend):
         ("<img src=x onerror=alert(1)>.csv", b"<img src=x onerror=alert(1)>,b\n1,2\n", "columns “<img src=x"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_said(page, app_url, name, data, said):
+def test_a_file_that_cannot_be_read_is_said(page: Page, app_url: str, name: str, data: bytes, said: str) -> None:
     open_page(page, app_url, "/vectors", show="sentences", bring="file")
     page.locator("input[type=file][accept*=csv]").set_input_files(
         {"name": name, "mimeType": "text/plain", "buffer": data}
@@ -166,7 +166,7 @@ def test_a_file_that_cannot_be_read_is_said(page, app_url, name, data, said):
     note(page, re.escape(said))
 
 
-def test_umap_says_what_it_needs_and_can_be_stopped(page, app_url):
+def test_umap_says_what_it_needs_and_can_be_stopped(page: Page, app_url: str) -> None:
     open_page(page, app_url, "/vectors", flat="umap")
     assert "fewer than 30 points means nothing; here are 16 tokens" in note(page, "UMAP places each point")
     many = "\n".join(f"Line {at} about {'rain' if at % 2 else 'music'}." for at in range(36))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
-from tests.support.browser import PATIENCE
+from tests.support.browser import PATIENCE, Problems
 from tests.support.visitor import DEEP_LINK, file_of, open_page, read
 
 
-def test_the_model_s_width_and_the_text_s_length_come_first(page, app_url, problems):
+def test_the_model_s_width_and_the_text_s_length_come_first(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/why_attention")
     expect(page.get_by_text("At n = 16 and d = 384, self-attention costs 24 times less")).to_be_visible(
@@ -23,7 +24,7 @@ def test_the_model_s_width_and_the_text_s_length_come_first(page, app_url, probl
     expect(page).not_to_have_url(re.compile(r"[?&]n="))
 
 
-def test_a_slider_changes_the_sentence_and_the_address(page, app_url, problems):
+def test_a_slider_changes_the_sentence_and_the_address(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/why_attention")
     slider = page.get_by_role("slider", name="Tokens n")
@@ -37,7 +38,7 @@ def test_a_slider_changes_the_sentence_and_the_address(page, app_url, problems):
     expect(page.get_by_text("At n = 2 and d = 384")).to_be_visible(timeout=PATIENCE)
 
 
-def test_a_link_restores_the_numbers(page, app_url, problems, tmp_path):
+def test_a_link_restores_the_numbers(page: Page, app_url: str, problems: Problems, tmp_path: Path) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/why_attention", d=500, k=5, r=32, n=500)
     said = "At n = d = 500 self-attention and a recurrent layer cost the same: 125,000,000."
@@ -48,7 +49,7 @@ def test_a_link_restores_the_numbers(page, app_url, problems, tmp_path):
     assert 'Recurrent,O(n · d²),"125,000,000",O(n),500,O(n),500' in (tmp_path / "saved.csv").read_text()
 
 
-def test_numbers_out_of_bounds_are_brought_within(page, app_url, problems):
+def test_numbers_out_of_bounds_are_brought_within(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/why_attention", k=1, n=9999999, d="x")
     expect(page.get_by_text("At n = 100,000 and d = 384")).to_be_visible(timeout=PATIENCE)

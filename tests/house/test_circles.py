@@ -87,11 +87,11 @@ def _folder(name: str) -> str:
     return ".".join(name.split(".")[:2])
 
 
-def test_no_import_goes_round_in_a_circle():
+def test_no_import_goes_round_in_a_circle() -> None:
     assert circles(graph(ROOT)) == []
 
 
-def test_the_folders_of_inference_stand_one_upon_the_other():
+def test_the_folders_of_inference_stand_one_upon_the_other() -> None:
     assert circles(folded(graph(ROOT), "inference")) == []
 
 
@@ -113,7 +113,7 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_circle_is_found_inside_functions_and_across_rooms(tree):
+def test_a_circle_is_found_inside_functions_and_across_rooms(tree: Path) -> None:
     found = ("inference.answers.inputs", "inference.answers.lens", "inference.questions.lens")
     assert circles(graph(tree)) == [found]
     assert circles(folded(graph(tree), "inference")) == [("inference.answers", "inference.questions")]
@@ -121,13 +121,13 @@ def test_a_circle_is_found_inside_functions_and_across_rooms(tree):
     assert circles(graph(tree)) == [("app", "inference.answers.inputs", "inference.answers.lens")]
 
 
-def test_a_way_back_through_another_module_of_the_folder_is_a_circle_of_folders_only(tree):
+def test_a_way_back_through_another_module_of_the_folder_is_a_circle_of_folders_only(tree: Path) -> None:
     (tree / "inference/answers/inputs.py").write_text("from inference.questions.other import name")
     assert circles(graph(tree)) == []
     assert circles(folded(graph(tree), "inference")) == [("inference.answers", "inference.questions")]
 
 
-def test_the_house_has_modules_to_look_at():
+def test_the_house_has_modules_to_look_at() -> None:
     edges = graph(ROOT)
     assert "inference.errors" in edges["inference.backend"]
     assert {name.split(".")[0] for name in edges} >= {"attention", "inference", "viz", "ui", "pages", "tests", "app"}

@@ -94,7 +94,7 @@ def offences(root: Path) -> list[str]:
     return found
 
 
-def test_imports_run_one_way():
+def test_imports_run_one_way() -> None:
     assert offences(ROOT) == []
 
 
@@ -123,7 +123,7 @@ def test_imports_run_one_way():
         ("inference/a.py", "import tests.support.traces", "inference may import"),
     ],
 )
-def test_a_wrong_import_is_found(tmp_path, file, source, said):
+def test_a_wrong_import_is_found(tmp_path: Path, file: str, source: str, said: str) -> None:
     (tmp_path / file).parent.mkdir(exist_ok=True)
     (tmp_path / file).write_text(source)
     (found,) = offences(tmp_path)
@@ -131,7 +131,7 @@ def test_a_wrong_import_is_found(tmp_path, file, source, said):
     assert said in found
 
 
-def test_right_imports_are_no_offence(tmp_path):
+def test_right_imports_are_no_offence(tmp_path: Path) -> None:
     for file, source in {
         "attention/a.py": "import json\nimport numpy as np\nfrom safetensors.numpy import save\nimport attention.b",
         "inference/a.py": "import torch\nimport transformers\nimport attention\nimport psutil",
@@ -147,15 +147,15 @@ def test_right_imports_are_no_offence(tmp_path):
     assert offences(tmp_path) == []
 
 
-def test_the_set_up_needs_the_standard_library_only():
+def test_the_set_up_needs_the_standard_library_only() -> None:
     guard = ("tests/offline/loopback.py", "tests/offline/sitecustomize.py")
-    for file in ("tools/install.py", "tools/node_tests.py", *guard):
+    for file in ("tools/install.py", "tools/javascript.py", *guard):
         names = {name.split(".")[0] for _, name in imports((ROOT / file).read_text(encoding="utf-8"))}
         assert names <= sys.stdlib_module_names | {"loopback"}, file
 
 
 @pytest.mark.parametrize("package", ["attention", "inference", "viz"])
-def test_importing_a_package_does_not_wait_for_torch(package):
+def test_importing_a_package_does_not_wait_for_torch(package: str) -> None:
     probe = f"import sys, {package}; print(*sorted({{'torch', 'transformers', 'bertviz'}} & set(sys.modules)))"
     answer = subprocess.run([sys.executable, "-c", probe], cwd=ROOT, check=True, capture_output=True, text=True)
     assert answer.stdout.strip() == ""

@@ -10,6 +10,8 @@ import socket
 import subprocess
 import sys
 import urllib.request
+from pathlib import Path
+from typing import Any
 
 import httpx2
 import loopback
@@ -26,7 +28,7 @@ async def _async_connect():
     await asyncio.open_connection(ELSEWHERE, 80)
 
 
-def _datagram():
+def _datagram() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
         one.sendto(b"x", (ELSEWHERE, 53))
 
@@ -44,7 +46,7 @@ def _datagram():
         pytest.param(lambda: httpx2.get("https://example.org"), id="httpx2"),
     ],
 )
-def test_another_machine_cannot_be_reached(attempt, monkeypatch):
+def test_another_machine_cannot_be_reached(attempt: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("http_proxy", "https_proxy", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.upper(), raising=False)
@@ -54,14 +56,14 @@ def test_another_machine_cannot_be_reached(attempt, monkeypatch):
     loopback.refused.clear()
 
 
-def test_a_swallowed_refusal_still_counts():
+def test_a_swallowed_refusal_still_counts() -> None:
     with pytest.raises(loopback.LeavesTheMachine):
         socket.create_connection(("10.0.0.1", 80))
     assert len(loopback.refused) == 1  # which is what the guard's fixture fails a test for
     loopback.refused.clear()
 
 
-def test_the_loopback_is_open():
+def test_the_loopback_is_open() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         for host in ("127.0.0.1", "localhost"):
@@ -69,7 +71,7 @@ def test_the_loopback_is_open():
     assert loopback.refused == []
 
 
-def test_processes_that_tests_start_are_guarded_too():
+def test_processes_that_tests_start_are_guarded_too() -> None:
     attempt = f"import socket; socket.create_connection(('{ELSEWHERE}', 80))"
     answer = subprocess.run([sys.executable, "-c", attempt], check=False, capture_output=True, text=True)
     assert answer.returncode == 1
@@ -77,7 +79,7 @@ def test_processes_that_tests_start_are_guarded_too():
     assert faults(answer.stderr)
 
 
-def test_the_tests_keep_to_themselves():
+def test_the_tests_keep_to_themselves() -> None:
     assert os.environ["HF_HUB_OFFLINE"] == "1"
     assert "headlight-tests-" in os.environ["HF_HOME"]
 
@@ -94,7 +96,7 @@ def _cut_off() -> list[str]:
 
 
 @pytest.mark.slow
-def test_the_app_answers_without_a_network(tmp_path):
+def test_the_app_answers_without_a_network(tmp_path: Path) -> None:
     cut_off = _cut_off()
     command = [*cut_off, sys.executable, "-m", "tests.offline.alone", str(tmp_path)]
     flags = ["--raise-loopback"] if cut_off else []

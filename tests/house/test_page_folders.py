@@ -33,11 +33,11 @@ def lent(edges: Graph) -> list[tuple[str, str]]:
     )
 
 
-def test_pages_lend_each_other_nothing():
+def test_pages_lend_each_other_nothing() -> None:
     assert lent(graph(ROOT)) == []
 
 
-def test_every_folder_of_a_page_has_its_page():
+def test_every_folder_of_a_page_has_its_page() -> None:
     folders = {file.parts[2] for file in files() if file.parts[:2] == ("ui", "pages") and len(file.parts) > 3}
     pages = {file.stem for file in files() if file.parts[0] == "pages" and file.suffix == ".py"}
     assert folders

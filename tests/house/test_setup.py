@@ -10,6 +10,7 @@ import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
 from packaging.markers import Marker, default_environment
@@ -68,14 +69,14 @@ def on(python: str, platform: tuple[str, str, str]) -> dict[str, str]:
 
 @pytest.mark.parametrize("python", ["3.11", "3.12", "3.13"])
 @pytest.mark.parametrize("platform", PLATFORMS, ids=lambda platform: platform[1])
-def test_every_package_has_one_version_on_each_machine(python, platform):
+def test_every_package_has_one_version_on_each_machine(python: str, platform: Any) -> None:
     environment = on(python, platform)
     names = [name for name, _, marker, _ in pins(RUN, TEST, EXTRA) if marker is None or marker.evaluate(environment)]
     assert sorted({name for name in names if names.count(name) > 1}) == []
     assert "numpy" in names
 
 
-def test_the_lists_are_sorted_and_hold_nothing_for_gpus():
+def test_the_lists_are_sorted_and_hold_nothing_for_gpus() -> None:
     for file in (RUN, TEST, EXTRA):
         direct = [name for name, _, _, used in pins(file) if used]
         needed = [name for name, _, _, used in pins(file) if not used]
@@ -84,7 +85,7 @@ def test_the_lists_are_sorted_and_hold_nothing_for_gpus():
         assert not re.search(r"nvidia|cuda|triton|https?:|--", file.read_text(encoding="utf-8"))
 
 
-def test_what_the_code_imports_is_what_is_used_directly():
+def test_what_the_code_imports_is_what_is_used_directly() -> None:
     rooms = set(ROOMS) - {"tests", "tools", "bench"}
     imported = {
         canonicalize_name(NAMES.get(name.split(".")[0], name.split(".")[0]))
@@ -98,7 +99,7 @@ def test_what_the_code_imports_is_what_is_used_directly():
     assert direct - others <= READ
 
 
-def test_what_is_pinned_is_what_is_tested():
+def test_what_is_pinned_is_what_is_tested() -> None:
     here = [pin for pin in pins(RUN, TEST) if pin[2] is None or pin[2].evaluate()]
     wrong = {
         name: metadata.version(name) for name, version, _, _ in here if metadata.version(name).split("+")[0] != version
@@ -106,7 +107,7 @@ def test_what_is_pinned_is_what_is_tested():
     assert wrong == {}
 
 
-def test_nothing_that_a_package_needs_is_missing():
+def test_nothing_that_a_package_needs_is_missing() -> None:
     """`pip install --no-deps` brings what is listed and nothing else, so the lists must be complete."""
     listed = {name for name, _, marker, _ in pins(RUN) if marker is None or marker.evaluate()}
     tests = listed | {name for name, _, marker, _ in pins(TEST) if marker is None or marker.evaluate()}
@@ -121,7 +122,7 @@ def test_nothing_that_a_package_needs_is_missing():
         assert needed <= tests, name
 
 
-def test_the_extra_is_as_listed_where_it_is_installed():
+def test_the_extra_is_as_listed_where_it_is_installed() -> None:
     """It is left out unless somebody asks for it, so that nothing else may need it."""
     found = {each.metadata["Name"] for each in metadata.distributions()}
     if not {name for name, *_ in pins(EXTRA)} <= {canonicalize_name(name) for name in found if name}:
@@ -141,7 +142,7 @@ def test_the_extra_is_as_listed_where_it_is_installed():
 LINUX, GPU, MAC = Machine("Linux", "x86_64", False), Machine("Linux", "x86_64", True), Machine("Darwin", "arm64", False)
 
 
-def test_without_a_gpu_a_cpu_build_is_looked_for_first():
+def test_without_a_gpu_a_cpu_build_is_looked_for_first() -> None:
     ways = install.attempts(LINUX, "2.13.0", RUN)
     (cpu,), (_, backend, _), (general,) = (way.commands for way in ways)
     assert [command[-1] for command in (cpu, backend, general)] == [
@@ -156,15 +157,15 @@ def test_without_a_gpu_a_cpu_build_is_looked_for_first():
 
 
 @pytest.mark.parametrize("machine", [GPU, MAC, Machine("Windows", "AMD64", False)])
-def test_elsewhere_the_general_build_fits(machine):
+def test_elsewhere_the_general_build_fits(machine: Any) -> None:
     (way,) = install.attempts(machine, "2.13.0", RUN)
     assert way.commands[0][-1] == "torch==2.13.0"
 
 
-def test_the_first_way_that_works_is_the_last_that_is_tried(capsys):
+def test_the_first_way_that_works_is_the_last_that_is_tried(capsys: pytest.CaptureFixture[str]) -> None:
     tried = []
 
-    def start(command, quiet):
+    def start(command: Any, quiet: Any) -> bool:
         tried.append((command[-1], quiet))
         return command[-1] != "b"
 
@@ -181,7 +182,7 @@ def test_the_first_way_that_works_is_the_last_that_is_tried(capsys):
 
 
 @pytest.fixture
-def project(tmp_path, monkeypatch):
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A project whose set-up only notes what it would run."""
     ran = []
     (tmp_path / ".venv").mkdir()
@@ -195,7 +196,7 @@ def project(tmp_path, monkeypatch):
     return tmp_path, ran
 
 
-def test_a_second_start_installs_nothing(project):
+def test_a_second_start_installs_nothing(project: Any) -> None:
     folder, ran = project
     assert install.main([]) == 0
     assert [command[-1] for command in ran] == ["torch", str(folder / "requirements.txt")]
@@ -210,7 +211,7 @@ def test_a_second_start_installs_nothing(project):
     assert "--no-deps" in ran[0], "what its packages declare is not needed"
 
 
-def test_another_pin_is_installed(project):
+def test_another_pin_is_installed(project: Any) -> None:
     folder, ran = project
     install.main([])
     ran.clear()
@@ -220,7 +221,9 @@ def test_another_pin_is_installed(project):
     assert [command[-1] for command in ran] == ["torch", str(folder / "requirements.txt")]
 
 
-def test_what_failed_is_tried_again(project, monkeypatch, capsys):
+def test_what_failed_is_tried_again(
+    project: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder, _ = project
     monkeypatch.setattr(install, "run", lambda command, quiet=False: False)
     assert install.main([]) == 1
@@ -228,14 +231,14 @@ def test_what_failed_is_tried_again(project, monkeypatch, capsys):
     assert not list((folder / ".venv").glob(".installed-*"))
 
 
-def test_a_broken_environment_does_not_turn_into_the_systems(capfd):
+def test_a_broken_environment_does_not_turn_into_the_systems(capfd: pytest.CaptureFixture[str]) -> None:
     """Without its pyvenv.cfg, .venv/bin/python is the system's Python: pip must not touch that."""
     system = Path(sys.base_prefix) / ("python.exe" if os.name == "nt" else "bin/python3")
     assert not install.run([str(system), "-m", "pip", "install", "--no-index", "--dry-run", "no-such-package"])
     assert any(said in capfd.readouterr().err for said in ("virtualenv", "No module named pip"))
 
 
-def test_another_python_is_refused_in_a_sentence():
+def test_another_python_is_refused_in_a_sentence() -> None:
     install.check_version((3, 12))
     for version in [(3, 10), (3, 14)]:
         with pytest.raises(
@@ -244,7 +247,7 @@ def test_another_python_is_refused_in_a_sentence():
             install.check_version(version)
 
 
-def test_a_browser_comes_from_where_it_is_a_plain_package():
+def test_a_browser_comes_from_where_it_is_a_plain_package() -> None:
     assert install.browser_command(True, "ID=ubuntu\nID_LIKE=debian\n")[-2:] == ["--with-deps", "chromium"]
     assert install.browser_command(False, "ID=debian\n")[-3:] == ["playwright", "install", "chromium"]
 
@@ -253,7 +256,7 @@ needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="there is n
 
 
 @needs_make
-def test_make_says_which_python_is_missing():
+def test_make_says_which_python_is_missing() -> None:
     answer = subprocess.run(
         ["make", "install", "PYTHON=python2.7"], cwd=ROOT, check=False, capture_output=True, text=True
     )
@@ -262,20 +265,20 @@ def test_make_says_which_python_is_missing():
 
 
 @needs_make
-def test_every_command_is_explained():
+def test_every_command_is_explained() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = set(re.search(r"\.PHONY: (.+)", makefile)[1].split()) - {"help", "install", "install-tests", "lint"}
     answer = subprocess.run(["make"], cwd=ROOT, check=True, capture_output=True, text=True)
     assert set(re.findall(r"^make ([a-z-]+)", answer.stdout, re.MULTILINE)) == targets
 
 
-def test_continuous_integration_runs_the_test_command():
+def test_continuous_integration_runs_the_test_command() -> None:
     script = ROOT / ".ci" / "run"
     assert os.access(script, os.X_OK) or os.name == "nt"
     assert script.read_text(encoding="utf-8").splitlines()[-1] == "exec make test"
     assert "set -euo pipefail" in script.read_text(encoding="utf-8")
 
 
-def test_the_set_up_can_be_read_by_the_oldest_python():
-    for file in ("tools/install.py", "tools/node_tests.py"):
+def test_the_set_up_can_be_read_by_the_oldest_python() -> None:
+    for file in ("tools/install.py", "tools/javascript.py"):
         ast.parse((ROOT / file).read_text(encoding="utf-8"), feature_version=(3, 11))

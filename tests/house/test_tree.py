@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import pytest
 
@@ -155,19 +156,19 @@ documented = pytest.mark.skipif(
 
 
 @documented
-def test_the_tree_on_the_map_is_the_real_tree():
+def test_the_tree_on_the_map_is_the_real_tree() -> None:
     assert tree_faults(ROOT) == []
 
 
-def test_every_link_leads_somewhere():
+def test_every_link_leads_somewhere() -> None:
     assert link_faults(ROOT) == []
 
 
-def test_no_file_knows_a_certain_machine():
+def test_no_file_knows_a_certain_machine() -> None:
     assert foreign(ROOT) == []
 
 
-def test_no_page_claims_to_be_longer_than_it_is():
+def test_no_page_claims_to_be_longer_than_it_is() -> None:
     """Files end with a line end and have no other than \\n."""
     bad = [
         file for file, text in texts().items() if file.suffix in {".py", ".md", ".js", ".css", ".toml"} and "\r" in text
@@ -176,7 +177,7 @@ def test_no_page_claims_to_be_longer_than_it_is():
 
 
 @pytest.fixture
-def tree(tmp_path):
+def tree(tmp_path: Path) -> Any:
     for name in (
         "app.py",
         ".ci/run",
@@ -189,7 +190,7 @@ def tree(tmp_path):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("")
 
-    def write(block, rest=""):
+    def write(block: Any, rest: str = "") -> Path:
         (tmp_path / MAP).write_text(f"# Map\n\n```\ntext ──► trace\n```\n\n```\n{block}\n```\n{rest}")
         return tmp_path
 
@@ -204,7 +205,7 @@ viz/        pictures
 docs/       words"""
 
 
-def test_a_true_tree_passes(tree):
+def test_a_true_tree_passes(tree: Any) -> None:
     assert tree_faults(tree(WHOLE)) == []
     assert tree_faults(tree(WHOLE + "\n.ci/        what continuous integration runs")) == []
 
@@ -221,7 +222,7 @@ def test_a_true_tree_passes(tree):
         (("attention/  numbers\n  mask.py   keys\n", ""), "attention/ exists and is not listed."),
     ],
 )
-def test_a_false_tree_is_found(tree, change, said):
+def test_a_false_tree_is_found(tree: Any, change: Any, said: str) -> None:
     assert said in tree_faults(tree(WHOLE.replace(*change)))
 
 
@@ -236,7 +237,7 @@ def test_a_room_of_rooms_lists_them(tree):
     assert "docs/LOG.md exists and is not listed." in tree_faults(tree(listed))
 
 
-def test_a_missing_tree_is_found(tree):
+def test_a_missing_tree_is_found(tree: Any) -> None:
     assert "has no tree" in tree_faults(tree("pick → run → draw"))[0]
 
 
@@ -257,7 +258,7 @@ def test_a_missing_tree_is_found(tree):
         ('<img src="none.png">', False),
     ],
 )
-def test_links_that_lead_nowhere_are_found(tree, link, whole):
+def test_links_that_lead_nowhere_are_found(tree: Any, link: str, whole: bool) -> None:
     assert (link_faults(tree(WHOLE, link)) == []) is whole
 
 
@@ -271,7 +272,7 @@ def test_links_that_lead_nowhere_are_found(tree, link, whole):
         "hf" + "_" + "a" * 34,
     ],
 )
-def test_a_line_that_knows_a_machine_is_found(tmp_path, line):
+def test_a_line_that_knows_a_machine_is_found(tmp_path: Path, line: str) -> None:
     (tmp_path / "a.py").write_text(f"x = 1\n# {line}\n")
     (found,) = foreign(tmp_path)
     assert found.startswith("a.py:2 ")
@@ -280,6 +281,6 @@ def test_a_line_that_knows_a_machine_is_found(tmp_path, line):
 @pytest.mark.parametrize(
     "line", ["docs/work/x", "https://example.org/home/a", "/usr/bin/chromium", "tmp_path / 'a'", "/headlight/trace"]
 )
-def test_an_innocent_line_is_left_alone(tmp_path, line):
+def test_an_innocent_line_is_left_alone(tmp_path: Path, line: str) -> None:
     (tmp_path / "a.py").write_text(line)
     assert foreign(tmp_path) == []

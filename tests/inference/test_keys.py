@@ -20,16 +20,16 @@ class Ablate:
     layer: int
 
 
-def test_two_kinds_of_edit_with_the_same_fields_have_different_keys():
+def test_two_kinds_of_edit_with_the_same_fields_have_different_keys() -> None:
     keys = {TraceRequest(text="a", edits=edits).key for edits in [(), (Cut(1),), (Ablate(1),), (Cut(2),)]}
     assert len(keys) == 4
 
 
-def test_half_characters_and_order_are_kept_apart():
+def test_half_characters_and_order_are_kept_apart() -> None:
     assert key_of(TraceRequest(text="\ud800")) != key_of(TraceRequest(text="\udfff"))
     assert key_of(TraceRequest(text="a", pair="b")) != key_of(TraceRequest(text="b", pair="a"))
 
 
-def test_a_value_weighs_at_least_what_its_arrays_and_texts_hold():
+def test_a_value_weighs_at_least_what_its_arrays_and_texts_hold() -> None:
     assert size_of({"a": (np.zeros(1000, np.float32), "x" * 500)}) >= 4000 + 1000
     assert size_of(TraceRequest(text="x" * 900)) >= 1800

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from attention.alignment import ReadAt
 from attention.record import MapRecord
 from attention.tokens import TokenRow
+from attention.trace import Trace
 from inference import EMBEDDED, LocalBackend, Refusal
 from inference.settings import Settings
 from probing.aligning import CHUNK, AlignmentRun, AlignmentState, advance
@@ -24,7 +26,7 @@ ALIGNMENTS = parse(LINES.encode())
 WORDS = 3
 
 
-def row(text, special):
+def row(text: Any, special: Any) -> TokenRow:
     """One token for each word; the special one at an end: first in what a decoder reads, last in a source."""
     words = text.split()
     spans = [(text.index(word), text.index(word) + len(word)) for word in words]
@@ -37,14 +39,14 @@ def row(text, special):
 class Told:
     """A backend whose cross heads are known: each number of sentence names the word that each head looks at."""
 
-    def __init__(self, looks):
+    def __init__(self, looks: Any) -> None:
         self.looks, self.asked = looks, []
 
-    def traces(self, requests):
+    def traces(self, requests: Any) -> list[Any]:
         self.asked.append(len(requests))
         return [self.trace(request) for request in requests]
 
-    def trace(self, request):
+    def trace(self, request: Any) -> Trace:
         number = int(request.text.split()[-1][1:])
         maps = np.zeros((2, WORDS + 1, WORDS + 1), np.float32)
         for head in range(2):
@@ -61,19 +63,19 @@ class Told:
         )
 
 
-def scored(backend, run):
+def scored(backend: Any, run: Any) -> Any:
     state = AlignmentState()
     for _ in run.chunks():
         state = advance(backend, run, state)
     return state
 
 
-def right_on(half):
+def right_on(half: Any) -> Any:
     """Head 0 is right in sentences of half 0 only, head 1 in those of half 1 only, but for the second word."""
     return lambda number, head, step: step if step == 1 or number % 2 == head else (step + 1) % WORDS
 
 
-def test_the_best_head_is_reported_where_it_was_not_chosen():
+def test_the_best_head_is_reported_where_it_was_not_chosen() -> None:
     run = AlignmentRun(ALIGNMENTS, "told")
     state = scored(Told(right_on(0)), run)
     best = state.best(ReadAt.WRITING)
@@ -88,14 +90,14 @@ def test_the_best_head_is_reported_where_it_was_not_chosen():
     np.testing.assert_allclose(shares, [(3 * first + reported) / (3 * PAIRS), (first + 3 * reported) / (3 * PAIRS)])
 
 
-def test_read_one_step_later_the_same_heads_answer_for_the_next_word():
+def test_read_one_step_later_the_same_heads_answer_for_the_next_word() -> None:
     late = Told(lambda number, head, step: max(step - 1, 0))  # each step looks where the word just read came from
     state = scored(late, AlignmentRun(ALIGNMENTS, "told"))
     np.testing.assert_allclose(state.best(ReadAt.OWN).share, 200 / 3)  # the last step looks at the end only
     np.testing.assert_allclose(state.best(ReadAt.WRITING).share, 100 / 3)
 
 
-def test_chunks_have_every_pair_once_in_order():
+def test_chunks_have_every_pair_once_in_order() -> None:
     run = AlignmentRun(ALIGNMENTS, "told")
     backend = Told(right_on(0))
     state = scored(backend, run)
@@ -104,7 +106,7 @@ def test_chunks_have_every_pair_once_in_order():
     assert (state.done, state.scored, state.skipped) == (3, PAIRS, 0)
 
 
-def test_one_sentence_chooses_nothing():
+def test_one_sentence_chooses_nothing() -> None:
     state = scored(Told(right_on(0)), AlignmentRun(parse(LINES.split("\n")[0].encode()), "told"))
     assert state.best(ReadAt.WRITING) is None
     assert state.all().words.flat[0] == WORDS
@@ -113,28 +115,28 @@ def test_one_sentence_chooses_nothing():
 class Refusing(Told):
     """Refuses one text, wherever it is asked."""
 
-    def __init__(self, way_out):
+    def __init__(self, way_out: Any) -> None:
         super().__init__(right_on(0))
         self.way_out = way_out
 
-    def trace(self, request):
+    def trace(self, request: Any) -> Any:
         if request.text.endswith("c4"):
             raise Refusal("The target text has 99 tokens.", way_out=self.way_out)
         return super().trace(request)
 
 
-def test_a_text_that_cannot_be_read_is_left_out_and_the_others_count():
+def test_a_text_that_cannot_be_read_is_left_out_and_the_others_count() -> None:
     state = scored(Refusing("text"), AlignmentRun(ALIGNMENTS, "told"))
     assert (state.scored, state.skipped, state.reason) == (PAIRS - 1, 1, "The target text has 99 tokens.")
     assert state.all().words.flat[0] == WORDS * (PAIRS - 1)
 
 
-def test_a_refusal_of_the_model_is_passed_on():
+def test_a_refusal_of_the_model_is_passed_on() -> None:
     with pytest.raises(Refusal, match="99 tokens"):
         scored(Refusing("embedded"), AlignmentRun(ALIGNMENTS, "told"))
 
 
-def test_runs_are_told_apart_by_all_that_they_ask():
+def test_runs_are_told_apart_by_all_that_they_ask() -> None:
     run = AlignmentRun(ALIGNMENTS, "told")
     others = [replace(run, model="b"), replace(run, revision="c"), replace(run, alignments=parse(b"a\tb\t0-0"))]
     assert len({other.key for other in [run, *others]}) == 4
@@ -142,13 +144,13 @@ def test_runs_are_told_apart_by_all_that_they_ask():
 
 
 @pytest.fixture(scope="module")
-def marian(tmp_path_factory):
+def marian(tmp_path_factory: pytest.TempPathFactory) -> Any:
     root = tmp_path_factory.mktemp("aligning")
     folder = save(root / "tiny", "marian")
     return str(folder), LocalBackend(Settings(model_folders=(root,), offline=True))
 
 
-def test_a_real_model_is_scored_on_every_cross_head(marian):
+def test_a_real_model_is_scored_on_every_cross_head(marian: Any) -> None:
     model, backend = marian
     lines = "The cat sat\tLe chat dort\t0-0 1-1 2-2\nA dog barked at it\tEin Hund bellt\t0-0 1-1 2-2\n"
     state = scored(backend, AlignmentRun(parse(lines.encode()), model))
@@ -158,7 +160,7 @@ def test_a_real_model_is_scored_on_every_cross_head(marian):
     assert np.all(state.all().links == 6), "every word was read, and gives something to some word"
 
 
-def test_a_model_that_writes_nothing_is_said_to_read_none_of_them():
+def test_a_model_that_writes_nothing_is_said_to_read_none_of_them() -> None:
     state = scored(LocalBackend(Settings(offline=True)), AlignmentRun(ALIGNMENTS, EMBEDDED))
     assert (state.scored, state.skipped, state.heads) == (0, PAIRS, {})
     assert EMBEDDED in state.reason

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections import Counter
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +16,7 @@ from probing.alignments import EMBEDDED, MOST, load, parse
 STATED = json.loads(EMBEDDED.read_text(encoding="utf-8"))
 
 
-def test_there_are_enough_and_none_twice():
+def test_there_are_enough_and_none_twice() -> None:
     pairs = load().pairs
     assert len(pairs) >= 40
     assert max(Counter(pair.source for pair in pairs).values()) == 1
@@ -23,7 +25,7 @@ def test_there_are_enough_and_none_twice():
 
 
 @pytest.mark.parametrize("at", range(len(STATED["pairs"])))
-def test_every_word_is_linked_or_said_to_be_without(at):
+def test_every_word_is_linked_or_said_to_be_without(at: int) -> None:
     stated, pair = STATED["pairs"][at], load().pairs[at]
     links = pair.sure | pair.possible
     sides = [(pair.source_words, "unlinked_source", 0), (pair.target_words, "unlinked_target", 1)]
@@ -34,7 +36,7 @@ def test_every_word_is_linked_or_said_to_be_without(at):
 
 
 @pytest.mark.parametrize("at", range(len(STATED["pairs"])))
-def test_words_make_up_the_sentence_and_hold_no_space(at):
+def test_words_make_up_the_sentence_and_hold_no_space(at: int) -> None:
     pair = load().pairs[at]
     for text, words in ((pair.source, pair.source_words), (pair.target, pair.target_words)):
         covered = "".join(text[start:stop] for start, stop in words)
@@ -42,7 +44,7 @@ def test_words_make_up_the_sentence_and_hold_no_space(at):
         assert all(stop <= start for (_, stop), (start, _) in pairwise(words))
 
 
-def test_links_vary_in_order_and_kind():
+def test_links_vary_in_order_and_kind() -> None:
     """What the sentences are for: links that leave the diagonal, words of several links, possible ones."""
     pairs = load().pairs
     crossing = [p for p in pairs if any(a < c and d < b for a, b in p.sure for c, d in p.sure)]
@@ -52,7 +54,7 @@ def test_links_vary_in_order_and_kind():
     assert sum(len(p.possible) for p in pairs) >= 20
 
 
-def test_lines():
+def test_lines() -> None:
     found = parse(b"It rains\tIl pleut fort\t0-0 1-1 1?2\r\n\n  \nYes\tOui\t0-0").pairs
     assert [pair.line for pair in found] == [1, 4]
     assert found[0].source_words == ((0, 2), (3, 8))
@@ -60,7 +62,7 @@ def test_lines():
     assert (found[0].sure, found[0].possible) == ({(0, 0), (1, 1)}, {(1, 2)})
 
 
-def test_json_with_and_without_words():
+def test_json_with_and_without_words() -> None:
     pair = {"source": "It's cold.", "target": "Il fait froid.", "links": "0-0"}
     plain = parse(json.dumps({"pairs": [pair]}).encode()).pairs[0]
     assert plain.source_words == ((0, 4), (5, 10))
@@ -68,13 +70,13 @@ def test_json_with_and_without_words():
     assert parse(json.dumps([split]).encode()).pairs[0].source_words == ((0, 2), (2, 4), (5, 9), (9, 10))
 
 
-def test_words_stand_where_the_model_reads_them():
+def test_words_stand_where_the_model_reads_them() -> None:
     """A model reads every line end as one character."""
     [pair] = parse(json.dumps([{"source": "a\r\nb", "target": "x", "links": "1-0"}]).encode()).pairs
     assert (pair.source, pair.source_words) == ("a\nb", ((0, 1), (2, 3)))
 
 
-def test_the_digest_is_that_of_the_content():
+def test_the_digest_is_that_of_the_content() -> None:
     one, other = b"a\tb\t0-0", b"a\tb\t0?0"
     assert parse(one).digest == parse(one).digest != parse(other).digest
 
@@ -108,12 +110,12 @@ PAIR = {"source": "a b", "target": "x", "links": "0-0"}
         (b"a\tb\t0-0\n" * (MOST + 1), "at most 2,000 are scored"),
     ],
 )
-def test_what_cannot_be_read_is_said_with_its_place(content, said):
+def test_what_cannot_be_read_is_said_with_its_place(content: Any, said: str) -> None:
     with pytest.raises(Refusal) as refusal:
         parse(content)
     assert said in refusal.value.message
 
 
-def test_a_file_that_is_not_there(tmp_path):
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(Refusal, match=r"there\.tsv cannot be read"):
         load(tmp_path / "there.tsv")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,7 +35,9 @@ def given(tmp_path: Path, models: Path) -> list[str]:
     return ["score", str(file), "--format", "conllu", "--model", str(models / "bert")]
 
 
-def test_rows_are_written_and_the_best_are_told(given, tmp_path, capsys):
+def test_rows_are_written_and_the_best_are_told(
+    given: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out, table, control = (tmp_path / name for name in ("rows.json", "rows.csv", "control.json"))
     assert main([*given, "--json", str(out), "--csv", str(table), "--control", str(control)]) == 0
     found = json.loads(out.read_text())
@@ -51,7 +55,7 @@ def test_rows_are_written_and_the_best_are_told(given, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(("format", "content"), [("csv", TABLE), ("gap", GAP.encode())])
-def test_every_format_is_scored(format, content, given, tmp_path):
+def test_every_format_is_scored(format: str, content: Any, given: list[str], tmp_path: Path) -> None:
     file, out = tmp_path / "data", tmp_path / "rows.json"
     file.write_bytes(content)
     given = ["score", str(file), "--format", format, *given[4:], "--json", str(out)]
@@ -59,20 +63,24 @@ def test_every_format_is_scored(format, content, given, tmp_path):
     assert len(json.loads(out.read_text())) == 6
 
 
-def test_heads_are_chosen_on_the_split_file(given, tmp_path, capsys):
+def test_heads_are_chosen_on_the_split_file(
+    given: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     split = tmp_path / "split.conllu"
     split.write_bytes(tree(SENTENCES[:2]))
     assert main([*given, "--split-file", str(split)]) == 0
     assert "chosen on the split file, reported on the file" in capsys.readouterr().out
 
 
-def test_a_stopped_command_goes_on(given, tmp_path, capsys, monkeypatch):
+def test_a_stopped_command_goes_on(
+    given: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     whole, out = tmp_path / "whole.json", tmp_path / "rows.json"
     assert main([*given, "--json", str(whole)]) == 0
     monkeypatch.setattr(scoring, "BATCH", 1)
     counted = []
 
-    def stopping(*args, **kwargs):
+    def stopping(*args: Any, **kwargs: Any) -> Iterator[Any]:
         for state in scoring.score(*args, **kwargs):
             counted.append(state.done)
             yield state
@@ -89,7 +97,7 @@ def test_a_stopped_command_goes_on(given, tmp_path, capsys, monkeypatch):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.json", "tree.conllu", "whole.json"]
 
 
-def test_a_damaged_state_is_begun_anew(tmp_path):
+def test_a_damaged_state_is_begun_anew(tmp_path: Path) -> None:
     file = tmp_path / "rows.json.partial"
     for content in ("", "{", "[3]", '[{"key": 1}]', '{"a": []}'):
         file.write_text(content)
@@ -107,7 +115,9 @@ def test_a_damaged_state_is_begun_anew(tmp_path):
         ({5: "not a name"}, "not a name"),
     ],
 )
-def test_what_cannot_be_used_is_said_in_one_sentence(change, said, given, capsys):
+def test_what_cannot_be_used_is_said_in_one_sentence(
+    change: Any, said: str, given: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     for at, value in change.items():
         given[at] = value
     assert main(given) == 2
@@ -117,29 +127,35 @@ def test_what_cannot_be_used_is_said_in_one_sentence(change, said, given, capsys
     assert told.out == ""
 
 
-def test_a_model_without_attention_is_refused(given, models, capsys):
+def test_a_model_without_attention_is_refused(
+    given: list[str], models: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([*given[:-1], str(models / "mamba")]) == 2
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
 
 
-def test_an_output_that_cannot_be_written_is_refused_before_the_work(given, tmp_path, capsys):
+def test_an_output_that_cannot_be_written_is_refused_before_the_work(
+    given: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([*given, "--json", str(tmp_path / "no" / "rows.json")]) == 2
     assert "cannot be written. Give a file in a folder that exists" in capsys.readouterr().err
 
 
-def test_the_file_itself_is_no_split(given, capsys):
+def test_the_file_itself_is_no_split(given: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*given, "--split-file", given[1]]) == 2
     assert "The split file holds the same sentences" in capsys.readouterr().err
 
 
-def test_a_file_that_no_text_of_can_be_read_is_refused(given, tmp_path, capsys):
+def test_a_file_that_no_text_of_can_be_read_is_refused(
+    given: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "tree.conllu").write_bytes(tree([" ".join(["cat"] * 60)]))
     assert main(given) == 2
     assert "could read none of the 1 texts" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("wrong", [["score"], ["count", "x"], ["score", "x", "--format", "xml"]])
-def test_a_wrong_command_exits_with_two(wrong, capsys):
+def test_a_wrong_command_exits_with_two(wrong: Any, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(wrong)
     assert ended.value.code == 2

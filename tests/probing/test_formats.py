@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from attention.links import Link
@@ -45,7 +48,7 @@ def read(text: str, format: str) -> Corpus:
     return formats.parse(text.encode(), format)
 
 
-def test_words_of_a_tree_are_read_joined_by_spaces():
+def test_words_of_a_tree_are_read_joined_by_spaces() -> None:
     corpus = read(TREE, "conllu")
     first, second = corpus.items  # a sentence of one word has no link
     assert first.text == "Do n't feed Ann 's dogs"
@@ -60,7 +63,7 @@ def test_words_of_a_tree_are_read_joined_by_spaces():
 
 
 @pytest.mark.parametrize("text", [TREE.replace("\n", "\r\n"), "\ufeff" + TREE, TREE.rstrip("\n")])
-def test_line_ends_and_byte_order_marks_change_nothing(text):
+def test_line_ends_and_byte_order_marks_change_nothing(text: Any) -> None:
     assert read(text, "conllu").items == read(TREE, "conllu").items
 
 
@@ -76,12 +79,12 @@ def test_line_ends_and_byte_order_marks_change_nothing(text):
         ("_\t3\taux\t", "_\t٣\taux\t", "Line 4 lacks a word"),
     ],
 )
-def test_a_line_that_is_no_conllu_is_named(old, new, said):
+def test_a_line_that_is_no_conllu_is_named(old: str, new: str, said: str) -> None:
     with pytest.raises(Refusal, match=said):
         read(TREE.replace(old, new, 1), "conllu")
 
 
-def test_rows_of_gap_ask_where_exactly_one_name_is_meant():
+def test_rows_of_gap_ask_where_exactly_one_name_is_meant() -> None:
     corpus = read(GAP, "gap")
     assert corpus.left_out == 1
     assert [item.links for item in corpus.items] == [(Link("coref", 0, 1, (2,)),), (Link("coref", 0, 2, (1,)),)]
@@ -99,12 +102,12 @@ def test_rows_of_gap_ask_where_exactly_one_name_is_meant():
         ("Ann\t0\tTRUE", "Ann\t-9\tTRUE", "Line 2 says that"),
     ],
 )
-def test_a_line_that_is_no_gap_is_named(old, new, said):
+def test_a_line_that_is_no_gap_is_named(old: str, new: str, said: str) -> None:
     with pytest.raises(Refusal, match=said):
         read(GAP.replace(old, new, 1), "gap")
 
 
-def test_phrases_of_a_table_are_found_in_their_text():
+def test_phrases_of_a_table_are_found_in_their_text() -> None:
     first, second = read(TABLE, "csv").items
     assert first.links == second.links == (Link("link", 0, 1, (2,)),)
     assert [first.text[slice(*unit)] for unit in first.units] == ["it", "cup", "table"]
@@ -112,7 +115,7 @@ def test_phrases_of_a_table_are_found_in_their_text():
     assert (first.line, second.line) == (2, 3)
 
 
-def test_a_table_may_name_relations_use_semicolons_and_a_script_without_spaces():
+def test_a_table_may_name_relations_use_semicolons_and_a_script_without_spaces() -> None:
     rows = "Text;source;Target;distractor;relation\n那只动物没有过街因为它累了;它;动物;街;pronoun\n"
     (item,) = read(rows, "csv").items
     assert item.links[0].relation == "pronoun"
@@ -132,7 +135,7 @@ def test_a_table_may_name_relations_use_semicolons_and_a_script_without_spaces()
         ('broke.",it', 'broke."x,it', "Line 2 is not CSV"),
     ],
 )
-def test_a_row_that_does_not_fit_is_named(old, new, said):
+def test_a_row_that_does_not_fit_is_named(old: str, new: str, said: str) -> None:
     with pytest.raises(Refusal, match=said):
         read(TABLE.replace(old, new, 1), "csv")
 
@@ -147,20 +150,20 @@ def test_a_row_that_does_not_fit_is_named(old, new, said):
         (TREE, "xml", 'The format "xml" came; conllu, gap, csv can be read.'),
     ],
 )
-def test_files_without_anything_to_score_say_so(text, format, said):
+def test_files_without_anything_to_score_say_so(text: Any, format: str, said: str) -> None:
     with pytest.raises(Refusal, match=said):
         read(text, format)
 
 
-def test_a_file_that_is_not_text_is_named_by_its_line():
+def test_a_file_that_is_not_text_is_named_by_its_line() -> None:
     with pytest.raises(Refusal, match="Line 3 is not UTF-8 text"):
         formats.parse(b"# one\n# two\n\xff\n", "conllu")
 
 
-def test_a_missing_file_is_named(tmp_path):
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(Refusal, match=r"none\.tsv cannot be read: there is no such file"):
         formats.load(tmp_path / "none.tsv", "gap")
 
 
-def test_the_digest_is_of_format_and_content():
+def test_the_digest_is_of_format_and_content() -> None:
     assert read(TREE, "conllu").digest == read(TREE, "conllu").digest != read(TREE + "\n", "conllu").digest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -47,13 +48,13 @@ def backend(tmp_path_factory: pytest.TempPathFactory) -> LocalBackend:
     return LocalBackend(Settings(model_folders=(root,)))
 
 
-def final(backend: LocalBackend, run: Run, **extra) -> State:
+def final(backend: LocalBackend, run: Run, **extra: Any) -> State:
     *_, last = score(backend, run, **extra)
     return last
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_scores_equal_the_rule_applied_to_each_trace(backend, kind):
+def test_scores_equal_the_rule_applied_to_each_trace(backend: LocalBackend, kind: Any) -> None:
     answer = backend.inspect(LinksQuestion(f"./{kind}", items=CORPUS.items))
     assert answer.read.all()
     at = 0
@@ -71,14 +72,16 @@ def test_scores_equal_the_rule_applied_to_each_trace(backend, kind):
     assert at == len(answer.found)
 
 
-def test_a_decoder_finds_earlier_words_in_one_direction_only(backend):
+def test_a_decoder_finds_earlier_words_in_one_direction_only(backend: LocalBackend) -> None:
     answer = backend.inspect(LinksQuestion("./gpt2", items=CORPUS.items))
     assert not answer.found[:, 0].any()
     assert answer.found[:, 1].any()
 
 
 @pytest.mark.parametrize("workers", [1, 3])
-def test_results_do_not_depend_on_batches_and_workers(backend, workers, monkeypatch):
+def test_results_do_not_depend_on_batches_and_workers(
+    backend: LocalBackend, workers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     whole = final(backend, Run(CORPUS, "./bert"))
     monkeypatch.setattr(scoring, "BATCH", 1)
     single = final(backend, Run(CORPUS, "./bert"), workers=workers)
@@ -86,7 +89,7 @@ def test_results_do_not_depend_on_batches_and_workers(backend, workers, monkeypa
     assert rows(single.tally, CORPUS) == rows(whole.tally, CORPUS)
 
 
-def test_a_stopped_run_goes_on_where_it_was(backend, monkeypatch):
+def test_a_stopped_run_goes_on_where_it_was(backend: LocalBackend, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scoring, "BATCH", 1)
     run = Run(CORPUS, "./bert")
     whole = final(backend, run)
@@ -101,7 +104,9 @@ def test_a_stopped_run_goes_on_where_it_was(backend, monkeypatch):
     assert rows(state.tally, CORPUS) == rows(whole.tally, CORPUS)
 
 
-def test_two_who_bring_one_state_further_count_nothing_twice(backend, monkeypatch):
+def test_two_who_bring_one_state_further_count_nothing_twice(
+    backend: LocalBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As two drawings of a page do, of which the first has not ended when the second begins."""
     monkeypatch.setattr(scoring, "BATCH", 1)
     run = Run(CORPUS, "./bert")
@@ -113,14 +118,14 @@ def test_two_who_bring_one_state_further_count_nothing_twice(backend, monkeypatc
     assert rows(state.tally, CORPUS) == rows(whole.tally, CORPUS)
 
 
-def test_a_state_of_another_run_is_not_taken_up(backend):
+def test_a_state_of_another_run_is_not_taken_up(backend: LocalBackend) -> None:
     other = final(backend, Run(CORPUS, "./gpt2"))
     assert other.key != Run(CORPUS, "./bert").key
     assert final(backend, Run(CORPUS, "./bert"), state=other).items == len(CORPUS.items)
     assert len({Run(CORPUS, "./bert", control=control).key for control in (False, True)}) == 2
 
 
-def test_candidates_are_scored_from_a_table(backend):
+def test_candidates_are_scored_from_a_table(backend: LocalBackend) -> None:
     corpus = formats.parse(TABLE, "csv")
     found = rows(final(backend, Run(corpus, "./bert")).tally, corpus)
     assert {row.relation for row in found} == {"link"}
@@ -129,7 +134,7 @@ def test_candidates_are_scored_from_a_table(backend):
     assert {row.n for row in found} == {2}
 
 
-def test_texts_that_cannot_be_read_stop_nothing(backend):
+def test_texts_that_cannot_be_read_stop_nothing(backend: LocalBackend) -> None:
     long = " ".join(["cat"] * 60)  # the tiny model reads 40 tokens
     broken = "the\x07cat saw"
     corpus = formats.parse(tree([SENTENCES[0], long, broken]), "conllu")
@@ -142,18 +147,18 @@ def test_texts_that_cannot_be_read_stop_nothing(backend):
     ]
 
 
-def test_nothing_readable_at_all_counts_nothing(backend):
+def test_nothing_readable_at_all_counts_nothing(backend: LocalBackend) -> None:
     corpus = formats.parse(tree([" ".join(["cat"] * 60)]), "conllu")
     state = final(backend, Run(corpus, "./bert"))
     assert (state.skipped, state.tally.counts) == (1, {})
 
 
-def test_a_missing_model_is_refused(backend):
+def test_a_missing_model_is_refused(backend: LocalBackend) -> None:
     with pytest.raises(Refusal):
         final(backend, Run(CORPUS, "./none"))
 
 
-def test_questions_are_known_by_what_they_ask():
+def test_questions_are_known_by_what_they_ask() -> None:
     asked = LinksQuestion("m", items=CORPUS.items)
     others = [
         RandomLinksQuestion("m", items=CORPUS.items),

@@ -7,6 +7,7 @@ import io
 import json
 from collections import Counter
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 import pytest
@@ -42,7 +43,7 @@ ITEMS = [
 ]
 
 
-def filled(numbers=(0, 1, 2), hits: np.ndarray | None = None, read: np.ndarray | None = None) -> Tally:
+def filled(numbers: Any = (0, 1, 2), hits: np.ndarray | None = None, read: np.ndarray | None = None) -> Tally:
     chosen = [ITEMS[at] for at in numbers]
     links = sum(len(entry.links) for _, entry in chosen)
     tally = Tally()
@@ -56,7 +57,7 @@ def equal(one: Tally, other: Tally) -> bool:
     return json.dumps(one.to_json(), sort_keys=True) == json.dumps(other.to_json(), sort_keys=True)
 
 
-def test_links_are_counted_by_half_and_relation():
+def test_links_are_counted_by_half_and_relation() -> None:
     hits = random_hits(5)
     tally = filled(hits=hits)
     assert tally.relations() == [ALL, "det", "obj", "punct"]
@@ -70,14 +71,14 @@ def test_links_are_counted_by_half_and_relation():
     assert tally.of("nsubj") is None
 
 
-def test_all_is_every_relation_but_punct_and_root():
+def test_all_is_every_relation_but_punct_and_root() -> None:
     hits = random_hits(5)
     everything = filled(hits=hits).of(ALL)
     assert everything.n == 4
     np.testing.assert_array_equal(everything.found, hits[[0, 1, 2, 4]].sum(axis=0))
 
 
-def test_adding_in_parts_equals_adding_at_once():
+def test_adding_in_parts_equals_adding_at_once() -> None:
     hits = random_hits(5)
     parts = Tally()
     parts.add(ITEMS[:1], hits[:2], np.ones(2, bool), True)
@@ -85,7 +86,7 @@ def test_adding_in_parts_equals_adding_at_once():
     assert equal(parts, filled(hits=hits))
 
 
-def test_what_was_not_read_counts_nowhere():
+def test_what_was_not_read_counts_nowhere() -> None:
     read = np.array([True, False, True, True, False])
     tally = filled(read=read)
     assert tally.unread == 2
@@ -93,7 +94,7 @@ def test_what_was_not_read_counts_nowhere():
     assert tally.of("obj") is None
 
 
-def test_a_tally_survives_json():
+def test_a_tally_survives_json() -> None:
     tally = filled()
     assert equal(Tally.from_json(json.loads(json.dumps(tally.to_json()))), tally)
     for wrong in ({}, {"counts": 3, "unread": 0}, {"counts": [[0]], "unread": 0}):
@@ -101,19 +102,21 @@ def test_a_tally_survives_json():
             Tally.from_json(wrong)
 
 
-def test_the_fixed_offset_is_the_most_frequent_and_of_equals_the_shortest():
+def test_the_fixed_offset_is_the_most_frequent_and_of_equals_the_shortest() -> None:
     assert baselines.best(Counter({-3: 4, 1: 5, 2: 1}), candidates=False) == 1
     assert baselines.best(Counter({-3: 4, 2: 4, 5: 4}), candidates=False) == 2
     assert baselines.best(Counter({-1: 2, 1: 2}), candidates=False) == 1
 
 
 @pytest.mark.parametrize(("source", "target", "other", "nearest"), [(0, 1, 3, 1), (0, 3, 1, 0), (2, 1, 3, 0)])
-def test_the_nearest_candidate_begins_nearest_and_a_tie_is_none(source, target, other, nearest):
+def test_the_nearest_candidate_begins_nearest_and_a_tie_is_none(
+    source: int, target: int, other: int, nearest: int
+) -> None:
     link = Link("coref", source, target, (other,))
     assert baselines.cue(item(link), link) == nearest
 
 
-def test_wilson_intervals_are_those_of_the_formula():
+def test_wilson_intervals_are_those_of_the_formula() -> None:
     # Solved by hand: |p - share| = z·sqrt(p(1 - p)/n) at both ends.
     for hits, n in ((0, 10), (3, 10), (10, 10), (700, 1000)):
         for end in wilson(hits, n):
@@ -124,7 +127,7 @@ def test_wilson_intervals_are_those_of_the_formula():
     assert wilson(0, 0) == (0, 100)
 
 
-def test_there_is_a_row_for_every_head_and_relation():
+def test_there_is_a_row_for_every_head_and_relation() -> None:
     found = rows(filled(), corpus())
     places = [(row.relation, row.layer, row.head) for row in found]
     assert len(places) == len(set(places)) == 4 * LAYERS * HEADS
@@ -140,7 +143,7 @@ def test_there_is_a_row_for_every_head_and_relation():
             assert row.accuracy < row.high + 1e-9
 
 
-def test_candidates_are_scored_in_the_direction_that_is_annotated():
+def test_candidates_are_scored_in_the_direction_that_is_annotated() -> None:
     hits = np.zeros((2, 2, LAYERS, HEADS), bool)
     hits[:, 1] = True  # the other direction finds all
     links = (Link("coref", 0, 1, (2,)), Link("coref", 0, 3, (1,)))
@@ -157,7 +160,7 @@ def halves(first: np.ndarray, second: np.ndarray, n: int = 10) -> Tally:
     return Tally({(0, "det"): Counts(n, first, cues[0]), (1, "det"): Counts(n, second, cues[1])})
 
 
-def test_the_head_is_chosen_on_one_half_and_reported_on_the_other():
+def test_the_head_is_chosen_on_one_half_and_reported_on_the_other() -> None:
     first, second = np.zeros((2, 2, LAYERS, HEADS), np.int64)
     first[1, 1, 2], second[1, 1, 2] = 9, 5
     second[0, 0, 1] = 10  # better where it is reported, so not to be seen
@@ -167,7 +170,7 @@ def test_the_head_is_chosen_on_one_half_and_reported_on_the_other():
     assert (row.baseline_name, row.baseline) == ("fixed offset +1", 20)
 
 
-def test_a_split_chooses_head_direction_and_offset():
+def test_a_split_chooses_head_direction_and_offset() -> None:
     first, second = np.zeros((2, 2, LAYERS, HEADS), np.int64)
     first[0, 1, 0], second[1, 1, 0] = 4, 9
     split = Tally({(0, "det"): Counts(10, first, Counter({-1: 7, 1: 3}))})
@@ -179,13 +182,13 @@ def test_a_split_chooses_head_direction_and_offset():
     assert same == row
 
 
-def test_nothing_is_chosen_where_one_half_is_empty():
+def test_nothing_is_chosen_where_one_half_is_empty() -> None:
     tally = Tally({(0, "det"): Counts(1, np.ones((2, LAYERS, HEADS), np.int64), Counter({1: 1}))})
     assert chosen(tally, corpus(), "det") is None
     assert len(rows(tally, corpus())) == LAYERS * HEADS
 
 
-def test_files_hold_the_rows():
+def test_files_hold_the_rows() -> None:
     found = rows(filled(), corpus())
     names = ["relation", "layer", "head", "direction", "accuracy", "n", "baseline", "baseline_name", "low", "high"]
     assert json.loads(to_json(found)) == [asdict(row) for row in found]

@@ -35,13 +35,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Locator, Page, ViewportSize
+    from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, ViewportSize
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "tests" / "out"
@@ -100,7 +100,6 @@ def running(
     folder: Path = ROOT,
     options: Sequence[str] = (),
     environ: Mapping[str, str] | None = None,
-    patience: float = 60.0,
 ) -> Iterator[App]:
     """The app, from the moment it answers until the block ends. ``log`` receives what it prints."""
     port = free_port()
@@ -117,7 +116,7 @@ def running(
         )
     started = App(f"http://127.0.0.1:{port}", log, process)
     try:
-        _until_healthy(started, patience)
+        _until_healthy(started)
         yield started
     finally:
         _end(process)
@@ -140,8 +139,8 @@ def one_script(folder: Path, script: str, **environ: str) -> Iterator[App]:
         yield started
 
 
-def _until_healthy(started: App, patience: float) -> None:
-    deadline = time.monotonic() + patience
+def _until_healthy(started: App) -> None:
+    deadline = time.monotonic() + PATIENCE / 1000
     while time.monotonic() < deadline and started.process.poll() is None:
         try:
             with urllib.request.urlopen(f"{started.url}/_stcore/health", timeout=5) as answer:
@@ -149,7 +148,7 @@ def _until_healthy(started: App, patience: float) -> None:
                     return
         except (urllib.error.URLError, ConnectionError, TimeoutError):
             time.sleep(0.05)  # nobody listens yet
-    raise RuntimeError(f"The app did not answer within {patience:.0f} s; it printed:\n{started.log.read_text()}")
+    raise RuntimeError(f"The app did not answer within {PATIENCE // 1000} s; it printed:\n{started.log.read_text()}")
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -237,13 +236,14 @@ class Problems:
 
     def watch(self, page: Page) -> None:
         """Notices what happens on a page from now on."""
-        page.on("console", lambda message: message.type == "error" and self._console(message.text, message.location))
+        page.on("console", self._console)
         page.on("pageerror", lambda error: self.noticed.append(f"error in the page: {error}"))
         page.on("request", lambda request: self._address(request.url))
         page.on("websocket", lambda websocket: self._address(websocket.url))
 
-    def _console(self, text: str, location: Mapping[str, Any]) -> None:
-        self.noticed.append(f"console: {text} ({location.get('url', '')})")
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.noticed.append(f"console: {message.text} ({message.location.get('url', '')})")
 
     def _address(self, url: str) -> None:
         if not stays(url):
@@ -353,7 +353,7 @@ STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 
 @cache
 def _axe() -> str:
-    import axe_playwright_python
+    import axe_playwright_python  # type: ignore[import-untyped]  # it has no stubs; only its file is read
 
     return (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 

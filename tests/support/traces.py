@@ -1,5 +1,9 @@
 """Small traces made of random numbers, shared by the tests. Axes are unequal, so that a transpose cannot pass."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from attention.mask import Mask
@@ -10,14 +14,22 @@ from attention.trace import ModelId, Trace
 LAYERS, HEADS = 2, 3
 
 
-def numbers(*shape, seed=0, scale=1.0):
+def numbers(*shape: int, seed: int = 0, scale: float = 1.0) -> Any:
     """Read-only float32 numbers from a normal distribution."""
     values = (np.random.default_rng(seed).standard_normal(shape) * scale).astype(np.float32)
     values.setflags(write=False)
     return values
 
 
-def record(queries=5, keys=5, heads=HEADS, kv_heads=None, channels=4, seed=0, **extra):
+def record(
+    queries: int = 5,
+    keys: int = 5,
+    heads: int = HEADS,
+    kv_heads: Any = None,
+    channels: int = 4,
+    seed: int = 0,
+    **extra: Any,
+) -> Record:
     """A record with random vectors; ``extra`` overrides any field."""
     kv_heads = kv_heads or heads
     fields = {
@@ -30,7 +42,7 @@ def record(queries=5, keys=5, heads=HEADS, kv_heads=None, channels=4, seed=0, **
     return Record(**{**fields, **extra})
 
 
-def by_hand(rec, head):
+def by_hand(rec: Any, head: int) -> Any:
     """Attention of one head by the plain formula in float64, (query, key)."""
     group = rec.heads // rec.key.shape[0]
     scores = rec.query[head].astype(float) @ rec.key[head // group].astype(float).T * rec.scale
@@ -67,7 +79,7 @@ SENTENCE = TokenRow(
 TARGET = TokenRow(("<s>", "jouer", "</s>"), (0, 9, 1), (None, 0, None), (0,) * 3, (None, (0, 5), None))
 
 
-def sentence_trace(**extra):
+def sentence_trace(**extra: Any) -> Trace:
     """Two layers of three heads over "playing chess."."""
     records = tuple(record(6, 6, seed=10 * layer) for layer in range(LAYERS))
     fields = {
@@ -82,7 +94,7 @@ def sentence_trace(**extra):
     return Trace(**{**fields, **extra})
 
 
-def translation_trace():
+def translation_trace() -> Trace:
     """All three parts, with unequal lengths, and one layer known by its maps only."""
     maps = np.full((HEADS, 3, 6), 1 / 6, np.float32)
     return sentence_trace(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import TypeVar
 from urllib.parse import urlencode
 
-from playwright.sync_api import Download, Locator, Page, expect
+from playwright.sync_api import Download, FloatRect, Locator, Page, expect
 
 from tests.support.browser import PATIENCE, rest
 
+T = TypeVar("T")
 FIELDS = ("base", "layer", "head", "focus", "tab")
 # A page opened by its own address looks for Streamlit's server beside that address first, and is told 404.
 DEEP_LINK = r"404 \(Not Found\).*/_stcore/"
@@ -49,3 +51,23 @@ def read(page: Page, text: str) -> None:
     """Type a text and press Enter."""
     text_box(page).fill(text)
     text_box(page).press("Enter")
+
+
+def matched(pattern: str | re.Pattern[str], text: str) -> re.Match[str]:
+    """Where a text has this pattern, which it must."""
+    found = re.search(pattern, text)
+    assert found, f"“{pattern}” is not in “{text}”"
+    return found
+
+
+def box_of(place: Locator) -> FloatRect:
+    """Where something stands on the page, in pixels; it must be drawn."""
+    box = place.bounding_box()
+    assert box, f"{place} is not drawn"
+    return box
+
+
+def known(value: T | None) -> T:
+    """A value that may be missing in other cases, and must not in this one."""
+    assert value is not None
+    return value

@@ -15,6 +15,7 @@ from attention.trace import ModelId
 from attention.view import View
 from tests.support.traces import HEADS, LAYERS, record, sentence_trace, translation_trace
 from viz import export
+from viz.components.explore.contract import CHOICES
 from viz.components.standalone import standalone
 from viz.components.standalone.standalone import standalone_html
 from viz.export import TooLong, links_csv, strongest, weights_csv, weights_json
@@ -153,7 +154,8 @@ def page_of(view, script="export function mount() {}", style="", **selection):
         "keys": None,
         "causal": False,
         "direction": "encoder",
-        "measures": {"entropy": [], "distance": []},
+        "measures": [],
+        "choices": CHOICES,
         "indexBase": 0,
         "sampled": False,
         "selection": {**SELECTION, **selection},

@@ -22,17 +22,23 @@ from ui.state.selection import changes, select, settle
 from ui.state.session import choose, current
 from viz.components.explore import explore
 
-KEY, AGAIN = "explore", "explore_again"
+KEY = "explore"
 Kept = Callable[[Mapping[str, Any]], None]
 
 
 def microscope(
-    choice: Choice, trace: Trace, shown: Callable[[], str], part: str | None = None, kept: Kept | None = None
+    choice: Choice,
+    trace: Trace,
+    shown: Callable[[], str],
+    part: str | None = None,
+    kept: Kept | None = None,
+    key: str = KEY,
 ) -> tuple[View, Survey, dict[str, Any]] | None:
     """Draw the component with everything chosen filled in; what it shows, or None where nothing of the text is shown.
 
     ``shown`` tells the id of the trace that the page shows when a click comes back. ``part`` is for a page that has
-    its own control for it; ``kept`` is told what a click changes, after the choice has changed.
+    its own control for it; ``kept`` is told what a click changes, after the choice has changed. ``key`` tells two
+    microscopes on one page apart.
     """
     look, notes = settle(choice if part is None else replace(choice, part=part), trace)
     view = shelf().view(trace, look)
@@ -46,18 +52,18 @@ def microscope(
         say(sentence, role="status")
     with st.spinner("Drawing every head small"):
         survey = shelf().survey(trace, look)
-    query = f"{look.query()}&count={choice.count}&again={START}-{st.session_state.get(AGAIN, 0)}"
+    query = f"{look.query()}&count={choice.count}&again={START}-{st.session_state.get(_again(key), 0)}"
     data = explore.payload(view, survey, selection, f"{PREFIX}/{trace.id}", query, choice.count)
-    explore.mount(data, KEY, partial(_keep, trace.id, shown, part, kept), _fetch_again)
+    explore.mount(data, key, partial(_keep, key, trace.id, shown, part, kept), partial(_fetch_again, key))
     return view, survey, selection
 
 
-def _keep(trace_id: str, shown: Callable[[], str], part: str | None, kept: Kept | None) -> None:
+def _keep(key: str, trace_id: str, shown: Callable[[], str], part: str | None, kept: Kept | None) -> None:
     """What a click in the component kept becomes the choice, and so the address.
 
     A click that was made on a text which has been replaced meanwhile is dropped: its tokens are not the new one's.
     """
-    selection, trace = st.session_state[KEY].selection, shelf().find(trace_id)
+    selection, trace = st.session_state[key].selection, shelf().find(trace_id)
     if isinstance(selection, dict) and trace is not None and trace_id == shown():
         now = current() if part is None else replace(current(), part=part)
         found = changes(selection, shelf().view(trace, settle(now, trace)[0]))
@@ -66,6 +72,11 @@ def _keep(trace_id: str, shown: Callable[[], str], part: str | None, kept: Kept 
             kept(found)
 
 
-def _fetch_again() -> None:
+def _again(key: str) -> str:
+    """Where it is counted how often the traces of this microscope were made anew."""
+    return f"{key}_again"
+
+
+def _fetch_again(key: str) -> None:
     """The server had forgotten the trace; this run makes it anew, and another address makes the component ask anew."""
-    st.session_state[AGAIN] = st.session_state.get(AGAIN, 0) + 1
+    st.session_state[_again(key)] = st.session_state.get(_again(key), 0) + 1

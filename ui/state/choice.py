@@ -16,19 +16,16 @@ from typing import Any
 
 from inference import EMBEDDED
 from ui.state.examples import EXAMPLES
+from viz.components.explore.contract import CHOICES as MICROSCOPE
 
 LONGEST_LINK = 24_000  # characters of an address that browsers and the server still accept
 LONGEST_TEXT = 400_000  # bytes a compressed link may unfold to
 PINS = re.compile(r"[0-9]{1,4}-[0-9]{1,4}(,[0-9]{1,4}-[0-9]{1,4}){0,7}")
 PACKED = "packed"  # long texts travel compressed
 
-TABS = ("matrix", "lines")
-ORDERS = ("layer", "entropy", "distance", "focus")
-SCALES = ("sqrt", "linear")
-FILTERS = ("all", "aa", "ab", "ba", "bb")
 VIEWS = ("head", "model", "neuron")
 PARTS = ("", "encoder", "decoder", "cross")
-CHOICES = {"tab": TABS, "order": ORDERS, "scale": SCALES, "filter": FILTERS, "part": PARTS, "bertviz": VIEWS}
+CHOICES = {**MICROSCOPE, "part": PARTS, "bertviz": VIEWS}
 
 
 @dataclass(frozen=True)

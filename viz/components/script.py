@@ -25,6 +25,15 @@ def script(name: str) -> str:
     return "\n".join(found.values())
 
 
+def own(name: str) -> str:
+    """``viz/components/<name>.js`` without what it imports, to be written after a script that holds it.
+
+    >>> '"./chips.js";' in own("strip/strip")
+    False
+    """
+    return IMPORT.sub("", (HERE / f"{name}.js").read_text(encoding="utf-8"))
+
+
 def stylesheet(*names: str) -> str:
     """``viz/components/<name>.css`` one after the other."""
     return "\n".join((HERE / f"{name}.css").read_text(encoding="utf-8") for name in names)

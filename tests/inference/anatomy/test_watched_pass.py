@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,18 +17,18 @@ from inference.record import capture
 from tests.support.architectures import build, inputs, named
 
 
-def ready(name):
+def ready(name: str) -> Any:
     capture.install()
     model = build(named(name), capture.NAME)
     capture.prepare(model)
     return model
 
 
-def hooks(model):
+def hooks(model: Any) -> int:
     return sum(len(m._forward_hooks) + len(m._forward_pre_hooks) for m in model.modules())
 
 
-def test_every_module_that_runs_is_seen_in_order():
+def test_every_module_that_runs_is_seen_in_order() -> None:
     watched = walk(ready("BERT"), inputs(named("BERT")))
     paths = [visit.path for visit in watched.visits]
     order = [paths.index(f"encoder.layer.{part}") for part in ("0.attention.self.query", "0.attention.output.dense",
@@ -37,7 +38,7 @@ def test_every_module_that_runs_is_seen_in_order():
     assert [path for _, path in watched.softmaxes] == [f"encoder.layer.{at}.attention.self" for at in (0, 1)]
 
 
-def test_what_is_noted_are_the_numbers_of_the_pass():
+def test_what_is_noted_are_the_numbers_of_the_pass() -> None:
     model, given = ready("BERT"), inputs(named("BERT"))
     with torch.inference_mode():
         expected = model(**given).last_hidden_state.flatten()[:KEPT].numpy()
@@ -50,7 +51,7 @@ def test_what_is_noted_are_the_numbers_of_the_pass():
     np.testing.assert_allclose(dense.given.reshape(7, 24) @ weight.T + bias, dense.made.reshape(7, 32), atol=1e-5)
 
 
-def test_no_hook_stays_and_other_threads_are_not_noticed():
+def test_no_hook_stays_and_other_threads_are_not_noticed() -> None:
     model, given = ready("GPT-2"), inputs(named("GPT-2"))
     model(**given)  # transformers has hooks of its own, from the first pass on
     before = hooks(model)
@@ -58,7 +59,7 @@ def test_no_hook_stays_and_other_threads_are_not_noticed():
     seen = []
     module = model.h[0].mlp
 
-    def other(*_):
+    def other(*_: Any) -> None:
         if not seen:  # once, in the midst of the watched pass
             seen.append(True)
             thread = threading.Thread(target=lambda: model(**given))
@@ -73,7 +74,7 @@ def test_no_hook_stays_and_other_threads_are_not_noticed():
     assert hooks(model) == before
 
 
-def test_a_layer_that_runs_twice_is_two_blocks():
+def test_a_layer_that_runs_twice_is_two_blocks() -> None:
     model = ready("ALBERT")
     found = blocks(model, walk(model))
     assert [block.path for block in found] == ["encoder.albert_layer_groups.0"] * 2
@@ -81,7 +82,7 @@ def test_a_layer_that_runs_twice_is_two_blocks():
 
 
 @pytest.mark.parametrize(("path", "above", "inside"), [("a.b", "a", True), ("ab", "a", False), ("a", "a", True)])
-def test_under(path, above, inside):
+def test_under(path: str, above: str, inside: bool) -> None:
     assert under(path, above) == inside
 
 
@@ -98,19 +99,19 @@ def test_under(path, above, inside):
         ("mish", ""),
     ],
 )
-def test_an_activation_is_told_by_its_values(name, formula):
+def test_an_activation_is_told_by_its_values(name: str, formula: str) -> None:
     found, inputs, outputs = curve(ACT2FN[name])
     assert found == formula
     assert outputs.shape == inputs.shape
     assert not outputs.flags.writeable
 
 
-def test_what_is_no_function_of_single_numbers_has_no_curve():
+def test_what_is_no_function_of_single_numbers_has_no_curve() -> None:
     assert curve(torch.nn.Softmax(dim=-1)) is None
     assert curve(torch.nn.Linear(3, 4)) is None
 
 
-def test_norms_are_told_by_what_they_ignore():
+def test_norms_are_told_by_what_they_ignore() -> None:
     assert kind_of_norm(torch.nn.LayerNorm(24), 24) == "LayerNorm"
     assert kind_of_norm(torch.nn.RMSNorm(24), 24) == "RMSNorm"
     assert kind_of_norm(torch.nn.LayerNorm(24), 12) == "", "it cannot be asked with another width"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +25,7 @@ WORDS = tuple((at, at + 1) for at in range(1, 6))
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("models")
     save(folder / "bert", "bert", initializer_range=0.5)
     for kind in ("gpt2", "deberta", "t5"):
@@ -32,23 +34,25 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def backend(folder):
+def backend(folder: Path) -> LocalBackend:
     return LocalBackend(replace(Settings(), model_folders=(folder,)))
 
 
 @pytest.fixture(scope="module")
-def plain(backend, folder):
+def plain(backend: LocalBackend, folder: Path) -> Any:
     """The same weights as transformers loads them, and the text's ids."""
     loaded = backend._model(str(folder / "bert"), None)
     ids = torch.tensor([loaded.reader.read(TEXT, None, loaded.limit, None).ids])
     return AutoModel.from_pretrained(folder / "bert").eval(), ids
 
 
-def ask(backend, folder, kind, name="bert", **more):
+def ask(backend: LocalBackend, folder: Path, kind: Any, name: str = "bert", **more: Any) -> Any:
     return backend.inspect(kind(**{"model": str(folder / name), "text": TEXT, "focus": FOCUS, **more})).values
 
 
-def test_gradients_equal_torch_s_jacobian_when_there_are_as_many_directions_as_channels(backend, folder, plain):
+def test_gradients_equal_torch_s_jacobian_when_there_are_as_many_directions_as_channels(
+    backend: LocalBackend, folder: Path, plain: Any
+) -> None:
     model, ids = plain
     vectors = model.embeddings.word_embeddings(ids).detach()
     jacobian = torch.autograd.functional.jacobian(
@@ -61,19 +65,19 @@ def test_gradients_equal_torch_s_jacobian_when_there_are_as_many_directions_as_c
 class Mixing(torch.nn.Module):
     """Vectors of a linear model: every token's is a mix of all word vectors, times one matrix."""
 
-    def __init__(self, mix, matrix):
+    def __init__(self, mix: Any, matrix: Any) -> None:
         super().__init__()
         self.table, self.mix, self.matrix = torch.nn.Embedding(9, matrix.shape[0]), mix, matrix
         self.requires_grad_(False)
 
-    def get_input_embeddings(self):
+    def get_input_embeddings(self) -> Any:
         return self.table
 
-    def forward(self, input_ids):
+    def forward(self, input_ids: Any) -> Any:
         return type("Output", (), {"last_hidden_state": self.mix @ self.table(input_ids) @ self.matrix})()
 
 
-def test_gradients_of_a_linear_model_are_its_weights():
+def test_gradients_of_a_linear_model_are_its_weights() -> None:
     generator = torch.Generator().manual_seed(0)
     mix, matrix = torch.randn(4, 4, generator=generator), torch.randn(3, 5, generator=generator)
     found = agreement._gradients(Mixing(mix, matrix), {"input_ids": torch.arange(4)[None]}, (1, 2), 32)
@@ -82,7 +86,7 @@ def test_gradients_of_a_linear_model_are_its_weights():
     np.testing.assert_allclose(both, mix[1:3].mean(0).abs() * matrix.norm(), rtol=1e-4)
 
 
-def test_leaving_a_word_out_equals_masking_it(backend, folder, plain):
+def test_leaving_a_word_out_equals_masking_it(backend: LocalBackend, folder: Path, plain: Any) -> None:
     model, ids = plain
     found = ask(backend, folder, WithoutWords, words=WORDS)
     with torch.inference_mode():
@@ -95,14 +99,14 @@ def test_leaving_a_word_out_equals_masking_it(backend, folder, plain):
     assert found.max() > 1e-3
 
 
-def test_leaving_nothing_out_changes_nothing(backend, folder):
+def test_leaving_nothing_out_changes_nothing(backend: LocalBackend, folder: Path) -> None:
     found = ask(backend, folder, WithoutWords, words=((3, 3), (1, 3)))
     assert found[0] == pytest.approx(0, abs=1e-6)
     assert found[1] > 1e-4, "a word of two pieces goes as a whole"
 
 
 @pytest.mark.parametrize("layer", [0, 1])
-def test_zeroed_values_equal_the_layer_s_hidden_states(backend, folder, layer):
+def test_zeroed_values_equal_the_layer_s_hidden_states(backend: LocalBackend, folder: Path, layer: int) -> None:
     found = ask(backend, folder, ZeroedValues, layer=layer)
     model = backend._model(str(folder / "bert"), None).model
     ids = torch.tensor([backend._model(str(folder / "bert"), None).reader.read(TEXT, None, 40, None).ids])
@@ -115,7 +119,7 @@ def test_zeroed_values_equal_the_layer_s_hidden_states(backend, folder, layer):
     assert found.max() > 1e-3
 
 
-def test_the_value_of_a_key_that_nobody_looks_at_does_not_matter(backend, folder):
+def test_the_value_of_a_key_that_nobody_looks_at_does_not_matter(backend: LocalBackend, folder: Path) -> None:
     found = ask(backend, folder, ZeroedValues, "gpt2", layer=1)
     above = np.triu(np.ones_like(found, bool), 1)
     assert above.any()
@@ -123,7 +127,7 @@ def test_the_value_of_a_key_that_nobody_looks_at_does_not_matter(backend, folder
     assert found[~above].max() > 1e-6
 
 
-def test_the_path_s_shares_sum_to_what_it_rises(backend, folder, plain):
+def test_the_path_s_shares_sum_to_what_it_rises(backend: LocalBackend, folder: Path, plain: Any) -> None:
     model, ids = plain
     told = backend.inspect(WordPath(str(folder / "bert"), text=TEXT, focus=FOCUS, steps=128))
     with torch.inference_mode():
@@ -135,7 +139,9 @@ def test_the_path_s_shares_sum_to_what_it_rises(backend, folder, plain):
 
 
 @pytest.mark.parametrize("most", [1, 15, 4096])
-def test_answers_do_not_depend_on_what_shares_a_batch(backend, folder, monkeypatch, most):
+def test_answers_do_not_depend_on_what_shares_a_batch(
+    backend: LocalBackend, folder: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
     loaded = backend._model(str(folder / "bert"), None)
     questions = [
         WithoutWords(text=TEXT, focus=FOCUS, words=WORDS),
@@ -162,11 +168,13 @@ def test_answers_do_not_depend_on_what_shares_a_batch(backend, folder, monkeypat
         (WordGradients, {"name": "t5"}, "reads one text and writes another"),
     ],
 )
-def test_what_cannot_be_asked_is_refused_in_a_sentence(backend, folder, kind, more, sentence):
+def test_what_cannot_be_asked_is_refused_in_a_sentence(
+    backend: LocalBackend, folder: Path, kind: Any, more: Any, sentence: str
+) -> None:
     with pytest.raises(Refusal, match=sentence):
         ask(backend, folder, kind, **more)
 
 
-def test_a_model_with_maps_only_still_has_gradients(backend, folder):
+def test_a_model_with_maps_only_still_has_gradients(backend: LocalBackend, folder: Path) -> None:
     assert (ask(backend, folder, WordGradients, "deberta") > 0).any()
     assert ask(backend, folder, FlowToWord, "deberta").shape == ask(backend, folder, WordPath, "deberta").shape

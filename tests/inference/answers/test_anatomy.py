@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 import transformers
@@ -45,7 +47,7 @@ PLACEMENTS = {
 
 
 @pytest.mark.parametrize("row", EVERY, ids=[row.name for row in EVERY])
-def test_every_parameter_is_in_one_part(row):
+def test_every_parameter_is_in_one_part(row: Any) -> None:
     capture.install()
     model = build(row, capture.NAME)
     found = taken_apart(row)
@@ -56,7 +58,7 @@ def test_every_parameter_is_in_one_part(row):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_parameters_are_for_is_known(name):
+def test_what_parameters_are_for_is_known(name: Any) -> None:
     other = [tensor.name for part in built(name).parts if part.name == OTHER for tensor in part.tensors]
     assert set(other) <= {"mask_emb", "contact_head.regression.weight", "contact_head.regression.bias"}
     for part in built(name).parts:
@@ -64,7 +66,7 @@ def test_what_parameters_are_for_is_known(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_connections_are_found_in_the_numbers(name):
+def test_connections_are_found_in_the_numbers(name: Any) -> None:
     for stack in built(name).stacks:
         assert stack.flow.followed == (name != "XLNet"), "XLNet's output matrix is no module"
         assert 0 <= stack.flow.leaves < len(stack.flow.steps)
@@ -75,23 +77,23 @@ def test_connections_are_found_in_the_numbers(name):
 
 
 @pytest.mark.parametrize(("name", "placement"), PLACEMENTS.items())
-def test_where_the_norms_stand_is_measured(name, placement):
+def test_where_the_norms_stand_is_measured(name: Any, placement: Any) -> None:
     assert {stack.flow.placement for stack in built(name).stacks} == {placement}
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_only_some_run_both_parts_side_by_side(name):
+def test_only_some_run_both_parts_side_by_side(name: Any) -> None:
     assert {stack.flow.parallel for stack in built(name).stacks} == {name in ("GPT-NeoX", "GPT-J", "Falcon")}
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_who_looks_back_only_is_measured(name):
+def test_who_looks_back_only_is_measured(name: Any) -> None:
     for stack in built(name).stacks:
         assert stack.causal == (stack.part == "decoder" or name == "CLIP, text")
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_sizes_are_those_of_the_table(name):
+def test_sizes_are_those_of_the_table(name: Any) -> None:
     for stack in built(name).stacks:
         heads, kv_heads, width = (4, 2, 6) if name in GROUPED_HEADS else (3, 1 if name == "Falcon" else 3, 8)
         assert (stack.attention.heads, stack.attention.kv_heads, stack.attention.width) == (heads, kv_heads, width)
@@ -124,19 +126,19 @@ GROUPED_HEADS = {
         ("Phi 3", "SiLU", True),
     ],
 )
-def test_the_activation_is_what_the_module_computes(name, function, gated):
+def test_the_activation_is_what_the_module_computes(name: str, function: str, gated: bool) -> None:
     for stack in built(name).stacks:
         assert stack.feed_forward.activation.name == function
         assert stack.feed_forward.gated == gated
         assert not stack.feed_forward.activation.outputs.flags.writeable
 
 
-def test_an_activation_that_is_no_module_is_taken_from_the_configuration():
+def test_an_activation_that_is_no_module_is_taken_from_the_configuration() -> None:
     activation = built("gpt-oss").stacks[0].feed_forward.activation
     assert (activation.name, activation.stated, activation.inputs.size) == ("", "silu", 0)
 
 
-def test_t5_calls_a_norm_layernorm_that_is_none():
+def test_t5_calls_a_norm_layernorm_that_is_none() -> None:
     stack = built("T5").stacks[0]
     assert (stack.norm_class, stack.norm) == ("T5LayerNorm", "RMSNorm")
     assert built("BERT").stacks[0].norm == built("GPT-2").stacks[0].norm == "LayerNorm"
@@ -145,25 +147,25 @@ def test_t5_calls_a_norm_layernorm_that_is_none():
 # --- what is special -----------------------------------------------------------------------------------------------
 
 
-def test_albert_uses_one_layer_again_and_again():
+def test_albert_uses_one_layer_again_and_again() -> None:
     stack = built("ALBERT").stacks[0]
     assert (stack.layers, stack.own, stack.alike) == (2, 1, 2)
     assert {part.layers for part in built("ALBERT").parts} == {0, 1}
 
 
-def test_modernbert_s_first_layer_differs():
+def test_modernbert_s_first_layer_differs() -> None:
     stack = built("ModernBERT").stacks[0]
     assert (stack.layers, stack.alike) == (3, 2)
     assert (stack.window, stack.windowed) == (4, 2)
 
 
-def test_experts_are_counted():
+def test_experts_are_counted() -> None:
     forward = built("gpt-oss").stacks[0].feed_forward
     assert (forward.experts, forward.experts_used) == (2, 1)
 
 
 @pytest.mark.parametrize("name", ["Qwen 3", "Gemma 3", "Llama", "BERT"])
-def test_norms_of_queries_and_keys_are_no_norms_of_the_layer(name):
+def test_norms_of_queries_and_keys_are_no_norms_of_the_layer(name: str) -> None:
     stack = built(name).stacks[0]
     assert stack.inner_norms == (name in ("Qwen 3", "Gemma 3"))
     assert [step.kind for step in stack.flow.steps].count("norm") == (4 if name == "Gemma 3" else 2)
@@ -182,11 +184,11 @@ def test_norms_of_queries_and_keys_are_no_norms_of_the_layer(name):
         ("MPNet", ("learned", "relative")),
     ],
 )
-def test_how_positions_come_in(name, kinds):
+def test_how_positions_come_in(name: str, kinds: Any) -> None:
     assert built(name).positions == kinds
 
 
-def test_what_stands_around_the_layers_is_in_order():
+def test_what_stands_around_the_layers_is_in_order() -> None:
     bert, electra, t5 = built("BERT").stacks[0], built("ELECTRA").stacks[0], built("T5").stacks
     assert bert.before.parts == (TOKENS, SEGMENTS, POSITIONS, OUTER_NORMS)
     assert bert.after.parts == (POOLER,)
@@ -197,14 +199,14 @@ def test_what_stands_around_the_layers_is_in_order():
     assert electra.before.norm == "LayerNorm", "which reads 16 numbers, not 24"
 
 
-def test_a_table_that_is_used_three_times_counts_once():
+def test_a_table_that_is_used_three_times_counts_once() -> None:
     found = built("BART")
     assert ("shared.weight", "decoder.embed_tokens.weight") in found.tied
     [tokens] = [part for part in found.parts if part.name == TOKENS]
     assert (tokens.where, tokens.count) == ("", 40 * 24)
 
 
-def test_a_model_without_layers_is_refused():
+def test_a_model_without_layers_is_refused() -> None:
     class Flat(torch.nn.Module):
         pass
 
@@ -219,7 +221,7 @@ def test_a_model_without_layers_is_refused():
 # --- by hand -------------------------------------------------------------------------------------------------------
 
 
-def test_a_small_bert_by_hand():
+def test_a_small_bert_by_hand() -> None:
     parts = {part.name: part for part in built("BERT").parts}
     counts = {name: part.count for name, part in parts.items()}
     assert counts == {
@@ -237,7 +239,7 @@ def test_a_small_bert_by_hand():
 
 
 @pytest.mark.slow
-def test_bert_base_by_hand():
+def test_bert_base_by_hand() -> None:
     size = {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072}
     row = Architecture("BERT base", "bert", "encoder", {**size, "vocab_size": 30522}, spread=0.0)
     found = taken_apart(row)
@@ -257,14 +259,14 @@ def test_bert_base_by_hand():
     assert (stack.flow.placement, stack.attention.width, stack.feed_forward.hidden) == ("post", 64, 3072)
 
 
-def test_an_encoder_decoder_s_cross_attention_by_hand():
+def test_an_encoder_decoder_s_cross_attention_by_hand() -> None:
     counts = {(part.where, part.name): part.count for part in built("T5").parts}
     assert counts["decoder", crossing(INTO)] == 2 * 3 * 24 * 24
     assert counts["decoder", crossing(OUT)] == 2 * 24 * 24
     assert ("encoder", crossing(INTO)) not in counts
 
 
-def test_a_head_and_tables_that_are_not_tied_count_by_themselves():
+def test_a_head_and_tables_that_are_not_tied_count_by_themselves() -> None:
     config = transformers.BartConfig(**{**SEQ2SEQ, "tie_word_embeddings": False})
     capture.install()
     model = transformers.BartForConditionalGeneration._from_config(config, attn_implementation=capture.NAME).eval()
@@ -292,7 +294,7 @@ def test_a_head_and_tables_that_are_not_tied_count_by_themselves():
          "mixed", False),
     ],
 )  # fmt: skip
-def test_placements_by_hand(steps, leaves, placement, parallel):
+def test_placements_by_hand(steps: Any, leaves: int, placement: str, parallel: bool) -> None:
     flow = Flow(tuple(Step(kind, tuple(sources)) for kind, *sources in steps), leaves, True)
     assert (flow.placement, flow.parallel) == (placement, parallel)
 
@@ -300,7 +302,7 @@ def test_placements_by_hand(steps, leaves, placement, parallel):
 # --- the embedded model --------------------------------------------------------------------------------------------
 
 
-def test_the_embedded_model_is_known():
+def test_the_embedded_model_is_known() -> None:
     found = LocalBackend().inspect(Anatomy())
     [stack] = found.stacks
     assert (found.kind, found.width, found.vocabulary, stack.layers) == ("encoder", 384, 30522, 6)

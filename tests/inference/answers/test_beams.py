@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -45,11 +46,11 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Reader:
     return reader
 
 
-def loaded(model, reader, limit=LIMIT):
+def loaded(model: Any, reader: Any, limit: Any = LIMIT) -> Loaded:
     return Loaded(model, reader, ModelId("tiny", None, "encoder-decoder", "Tiny"), limit, 0, True, True)
 
 
-def searched(ready, width, **more):
+def searched(ready: Any, width: int, **more: Any) -> Any:
     """All steps of a search."""
     steps = []
     beams, finished = (), ()
@@ -59,7 +60,7 @@ def searched(ready, width, **more):
     return steps
 
 
-def expected(model, width):
+def expected(model: Any, width: int) -> Any:
     """What transformers finds, the best first: tokens after the start token, without padding, and scores."""
     ids = torch.tensor([[12, 17, 22, 27, 32, 4]])
     found = model.generate(
@@ -69,7 +70,7 @@ def expected(model, width):
     return found.sequences[:, 1:].tolist(), found.sequences_scores.tolist()
 
 
-def check(model, reader, width):
+def check(model: Any, reader: Any, width: int) -> Any:
     steps = searched(loaded(model, reader), width)
     sequences, scores = expected(model, width)
     finished = steps[-1].finished
@@ -83,19 +84,19 @@ def check(model, reader, width):
 
 @pytest.mark.parametrize("row", TRANSLATORS, ids=NAMES)
 @pytest.mark.parametrize("width", [2, 4])
-def test_the_end_is_what_generate_finds(row, width, reader):
+def test_the_end_is_what_generate_finds(row: Any, width: int, reader: Reader) -> None:
     check(build(row), reader, width)
     check(build(row, eos_token_id=MANY), reader, width)
 
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 @pytest.mark.parametrize("name", ["Marian", "Pegasus", "mT5"])
-def test_the_models_own_settings_hold(name, settings, reader):
+def test_the_models_own_settings_hold(name: str, settings: Any, reader: Reader) -> None:
     for ends in (2, MANY):
         check(build(named(name), eos_token_id=ends, **settings), reader, 3)
 
 
-def test_each_step_reads_the_newest_tokens_only(reader, monkeypatch):
+def test_each_step_reads_the_newest_tokens_only(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
     from inference.write import decoding
 
     seen, read = [], decoding.read
@@ -105,7 +106,7 @@ def test_each_step_reads_the_newest_tokens_only(reader, monkeypatch):
     assert len(seen) > 4
 
 
-def test_branches_say_what_became_of_them(reader):
+def test_branches_say_what_became_of_them(reader: Reader) -> None:
     steps = searched(loaded(build(named("BART"), eos_token_id=MANY), reader), 3)
     for at, step in enumerate(steps):
         before = steps[at - 1].beams if at else (Beam(),)
@@ -122,7 +123,7 @@ def test_branches_say_what_became_of_them(reader):
     assert any(branch.fate == "ended" for step in steps for branch in step.branches)
 
 
-def test_scores_are_sums_of_log_probabilities(reader):
+def test_scores_are_sums_of_log_probabilities(reader: Reader) -> None:
     model = build(named("Marian"))
     step = searched(loaded(model, reader), 3)[2]
     for beam in step.beams:
@@ -133,7 +134,7 @@ def test_scores_are_sums_of_log_probabilities(reader):
         assert beam.score == pytest.approx(float(logs.sum()), abs=1e-4)
 
 
-def test_edits_hold_in_every_step(reader):
+def test_edits_hold_in_every_step(reader: Reader) -> None:
     edits = (Ablate(0, 1, "cross"), Cut(1, 0, 2, 1, "cross"), Ablate(1, 1, "encoder"))
     ready = loaded(build(named("Marian")), reader)
     plain, edited = searched(ready, 3), searched(ready, 3, edits=edits)
@@ -165,7 +166,7 @@ def test_edits_hold_in_every_step(reader):
         ({"written": (4,)}, "nothing is written beside them"),
     ],
 )
-def test_beams_that_no_step_could_have_left_are_refused(question, sentence, reader):
+def test_beams_that_no_step_could_have_left_are_refused(question: Any, sentence: str, reader: Reader) -> None:
     with pytest.raises(Refusal, match=sentence):
         answer(loaded(build(named("Marian")), reader), NextBeams(text=TEXT, **question))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import torch
 
@@ -14,19 +16,19 @@ from tests.support import tinymodels
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("models")
 
 
 @pytest.fixture(scope="module")
-def backend(folder):
+def backend(folder: Path) -> LocalBackend:
     for kind in ("bert", "deberta", "t5", "gpt2"):
         tinymodels.save(folder / kind, kind)
     return LocalBackend(Settings(model_folders=(folder,)))
 
 
 @pytest.mark.parametrize("kind", ["bert", "deberta", "t5", "gpt2"])
-def test_a_length_is_measured(backend, folder, kind):
+def test_a_length_is_measured(backend: LocalBackend, folder: Path, kind: str) -> None:
     found = backend.inspect(Cost(model=str(folder / kind), tokens=11))
     assert found.tokens == 11
     assert found.seconds
@@ -36,7 +38,7 @@ def test_a_length_is_measured(backend, folder, kind):
     assert found.peak_bytes > 11 * 24 * 4, "the vectors themselves"
 
 
-def test_maps_that_are_kept_grow_with_the_square(backend, folder):
+def test_maps_that_are_kept_grow_with_the_square(backend: LocalBackend, folder: Path) -> None:
     """DeBERTa's own code keeps its maps, BERT's fused attention does not: the second difference tells."""
     bends = {}
     for kind in ("bert", "deberta"):
@@ -46,19 +48,19 @@ def test_maps_that_are_kept_grow_with_the_square(backend, folder):
     assert bends["deberta"] >= 2 * 12**2 * 3 * 4, "at least one layer's maps of 3 heads"
 
 
-def test_an_answer_is_kept_until_it_is_asked_for_anew(backend, folder):
+def test_an_answer_is_kept_until_it_is_asked_for_anew(backend: LocalBackend, folder: Path) -> None:
     first = Cost(model=str(folder / "bert"), tokens=9)
     assert backend.inspect(first) is backend.inspect(Cost(model=str(folder / "bert"), tokens=9))
     assert backend.inspect(Cost(model=str(folder / "bert"), tokens=9, again=1)) is not backend.inspect(first)
 
 
 @pytest.mark.parametrize("tokens", [0, -3, 41])
-def test_a_length_that_the_model_does_not_read_is_refused(backend, folder, tokens):
+def test_a_length_that_the_model_does_not_read_is_refused(backend: LocalBackend, folder: Path, tokens: int) -> None:
     with pytest.raises(Refusal, match=f"{tokens} tokens were asked for; .*bert reads 1 to 40 of them here"):
         backend.inspect(Cost(model=str(folder / "bert"), tokens=tokens))
 
 
-def test_bytes_of_living_tensors_by_hand():
+def test_bytes_of_living_tensors_by_hand() -> None:
     weight = torch.ones(1000)
     with torch.inference_mode(), Living([weight]) as living:
         first = weight * 2  # 4,000 bytes
@@ -71,7 +73,7 @@ def test_bytes_of_living_tensors_by_hand():
     assert living.peak == 8000
 
 
-def test_weights_are_not_the_pass_s_own():
+def test_weights_are_not_the_pass_s_own() -> None:
     layer = torch.nn.Linear(50, 7)
     with torch.inference_mode(), Living(list(layer.parameters())) as living:
         layer(torch.ones(3, 50))

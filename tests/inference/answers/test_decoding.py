@@ -344,7 +344,7 @@ def test_a_long_text_may_be_cut(root: Path, backend: LocalBackend) -> None:
     assert len(trace.text) < 40
 
 
-def test_a_token_that_is_asked_for_has_its_own_rank():
+def test_a_token_that_is_asked_for_has_its_own_rank() -> None:
     own = LocalBackend()
     every = own.predict(NextTarget(TRANSLATOR, text="The cat sleeps.", top=200)).candidates
     assert [found.rank for found in every] == list(range(1, 201))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +23,7 @@ SETS = ((), (Ablate(0, 1),), (Uniform(1, 2),), (Cut(1, 0, 2, 3),), (Ablate(0, 0)
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("models")
     save(folder / "gpt2", "gpt2")
     wordpiece(folder / "bert")
@@ -33,11 +35,11 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def backend(folder):
+def backend(folder: Path) -> LocalBackend:
     return LocalBackend(replace(Settings(), model_folders=(folder,)))
 
 
-def test_the_sentence_vector_is_the_mean_of_the_last_layer(backend):
+def test_the_sentence_vector_is_the_mean_of_the_last_layer(backend: LocalBackend) -> None:
     found = backend.inspect(VectorEffects(text=TEXT, edits=SETS))
     assert found.values.shape == (len(SETS), 384)
     loaded = backend._model("all-MiniLM-L6-v2", None)
@@ -49,21 +51,23 @@ def test_the_sentence_vector_is_the_mean_of_the_last_layer(backend):
 
 
 @pytest.mark.parametrize("most", [1, 30, 4096])
-def test_results_do_not_depend_on_what_shares_a_batch(backend, monkeypatch, most):
+def test_results_do_not_depend_on_what_shares_a_batch(
+    backend: LocalBackend, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
     expected = [backend.inspect(VectorEffects(text=TEXT, edits=(mine,))).values[0] for mine in SETS]
     monkeypatch.setattr(effects, "MOST_TOKENS", most)
     found = effects.answer(backend._model("all-MiniLM-L6-v2", None), VectorEffects(text=TEXT, edits=SETS))
     np.testing.assert_allclose(found.values, expected, atol=1e-5)
 
 
-def test_the_traces_of_edited_requests_show_later_heads_change(backend):
+def test_the_traces_of_edited_requests_show_later_heads_change(backend: LocalBackend) -> None:
     plain, edited = backend.traces([TraceRequest(text=TEXT), TraceRequest(text=TEXT, edits=(Ablate(0, 1),))])
     assert plain.id != edited.id
     np.testing.assert_allclose(edited.weights(0, 3), plain.weights(0, 3), atol=1e-6)
     assert np.abs(edited.weights(1, 3) - plain.weights(1, 3)).max() > 1e-4
 
 
-def test_words_for_a_blank_equal_the_model_s_own_logits(backend, folder):
+def test_words_for_a_blank_equal_the_model_s_own_logits(backend: LocalBackend, folder: Path) -> None:
     question = BlankEffects(str(folder / "bert"), text="the [MASK] was a cat", words=("animal", "street"), edits=SETS)
     found = backend.predict(question)
     model = AutoModelForMaskedLM.from_pretrained(folder / "bert")
@@ -76,13 +80,13 @@ def test_words_for_a_blank_equal_the_model_s_own_logits(backend, folder):
     assert np.abs(found.values[1:] - found.values[0]).max() > 1e-4
 
 
-def test_the_two_answers_about_a_pair_sum_to_one(backend, folder):
+def test_the_two_answers_about_a_pair_sum_to_one(backend: LocalBackend, folder: Path) -> None:
     found = backend.predict(FollowsEffects(str(folder / "bert"), text="the cat", pair="it was", edits=SETS))
     np.testing.assert_allclose(np.exp(found.values).sum(1), 1, atol=1e-6)
     assert np.ptp(found.values[:, 0]) > 1e-4
 
 
-def test_the_next_token_s_probabilities_change_with_a_head(backend, folder):
+def test_the_next_token_s_probabilities_change_with_a_head(backend: LocalBackend, folder: Path) -> None:
     found = backend.predict(NextTokenEffects(str(folder / "gpt2"), text="the animal", words=("was",), edits=SETS[:3]))
     assert found.values.shape == (3, 1)
     assert len(set(found.values[:, 0].round(5))) == 3
@@ -100,12 +104,12 @@ def test_the_next_token_s_probabilities_change_with_a_head(backend, folder):
         (NextTokenEffects(text="one"), "no head that continues"),
     ],
 )
-def test_what_cannot_be_asked_is_refused_in_a_sentence(backend, question, sentence):
+def test_what_cannot_be_asked_is_refused_in_a_sentence(backend: LocalBackend, question: Any, sentence: str) -> None:
     ask = backend.inspect if isinstance(question, VectorEffects) else backend.predict
     with pytest.raises(Refusal, match=sentence):
         ask(question)
 
 
-def test_a_word_of_several_pieces_is_refused(backend, folder):
+def test_a_word_of_several_pieces_is_refused(backend: LocalBackend, folder: Path) -> None:
     with pytest.raises(Refusal, match="is 4 pieces"):
         backend.predict(BlankEffects(str(folder / "bert"), text="the [MASK]", words=("zxqv",)))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,7 +30,7 @@ SETS = (
 
 
 @pytest.fixture(scope="module")
-def root(tmp_path_factory):
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("forced")
     for kind in ("marian", "t5"):
         save(root / kind, kind)
@@ -44,12 +46,12 @@ def root(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def backend(root):
+def backend(root: Path) -> LocalBackend:
     return LocalBackend(Settings(model_folders=(root,)))
 
 
 @pytest.mark.parametrize("kind", ["marian", "t5"])
-def test_it_is_what_the_steps_say_one_by_one(root, backend, kind):
+def test_it_is_what_the_steps_say_one_by_one(root: Path, backend: LocalBackend, kind: str) -> None:
     written = (5, 9, 5, 12, 7)
     asked = ForcedTarget(str(root / kind), text=TEXT, written=written)
     found = backend.predict(asked)
@@ -62,7 +64,9 @@ def test_it_is_what_the_steps_say_one_by_one(root, backend, kind):
 
 
 @pytest.mark.parametrize("most", [1, 30, 4096])
-def test_results_do_not_depend_on_what_shares_a_batch(root, backend, monkeypatch, most):
+def test_results_do_not_depend_on_what_shares_a_batch(
+    root: Path, backend: LocalBackend, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
     given = {"model": str(root / "marian"), "text": TEXT, "written": (5, 9, 5, 12)}
     expected = [backend.predict(ForcedTarget(**given, edits=(mine,))).logs[0] for mine in SETS]
     monkeypatch.setattr(forced, "MOST_TOKENS", most)
@@ -74,7 +78,7 @@ def test_results_do_not_depend_on_what_shares_a_batch(root, backend, monkeypatch
     assert not found.likeliest.flags.writeable
 
 
-def test_what_was_before_a_cut_step_stays(root, backend):
+def test_what_was_before_a_cut_step_stays(root: Path, backend: LocalBackend) -> None:
     asked = {"model": str(root / "marian"), "text": TEXT, "written": (5, 9, 5, 12)}
     plain, cut = backend.predict(ForcedTarget(**asked, edits=((), (Cut(1, 0, 2, 3, "cross"),)))).logs
     np.testing.assert_allclose(plain[:2], cut[:2], atol=1e-6)
@@ -95,13 +99,15 @@ def test_what_was_before_a_cut_step_stays(root, backend):
         ({"model": "all-MiniLM-L6-v2"}, "no head that writes"),
     ],
 )
-def test_what_cannot_be_asked_is_refused_in_a_sentence(root, backend, changes, said):
+def test_what_cannot_be_asked_is_refused_in_a_sentence(
+    root: Path, backend: LocalBackend, changes: Any, said: str
+) -> None:
     asked = {"model": str(root / "marian"), "text": TEXT, "written": (5, 9, 5), **changes}
     with pytest.raises(Refusal, match=said):
         backend.predict(ForcedTarget(**asked))
 
 
-def test_a_model_with_finished_maps_only_answers_but_changes_nothing(tmp_path):
+def test_a_model_with_finished_maps_only_answers_but_changes_nothing(tmp_path: Path) -> None:
     byte_level(tmp_path / "led", roberta=True)
     row = next(row for row in TRANSLATORS if row.name == "LED")
     build(replace(row, config={**row.config, "vocab_size": 350})).save_pretrained(tmp_path / "led")
@@ -115,7 +121,9 @@ def test_a_model_with_finished_maps_only_answers_but_changes_nothing(tmp_path):
 
 
 @pytest.mark.parametrize(("save_model", "token", "piece"), [(save_padded, 94, "[94]"), (save_separate, -1, "new29")])
-def test_tokens_beyond_the_sources_vocabulary_are_read_and_shown(tmp_path, save_model, token, piece):
+def test_tokens_beyond_the_sources_vocabulary_are_read_and_shown(
+    tmp_path: Path, save_model: Any, token: int, piece: str
+) -> None:
     folder = save_model(tmp_path / "marian")
     backend = LocalBackend(Settings(model_folders=(tmp_path,), offline=True))
     rows = backend._model(str(folder), None).reader.target_vocabulary
@@ -125,7 +133,7 @@ def test_tokens_beyond_the_sources_vocabulary_are_read_and_shown(tmp_path, save_
 
 
 @pytest.mark.parametrize("row", TRANSLATORS, ids=lambda row: row.name)
-def test_every_architecture_is_read_as_it_reads_itself(row):
+def test_every_architecture_is_read_as_it_reads_itself(row: Any) -> None:
     model, tokens, written = build(row), source(), (9, 5, 7, 5)
     inputs = whole(model, tokens, written)
     read = inputs["decoder_input_ids"][0].tolist()

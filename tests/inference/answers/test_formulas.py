@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -19,7 +21,7 @@ from tests.support.traces import numbers
 WIDTH, OUT, TOKENS = 6, 4, 5
 
 
-def event(module, width=WIDTH):
+def event(module: Any, width: int = WIDTH) -> Any:
     given = numbers(TOKENS, width, scale=2)
     for parameter in module.parameters():
         torch.nn.init.normal_(parameter)
@@ -29,7 +31,7 @@ def event(module, width=WIDTH):
 
 
 @pytest.mark.parametrize("module", [nn.Linear(6, 4), nn.Linear(6, 4, bias=False), Conv1D(4, 6), nn.Linear(6, 6)])
-def test_a_matrix_is_found_whichever_way_round_it_is_kept(module):
+def test_a_matrix_is_found_whichever_way_round_it_is_kept(module: Any) -> None:
     one = event(module)
     found = linear(one)
     bias = 0 if found.bias is None else found.bias
@@ -47,7 +49,7 @@ def test_a_matrix_is_found_whichever_way_round_it_is_kept(module):
         (nn.RMSNorm(WIDTH, eps=1e-6), "rms"),
     ],
 )
-def test_a_norm_is_found_with_its_weights(module, kind):
+def test_a_norm_is_found_with_its_weights(module: Any, kind: str) -> None:
     one = event(module)
     found = norm(one)
     assert found.kind == kind
@@ -55,14 +57,14 @@ def test_a_norm_is_found_with_its_weights(module, kind):
 
 
 @pytest.mark.parametrize("module", [nn.ReLU(), nn.Bilinear(6, 6, 4), nn.Embedding(3, 6)])
-def test_another_formula_is_not_taken_for_one(module):
+def test_another_formula_is_not_taken_for_one(module: Any) -> None:
     given = numbers(TOKENS, WIDTH)
     one = Event("here", module, given, np.maximum(given, 0), 0)
     assert linear(one) is None
     assert norm(one) is None
 
 
-def test_a_copied_weight_outlives_the_module():
+def test_a_copied_weight_outlives_the_module() -> None:
     module = nn.Linear(6, 4)
     found = linear(event(module))
     before = found.weight.copy()
@@ -70,7 +72,7 @@ def test_a_copied_weight_outlives_the_module():
     np.testing.assert_array_equal(found.weight, before)
 
 
-def test_alike_looks_at_every_number():
+def test_alike_looks_at_every_number() -> None:
     one = numbers(3, 4)
     other = one.copy()
     other[2, 3] += 0.01

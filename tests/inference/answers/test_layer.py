@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
@@ -53,13 +54,13 @@ SHAPES = {
 }  # fmt: skip
 
 
-def parts_of(row):
+def parts_of(row: Architecture) -> Any:
     if row.kind == "encoder-decoder":
         return ("encoder", "decoder", "cross")
     return ("decoder",) if row.kind == "decoder" or row.name == "CLIP, text" else ("encoder",)
 
 
-def apart(row, part, layer, length=7):
+def apart(row: Architecture, part: str | None, layer: int, length: int = 7) -> Any:
     """The parts of one layer of a tiny model, and its record."""
     model = build(row, capture.NAME)
     capture.prepare(model)
@@ -69,7 +70,7 @@ def apart(row, part, layer, length=7):
 
 @pytest.mark.parametrize("layer", [0, 1])
 @pytest.mark.parametrize("row", TEXTS + UNLISTED, ids=[row.name for row in TEXTS + UNLISTED])
-def test_a_layer_put_together_again_gives_its_own_output(row, layer):
+def test_a_layer_put_together_again_gives_its_own_output(row: Any, layer: int) -> None:
     for part in parts_of(row):
         found, record = apart(row, part, layer)
         way = walk(found.wiring, record, found.stream, found.memory)
@@ -87,7 +88,7 @@ def test_a_layer_put_together_again_gives_its_own_output(row, layer):
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_norms_and_sums_stand_where_the_architecture_has_them(name):
+def test_norms_and_sums_stand_where_the_architecture_has_them(name: Any) -> None:
     row = next(row for row in TEXTS + UNLISTED if row.name == name)
     for part in parts_of(row):
         wiring = apart(row, part, 1)[0].wiring
@@ -96,7 +97,7 @@ def test_norms_and_sums_stand_where_the_architecture_has_them(name):
         assert (wiring.after is not None) == (name in ("Gemma 2", "OLMo 2"))
 
 
-def test_rotary_positions_and_norms_of_heads_are_found_where_they_are():
+def test_rotary_positions_and_norms_of_heads_are_found_where_they_are() -> None:
     turned = {row.name for row in TEXTS if apart(row, parts_of(row)[0], 1)[0].wiring.query.rotary is not None}
     llamas = {"Llama", "Mistral", "Gemma", "Gemma 2", "Gemma 3", "Qwen 2", "Qwen 3", "Phi 3", "gpt-oss", "GPT-NeoX"}
     assert turned == llamas | {"ESM", "ModernBERT", "NomicBERT", "EuroBERT"}
@@ -106,7 +107,7 @@ def test_rotary_positions_and_norms_of_heads_are_found_where_they_are():
     assert apart(named("ESM"), "encoder", 0)[0].wiring.query.factor == pytest.approx(8**-0.5)
 
 
-def test_what_the_model_computes_is_not_what_is_compared_with():
+def test_what_the_model_computes_is_not_what_is_compared_with() -> None:
     """The walk knows weights and input only: other weights give another output."""
     found, record = apart(named("BERT"), "encoder", 0)
     before = walk(found.wiring, record, found.stream).last
@@ -117,31 +118,31 @@ def test_what_the_model_computes_is_not_what_is_compared_with():
 
 
 @pytest.mark.parametrize("row", OTHERWISE, ids=[row.name for row in OTHERWISE])
-def test_an_attention_of_another_form_is_named(row):
+def test_an_attention_of_another_form_is_named(row: Any) -> None:
     with pytest.raises(Puzzle, match=r"has no one matrix|from different vectors"):
         apart(row, parts_of(row)[0], 1)
 
 
-def test_a_shared_layer_is_taken_at_its_own_turn():
+def test_a_shared_layer_is_taken_at_its_own_turn() -> None:
     """ALBERT runs the same modules for every layer."""
     first, second = (apart(named("ALBERT"), "encoder", layer)[0] for layer in (0, 1))
     assert not np.allclose(first.stream, second.stream)
     np.testing.assert_array_equal(first.wiring.query.weight, second.wiring.query.weight)
 
 
-def hooks(model):
+def hooks(model: Any) -> int:
     """How many hooks all modules have; transformers has some of its own."""
     return sum(len(module._forward_hooks) + len(module._forward_pre_hooks) for module in model.modules())
 
 
-def test_other_threads_passes_are_not_taken_for_this_one():
+def test_other_threads_passes_are_not_taken_for_this_one() -> None:
     row = named("BERT")
     model = build(row, capture.NAME)
     capture.prepare(model)
     before = hooks(model)
     stop = threading.Event()
 
-    def others():
+    def others() -> None:
         given = inputs(row, (9,))
         with torch.inference_mode():
             while not stop.is_set():
@@ -162,7 +163,7 @@ def test_other_threads_passes_are_not_taken_for_this_one():
     assert hooks(model) == before
 
 
-def test_blocks_are_found_by_their_numbers():
+def test_blocks_are_found_by_their_numbers() -> None:
     assert block_of("h.3.attn") == "h.3"
     assert block_of("encoder.albert_layer_groups.0.albert_layers.0.attention") == "encoder.albert_layer_groups.0"
 
@@ -171,7 +172,7 @@ def test_blocks_are_found_by_their_numbers():
 
 
 @pytest.fixture(scope="module")
-def backend():
+def backend() -> LocalBackend:
     return LocalBackend()
 
 
@@ -181,7 +182,7 @@ ENCODERS = [card.id for card in catalogue(Settings()) if card.embedded and card.
 
 @pytest.mark.parametrize(("text", "pair"), SENTENCES, ids=["one", "pair"])
 @pytest.mark.parametrize("model", ENCODERS)
-def test_the_law_holds_for_every_embedded_encoder(backend, model, text, pair):
+def test_the_law_holds_for_every_embedded_encoder(backend: LocalBackend, model: Any, text: Any, pair: Any) -> None:
     trace = backend.trace(TraceRequest(model=model, text=text, pair=pair))
     for layer, record in enumerate(trace.records()):
         found = backend.inspect(LayerQuestion(model=model, text=text, pair=pair, layer=layer))
@@ -197,7 +198,7 @@ def test_the_law_holds_for_every_embedded_encoder(backend, model, text, pair):
 
 
 @pytest.mark.parametrize("part", ["encoder", "decoder", "cross"])
-def test_the_law_holds_for_every_part_of_the_embedded_translator(backend, part):
+def test_the_law_holds_for_every_part_of_the_embedded_translator(backend: LocalBackend, part: str) -> None:
     asked = {"model": TRANSLATOR, "text": "The black cat sleeps under the table."}
     trace = backend.trace(TraceRequest(**asked))
     for layer, record in enumerate(trace.records(part)):
@@ -208,18 +209,18 @@ def test_the_law_holds_for_every_part_of_the_embedded_translator(backend, part):
 
 
 @pytest.fixture(scope="module")
-def tiny(tmp_path_factory):
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("models")
     return folder, LocalBackend(Settings(model_folders=(folder,)))
 
 
-def folder_of(tiny, kind):
+def folder_of(tiny: Any, kind: str) -> str:
     folder = tiny[0] / kind
     return str(folder if folder.exists() else tinymodels.save(folder, kind))
 
 
 @pytest.mark.parametrize("part", ["encoder", "decoder", "cross"])
-def test_a_model_with_two_sides_reads_the_target_it_is_given(tiny, part):
+def test_a_model_with_two_sides_reads_the_target_it_is_given(tiny: Any, part: str) -> None:
     model, backend = folder_of(tiny, "t5"), tiny[1]
     trace = backend.trace(TraceRequest(model=model, text="The cat sat.", target="Le chat dort."))
     asked = LayerQuestion(model=model, text="The cat sat.", target=trace.target.ids, part=part, layer=1)
@@ -229,22 +230,22 @@ def test_a_model_with_two_sides_reads_the_target_it_is_given(tiny, part):
     assert found.output.shape == (len(trace.token_rows(part)[0]), 24)
 
 
-def test_a_cut_text_is_cut(backend):
+def test_a_cut_text_is_cut(backend: LocalBackend) -> None:
     found = backend.inspect(LayerQuestion(text="One two three four five six.", cut=5))
     assert len(found.ids) == len(found.stream) == 5
 
 
-def test_maps_only_are_refused_in_a_sentence(tiny):
+def test_maps_only_are_refused_in_a_sentence(tiny: Any) -> None:
     with pytest.raises(Refusal, match="DebertaV2Model is computed in code of its own, which gives finished maps only"):
         tiny[1].inspect(LayerQuestion(model=folder_of(tiny, "deberta"), text="a cat"))
 
 
 @pytest.mark.parametrize("changes", [{"layer": 6}, {"part": "decoder"}, {"layer": -1}])
-def test_a_layer_that_there_is_not_is_refused(backend, changes):
+def test_a_layer_that_there_is_not_is_refused(backend: LocalBackend, changes: Any) -> None:
     with pytest.raises(Refusal, match="was asked for; this model has"):
         backend.inspect(LayerQuestion(**{"text": "a cat", **changes}))
 
 
-def test_the_same_question_is_answered_once(backend):
+def test_the_same_question_is_answered_once(backend: LocalBackend) -> None:
     asked = LayerQuestion(text="A cat sat there.", layer=3)
     assert backend.inspect(asked) is backend.inspect(LayerQuestion(text="A cat sat there.", layer=3))

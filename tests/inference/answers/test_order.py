@@ -1,6 +1,10 @@
 """The order test as pages ask for it, on every way to hold positions."""
 
+from __future__ import annotations
+
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +28,7 @@ HELD = {"gpt2": ("causal",), "llama": ("causal",), "windowed": ("window",)}
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("models")
     for kind in (*FREE, *HELD, "bloom"):
         save(root / kind, kind)
@@ -32,16 +36,16 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def local(folder, tmp_path_factory):
+def local(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> LocalBackend:
     return LocalBackend(Settings(model_folders=(folder,), cache=tmp_path_factory.mktemp("cache")))
 
 
-def request(folder, kind, **extra):
+def request(folder: Path, kind: str, **extra: Any) -> Any:
     target = {"target": "the cat"} if kind in ("t5", "marian") else {}
     return TraceRequest(model=str(folder / kind), text=TEXT, **target, **extra)
 
 
-def asked(local, folder, kind, seed=3):
+def asked(local: LocalBackend, folder: Path, kind: str, seed: int = 3) -> Any:
     """The trace, and the order test of one shuffle."""
     trace = local.trace(request(folder, kind))
     order = shuffled(trace.source, seed)
@@ -49,7 +53,7 @@ def asked(local, folder, kind, seed=3):
 
 
 @pytest.mark.parametrize("kind", FREE)
-def test_without_positions_every_map_follows(local, folder, kind):
+def test_without_positions_every_map_follows(local: LocalBackend, folder: Path, kind: Any) -> None:
     trace, test = asked(local, folder, kind)
     assert test.masks == ()
     assert test.lacking.differences.max() <= 1e-5
@@ -62,14 +66,14 @@ def test_without_positions_every_map_follows(local, folder, kind):
 
 
 @pytest.mark.parametrize("kind", HELD)
-def test_a_mask_is_named_and_its_doing_is_measured(local, folder, kind):
+def test_a_mask_is_named_and_its_doing_is_measured(local: LocalBackend, folder: Path, kind: Any) -> None:
     _, test = asked(local, folder, kind)
     assert test.masks == HELD[kind]
     assert test.lacking.differences.max() > 0.02
     assert test.unmasked < 1e-4
 
 
-def test_the_differences_are_those_of_the_maps(local, folder):
+def test_the_differences_are_those_of_the_maps(local: LocalBackend, folder: Path) -> None:
     _, test = asked(local, folder, "bert")
     for result in (test.having, test.lacking):
         for layer, (here, there) in enumerate(zip(result.text, result.mixed, strict=True)):
@@ -78,7 +82,7 @@ def test_the_differences_are_those_of_the_maps(local, folder):
                 assert result.differences[layer, head] == pytest.approx(off, abs=1e-7)
 
 
-def test_a_pair_keeps_its_segments(local, folder):
+def test_a_pair_keeps_its_segments(local: LocalBackend, folder: Path) -> None:
     model = str(folder / "bert")
     trace = local.trace(TraceRequest(model=model, text="the cat was", pair="it was playing"))
     order = swapped(trace.source, 3, 5)
@@ -87,13 +91,15 @@ def test_a_pair_keeps_its_segments(local, folder):
     np.testing.assert_allclose(test.having.text[1].weights(2), trace.weights(1, 2), atol=1e-5)
 
 
-def test_positions_that_cannot_be_taken_away_are_refused(local, folder):
+def test_positions_that_cannot_be_taken_away_are_refused(local: LocalBackend, folder: Path) -> None:
     with pytest.raises(Refusal, match="BloomModel works out where tokens stand in code of its own") as caught:
         asked(local, folder, "bloom")
     assert caught.value.way_out == "embedded"
 
 
-def test_positions_that_stay_behind_are_noticed(local, folder, monkeypatch):
+def test_positions_that_stay_behind_are_noticed(
+    local: LocalBackend, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A table that is overlooked leaves maps that do not follow: a refusal, and never a claim."""
     from inference.anatomy import positions
 
@@ -106,12 +112,12 @@ def test_positions_that_stay_behind_are_noticed(local, folder, monkeypatch):
 
 
 @pytest.mark.parametrize("order", [(), (0, 1), (0, 0, 1, 2)])
-def test_an_order_names_every_token_once(local, folder, order):
+def test_an_order_names_every_token_once(local: LocalBackend, folder: Path, order: Any) -> None:
     with pytest.raises(Refusal, match="names each of them once, from 0 to"):
         local.inspect(OrderRequest(model=str(folder / "bert"), text=TEXT, order=order))
 
 
-def test_a_long_text_is_cut_or_refused(local):
+def test_a_long_text_is_cut_or_refused(local: LocalBackend) -> None:
     with pytest.raises(Refusal, match="up to 256 tokens; this text has 302") as caught:
         local.inspect(OrderRequest(text="word " * 300, order=tuple(range(302))))
     assert (caught.value.way_out, caught.value.details["limit"]) == ("cut", 256)
@@ -119,7 +125,7 @@ def test_a_long_text_is_cut_or_refused(local):
     assert test.lacking.differences.max() <= 1e-5
 
 
-def test_others_read_with_the_model_meanwhile(local, folder):
+def test_others_read_with_the_model_meanwhile(local: LocalBackend, folder: Path) -> None:
     """Positions are taken from a copy: traces made at the same time are what they always were."""
     trace = local.trace(request(folder, "t5"))
     order = shuffled(trace.source, 1)

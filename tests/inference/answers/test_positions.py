@@ -1,5 +1,10 @@
 """What a model is said to hold about positions is what it computes with."""
 
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -21,7 +26,7 @@ capture.install()
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("models")
     for kind in KINDS:
         save(root / kind, kind)
@@ -29,15 +34,15 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def local(folder, tmp_path_factory):
+def local(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> LocalBackend:
     return LocalBackend(Settings(model_folders=(folder,), cache=tmp_path_factory.mktemp("cache")))
 
 
-def held(local, folder, kind):
+def held(local: LocalBackend, folder: Path, kind: str) -> Any:
     return local.inspect(PositionsRequest(model=str(folder / kind)))
 
 
-def test_the_embedded_model_has_learned_vectors_and_an_end(local):
+def test_the_embedded_model_has_learned_vectors_and_an_end(local: LocalBackend) -> None:
     found = local.inspect(PositionsRequest())
     (table,) = found.tables
     assert (table.path, table.vectors.shape, table.layout) == ("embeddings.position_embeddings", (512, 384), "")
@@ -50,20 +55,20 @@ def test_the_embedded_model_has_learned_vectors_and_an_end(local):
     assert "all-MiniLM-L6-v2 reads at most 512" in found.refusal
 
 
-def test_rows_that_stand_for_padding_are_left_out(local, folder):
+def test_rows_that_stand_for_padding_are_left_out(local: LocalBackend, folder: Path) -> None:
     found = held(local, folder, "roberta")
     weights = local._model(str(folder / "roberta"), None).model.embeddings.position_embeddings.weight
     np.testing.assert_array_equal(found.tables[0].vectors, weights.numpy()[2:])
     assert found.trained == 40
 
 
-def test_a_translation_model_s_sines_are_the_paper_s(local, folder):
+def test_a_translation_model_s_sines_are_the_paper_s(local: LocalBackend, folder: Path) -> None:
     (table,) = held(local, folder, "marian").tables
     assert (table.path, table.layout) == ("encoder.embed_positions", "halves")
     assert table.error < 1e-6
 
 
-def test_a_table_stated_to_be_sines_of_another_spacing_says_how_far_off_it_is():
+def test_a_table_stated_to_be_sines_of_another_spacing_says_how_far_off_it_is() -> None:
     model = build(named("M2M100"), "eager")
     weights = model.encoder.embed_positions.weights.numpy()[1:]
     layout, error = _sines(weights, stated=True)
@@ -72,7 +77,7 @@ def test_a_table_stated_to_be_sines_of_another_spacing_says_how_far_off_it_is():
     assert _sines(weights, stated=False) == ("", None)
 
 
-def test_t5_s_bias_is_what_was_added_to_the_scores(local, folder):
+def test_t5_s_bias_is_what_was_added_to_the_scores(local: LocalBackend, folder: Path) -> None:
     found = held(local, folder, "t5")
     (bias,) = found.biases
     assert (bias.values.shape, bias.farthest, bias.both_ways) == ((32, 3), 128, True)
@@ -88,13 +93,13 @@ def test_t5_s_bias_is_what_was_added_to_the_scores(local, folder):
 
 @pytest.mark.parametrize(("buckets", "farthest"), [(32, 128), (32, 20), (8, 64)])
 @pytest.mark.parametrize("both_ways", [True, False])
-def test_buckets_are_those_of_the_model_s_code(buckets, farthest, both_ways):
+def test_buckets_are_those_of_the_model_s_code(buckets: int, farthest: int, both_ways: bool) -> None:
     offsets = np.arange(-400, 401)
     theirs = T5Attention._relative_position_bucket(torch.tensor(offsets), both_ways, buckets, farthest)
     np.testing.assert_array_equal(t5_buckets(offsets, buckets, farthest, both_ways), theirs.numpy())
 
 
-def test_rotary_angles_are_those_that_turned_queries_and_keys(local, folder):
+def test_rotary_angles_are_those_that_turned_queries_and_keys(local: LocalBackend, folder: Path) -> None:
     """Of one token repeated, the first layer's score at (i, j) is the first query's with its first key, turned."""
     (rotary,) = held(local, folder, "llama").rotary
     np.testing.assert_allclose(rotary.frequencies, frequencies(8, rotary.theta), rtol=1e-6)
@@ -109,7 +114,7 @@ def test_rotary_angles_are_those_that_turned_queries_and_keys(local, folder):
             assert query[i] @ key[j] == pytest.approx(turned, abs=1e-4)
 
 
-def test_layers_of_two_kinds_turn_by_two_sets_of_angles(local, folder):
+def test_layers_of_two_kinds_turn_by_two_sets_of_angles(local: LocalBackend, folder: Path) -> None:
     full, sliding = held(local, folder, "modernbert").rotary
     assert (full.layers, sliding.layers) == ("full_attention", "sliding_attention")
     for rotary in (full, sliding):
@@ -117,20 +122,20 @@ def test_layers_of_two_kinds_turn_by_two_sets_of_angles(local, folder):
     assert full.theta > sliding.theta
 
 
-def test_bloom_s_slopes(local, folder):
+def test_bloom_s_slopes(local: LocalBackend, folder: Path) -> None:
     found = held(local, folder, "bloom")
     np.testing.assert_allclose(found.slopes, alibi_slopes(3), rtol=1e-6)
     assert (found.tables, found.rotary, found.kind) == ((), (), "decoder")
 
 
 @pytest.mark.parametrize("heads", [1, 4, 6, 12, 16, 25])
-def test_slopes_are_those_of_the_models_code(heads):
+def test_slopes_are_those_of_the_models_code(heads: int) -> None:
     sizes = {"hidden_size": 6 * heads, "n_layer": 1, "n_head": heads, "vocab_size": 40}
     bloom = build(Architecture("BLOOM", "bloom", "decoder", sizes), "eager")
     np.testing.assert_allclose(slopes(bloom).numpy(), alibi_slopes(heads), rtol=1e-5)
 
 
-def test_slopes_of_others():
+def test_slopes_of_others() -> None:
     mpt = build(named("MPT"), "eager")
     assert slopes(mpt).tolist() == pytest.approx([2**-4, 2**-8, 2**-2])  # of three heads, in its own order
     falcon = named("Falcon")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -18,12 +20,12 @@ from tests.support.traces import numbers
 WIDTH, HEADS, KV, CHANNELS, TOKENS = 7, 4, 2, 3, 5
 
 
-def called(module, given, path="here"):
+def called(module: Any, given: Any, path: str = "here") -> Any:
     with torch.inference_mode():
         return Event(path, module, given, module(torch.tensor(given)).numpy(), 0)
 
 
-def split(gave, layout):
+def split(gave: Any, layout: Any) -> list[Any]:
     """Queries (head, token, channel), keys and values of one fused output, as a model would split it."""
     if layout == "side by side":
         parts = np.split(gave, [HEADS * CHANNELS, (HEADS + KV) * CHANNELS], axis=1)
@@ -35,7 +37,7 @@ def split(gave, layout):
 
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize("layout", ["side by side", "group by group"])
-def test_one_matrix_for_all_three(layout, turned):
+def test_one_matrix_for_all_three(layout: str, turned: bool) -> None:
     fused = nn.Linear(WIDTH, (HEADS + 2 * KV) * CHANNELS)
     one = called(fused, numbers(TOKENS, WIDTH))
     query, key, value = split(one.gave, layout)
@@ -49,7 +51,7 @@ def test_one_matrix_for_all_three(layout, turned):
         assert (found.branch.rotary is not None) == (turned and role != "value")
 
 
-def test_the_latest_matrix_that_fits_is_taken():
+def test_the_latest_matrix_that_fits_is_taken() -> None:
     """A block that holds two attentions has two of each."""
     one, other = (called(nn.Linear(WIDTH, 6), numbers(TOKENS, WIDTH), name) for name in ("first", "second"))
     vectors = other.gave.reshape(TOKENS, 2, 3).transpose(1, 0, 2)
@@ -59,7 +61,7 @@ def test_the_latest_matrix_that_fits_is_taken():
     np.testing.assert_allclose(project(other.given, branch), vectors, atol=1e-5)
 
 
-def test_a_constant_factor_is_found():
+def test_a_constant_factor_is_found() -> None:
     one = called(nn.Linear(WIDTH, 6), numbers(TOKENS, WIDTH))
     vectors = one.gave.reshape(TOKENS, 2, 3).transpose(1, 0, 2)
     record = Record(vectors / 2, vectors, vectors, 1.0, Mask(TOKENS, TOKENS))

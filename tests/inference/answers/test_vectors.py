@@ -101,7 +101,9 @@ def test_one_text_that_cannot_be_read_does_not_stop_the_others(backend: LocalBac
     assert found.refused[0] == found.refused[3] == ""
 
 
-def test_vectors_that_would_fill_the_memory_are_refused_with_a_way_out(backend: LocalBackend, monkeypatch) -> None:
+def test_vectors_that_would_fill_the_memory_are_refused_with_a_way_out(
+    backend: LocalBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(answers, "MOST_BYTES", 4 * 7 * 384 * 9)
     with pytest.raises(Refusal, match="kept for at most 9") as refused:
         backend.inspect(HiddenStates(text="One two three four five six seven eight."))

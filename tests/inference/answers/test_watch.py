@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from torch import nn
@@ -13,19 +15,19 @@ from inference.record.interface import Tape
 class Block(nn.Module):
     """A matrix, an attention that only counts, another matrix, a norm that changes its input in place."""
 
-    def __init__(self, tape):
+    def __init__(self, tape: Any) -> None:
         super().__init__()
         self.tape = tape
         self.first, self.second, self.norm, self.drop = nn.Linear(3, 4), nn.Linear(4, 3), nn.LayerNorm(3), nn.Dropout()
 
-    def forward(self, x):
+    def forward(self, x: Any) -> Any:
         between = self.first(x)
         self.tape.calls.append("attention")
         after = self.second(between)
         return (self.norm(after).mul_(2), "something else")
 
 
-def test_the_calls_of_the_wanted_turn_are_kept_in_order():
+def test_the_calls_of_the_wanted_turn_are_kept_in_order() -> None:
     tape = Tape()
     block = Block(tape)
     texts = [torch.randn(1, 5, 3) for _ in range(3)]
@@ -42,7 +44,7 @@ def test_the_calls_of_the_wanted_turn_are_kept_in_order():
     assert watch.events[2].gave.tolist() == (outputs[1][0] / 2).tolist(), "as it was when the module gave it"
 
 
-def test_every_hook_is_taken_off_again_whatever_happens():
+def test_every_hook_is_taken_off_again_whatever_happens() -> None:
     tape = Tape()
     block = Block(tape)
     with pytest.raises(ZeroDivisionError), watching(block, "", tape, 0):
@@ -50,7 +52,7 @@ def test_every_hook_is_taken_off_again_whatever_happens():
     assert not any(module._forward_hooks or module._forward_pre_hooks for module in block.modules())
 
 
-def test_batches_and_whole_numbers_are_left_out():
+def test_batches_and_whole_numbers_are_left_out() -> None:
     tape = Tape()
     block = Block(tape)
     with torch.inference_mode(), watching(block, "", tape, 0) as watch:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,19 +15,19 @@ from inference.request import EMBEDDED
 from ui.show import published_bert
 
 
-def scores(**changes):
+def scores(**changes: Any) -> Any:
     one = {"sentences": 30, "references": 60, "bleu": 31.5, "chrf": 52.25, "bleu_signature": "x"}
     found = {group: dict.fromkeys(("greedy", "beams", "copy"), one) for group in ("all", "short", "long")}
     found["all"] = {**found["all"], "copy": {**one, "bleu": 2.5, "chrf": 19}}
     return {"scores": {**found, **changes}}
 
 
-def put(folder, text):
+def put(folder: Path, text: Any) -> None:
     (folder / TRANSLATOR).mkdir()
     (folder / TRANSLATOR / "evaluation.json").write_text(text, encoding="utf-8")
 
 
-def test_the_figures_are_the_file_s(tmp_path):
+def test_the_figures_are_the_file_s(tmp_path: Path) -> None:
     put(tmp_path, json.dumps(scores()))
     found = published(TRANSLATOR, tmp_path)
     assert found is not None
@@ -34,7 +36,7 @@ def test_the_figures_are_the_file_s(tmp_path):
     assert published("t5-small", tmp_path) is None
 
 
-def odd(**figures):
+def odd(**figures: Any) -> str:
     """A file in which one group's figures are changed."""
     one = {"sentences": 30, "bleu": 31.5, "chrf": 52.25, **figures}
     return json.dumps(scores(long={"greedy": one}))
@@ -44,18 +46,18 @@ BROKEN = ["", "{}", "[]", '{"scores": 3}', "[" * 100_000, json.dumps(scores(long
           odd(chrf=math.inf), odd(sentences=math.inf), odd(sentences="many")]  # fmt: skip
 
 
-def test_what_is_changed_in_broken_files_is_read_otherwise(tmp_path):
+def test_what_is_changed_in_broken_files_is_read_otherwise(tmp_path: Path) -> None:
     put(tmp_path, odd())
     assert published(TRANSLATOR, tmp_path)
 
 
 @pytest.mark.parametrize("text", BROKEN, ids=range(len(BROKEN)))
-def test_a_broken_file_gives_nothing(tmp_path, text):
+def test_a_broken_file_gives_nothing(tmp_path: Path, text: Any) -> None:
     put(tmp_path, text)
     assert published(TRANSLATOR, tmp_path) is None
 
 
-def test_no_file_gives_nothing(tmp_path):
+def test_no_file_gives_nothing(tmp_path: Path) -> None:
     assert published(TRANSLATOR, tmp_path) is None
 
 
@@ -75,21 +77,21 @@ UD = {
 GAP = {BERT: "3-1 3.0", EMBEDDED: "3-1 73.5", "nearest name": "56.6", "n": 39}
 
 
-def put_bert(folder, further=None, slide=None, **changes):
+def put_bert(folder: Path, further: Any = None, slide: Any = None, **changes: Any) -> None:
     (folder / BERT).mkdir()
     more = {name: given for name, given in (("further", further), ("slide", slide)) if given is not None}
     text = json.dumps({"sources": {"one": ONE, "other": {**OTHER, **changes}}, **more})
     (folder / BERT / "evaluation.json").write_text(text, encoding="utf-8")
 
 
-def test_guesses_are_counted_over_all_held_out_texts(tmp_path):
+def test_guesses_are_counted_over_all_held_out_texts(tmp_path: Path) -> None:
     put_bert(tmp_path)
     found = guessed(BERT, tmp_path)
     assert found == Guessed(40, *(pytest.approx(share) for share in (0.4, 0.7, 0.1, 0.3)), 40, pytest.approx(0.6))
     assert guessed(TRANSLATOR, tmp_path) is None
 
 
-def test_what_its_heads_show_is_the_file_s(tmp_path):
+def test_what_its_heads_show_is_the_file_s(tmp_path: Path) -> None:
     put_bert(tmp_path, {"UD": UD, "GAP": GAP}, SLIDE)
     found = guessed(BERT, tmp_path)
     assert (found.tired, found.behind) == (Tired(5, 11, 0.43), Behind("xcomp", pytest.approx(9.5)))
@@ -108,13 +110,13 @@ def test_what_its_heads_show_is_the_file_s(tmp_path):
         ({"UD": {"obj": UD["obj"]}}, "on no relation between words is its best head behind the embedded encoder's."),
     ],
 )
-def test_nothing_is_said_of_what_the_file_does_not_have(tmp_path, further, said):
+def test_nothing_is_said_of_what_the_file_does_not_have(tmp_path: Path, further: Any, said: str) -> None:
     put_bert(tmp_path, further, SLIDE)
     assert published_bert.slide(guessed(BERT, tmp_path), base=0).endswith(said)
 
 
 @pytest.mark.skipif(not own_here(BERT), reason="the BERT that was trained here is not there")
-def test_the_embedded_models_own_file_says_all_of_it():
+def test_the_embedded_models_own_file_says_all_of_it() -> None:
     found = guessed(BERT)
     assert found.tired is not None
     assert found.behind is not None
@@ -130,6 +132,6 @@ def test_the_embedded_models_own_file_says_all_of_it():
         {"further": {"UD": {"obj": {BERT: "2-0 " + "9" * 400, EMBEDDED: "2-0 3.0"}}}},
     ],
 )  # fmt: skip
-def test_broken_figures_of_guesses_give_nothing(tmp_path, changes):
+def test_broken_figures_of_guesses_give_nothing(tmp_path: Path, changes: Any) -> None:
     put_bert(tmp_path, **changes)
     assert guessed(BERT, tmp_path) is None

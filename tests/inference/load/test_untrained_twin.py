@@ -23,7 +23,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 
 @pytest.mark.parametrize("kind", ["bert", "t5"])
-def test_random_weights_are_the_same_each_time_and_not_the_models(settings, kind):
+def test_random_weights_are_the_same_each_time_and_not_the_models(settings: Settings, kind: str) -> None:
     one, other = LocalBackend(settings), LocalBackend(settings)
     random = one.inspect(RandomLinksQuestion(f"./{kind}", items=CORPUS.items))
     trained = one.inspect(LinksQuestion(f"./{kind}", items=CORPUS.items))
@@ -33,7 +33,7 @@ def test_random_weights_are_the_same_each_time_and_not_the_models(settings, kind
     np.testing.assert_array_equal(again.found, random.found)
 
 
-def test_they_are_as_an_untrained_model_has_them(settings):
+def test_they_are_as_an_untrained_model_has_them(settings: Settings) -> None:
     backend = LocalBackend(settings)
     trained, random = (backend._model("./bert", None, head).model for head in ("", RANDOM))
     assert type(trained) is type(random)
@@ -43,7 +43,7 @@ def test_they_are_as_an_untrained_model_has_them(settings):
     assert 0.5 < float(weight.std() / random.config.initializer_range) < 2
 
 
-def test_other_random_numbers_go_on_as_if_nothing_was(settings):
+def test_other_random_numbers_go_on_as_if_nothing_was(settings: Settings) -> None:
     before = torch.random.get_rng_state()
     LocalBackend(settings).inspect(RandomLinksQuestion("./bert", items=CORPUS.items))
     assert torch.equal(before, torch.random.get_rng_state())

@@ -1,11 +1,15 @@
 """Longformer's and LED's maps equal the formula: a window, global columns, and global rows of their own projections."""
 
+from __future__ import annotations
+
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
+from attention.mask import Array
 from inference.record import capture
 from tests.support.architectures import build, inputs, named
 
@@ -14,12 +18,12 @@ HALF = 2  # of the window of 4
 GLOBAL = {"none": (), "first": (0,), "two": (0, 5)}
 
 
-def projected(attention, model, given):
+def projected(attention: Any, model: Any, given: Any) -> Any:
     """Queries and keys of the first layer and their global twins, (head, token, channel), by name."""
     found = {}
     names = ("query", "key", "query_global", "key_global")
 
-    def keep(name, module, given, output):
+    def keep(name: str, module: Any, given: Any, output: Any) -> None:
         found[name] = output.clone()  # the model scales its queries in place
 
     handles = [getattr(attention, name).register_forward_hook(partial(keep, name)) for name in names]
@@ -29,7 +33,7 @@ def projected(attention, model, given):
     return found
 
 
-def by_hand(found, sample, real, marked):
+def by_hand(found: Any, sample: Any, real: Any, marked: Any) -> Array:
     """Attention of the first layer by the formula, (head, query, key)."""
     heads = {name: vectors[:, sample].reshape(len(vectors), 3, 8).transpose(0, 1) for name, vectors in found.items()}
     scores = heads["query"] @ heads["key"].transpose(1, 2) / 8**0.5
@@ -52,7 +56,7 @@ def by_hand(found, sample, real, marked):
 @pytest.mark.parametrize("side", ["right", "left"])
 @pytest.mark.parametrize("marked", GLOBAL.values(), ids=GLOBAL)
 @pytest.mark.parametrize("name", ["Longformer", "LED"])
-def test_bands_become_the_maps_of_the_formula(name, marked, side):
+def test_bands_become_the_maps_of_the_formula(name: str, marked: Any, side: str) -> None:
     row = named(name)
     model = build(row, capture.NAME)
     assert not capture.prepare(model)

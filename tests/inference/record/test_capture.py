@@ -1,7 +1,10 @@
 """The law of the house: weights computed from what is recorded equal eager attention, for every architecture."""
 
+from __future__ import annotations
+
 import threading
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +22,7 @@ PADDED = [row for row in EVERY if row.kind in TEXTS]
 TOLERANCE = 1e-5
 
 
-def eager(row, given):
+def eager(row: Architecture, given: Any) -> Any:
     """What the architecture's own eager attention reports, by part: tensors (batch, head, query, key)."""
     model = build(row, "eager")
     with torch.inference_mode():
@@ -33,14 +36,14 @@ def eager(row, given):
     return {part: layers for part, layers in found.items() if layers}
 
 
-def recorded(row, given, **lengths):
+def recorded(row: Architecture, given: Any, **lengths: Any) -> Any:
     """Our records of the same weights."""
     model = build(row, capture.NAME)
     assert capture.prepare(model) == (row in RECORDED)
     return capture.record_parts(model, given, **lengths)
 
 
-def compare(row, given, found):
+def compare(row: Architecture, given: Any, found: Any) -> None:
     """Every record against eager, on each sample's real tokens."""
     expected = eager(row, given)
     for sample, parts in enumerate(found):
@@ -58,7 +61,7 @@ def compare(row, given, found):
                 assert np.ptp(last) > 0.02, "random weights must not give uniform attention"
 
 
-def places(given, row, side, sample, length):
+def places(given: Any, row: Architecture, side: Any, sample: Any, length: int) -> Any:
     """Where the sample's real tokens stand, by the attention masks that the model was given."""
     two = row.kind in ("encoder-decoder", "sound")
     names = {
@@ -70,7 +73,7 @@ def places(given, row, side, sample, length):
 
 
 @pytest.mark.parametrize("row", EVERY, ids=IDS)
-def test_weights_equal_eager_attention(row):
+def test_weights_equal_eager_attention(row: Any) -> None:
     given = inputs(row)
     found = recorded(row, given)
     compare(row, given, found)
@@ -86,7 +89,7 @@ def test_weights_equal_eager_attention(row):
 
 @pytest.mark.parametrize("lengths", [(7,), (5, 9)], ids=["alone", "padded"])
 @pytest.mark.parametrize("row", RECORDED, ids=[row.name for row in RECORDED])
-def test_what_is_recorded_fits_together(row, lengths):
+def test_what_is_recorded_fits_together(row: Architecture, lengths: Any) -> None:
     """Vectors, mask, bias and sums have the sizes of this attention; the sums are those of the scores."""
     for records in recorded(row, inputs(row, lengths))[0].values():
         for record in records:
@@ -106,14 +109,14 @@ SIDES = [(row, side) for row in PADDED for side in ("right", "left")]
 
 
 @pytest.mark.parametrize(("row", "side"), SIDES, ids=[f"{row.name} {side}" for row, side in SIDES])
-def test_padding_is_cut_off_and_changes_nothing(row, side):
+def test_padding_is_cut_off_and_changes_nothing(row: Any, side: Any) -> None:
     given = inputs(row, (5, 9), side)
     found = recorded(row, given)
     compare(row, given, found)
 
 
 @pytest.mark.parametrize("row", PADDED, ids=[row.name for row in PADDED])
-def test_a_batch_of_unequal_texts_equals_single_runs(row):
+def test_a_batch_of_unequal_texts_equals_single_runs(row: Any) -> None:
     model = build(row, capture.NAME)
     capture.prepare(model)
     targets = [3, 7] if row.kind == "encoder-decoder" else None
@@ -132,7 +135,7 @@ def test_a_batch_of_unequal_texts_equals_single_runs(row):
 
 
 @pytest.mark.parametrize("name", ["BERT", "Gemma 2", "T5", "MPNet"])
-def test_threads_that_share_a_model_get_their_own_answers(name):
+def test_threads_that_share_a_model_get_their_own_answers(name: str) -> None:
     row = named(name)
     model = build(row, capture.NAME)
     capture.prepare(model)
@@ -140,7 +143,7 @@ def test_threads_that_share_a_model_get_their_own_answers(name):
     expected = [weights(capture.record_parts(model, one)) for one in given]
     answers, start = {}, threading.Barrier(8)
 
-    def work(number):
+    def work(number: Any) -> None:
         start.wait()
         answers[number] = [weights(capture.record_parts(model, given[number])) for _ in range(5)]
 
@@ -153,13 +156,13 @@ def test_threads_that_share_a_model_get_their_own_answers(name):
                 np.testing.assert_array_equal(one, other)
 
 
-def weights(samples):
+def weights(samples: Any) -> list[Any]:
     """Every map of every sample, in order."""
     records = [record for parts in samples for part in parts.values() for record in part]
     return [record.weights(head) for record in records for head in range(record.heads)]
 
 
-def test_outside_a_recording_the_model_answers_as_with_plain_attention():
+def test_outside_a_recording_the_model_answers_as_with_plain_attention() -> None:
     for row in (
         named("BERT"),
         named("Llama"),
@@ -177,7 +180,7 @@ def test_outside_a_recording_the_model_answers_as_with_plain_attention():
         torch.testing.assert_close(noted[real], other[real], atol=1e-5, rtol=1e-4)
 
 
-def test_the_model_s_output_comes_along():
+def test_the_model_s_output_comes_along() -> None:
     for row in (named("BERT"), named("MPNet")):
         model, given = build(row, capture.NAME), inputs(row)
         capture.prepare(model)
@@ -188,12 +191,12 @@ def test_the_model_s_output_comes_along():
         )
 
 
-def test_heads_that_share_keys_have_their_shapes():
+def test_heads_that_share_keys_have_their_shapes() -> None:
     record = recorded(named("Llama"), inputs(named("Llama"), (5,)))[0]["decoder"][0]
     assert (record.query.shape, record.key.shape, record.value.shape) == ((4, 5, 6), (2, 5, 6), (2, 5, 6))
 
 
-def test_windows_become_rules():
+def test_windows_become_rules() -> None:
     longer = inputs(named("Mistral"), (5, 9))
     for record in recorded(named("Mistral"), longer)[1]["decoder"]:
         assert (record.mask.causal, record.mask.left, record.mask.allowed) == (True, 3, None)
@@ -201,13 +204,13 @@ def test_windows_become_rules():
     assert [(mask.left, mask.right, mask.allowed) for mask in masks] == [(None, None, None), (2, 2, None), (2, 2, None)]
 
 
-def test_what_layers_share_is_kept_once():
+def test_what_layers_share_is_kept_once() -> None:
     one, other = recorded(named("T5"), inputs(named("T5"), (5, 9)))[1]["encoder"]
     assert one.bias is other.bias
     assert one.mask is other.mask
 
 
-def memory(array):
+def memory(array: Any) -> Any:
     """The memory that an array keeps alive: where it is, and its bytes."""
     while isinstance(array.base, np.ndarray):
         array = array.base
@@ -219,7 +222,7 @@ def memory(array):
 
 @pytest.mark.parametrize("name", ["BERT", "GPT-2", "ModernBERT", "Llama", "T5", "MPNet", "XLNet"])
 @pytest.mark.parametrize("lengths", [(9,), (3, 33)])
-def test_a_sample_holds_little_more_memory_than_it_says(name, lengths):
+def test_a_sample_holds_little_more_memory_than_it_says(name: str, lengths: Any) -> None:
     """Neither its batch's, nor its padding's, nor that of a projection it was a part of."""
     row = named(name)
     for parts in recorded(row, inputs(row, lengths)):
@@ -230,7 +233,7 @@ def test_a_sample_holds_little_more_memory_than_it_says(name, lengths):
 
 
 @pytest.mark.parametrize("name", ["GPT-2", "ModernBERT"])
-def test_a_forward_pass_keeps_no_fused_projection(name):
+def test_a_forward_pass_keeps_no_fused_projection(name: str) -> None:
     """While it runs, too: its peak is what is recorded, not three times the values."""
     row = named(name)
     model = build(row, capture.NAME)
@@ -243,12 +246,12 @@ def test_a_forward_pass_keeps_no_fused_projection(name):
         assert sum(held.values()) <= 1.5 * sum(t.nbytes for t in (call.query, call.key, call.value))
 
 
-def test_a_single_text_is_not_copied():
+def test_a_single_text_is_not_copied() -> None:
     record = recorded(named("BERT"), inputs(named("BERT")))[0]["encoder"][0]
     assert record.query.strides == (8 * 4, 24 * 4, 4), "as the model laid it out: a copy would be in order"
 
 
-def test_a_record_shares_no_memory_with_the_weights():
+def test_a_record_shares_no_memory_with_the_weights() -> None:
     row = named("gpt-oss")
     model = build(row, capture.NAME)
     capture.prepare(model)
@@ -262,7 +265,7 @@ def test_a_record_shares_no_memory_with_the_weights():
 @pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16], ids=["float16", "bfloat16"])
 @pytest.mark.parametrize("lengths", [(33,), (5, 9)], ids=["alone", "padded"])
 @pytest.mark.parametrize("name", ["BERT", "Llama", "T5", "Gemma 2"])
-def test_half_precision_is_recorded_in_full(name, lengths, kind):
+def test_half_precision_is_recorded_in_full(name: str, lengths: Any, kind: Any) -> None:
     row = named(name)
     model = build(row, capture.NAME).to(kind)
     capture.prepare(model)
@@ -273,7 +276,7 @@ def test_half_precision_is_recorded_in_full(name, lengths, kind):
                 np.testing.assert_allclose(record.weights(1).sum(axis=1), 1, atol=1e-5)
 
 
-def test_text_and_picture_of_one_model_are_kept_apart():
+def test_text_and_picture_of_one_model_are_kept_apart() -> None:
     """A picture is never padded, however long the texts beside it are."""
     config = {"text_config": CLIP_TEXT, "vision_config": VISION, "projection_dim": 8}
     row = Architecture("CLIP", "clip", "encoder", config)
@@ -283,7 +286,7 @@ def test_text_and_picture_of_one_model_are_kept_apart():
         assert [record.keys for record in parts["decoder"]] == [tokens, tokens]
 
 
-def recorded_any(row, given):
+def recorded_any(row: Architecture, given: Any) -> Any:
     """Records of a row that is in no table."""
     model = build(row, capture.NAME)
     capture.prepare(model)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import sdpa_mask
 
@@ -16,7 +18,7 @@ from inference.record import capture
 from inference.record.call import CROSS, DECODER
 from inference.record.edits import editing
 from inference.record.interface import PATH
-from tests.support.architectures import MAPS_ONLY, RECORDED, build, inputs, named
+from tests.support.architectures import MAPS_ONLY, RECORDED, Architecture, build, inputs, named
 
 capture.install()
 TEXTS = [row for row in RECORDED if row.kind in ("encoder", "decoder", "encoder-decoder")]
@@ -24,13 +26,13 @@ IDS = [row.name for row in TEXTS]
 BY_HAND = "edited_by_hand"
 
 
-def ready(row):
+def ready(row: Architecture) -> Any:
     model = build(row, capture.NAME)
     assert capture.prepare(model)
     return model
 
 
-def output(model, given, edits=()):
+def output(model: Any, given: Any, edits: Any = ()) -> Any:
     """What the model says, (text, token, channel), under the edits of each text."""
     with editing(model, edits), torch.inference_mode():
         return model(**given)[0]
@@ -42,11 +44,14 @@ def output(model, given, edits=()):
 class ByHand:
     """Attention as its formula says, with one head of one call changed. Knows its place by the module's path."""
 
-    def __init__(self):
-        self.edit, self.call, self.calls = None, -1, []
+    def __init__(self) -> None:
+        self.edit: Any = None
+        self.call = -1
+        self.calls: list[str] = []
 
-    def __call__(self, module, query, key, value, mask, scaling=None, is_causal=None, position_bias=None,
-                 softcap=None, s_aux=None, **extra):  # fmt: skip
+    def __call__(self, module: Any, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None,
+                 scaling: float | None = None, is_causal: bool | None = None, position_bias: Tensor | None = None,
+                 softcap: float | None = None, s_aux: Tensor | None = None, **extra: Any) -> Any:  # fmt: skip
         groups = query.shape[1] // key.shape[1]
         key, value = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)
         scores = query @ key.mT * (query.shape[-1] ** -0.5 if scaling is None else scaling)
@@ -86,7 +91,7 @@ AttentionInterface.register(BY_HAND, HAND)
 AttentionMaskInterface.register(BY_HAND, sdpa_mask)
 
 
-def by_hand(row, given, part, layer, edit):
+def by_hand(row: Architecture, given: Any, part: str | None, layer: int, edit: Any) -> Any:
     """The model's output with that edit made by hand in the call that is the part's layer."""
     model = build(row, BY_HAND)
     for path, module in model.named_modules():
@@ -99,7 +104,7 @@ def by_hand(row, given, part, layer, edit):
         return model(**given)[0]
 
 
-def belongs(row, path):
+def belongs(row: Architecture, path: str) -> Any:
     if CROSS.search(path):
         return "cross"
     if row.kind == "encoder-decoder":
@@ -107,12 +112,12 @@ def belongs(row, path):
     return ""
 
 
-def parts_of(row):
+def parts_of(row: Architecture) -> Any:
     return ("encoder", "decoder", "cross") if row.kind == "encoder-decoder" else ("",)
 
 
 @pytest.mark.parametrize("row", TEXTS, ids=IDS)
-def test_every_edit_equals_the_change_made_by_hand(row):
+def test_every_edit_equals_the_change_made_by_hand(row: Any) -> None:
     model, given = ready(row), inputs(row)
     plain = output(model, given)
     for part in parts_of(row):
@@ -136,11 +141,11 @@ W_O = {"BERT": "attention.output.dense", "Llama": "o_proj", "Gemma 2": "o_proj",
 
 
 @pytest.mark.parametrize(("name", "ending"), W_O.items())
-def test_ablating_zeroes_its_slice_of_what_enters_w_o_and_nothing_else(name, ending):
+def test_ablating_zeroes_its_slice_of_what_enters_w_o_and_nothing_else(name: Any, ending: Any) -> None:
     row = named(name)
     model, given = ready(row), inputs(row)
 
-    def entering(edits):
+    def entering(edits: Any) -> Any:
         found = []
         hooks = [module.register_forward_pre_hook(lambda module, args: found.append(args[0].clone()))
                  for path, module in model.named_modules() if path.endswith(ending)]  # fmt: skip
@@ -159,7 +164,7 @@ def test_ablating_zeroes_its_slice_of_what_enters_w_o_and_nothing_else(name, end
         assert torch.equal(after[1][..., others], before[1][..., others])
 
 
-def model_heads(model):
+def model_heads(model: Any) -> Any:
     return getattr(model.config, "num_attention_heads", None) or model.config.num_heads
 
 
@@ -167,7 +172,7 @@ def model_heads(model):
 
 
 @pytest.mark.parametrize("name", ["BERT", "Llama", "T5", "Gemma 2", "gpt-oss", "ModernBERT"])
-def test_a_cut_edge_has_no_weight_and_the_others_share_what_it_had(name):
+def test_a_cut_edge_has_no_weight_and_the_others_share_what_it_had(name: str) -> None:
     row = named(name)
     model, given = ready(row), inputs(row)
     part = next(iter(capture.record_parts(model, given)[0]))
@@ -192,7 +197,7 @@ def test_a_cut_edge_has_no_weight_and_the_others_share_what_it_had(name):
 
 
 @pytest.mark.parametrize("name", ["BERT", "Llama", "T5", "gpt-oss", "Mistral"])
-def test_an_even_head_looks_at_all_it_may_look_at_alike(name):
+def test_an_even_head_looks_at_all_it_may_look_at_alike(name: str) -> None:
     row = named(name)
     model, given = ready(row), inputs(row)
     [edited] = capture.record_parts(model, given, edits=[[Uniform(1, 2)]])
@@ -204,7 +209,7 @@ def test_an_even_head_looks_at_all_it_may_look_at_alike(name):
     np.testing.assert_array_equal(allowed, plain.weights(2) > 0)
 
 
-def test_a_row_that_may_look_at_nothing_more_is_zero_and_no_number_breaks():
+def test_a_row_that_may_look_at_nothing_more_is_zero_and_no_number_breaks() -> None:
     model, given = ready(named("BERT")), inputs(named("BERT"))
     edits = [[Cut(0, 1, 3, key) for key in range(7)]]
     [edited] = capture.record_parts(model, given, edits=edits)
@@ -212,7 +217,7 @@ def test_a_row_that_may_look_at_nothing_more_is_zero_and_no_number_breaks():
     assert torch.isfinite(output(model, given, edits)).all()
 
 
-def test_an_ablated_head_still_shows_where_it_looked():
+def test_an_ablated_head_still_shows_where_it_looked() -> None:
     model, given = ready(named("BERT")), inputs(named("BERT"))
     [plain], [edited] = (capture.record_parts(model, given, edits=edits) for edits in ((), [[Ablate(0, 1)]]))
     np.testing.assert_array_equal(edited["encoder"][0].weights(1), plain["encoder"][0].weights(1))
@@ -223,7 +228,7 @@ def test_an_ablated_head_still_shows_where_it_looked():
 
 
 @pytest.mark.parametrize("name", ["BERT", "Llama", "T5", "Gemma 2", "gpt-oss"])
-def test_a_batch_of_edits_equals_one_by_one(name):
+def test_a_batch_of_edits_equals_one_by_one(name: str) -> None:
     row = named(name)
     model, given = ready(row), inputs(row)
     edits = [[], [Ablate(0, 0)], [Cut(1, 2, 4, 1)], [Uniform(1, 1), Ablate(1, 0)], [Ablate(0, 0), Ablate(0, 2)]]
@@ -234,19 +239,19 @@ def test_a_batch_of_edits_equals_one_by_one(name):
         torch.testing.assert_close(together[sample], output(model, given, [mine])[0], atol=1e-5, rtol=0)
 
 
-def test_without_edits_nothing_changes_bit_for_bit():
+def test_without_edits_nothing_changes_bit_for_bit() -> None:
     for row in TEXTS:
         model, given = ready(row), inputs(row)
         assert torch.equal(output(model, given), output(model, given, [[]]))
 
 
-def test_threads_do_not_mix_their_edits():
+def test_threads_do_not_mix_their_edits() -> None:
     model, given = ready(named("BERT")), inputs(named("BERT"))
     edits = [(), [[Ablate(0, 1)]], [[Ablate(1, 2)]], [[Uniform(0, 0)]]]
     expected = [output(model, given, mine) for mine in edits]
     gate, right = threading.Barrier(len(edits)), []
 
-    def work(at):
+    def work(at: Any) -> None:
         for _ in range(20):
             gate.wait()
             right.append(torch.equal(output(model, given, edits[at]), expected[at]))
@@ -267,13 +272,13 @@ def test_threads_do_not_mix_their_edits():
     [(Ablate(2, 0), "2 layers of 3 heads"), (Ablate(0, 3), "2 layers of 3 heads"),
      (Uniform(0, 0, "cross"), "no such part")],
 )  # fmt: skip
-def test_what_a_model_does_not_have_is_refused(edit, sentence):
+def test_what_a_model_does_not_have_is_refused(edit: Any, sentence: str) -> None:
     model, given = ready(named("BERT")), inputs(named("BERT"))
     with pytest.raises(Refusal, match=sentence):
         output(model, given, [[edit]])
 
 
-def test_models_that_attend_in_code_of_their_own_refuse_edits():
+def test_models_that_attend_in_code_of_their_own_refuse_edits() -> None:
     model = build(MAPS_ONLY[0], capture.NAME)
     assert not capture.prepare(model)
     with pytest.raises(Refusal, match="code of its own"):
@@ -281,13 +286,13 @@ def test_models_that_attend_in_code_of_their_own_refuse_edits():
 
 
 @pytest.mark.parametrize("packed", ["", "a3-1", "u0-0,a3-1,c2-4-5-7", "ax1-2,cd0-1-2-3,ue5-11", "h3-5,mx0-12"])
-def test_links_name_edits(packed):
+def test_links_name_edits(packed: str) -> None:
     assert pack(unpack(packed)) == packed
 
 
 @pytest.mark.parametrize(
     "packed", ["a3", "c1-2-3", "a1-2-3-4", "h1-2-3", "b1-2", "a-1-2", "az1-2", "a1-2;a2-3", "a12345-1"]
 )
-def test_a_damaged_link_is_said(packed):
+def test_a_damaged_link_is_said(packed: str) -> None:
     with pytest.raises(ValueError, match="An edit should read like"):
         unpack(packed)

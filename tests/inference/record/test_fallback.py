@@ -1,6 +1,9 @@
 """What is refused in words, and what is shown of architectures that give finished maps only."""
 
+from __future__ import annotations
+
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,14 +16,14 @@ capture.install()
 FULL_BIGBIRD = replace(SPARSE_BIGBIRD, config={**SPARSE_BIGBIRD.config, "attention_type": "original_full"})
 
 
-def prepared(row):
+def prepared(row: Architecture) -> Any:
     """The row's model, ready."""
     model = build(row, capture.NAME)
     capture.prepare(model)
     return model
 
 
-def test_bigbird_is_shown_up_to_where_it_becomes_sparse():
+def test_bigbird_is_shown_up_to_where_it_becomes_sparse() -> None:
     model, given = prepared(SPARSE_BIGBIRD), inputs(SPARSE_BIGBIRD, (14,))
     with torch.inference_mode():
         expected = build(FULL_BIGBIRD, "eager")(**given, output_attentions=True).attentions
@@ -30,14 +33,14 @@ def test_bigbird_is_shown_up_to_where_it_becomes_sparse():
         capture.record_parts(model, inputs(SPARSE_BIGBIRD, (15,)))
 
 
-def test_sparse_bigbird_s_own_maps_would_mislead():
+def test_sparse_bigbird_s_own_maps_would_mislead() -> None:
     """The reason for the refusal: what it reports beyond that length are no shares of attention."""
     with torch.inference_mode():
         maps = build(SPARSE_BIGBIRD, "eager")(**inputs(SPARSE_BIGBIRD, (20,)), output_attentions=True).attentions
     assert maps[0].sum(-1).min() < 0.9
 
 
-def test_maps_that_take_too_much_memory_are_refused():
+def test_maps_that_take_too_much_memory_are_refused() -> None:
     row = named("MPNet")
     model = prepared(row)
     needed = 2 * 3 * 7**2 * 4  # layers, heads, tokens twice, bytes
@@ -60,23 +63,23 @@ def test_maps_that_take_too_much_memory_are_refused():
         ),
     ],
 )
-def test_models_without_maps_of_the_whole_are_refused(name, config, words):
+def test_models_without_maps_of_the_whole_are_refused(name: str, config: Any, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         prepared(Architecture(name, name, "", config))
 
 
-def test_what_is_no_model_is_refused():
+def test_what_is_no_model_is_refused() -> None:
     with pytest.raises(ValueError, match="Linear came, but a model of the transformers library was expected"):
         capture.prepare(torch.nn.Linear(3, 3))
 
 
-def test_a_model_that_cannot_run_is_refused():
+def test_a_model_that_cannot_run_is_refused() -> None:
     model = build(named("BERT"), capture.NAME)
     model.encoder.layer[1].output.dense = torch.nn.Linear(5, 5)
     with pytest.raises(ValueError, match=r"BertModel failed on a tiny input.*may not fit"):
         capture.prepare(model)
 
 
-def test_a_model_that_is_not_prepared_is_refused():
+def test_a_model_that_is_not_prepared_is_refused() -> None:
     with pytest.raises(ValueError, match=r"BertModel is not prepared. Call capture.prepare"):
         capture.record_parts(build(named("BERT"), capture.NAME), inputs(named("BERT")))

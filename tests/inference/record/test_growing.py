@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -18,7 +20,7 @@ SETS = [(Ablate(1, 2),), (), (Ablate(0, 1),), (Cut(1, 0, 4, 2), Ablate(1, 1)), (
 
 
 @pytest.mark.parametrize("row", ONE_SIDED, ids=[row.name for row in ONE_SIDED])
-def test_growing_equals_one_by_one(row):
+def test_growing_equals_one_by_one(row: Any) -> None:
     model, given = build(row, capture.NAME), inputs(row)
     capture.prepare(model)
     assert getattr(model, GROWS, None) == model.config.num_hidden_layers
@@ -29,14 +31,14 @@ def test_growing_equals_one_by_one(row):
         torch.testing.assert_close(found, output(model, given, [mine])[0], atol=1e-5, rtol=0)
 
 
-def test_a_model_of_two_sides_does_not_grow():
+def test_a_model_of_two_sides_does_not_grow() -> None:
     row = next(row for row in RECORDED if row.name == "Marian")
     model = build(row, capture.NAME)
     capture.prepare(model)
     assert not hasattr(model, GROWS)
 
 
-def test_models_that_grow_still_answer_as_before():
+def test_models_that_grow_still_answer_as_before() -> None:
     row = RECORDED[0]
     given = inputs(row)
     model, plain = build(row, capture.NAME), build(row, "sdpa")

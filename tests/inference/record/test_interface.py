@@ -1,8 +1,13 @@
 """Recorded or not, the attention function answers as plain attention does, for every kind of call."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
 from inference.record import records
@@ -12,18 +17,18 @@ from inference.record.tensors import own
 WHOLE = slice(None)
 
 
-def numbers(*shape, seed=0):
+def numbers(*shape: int, seed: int = 0) -> Tensor:
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed)) * 2
 
 
-def some(*shape):
+def some(*shape: int) -> Any:
     """A mask that hides a third of the pairs and no row altogether."""
     mask = numbers(*shape, seed=7) > -1
     mask[..., 0] = True
     return mask
 
 
-def additive(mask):
+def additive(mask: Any) -> Tensor:
     return torch.zeros(mask.shape).masked_fill(~mask, torch.finfo(torch.float32).min)
 
 
@@ -57,13 +62,13 @@ CASES = {
 class Module(torch.nn.Module):
     """Stands for a model and for its attention module."""
 
-    def __init__(self, groups, causal):
+    def __init__(self, groups: Any, causal: Any) -> None:
         super().__init__()
         self.num_key_value_groups, self.is_causal = groups, causal
         self.config = type("Config", (), {"is_encoder_decoder": False})
 
 
-def arguments(case):
+def arguments(case: Any) -> Any:
     queries, keys, kv_heads, extra = CASES[case]
     extra = dict(extra)
     module = Module(4 // kv_heads, extra.pop("is_causal", False))
@@ -72,7 +77,7 @@ def arguments(case):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_recorded_answer_is_plain_attention_s(case):
+def test_a_recorded_answer_is_plain_attention_s(case: Any) -> None:
     given, extra = arguments(case)
     expected, _ = sdpa_attention_forward(*given, **extra)
     with recording():
@@ -83,7 +88,7 @@ def test_a_recorded_answer_is_plain_attention_s(case):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_answer_follows_from_the_record(case):
+def test_the_answer_follows_from_the_record(case: Any) -> None:
     """Recorded weights times recorded values are what the layer hands on."""
     given, extra = arguments(case)
     with recording() as tape:
@@ -100,7 +105,7 @@ def test_the_answer_follows_from_the_record(case):
 @pytest.mark.parametrize(
     "mask", [None, some(2, 1, 5, 5), additive(some(2, 1, 5, 5))], ids=["causal", "bool", "additive"]
 )
-def test_soft_caps_and_sinks_follow_from_the_record(extra, mask):
+def test_soft_caps_and_sinks_follow_from_the_record(extra: Any, mask: Any) -> None:
     given = (Module(2, True), numbers(2, 4, 5, 6), numbers(2, 2, 5, 6, seed=1), numbers(2, 2, 5, 6, seed=2), mask)
     idle, _ = attend(*given, **extra)
     with recording() as tape:
@@ -110,7 +115,7 @@ def test_soft_caps_and_sinks_follow_from_the_record(extra, mask):
     np.testing.assert_allclose(record.weights(3) @ record.value[1], output[1, :, 3].numpy(), atol=1e-5)
 
 
-def test_a_row_with_every_key_hidden_is_zero():
+def test_a_row_with_every_key_hidden_is_zero() -> None:
     mask = torch.ones(2, 1, 5, 5, dtype=torch.bool)
     mask[1, 0, 2] = False
     vectors = numbers(3, 2, 4, 5, 6)
@@ -124,7 +129,7 @@ def test_a_row_with_every_key_hidden_is_zero():
         assert np.isfinite(record.weights(0)).all()
 
 
-def test_vectors_laid_out_oddly_are_no_trap():
+def test_vectors_laid_out_oddly_are_no_trap() -> None:
     """The kernel takes for granted that channels lie side by side and answers nonsense where they do not."""
     query = numbers(2, 4, 6, 5).transpose(2, 3)
     rest = numbers(2, 4, 5, 6, seed=1), numbers(2, 4, 5, 6, seed=2)
@@ -135,7 +140,7 @@ def test_vectors_laid_out_oddly_are_no_trap():
     assert tape.calls[0].lse is None
 
 
-def test_without_the_private_kernel_everything_is_recorded_but_the_sums(monkeypatch):
+def test_without_the_private_kernel_everything_is_recorded_but_the_sums(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("inference.record.interface.FLASH", None)
     given, extra = arguments("bias and mask")
     with recording() as tape:
@@ -145,7 +150,7 @@ def test_without_the_private_kernel_everything_is_recorded_but_the_sums(monkeypa
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_large_scores_stay_exact(seed):
+def test_large_scores_stay_exact(seed: int) -> None:
     """Real models reach scores of 40 and more, where the last digit of a score is worth 4e-6 to 8e-6 of its weight."""
     query, key, value = numbers(3, 1, 4, 96, 32, seed=seed) * 1.3
     # As in a first layer: each token finds itself.
@@ -160,7 +165,7 @@ def test_large_scores_stay_exact(seed):
         np.testing.assert_allclose(record.weights(head), exact, atol=4 * np.spacing(np.float32(largest)))
 
 
-def test_views_are_copied_when_they_pin_what_they_do_not_show():
+def test_views_are_copied_when_they_pin_what_they_do_not_show() -> None:
     fused = numbers(2, 5, 3, 4, 6)
     three = fused.unbind(2)
     assert all(one is other for one, other in zip(own(*three), three, strict=True)), "together they are the whole"
@@ -168,7 +173,7 @@ def test_views_are_copied_when_they_pin_what_they_do_not_show():
     assert alone.untyped_storage().nbytes() == alone.nbytes
 
 
-def test_an_error_ends_the_recording():
+def test_an_error_ends_the_recording() -> None:
     with pytest.raises(RuntimeError, match="inside"), recording() as tape:
         raise RuntimeError("inside")
     attend(*arguments("plain")[0])

@@ -1,5 +1,9 @@
 """The law of the order test: with positions taken away, a map follows the tokens wherever they go."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -8,7 +12,7 @@ from attention.order import differences, rearranged
 from attention.record import Record
 from inference.anatomy.positions import places, without
 from inference.record import capture
-from tests.support.architectures import MAPS_ONLY, RECORDED, build, inputs, named
+from tests.support.architectures import MAPS_ONLY, RECORDED, Architecture, build, inputs, named
 
 capture.install()
 ORDER = (0, 4, 2, 6, 1, 3, 5)
@@ -21,7 +25,7 @@ READERS = [
 WRITERS = [row for row in RECORDED if row.kind == "decoder"]
 
 
-def both(model, row):
+def both(model: Any, row: Architecture) -> Any:
     """Records of a text and of the same tokens in ORDER, of the part that reads it."""
     given = inputs(row)
     mixed = {name: tensor if name.startswith("decoder") else tensor[:, list(ORDER)] for name, tensor in given.items()}
@@ -31,14 +35,14 @@ def both(model, row):
     return text[part], other[part]
 
 
-def ready(row):
+def ready(row: Architecture) -> Any:
     model = build(row, capture.NAME)
     capture.prepare(model)
     return model
 
 
 @pytest.mark.parametrize("row", READERS, ids=[row.name for row in READERS])
-def test_without_positions_the_map_follows_the_tokens(row):
+def test_without_positions_the_map_follows_the_tokens(row: Any) -> None:
     model = ready(row)
     before = {name: tensor.clone() for name, tensor in (*model.named_parameters(), *model.named_buffers())}
     twin, done = without(model)
@@ -51,7 +55,7 @@ def test_without_positions_the_map_follows_the_tokens(row):
     assert all(torch.equal(tensor, before[name]) for name, tensor in model.named_buffers())
 
 
-def test_a_window_still_tells_places_apart():
+def test_a_window_still_tells_places_apart() -> None:
     row = named("ModernBERT")
     twin, _ = without(ready(row))
     text, mixed = both(twin, row)
@@ -62,7 +66,7 @@ def test_a_window_still_tells_places_apart():
 
 
 @pytest.mark.parametrize("row", WRITERS, ids=[row.name for row in WRITERS])
-def test_a_causal_mask_still_tells_places_apart(row):
+def test_a_causal_mask_still_tells_places_apart(row: Any) -> None:
     twin, _ = without(ready(row))
     text, mixed = both(twin, row)
     assert differences(text, mixed, ORDER).max() > 0.02
@@ -72,14 +76,14 @@ def test_a_causal_mask_still_tells_places_apart(row):
         np.testing.assert_allclose(there, rearranged(here, ORDER), atol=1e-5 * max(1, np.abs(here).max()))
 
 
-def unmasked(record, head):
+def unmasked(record: Any, head: int) -> Any:
     """Plain scaled products of one head, (query, key)."""
     assert isinstance(record, Record)
     return (record.query[head] * record.scale) @ record.key[record.kv_head(head)].T
 
 
 @pytest.mark.parametrize("name", ["XLNet", "BLOOM", "MPT"])
-def test_positions_made_in_code_are_not_found(name):
+def test_positions_made_in_code_are_not_found(name: str) -> None:
     assert places(ready(named(name))) == []
 
 
@@ -94,7 +98,7 @@ def test_positions_made_in_code_are_not_found(name):
         ("GPT-2", 0, "wpe"),
     ],
 )
-def test_the_first_token_s_row_is_the_one_that_the_model_gives_it(name, first, path):
+def test_the_first_token_s_row_is_the_one_that_the_model_gives_it(name: str, first: int, path: str) -> None:
     """Seen by changing that row: only the first token's vectors move."""
     row = named(name)
     model = ready(row)

@@ -1,5 +1,9 @@
 """Padding on either side, told by masks or by lengths, never shows; what does not fit is refused."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -11,18 +15,18 @@ capture.install()
 
 
 @pytest.fixture(scope="module")
-def bert():
+def bert() -> Any:
     model = build(named("BERT"), capture.NAME)
     capture.prepare(model)
     return model
 
 
-def maps(samples, part="encoder"):
+def maps(samples: Any, part: str = "encoder") -> list[Any]:
     return [record.weights(head) for parts in samples for record in parts[part] for head in range(record.heads)]
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
-def test_lengths_beside_a_mask_change_nothing(bert, side):
+def test_lengths_beside_a_mask_change_nothing(bert: Any, side: str) -> None:
     given = inputs(named("BERT"), (5, 9), side)
     for one, other in zip(
         maps(capture.record_parts(bert, given)), maps(capture.record_parts(bert, given, [5, 9])), strict=True
@@ -30,7 +34,7 @@ def test_lengths_beside_a_mask_change_nothing(bert, side):
         np.testing.assert_array_equal(one, other)
 
 
-def test_lengths_alone_hide_the_padding_from_the_model_too(bert):
+def test_lengths_alone_hide_the_padding_from_the_model_too(bert: Any) -> None:
     given = inputs(named("BERT"), (5, 9))
     expected = maps(capture.record_parts(bert, given))
     del given["attention_mask"]
@@ -38,7 +42,7 @@ def test_lengths_alone_hide_the_padding_from_the_model_too(bert):
         np.testing.assert_array_equal(one, other)
 
 
-def test_a_target_s_length_is_enough():
+def test_a_target_s_length_is_enough() -> None:
     """Real target tokens look back only, so padding after them is never seen."""
     row = named("BART")
     model, given = build(row, capture.NAME), inputs(row, (5, 9))
@@ -59,32 +63,32 @@ def test_a_target_s_length_is_enough():
         ([0, 9], "2 numbers from 1 to 9"),
     ],
 )
-def test_lengths_that_do_not_fit_are_refused(bert, lengths, words):
+def test_lengths_that_do_not_fit_are_refused(bert: Any, lengths: Any, words: str) -> None:
     given = inputs(named("BERT"), (5, 9))
     del given["attention_mask"]
     with pytest.raises(ValueError, match=words):
         capture.record_parts(bert, given, lengths)
 
 
-def test_lengths_that_contradict_the_mask_are_refused(bert):
+def test_lengths_that_contradict_the_mask_are_refused(bert: Any) -> None:
     with pytest.raises(ValueError, match=r"The lengths \[6, 9\] came, but attention_mask has \[5, 9\] real tokens"):
         capture.record_parts(bert, inputs(named("BERT"), (5, 9)), [6, 9])
 
 
-def test_an_empty_text_is_refused(bert):
+def test_an_empty_text_is_refused(bert: Any) -> None:
     given = inputs(named("BERT"), (5, 9))
     given["attention_mask"][0] = 0
     with pytest.raises(ValueError, match=r"Text 0 of the batch is empty: attention_mask is 0 for all of its tokens"):
         capture.record_parts(bert, given)
 
 
-def test_a_mask_of_another_shape_is_refused(bert):
+def test_a_mask_of_another_shape_is_refused(bert: Any) -> None:
     given = inputs(named("BERT"), (5,)) | {"attention_mask": torch.ones(1, 1, 5, 5)}
     with pytest.raises(ValueError, match=r"attention_mask of shape \(1, 1, 5, 5\) came; \(text, token\) was expected"):
         capture.record_parts(bert, given)
 
 
-def test_lengths_of_what_has_no_tokens_are_refused():
+def test_lengths_of_what_has_no_tokens_are_refused() -> None:
     row = named("ViT")
     model = build(row, capture.NAME)
     capture.prepare(model)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -48,7 +49,9 @@ def streamed(backend: LocalBackend, kind: str) -> list[np.ndarray]:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("most", [streaming.MOST_BYTES, 1])
-def test_streamed_maps_are_those_of_the_trace(backend, kind, most, monkeypatch):
+def test_streamed_maps_are_those_of_the_trace(
+    backend: LocalBackend, kind: Any, most: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(streaming, "MOST_BYTES", most)  # 1: one head at a time
     layers = streamed(backend, kind)
     for text, sentence in enumerate(TEXTS):
@@ -62,7 +65,7 @@ def test_streamed_maps_are_those_of_the_trace(backend, kind, most, monkeypatch):
                 np.testing.assert_allclose(maps[text, head, :n, :n], weights, atol=2e-6)
 
 
-def test_two_sides_with_finished_maps_only_are_refused_in_words(backend):
+def test_two_sides_with_finished_maps_only_are_refused_in_words(backend: LocalBackend) -> None:
     loaded = backend._model("./t5", None)
     readings = [read(loaded, text) for text in TEXTS]
     with pytest.raises(Refusal, match="cannot be read alone"):
@@ -73,7 +76,7 @@ READERS = [row for row in (*RECORDED, *MAPS_ONLY) if row.kind in ("encoder", "de
 
 
 @pytest.mark.parametrize("row", READERS, ids=[row.name for row in READERS])
-def test_every_architecture_streams_what_it_records(row):
+def test_every_architecture_streams_what_it_records(row: Any) -> None:
     """Soft caps, sinks, windows, biases, grouped heads: in a padded batch, all numbers finite, padding's too."""
     model = build(row, capture.NAME if row in RECORDED else "eager")
     records = capture.prepare(model)

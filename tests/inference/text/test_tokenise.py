@@ -184,7 +184,7 @@ def test_written_tokens_get_words_and_places(readers: dict[str, Reader]) -> None
     assert max(word for word in reading.row.words if word is not None) == 3
 
 
-def test_a_number_that_the_vocabulary_lacks_is_shown_as_such(readers):
+def test_a_number_that_the_vocabulary_lacks_is_shown_as_such(readers: dict[str, Reader]) -> None:
     reading, _ = readers["unigram"].from_ids([0, 5, 99_999], [True, False, False])
     assert reading.row.pieces[2] == "[99999]"
     assert reading.ids == (0, 5, 99_999)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,12 +28,12 @@ AHEAD = Architecture("FSMT", "fsmt", "encoder-decoder",
 BOTH = ["GPT-2", "gpt-oss", "Mistral", "Gemma 2", "Marian", "T5", "mBART"]  # one of every kind of attention
 
 
-def before(model, tokens):
+def before(model: Any, tokens: Any) -> Any:
     """Tokens that stand before everything written."""
     return 1 if model.config.is_encoder_decoder else len(tokens)
 
 
-def rows_of(model, tokens, written):
+def rows_of(model: Any, tokens: Any, written: Any) -> Any:
     """Where each token looks in one pass over everything, (token, layer, head, key) by part."""
     [parts] = capture.record_parts(model, whole(model, tokens, written))
     return {
@@ -43,7 +44,7 @@ def rows_of(model, tokens, written):
     }
 
 
-def check_steps(model, tokens, written, longest=30):
+def check_steps(model: Any, tokens: Any, written: Any, longest: int = 30) -> Any:
     """Every step from the first looks as the pass over everything; the steps after the first use the cache."""
     everything, first = rows_of(model, tokens, written), before(model, tokens) - 1
     used = []
@@ -61,7 +62,7 @@ def check_steps(model, tokens, written, longest=30):
 
 @pytest.mark.parametrize("row", [*WRITERS, CACHELESS, AHEAD], ids=lambda row: row.name)
 @pytest.mark.parametrize("length", [3, 8])
-def test_steps_with_the_cache_look_where_one_pass_over_everything_looks(row, length):
+def test_steps_with_the_cache_look_where_one_pass_over_everything_looks(row: Any, length: int) -> None:
     model, tokens = build(row), source(length)
     written = (9, 31, 4, 9, 17, 25)
     used = check_steps(model, tokens, written)
@@ -69,7 +70,7 @@ def test_steps_with_the_cache_look_where_one_pass_over_everything_looks(row, len
 
 
 @pytest.mark.parametrize("row", WRITERS, ids=NAMES)
-def test_what_looks_back_only_gives_nothing_to_later_tokens(row):
+def test_what_looks_back_only_gives_nothing_to_later_tokens(row: Any) -> None:
     model, tokens = build(row), source()
     found = rows_of(model, tokens, (9, 31, 4, 9))
     assert not np.triu(found["decoder"].transpose(1, 2, 0, 3), 1).any()
@@ -78,7 +79,7 @@ def test_what_looks_back_only_gives_nothing_to_later_tokens(row):
 
 
 @pytest.mark.parametrize("row", [*WRITERS, CACHELESS, AHEAD], ids=lambda row: row.name)
-def test_greedy_is_what_generate_writes(row):
+def test_greedy_is_what_generate_writes(row: Any) -> None:
     model, tokens = build(row), source()
     start, longest = before(model, tokens), before(model, tokens) + 9
     found = greedy(model, Writing(tokens, longest))
@@ -99,7 +100,7 @@ RULES = [
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: next(iter(rule)))
-def test_the_models_own_rules_hold(rule):
+def test_the_models_own_rules_hold(rule: Any) -> None:
     changed = []
     for name in ("Llama", "BART"):
         plain, model, tokens = (
@@ -115,7 +116,7 @@ def test_the_models_own_rules_hold(rule):
 
 
 @pytest.mark.parametrize("name", ["BLOOM", "GPT-2", "LED", "BART"])
-def test_what_a_model_reports_by_its_settings_changes_nothing(name):
+def test_what_a_model_reports_by_its_settings_changes_nothing(name: str) -> None:
     model, plain, tokens = (
         build(named(name), output_attentions=True, output_hidden_states=True),
         build(named(name)),
@@ -128,7 +129,7 @@ def test_what_a_model_reports_by_its_settings_changes_nothing(name):
     )
 
 
-def test_rules_are_ready_before_they_are_shared(monkeypatch):
+def test_rules_are_ready_before_they_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     banned = list(range(4, 30))
     model = build(named("BART"), bad_words_ids=[[token] for token in banned], sequence_bias=[[[31], -2.0]])
     passed = read(model, Writing(source(), 30), [()])
@@ -141,14 +142,14 @@ def test_rules_are_ready_before_they_are_shared(monkeypatch):
     [{"guidance_scale": 1.5}, {"guidance_scale": 0}, {"watermarking_config": {"bias": 2.5}}],
     ids=["guidance", "no condition", "watermark"],
 )
-def test_rules_that_remember_are_refused(rule, caplog):
+def test_rules_that_remember_are_refused(rule: Any, caplog: pytest.LogCaptureFixture) -> None:
     model, [name] = build(named("GPT-2"), **rule), rule
     with pytest.raises(Refusal, match=f"this GPT2LMHeadModel state a {name}, a rule with a memory of its own"):
         read(model, Writing(source(), 30), [()])
     assert not caplog.records
 
 
-def test_a_guidance_that_does_nothing_is_none():
+def test_a_guidance_that_does_nothing_is_none() -> None:
     assert read(build(named("GPT-2"), guidance_scale=1), Writing(source(), 30), [()]).logits.isfinite().all()
 
 
@@ -160,7 +161,7 @@ COUNT_FROM_PADDING = [
 
 
 @pytest.mark.parametrize("row", COUNT_FROM_PADDING, ids=lambda row: row.name)
-def test_models_that_generate_places_otherwise_than_they_do_themselves_are_refused(row):
+def test_models_that_generate_places_otherwise_than_they_do_themselves_are_refused(row: Any) -> None:
     with pytest.raises(Refusal, match="counts a text's positions from its padding token on"):
         read(build(row), Writing(source(), 30), [()])
 
@@ -168,7 +169,7 @@ def test_models_that_generate_places_otherwise_than_they_do_themselves_are_refus
 # -- the cache
 
 
-def test_going_another_way_reads_everything_anew():
+def test_going_another_way_reads_everything_anew() -> None:
     model, tokens = build(named("Llama")), source()
     writing = Writing(tokens, 30)
     for written in ((), (5,), (5, 6)):
@@ -178,12 +179,12 @@ def test_going_another_way_reads_everything_anew():
     torch.testing.assert_close(passed.logits, fresh("Llama", writing, (5, 7)), atol=1e-5, rtol=0)
 
 
-def fresh(name, writing, written):
+def fresh(name: str, writing: Any, written: Any) -> Any:
     return read(build(named(name)), writing, [written]).logits
 
 
 @pytest.mark.parametrize("name", BOTH)
-def test_several_ways_go_on_from_the_rows_of_one_cache(name):
+def test_several_ways_go_on_from_the_rows_of_one_cache(name: Any) -> None:
     model, writing = build(named(name)), Writing(source(), 30)
     first = read(model, writing, [()])
     for rows in ([(5,), (6,), (7,)], [(6, 8), (5, 9), (6, 4)], [(6, 4, 1)]):
@@ -194,12 +195,12 @@ def test_several_ways_go_on_from_the_rows_of_one_cache(name):
     assert first.logits.shape == passed.logits.shape
 
 
-def test_asking_the_same_again_computes_nothing():
+def test_asking_the_same_again_computes_nothing() -> None:
     model, writing = build(named("GPT-2")), Writing(source(), 30)
     assert read(model, writing, [(5,)]) is read(model, writing, [(5,)])
 
 
-def test_states_go_with_their_model():
+def test_states_go_with_their_model() -> None:
     one, other = build(named("GPT-2")), build(named("GPT-2"))
     read(one, Writing(source(), 30), [()])
     assert one.__dict__[decoding.KEPT].nbytes > 0
@@ -207,7 +208,7 @@ def test_states_go_with_their_model():
 
 
 @pytest.mark.parametrize("name", ["Mistral", "Gemma 2", "T5"])
-def test_kept_states_count_all_that_they_keep_alive(name):
+def test_kept_states_count_all_that_they_keep_alive(name: str) -> None:
     model, writing = build(named(name)), Writing(source(20), 40)
     passed = read(model, writing, [()])
     kept = model.__dict__[decoding.KEPT]
@@ -218,12 +219,12 @@ def test_kept_states_count_all_that_they_keep_alive(name):
     assert state.nbytes == memory_of(vars(passed), passed.start.given, state.cache)
 
 
-def test_a_model_that_fails_with_its_cache_reads_everything(monkeypatch):
+def test_a_model_that_fails_with_its_cache_reads_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     model, writing = build(named("Llama")), Writing(source(), 30)
     expected = fresh("Llama", writing, (5, 6))
     read(model, writing, [(5,)])
 
-    def broken(*given, **named):
+    def broken(*given: Any, **named: Any) -> None:
         raise RuntimeError("no such cache")
 
     monkeypatch.setattr(DynamicCache, "update", broken)
@@ -233,7 +234,7 @@ def test_a_model_that_fails_with_its_cache_reads_everything(monkeypatch):
     assert not read(model, writing, [(5, 6, 7)]).cached
 
 
-def test_what_fails_either_way_says_nothing_about_the_cache():
+def test_what_fails_either_way_says_nothing_about_the_cache() -> None:
     model, writing = build(named("GPT-2")), Writing(source(), 30)
     with pytest.raises(IndexError):
         read(model, writing, [(4000,)])
@@ -241,13 +242,13 @@ def test_what_fails_either_way_says_nothing_about_the_cache():
     assert read(model, writing, [(5,)]).cached
 
 
-def test_threads_that_write_the_same_text_do_not_mix():
+def test_threads_that_write_the_same_text_do_not_mix() -> None:
     model, writing = build(named("Llama")), Writing(source(), 30)
     ways = [tuple((3 * at + way) % 30 + 4 for at in range(6)) for way in range(3)] * 2
     expected = {way: [fresh("Llama", writing, way[:done]) for done in range(7)] for way in set(ways)}
     gate, wrong = threading.Barrier(len(ways)), []
 
-    def work(way):
+    def work(way: Any) -> None:
         gate.wait()
         for done in range(7):
             if (read(model, writing, [way[:done]]).logits - expected[way][done]).abs().max() > 1e-5:
@@ -264,14 +265,14 @@ def test_threads_that_write_the_same_text_do_not_mix():
 # -- edits
 
 
-def edits_of(model):
+def edits_of(model: Any) -> Any:
     two = model.config.is_encoder_decoder
     found = [Ablate(0, 1, "decoder"), Uniform(1, 0, "decoder"), Hide(0, 1, "decoder"), Cut(1, 2, 2, 1, "decoder"),
              Mute(1, 0, "decoder"), Hide(1, 9, "decoder"), Cut(0, 0, 11, 2, "decoder")]  # fmt: skip
     return (*found, Cut(1, 1, 3, 2, "cross"), Ablate(0, 0, "cross"), Ablate(1, 1, "encoder")) if two else tuple(found)
 
 
-def by_hand(model, tokens, longest, edits):
+def by_hand(model: Any, tokens: Any, longest: Any, edits: Any) -> Any:
     """Each step the likeliest token of one edited pass over everything, with the edits that have a place there."""
     written = ()
     while before(model, tokens) + len(written) < longest:
@@ -287,14 +288,14 @@ def by_hand(model, tokens, longest, edits):
 
 
 @pytest.mark.parametrize("name", BOTH)
-def test_writing_under_edits_takes_the_likeliest_of_each_edited_pass(name):
+def test_writing_under_edits_takes_the_likeliest_of_each_edited_pass(name: Any) -> None:
     model, tokens = build(named(name), forced_eos_token_id=None), source()
     edits, longest = edits_of(model), before(model, tokens) + 8
     found = greedy(model, Writing(tokens, longest, edits))
     assert found == by_hand(model, tokens, longest, edits)
 
 
-def test_edits_change_what_is_written():
+def test_edits_change_what_is_written() -> None:
     changed = 0
     for name in BOTH:
         model, tokens = build(named(name)), source()
@@ -304,7 +305,7 @@ def test_edits_change_what_is_written():
 
 
 @pytest.mark.parametrize("name", BOTH)
-def test_the_looks_of_edited_steps_are_those_of_one_edited_pass(name):
+def test_the_looks_of_edited_steps_are_those_of_one_edited_pass(name: Any) -> None:
     model, tokens, written = build(named(name)), source(), (9, 31, 4, 9, 17)
     edits = edits_of(model)
     [parts] = capture.record_parts(model, whole(model, tokens, written), edits=[edits])
@@ -320,7 +321,7 @@ def test_the_looks_of_edited_steps_are_those_of_one_edited_pass(name):
 
 
 @pytest.mark.parametrize(("name", "ending"), [("Llama", "o_proj"), ("T5", "EncDecAttention.o")])
-def test_ablating_a_head_that_says_nothing_changes_nothing(name, ending):
+def test_ablating_a_head_that_says_nothing_changes_nothing(name: str, ending: str) -> None:
     model, tokens = build(named(name)), source()
     part = "cross" if model.config.is_encoder_decoder else "decoder"
     weights = [module for path, module in model.named_modules() if path.endswith(ending)]
@@ -335,7 +336,7 @@ def test_ablating_a_head_that_says_nothing_changes_nothing(name, ending):
         assert (other.logits - plain.logits).abs().max() > 1e-4
 
 
-def test_several_rows_share_the_edits():
+def test_several_rows_share_the_edits() -> None:
     model, writing = build(named("Marian")), Writing(source(), 30, (Ablate(0, 1, "cross"), Cut(1, 0, 1, 2, "cross")))
     rows = [(5, 8), (6, 9), (7, 4)]
     together = read(model, writing, rows)
@@ -345,6 +346,6 @@ def test_several_rows_share_the_edits():
         torch.testing.assert_close(together.across[at], alone.across[0], atol=1e-5, rtol=0)
 
 
-def test_every_family_is_here():
+def test_every_family_is_here() -> None:
     assert len(DECODERS) >= 16
     assert len(TRANSLATORS) >= 10

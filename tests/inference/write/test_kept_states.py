@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 import weakref
+from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import torch
 from transformers.cache_utils import DynamicCache, EncoderDecoderCache
@@ -18,11 +20,11 @@ from inference.write.kept_states import KeptStates, State, memory_of
 from tests.support.tinymodels import save
 
 
-def state(about, *rows, cache="cache", nbytes=10):
+def state(about: Any, *rows: Any, cache: str = "cache", nbytes: int = 10) -> Any:
     return State(about, rows, cache, f"said of {rows}", nbytes)
 
 
-def test_the_state_with_the_fewest_rows_is_taken():
+def test_the_state_with_the_fewest_rows_is_taken() -> None:
     kept = KeptStates(100)
     one, many = state("a", (1,)), state("a", (1,), (2,))
     kept.put(many)
@@ -32,7 +34,7 @@ def test_the_state_with_the_fewest_rows_is_taken():
     assert kept.take("a", [(1,)]) is None
 
 
-def test_another_source_or_another_way_finds_nothing():
+def test_another_source_or_another_way_finds_nothing() -> None:
     kept = KeptStates(100)
     kept.put(state("a", (1,)))
     assert kept.take("b", [(1,)]) is None
@@ -41,14 +43,14 @@ def test_another_source_or_another_way_finds_nothing():
     assert kept.said("a", [(1,)]) == "said of ((1,),)"
 
 
-def test_without_a_cache_there_is_only_what_was_said():
+def test_without_a_cache_there_is_only_what_was_said() -> None:
     kept = KeptStates(100)
     kept.put(state("a", (1,), cache=None))
     assert kept.take("a", [(1,)]) is None
     assert kept.said("a", [(1,)])
 
 
-def test_bytes_are_bounded():
+def test_bytes_are_bounded() -> None:
     kept = KeptStates(25)
     for token in range(5):
         kept.put(state("a", (token,)))
@@ -59,12 +61,12 @@ def test_bytes_are_bounded():
     assert kept.nbytes == 0
 
 
-def test_memory_is_counted_once_and_whole():
+def test_memory_is_counted_once_and_whole() -> None:
     whole, other = torch.zeros(5, 7), torch.zeros(3)
     assert memory_of(whole[:1], {"a": [whole, (other,)]}, None, "text") == 4 * (35 + 3)
 
 
-def test_memory_of_caches_of_every_kind():
+def test_memory_of_caches_of_every_kind() -> None:
     hybrid, plain = DynamicCache(), DynamicCache()
     hybrid.layers.append(
         SimpleNamespace(conv_states={0: torch.zeros(2, 5), 1: None}, recurrent_states={0: torch.zeros(7)})
@@ -75,13 +77,13 @@ def test_memory_of_caches_of_every_kind():
     assert memory_of(EncoderDecoderCache(hybrid, plain)) == 4 * 77
 
 
-def test_no_two_threads_get_the_same_state():
+def test_no_two_threads_get_the_same_state() -> None:
     kept, taken = KeptStates(10_000), []
     for _ in range(50):
         kept.put(state("a", (1,)))
     gate = threading.Barrier(8)
 
-    def work():
+    def work() -> None:
         gate.wait()
         while (found := kept.take("a", [(1,)])) is not None:
             taken.append(found)
@@ -94,7 +96,7 @@ def test_no_two_threads_get_the_same_state():
     assert len(taken) == len(set(map(id, taken))) == 50
 
 
-def test_an_evicted_model_takes_its_states_with_it(tmp_path):
+def test_an_evicted_model_takes_its_states_with_it(tmp_path: Path) -> None:
     one, other = (str(save(tmp_path / name, "gpt2")) for name in ("one", "other"))
     backend = LocalBackend(Settings(model_folders=(tmp_path,), offline=True))
     backend.predict(NextToken(model=one, text="The cat"))

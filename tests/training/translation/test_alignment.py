@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
@@ -46,7 +47,7 @@ class Planted:
         return SimpleNamespace(cross_attentions=tuple(weights))
 
 
-def test_a_head_that_looks_while_it_writes_is_found(tokenizer) -> None:  # noqa: F811
+def test_a_head_that_looks_while_it_writes_is_found(tokenizer: Any) -> None:  # noqa: F811
     def fill(weights: torch.Tensor, targets: list[list[int]], sources: list[list[int]]) -> None:
         for target, source in zip(targets, sources, strict=True):
             weights[1, 0, 2, target[0], source[-1]] = 0.6  # the query before the word: it writes piece target[0]
@@ -59,7 +60,7 @@ def test_a_head_that_looks_while_it_writes_is_found(tokenizer) -> None:  # noqa:
     assert found.own_place < 0.5
 
 
-def test_shares_are_shares_of_the_words(tokenizer) -> None:  # noqa: F811
+def test_shares_are_shares_of_the_words(tokenizer: Any) -> None:  # noqa: F811
     def fill(weights: torch.Tensor, targets: list[list[int]], sources: list[list[int]]) -> None:
         weights[..., -1] = 0.1
         weights[:, :, :, targets[0][0], sources[1][0]] = 1.0  # wrong
@@ -72,7 +73,7 @@ def test_shares_are_shares_of_the_words(tokenizer) -> None:  # noqa: F811
     assert found.with_end == pytest.approx(1 / 3)
 
 
-def test_a_straight_line_gets_word_by_word_right(tokenizer) -> None:  # noqa: F811
+def test_a_straight_line_gets_word_by_word_right(tokenizer: Any) -> None:  # noqa: F811
     assert alignment(Planted(tokenizer, lambda *_: None), tokenizer, SENTENCES[:1]).diagonal == 1.0
 
 
@@ -83,13 +84,13 @@ def test_every_word_aligned_by_hand_is_in_its_sentence_once() -> None:
             assert len(re.findall(rf"\b{meant}\b", source)) == 1, meant
 
 
-def test_a_word_is_not_looked_for_inside_others(tokenizer) -> None:  # noqa: F811
+def test_a_word_is_not_looked_for_inside_others(tokenizer: Any) -> None:  # noqa: F811
     text = "My cat sleeps at a gate."
     (piece,) = pieces(tokenizer(text), text, "a")
     assert tokenizer(text).encodings[0].offsets[piece] in ((16, 18), (17, 18))
 
 
-def test_it_reads_a_model_as_it_is(model, tokenizer) -> None:  # noqa: F811
+def test_it_reads_a_model_as_it_is(model: Any, tokenizer: Any) -> None:  # noqa: F811
     found = alignment(model, tokenizer)
     assert found.words == sum(len(words) for _, _, words in ALIGNED)
     assert found.layer < LAYERS

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 import sacrebleu
 import torch
 
@@ -41,13 +44,13 @@ def test_with_one_reference_each_it_is_the_plain_score() -> None:
 SOURCES = ["One old cow sings at night!", "My hen eats today.", "The cat isn't here at noon."]
 
 
-def test_translations_keep_their_order(model, tokenizer, monkeypatch) -> None:  # noqa: F811
+def test_translations_keep_their_order(model: Any, tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     monkeypatch.setattr(model, "generate", lambda input_ids, **_: input_ids)  # hands the source back
     sources = [f"{source} {source}"[: 20 + at] for at in range(25) for source in SOURCES]  # more than are read at once
     assert translate(model, tokenizer, sources, beams=1) == [" ".join(source.split()) for source in sources]
 
 
-def test_translations_are_generates_own_whatever_is_read_beside_them(model, tokenizer) -> None:  # noqa: F811
+def test_translations_are_generates_own_whatever_is_read_beside_them(model: Any, tokenizer: Any) -> None:  # noqa: F811
     sources = SOURCES
     found = translate(model, tokenizer, sources, beams=1)
     for source, text in zip(sources, found, strict=True):
@@ -57,7 +60,7 @@ def test_translations_are_generates_own_whatever_is_read_beside_them(model, toke
         assert text == tokenizer.decode(written[0], skip_special_tokens=True)
 
 
-def test_forced_counts_every_piece_once(model, tokenizer) -> None:  # noqa: F811
+def test_forced_counts_every_piece_once(model: Any, tokenizer: Any) -> None:  # noqa: F811
     held = split(phrases(), 1.0)[1]  # more than are read at once, in unequal lengths
     assert len(held) > 64
     told = forced(model, tokenizer, held, precision("fp32"))
@@ -69,7 +72,7 @@ def test_forced_counts_every_piece_once(model, tokenizer) -> None:  # noqa: F811
     assert abs(told.accuracy - float((logits.argmax(dim=1) == labels).float().mean())) < 1e-9
 
 
-def test_a_sentence_that_is_too_long_is_cut_and_still_scored(model, tokenizer) -> None:  # noqa: F811
+def test_a_sentence_that_is_too_long_is_cut_and_still_scored(model: Any, tokenizer: Any) -> None:  # noqa: F811
     long = "The cat sleeps at night " * SHAPE.positions
     assert isinstance(translate(model, tokenizer, [long], beams=2)[0], str)
     told = forced(model, tokenizer, [HeldOut(long, (long,))], precision("fp32"))

@@ -16,8 +16,8 @@ def page() -> None:
     from ui.input.models import pick_model
 
     picked = st.session_state.setdefault("picked", {"left": (EMBEDDED, ""), "right": ("some/model", "v1")})
-    for slot in ("left", "right"):
-        pick_model(slot, *picked[slot], lambda model, revision, slot=slot: picked.update({slot: (model, revision)}))
+    for slot, (model, revision) in picked.items():
+        pick_model(slot, model, revision, lambda *both, slot=slot: picked.update({slot: both}))
 
 
 @pytest.fixture

@@ -24,25 +24,25 @@ def options_of(page: Path) -> type[Any]:
 
 
 @pytest.fixture(params=sorted(PAGES.glob("*/options.py")), ids=lambda path: path.parent.name)
-def options(request):
+def options(request: pytest.FixtureRequest) -> type[Any]:
     return options_of(request.param)
 
 
-def test_no_other_module_of_a_page_states_options():
+def test_no_other_module_of_a_page_states_options() -> None:
     elsewhere = [path for path in PAGES.glob("*/*.py") if path.name != "options.py" and "ClassVar" in path.read_text()]
     assert not elsewhere
 
 
-def test_fields_are_of_kinds_that_an_address_can_hold(options):
+def test_fields_are_of_kinds_that_an_address_can_hold(options: type[Any]) -> None:
     assert {field.type for field in fields(options)} <= KINDS
 
 
-def test_a_page_opens_without_anything_in_its_address(options):
+def test_a_page_opens_without_anything_in_its_address(options: type[Any]) -> None:
     assert write(options()) == {}
     assert read(options, {}) == (options(), [])
 
 
-def test_what_is_named_is_there_and_the_usual_value_is_among_those_allowed(options):
+def test_what_is_named_is_there_and_the_usual_value_is_among_those_allowed(options: type[Any]) -> None:
     names = {field.name for field in fields(options)}
     for name, allowed in getattr(options, "CHOICES", {}).items():
         assert getattr(options(), name) in allowed
@@ -51,12 +51,12 @@ def test_what_is_named_is_there_and_the_usual_value_is_among_those_allowed(optio
     assert set(getattr(options, "OF_TEXT", {})) <= {keys.get(name, name) for name in names}
 
 
-def test_every_field_comes_back_from_the_address(options):
+def test_every_field_comes_back_from_the_address(options: type[Any]) -> None:
     choices = getattr(options, "CHOICES", {})
     usual, other = options(), {"str": "other", "int": 7, "int | None": 7}
     changed = {
         field.name: choices[field.name][-1] if field.name in choices
-        else not field.default if field.type == "bool" else other[field.type]
+        else not field.default if field.type == "bool" else other[str(field.type)]
         for field in fields(options)
     }  # fmt: skip
     after = options(**changed)

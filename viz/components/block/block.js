@@ -9,11 +9,29 @@
 import { readTheme } from "../shared/colours.js";
 import { h, save_as, setText } from "../shared/elements.js";
 
-/** @typedef {{kind: string, [field: string]: any}} Shape  Made by viz/components/block/layout.py. */
+/**
+ * @typedef {object} Shape  Made by viz/components/block/layout.py; each kind has some of the fields.
+ * @property {string} kind
+ * @property {string} id
+ * @property {string} role
+ * @property {string[]} title
+ * @property {string[]} notes
+ * @property {string} text
+ * @property {string} anchor
+ * @property {boolean} arrow
+ * @property {number[]} points
+ * @property {boolean[][]} rows
+ * @property {number} x
+ * @property {number} y
+ * @property {number} w
+ * @property {number} h
+ * @property {number} r
+ * @property {number} size
+ */
 /** @typedef {{width: number, height: number, shapes: Shape[]}} Drawing */
 /**
  * @typedef {object} BlockData  Made by viz/components/block/block.py.
- * @property {string} title
+ * @property {string[]} title
  * @property {string} file     the name under which the drawing is saved
  * @property {string} picked   id of the part that is explained
  * @property {Drawing} wide    an encoder and its decoder side by side
@@ -48,7 +66,10 @@ export const ROLES = {
   },
 };
 
-/** Where the drawing stands: which one, and whether the explanation has room beside it. @param {number} room @param {BlockData} data */
+/**
+ * Where the drawing stands: which one, and whether the explanation has room beside it.
+ * @param {number} room @param {BlockData} data
+ */
 export function arrangement(room, data) {
   const wide = room >= data.wide.width;
   return { wide, beside: room >= (wide ? data.wide : data.narrow).width + PANEL };
@@ -175,10 +196,13 @@ function createBlock(root) {
   const save = h("button", { type: "button", class: "plain save", onclick: onsave }, "Save as SVG");
   const el = h("section", { class: "hl block" }, h("div", { class: "left" }, place, save), panel);
   root.replaceChildren(el);
-  /** @type {BlockData|null} */
-  let data = null;
+  /** @type {BlockData} nothing until the first update */
+  let data;
   let send = (_) => {};
   let [picked, built, drawnWide] = ["", "", false];
+
+  /** The drawing's parts that can be picked. @param {ParentNode} [within] */
+  const partsOf = (within = place) => /** @type {NodeListOf<SVGElement>} */ (within.querySelectorAll("[data-id]"));
 
   function show(id) {
     const told = data?.told[id];
@@ -192,7 +216,7 @@ function createBlock(root) {
         i,
       ) => [i ? " · " : "", h("a", { href: paper.url, target: "_blank", rel: "noopener noreferrer" }, paper.text)]),
     );
-    for (const part of place.querySelectorAll("[data-id]")) {
+    for (const part of partsOf()) {
       part.setAttribute("aria-pressed", String(part.dataset.id === id));
     }
     frame();
@@ -200,10 +224,10 @@ function createBlock(root) {
   /** The outline is an attribute too, but no part of a saved drawing. */
   function frame() {
     const look = readTheme(el);
-    for (const part of place.querySelectorAll("[data-id]")) {
+    for (const part of partsOf()) {
       const shape = part.firstElementChild;
-      shape.setAttribute("stroke-width", part.dataset.id === picked ? "3" : "1.5");
-      shape.setAttribute("stroke", part.dataset.id === picked ? look.accent : part.dataset.stroke);
+      shape?.setAttribute("stroke-width", part.dataset.id === picked ? "3" : "1.5");
+      shape?.setAttribute("stroke", part.dataset.id === picked ? look.accent : part.dataset.stroke ?? "");
     }
   }
   function pick(id) {
@@ -211,11 +235,11 @@ function createBlock(root) {
     send(id);
   }
   function onsave() {
-    const svg = place.querySelector("svg")?.cloneNode(true);
+    const svg = /** @type {SVGSVGElement|undefined} */ (place.querySelector("svg")?.cloneNode(true));
     if (!svg || !data) return;
-    for (const part of svg.querySelectorAll("[data-id]")) {
-      part.firstElementChild.setAttribute("stroke", part.dataset.stroke);
-      part.firstElementChild.setAttribute("stroke-width", "1.5");
+    for (const part of partsOf(svg)) {
+      part.firstElementChild?.setAttribute("stroke", part.dataset.stroke ?? "");
+      part.firstElementChild?.setAttribute("stroke-width", "1.5");
       for (const attribute of ["role", "tabindex", "aria-pressed", "class", "data-id", "data-stroke"]) {
         part.removeAttribute(attribute);
       }
@@ -293,7 +317,8 @@ const blocks = new WeakMap();
 
 /**
  * Streamlit calls this at the mount and again at every change of the data or the theme, with the same parent.
- * @param {{data: BlockData, parentElement: Element|ShadowRoot, setTriggerValue: (name: string, value: unknown) => void}} component
+ * @param {{data: BlockData, parentElement: Element|ShadowRoot, setTriggerValue: (name: string, value: unknown) =>
+ *   void}} component
  */
 export default function block({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("#block") ?? parentElement;

@@ -1,6 +1,9 @@
 // Tokens (or words) as they are shown: chips, quotes in a sentence, the segments of a pair.
 
-import { joinedForm, RTL, visible } from "../shared/texts.js";
+import { RTL, visible } from "../shared/texts.js";
+import { FILTERS } from "./contract.js";
+
+/** @import { Cell, Filter, Range } from "./types.js" */
 
 /** Whether cell i continues the word of the cell before it. @param {Cell[]} cells @param {number} i */
 export function continues(cells, i) {
@@ -8,12 +11,10 @@ export function continues(cells, i) {
   return Boolean(before && here && here.word !== null && before.word === here.word && before.segment === here.segment);
 }
 
-/** A chip's text: pieces of one Arabic word keep their joined letter forms. @param {Cell[]} cells @param {number} i */
-export function chipText(cells, i) {
-  return joinedForm(visible(cells[i].text), continues(cells, i), continues(cells, i + 1));
-}
-
-/** A token in a sentence: “it”; isolated where its direction differs, with its position where the text repeats it. */
+/**
+ * A token in a sentence: “it”; isolated where its direction differs, with its position where the text repeats it.
+ * @param {Cell[]} cells @param {number} i
+ */
 export function quote(cells, i, indexBase = 0) {
   const text = visible(cells[i].text);
   const repeated = !cells[i].special && cells.some((cell, j) => j !== i && cell.text === cells[i].text);
@@ -31,11 +32,15 @@ export function segmentRange(cells, segment) {
   return [start, end];
 }
 
-/** Which rows and columns a pair filter leaves. @param {Cell[]} queries @param {Cell[]} keys @param {string} filter */
+/**
+ * Which rows and columns a pair filter leaves.
+ * @param {Cell[]} queries @param {Cell[]} keys @param {Filter} filter @returns {Range}
+ */
 export function filterRange(queries, keys, filter) {
-  if (filter === "all") return { q0: 0, q1: queries.length, k0: 0, k1: keys.length };
-  const [q0, q1] = segmentRange(queries, filter[0] === "a" ? 0 : 1);
-  const [k0, k1] = segmentRange(keys, filter[1] === "a" ? 0 : 1);
+  const { segments } = FILTERS[filter];
+  if (!segments) return { q0: 0, q1: queries.length, k0: 0, k1: keys.length };
+  const [q0, q1] = segmentRange(queries, segments[0]);
+  const [k0, k1] = segmentRange(keys, segments[1]);
   return { q0, q1, k0, k1 };
 }
 

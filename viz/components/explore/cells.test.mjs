@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import { cell, PAIR, SENTENCE } from "../shared/cases.mjs";
-import { chipText, continues, filterRange, isPair, quote } from "./cells.js";
+import { continues, filterRange, isPair, quote } from "./cells.js";
 
 describe("tokens", () => {
   test("pieces of one word belong together", () => {
@@ -16,11 +16,6 @@ describe("tokens", () => {
       false,
     ]);
     assert.equal(continues(PAIR, 3), false); // the same word number, another segment
-  });
-
-  test("Arabic pieces keep their joined forms", () => {
-    const cells = [cell("متع", 0), cell("بة", 0), cell("جدا", 1)];
-    assert.deepEqual(cells.map((_, i) => chipText(cells, i)), ["متع\u200d", "\u200dبة", "جدا"]);
   });
 
   test("a quoted token says where it stands when the text repeats it", () => {

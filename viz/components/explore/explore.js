@@ -2,14 +2,16 @@
 //
 // What each mark means
 //   strip      a chip is one token (or word). Accent outline: the focus. Accent dashes: the target. Shade: the weight
-//              between the focus and this token in the chosen head, on the matrix's own colour scale. Pale: special token.
+//              between the focus and this token in the chosen head, on the matrix's own colour scale. Pale: special
+//              token.
 //   sentence   what the numbers on the strip say, and in how many other heads the same weight is smaller.
 //   grid       one small map per head, layers downwards, heads to the right; a pixel is the largest weight of the cells
 //              under it, on one scale from 0 to 1 for all so that heads compare. Accent: the chosen head.
 //              A coloured corner: a pinned head.
 //   matrix     row = the token that looks, column = the token looked at; accent frame: the focus row; the scale is the
 //              one the legend states and ends at the head's own largest weight, rounded up.
-//   lines      left = the token that looks, right = what it looks at; width and opacity grow with the weight; one colour
+//   lines      left = the token that looks, right = what it looks at; width and opacity grow with the weight; one
+//              colour
 //              per head (the chosen head in the text's colour, pinned heads in Okabe and Ito's colours).
 //   links      one cell per layer and head: the weight from the focus to the target, on the scale 0 to its largest.
 //
@@ -18,6 +20,8 @@
 
 import { createApp } from "./app.js";
 import { httpSource } from "./source.js";
+
+/** @import { Payload, Report, Source } from "./types.js" */
 
 /**
  * Draw the view in any element or shadow root, with any source: the way in for an exported file.
@@ -34,11 +38,11 @@ const mounted = new WeakMap();
 
 /**
  * Streamlit's way in, called again with the same parent on each change of data or theme.
- * @param {{data: Payload, parentElement: Element|ShadowRoot, setTriggerValue: (name: string, value: unknown) => void}} component
+ * @param {import("../shared/elements.js").Component<Payload>} component
  */
 export default function explore({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("#explore") ?? parentElement;
-  root.removeAttribute?.("aria-busy");
+  if ("removeAttribute" in root) root.removeAttribute("aria-busy");
   const app = mounted.get(root) ?? createApp(root, httpSource);
   mounted.set(root, app);
   app.update(data, {

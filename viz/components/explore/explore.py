@@ -12,8 +12,9 @@ from typing import Any
 
 import streamlit as st
 
-from attention.measures import Survey
+from attention.measures import MEASURES, Measure, Survey
 from attention.view import Cell, View
+from viz.components.explore.contract import CHOICES
 from viz.components.script import script as bundle
 from viz.components.script import stylesheet
 
@@ -23,7 +24,7 @@ HERE = Path(__file__).parent
 def payload(
     view: View, survey: Survey, selection: Mapping[str, Any], base: str, query: str, index_base: int
 ) -> dict[str, Any]:
-    """What explore.js draws; its typedef ExploreData has the same fields.
+    """What explore.js draws; the typedef Payload of types.js has the same fields.
 
     ``selection`` counts in cells of the view; ``base`` and ``query`` make up every address that is fetched.
     """
@@ -44,7 +45,8 @@ def payload(
         "keys": None if keys == queries else keys,
         "causal": view.causal,
         "direction": view.part or trace.part,
-        "measures": {"entropy": survey.entropy.round(4).tolist(), "distance": survey.distance.round(3).tolist()},
+        "measures": [_measure(measure, survey) for measure in MEASURES],
+        "choices": {name: list(names) for name, names in CHOICES.items()},
         "indexBase": index_base,
         "sampled": survey.sampled,
         "selection": dict(selection),
@@ -68,6 +70,14 @@ def style() -> str:
 
 def _cells(cells: Sequence[Cell]) -> list[dict[str, Any]]:
     return [{"text": c.text, "special": c.special, "segment": c.segment, "word": c.word} for c in cells]
+
+
+def _measure(measure: Measure, survey: Survey) -> dict[str, Any]:
+    """A measure as a row: how it is called and written, and its numbers (layer, head)."""
+    row = {
+        name: getattr(measure, name) for name in ("name", "label", "unit", "order", "descending", "digits", "clause")
+    }
+    return {**row, "values": survey.measures[measure.name].round(4).tolist()}
 
 
 ADDRESS = f"/headlight/script/{hashlib.sha256(script().encode()).hexdigest()[:16]}.js"

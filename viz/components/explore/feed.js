@@ -1,17 +1,30 @@
 // What the parts ask for while they draw, and what they are given: answers kept, questions dropped.
 
+/** @import { Answers, Asked, Asking, Question, Source } from "./types.js" */
+
+/**
+ * @template {keyof Asked} Kind
+ * @typedef {(query: Asked[Kind], options: Asking) => Promise<Answers[Kind]>} Ask
+ */
+
 /**
  * What the parts ask for while they draw: an answer at once if it is here, else null and a redraw when it arrives.
  * Questions that the last drawing no longer asked are aborted; answers are kept, least recently used first to go.
  * @param {Source} source @param {{onArrive: () => void, onError: (error: Error) => void, budget?: number}} hooks
  */
 export function createFeed(source, { onArrive, onError, budget = 64 * 2 ** 20 }) {
-  const answers = new Map(); // key -> {value, bytes}
-  const flying = new Map(); // key -> AbortController
+  /** @type {Map<string, {value: Answers[keyof Answers], bytes: number}>} */
+  const answers = new Map();
+  /** @type {Map<string, AbortController>} */
+  const flying = new Map();
+  /** @type {Set<string>} */
   const failed = new Set();
+  /** @type {Set<string>} */
   const wanted = new Set();
   let held = 0;
+  /** @template {keyof Asked} Kind @param {Kind} kind @param {Asked[Kind]} query */
   const keyOf = (kind, query) => `${kind} ${JSON.stringify(query)}`;
+  /** @param {string} key @param {Answers[keyof Answers]} value */
   function store(key, value) {
     answers.set(key, { value, bytes: value.data.byteLength });
     held += value.data.byteLength;
@@ -22,11 +35,13 @@ export function createFeed(source, { onArrive, onError, budget = 64 * 2 ** 20 })
       held -= bytes;
     }
   }
+  /** @template {keyof Asked} Kind @param {Kind} kind @param {Asked[Kind]} query */
   function start(kind, query) {
     const key = keyOf(kind, query);
     const controller = new AbortController();
     flying.set(key, controller);
-    source[kind](query, { signal: controller.signal }).then(
+    const ask = /** @type {Ask<Kind>} */ (/** @type {unknown} */ (source[kind]));
+    ask(query, { signal: controller.signal }).then(
       (value) => {
         if (flying.get(key) === controller) {
           flying.delete(key);
@@ -45,15 +60,25 @@ export function createFeed(source, { onArrive, onError, budget = 64 * 2 ** 20 })
   }
   const feed = {
     begin: () => wanted.clear(),
-    /** The answer if it is here, without asking. */
+    /** Several questions at once: whether all answers are here. @param {Question[]} questions */
+    has: (questions) => questions.every(([kind, query]) => answers.has(keyOf(kind, query))),
+    /** Ask them. @param {Question[]} questions */
+    fetch(questions) {
+      for (const [kind, query] of questions) feed.get(kind, query);
+    },
+    /**
+     * The answer if it is here, without asking.
+     * @template {keyof Asked} Kind @param {Kind} kind @param {Asked[Kind]} query @returns {Answers[Kind]|null}
+     */
     peek(kind, query) {
       const key = keyOf(kind, query);
       const found = answers.get(key);
       if (!found) return null;
       answers.delete(key);
       answers.set(key, found);
-      return found.value;
+      return /** @type {Answers[Kind]} */ (found.value);
     },
+    /** @template {keyof Asked} Kind @param {Kind} kind @param {Asked[Kind]} query @returns {Answers[Kind]|null} */
     get(kind, query) {
       const key = keyOf(kind, query);
       wanted.add(key);
@@ -61,7 +86,10 @@ export function createFeed(source, { onArrive, onError, budget = 64 * 2 ** 20 })
       if (!value && !flying.has(key) && !failed.has(key)) start(kind, query);
       return value;
     },
-    /** Fetch what will likely be asked next, when nothing else is under way. */
+    /**
+     * Fetch what will likely be asked next, when nothing else is under way.
+     * @template {keyof Asked} Kind @param {Kind} kind @param {Asked[Kind]} query
+     */
     warm(kind, query) {
       if (flying.size === 0 && !answers.has(keyOf(kind, query)) && !failed.has(keyOf(kind, query))) start(kind, query);
     },

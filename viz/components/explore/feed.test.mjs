@@ -4,8 +4,6 @@ import { describe, test } from "node:test";
 import { createFeed } from "./feed.js";
 
 describe("where numbers come from", () => {
-  const query = { layer: 0, head: 1, q0: 0, q1: 1, k0: 0, k1: 2, size: 512 };
-
   test("a feed asks once, keeps what fits and aborts what is no longer asked", async () => {
     const asked = [];
     const aborted = [];

@@ -1,30 +1,39 @@
 // The frame around matrix and lines: tabs, the head's name, scale, filter, zoom and export.
 
-import { h, setAttribute, setText } from "../shared/elements.js";
+import { freshId, h, setAttribute, setText } from "../shared/elements.js";
 import { isPair } from "./cells.js";
+import { FILTERS, SCALES, TABS } from "./contract.js";
 import { createLines } from "./lines.js";
 import { createMatrix } from "./matrix.js";
 import { picker } from "./picker.js";
 import { createExport } from "./saving.js";
 
+/** @import { App } from "./types.js" */
+
+/** @param {App} app */
 export function createFigure(app) {
   const say = app.say;
-  const [matrix, lines] = [createMatrix(app), createLines(app)];
-  const tabs = ["matrix", "lines"].map((tab) =>
+  const figures = { matrix: createMatrix(app), lines: createLines(app) };
+  const { matrix } = figures;
+  const { choices } = app.data;
+  const panelId = freshId("panel");
+  const idOf = new Map(choices.tab.map((tab) => [tab, freshId("tab")]));
+  const tabs = choices.tab.map((tab) =>
     h("button", {
       type: "button",
       role: "tab",
-      id: `tab-${tab}`,
-      "aria-controls": "figure-panel",
+      id: idOf.get(tab),
+      "aria-controls": panelId,
       "data-tab": tab,
       onclick: () => app.keep({ tab }),
-      onkeydown: (event) => {
+      onkeydown: (/** @type {KeyboardEvent} */ event) => {
         if (["ArrowLeft", "ArrowRight"].includes(event.key)) switchTab(event);
       },
-    }, say[tab])
+    }, say[TABS[tab]])
   );
   const name = h("strong", { class: "name" });
   const pin = h("button", { type: "button", class: "plain", title: say.pinHint, onclick: () => app.pin() }, say.pin);
+  /** @param {number} sign @param {string} label @param {string} mark */
   const step = (sign, label, mark) =>
     h("button", {
       type: "button",
@@ -35,13 +44,15 @@ export function createFigure(app) {
     }, mark);
   const scale = picker(
     say.scale,
-    [["sqrt", say.scaleSqrt], ["linear", say.scaleLinear]],
+    choices.scale.map((value) => ({ value, text: say[SCALES[value].label] })),
     (value) => app.keep({ scale: value }),
   );
-  const filter = picker(say.filter, [["all", say.filterAll], ["aa", say.filterAA], ["ab", say.filterAB], [
-    "ba",
-    say.filterBA,
-  ], ["bb", say.filterBB]], (value) => app.keep({ filter: value }));
+  const filter = picker(
+    say.filter,
+    choices.filter.map((value) => ({ value, text: say[FILTERS[value].label] })),
+    (value) => app.keep({ filter: value }),
+  );
+  /** @param {string} label @param {string} mark @param {() => void} act */
   const zoomButton = (label, mark, act) =>
     h("button", { type: "button", class: "plain", "aria-label": label, title: label, onclick: act }, mark);
   const zoom = h(
@@ -51,8 +62,8 @@ export function createFigure(app) {
     zoomButton(say.zoomFit, "⤢", matrix.fit),
     zoomButton(say.zoomIn, "+", matrix.zoomIn),
   );
-  const menu = createExport(app, () => (app.store.state.kept.tab === "matrix" ? matrix : lines).print());
-  const panel = h("div", { class: "panel", role: "tabpanel", id: "figure-panel" });
+  const menu = createExport(app, () => figures[app.store.state.kept.tab].print());
+  const panel = h("div", { class: "panel", role: "tabpanel", id: panelId });
   const el = h(
     "section",
     { class: "figure" },
@@ -67,9 +78,11 @@ export function createFigure(app) {
   );
   let open = "";
 
+  /** @param {Event} event */
   function switchTab(event) {
     event.preventDefault();
-    app.keep({ tab: app.store.state.kept.tab === "matrix" ? "lines" : "matrix" });
+    const at = choices.tab.indexOf(app.store.state.kept.tab);
+    app.keep({ tab: choices.tab[(at + 1) % choices.tab.length] });
     app.flushDraw();
     tabs.find((tab) => tab.getAttribute("aria-selected") === "true")?.focus();
   }
@@ -80,7 +93,7 @@ export function createFigure(app) {
       setAttribute(one, "aria-selected", one.dataset.tab === tab);
       one.tabIndex = one.dataset.tab === tab ? 0 : -1;
     }
-    setAttribute(panel, "aria-labelledby", `tab-${tab}`);
+    setAttribute(panel, "aria-labelledby", idOf.get(tab));
     setText(name, app.name(shown.layer, shown.head));
     const isPinned = pinned.some(([l, hd]) => l === layer && hd === head);
     setText(pin, isPinned ? say.unpin : say.pin);
@@ -89,10 +102,10 @@ export function createFigure(app) {
     filter.select.value = shown.filter;
     filter.el.hidden = !(isPair(app.data.queries) && isPair(app.keys()));
     zoom.hidden = tab !== "matrix";
-    if (open !== tab) panel.replaceChildren((tab === "matrix" ? matrix : lines).el);
+    if (open !== tab) panel.replaceChildren(figures[tab].el);
     open = tab;
     const height = app.wide() ? app.room(580) - 132 : Math.min(560, app.width() + 90);
-    (tab === "matrix" ? matrix : lines).draw(Math.max(240, panel.clientWidth), Math.max(240, height));
+    figures[tab].draw(Math.max(240, panel.clientWidth), Math.max(240, height));
     menu.draw();
   }
   return { el, draw };

@@ -2,7 +2,9 @@
 
 import { h, setAttribute, setText } from "../shared/elements.js";
 import { gridKey, gridLayout, orderHeads, pageOf, slotUnder } from "./grid_layout.js";
+import { ORDERS, SCALES } from "./contract.js";
 import { drawGrid, gridPicture } from "./grid_picture.js";
+import { measured, measuresOf } from "./measures.js";
 import { short } from "./numbers.js";
 import { printTheme, sheet } from "./pens.js";
 import { picker } from "./picker.js";
@@ -10,6 +12,9 @@ import { togglePin } from "./selection.js";
 import { THUMB } from "./source.js";
 import { fill } from "./words.js";
 
+/** @import { App, Grid, GridLayout, Head, Print, Theme } from "./types.js" */
+
+/** @param {App} app */
 export function createGrid(app) {
   const say = app.say;
   const canvas = h("canvas", { "aria-hidden": "true" });
@@ -23,10 +28,11 @@ export function createGrid(app) {
     onpointerleave,
     onclick,
   }, canvas);
-  const order = picker(say.order, [["layer", say.orderLayer], ["entropy", say.orderEntropy], [
-    "distance",
-    say.orderDistance,
-  ], ["focus", say.orderFocusBare]], (value) => app.keep({ order: value }));
+  const order = picker(
+    say.order,
+    app.data.choices.order.map((value) => ({ value, text: nameOfOrder(value) })),
+    (value) => app.keep({ order: value }),
+  );
   const before = h(
     "button",
     { type: "button", class: "plain", "aria-label": say.pageBefore, onclick: () => turn(-1) },
@@ -49,25 +55,34 @@ export function createGrid(app) {
     pager,
     note,
   );
-  let layout = /** @type {any} */ (null);
-  let slots = /** @type {number[]} */ ([]);
-  let picture = { key: "", canvas: /** @type {any} */ (null), grid: /** @type {any} */ (null) };
-  let anchor = /** @type {Partial<Selection>|null} */ (null);
+  /** @type {GridLayout} */
+  let layout;
+  /** @type {number[]} */
+  let slots = [];
+  /** @type {{key: string, grid: Grid, canvas: HTMLCanvasElement}|null} */
+  let picture = null;
+  /** @type {Head|null} */
+  let anchor = null;
   let last = "";
 
   const kept = () => app.store.state.kept;
-  const idOf = (selection) => selection.layer * app.data.heads + selection.head;
+  const idOf = (/** @type {Head} */ { layer, head }) => layer * app.data.heads + head;
+  const ordered = () => (kept().order === "layer" ? null : values(kept().order));
+  /** @param {number} slot @returns {Head} */
   const headAt = (slot) => ({ layer: Math.floor(slots[slot] / app.data.heads), head: slots[slot] % app.data.heads });
+  /** @param {MouseEvent} event */
   const under = (event) => {
     const box = canvas.getBoundingClientRect();
     return layout ? slotUnder(layout, kept().order, event.clientX - box.left, event.clientY - box.top) : -1;
   };
+  /** @param {number} step */
   function turn(step) {
     app.setLocal({ page: layout.page + step });
   }
   function onfocusin() {
     anchor = { layer: kept().layer, head: kept().head };
   }
+  /** @param {KeyboardEvent} event */
   function onkeydown(event) {
     if (!layout || event.ctrlKey || event.metaKey || event.altKey) return;
     const act = gridKey(event.key, slots.indexOf(idOf(kept())), layout, kept().order);
@@ -81,8 +96,9 @@ export function createGrid(app) {
     } else if (act.back) {
       app.escape();
       if (anchor) app.keep(anchor, true);
-    } else app.keep(headAt(act.slot), true);
+    } else if (act.slot !== undefined) app.keep(headAt(act.slot), true);
   }
+  /** @param {PointerEvent} event */
   function onpointermove(event) {
     const slot = under(event);
     pad.style.cursor = slot < 0 ? "" : "pointer";
@@ -95,6 +111,7 @@ export function createGrid(app) {
     app.preview(null);
     app.tip.hide();
   }
+  /** @param {MouseEvent} event */
   function onclick(event) {
     const slot = under(event);
     if (slot < 0) return;
@@ -103,23 +120,27 @@ export function createGrid(app) {
     if (event.shiftKey) app.keep({ pinned: togglePin(kept().pinned, layer, head) });
     else app.keep({ layer, head });
   }
+  /** A head's name and its numbers. @param {Head} head */
   function describe({ layer, head }) {
-    const { entropy, distance } = app.data.measures ?? {};
-    const lines = [app.name(layer, head)];
-    if (entropy?.[layer]) lines.push(fill(say.entropy, { value: short(entropy[layer][head]) }));
-    if (distance?.[layer]) lines.push(fill(say.distance, { value: distance[layer][head].toFixed(1) }));
+    const lines = [app.name(layer, head), ...measuresOf(app.data, say, layer, head)];
     const link = app.linkWeights();
-    if (link) lines.push(fill(say.link, { ...app.linkNames(), weight: short(link[layer * app.data.heads + head]) }));
+    if (link) lines.push(fill(say.link, { ...app.linkNames(), weight: short(link[idOf({ layer, head })]) }));
     return lines;
   }
+  /** @param {string} value */
+  function nameOfOrder(value) {
+    const measure = app.data.measures.find(({ name }) => name === value);
+    return measure?.order ?? say[ORDERS[/** @type {keyof typeof ORDERS} */ (value)]];
+  }
+  /** What an order goes by, (layer * heads + head,). @param {string} kind */
   function values(kind) {
-    if (kind === "focus") return app.linkWeights();
-    return app.data.measures?.[kind]?.flat();
+    return kind === "focus" ? app.linkWeights() : measured(app.data, kind);
   }
   function arrange() {
     const { order: kind } = kept();
     const { layers, heads } = app.data;
-    slots = orderHeads(kind, layers, heads, values(kind));
+    const descending = app.data.measures.find(({ name }) => name === kind)?.descending ?? kind === "focus";
+    slots = orderHeads(layers * heads, ordered(), descending);
     const coarse = app.width() < 600 || globalThis.matchMedia?.("(pointer: coarse)").matches;
     const frame = {
       width: pad.clientWidth - 4,
@@ -128,7 +149,7 @@ export function createGrid(app) {
       heads,
       least: coarse ? 24 : 15,
     };
-    layout = gridLayout({ ...frame, page: app.store.state.page ?? 0 });
+    layout = gridLayout({ ...frame, page: app.store.state.page });
     const where = [app.stamp, idOf(kept()), kind, layout.perPage].join();
     if (where !== last) { // the chosen head moved: show its page
       last = where;
@@ -137,6 +158,7 @@ export function createGrid(app) {
       app.store.state.page = layout.page;
     }
   }
+  /** @param {Grid|null} grid */
   function notes(grid) {
     const { indexBase: base, layers } = app.data;
     ways.hidden = kept().order !== "layer";
@@ -153,14 +175,14 @@ export function createGrid(app) {
     );
     setText(
       note,
-      fill(say.gridNote, { scale: kept().scale === "sqrt" ? say.sqrtScale : say.linearScale }) +
-        (kept().order === "layer" || !values(kept().order) ? "" : ` ${say.gridOrdered}`) +
+      fill(say.gridNote, { scale: say[SCALES[kept().scale].legend] }) +
+        (ordered() ? ` ${say.gridOrdered}` : "") +
         (grid?.sampled || app.data.sampled ? ` ${say.gridSampled}` : ""),
     );
     order.select.value = kept().order;
     const names = app.linkNames();
     setText(
-      order.select.options[3],
+      order.select.options[app.data.choices.order.indexOf("focus")],
       names ? fill(say.orderFocus, { focus: names.from, target: names.to }) : say.orderFocusBare,
     );
     setAttribute(pad, "aria-label", fill(say.gridLabel, { head: describe(kept()).join(", ") }));
@@ -182,20 +204,18 @@ export function createGrid(app) {
       app.theme.name,
       pen.ratio,
     ].join();
-    if (picture.key !== key || picture.grid !== grid) {
-      picture = {
-        key,
-        grid,
-        canvas: gridPicture(grid, layout, slots, kept().order, app.theme, kept().scale, pen.ratio),
-      };
+    if (picture?.key !== key || picture.grid !== grid) {
+      const canvas = gridPicture(grid, layout, slots, kept().order, app.theme, kept().scale, pen.ratio);
+      picture = { key, grid, canvas };
     }
     drawGrid(pen, figure(picture.canvas, app.theme, idOf(shown) === idOf(kept()) ? -1 : idOf(shown)));
   }
+  /** @param {HTMLCanvasElement} canvas @param {Theme} theme @param {number} hovered */
   const figure = (canvas, theme, hovered) => ({
     layout,
     order: slots,
     kind: kept().order,
-    values: kept().order === "layer" ? null : values(kept().order),
+    values: ordered(),
     theme,
     selected: idOf(kept()),
     hovered,
@@ -203,7 +223,7 @@ export function createGrid(app) {
     base: app.data.indexBase,
     picture: canvas,
   });
-  /** The whole grid for paper. */
+  /** The whole grid for paper. @returns {Print|null} */
   function print() {
     const grid = app.feed.peek("grid", THUMB);
     if (!grid) return null;

@@ -2,9 +2,13 @@
 
 import { clamp } from "../shared/colours.js";
 
+/** @import { GridLayout } from "./types.js" */
+
 /**
  * Where the small maps stand. Layers go down and heads to the right; where a row of heads would need cells smaller than
  * `least`, a layer takes several lines, and where the layers do not fit, they are paged.
+ * @param {{width: number, height: number, layers: number, heads: number, least: number, most?: number, left?: number,
+ *   top?: number, page?: number}} frame
  */
 export function gridLayout({ width, height, layers, heads, least, most = 56, left = 26, top = 18, page = 0 }) {
   const room = Math.max(width - left, least);
@@ -41,22 +45,28 @@ export function gridLayout({ width, height, layers, heads, least, most = 56, lef
   };
 }
 
-/** Heads (as layer * heads + head) in the order they are shown. */
-export function orderHeads(order, layers, heads, values) {
-  const ids = Array.from({ length: layers * heads }, (_, id) => id);
-  if (order === "layer" || !values) return ids;
-  const sign = order === "focus" ? -1 : 1;
+/**
+ * Heads (as layer * heads + head) in the order they are shown: by one number per head, else as the model has them.
+ * @param {number} count @param {ArrayLike<number>|null} values @param {boolean} [descending] the largest first
+ */
+export function orderHeads(count, values, descending = false) {
+  const ids = Array.from({ length: count }, (_, id) => id);
+  if (!values) return ids;
+  const sign = descending ? -1 : 1;
   return ids.sort((a, b) => sign * (values[a] - values[b]) || a - b);
 }
 
-/** (line, column) of the slot-th shown head. */
+/** (line, column) of the slot-th shown head. @param {GridLayout} layout @param {string} order @param {number} slot */
 export function slotPlace(layout, order, slot) {
   if (order !== "layer") return [Math.floor(slot / layout.perLine), slot % layout.perLine];
   const [layer, head] = [Math.floor(slot / layout.heads), slot % layout.heads];
   return [layer * layout.lines + Math.floor(head / layout.perLine), head % layout.perLine];
 }
 
-/** The slot at (line, column), or -1. */
+/**
+ * The slot at (line, column), or -1.
+ * @param {GridLayout} layout @param {string} order @param {number} line @param {number} column
+ */
 export function slotAt(layout, order, line, column) {
   if (column < 0 || column >= layout.perLine || line < 0) return -1;
   if (order !== "layer") {
@@ -67,7 +77,10 @@ export function slotAt(layout, order, line, column) {
   return layer < layout.layers && head < layout.heads ? layer * layout.heads + head : -1;
 }
 
-/** The slot under a point of the canvas, or -1. */
+/**
+ * The slot under a point of the canvas, or -1.
+ * @param {GridLayout} layout @param {string} order @param {number} x @param {number} y
+ */
 export function slotUnder(layout, order, x, y) {
   const column = Math.floor((x - layout.left) / layout.cell);
   const line = Math.floor((y - layout.top) / layout.cell);
@@ -75,17 +88,22 @@ export function slotUnder(layout, order, x, y) {
   return slotAt(layout, order, line + layout.firstLayer * layout.lines, column);
 }
 
-/** The page on which a slot stands. */
+/** The page on which a slot stands. @param {GridLayout} layout @param {string} order @param {number} slot */
 export function pageOf(layout, order, slot) {
   return Math.floor(slotPlace(layout, order, slot)[0] / (layout.perPage * layout.lines));
 }
 
-/** What a key does in the grid: {slot}, {keep}, {back} or null. */
+/**
+ * What a key does in the grid, or null.
+ * @param {string} key @param {number} slot @param {GridLayout} layout @param {string} order
+ * @returns {{slot?: number, keep?: true, back?: true}|null}
+ */
 export function gridKey(key, slot, layout, order) {
   if (key === "Enter" || key === " ") return { keep: true };
   if (key === "Escape") return { back: true };
   const [line, column] = slotPlace(layout, order, slot);
   const page = layout.perPage * layout.lines;
+  /** @type {Record<string, [number, number]>} */
   const steps = {
     ArrowLeft: [0, -1],
     ArrowRight: [0, 1],

@@ -48,10 +48,10 @@ describe("the grid's layout", () => {
 
   test("orders", () => {
     const values = [0.3, 0.1, 0.2, 0.1, 0.9, 0];
-    assert.deepEqual(orderHeads("layer", 2, 3, values), [0, 1, 2, 3, 4, 5]);
-    assert.deepEqual(orderHeads("entropy", 2, 3, values), [5, 1, 3, 2, 0, 4]);
-    assert.deepEqual(orderHeads("focus", 2, 3, values), [4, 0, 2, 1, 3, 5]);
-    assert.deepEqual(orderHeads("focus", 2, 3, null), [0, 1, 2, 3, 4, 5]);
+    assert.deepEqual(orderHeads(6, null), [0, 1, 2, 3, 4, 5]);
+    assert.deepEqual(orderHeads(6, values), [5, 1, 3, 2, 0, 4]);
+    assert.deepEqual(orderHeads(6, values, true), [4, 0, 2, 1, 3, 5]);
+    assert.deepEqual(orderHeads(6, null, true), [0, 1, 2, 3, 4, 5]);
   });
 
   test("keys move one map and stop at the edges", () => {

@@ -6,7 +6,27 @@ import { slotPlace } from "./grid_layout.js";
 import { short } from "./numbers.js";
 import { smallMap } from "./raster.js";
 
-/** All small maps of a page as one picture, at device resolution. @param {Grid} grid @param {number[]} order heads by slot */
+/** @import { Grid, GridLayout, Pen, Scale, Theme } from "./types.js" */
+
+/**
+ * @typedef {object} GridFigure
+ * @property {GridLayout} layout
+ * @property {number[]} order heads by slot
+ * @property {string} kind of order
+ * @property {ArrayLike<number>|null} values by which they are ordered
+ * @property {Theme} theme
+ * @property {number} selected
+ * @property {number} hovered -1: none
+ * @property {number[]} pinned
+ * @property {0|1} base
+ * @property {HTMLCanvasElement} picture
+ */
+
+/**
+ * All small maps of a page as one picture, at device resolution.
+ * @param {Grid} grid @param {GridLayout} layout @param {number[]} order heads by slot @param {string} kind of order
+ * @param {Theme} theme @param {Scale} scale @param {number} ratio
+ */
 export function gridPicture(grid, layout, order, kind, theme, scale, ratio) {
   const canvas = document.createElement("canvas");
   canvas.width = Math.max(1, Math.round(layout.width * ratio));
@@ -20,53 +40,52 @@ export function gridPicture(grid, layout, order, kind, theme, scale, ratio) {
   );
   const palette = Uint32Array.from(levels, (at) => theme.palette[at]);
   for (let slot = 0; slot < order.length; slot++) {
-    const [x, y] = slotCorner(layout, kind, slot);
-    if (y === null) continue;
+    const corner = slotCorner(layout, kind, slot);
+    if (!corner) continue;
+    const [x, y] = corner;
     smallMap(out, canvas.width, grid, order[slot], Math.round(x * ratio), Math.round(y * ratio), size, palette);
   }
   canvas.getContext("2d")?.putImageData(image, 0, 0);
   return canvas;
 }
 
-/** Top left of a slot on its page; y is null on other pages. */
+/**
+ * Top left of a slot on its page; null on other pages.
+ * @param {GridLayout} layout @param {string} kind @param {number} slot @returns {[number, number]|null}
+ */
 function slotCorner(layout, kind, slot) {
   const [line, column] = slotPlace(layout, kind, slot);
   const at = line - layout.firstLayer * layout.lines;
   const shown = at >= 0 && at < layout.shownLayers * layout.lines;
-  return [layout.left + column * layout.cell, shown ? layout.top + at * layout.cell : null];
+  return shown ? [layout.left + column * layout.cell, layout.top + at * layout.cell] : null;
 }
 
-/** The grid's names and marks over its picture. */
-export function drawGrid(pen, { layout, order, kind, values, theme, selected, hovered, pinned, base, picture }) {
+/** Names of layers and heads beside their maps. @param {Pen} pen @param {GridFigure} figure */
+function drawNames(pen, { layout, theme, base }) {
+  const [size, label] = [layout.cell - layout.gap, { size: 11, fill: theme.muted }];
+  for (let c = 0; c < layout.perLine; c += labelStep(layout.cell, 16)) {
+    const x = layout.left + c * layout.cell + size / 2;
+    pen.text(String(c + base), x, layout.top - 9, { ...label, align: "center" });
+  }
+  for (let l = 0; l < layout.shownLayers; l += labelStep(layout.cell * layout.lines, 12)) {
+    const y = layout.top + (l * layout.lines + 0.5) * layout.cell - layout.gap / 2;
+    pen.text(String(l + layout.firstLayer + base), layout.left - 6, y, { ...label, align: "right" });
+  }
+}
+
+/** The grid's names and marks over its picture. @param {Pen} pen @param {GridFigure} figure */
+export function drawGrid(pen, figure) {
+  const { layout, order, kind, values, theme, selected, hovered, pinned, picture } = figure;
   pen.image(picture, 0, 0, layout.width, layout.height);
   const size = layout.cell - layout.gap;
-  const label = { size: 11, fill: theme.muted };
-  if (kind === "layer") {
-    const step = labelStep(layout.cell, 16);
-    for (let c = 0; c < layout.perLine; c += step) {
-      pen.text(String(c + base), layout.left + c * layout.cell + size / 2, layout.top - 9, {
-        ...label,
-        align: "center",
-      });
-    }
-    const down = labelStep(layout.cell * layout.lines, 12);
-    for (let l = 0; l < layout.shownLayers; l += down) {
-      pen.text(
-        String(l + layout.firstLayer + base),
-        layout.left - 6,
-        layout.top + (l * layout.lines + 0.5) * layout.cell - layout.gap / 2,
-        { ...label, align: "right" },
-      );
-    }
-  }
+  const label = /** @type {const} */ ({ size: 11, fill: theme.muted, align: "right" });
+  if (kind === "layer") drawNames(pen, figure);
   for (let slot = 0; slot < order.length; slot++) {
-    const [x, y] = slotCorner(layout, kind, slot);
-    if (y === null) continue;
+    const place = slotCorner(layout, kind, slot);
+    if (!place) continue;
+    const [x, y] = place;
     if (values && slot % layout.perLine === 0 && layout.cell >= 12) {
-      pen.text(short(values[order[slot]]).replace(/^0\./, "."), layout.left - 5, y + size / 2, {
-        ...label,
-        align: "right",
-      });
+      pen.text(short(values[order[slot]]).replace(/^0\./, "."), layout.left - 5, y + size / 2, label);
     }
     pen.rect(x, y, size, size, { stroke: theme.hair, width: 0.5 });
     const pin = pinned.indexOf(order[slot]);

@@ -2,7 +2,12 @@
 
 import { colourAt, css } from "../shared/colours.js";
 
-/** The legend: the ramp and the weights at its ends and middle. */
+/** @import { Pen, Scale, Theme } from "./types.js" */
+
+/**
+ * @param {Pen} pen
+ * @param {{theme: Theme, x: number, y: number, w: number, top: number, scale: Scale, name: string}} legend
+ */
 export function drawLegend(pen, { theme, x, y, w, top, scale, name }) {
   const steps = 64;
   for (let i = 0; i < steps; i++) {
@@ -11,7 +16,7 @@ export function drawLegend(pen, { theme, x, y, w, top, scale, name }) {
     });
   }
   pen.rect(x, y, w, 10, { stroke: theme.hair });
-  const at = (share) => (scale === "sqrt" ? share * share : share) * top;
+  const at = (/** @type {number} */ share) => (scale === "sqrt" ? share * share : share) * top;
   for (const share of [0, 0.5, 1]) {
     pen.text(String(Number(at(share).toPrecision(2))), x + share * w, y + 20, {
       size: 11,

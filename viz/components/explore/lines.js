@@ -8,11 +8,18 @@ import { filterRange, quote } from "./cells.js";
 import { drawLines, LEAST_LINE } from "./lines_picture.js";
 import { gutters } from "./matrix_picture.js";
 import { short, tileAt } from "./numbers.js";
-import { canvasPen, printTheme, sheet } from "./pens.js";
+import { canvasPen, contextOf, printTheme, sheet } from "./pens.js";
 import { togglePin } from "./selection.js";
 import { TILE } from "./source.js";
 import { fill } from "./words.js";
 
+/** @import { App, Pen, Print, Range, Theme } from "./types.js" */
+/** @import { Followed, LinesFigure } from "./lines_picture.js" */
+
+/** @typedef {LinesFigure & {range: Range, count: number}} Drawn */
+/** @typedef {"left"|"right"|"both"} Side */
+
+/** @param {App} app */
 export function createLines(app) {
   const say = app.say;
   const canvas = h("canvas", { "aria-hidden": "true" });
@@ -40,9 +47,12 @@ export function createLines(app) {
     h("button", { type: "button", class: "plain", "aria-label": say.later, onclick: turn(1) }, "›"),
   );
   const el = h("div", { class: "lines" }, pad, pager, heads, note);
-  let now = /** @type {any} */ (null);
-  let follow = /** @type {{side: "left"|"right", index: number}|null} */ (null);
-  let drag = /** @type {{y: number, side: string, moved: number}|null} */ (null);
+  /** @type {Drawn} what is drawn: nothing until the first drawing */
+  let now;
+  /** @type {Followed|null} */
+  let follow = null;
+  /** @type {{y: number, side: Side, moved: number}|null} */
+  let drag = null;
   let seen = "";
 
   /** The rows of each column that are shown; the kept focus and target stay inside. */
@@ -118,7 +128,7 @@ export function createLines(app) {
     const family = app.theme.family;
     const step = app.coarse() ? 26 : 21;
     const wide = Math.min(width, 620);
-    now = specOf(wide, height, app.theme, canvasPen(canvas.getContext("2d"), family, 1), step);
+    now = specOf(wide, height, app.theme, canvasPen(contextOf(canvas), family, 1), step);
     const rows = Math.max(now.left.end - now.left.start, now.right.end - now.right.start);
     drawLines(sheet(canvas, wide, rows * step + 26, family), now);
     pad.classList.toggle("skeleton", now.layers.length === 0);
@@ -155,20 +165,21 @@ export function createLines(app) {
       );
     }));
   }
+  /** @param {MouseEvent} event */
   function under(event) {
     const box = canvas.getBoundingClientRect();
     const [x, y] = [event.clientX - box.left, event.clientY - box.top];
-    const middle = (now.left.x + now.right.x) / 2;
+    /** @type {"left"|"right"|null} */
     const near = x < now.left.x + 24 ? "left" : x > now.right.x - 24 ? "right" : null;
     const side = now[near ?? "left"];
     const index = side.start + Math.floor((y - now.top) / now.step);
     return {
       near,
-      half: x < middle ? "left" : "right",
       index,
       inside: near !== null && index >= side.start && index < side.end,
     };
   }
+  /** @param {PointerEvent} event */
   function onpointermove(event) {
     if (!now) return;
     if (drag) {
@@ -184,7 +195,7 @@ export function createLines(app) {
     }
     const at = under(event);
     pad.style.cursor = at.inside ? "pointer" : "";
-    const next = at.inside && event.pointerType !== "touch" ? { side: at.near, index: at.index } : null;
+    const next = at.near && at.inside && event.pointerType !== "touch" ? { side: at.near, index: at.index } : null;
     if (next?.side === follow?.side && next?.index === follow?.index) return;
     follow = next;
     app.preview(next?.side === "left" ? { focus: next.index } : null);
@@ -214,11 +225,13 @@ export function createLines(app) {
     app.tip.hide();
     app.redraw();
   }
+  /** @param {PointerEvent} event */
   function onpointerdown(event) {
     if (!now) return;
     drag = { y: event.clientY, side: under(event).near ?? "both", moved: 0 };
     if (event.pointerType !== "touch") pad.setPointerCapture(event.pointerId);
   }
+  /** @param {PointerEvent} event */
   function onpointerup(event) {
     const clicked = drag && drag.moved < 5 && event.type === "pointerup";
     drag = null;
@@ -230,7 +243,7 @@ export function createLines(app) {
     app.setLocal({ picking: false });
   }
   function scroll(steps, side) {
-    const { q, k } = app.store.state.scroll;
+    const { q, k } = app.store.state.scroll ?? { q: now.range.q0, k: now.range.k0 };
     const { range, count } = now;
     app.setLocal({
       scroll: {
@@ -239,12 +252,14 @@ export function createLines(app) {
       },
     });
   }
+  /** @param {WheelEvent} event */
   function onwheel(event) {
     if (!now || !scrolls() || event.ctrlKey) return;
     const before = JSON.stringify(app.store.state.scroll);
     scroll(Math.sign(event.deltaY) * 3, under(event).near ?? "both");
     if (JSON.stringify(app.store.state.scroll) !== before) event.preventDefault();
   }
+  /** @param {KeyboardEvent} event */
   function onkeydown(event) {
     if (!now || event.ctrlKey || event.metaKey || event.altKey) return;
     const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
@@ -262,7 +277,7 @@ export function createLines(app) {
   function print() {
     if (!now?.layers.length) return null;
     const theme = printTheme();
-    const ink = canvasPen(canvas.getContext("2d"), theme.family, 1);
+    const ink = canvasPen(contextOf(canvas), theme.family, 1);
     const spec = { ...specOf(620, (now.count + 0.5) * 22 + 26, theme, ink, 22) };
     const colours = new Map(lineHeads(app, theme).map(({ layer, head, colour }) => [`${layer} ${head}`, colour]));
     spec.layers = spec.layers.map((one) => ({ ...one, colour: colours.get(`${one.layer} ${one.head}`) }));

@@ -4,14 +4,32 @@ import { elide, textWidth } from "../shared/labels.js";
 import { visible } from "../shared/texts.js";
 import { tileAt } from "./numbers.js";
 
+/** @import { Cell, Pen, Scale, Theme, Tile } from "./types.js" */
+
 export const LEAST_LINE = 0.02; // weights under it are not drawn as lines (the caption says so)
 
+/** @typedef {{cells: Cell[], start: number, end: number, x: number, room: number}} Column of tokens start to end */
+/** @typedef {{side: "left"|"right", index: number}} Followed a token whose lines are strong */
+/** @typedef {{layer: number, head: number, colour: string, tile: Tile}} Lines of one head */
 /**
- * Two columns of tokens and the lines between them.
- * @param {any} spec left and right {cells, start, end, x}, top, step (row height), layers [{tile, colour}], emphasis {side, index}|null
+ * @typedef {object} LinesFigure
+ * @property {Column} left
+ * @property {Column} right
+ * @property {string[]} names of both columns
+ * @property {number} top
+ * @property {number} step height of a row
+ * @property {number} size of labels
+ * @property {Scale} scale
+ * @property {Theme} theme
+ * @property {Lines[]} layers
+ * @property {number|null} focus
+ * @property {number|null} target
+ * @property {Followed|null} emphasis
  */
+
+/** Two columns of tokens and the lines between them. @param {Pen} pen @param {LinesFigure} spec */
 export function drawLines(pen, spec) {
-  const middle = (side, i) => spec.top + (i - side.start + 0.5) * spec.step;
+  const middle = (/** @type {Column} */ side, /** @type {number} */ i) => spec.top + (i - side.start + 0.5) * spec.step;
   const strong = spec.emphasis;
   for (const pass of [false, true]) {
     for (const { tile, colour } of spec.layers) {
@@ -38,6 +56,10 @@ export function drawLines(pen, spec) {
   drawLineTokens(pen, spec, spec.right, "left", spec.target);
 }
 
+/**
+ * @param {Pen} pen @param {LinesFigure} spec @param {Column} side @param {"left"|"right"} align @param {number|null}
+ *   chosen
+ */
 function drawLineTokens(pen, spec, side, align, chosen) {
   const { theme, size, step } = spec;
   const away = align === "right" ? -8 : 8;

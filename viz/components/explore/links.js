@@ -10,6 +10,9 @@ import { sheet } from "./pens.js";
 import { topLinks } from "./truth.js";
 import { fill } from "./words.js";
 
+/** @import { App, Rows } from "./types.js" */
+
+/** @param {App} app */
 export function createLinks(app) {
   const say = app.say;
   const title = h("summary", {});
@@ -64,6 +67,7 @@ export function createLinks(app) {
   let offered = "";
   let decided = false;
 
+  /** @param {MouseEvent} event */
   function under(event) {
     const box = canvas.getBoundingClientRect();
     const [head, layer] = [
@@ -72,6 +76,7 @@ export function createLinks(app) {
     ];
     return head >= 0 && layer >= 0 && head < app.data.heads && layer < app.data.layers ? { layer, head } : null;
   }
+  /** @param {PointerEvent} event */
   function onpointermove(event) {
     const [at, weights] = [under(event), app.linkWeights()];
     if (!at || !weights) return app.tip.hide();
@@ -84,10 +89,12 @@ export function createLinks(app) {
       event.clientY,
     );
   }
+  /** @param {MouseEvent} event */
   function onclick(event) {
     const at = under(event);
     if (at) app.keep(at);
   }
+  /** @param {Float32Array} weights */
   function drawMap(weights) {
     const { layers, heads, indexBase: base } = app.data;
     const { theme } = app;
@@ -118,14 +125,12 @@ export function createLinks(app) {
     });
     const { layer, head } = app.shown();
     pen.rect(24 + head * cell, 18 + layer * cell, cell - 1, cell - 1, { stroke: theme.accent, width: 2.5 });
-    const text = fill(theme.dark ? say.linksNoteDark : say.linksNote, {
-      focus: app.linkNames().from,
-      target: app.linkNames().to,
-      top: short(top),
-    });
+    const { from, to } = app.linkNames() ?? { from: "", to: "" };
+    const text = fill(theme.dark ? say.linksNoteDark : say.linksNote, { focus: from, target: to, top: short(top) });
     setText(note, text);
     setAttribute(canvas, "aria-label", text);
   }
+  /** @param {Rows} rows */
   function offerTargets(rows) {
     const keys = app.keys();
     const { focus, target } = app.store.state.kept;
@@ -139,7 +144,7 @@ export function createLinks(app) {
           .sort((a, b) => a - b);
       }
       choose.replaceChildren(
-        h("option", { value: "" }, fill(say.strongest, { target: cut(visible(keys[strongest].text), 20) })),
+        h("option", { value: "" }, fill(say.strongest, { target: cut(visible(keys[strongest ?? 0].text), 20) })),
         ...list.map((i) => h("option", { value: i }, `${i + app.data.indexBase} ${cut(visible(keys[i].text), 24)}`)),
       );
     }
@@ -148,6 +153,7 @@ export function createLinks(app) {
     }
     choose.value = target === null ? "" : String(target);
   }
+  /** @param {Rows} rows */
   function list(rows) {
     const { focus } = app.store.state.kept;
     const withSpecial = Boolean(app.store.state.special);
@@ -155,7 +161,7 @@ export function createLinks(app) {
     if (key === listed) return;
     listed = key;
     const [keys, base] = [app.keys(), app.data.indexBase];
-    setText(caption, fill(say.top, { focus: app.linkNames().from }));
+    setText(caption, fill(say.top, { focus: app.linkNames()?.from }));
     body.replaceChildren(
       ...topLinks(rows, 10, (i) => withSpecial || !keys[i].special).map(({ layer, head, token, weight }) =>
         h(
@@ -169,7 +175,7 @@ export function createLinks(app) {
               type: "button",
               class: "plain",
               "aria-label": app.name(layer, head),
-              onclick: (event) => {
+              onclick: (/** @type {Event} */ event) => {
                 event.stopPropagation();
                 app.keep({ layer, head, target: token });
               },
@@ -184,19 +190,14 @@ export function createLinks(app) {
   function save() {
     const { focus } = app.store.state.kept;
     const rows = focus === null ? null : app.feed.peek("rows", focus);
-    if (!rows) return;
+    if (focus === null || !rows) return;
     const [keys, base, special] = [app.keys(), app.data.indexBase, Boolean(app.store.state.special)];
-    const lines = topLinks(rows, 1000, (i) => special || !keys[i].special).map((
-      link,
-    ) => [
-      link.layer + base,
-      link.head + base,
-      focus + base,
-      app.data.queries[focus].text,
-      link.token + base,
-      keys[link.token].text,
-      link.weight,
-    ]);
+    const lines = topLinks(rows, 1000, (i) => special || !keys[i].special).map(
+      ({ layer, head, token, weight }) => {
+        const [from, to] = [app.data.queries[focus].text, keys[token].text];
+        return [layer + base, head + base, focus + base, from, token + base, to, weight];
+      },
+    );
     save_as(
       "headlight-links.csv",
       new Blob(["\ufeff", csv([["layer", "head", "from_index", "from", "to_index", "to", "weight"], ...lines])], {

@@ -6,12 +6,23 @@ import { filterRange, quote } from "./cells.js";
 import { drawLegend } from "./legend.js";
 import { drawMatrix, gutters } from "./matrix_picture.js";
 import { isExact, tileAt } from "./numbers.js";
-import { canvasPen, printTheme, sheet } from "./pens.js";
+import { canvasPen, contextOf, printTheme, sheet } from "./pens.js";
 import { thumbOf } from "./raster.js";
 import { THUMB, TILE } from "./source.js";
 import { clampView, fitView, matrixKey, shownCells, tileWindow, zoomAt } from "./viewport.js";
 import { fill } from "./words.js";
 
+/** @import { App, Head, Pen, Place, Print, Selection, Viewport } from "./types.js" */
+/** @import { MatrixFigure } from "./matrix_picture.js" */
+
+/**
+ * @typedef {Pick<MatrixFigure, "queries"|"keys"|"range"|"area"|"view"|"size"> & {key: string}} Frame where the map
+ * stands
+ */
+/** @typedef {Frame & MatrixFigure} Drawn */
+/** @typedef {{x: number, y: number}} Point */
+
+/** @param {App} app */
 export function createMatrix(app) {
   const say = app.say;
   const canvas = h("canvas", { "aria-hidden": "true" });
@@ -31,10 +42,14 @@ export function createMatrix(app) {
   const legend = h("canvas", { role: "img" });
   const note = h("p", { class: "note" });
   const el = h("div", { class: "matrix" }, pad, legend, note);
-  let now = /** @type {any} */ (null); // what is drawn
-  let hover = /** @type {{row: number, col: number}|null} */ (null);
-  let drag = { points: new Map(), moved: 0 };
+  /** @type {Drawn} what is drawn: nothing until the first drawing */
+  let now;
+  /** @type {Place|null} */
+  let hover = null;
+  /** @type {{points: Map<number, Point>, moved: number}} */
+  const drag = { points: new Map(), moved: 0 };
 
+  /** @param {Pen} pen @param {number} width @param {number} height @returns {Frame} */
   function frame(pen, width, height) {
     const { queries } = app.data;
     const keys = app.keys();
@@ -46,13 +61,14 @@ export function createMatrix(app) {
     const view = stored?.key === key ? clampView(stored, range, area) : fitView(range, area);
     return { range, area, view, key, queries, keys, size: 12 };
   }
-  /** What to paint now, coarse first; asks for what is missing. */
+  /** What to paint now, coarse first; asks for what is missing. @param {Frame} frame @param {Pen} pen */
   function tiles({ range, area, view }, pen) {
     const { layer, head } = app.shown();
     const [rows, cols] = [app.data.queries.length, app.keys().length];
     const grid = app.feed.peek("grid", THUMB);
     const list = grid ? [thumbOf(grid, layer, head, rows, cols)] : [];
-    const ask = app.previewsHead() && rows * cols > 16384 ? app.feed.peek : app.feed.get; // hovering fetches only small maps
+    // hovering fetches only small maps
+    const ask = app.previewsHead() && rows * cols > 16384 ? app.feed.peek : app.feed.get;
     if (rows <= TILE && cols <= TILE) {
       const whole = ask("tile", { layer, head, q0: 0, q1: rows, k0: 0, k1: cols, size: TILE });
       return whole ? [whole] : list;
@@ -69,7 +85,7 @@ export function createMatrix(app) {
   }
   function draw(width, height) {
     const family = app.theme.family;
-    const first = frame(canvasPen(canvas.getContext("2d"), family, 1), width, height);
+    const first = frame(canvasPen(contextOf(canvas), family, 1), width, height);
     const tall = Math.min(
       height,
       first.area.y +
@@ -116,6 +132,7 @@ export function createMatrix(app) {
     });
     pad.classList.toggle("waiting", !exact);
   }
+  /** @param {MouseEvent} event */
   function cellUnder(event) {
     const box = canvas.getBoundingClientRect();
     const { area, view, range } = now;
@@ -156,11 +173,13 @@ export function createMatrix(app) {
     app.tip.hide();
     app.redraw();
   }
+  /** @param {PointerEvent} event */
   function onpointerdown(event) {
     drag.points.set(event.pointerId, { x: event.clientX, y: event.clientY });
     if (drag.points.size === 1) drag.moved = 0;
     if (event.pointerType !== "touch" || pad.style.touchAction === "none") pad.setPointerCapture(event.pointerId);
   }
+  /** @param {PointerEvent} event */
   function onpointermove(event) {
     if (!now) return;
     const before = drag.points.get(event.pointerId);
@@ -186,6 +205,7 @@ export function createMatrix(app) {
       (here.y + other.y) / 2 - box.top - now.area.y,
     );
   }
+  /** @param {PointerEvent} event */
   function onpointerup(event) {
     const clicked = drag.points.delete(event.pointerId) && drag.moved <= 4;
     const cell = clicked && now ? cellUnder(event) : null;
@@ -195,9 +215,11 @@ export function createMatrix(app) {
     app.setLocal({ picking: false });
     if (cell.onMap) point(cell, event);
   }
+  /** @param {PointerEvent} event */
   function onpointercancel(event) {
     drag.points.delete(event.pointerId);
   }
+  /** @param {PointerEvent} event */
   function onpointerleave(event) {
     if (!drag.points.has(event.pointerId)) clear();
   }
@@ -213,6 +235,7 @@ export function createMatrix(app) {
   function zoom(factor, x = now.area.w / 2, y = now.area.h / 2) {
     setView(zoomAt(now.view, now.range, now.area, factor, x, y));
   }
+  /** @param {WheelEvent} event */
   function onwheel(event) {
     if (!now) return;
     const least = fitView(now.range, now.area).scale;
@@ -226,6 +249,7 @@ export function createMatrix(app) {
       event.clientY - box.top - now.area.y,
     );
   }
+  /** @param {KeyboardEvent} event */
   function onkeydown(event) {
     if (!now || event.ctrlKey || event.metaKey || event.altKey) return;
     const at = hover ??
@@ -240,16 +264,13 @@ export function createMatrix(app) {
     else if (act.back) {
       app.escape();
       clear();
-    } else reach(act);
+    } else reach(/** @type {Place} */ (act));
   }
-  /** Move the keyboard's cell, bringing it into view. */
+  /** Move the keyboard's cell, bringing it into view. @param {Place} place */
   function reach({ row, col }) {
     const { view, area } = now;
-    const inside = (
-      at,
-      start,
-      room,
-    ) => (at < start ? at : at + 1 > start + room / view.scale ? at + 1 - room / view.scale : start);
+    const inside = (/** @type {number} */ at, /** @type {number} */ start, /** @type {number} */ room) =>
+      at < start ? at : Math.max(start, at + 1 - room / view.scale);
     const next = { ...view, q: inside(row, view.q, area.h), k: inside(col, view.k, area.w) };
     if (next.q !== view.q || next.k !== view.k) setView(clampView(next, now.range, area));
     const box = canvas.getBoundingClientRect();
@@ -261,7 +282,7 @@ export function createMatrix(app) {
   function print() {
     if (!now?.tiles.length) return null;
     const shown = shownCells(now.view, now.range, now.area);
-    const ink = canvasPen(canvas.getContext("2d"), printTheme().family, 1);
+    const ink = canvasPen(contextOf(canvas), printTheme().family, 1);
     const label = gutters(ink, now.queries, now.keys, shown, 12);
     const [rows, cols] = [shown.q1 - shown.q0, shown.k1 - shown.k0];
     const view = fitView(shown, { w: 780, h: 780 }, 40);

@@ -4,11 +4,36 @@ import { css, level } from "../shared/colours.js";
 import { elide, labelled, textWidth } from "../shared/labels.js";
 import { cut, visible } from "../shared/texts.js";
 import { pooledIndex, poolMax } from "./numbers.js";
+import { contextOf } from "./pens.js";
 import { levelCanvas } from "./raster.js";
 import { shownCells } from "./viewport.js";
 
-/** How much room labels take beside and above a matrix. */
+/** @import { Area, Cell, Pen, Place, Range, Scale, Theme, Tile, Viewport } from "./types.js" */
+
+/**
+ * @typedef {object} MatrixFigure
+ * @property {Cell[]} queries
+ * @property {Cell[]} keys
+ * @property {Range} range
+ * @property {Area} area
+ * @property {Viewport} view
+ * @property {Tile[]} tiles coarse first
+ * @property {number} top of the scale
+ * @property {Scale} scale
+ * @property {Theme} theme
+ * @property {number|null} focus
+ * @property {number|null} target
+ * @property {Place|null} hover
+ * @property {number} size of labels
+ * @property {string[]|null} corner what rows and columns are
+ */
+
+/**
+ * How much room labels take beside and above a matrix.
+ * @param {Pen} pen @param {Cell[]} queries @param {Cell[]} keys @param {Range} range @param {number} size
+ */
 export function gutters(pen, queries, keys, range, size, most = 116) {
+  /** @param {Cell[]} cells @param {number} from @param {number} to */
   const widest = (cells, from, to) => {
     const step = Math.max(1, Math.floor((to - from) / 200));
     let width = 12;
@@ -23,7 +48,10 @@ export function gutters(pen, queries, keys, range, size, most = 116) {
 /** @type {WeakMap<Tile, {key: string, canvas: HTMLCanvasElement}>} the last picture made of each tile */
 const rasters = new WeakMap();
 
-/** The shown part of a tile: pooled to device pixels, coloured at cell resolution, enlarged without smoothing. */
+/**
+ * The shown part of a tile: pooled to device pixels, coloured at cell resolution, enlarged without smoothing.
+ * @param {Pen} pen @param {MatrixFigure} spec @param {Tile} tile
+ */
 function drawTile(pen, spec, tile) {
   const { area, view, theme } = spec;
   const shown = shownCells(view, spec.range, area);
@@ -40,27 +68,30 @@ function drawTile(pen, spec, tile) {
     Math.min(c[1] - c[0], Math.ceil(w * pen.ratio)),
   ];
   const key = [r, c, rows, cols, spec.top, spec.scale, theme.name].join();
-  let raster = rasters.get(tile);
-  if (raster?.key !== key) {
-    const pooled = poolMax(tile.data, tile.cols, r, c, rows, cols);
-    raster = {
-      key,
-      canvas: levelCanvas(pooled.map((weight) => level(weight, spec.top, spec.scale)), rows, cols, theme.palette),
-    };
-    rasters.set(tile, raster);
-  }
+  const known = rasters.get(tile);
+  const canvas = known?.key === key ? known.canvas : levelCanvas(
+    poolMax(tile.data, tile.cols, r, c, rows, cols).map((weight) => level(weight, spec.top, spec.scale)),
+    rows,
+    cols,
+    theme.palette,
+  );
+  rasters.set(tile, { key, canvas });
   const x = area.x + (tile.k0 + c[0] * stepK - view.k) * view.scale;
   const y = area.y + (tile.q0 + r[0] * stepQ - view.q) * view.scale;
   pen.clip(area.x, area.y, area.w, area.h, () => {
     if (pen.vector && rows * cols <= 4096 && rows === r[1] - r[0]) {
-      vectorCells(pen, raster.canvas, spec, x, y, w / cols, h / rows);
-    } else pen.image(raster.canvas, x, y, w, h);
+      vectorCells(pen, canvas, x, y, w / cols, h / rows);
+    } else pen.image(canvas, x, y, w, h);
   });
 }
 
-/** Small matrices in SVG: one rectangle per cell. */
-function vectorCells(pen, canvas, spec, x, y, stepX, stepY) {
-  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+/**
+ * Small matrices in SVG: one rectangle per cell.
+ * @param {Pen} pen @param {HTMLCanvasElement} canvas @param {number} x @param {number} y @param {number} stepX @param
+ *   {number} stepY
+ */
+function vectorCells(pen, canvas, x, y, stepX, stepY) {
+  const { data } = contextOf(canvas).getImageData(0, 0, canvas.width, canvas.height);
   for (let i = 0; i < canvas.width * canvas.height; i++) {
     const [row, col] = [Math.floor(i / canvas.width), i % canvas.width];
     pen.rect(x + col * stepX, y + row * stepY, stepX + 0.05, stepY + 0.05, {
@@ -69,12 +100,12 @@ function vectorCells(pen, canvas, spec, x, y, stepX, stepY) {
   }
 }
 
-/** The matrix with its tokens. @param {any} spec queries, keys, range, area, view, tiles (coarse first), top, scale, theme, focus, target, hover */
+/** The matrix with its tokens. @param {Pen} pen @param {MatrixFigure} spec */
 export function drawMatrix(pen, spec) {
   const { area, view, theme, range } = spec;
   const shown = shownCells(view, range, area);
-  const x = (k) => area.x + (k - view.k) * view.scale;
-  const y = (q) => area.y + (q - view.q) * view.scale;
+  const x = (/** @type {number} */ k) => area.x + (k - view.k) * view.scale;
+  const y = (/** @type {number} */ q) => area.y + (q - view.q) * view.scale;
   for (const tile of spec.tiles) drawTile(pen, spec, tile);
   const [right, bottom] = [Math.min(x(range.k1), area.x + area.w), Math.min(y(range.q1), area.y + area.h)];
   pen.rect(area.x - 0.5, area.y - 0.5, right - area.x + 1, bottom - area.y + 1, { stroke: theme.hair });
@@ -100,45 +131,46 @@ export function drawMatrix(pen, spec) {
   pen.text(spec.corner[1], area.x - 8, area.y - 32, { size: 11, fill: theme.muted, align: "right" });
 }
 
-function labelStyle(spec, cell, i, chosen, forced) {
-  const { theme } = spec;
-  return {
-    size: spec.size,
-    fill: cell.special && !forced ? theme.muted : theme.text,
-    weight: i === chosen || forced ? 600 : 400,
-  };
+/** @param {MatrixFigure} spec @param {Cell} cell @param {boolean} chosen @param {boolean} forced */
+function labelStyle({ size, theme }, cell, chosen, forced) {
+  const fill = cell.special && !forced ? theme.muted : theme.text;
+  return { size, fill, weight: chosen || forced ? 600 : 400 };
 }
 
+/**
+ * Which labels are drawn: those there is room for, and strongly those that must be.
+ * @param {{plain: number[], forced: number[]}} found
+ */
+const labels = ({ plain, forced }) => [
+  ...plain.map((i) => ({ i, strong: false })),
+  ...forced.map((i) => ({ i, strong: true })),
+];
+
+/** @param {Pen} pen @param {MatrixFigure} spec @param {Range} shown @param {(row: number) => number} y */
 function drawRowLabels(pen, spec, shown, y) {
-  const { plain, forced } = labelled(shown.q0, shown.q1, spec.view.scale, [spec.focus ?? -1, spec.hover?.row ?? -1]);
-  const room = spec.area.x - 10;
-  for (const [list, strong] of [[plain, false], [forced, true]]) {
-    for (const i of list) {
-      const middle = y(i) + spec.view.scale / 2;
-      if (middle < spec.area.y - 1 || middle > spec.area.y + spec.area.h + 1) continue;
-      const style = labelStyle(spec, spec.queries[i], i, spec.focus, strong);
-      const text = elide(visible(spec.queries[i].text), room, pen.font(style.size, style.weight));
-      if (i === spec.focus) pen.rect(spec.area.x - 5, middle - 6, 3, 12, { fill: spec.theme.accent });
-      pen.text(text, spec.area.x - 8, middle, { ...style, align: "right" });
-    }
+  const { area, view, focus, hover, queries, theme } = spec;
+  const must = [focus ?? -1, hover?.row ?? -1];
+  for (const { i, strong } of labels(labelled(shown.q0, shown.q1, view.scale, must))) {
+    const middle = y(i) + view.scale / 2;
+    if (middle < area.y - 1 || middle > area.y + area.h + 1) continue;
+    const style = labelStyle(spec, queries[i], i === focus, strong);
+    const text = elide(visible(queries[i].text), area.x - 10, pen.font(style.size, style.weight));
+    if (i === focus) pen.rect(area.x - 5, middle - 6, 3, 12, { fill: theme.accent });
+    pen.text(text, area.x - 8, middle, { ...style, align: "right" });
   }
 }
 
+/** @param {Pen} pen @param {MatrixFigure} spec @param {Range} shown @param {(column: number) => number} x */
 function drawColumnLabels(pen, spec, shown, x) {
-  const { plain, forced } = labelled(shown.k0, shown.k1, spec.view.scale, [spec.target ?? -1, spec.hover?.col ?? -1]);
-  const room = spec.area.y - 10;
-  for (const [list, strong] of [[plain, false], [forced, true]]) {
-    for (const i of list) {
-      const middle = x(i) + spec.view.scale / 2;
-      if (middle < spec.area.x - 1 || middle > spec.area.x + spec.area.w + 1) continue;
-      const style = labelStyle(spec, spec.keys[i], i, spec.target, strong);
-      const text = elide(visible(spec.keys[i].text), room, pen.font(style.size, style.weight));
-      const flat = !strong && [...text].length === 1;
-      pen.text(text, middle, spec.area.y - 7 - (flat ? 3 : 0), {
-        ...style,
-        align: flat ? "center" : "left",
-        rotate: flat ? 0 : -90,
-      });
-    }
+  const { area, view, target, hover, keys } = spec;
+  const must = [target ?? -1, hover?.col ?? -1];
+  for (const { i, strong } of labels(labelled(shown.k0, shown.k1, view.scale, must))) {
+    const middle = x(i) + view.scale / 2;
+    if (middle < area.x - 1 || middle > area.x + area.w + 1) continue;
+    const style = labelStyle(spec, keys[i], i === target, strong);
+    const text = elide(visible(keys[i].text), area.y - 10, pen.font(style.size, style.weight));
+    const flat = !strong && [...text].length === 1;
+    const align = flat ? "center" : "left";
+    pen.text(text, middle, area.y - 7 - (flat ? 3 : 0), { ...style, align, rotate: flat ? 0 : -90 });
   }
 }

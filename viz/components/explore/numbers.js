@@ -1,12 +1,17 @@
 // Numbers: how they are written, and the largest of many cells.
 
+/** @import { Rows, Tile } from "./types.js" */
+
 /** Two decimals; small weights keep one digit rather than become 0.00. @param {number} weight */
 export function short(weight) {
   if (weight > 0 && weight < 0.005) return weight < 0.0005 ? "<0.001" : weight.toFixed(3);
   return weight.toFixed(2);
 }
 
-/** The end of a colour scale: the largest weight rounded up to one leading digit (a byte's rounding forgiven). @param {number} largest */
+/**
+ * The end of a colour scale: the largest weight rounded up to one leading digit (a byte's rounding forgiven).
+ * @param {number} largest
+ */
 export function niceTop(largest) {
   if (!(largest > 0)) return 1;
   const step = 10 ** Math.floor(Math.log10(Math.min(largest, 1)) + 1e-9);
@@ -14,10 +19,13 @@ export function niceTop(largest) {
   return Math.min(1, Number((parts * step).toPrecision(2)));
 }
 
-/** First source cell of pooled cell i when `length` cells are pooled to `cells`; attention/pooling.py edges(). */
+/**
+ * First source cell of pooled cell i when `length` cells are pooled to `cells`; attention/pooling.py edges().
+ * @param {number} i @param {number} length @param {number} cells
+ */
 export const edge = (i, length, cells) => Math.floor((i * length) / cells);
 
-/** The pooled cell that source cell j falls into. */
+/** The pooled cell that source cell j falls into. @param {number} j @param {number} length @param {number} cells */
 export const pooledIndex = (j, length, cells) => Math.floor(((j + 1) * cells - 1) / length);
 
 /**
@@ -39,7 +47,10 @@ export const isExact = (tile) => tile.rows === tile.q1 - tile.q0 && tile.cols ==
 
 /**
  * The largest value of each of outRows × outCols cells over rows r0..r1 and columns c0..c1 of a row-major array.
- * out must not be larger than the window. @returns {Float32Array}
+ * out must not be larger than the window.
+ * @param {ArrayLike<number>} data @param {number} cols @param {number[]} rows [r0, r1] @param {number[]} columns [c0,
+ *   c1]
+ * @param {number} outRows @param {number} outCols
  */
 export function poolMax(data, cols, [r0, r1], [c0, c1], outRows, outCols) {
   const out = new Float32Array(outRows * outCols);
@@ -56,14 +67,17 @@ export function poolMax(data, cols, [r0, r1], [c0, c1], outRows, outCols) {
   return out;
 }
 
-/** One head's slice of an array (layer, head, token). @param {Rows} rows */
+/** One head's slice of an array (layer, head, token). @param {Rows} rows @param {number} layer @param {number} head */
 export const slice = (rows, layer, head) => {
   const start = (layer * rows.heads + head) * rows.count;
   return rows.data.subarray(start, start + rows.count);
 };
 
-/** Index of the largest value for which `allowed` holds, or -1. */
-export function argmax(values, allowed = (_) => true) {
+/**
+ * Index of the largest value for which `allowed` holds, or -1.
+ * @param {ArrayLike<number>} values @param {(index: number) => boolean} allowed
+ */
+export function argmax(values, allowed = () => true) {
   let best = -1;
   for (let i = 0; i < values.length; i++) if (allowed(i) && (best < 0 || values[i] > values[best])) best = i;
   return best;

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { cell } from "../shared/cases.mjs";
 import { edge, isExact, niceTop, pooledIndex, poolMax, short, tileAt } from "./numbers.js";
 
 describe("numbers", () => {
@@ -39,7 +38,7 @@ describe("pooling", () => {
     for (let i = 0; i < 10; i++) assert.equal(pooled[i * 11], 1);
   });
 
-  test("a tile says what it holds at a cell, and over how many", () => {
+  test("a tile says what it holds at a and over how many", () => {
     const tile = { q0: 2, q1: 7, k0: 0, k1: 7, rows: 2, cols: 3, data: new Float32Array([1, 2, 3, 4, 5, 6]) };
     assert.deepEqual(tileAt(tile, 2, 0), { value: 1, rows: 2, cols: 2 });
     assert.deepEqual(tileAt(tile, 6, 6), { value: 6, rows: 3, cols: 3 });

@@ -3,11 +3,14 @@
 import { h, save_as } from "../shared/elements.js";
 import { elide, textWidth } from "../shared/labels.js";
 import { cut } from "../shared/texts.js";
-import { canvasPen, printTheme, svgPen } from "./pens.js";
+import { FILTERS, SCALES } from "./contract.js";
+import { canvasPen, contextOf, printTheme, svgPen } from "./pens.js";
 import { headName } from "./truth.js";
 import { fill, WORDS } from "./words.js";
 
-/** Words of a caption on lines no longer than `room`. */
+/** @import { App, Payload, Pen, PictureFormat, Print, Selection } from "./types.js" */
+
+/** Words of a caption on lines no longer than `room`. @param {string} text @param {number} room @param {string} font */
 function wrap(text, room, font) {
   const lines = [""];
   for (const word of text.split(" ")) {
@@ -25,40 +28,40 @@ export function caption(data, selection, say = WORDS) {
   return [
     [
       headName(say, indexBase, selection.layer, selection.head),
-      selection.scale === "sqrt" ? say.sqrtScale : say.linearScale,
-      selection.filter === "all" ? "" : say[`filter${selection.filter.toUpperCase()}`],
+      say[SCALES[selection.scale].legend],
+      selection.filter === "all" ? "" : say[FILTERS[selection.filter].label],
       fill(say.captionBase, { base: indexBase }),
     ].filter(Boolean).join(" · "),
     `${model.name}${model.revision ? ` @ ${cut(model.revision, 12)}` : ""} · “${cut(text.replace(/\s+/g, " "), 240)}”`,
   ];
 }
 
-/** A figure with its caption under it, on any pen. */
+/** A figure with its caption under it, on any pen. @param {App} app @param {Print} figure */
 function paperOf(app, figure) {
   const theme = printTheme();
   const font = `400 11px ${theme.family}`;
   const lines = caption(app.data, app.store.state.kept, app.say).flatMap((line) => wrap(line, figure.width - 16, font));
   const height = Math.ceil(figure.height + 14 + lines.length * 15);
-  const draw = (pen) => {
+  const draw = (/** @type {Pen} */ pen) => {
     figure.draw(pen);
     lines.forEach((line, i) => pen.text(line, 8, figure.height + 12 + i * 15, { size: 11, fill: theme.muted }));
   };
   return { width: Math.ceil(figure.width), height, draw, family: theme.family };
 }
 
-/** @param {any} app @param {any} figure @param {"PNG"|"SVG"} format */
+/** @param {App} app @param {Print|null} figure @param {PictureFormat} format */
 export function saveFigure(app, figure, format) {
   if (!figure) return;
   const paper = paperOf(app, figure);
-  const name =
-    `headlight-${figure.name}-${app.store.state.kept.layer}-${app.store.state.kept.head}.${format.toLowerCase()}`;
+  const { layer, head } = app.store.state.kept;
+  const name = `headlight-${figure.name}-${layer}-${head}.${format.toLowerCase()}`;
   if (format === "SVG") {
     const pen = svgPen(paper.width, paper.height, paper.family);
     paper.draw(pen);
     return save_as(name, new Blob([pen.finish()], { type: "image/svg+xml" }));
   }
   const canvas = h("canvas", { width: paper.width * 4, height: paper.height * 4 });
-  const ctx = canvas.getContext("2d");
+  const ctx = contextOf(canvas);
   ctx.scale(4, 4);
   ctx.fillStyle = "#ffffff";
   ctx.fillRect(0, 0, paper.width, paper.height);

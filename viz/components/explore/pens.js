@@ -2,9 +2,12 @@
 
 import { themeOf } from "../shared/colours.js";
 
+/** @import { Pen } from "./types.js" */
+
 /**
- * A pen draws on a canvas or writes SVG; figures know only pens. Text stands on the middle of its line.
- * @param {CanvasRenderingContext2D} ctx @param {string} family @param {number} ratio device pixels per unit
+ * A pen that draws on a canvas.
+ * @param {CanvasRenderingContext2D} ctx @param {string} family @param {number} ratio device pixels per unit @returns
+ *   {Pen}
  */
 export function canvasPen(ctx, family, ratio) {
   const font = (size, weight = 400) => `${weight} ${size}px ${family}`;
@@ -59,14 +62,14 @@ export function canvasPen(ctx, family, ratio) {
   };
 }
 
+/** @type {Record<string, string>} */
+const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+
 /** Text as XML character data or attribute value; characters XML cannot hold become U+FFFD. @param {unknown} text */
 export function xmlEscape(text) {
   return String(text)
     .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "\ufffd")
-    .replace(
-      /[&<>"']/g,
-      (mark) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" })[mark] ?? mark,
-    );
+    .replace(/[&<>"']/g, (mark) => ENTITIES[mark]);
 }
 
 /** @param {number} value */
@@ -77,7 +80,10 @@ const marks = (attributes) =>
   Object.entries(attributes).filter(([, value]) => value !== undefined)
     .map(([name, value]) => ` ${name}="${typeof value === "number" ? tidy(value) : xmlEscape(value)}"`).join("");
 
-/** The same pen, writing SVG. @param {number} width @param {number} height @param {string} family */
+/**
+ * The same pen, writing SVG.
+ * @param {number} width @param {number} height @param {string} family @returns {Pen & {finish: () => string}}
+ */
 export function svgPen(width, height, family = "sans-serif") {
   /** @type {string[]} */
   const parts = [];
@@ -157,15 +163,21 @@ export function svgPen(width, height, family = "sans-serif") {
       draw();
       parts.push("</g>");
     },
-    finish: () =>
-      `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${
-        xmlEscape(family)
-      }">` +
-      `<rect width="${width}" height="${height}" fill="#ffffff"/>${parts.join("")}</svg>`,
+    finish() {
+      const size = marks({ width, height, viewBox: `0 0 ${width} ${height}`, "font-family": family });
+      const sheet = `<rect width="${width}" height="${height}" fill="#ffffff"/>`;
+      return `<svg xmlns="http://www.w3.org/2000/svg"${size}>${sheet}${parts.join("")}</svg>`;
+    },
   };
 }
 
-/** A canvas at device resolution; returns a pen on a cleared sheet. */
+/** @param {HTMLCanvasElement} canvas */
+export const contextOf = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+
+/**
+ * A canvas at device resolution; returns a pen on a cleared sheet.
+ * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height @param {string} family
+ */
 export function sheet(canvas, width, height, family) {
   const ratio = globalThis.devicePixelRatio || 1;
   const [wide, tall] = [Math.round(width * ratio), Math.round(height * ratio)];
@@ -175,7 +187,7 @@ export function sheet(canvas, width, height, family) {
     canvas.style.width = `${width}px`;
     canvas.style.height = `${height}px`;
   }
-  const ctx = canvas.getContext("2d");
+  const ctx = contextOf(canvas);
   ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
   ctx.clearRect(0, 0, width, height);
   return canvasPen(ctx, family, ratio);

@@ -2,12 +2,17 @@
 
 import { h } from "../shared/elements.js";
 
-/** A <select> with a label before it. @param {[string, string][]} choices value, text */
+/**
+ * A <select> with a label before it.
+ * @template {string} Value
+ * @param {string} label @param {{value: Value, text: string}[]} choices @param {(value: Value) => void} onchange
+ */
 export function picker(label, choices, onchange) {
+  /** @type {HTMLSelectElement} */
   const select = h(
     "select",
-    { onchange: (event) => onchange(event.target.value) },
-    ...choices.map(([value, text]) => h("option", { value }, text)),
+    { onchange: () => onchange(/** @type {Value} */ (select.value)) },
+    ...choices.map(({ value, text }) => h("option", { value }, text)),
   );
   return { el: h("label", { class: "picker" }, h("span", {}, label), select), select };
 }

@@ -2,33 +2,50 @@
 
 import { sqrt8 } from "../shared/frames.js";
 import { quote } from "./cells.js";
-import { niceTop, overAllHeads, short, slice } from "./numbers.js";
+import { headInWords } from "./measures.js";
+import { niceTop, overAllHeads, slice } from "./numbers.js";
 import { THUMB, TILE } from "./source.js";
 import { strongestTarget, truth } from "./truth.js";
-import { fill } from "./words.js";
 
-/** What several parts ask of the numbers, each answered for what is shown now. */
-export function questions(app, rested) {
+/** @import { App, Grid, Questions, Rows, Selection, StripRole } from "./types.js" */
+
+/**
+ * An answer about a value that never changes, worked out once.
+ * @template {WeakKey} Of @template Key @template Answer
+ * @param {WeakMap<Of, Map<Key, Answer>>} known @param {Of} of @param {Key} key @param {() => Answer} make @returns
+ *   {Answer}
+ */
+function once(known, of, key, make) {
+  /** @type {Map<Key, Answer>} */
+  const answers = known.get(of) ?? new Map();
+  known.set(of, answers);
+  const found = answers.get(key) ?? make();
+  answers.set(key, found);
+  return found;
+}
+
+/** @param {App} app @returns {Questions} */
+export function questions(app) {
   /** @type {WeakMap<Grid, Map<number, number>>} */
   const tops = new WeakMap();
-  /** @type {WeakMap<Rows, Map<string, any>>} */
-  const known = new WeakMap();
-  const once = (rows, key, make) => {
-    const of = known.get(rows) ?? new Map();
-    known.set(rows, of);
-    if (!of.has(key)) of.set(key, make());
-    return of.get(key);
-  };
+  /** @type {WeakMap<Rows, Map<string, number>>} */
+  const targets = new WeakMap();
+  /** @type {WeakMap<Rows, Map<number, Float32Array>>} */
+  const linked = new WeakMap();
   const cross = () => Boolean(app.data.keys);
-  /** Rows or columns over all heads: for what is kept at once, for a preview when the pointer rests and they are small. */
+  /**
+   * Rows or columns over all heads: for what is kept at once, for a preview when the pointer rests and they are small.
+   * @param {"rows"|"columns"} kind @param {number} index
+   */
   function overHeads(kind, index) {
     const found = app.feed.peek(kind, index);
     if (found) return app.feed.get(kind, index);
     const { kept, preview } = app.store.state;
     if (!preview || index === (kind === "rows" ? kept.focus : kept.target)) return app.feed.get(kind, index);
     app.waits = true;
-    return rested() ? app.feed.get(kind, index) : null;
+    return app.rested() ? app.feed.get(kind, index) : null;
   }
+  /** @param {number} layer @param {number} head */
   function wholeTile(layer, head) {
     const [rows, cols] = [app.data.queries.length, app.keys().length];
     return rows <= TILE && cols <= TILE
@@ -41,31 +58,21 @@ export function questions(app, rested) {
       const grid = app.feed.peek("grid", THUMB);
       if (!grid) return 1;
       const { layer, head } = app.shown();
-      const of = tops.get(grid) ?? new Map();
-      tops.set(grid, of);
       const id = layer * app.data.heads + head;
       const cells = grid.rows * grid.cols;
-      if (!of.has(id)) {
-        of.set(
-          id,
-          niceTop(sqrt8(grid.data.subarray(id * cells, (id + 1) * cells).reduce((a, b) => Math.max(a, b), 0))),
-        );
-      }
-      return of.get(id);
+      const map = grid.data.subarray(id * cells, (id + 1) * cells);
+      return once(tops, grid, id, () => niceTop(sqrt8(map.reduce((a, b) => Math.max(a, b), 0))));
     },
-    /** The key that links and dashes are about: the chosen one, else the strongest. */
-    target(selection) {
-      if (selection.target !== null || selection.focus === null) return selection.target;
-      const rows = app.feed.peek("rows", selection.focus);
+    /** The key that links and dashes are about: the chosen one, else the strongest. @param {Selection} selection */
+    target({ target, focus }) {
+      if (target !== null || focus === null) return target;
+      const rows = app.feed.peek("rows", focus);
       if (!rows) return null;
       const { layer, head, order } = app.store.state.kept; // not the head that is only looked at in passing
       const still = order === "focus"; // an order by the target must not change with the head
-      return once(
-        rows,
-        still ? "target" : `target ${layer} ${head}`,
-        () =>
-          strongestTarget(still ? overAllHeads(rows) : slice(rows, layer, head), app.keys(), selection.focus, !cross()),
-      );
+      const weights = () => (still ? overAllHeads(rows) : slice(rows, layer, head));
+      const key = still ? "any head" : `${layer} ${head}`;
+      return once(targets, rows, key, () => strongestTarget(weights(), app.keys(), focus, !cross()));
     },
     /** (layer * heads + head) weights from the kept focus to its target. */
     linkWeights() {
@@ -73,11 +80,9 @@ export function questions(app, rested) {
       const rows = kept.focus === null ? null : app.feed.peek("rows", kept.focus);
       const target = app.target(kept);
       if (!rows || target === null) return null;
-      return once(
-        rows,
-        `to ${target}`,
-        () => Float32Array.from({ length: rows.layers * rows.heads }, (_, id) => rows.data[id * rows.count + target]),
-      );
+      const { layers, heads, count, data } = rows;
+      const to = () => Float32Array.from({ length: layers * heads }, (_, id) => data[id * count + target]);
+      return once(linked, rows, target, to);
     },
     linkNames() {
       const { kept } = app.store.state;
@@ -104,7 +109,7 @@ export function questions(app, rested) {
       if (out) return tile.data.subarray(pivot * tile.cols, (pivot + 1) * tile.cols);
       return Float32Array.from({ length: tile.rows }, (_, r) => tile.data[r * tile.cols + pivot]);
     },
-    /** What to shade a row of chips with. @param {"both"|"query"|"key"} role */
+    /** What to shade a row of chips with. @param {StripRole} role */
     shades(role) {
       const out = app.store.state.facing === "out";
       if (role === (out ? "query" : "key")) return null;
@@ -112,16 +117,8 @@ export function questions(app, rested) {
     },
     sentence() {
       const { layer, head } = app.shown();
-      const { entropy, distance } = app.data.measures ?? {};
       const pivot = app.pivot();
-      if (pivot === null) {
-        const values = {
-          head: app.name(layer, head),
-          entropy: short(entropy?.[layer]?.[head] ?? 0),
-          distance: (distance?.[layer]?.[head] ?? 0).toFixed(1),
-        };
-        return fill(entropy?.[layer] && distance?.[layer] ? app.say.noFocus : app.say.noFocusBare, values);
-      }
+      if (pivot === null) return headInWords(app.data, app.say, app.name(layer, head), layer, head);
       const out = app.store.state.facing === "out";
       return truth({
         say: app.say,

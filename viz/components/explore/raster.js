@@ -3,7 +3,12 @@
 import { sqrt8 } from "../shared/frames.js";
 import { edge, poolMax } from "./numbers.js";
 
-/** Levels (0..255, row-major) as a small canvas. */
+/** @import { Grid, Tile } from "./types.js" */
+
+/**
+ * Levels (0..255, row-major) as a small canvas.
+ * @param {ArrayLike<number>} levels @param {number} rows @param {number} cols @param {Uint32Array} palette
+ */
 export function levelCanvas(levels, rows, cols, palette) {
   const canvas = document.createElement("canvas");
   canvas.width = cols;
@@ -15,7 +20,11 @@ export function levelCanvas(levels, rows, cols, palette) {
   return canvas;
 }
 
-/** One head's small map as a (pooled) tile. @param {Grid} grid @returns {Tile} */
+/**
+ * One head's small map as a (pooled) tile.
+ * @param {Grid} grid @param {number} layer @param {number} head @param {number} queries @param {number} keys @returns
+ *   {Tile}
+ */
 export function thumbTile(grid, layer, head, queries, keys) {
   const size = grid.rows * grid.cols;
   const start = (layer * grid.heads + head) * size;
@@ -23,7 +32,12 @@ export function thumbTile(grid, layer, head, queries, keys) {
   return { q0: 0, q1: queries, k0: 0, k1: keys, rows: grid.rows, cols: grid.cols, data };
 }
 
-/** One small map into pixels: pooled by the largest weight where it has more cells than pixels, else enlarged. */
+/**
+ * One small map into pixels: pooled by the largest weight where it has more cells than pixels, else enlarged.
+ * @param {Uint32Array} out @param {number} stride @param {Grid} grid @param {number} id @param {number} x @param
+ *   {number} y
+ * @param {number} size @param {Uint32Array} palette
+ */
 export function smallMap(out, stride, grid, id, x, y, size, palette) {
   const cells = grid.rows * grid.cols;
   let map = grid.data.subarray(id * cells, (id + 1) * cells);
@@ -42,11 +56,16 @@ export function smallMap(out, stride, grid, id, x, y, size, palette) {
 /** @type {WeakMap<Grid, Map<number, Tile>>} */
 const thumbs = new WeakMap();
 
-/** @param {Grid} grid */
+/**
+ * The same, made once for each grid.
+ * @param {Grid} grid @param {number} layer @param {number} head @param {number} queries @param {number} keys @returns
+ *   {Tile}
+ */
 export function thumbOf(grid, layer, head, queries, keys) {
   const known = thumbs.get(grid) ?? new Map();
   thumbs.set(grid, known);
   const id = layer * grid.heads + head;
-  if (!known.has(id)) known.set(id, thumbTile(grid, layer, head, queries, keys));
-  return known.get(id);
+  const tile = known.get(id) ?? thumbTile(grid, layer, head, queries, keys);
+  known.set(id, tile);
+  return tile;
 }

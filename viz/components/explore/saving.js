@@ -2,9 +2,16 @@
 
 import { h, save_as, setAttribute, setText } from "../shared/elements.js";
 import { csv } from "../shared/texts.js";
+import { TABS } from "./contract.js";
 import { isExact } from "./numbers.js";
 import { saveFigure } from "./paper.js";
 import { fill } from "./words.js";
+
+/** @import { App, Payload, PictureFormat, Print, Selection } from "./types.js" */
+
+/** @type {PictureFormat[]} */
+const PICTURES = ["PNG", "SVG"];
+const FORMATS = ["csv", "json", "html"]; // of the numbers
 
 /** Addresses of the numbers on the server. @param {Payload} data @param {Selection} selection @param {string} format */
 export function exportAddress(data, selection, format) {
@@ -16,8 +23,10 @@ export function exportAddress(data, selection, format) {
   return `${data.base}/export.${format}?${data.view ? `${data.view}&` : ""}${query}`;
 }
 
+/** @param {App} app @param {() => Print|null} current the figure that is shown */
 export function createExport(app, current) {
   const say = app.say;
+  /** @param {string} text @param {() => void} act */
   const button = (text, act) =>
     h("button", {
       type: "button",
@@ -27,48 +36,48 @@ export function createExport(app, current) {
         act();
       },
     }, text);
-  const figureButtons = ["PNG", "SVG"].map((format) => button("", () => saveFigure(app, current(), format)));
-  const grid = ["PNG", "SVG"].map((format) =>
+  const figureButtons = PICTURES.map((format) => button("", () => saveFigure(app, current(), format)));
+  const grid = PICTURES.map((format) =>
     button(
       fill(say.exportFigure, { figure: say.gridName, format }),
       () => saveFigure(app, app.parts.grid.print(), format),
     )
   );
-  const links = ["csv", "json", "html"].map((format) =>
+  const links = FORMATS.map((format) =>
     h("a", {
       class: "item",
       download: true,
       href: "#",
       "data-format": format,
-      onclick: (event) => numbers(event, format),
+      onclick: (/** @type {Event} */ event) => numbers(event, format),
     }, format === "html" ? say.page_html : fill(say.numbers, { format: format.toUpperCase() }))
   );
-  const el = h(
-    "details",
-    {
-      class: "menu",
-      onkeydown: (event) => {
-        if (event.key === "Escape") {
-          close();
-          event.stopPropagation();
-          el.firstElementChild.focus();
-        }
-      },
-      onfocusout: (event) => {
-        if (!el.contains(event.relatedTarget)) {
-          setTimeout(() => {
-            if (!el.contains(el.getRootNode().activeElement)) close();
-          });
-        }
-      },
-    },
-    h("summary", {}, say.export),
-    h("div", { class: "items" }, ...figureButtons, ...grid, ...links),
-  );
+  const title = h("summary", {}, say.export);
+  const items = h("div", { class: "items" }, ...figureButtons, ...grid, ...links);
+  const el = h("details", { class: "menu", onkeydown, onfocusout }, title, items);
+
   function close() {
     el.open = false;
   }
-  /** In a file without a server the numbers come from the embedded source. */
+  /** @param {KeyboardEvent} event */
+  function onkeydown(event) {
+    if (event.key !== "Escape") return;
+    close();
+    event.stopPropagation();
+    title.focus();
+  }
+  /** @param {FocusEvent} event */
+  function onfocusout(event) {
+    if (el.contains(/** @type {Node|null} */ (event.relatedTarget))) return;
+    setTimeout(() => {
+      const { activeElement } = /** @type {Document|ShadowRoot} */ (el.getRootNode());
+      if (!el.contains(activeElement)) close();
+    });
+  }
+  /**
+   * In a file without a server the numbers come from the embedded source.
+   * @param {Event} event @param {string} format
+   */
   async function numbers(event, format) {
     close();
     if (app.data.base) return;
@@ -80,8 +89,8 @@ export function createExport(app, current) {
       { length: tile.rows },
       (_, r) => Array.from(tile.data.subarray(r * tile.cols, (r + 1) * tile.cols)),
     );
-    const from = (r) => (isExact(tile) ? app.data.queries[r].text : String(r));
-    const to = (c) => (isExact(tile) ? app.keys()[c].text : String(c));
+    const from = (/** @type {number} */ r) => (isExact(tile) ? app.data.queries[r].text : String(r));
+    const to = (/** @type {number} */ c) => (isExact(tile) ? app.keys()[c].text : String(c));
     const body = format === "csv"
       ? `\ufeff${csv([["", ...weights[0].map((_, c) => to(c))], ...weights.map((row, r) => [from(r), ...row])])}`
       : JSON.stringify({
@@ -102,12 +111,12 @@ export function createExport(app, current) {
   function draw() {
     const { tab } = app.store.state.kept;
     figureButtons.forEach((b, i) =>
-      setText(b, fill(say.exportFigure, { figure: say[tab], format: ["PNG", "SVG"][i] }))
+      setText(b, fill(say.exportFigure, { figure: say[TABS[tab]], format: PICTURES[i] }))
     );
-    for (const link of links) {
-      link.hidden = !app.data.base && link.dataset.format === "html";
-      if (app.data.base) setAttribute(link, "href", exportAddress(app.data, app.store.state.kept, link.dataset.format));
-    }
+    links.forEach((link, i) => {
+      link.hidden = !app.data.base && FORMATS[i] === "html";
+      if (app.data.base) setAttribute(link, "href", exportAddress(app.data, app.store.state.kept, FORMATS[i]));
+    });
   }
   return { el, draw };
 }

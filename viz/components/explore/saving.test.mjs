@@ -11,7 +11,8 @@ describe("links and tables", () => {
     const address = exportAddress(DATA, selection, "csv");
     assert.equal(
       address,
-      "/headlight/trace/abc/export.csv?part=encoder&words=0&layer=1&head=2&focus=3&tab=matrix&order=layer&scale=sqrt&filter=all&pinned=0.1-1.0",
+      "/headlight/trace/abc/export.csv?part=encoder&words=0" +
+        "&layer=1&head=2&focus=3&tab=matrix&order=layer&scale=sqrt&filter=all&pinned=0.1-1.0",
     );
   });
 });

@@ -7,9 +7,12 @@ import { sheet } from "./pens.js";
 import { levelCanvas } from "./raster.js";
 import { fill } from "./words.js";
 
-/** Under a long text: the whole of it as a thin shaded bar, and the window of it that the chips show. */
+/** @import { App, Scale } from "./types.js" */
+
+/** @param {App} app @param {(start: number) => void} onmove */
 export function createScrubber(app, onmove) {
   const canvas = h("canvas", { "aria-hidden": "true" });
+  /** @type {HTMLInputElement} */
   const range = h("input", {
     type: "range",
     min: 0,
@@ -18,16 +21,22 @@ export function createScrubber(app, onmove) {
     oninput: () => onmove(Number(range.value)),
   });
   const place = h("span", { class: "place" });
-  const jump = (sign) => () => onmove(clamp(Number(range.value) + sign * size, 0, Number(range.max)));
+  const jump = (/** @type {number} */ sign) => () =>
+    onmove(clamp(Number(range.value) + sign * size, 0, Number(range.max)));
+  const track = h("div", { class: "track" }, canvas, range);
   let size = 1;
   const el = h(
     "div",
     { class: "scrubber", hidden: true },
     h("button", { type: "button", class: "plain", "aria-label": app.say.earlier, onclick: jump(-1) }, "‹"),
-    h("div", { class: "track" }, canvas, range),
+    track,
     h("button", { type: "button", class: "plain", "aria-label": app.say.later, onclick: jump(1) }, "›"),
     place,
   );
+  /**
+   * @param {Float32Array|null} values @param {number} length @param {number} start @param {number} count
+   * @param {Scale} scale @param {number} top
+   */
   function draw(values, length, start, count, scale, top) {
     el.hidden = count >= length;
     if (el.hidden) return;
@@ -36,18 +45,13 @@ export function createScrubber(app, onmove) {
     range.value = String(start);
     const base = app.data.indexBase;
     setText(place, fill(app.say.range, { from: start + base, to: start + count - 1 + base, count: length }));
-    const width = Math.max(40, range.parentElement.clientWidth);
+    const width = Math.max(40, track.clientWidth);
     const pen = sheet(canvas, width, 16, app.theme.family);
     if (values) {
       const cells = Math.min(width, values.length);
       const pooled = poolMax(values, values.length, [0, 1], [0, values.length], 1, cells);
-      pen.image(
-        levelCanvas(pooled.map((weight) => level(weight, top, scale)), 1, cells, app.theme.palette),
-        0,
-        4,
-        width,
-        8,
-      );
+      const levels = pooled.map((weight) => level(weight, top, scale));
+      pen.image(levelCanvas(levels, 1, cells, app.theme.palette), 0, 4, width, 8);
     }
     pen.rect(0.5, 4.5, width - 1, 7, { stroke: app.theme.hair });
     pen.rect((start / length) * width + 1, 1, Math.max(6, (count / length) * width - 2), 14, {

@@ -2,9 +2,11 @@
 
 import { isPair } from "./cells.js";
 
+/** @import { Payload, Selection } from "./types.js" */
+
 const MOST_PINNED = 8;
 
-/** @type {Selection} */
+/** What is chosen before any text has come. @type {Selection} */
 export const FIRST = {
   layer: 0,
   head: 0,
@@ -17,31 +19,46 @@ export const FIRST = {
   pinned: [],
 };
 
-/** A selection that fits the data: every field present and in range. @param {Payload} data @param {Partial<Selection>} raw @returns {Selection} */
-export function fitSelection(data, raw) {
+/** @param {unknown} value @param {number} count @returns {value is number} */
+const isIndex = (value, count) => typeof value === "number" && Number.isInteger(value) && value >= 0 && value < count;
+
+/**
+ * The value, where it is one of the choices, else the usual one.
+ * @template T @param {T|undefined} value @param {T[]} choices
+ */
+const one = (value, choices) => (value !== undefined && choices.includes(value) ? value : choices[0]);
+
+/**
+ * A selection that fits the data: every field present and in range.
+ * @param {Payload} data @param {Partial<Selection>} [raw] as it came: nothing of it is trusted @returns {Selection}
+ */
+export function fitSelection(data, raw = {}) {
+  const { layers, heads, choices } = data;
   const keys = data.keys ?? data.queries;
-  const whole = (value, count, other) => (Number.isInteger(value) && value >= 0 && value < count ? value : other);
-  const one = (value, choices) => (choices.includes(value) ? value : choices[0]);
-  const pinned = (Array.isArray(raw?.pinned) ? raw.pinned : []).filter((pin) =>
-    Array.isArray(pin) && whole(pin[0], data.layers, -1) >= 0 && whole(pin[1], data.heads, -1) >= 0
+  const pinned = (Array.isArray(raw.pinned) ? raw.pinned : []).filter((pin) =>
+    Array.isArray(pin) && isIndex(pin[0], layers) && isIndex(pin[1], heads)
   );
   return {
-    layer: whole(raw?.layer, data.layers, 0),
-    head: whole(raw?.head, data.heads, 0),
-    focus: whole(raw?.focus, data.queries.length, null),
-    target: whole(raw?.target, keys.length, null),
-    tab: one(raw?.tab, ["matrix", "lines"]),
-    order: one(raw?.order, ["layer", "entropy", "distance", "focus"]),
-    scale: one(raw?.scale, ["sqrt", "linear"]),
-    filter: one(isPair(data.queries) && isPair(keys) ? raw?.filter : "all", ["all", "aa", "ab", "ba", "bb"]),
+    layer: isIndex(raw.layer, layers) ? raw.layer : 0,
+    head: isIndex(raw.head, heads) ? raw.head : 0,
+    focus: isIndex(raw.focus, data.queries.length) ? raw.focus : null,
+    target: isIndex(raw.target, keys.length) ? raw.target : null,
+    tab: one(raw.tab, choices.tab),
+    order: one(raw.order, choices.order),
+    scale: one(raw.scale, choices.scale),
+    filter: one(isPair(data.queries) && isPair(keys) ? raw.filter : "all", choices.filter),
     pinned: pinned.slice(0, MOST_PINNED).map(([layer, head]) => [layer, head]),
   };
 }
 
-/** @param {Selection} selection */
-export const canonical = (selection) => JSON.stringify(Object.keys(FIRST).map((name) => selection?.[name] ?? null));
+/** @param {Partial<Selection>} selection */
+export const canonical = (selection) =>
+  JSON.stringify(/** @type {(keyof Selection)[]} */ (Object.keys(FIRST)).map((name) => selection?.[name] ?? null));
 
-/** Add a head to the pinned ones, or take it away. @param {[number, number][]} pinned @returns {[number, number][]} */
+/**
+ * Add a head to the pinned ones, or take it away.
+ * @param {[number, number][]} pinned @param {number} layer @param {number} head @returns {[number, number][]}
+ */
 export function togglePin(pinned, layer, head) {
   const rest = pinned.filter(([l, h]) => l !== layer || h !== head);
   return rest.length < pinned.length
@@ -57,10 +74,11 @@ export function createEchoes() {
   /** @type {string[]} */
   let sent = [];
   return {
+    /** @param {Selection} selection */
     sent: (selection) => {
       sent = [...sent, canonical(selection)].slice(-32);
     },
-    /** Whether an incoming selection is news. */
+    /** Whether an incoming selection is news. @param {Partial<Selection>} selection */
     isNews(selection) {
       const text = canonical(selection);
       if (text === last) return false;

@@ -4,6 +4,9 @@ import { clamp } from "../shared/colours.js";
 import { decodeFrame } from "../shared/frames.js";
 import { poolMax } from "./numbers.js";
 
+/** @typedef {import("../shared/frames.js").Frame} Frame */
+/** @import { Rows, Source, SourceHooks } from "./types.js" */
+
 export const THUMB = 48; // pixels of a small map
 
 export const TILE = 512; // most cells of a tile, each way
@@ -11,35 +14,44 @@ export const TILE = 512; // most cells of a tile, each way
 const RETRIED = [429, 502, 503, 504];
 
 /** @param {number} milliseconds @param {AbortSignal} [signal] */
-const pause = (milliseconds, signal) =>
-  new Promise((done, fail) => {
-    const timer = setTimeout(done, milliseconds);
-    signal?.addEventListener("abort", () => {
-      clearTimeout(timer);
-      fail(signal.reason);
-    }, { once: true });
-  });
+const pause = (milliseconds, signal) => /** @type {Promise<void>} */ (new Promise((done, fail) => {
+  const timer = setTimeout(done, milliseconds);
+  signal?.addEventListener("abort", () => {
+    clearTimeout(timer);
+    fail(signal.reason);
+  }, { once: true });
+}));
 
-/** @param {any} answer @param {string} name @param {number} dimensions */
-function arrayOf(answer, name, dimensions) {
+/**
+ * An array of an answer: bytes in a grid, numbers in everything else.
+ * @template {Uint8Array|Float32Array} Data
+ * @param {Frame} answer @param {string} name @param {number} dimensions @param {{new(): Data}} kind
+ * @returns {{shape: number[], data: Data}}
+ */
+function arrayOf(answer, name, dimensions, kind) {
   const array = answer.arrays[name];
   if (array?.shape.length !== dimensions) {
     throw new Error(`The server's answer has no array “${name}” of ${dimensions} dimensions.`);
   }
-  return array;
+  if (!(array.data instanceof kind)) throw new Error(`The array “${name}” is coded as ${array.dtype}.`);
+  return { shape: array.shape, data: array.data };
 }
 
 /**
  * The routes of ui/routes/traces.py as a Source. Network errors are retried, told through `onLost` and `onFound`.
- * @param {{base: string, view: string}} data
- * @param {{onLost?: () => void, onFound?: () => void, onGone?: () => void, fetch?: typeof fetch, wait?: typeof pause}} [hooks]
+ * @param {{base: string, view: string}} data @param {SourceHooks & {fetch?: typeof fetch, wait?: typeof pause}} [hooks]
  * @returns {Source}
  */
 export function httpSource({ base, view }, hooks = {}) {
-  const ask = hooks.fetch ?? ((...args) => globalThis.fetch(...args));
+  const ask = hooks.fetch ?? ((/** @type {Parameters<typeof fetch>} */ ...args) => globalThis.fetch(...args));
   const wait = hooks.wait ?? pause;
+  /**
+   * @param {string} name @param {Record<string, number>} query @param {AbortSignal|undefined} signal
+   * @returns {Promise<Frame>}
+   */
   async function get(name, query, signal) {
-    const address = `${base}/${name}?${view ? `${view}&` : ""}${new URLSearchParams(query)}`;
+    const numbers = Object.entries(query).map(([field, value]) => [field, String(value)]);
+    const address = `${base}/${name}?${view ? `${view}&` : ""}${new URLSearchParams(numbers)}`;
     for (let attempt = 0;; attempt++) {
       const answer = await ask(address, { signal }).catch((error) => {
         if (signal?.aborted || error?.name === "AbortError") throw error;
@@ -55,16 +67,12 @@ export function httpSource({ base, view }, hooks = {}) {
       await wait(Math.min(8000, 500 * 2 ** attempt), signal);
     }
   }
-  const asRows = (array) => ({
-    layers: array.shape[0],
-    heads: array.shape[1],
-    count: array.shape[2],
-    data: array.data,
-  });
+  /** @param {{shape: number[], data: Float32Array}} array @returns {Rows} */
+  const asRows = ({ shape: [layers, heads, count], data }) => ({ layers, heads, count, data });
   return {
     async grid(size, { signal } = {}) {
       const answer = await get("grid", { size }, signal);
-      const { shape, data } = arrayOf(answer, "grid", 4);
+      const { shape, data } = arrayOf(answer, "grid", 4, Uint8Array);
       return {
         layers: shape[0],
         heads: shape[1],
@@ -74,10 +82,12 @@ export function httpSource({ base, view }, hooks = {}) {
         sampled: Boolean(answer.header.sampled),
       };
     },
-    rows: async (query, { signal } = {}) => asRows(arrayOf(await get("rows", { query }, signal), "rows", 3)),
-    columns: async (key, { signal } = {}) => asRows(arrayOf(await get("columns", { key }, signal), "columns", 3)),
+    rows: async (query, { signal } = {}) =>
+      asRows(arrayOf(await get("rows", { query }, signal), "rows", 3, Float32Array)),
+    columns: async (key, { signal } = {}) =>
+      asRows(arrayOf(await get("columns", { key }, signal), "columns", 3, Float32Array)),
     async tile(query, { signal } = {}) {
-      const { shape, data } = arrayOf(await get("tile", query, signal), "tile", 2);
+      const { shape, data } = arrayOf(await get("tile", query, signal), "tile", 2, Float32Array);
       return { q0: query.q0, q1: query.q1, k0: query.k0, k1: query.k1, rows: shape[0], cols: shape[1], data };
     },
   };
@@ -89,13 +99,15 @@ export function httpSource({ base, view }, hooks = {}) {
  * @param {{shape: number[], data: Float32Array}} weights @returns {Source}
  */
 export function embeddedSource({ shape: [layers, heads, queries, keys], data }) {
-  const map = (id) => data.subarray(id * queries * keys, (id + 1) * queries * keys);
+  const map = (/** @type {number} */ id) => data.subarray(id * queries * keys, (id + 1) * queries * keys);
+  /** @param {number} count @param {(id: number, i: number) => number} at */
   const pick = (count, at) => ({
     layers,
     heads,
     count,
     data: Float32Array.from({ length: layers * heads * count }, (_, i) => at(Math.floor(i / count), i % count)),
   });
+  /** @param {number} id @param {number[]} r @param {number[]} c @param {number} size */
   const pooled = (id, r, c, size) =>
     poolMax(map(id), keys, r, c, Math.min(size, r[1] - r[0]), Math.min(size, c[1] - c[0]));
   return {

@@ -4,7 +4,12 @@ import { quote } from "./cells.js";
 import { argmax, short, slice } from "./numbers.js";
 import { fill } from "./words.js";
 
-/** In how many other heads the token has less weight. @param {Rows} rows */
+/** @import { Cell, Rows, Words } from "./types.js" */
+
+/**
+ * In how many other heads the token has less weight.
+ * @param {Rows} rows @param {number} layer @param {number} head @param {number} token
+ */
 export function headsBelow(rows, layer, head, token) {
   const mine = slice(rows, layer, head)[token];
   let below = 0;
@@ -12,12 +17,15 @@ export function headsBelow(rows, layer, head, token) {
   return below;
 }
 
-/** "Layer 3 · head 1" with the index base the data asks for. */
+/**
+ * "Layer 3 · head 1" with the index base the data asks for.
+ * @param {Words} say @param {number} base @param {number} layer @param {number} head
+ */
 export const headName = (say, base, layer, head) => fill(say.head, { layer: layer + base, head: head + base });
 
 /**
  * The sentence of truth: where the focus looks (or who looks at it) in the chosen head, in the numbers shown.
- * @param {{say: typeof WORDS, base: number, layer: number, head: number, facing: "out"|"in", pivot: number, pivots: Cell[],
+ * @param {{say: Words, base: number, layer: number, head: number, facing: "out"|"in", pivot: number, pivots: Cell[],
  *   others: Cell[], same: boolean, values: Float32Array|null, rows: Rows|null}} facts values: weights of this head
  */
 export function truth(facts) {
@@ -27,7 +35,7 @@ export function truth(facts) {
   const focus = quote(pivots, pivot, base);
   const top = argmax(values);
   const word = argmax(values, (i) => !others[i].special);
-  const called = (i) => (facts.same && i === pivot ? say.itself : quote(others, i, base));
+  const called = (/** @type {number} */ i) => (facts.same && i === pivot ? say.itself : quote(others, i, base));
   const template = facts.facing === "in"
     ? say.received
     : values[top] > 0.5 && others[top].special
@@ -44,8 +52,11 @@ export function truth(facts) {
   return `${text}.`;
 }
 
-/** The strongest links of a focus over all heads, strongest first. @param {Rows} rows @param {(token: number) => boolean} allowed */
-export function topLinks(rows, most, allowed = (_) => true) {
+/**
+ * The strongest links of a focus over all heads, strongest first.
+ * @param {Rows} rows @param {number} most @param {(token: number) => boolean} allowed
+ */
+export function topLinks(rows, most, allowed = () => true) {
   /** @type {{layer: number, head: number, token: number, weight: number}[]} */
   const best = [];
   for (let id = 0, at = 0; id < rows.layers * rows.heads; id++) {
@@ -61,7 +72,10 @@ export function topLinks(rows, most, allowed = (_) => true) {
   return best;
 }
 
-/** The key that a focus looks at most: words before special tokens, itself last. @param {ArrayLike<number>} weights (key,) */
+/**
+ * The key that a focus looks at most: words before special tokens, itself last.
+ * @param {ArrayLike<number>} weights (key,) @param {Cell[]} keys @param {number} focus @param {boolean} same
+ */
 export function strongestTarget(weights, keys, focus, same) {
   const word = argmax(weights, (i) => !keys[i].special && !(same && i === focus));
   return word >= 0 ? word : argmax(weights);

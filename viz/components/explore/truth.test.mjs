@@ -27,7 +27,8 @@ describe("the sentence of truth", () => {
   test("is honest about special tokens", () => {
     assert.equal(
       say({ layer: 0, head: 0, values: slice(ROWS, 0, 0) }),
-      "Layer 1 · head 1: “was” looks mostly at [CLS] (0.90); among words most at “the” at position 2 (0.05), more than in 0 of the other 5 heads.",
+      "Layer 1 · head 1: “was” looks mostly at [CLS] (0.90); " +
+        "among words most at “the” at position 2 (0.05), more than in 0 of the other 5 heads.",
     );
   });
 

@@ -4,13 +4,18 @@ import { clamp } from "../shared/colours.js";
 import { ARROWS, cellKey } from "../shared/moves.js";
 import { TILE } from "./source.js";
 
-/** The view that shows all of a range in an area. @param {{w: number, h: number}} area */
+/** @import { Range, Size, Viewport } from "./types.js" */
+
+/**
+ * The view that shows all of a range in an area.
+ * @param {Range} range @param {Size} area @returns {Viewport}
+ */
 export function fitView(range, area, most = 44) {
   const scale = Math.min(area.w / Math.max(1, range.k1 - range.k0), area.h / Math.max(1, range.q1 - range.q0), most);
   return { scale: scale >= 4 ? Math.floor(scale * 2) / 2 : scale, q: range.q0, k: range.k0 };
 }
 
-/** A view brought back inside its range. */
+/** A view brought back inside its range. @param {Viewport} view @param {Range} range @param {Size} area */
 export function clampView(view, range, area) {
   const least = fitView(range, area).scale;
   const scale = clamp(view.scale, least, Math.max(least, 44));
@@ -21,7 +26,11 @@ export function clampView(view, range, area) {
   };
 }
 
-/** Zoom by a factor, the point (x, y) of the area staying where it is. */
+/**
+ * Zoom by a factor, the point (x, y) of the area staying where it is.
+ * @param {Viewport} view @param {Range} range @param {Size} area @param {number} factor @param {number} x @param
+ *   {number} y
+ */
 export function zoomAt(view, range, area, factor, x, y) {
   const least = fitView(range, area).scale;
   const scale = clamp(view.scale * factor, least, Math.max(least, 44));
@@ -32,7 +41,10 @@ export function zoomAt(view, range, area, factor, x, y) {
   );
 }
 
-/** The whole cells that a view shows. */
+/**
+ * The whole cells that a view shows.
+ * @param {Viewport} view @param {Range} range @param {Size} area @returns {Range}
+ */
 export function shownCells(view, range, area) {
   return {
     q0: Math.max(range.q0, Math.floor(view.q)),
@@ -43,8 +55,10 @@ export function shownCells(view, range, area) {
 }
 
 /**
- * Which tile to fetch for what is shown: everything when it fits in one tile, else a window a little larger than what is
+ * Which tile to fetch for what is shown: everything when it fits in one tile, else a window a little larger than what
+ *   is
  * shown, aligned so that panning finds the same tiles again.
+ * @param {Range} shown @param {Range} range @returns {Range}
  */
 export function tileWindow(shown, range, size = TILE) {
   const fits = (r) => r.q1 - r.q0 <= size && r.k1 - r.k0 <= size;
@@ -63,7 +77,11 @@ export function tileWindow(shown, range, size = TILE) {
   };
 }
 
-/** What a key does in the matrix: {row, col}, {zoom}, {fit}, {pan}, {keep}, {back} or null. */
+/**
+ * What a key does in the matrix, or null.
+ * @param {string} key @param {boolean} shift @param {{row: number, col: number}} at @param {Range} range
+ * @returns {{row?: number, col?: number, zoom?: number, fit?: true, pan?: number[], keep?: true, back?: true}|null}
+ */
 export function matrixKey(key, shift, { row, col }, range) {
   if (ARROWS[key] && shift) return { pan: ARROWS[key] };
   const to = cellKey(key, { row, col }, range);

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { cell } from "../shared/cases.mjs";
 import { clampView, fitView, matrixKey, shownCells, tileWindow, zoomAt } from "./viewport.js";
 
 describe("the matrix's viewport", () => {

@@ -11,7 +11,10 @@ import { createTip, h, setAttribute } from "../shared/elements.js";
 import { stripKey } from "../shared/moves.js";
 import { isRtl, visible } from "../shared/texts.js";
 
-/** @typedef {{text: string, place?: [number, number, number], word?: [number, number], mark?: string, joined?: boolean, under?: string[], title?: string}} Rung */
+/**
+ * @typedef {{text: string, place?: [number, number, number], word?: [number, number], mark?: string, joined?: boolean,
+ * under?: string[], title?: string}} Rung
+ */
 /** @typedef {{name: string, note: string, text: string|null, rungs: Rung[]}} Row */
 /**
  * @typedef {object} LadderData  Made by viz/components/ladder/ladder.py.
@@ -28,7 +31,10 @@ export function overlap(one, other) {
   return Boolean(one && other) && one[0] === other[0] && one[1] < other[2] && other[1] < one[2];
 }
 
-/** A text of that many characters cut at every edge of the places in it, as [start, end] pairs. @param {number} length @param {number[][]} places */
+/**
+ * A text of that many characters cut at every edge of the places in it, as [start, end] pairs.
+ * @param {number} length @param {number[][]} places
+ */
 export function runs(length, places) {
   const edges = new Set([0, length]);
   for (const [, start, end] of places) {
@@ -66,7 +72,7 @@ function createLadder(root) {
   let send = (_) => {};
   let built = "";
   let tip = createTip(el);
-  /** @type {Map<Element, {place: number[]|undefined, rung: Rung|null}>} */
+  /** @type {Map<HTMLElement, {place: number[]|undefined, rung: Rung|null}>} */
   const known = new Map();
 
   const nodeOf = (event) => event.target.closest?.("[data-lit]") ?? null;
@@ -94,13 +100,14 @@ function createLadder(root) {
   function onkeydown(event) {
     const row = event.target.closest?.(".chips");
     if (!row || event.altKey || event.ctrlKey || event.metaKey) return;
-    const parts = [...row.children];
+    const parts = /** @type {HTMLElement[]} */ ([...row.children]);
     const act = stripKey(event.key, parts.indexOf(event.target), parts.length, row.dir === "rtl");
     if (!act) return;
     event.preventDefault();
     if (act.back) return event.target.blur();
-    for (const part of parts) part.tabIndex = part === parts[act.index] ? 0 : -1;
-    parts[act.index].focus();
+    const next = parts[act.index ?? 0];
+    for (const part of parts) part.tabIndex = part === next ? 0 : -1;
+    next.focus();
   }
 
   function part(rung, way, first) {
@@ -142,8 +149,7 @@ function createLadder(root) {
     return h("p", { class: "characters", dir: "auto" }, ...made);
   }
   function build() {
-    const { picked, ...rest } = data;
-    const key = JSON.stringify(rest);
+    const key = JSON.stringify({ ...data, picked: null });
     if (key === built) return;
     built = key;
     known.clear();
@@ -184,7 +190,8 @@ const ladders = new WeakMap();
 
 /**
  * Streamlit calls this at the mount and again at every change of the data or the theme, with the same parent.
- * @param {{data: LadderData, parentElement: Element|ShadowRoot, setTriggerValue: (name: string, value: unknown) => void}} component
+ * @param {{data: LadderData, parentElement: Element|ShadowRoot, setTriggerValue: (name: string, value: unknown) =>
+ *   void}} component
  */
 export default function ladder({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("#ladder") ?? parentElement;

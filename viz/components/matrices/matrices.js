@@ -72,7 +72,7 @@ function createSheet(report) {
   function closes(event) {
     if (event.key !== "Escape" || !menu.open) return;
     menu.open = false;
-    menu.firstChild.focus();
+    menu.querySelector("summary")?.focus();
   }
   function leaves(event) {
     if (!menu.contains(event.relatedTarget)) menu.open = false;
@@ -159,7 +159,7 @@ function createSheet(report) {
     setText(note, sheet.note);
     note.hidden = !sheet.note;
     pad.classList.toggle("picks", picks);
-    setAttribute(menu.firstChild, "aria-label", `Save ${sheet.name}`);
+    setAttribute(/** @type {Element} */ (menu.firstElementChild), "aria-label", `Save ${sheet.name}`);
     setAttribute(
       pad,
       "aria-label",
@@ -173,6 +173,8 @@ function createSheet(report) {
 }
 
 // -- all of them
+
+/** @typedef {{sheets: Sheet[], picks: boolean, numbers: boolean|null}} Header */
 
 function createMatrices(root) {
   const el = h("div", { class: "hl matrices" });
@@ -188,7 +190,9 @@ function createMatrices(root) {
   }
   /** @param {Uint8Array} bytes @param {(place: number[]) => void} report */
   function update(bytes, report) {
-    const { header, arrays } = decodeFrame(bytes.slice().buffer);
+    const frame = decodeFrame(bytes.slice().buffer);
+    const { arrays } = frame;
+    const header = /** @type {Header} */ (/** @type {unknown} */ (frame.header));
     send = report;
     while (sheets.length < header.sheets.length) {
       const index = sheets.length;
@@ -197,7 +201,7 @@ function createMatrices(root) {
     sheets = sheets.slice(0, header.sheets.length);
     header.sheets.forEach((sheet, index) => {
       const { shape: [tall, wide], data } = arrays[index];
-      sheets[index].update(sheet, { tall, wide, data }, header);
+      sheets[index].update(sheet, { tall, wide, data: /** @type {Float32Array} */ (data) }, header);
     });
     if (el.children.length !== sheets.length) el.replaceChildren(...sheets.map((sheet) => sheet.el));
     draw();
@@ -214,7 +218,8 @@ const mounted = new WeakMap();
 
 /**
  * Streamlit calls this at the mount and again at every change of the data or the theme, with the same parent.
- * @param {{data: Uint8Array, parentElement: Element|ShadowRoot, setTriggerValue: (name: string, value: unknown) => void}} component
+ * @param {{data: Uint8Array, parentElement: Element|ShadowRoot, setTriggerValue: (name: string, value: unknown) =>
+ *   void}} component
  */
 export default function matrices({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("#matrices") ?? parentElement;

@@ -5,7 +5,8 @@ import { textWidth } from "../shared/labels.js";
 import { csv, cut, visible } from "../shared/texts.js";
 
 /**
- * @typedef {object} Sheet  Made by viz/components/matrices/matrices.py; values come beside it, (row, column) row by row.
+ * @typedef {object} Sheet  Made by viz/components/matrices/matrices.py; values come beside it, (row, column) row by
+ *   row.
  * @property {string} name
  * @property {string[]} rows       labels, or empty: rows are counted from 0
  * @property {string[]} columns    the same
@@ -103,7 +104,8 @@ export function table(sheet, { tall, wide, data }) {
 // -- layout
 
 /**
- * How large cells are. @param {{tall: number, wide: number, room: number, left: number, numbers: boolean|null}} given room for
+ * How large cells are. @param {{tall: number, wide: number, room: number, left: number, numbers: boolean|null}} given
+ *   room for
  * the whole, `left` taken by labels; null: numbers where there are few
  */
 export function cells({ tall, wide, room, left, numbers }) {

@@ -1,4 +1,5 @@
-// The pure half of viz/components/matrices/matrices.js, which stands in viz/components/matrices/sheet.js. Fixtures have unequal axes (2 rows, 3 columns).
+// The pure half of viz/components/matrices/matrices.js, which stands in viz/components/matrices/sheet.js. Fixtures have
+// unequal axes (2 rows, 3 columns).
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 

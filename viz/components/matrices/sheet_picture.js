@@ -1,10 +1,12 @@
 // A matrix drawn on a canvas: cells, digits, labels, marks and the legend, on the page and in a file.
 //
 // What each mark means
-//   colour     the number, on the scale that the legend states: from 0 to its end, or from minus to plus the same end with
+//   colour     the number, on the scale that the legend states: from 0 to its end, or from minus to plus the same end
+//              with
 //              blue below zero and orange above. A cell without colour is 0, −∞ under a mask, or no number; what is no
 //              number is hatched, and so is −∞ where there are no digits.
-//   digits     the number to two places, where cells are few; all digits on hover, under the keyboard's cell and in files.
+//   digits     the number to two places, where cells are few; all digits on hover, under the keyboard's cell and in
+//              files.
 //   frame      accent: a marked row or column. Text colour: the cell under the pointer or the keyboard's cursor.
 // Where a matrix has more cells than pixels, a pixel shows the largest size under it.
 // Labels reach the picture only through fillText.
@@ -14,6 +16,8 @@ import { h, save_as } from "../shared/elements.js";
 import { elide, labelled, textWidth } from "../shared/labels.js";
 import { arrange, brief, FONT, labelOf, largest, scaleEnd, sign, table } from "./sheet.js";
 import { cut } from "../shared/texts.js";
+
+/** @typedef {import("./sheet.js").Values} Values */
 
 /** The colour of a number, or null. */
 function colourOf(value, sheet, end, theme) {
@@ -26,7 +30,7 @@ function colourOf(value, sheet, end, theme) {
 /** All cells as a picture, one pixel each. @param {Values} values */
 function picture({ tall, wide, data }, sheet, end, theme) {
   const canvas = h("canvas", { width: wide, height: tall });
-  const ctx = canvas.getContext("2d");
+  const ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   const image = ctx.createImageData(wide, tall);
   const ink = pixels(sheet.palette === "sequential" ? theme.ramp : theme.diverging);
   const place = sheet.palette === "sequential"
@@ -147,7 +151,7 @@ function scaleOf(sheet, end) {
 export function paintLegend(ctx, { sheet, end, theme, family }, x, y, width) {
   const { stops, at } = scaleOf(sheet, end);
   for (let i = 0; i < width; i++) {
-    ctx.fillStyle = css(colourOf(at((i + 0.5) / width), sheet, end, theme));
+    ctx.fillStyle = css(colourOf(at((i + 0.5) / width), sheet, end, theme) ?? []);
     ctx.fillRect(x + i, y, 1, 8);
   }
   ctx.strokeStyle = theme.hair;

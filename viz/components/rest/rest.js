@@ -3,10 +3,10 @@
 // The document's root says so in data-rest, "true" or "false" (missing until this script has come), and the main region
 // is aria-busy meanwhile, so that a screen reader may wait with what is still changing.
 //
-// What a reader does ends the rest at once, before any listener of the page hears of it; so does what the page asks the
-// server. The rest comes back when the run that answers has ended, the page has been drawn, and it has stayed so for two
-// looks: what a message or a click sets off is scheduled by then. A component that still waits for something says
-// aria-busy="true" in its own markup, and needs to know nothing of this.
+// What a reader does ends the rest at once, before any listener of the page hears of it; so does what the page asks
+// the server. The rest comes back when the run that answers has ended, the page has been drawn, and it has stayed so
+// for two looks: what a message or a click sets off is scheduled by then. A component that still waits for something
+// says aria-busy="true" in its own markup, and needs to know nothing of this.
 
 const LOOK = 40; // ms between two looks while the page is busy; at rest nobody looks
 const DONE = ["pointerdown", "pointerup", "click", "keydown", "input", "change", "drop", "popstate", "resize"];
@@ -26,7 +26,7 @@ export function fieldsOf(bytes) {
   let at = 0;
   const number = () => {
     let value = 0;
-    for (let scale = 1; ; scale *= 128) {
+    for (let scale = 1;; scale *= 128) {
       const byte = bytes[at++] ?? 0;
       value += (byte & 127) * scale;
       if (byte < 128) return value;
@@ -48,20 +48,28 @@ export function fieldsOf(bytes) {
 }
 
 /**
- * Where a run of the script stands, told by the messages that go and come.
- * @returns {{sent: (bytes: Uint8Array) => void, came: (bytes: Uint8Array) => void, lost: () => void, ended: () => boolean}}
+ * @typedef {Object} Runs
+ * @property {(bytes: Uint8Array) => void} sent @property {(bytes: Uint8Array) => void} came
+ * @property {() => void} lost @property {() => boolean} ended
  */
+
+/** Where a run of the script stands, told by the messages that go and come. @returns {Runs} */
 export function createRuns() {
   let asked = false; // and no run has begun since
   let running = false;
   return {
-    sent(bytes) { asked ||= fieldsOf(bytes).has(RERUN); },
+    sent(bytes) {
+      asked ||= fieldsOf(bytes).has(RERUN);
+    },
     came(bytes) {
       const fields = fieldsOf(bytes);
       if (fields.has(BEGUN)) [asked, running] = [false, true];
       if (fields.has(ENDED)) running = fields.get(ENDED) === ENDED_FOR_ANOTHER;
     },
-    lost() { [asked, running] = [false, false]; }, // what comes next is asked anew
+    /** What comes next is asked anew. */
+    lost() {
+      [asked, running] = [false, false];
+    },
     ended: () => !asked && !running,
   };
 }
@@ -74,7 +82,9 @@ function unfinished(page) {
   const components = page.querySelectorAll("[data-testid=stBidiComponentIsolated]");
   if ([...components].some(waits)) return true;
   // Others run with scrolling, or for ever.
-  return page.getAnimations().some((a) => a.playState === "running" && a.timeline instanceof DocumentTimeline && a.effect?.getTiming().iterations !== Infinity);
+  return page.getAnimations().some((a) =>
+    a.playState === "running" && a.timeline instanceof DocumentTimeline && a.effect?.getTiming().iterations !== Infinity
+  );
 }
 
 /** Whether a component says that it is busy. @param {Element} host */
@@ -107,12 +117,18 @@ function createRest(page) {
   function follow(socket) {
     if (sockets.has(socket)) return;
     sockets.add(socket);
-    socket.addEventListener("message", ({ data }) => { if (data instanceof ArrayBuffer) runs.came(new Uint8Array(data)); wake(); });
-    socket.addEventListener("close", () => { runs.lost(); wake(); });
+    socket.addEventListener("message", ({ data }) => {
+      if (data instanceof ArrayBuffer) runs.came(new Uint8Array(data));
+      wake();
+    });
+    socket.addEventListener("close", () => {
+      runs.lost();
+      wake();
+    });
   }
 
   const send = WebSocket.prototype.send;
-  /** @param {any} data */
+  /** @param {Parameters<WebSocket["send"]>[0]} data */
   WebSocket.prototype.send = function (data) {
     follow(this);
     if (data instanceof Uint8Array) runs.sent(data);
@@ -129,8 +145,8 @@ const NAME = Symbol.for("headlight.rest"); // a page has one, however often this
 
 /** Streamlit's way in, at the mount and when the theme changes. */
 export default function rest() {
-  /** @type {any} */
-  const place = globalThis;
-  if (place[NAME]) place[NAME].wake();
+  const place = /** @type {Record<symbol, {wake: () => void}|undefined>} */ (/** @type {unknown} */ (globalThis));
+  const here = place[NAME];
+  if (here) here.wake();
   else place[NAME] = createRest(document);
 }

@@ -71,6 +71,12 @@ export const DATA = {
   queries: SENTENCE.slice(0, 5),
   keys: SENTENCE,
   indexBase: 1,
-  measures: {},
+  measures: [],
+  choices: {
+    tab: ["matrix", "lines"],
+    order: ["layer", "entropy", "focus"],
+    scale: ["sqrt", "linear"],
+    filter: ["all", "aa", "ab", "ba", "bb"],
+  },
   selection: {},
 };

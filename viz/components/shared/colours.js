@@ -97,7 +97,10 @@ export function level(weight, top, scale) {
   return Math.round(255 * (scale === "sqrt" ? Math.sqrt(share) : share));
 }
 
-/** Where a number stands on the diverging ramp, 0..255; `top` is its end on both sides. @param {number} value @param {number} top */
+/**
+ * Where a number stands on the diverging ramp, 0..255; `top` is its end on both sides.
+ * @param {number} value @param {number} top
+ */
 export const levelAround = (value, top) => Math.round(127.5 * (1 + clamp(value / top, -1, 1)));
 
 /** @param {Uint8ClampedArray} table @param {number} at @returns {number[]} */
@@ -123,7 +126,10 @@ export function readTheme(el) {
   return themeOf(dark, background, text, read("--st-primary-color", [255, 75, 75]), style.fontFamily || "sans-serif");
 }
 
-/** @param {boolean} dark @param {number[]} background @param {number[]} text @param {number[]} accent @param {string} family */
+/**
+ * @param {boolean} dark @param {number[]} background @param {number[]} text @param {number[]} accent @param {string}
+ * family
+ */
 export function themeOf(dark, background, text, accent, family) {
   const mix = (share) => css(text.map((channel, i) => Math.round(share * channel + (1 - share) * background[i])));
   const table = ramp(dark);

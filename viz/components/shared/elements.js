@@ -3,26 +3,45 @@
 import { clamp } from "./colours.js";
 
 /**
+ * What Streamlit hands a component's script, at the mount and at every change of the data or the theme.
+ * @template Data
+ * @typedef {object} Component
+ * @property {Data} data
+ * @property {Element|ShadowRoot} parentElement
+ * @property {(name: string, value: unknown) => void} setTriggerValue
+ */
+
+/** @typedef {(event: never) => void} Listener of some event */
+
+/**
  * An element; strings become text nodes, on… become listeners.
- * @param {string} tag @param {Record<string, any>} [properties] @param {...(Node|string|null)} children
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag @param {Record<string, Listener|string|number|boolean|null|undefined>} [properties]
+ * @param {...(Node|string|null)} children
+ * @returns {HTMLElementTagNameMap[Tag]}
  */
 export function h(tag, properties = {}, ...children) {
   const el = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
     if (value === undefined || value === null || value === false) continue;
-    if (name.startsWith("on")) el.addEventListener(name.slice(2), value);
+    if (typeof value === "function") el.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
     else el.setAttribute(name, value === true ? "" : String(value));
   }
   el.append(...children.filter((child) => child !== null));
   return el;
 }
 
-/** Change text only when it differs, so that screen readers hear it once. */
+let named = 0;
+
+/** An id that nothing else on the page has, for one element to refer to another. @param {string} name */
+export const freshId = (name) => `${name}-${++named}`;
+
+/** Change text only when it differs, so that screen readers hear it once. @param {Node} el @param {string} text */
 export function setText(el, text) {
   if (el.textContent !== text) el.textContent = text;
 }
 
-/** @param {HTMLElement} el */
+/** @param {Element} el @param {string} name @param {unknown} value */
 export function setAttribute(el, name, value) {
   if (el.getAttribute(name) !== String(value)) el.setAttribute(name, String(value));
 }
@@ -30,8 +49,11 @@ export function setAttribute(el, name, value) {
 /** Distance from the page's top, wherever it is scrolled to. @param {Element} el */
 export function pageTop(el) {
   let top = el.getBoundingClientRect().top + (globalThis.scrollY || 0);
-  for (let at = el.parentNode; at; at = at.parentNode ?? at.host) {
-    top += at.scrollTop && at !== document.documentElement ? at.scrollTop : 0;
+  /** @type {Node|null} */
+  let at = el.parentNode;
+  while (at) {
+    if (at instanceof Element && at !== document.documentElement) top += at.scrollTop;
+    at = at instanceof ShadowRoot ? at.host : at.parentNode;
   }
   return top;
 }
@@ -41,7 +63,7 @@ export function createTip(root) {
   const el = h("div", { class: "tip", role: "tooltip", hidden: true });
   root.append(el);
   return {
-    /** @param {string[]} lines the first is set strong */
+    /** @param {string[]} lines the first is set strong @param {number} clientX @param {number} clientY */
     show(lines, clientX, clientY) {
       el.replaceChildren(...lines.map((line, i) => h(i ? "div" : "strong", {}, line)));
       el.hidden = false;

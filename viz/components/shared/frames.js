@@ -24,11 +24,17 @@ export function decodeHalves(coded) {
   return values;
 }
 
+/** Bytes of a number. @type {Record<string, number>} */
+const WIDTHS = { sqrt8: 1, float16: 2, float32: 4 };
+
+/** @typedef {{name: string, dtype: string, shape: number[], offset: number, bytes: number}} Entry */
+/** @typedef {{dtype: string, shape: number[], data: Uint8Array|Float32Array}} Decoded */
+/** @typedef {{header: {arrays?: Entry[], sampled?: boolean, text?: string}, arrays: Record<string, Decoded>}} Frame */
+
 /**
  * A frame of attention/codec.py: uint32 header length | JSON header | raw little-endian blocks.
  * Bytes stay bytes (sqrt8), float16 and float32 become Float32Array.
- * @param {ArrayBuffer} buffer
- * @returns {{header: Record<string, any>, arrays: Record<string, {dtype: string, shape: number[], data: Uint8Array|Float32Array}>}}
+ * @param {ArrayBuffer} buffer @returns {Frame}
  */
 export function decodeFrame(buffer) {
   if (buffer.byteLength < 4) throw new Error(`A frame has at least 4 bytes; this answer has ${buffer.byteLength}.`);
@@ -37,15 +43,15 @@ export function decodeFrame(buffer) {
     throw new Error(`The frame's header should be ${length} bytes long; the answer has only ${buffer.byteLength}.`);
   }
   const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
-  /** @type {Record<string, any>} */
+  /** @type {Frame["arrays"]} */
   const arrays = {};
   for (const entry of header.arrays ?? []) arrays[entry.name] = decodeArray(buffer, 4 + length, entry);
   return { header, arrays };
 }
 
-/** @param {ArrayBuffer} buffer @param {number} body @param {{name: string, dtype: string, shape: number[], offset: number, bytes: number}} entry */
+/** @param {ArrayBuffer} buffer @param {number} body @param {Entry} entry @returns {Decoded} */
 function decodeArray(buffer, body, { name, dtype, shape, offset, bytes }) {
-  const width = { sqrt8: 1, float16: 2, float32: 4 }[dtype];
+  const width = WIDTHS[dtype];
   if (!width) throw new Error(`Array ${name} is coded as ${dtype}; expected sqrt8, float16 or float32.`);
   const count = shape.reduce((product, size) => product * size, 1);
   if (bytes !== count * width || body + offset + bytes > buffer.byteLength) {

@@ -12,7 +12,10 @@ export function visible(text) {
   return named.trim() === "" ? "␣".repeat(Math.min(named.length, 3)) : named.trim();
 }
 
-/** A piece of a word with the letter forms that it has inside the word. @param {string} text @param {boolean} after @param {boolean} before */
+/**
+ * A piece of a word with the letter forms that it has inside the word.
+ * @param {string} text @param {boolean} after @param {boolean} before
+ */
 export function joinedForm(text, after, before) {
   if (!JOINING.test(text)) return text;
   const joiner = "\u200d";

@@ -4,9 +4,13 @@
 // Embedded mirrors viz/components/standalone/standalone.py:
 //   {payload, grid: Coded, sampled, maps: {"layer.head": Coded}, rows: {query, ...Coded} | null, absent: string}
 //   Coded = {coding: "sqrt8" | "float16", shape: number[], data: base64, little-endian}
-/* global mount, decodeHalves, sqrt8, poolMax */
+// Its imports stand for what that module holds: the file has it already.
 
-const embedded = JSON.parse(document.getElementById("embedded").textContent);
+import { mount } from "../explore/explore.js";
+import { poolMax } from "../explore/numbers.js";
+import { decodeHalves, sqrt8 } from "../shared/frames.js";
+
+const embedded = JSON.parse(document.getElementById("embedded")?.textContent ?? "");
 const { payload, grid, maps } = embedded;
 const bytesOf = ({ data }) => Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
 
@@ -65,4 +69,4 @@ const source = {
     return { q0, q1, k0, k1, rows, cols, data };
   },
 };
-mount(document.getElementById("view"), payload, source);
+mount(/** @type {HTMLElement} */ (document.getElementById("view")), payload, source);

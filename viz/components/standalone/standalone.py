@@ -18,6 +18,7 @@ import numpy as np
 from attention.codec import STORED, sqrt8
 from attention.mask import Array
 from attention.view import View
+from viz.components.script import own
 from viz.export import TooLong, caption
 from viz.inline import inline, quoted
 
@@ -66,7 +67,7 @@ def standalone_html(view: View, payload: Mapping[str, Any], thumbnails: Array, s
     }
     about = caption(view, base=payload["indexBase"])
     title = f"Headlight · {view.trace.model.name}"
-    module = f"{inline(script)}\n{{\n{inline((HERE / 'standalone.js').read_text(encoding='utf-8'))}}}\n"
+    module = f"{inline(script)}\n{{\n{inline(own('standalone/standalone'))}}}\n"
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">

@@ -1,18 +1,30 @@
 // A text as a row of chips.
 //
 // What each mark means
-//   shade      the number that the page gives the chip, from none (no shade) to most; on a diverging strip blue is below
+//   shade      the number that the page gives the chip, from none (no shade) to most; on a diverging strip blue is
+//              below
 //              zero and orange above.
 //   outline    accent: the chosen chip; accent dashes: the target. Hatched: masked. Struck out: removed.
 //   pale       a special token. Chips that touch are pieces of one word.
 // Texts reach the page only through text nodes.
 
-import { clamp, colourAt, css, inkOn, level, levelAround, readTheme } from "../shared/colours.js";
+import { clamp, colourAt, level, levelAround, readTheme } from "../shared/colours.js";
 import { createTip, h, setAttribute, setText } from "../shared/elements.js";
-import { stripKey, windowOn } from "../shared/moves.js";
-import { isRtl, joinedForm, visible } from "../shared/texts.js";
+import { windowOn } from "../shared/moves.js";
+import { visible } from "../shared/texts.js";
+import { createChipRow, shownAtOnce } from "./chips.js";
 
-/** @typedef {{text: string, shade?: number, mark?: string, glued?: boolean, special?: boolean, title?: string, label?: string}} Chip */
+/** @typedef {""|"chosen"|"target"|"masked"|"removed"} Mark */
+/**
+ * @typedef {object} Chip
+ * @property {string} text
+ * @property {number} [shade]
+ * @property {Mark} [mark]
+ * @property {boolean} [glued]
+ * @property {boolean} [special]
+ * @property {string} [title]
+ * @property {string} [label]
+ */
 /**
  * @typedef {object} StripData  Made by viz/components/strip/strip.py.
  * @property {string} title
@@ -21,24 +33,27 @@ import { isRtl, joinedForm, visible } from "../shared/texts.js";
  * @property {Chip[]} chips
  */
 
-const WIDE = 200; // chips at once on a wide page
-const NARROW = 90;
-const LONG = 80; // chips above which the box is lower and scrolls
-const MARKS = { chosen: "chosen", target: "target", masked: "masked", removed: "removed" };
+/** What a screen reader hears of each mark, and the class that shows it. */
+export const MARKS = {
+  chosen: { said: "chosen", shown: "focus" },
+  target: { said: "target", shown: "target" },
+  masked: { said: "masked", shown: "masked" },
+  removed: { said: "removed", shown: "removed" },
+};
 
-/** How many chips are shown at once. @param {number} count @param {number} width of the page's column */
-export function shownAtOnce(count, width) {
-  const most = width > 640 ? WIDE : NARROW;
-  return count <= most * 1.25 ? count : most;
-}
+/** @param {Chip} chip */
+const markOf = (chip) => (chip.mark ? MARKS[chip.mark] : undefined);
 
 /** What a screen reader hears of a chip. @param {Chip} chip */
 export function spoken(chip) {
   const title = chip.title && chip.title !== chip.label ? chip.title : "";
-  return [visible(chip.text), chip.label, title, MARKS[chip.mark]].filter(Boolean).join(", ");
+  return [visible(chip.text), chip.label, title, markOf(chip)?.said].filter(Boolean).join(", ");
 }
 
-/** The colour behind a chip, or null. @param {Chip} chip @param {boolean} diverging @param {{ramp: Uint8ClampedArray, diverging: Uint8ClampedArray}} theme */
+/**
+ * The colour behind a chip, or null.
+ * @param {Chip} chip @param {boolean} diverging @param {{ramp: Uint8ClampedArray, diverging: Uint8ClampedArray}} theme
+ */
 export function shadeOf(chip, diverging, theme) {
   if (!chip.shade) return null;
   return diverging
@@ -46,24 +61,31 @@ export function shadeOf(chip, diverging, theme) {
     : colourAt(theme.ramp, level(chip.shade, 1, "linear"));
 }
 
-/** The chip that Tab reaches: the one under the cursor, else the chosen one, else the first shown. */
+/**
+ * The chip that Tab reaches: the one under the cursor, else the chosen one, else the first shown.
+ * @param {Chip[]} chips @param {number} cursor @param {number} start @param {number} count
+ */
 export function stopOf(chips, cursor, start, count) {
-  const inside = (i) => i >= start && i < start + count;
+  const inside = (/** @type {number} */ i) => i >= start && i < start + count;
   const chosen = chips.findIndex((chip) => chip.mark === "chosen");
   return inside(cursor) ? cursor : inside(chosen) ? chosen : start;
 }
 
+/** @param {Element|ShadowRoot} root */
 function createStrip(root) {
-  const name = h("p", { class: "strip-title", id: "title" });
-  const box = h("div", {
-    class: "chips",
-    "aria-labelledby": "title",
-    onclick,
-    onkeydown,
-    onfocusin,
-    onfocusout,
-    onpointerover,
-    onpointerleave,
+  const name = h("p", { class: "strip-title" });
+  const row = createChipRow({
+    onpick(i) {
+      cursor = i;
+      send(i);
+    },
+    onpoint: tell,
+    onleave: () => tip.hide(),
+    onreach(i) {
+      cursor = i;
+      start = windowOn(i, start, count, data.chips.length);
+      draw();
+    },
   });
   const range = h("input", {
     type: "range",
@@ -73,13 +95,11 @@ function createStrip(root) {
     oninput: () => turn(Number(range.value)),
   });
   const place = h("span", { class: "place" });
-  const jump = (label, sign, text) =>
-    h("button", {
-      type: "button",
-      class: "plain arrow",
-      "aria-label": label,
-      onclick: () => turn(start + sign * count),
-    }, text);
+  /** @param {string} label @param {number} sign @param {string} text */
+  const jump = (label, sign, text) => {
+    const onclick = () => turn(start + sign * count);
+    return h("button", { type: "button", class: "plain arrow", "aria-label": label, onclick }, text);
+  };
   const pager = h(
     "div",
     { class: "window", hidden: true },
@@ -88,120 +108,55 @@ function createStrip(root) {
     jump("Later", 1, "›"),
     place,
   );
-  const el = h("section", { class: "hl", "aria-labelledby": "title" }, name, box, pager);
+  const el = h("section", { class: "hl" }, name, row.el, pager);
   root.replaceChildren(el);
   const tip = createTip(el);
   /** @type {StripData} */
   let data = { title: "", picks: false, diverging: false, chips: [] };
-  let send = (_) => {};
-  let built = "";
+  /** @type {(index: number) => void} */
+  let send = () => {};
   let [start, count, cursor, chosen] = [0, 0, -1, -1];
 
-  const indexOf = (event) => Number(event.target.closest?.(".chip")?.dataset.i ?? -1);
-  const nodeAt = (i) => /** @type {HTMLElement|null} */ (box.querySelector(`[data-i="${i}"]`));
-
-  function onclick(event) {
-    const i = indexOf(event);
-    if (i < 0 || !data.picks) return;
-    cursor = i;
-    send(i);
-  }
-  function onkeydown(event) {
-    const act = stripKey(event.key, indexOf(event), data.chips.length, box.dir === "rtl");
-    if (!act || act.back || event.altKey || event.ctrlKey || event.metaKey) return;
-    event.preventDefault();
-    cursor = act.index;
-    start = windowOn(cursor, start, count, data.chips.length);
-    draw();
-    nodeAt(cursor)?.focus();
-  }
+  /** @param {number} i @param {number} x @param {number} y */
   function tell(i, x, y) {
     const chip = data.chips[i];
     if (!chip?.title) return tip.hide();
     tip.show([visible(chip.text), chip.title], x, y);
   }
-  function onpointerover(event) {
-    if (event.pointerType !== "touch") tell(indexOf(event), event.clientX, event.clientY);
-  }
-  function onpointerleave() {
-    tip.hide();
-  }
-  function onfocusin(event) {
-    if (!event.target.matches(":focus-visible")) return;
-    const { left, bottom } = event.target.getBoundingClientRect();
-    tell(indexOf(event), left - 14, bottom - 12);
-  }
-  function onfocusout() {
-    tip.hide();
-  }
+  /** @param {number} to */
   function turn(to) {
     start = clamp(to, 0, data.chips.length - count);
     draw();
   }
-
-  function node(i) {
-    const { text, glued, special, label } = data.chips[i];
-    const open = Boolean(data.chips[i + 1]?.glued);
-    const kinds = ["chip", glued && "joined", open && "open", special && "special", label && "labelled"].filter(Boolean)
-      .join(" ");
-    const shown = joinedForm(visible(text), Boolean(glued), open);
-    const inside = h("span", { class: "text", dir: "auto" }, shown);
-    const properties = data.picks ? { type: "button", tabindex: -1 } : { role: "listitem" };
-    return h(
-      data.picks ? "button" : "span",
-      { ...properties, class: kinds, "data-i": i },
-      inside,
-      label ? h("small", {}, label) : null,
-    );
-  }
-  function build() {
-    const shown = data.chips.slice(start, start + count + 1).map((
-      { text, glued, special, label },
-    ) => [text, glued, special, label]);
-    const key = JSON.stringify([start, count, data.picks, shown]);
-    if (key === built) return;
-    built = key;
-    setAttribute(box, "role", data.picks ? "group" : "list");
-    box.classList.toggle("long", data.chips.length > LONG);
-    box.dir = isRtl(data.chips.slice(0, 400).map((chip) => (chip.special ? "" : chip.text)).join(" ")) ? "rtl" : "ltr";
-    box.replaceChildren(...Array.from({ length: count }, (_, k) => node(start + k)));
-  }
-  function colour() {
-    const theme = readTheme(el);
-    const stop = stopOf(data.chips, cursor, start, count);
-    for (const chipNode of box.children) {
-      const i = Number(chipNode.dataset.i);
-      const chip = data.chips[i];
-      const rgb = shadeOf(chip, data.diverging, theme);
-      chipNode.style.backgroundColor = rgb ? css(rgb) : "";
-      chipNode.style.color = rgb ? inkOn(rgb) : "";
-      chipNode.classList.toggle("focus", chip.mark === "chosen");
-      for (const mark of ["target", "masked", "removed"]) chipNode.classList.toggle(mark, chip.mark === mark);
-      setAttribute(chipNode, "aria-label", spoken(chip));
-      if (!data.picks) continue;
-      setAttribute(chipNode, "aria-pressed", chip.mark === "chosen");
-      chipNode.tabIndex = i === stop ? 0 : -1;
-    }
-  }
-  function reveal() {
-    const at = data.chips.findIndex((chip) => chip.mark === "chosen");
-    const chipNode = nodeAt(at);
-    if (at === chosen || !chipNode) return;
-    chosen = at;
-    const [top, bottom] = [chipNode.offsetTop, chipNode.offsetTop + chipNode.offsetHeight];
-    if (top < box.scrollTop || bottom > box.scrollTop + box.clientHeight) box.scrollTop = top - box.clientHeight / 2;
-  }
   function draw() {
-    const length = data.chips.length;
-    count = shownAtOnce(length, el.clientWidth);
-    start = clamp(start, 0, length - count);
-    setText(name, data.title);
-    build();
-    colour();
-    pager.hidden = count >= length;
-    range.max = String(length - count);
+    const { title, chips, picks, diverging } = data;
+    const theme = readTheme(el);
+    count = shownAtOnce(chips.length, el.clientWidth);
+    start = clamp(start, 0, chips.length - count);
+    setText(name, title);
+    setAttribute(el, "aria-label", title);
+    row.draw({
+      key: JSON.stringify(
+        chips.slice(start, start + count + 1).map((chip) => [chip.text, chip.glued, chip.special, chip.label]),
+      ),
+      label: title,
+      length: chips.length,
+      start,
+      count,
+      picks,
+      stop: stopOf(chips, cursor, start, count),
+      chip: (i) => chips[i],
+      look: (i) => ({
+        rgb: shadeOf(chips[i], diverging, theme),
+        marks: [markOf(chips[i])?.shown ?? ""],
+        pressed: chips[i].mark === "chosen",
+        name: spoken(chips[i]),
+      }),
+    });
+    pager.hidden = count >= chips.length;
+    range.max = String(chips.length - count);
     range.value = String(start);
-    setText(place, `${start + 1}–${start + count} of ${length.toLocaleString("en")}`);
+    setText(place, `${start + 1}–${start + count} of ${chips.length.toLocaleString("en")}`);
   }
   /** @param {StripData} given @param {(index: number) => void} report */
   function update(given, report) {
@@ -215,7 +170,9 @@ function createStrip(root) {
     if (at !== chosen && at >= 0) start = windowOn(at, start, count, data.chips.length);
     tip.hide();
     draw();
-    reveal();
+    if (at === chosen || at < 0) return;
+    chosen = at;
+    row.reveal(at);
   }
   const watch = new ResizeObserver(() => {
     if (el.clientWidth) draw();
@@ -229,7 +186,7 @@ const strips = new WeakMap();
 
 /**
  * Streamlit calls this at the mount and again at every change of the data or the theme, with the same parent.
- * @param {{data: StripData, parentElement: Element|ShadowRoot, setTriggerValue: (name: string, value: unknown) => void}} component
+ * @param {import("../shared/elements.js").Component<StripData>} component
  */
 export default function strip({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("#strip") ?? parentElement;

@@ -3,19 +3,12 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import { divergingRamp, ramp } from "../shared/colours.js";
-import { shadeOf, shownAtOnce, spoken, stopOf } from "./strip.js";
+import { shadeOf, spoken, stopOf } from "./strip.js";
 
 const LIGHT = { ramp: ramp(false), diverging: divergingRamp(false) };
 const chips = (...marks) => marks.map((mark, i) => ({ text: `w${i}`, mark }));
 
 describe("the strip", () => {
-  test("a short text is shown whole, a long one by a window that fits the page", () => {
-    assert.equal(shownAtOnce(250, 1200), 250);
-    assert.equal(shownAtOnce(251, 1200), 200);
-    assert.equal(shownAtOnce(8000, 390), 90);
-    assert.equal(shownAtOnce(0, 390), 0);
-  });
-
   test("a screen reader hears the text, its number once, and its mark", () => {
     assert.equal(spoken({ text: "it", title: "0.68", label: "0.68", mark: "chosen" }), "it, 0.68, chosen");
     assert.equal(

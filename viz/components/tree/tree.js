@@ -42,7 +42,10 @@ export function toldOf(node, { unit, names }) {
   return [visible(node.text), value, names[node.kind], node.note ?? ""].filter(Boolean);
 }
 
-/** How wide a node's box is. @param {TreeNode} node @param {boolean} roomy @param {(text: string, size: number) => number} measure */
+/**
+ * How wide a node's box is.
+ * @param {TreeNode} node @param {boolean} roomy @param {(text: string, size: number) => number} measure
+ */
 export function boxWidth(node, roomy, measure) {
   const text = measure(cut(visible(node.text), LONGEST), TEXT.size);
   const value = showsValue(node, roomy)
@@ -127,7 +130,8 @@ function picture(data, theme) {
       : { stroke: looks[kind].line, "stroke-width": 1.25, "stroke-dasharray": looks[kind].dashes };
     return svgElement("path", { d: lineBetween(spots[parent], spots[i]), fill: "none", ...line });
   };
-  const rank = (i) => (way.has(i) ? 2 : Number(data.nodes[i].kind !== "dropped")); // what matters more is drawn over the rest
+  // what matters more is drawn over the rest
+  const rank = (i) => (way.has(i) ? 2 : Number(data.nodes[i].kind !== "dropped"));
   const order = parents.map((_, i) => i).filter((i) => parents[i] >= 0).sort((a, b) => rank(a) - rank(b));
   const groups = data.nodes.map((node, i) =>
     svgElement(
@@ -176,7 +180,7 @@ async function savePicture(data) {
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
   await image.decode();
   const canvas = h("canvas", { width: Math.ceil(width * scale), height: Math.ceil(height * scale) });
-  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
   canvas.toBlob((blob) => {
     if (blob) save_as(fileOf(data.title, "png"), blob);
   });
@@ -214,7 +218,7 @@ function legendOf(data, theme) {
 }
 
 function createTree(root) {
-  const name = h("p", { class: "strip-title", id: "title" });
+  const name = h("p", { class: "strip-title" });
   const box = h("div", {
     class: "canopy",
     onclick,
@@ -235,17 +239,17 @@ function createTree(root) {
   );
   const el = h(
     "section",
-    { class: "hl tree", "aria-labelledby": "title" },
+    { class: "hl tree" },
     name,
     box,
     h("div", { class: "foot" }, legend, saves),
   );
   root.replaceChildren(el);
   const tip = createTip(el);
-  /** @type {TreeData|null} */
-  let data = null;
-  /** @type {ReturnType<typeof picture>|null} */
-  let drawn = null;
+  /** @type {TreeData} nothing until the first update */
+  let data;
+  /** @type {ReturnType<typeof picture>} */
+  let drawn;
   let send = (_) => {};
   let [built, cursor, shown] = ["", "", /** @type {string|null} */ (null)];
 
@@ -312,7 +316,7 @@ function createTree(root) {
         tabindex: -1,
         class: data.picks ? "part" : "leaf",
       })
-    ) node.setAttribute(attribute, String(value));
+    ) node?.setAttribute(attribute, String(value));
   }
   function draw() {
     const theme = readTheme(el);
@@ -332,6 +336,7 @@ function createTree(root) {
   function update(given, report) {
     [data, send] = [given, report];
     setText(name, data.title);
+    setAttribute(el, "aria-label", data.title);
     const key = JSON.stringify([given, readTheme(el).name]);
     if (key === built) return;
     built = key;
@@ -349,7 +354,8 @@ const trees = new WeakMap();
 
 /**
  * Streamlit calls this at the mount and again at every change of the data or the theme, with the same parent.
- * @param {{data: TreeData, parentElement: Element|ShadowRoot, setTriggerValue: (name: string, value: unknown) => void}} component
+ * @param {{data: TreeData, parentElement: Element|ShadowRoot, setTriggerValue: (name: string, value: unknown) =>
+ *   void}} component
  */
 export default function tree({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("#tree") ?? parentElement;

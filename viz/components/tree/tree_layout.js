@@ -1,6 +1,7 @@
 // Where everything stands in a tree that is drawn from left to right: a column for each depth, rows packed.
 //
-// A parent stands on the row of the child that goes on longest (of equals the first), so that a chain is a straight line.
+// A parent stands on the row of the child that goes on longest (of equals the first), so that a chain is a straight
+// line.
 // Children before that one stand above it and those after it below, each as near as it can without touching; a branch
 // that ends early leaves its rows to others.
 
@@ -9,7 +10,10 @@ const PITCH = 31; // px from row to row
 const GAP = { chain: 9, branch: 30 }; // px between columns, without and with a branching between them
 const EDGE = 4; // px around everything
 
-/** @typedef {{id: string, parent: number, text: string, kind: string, value?: number, note?: string}} TreeNode  parent: its place, before the node's own; -1 for the root */
+/**
+ * @typedef {{id: string, parent: number, text: string, kind: string, value?: number, note?: string}} TreeNode  parent:
+ * its place, before the node's own; -1 for the root
+ */
 /** @typedef {{depth: number, row: number, x: number, y: number, w: number}} Spot  x, y: upper left corner */
 
 /** Each node's children. @param {number[]} parents @returns {number[][]} */

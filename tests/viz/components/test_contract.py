@@ -1,0 +1,104 @@
+"""What Python may send to the microscope's script, and what the script knows, are the same."""
+
+import json
+import re
+import subprocess
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from attention.measures import MEASURES, Measure, survey
+from attention.view import View
+from tests.support.repository import ROOT
+from tests.support.traces import sentence_trace
+from tools.javascript import node
+from ui.state import choice
+from viz.components.explore import contract
+from viz.components.explore.explore import payload
+
+FOLDER = ROOT / "viz" / "components" / "explore"
+# What the contract's tables have, in JavaScript's own words.
+ASK = "import(process.argv[1]).then((known) => console.log(JSON.stringify(Object.fromEntries(" + (
+    "Object.entries(known).map(([name, table]) => [name, Object.keys(table)])))))"
+)
+
+
+@pytest.fixture(scope="module")
+def known():
+    """The names in each table of contract.js."""
+    program = node()
+    assert program, "the JavaScript tests need Node.js"
+    answer = subprocess.run(
+        [program, "--input-type=module", "-e", ASK, (FOLDER / "contract.js").as_uri()],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return json.loads(answer.stdout)
+
+
+def typedef(name):
+    """The fields of an object type in types.js."""
+    source = (FOLDER / "types.js").read_text(encoding="utf-8")
+    found = re.search(rf"@typedef \{{object\}} {name}\b.*?\*/", source, re.DOTALL)
+    assert found, f"types.js has no {name}"
+    plain = found[0].replace("{value}", "value")
+    return {line.rsplit("} ", 1)[-1].split()[0] for line in plain.splitlines() if "@property" in line}
+
+
+def sent():
+    view = View(sentence_trace())
+    selection = {"layer": 0, "head": 0, "focus": None, "target": None, "pinned": []}
+    named = {name: names[0] for name, names in contract.CHOICES.items()}
+    return payload(view, survey(view, 4), {**selection, **named}, "/trace/x", "part=", 0)
+
+
+@pytest.mark.parametrize(
+    ("table", "names"), [("TABS", contract.TABS), ("SCALES", contract.SCALES), ("FILTERS", contract.FILTERS)]
+)
+def test_both_sides_know_the_same_names(known, table, names):
+    assert sorted(known[table]) == sorted(names)
+
+
+def test_an_order_is_known_by_name_or_is_a_measure_that_comes_with_the_payload(known):
+    rows = [row["name"] for row in sent()["measures"]]
+    assert sorted(contract.ORDERS) == sorted([*known["ORDERS"], *rows])
+    assert not set(known["ORDERS"]) & set(rows)
+
+
+def test_there_is_no_other_table(known):
+    assert set(known) == {"TABS", "SCALES", "FILTERS", "ORDERS"}
+
+
+def test_an_address_may_say_what_the_payload_names():
+    data = sent()
+    assert data["choices"] == {name: list(choice.CHOICES[name]) for name in data["choices"]}
+    assert set(data["choices"]) == typedef_of_choices()
+
+
+def typedef_of_choices():
+    source = (FOLDER / "types.js").read_text(encoding="utf-8")
+    found = re.search(r"@typedef \{\{(tab: .*?)\}\} Choices", source, re.DOTALL)
+    assert found
+    return set(re.findall(r"(\w+): ", found[1]))
+
+
+@pytest.mark.parametrize("name", ["layer", "entropy", "distance", "focus"])
+def test_orders_that_links_have_said_are_still_said(name):
+    read, notes = choice.parse({"order": name})
+    assert (read.order, notes) == (name, [])
+
+
+def test_the_payload_has_the_fields_that_the_script_reads():
+    assert set(sent()) == typedef("Payload") - {"[words]"}
+    assert set(sent()["selection"]) == typedef("Selection")
+
+
+def test_a_measure_is_a_row_with_the_fields_that_the_script_reads():
+    for row, measure in zip(sent()["measures"], MEASURES, strict=True):
+        assert set(row) == typedef("Measure")
+        assert np.shape(row["values"]) == (2, 3)
+        told = {field.name for field in fields(Measure)} - {"of"}
+        assert {name: row[name] for name in told} == {name: getattr(measure, name) for name in told}
+        assert not measure.clause or "{value}" in measure.clause

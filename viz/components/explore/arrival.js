@@ -1,0 +1,153 @@
+// A text comes: its first numbers are fetched while the old text still stands, then it takes the old one's place.
+
+import { h, setAttribute } from "../shared/elements.js";
+import { createFeed } from "./feed.js";
+import { createParts } from "./parts.js";
+import { fitSelection } from "./selection.js";
+import { THUMB, TILE } from "./source.js";
+import { WORDS } from "./words.js";
+
+/** @import { App, Feed, Payload, Question, Source, SourceMaker } from "./types.js" */
+
+const PATIENCE = 1500; // ms that the old text stands while the new one's numbers are on their way
+const ATTEMPTS = 8; // at a text that the server has forgotten
+
+/** @param {Payload} data */
+const stampOf = (data) => `${data.base}?${data.view}`;
+
+/** The first questions about a text, the same as its parts will ask. @param {Payload} data */
+function firstQuestions(data) {
+  const { layer, head, focus } = fitSelection(data, data.selection);
+  const [rows, cols] = [data.queries.length, (data.keys ?? data.queries).length];
+  /** @type {Question[]} */
+  const list = [["grid", THUMB]];
+  if (focus !== null) list.push(["rows", focus]);
+  if (rows <= TILE && cols <= TILE) list.push(["tile", { layer, head, q0: 0, q1: rows, k0: 0, k1: cols, size: TILE }]);
+  return list;
+}
+
+/**
+ * @param {App} app @param {HTMLElement} body @param {ReturnType<typeof import("./notice.js").createNotice>} notice
+ * @param {SourceMaker} makeSource
+ */
+export function createArrival(app, body, notice, makeSource) {
+  let asked = 0;
+  let asking = 0; // timer
+  let gone = 0; // answers 410 in a row
+  /** @type {{data: Payload, feed: Feed, source: Source, timer: number}|null} a text whose numbers are on their way */
+  let coming = null;
+
+  /** @param {Payload} data */
+  function feedFor(data) {
+    const source = makeSource(data, {
+      onLost: () => notice.tell(app.say.lost),
+      onFound: () => {
+        if (notice.says(app.say.lost) || gone) notice.tell("");
+        gone = 0;
+      },
+      onGone,
+    });
+    /** @type {Feed} */
+    const feed = createFeed(source, {
+      onArrive: () => (coming?.feed === feed ? arrived() : app.redraw()),
+      onError: (error) => {
+        const act = () => {
+          notice.tell("");
+          feed.retry();
+        };
+        if (!gone) notice.tell(error.message || app.say.failed, { label: app.say.retry, act });
+        setAttribute(body, "aria-busy", gone > 0);
+        if (coming?.feed === feed) arrive();
+      },
+    });
+    return { source, feed };
+  }
+  /** The server forgot the trace: have it made again, and ask until it is there (the same data is not sent twice). */
+  function onGone() {
+    if (!gone) app.report.again?.(++asked);
+    clearTimeout(asking);
+    if (gone < ATTEMPTS) {
+      notice.tell(app.say.again);
+      asking = setTimeout(() => (coming ?? app).feed.retry(), 1000 * 1.6 ** gone);
+    } else {
+      const act = () => {
+        gone = 0;
+        app.feed.retry();
+      };
+      notice.tell(app.say.failed, { label: app.say.retry, act });
+    }
+    gone = Math.min(gone + 1, ATTEMPTS);
+  }
+  function arrived() {
+    const here = coming;
+    if (here?.feed.has(firstQuestions(here.data))) arrive();
+  }
+  /** The new text takes the place of the old one. */
+  function arrive() {
+    if (!coming) return;
+    clearTimeout(coming.timer);
+    app.feed?.close();
+    const { data, feed, source } = coming;
+    coming = null;
+    const rebuild = !app.data || !sameWords(data);
+    Object.assign(app, { data, feed, source, say: { ...WORDS, ...data.words }, stamp: stampOf(data) });
+    app.begin(data.selection);
+    if (rebuild) app.parts = createParts(app, body);
+    notice.tell(data.message);
+    app.store.set({
+      kept: fitSelection(data, data.selection),
+      preview: null,
+      picking: false,
+      view: null,
+      scroll: null,
+      strips: { both: 0, query: 0, key: 0 },
+    });
+    app.redraw();
+  }
+  /** Whether the controls stay as they are. @param {Payload} data */
+  function sameWords(data) {
+    const named = (/** @type {Payload} */ one) => one.measures.map(({ name, order }) => [name, order]);
+    return JSON.stringify({ ...WORDS, ...data.words }) === JSON.stringify(app.say) &&
+      JSON.stringify([data.choices, named(data)]) === JSON.stringify([app.data.choices, named(app.data)]);
+  }
+  /** @param {Pick<Payload, "state"|"message">} data */
+  function wait(data) {
+    const failed = data.state === "failed";
+    notice.tell(data.message || (failed ? app.say.failed : app.say.working));
+    notice.mark(failed);
+    setAttribute(body, "aria-busy", data.state === "loading");
+    if (app.data) return;
+    if (failed) body.replaceChildren();
+    else if (!body.firstChild) {
+      body.replaceChildren(...["short", "", "tall"].map((size) => h("div", { class: `skeleton block ${size}` })));
+    }
+  }
+  return {
+    /** Whether another text is on its way. */
+    waits: () => coming !== null,
+    /** @param {Payload} data */
+    update(data) {
+      if (data?.state !== "ready") return wait(data ?? { state: "loading", message: "" });
+      notice.mark(false);
+      if (!app.data || app.stamp !== stampOf(data) || !sameWords(data)) {
+        coming?.feed.close();
+        coming = { data, ...feedFor(data), timer: 0 };
+        if (!app.data) return arrive();
+        coming.timer = setTimeout(arrive, PATIENCE);
+        setAttribute(body, "aria-busy", true);
+        coming.feed.fetch(firstQuestions(data));
+        return arrived();
+      }
+      app.data = data;
+      if (!notice.says(app.say.lost)) notice.tell(data.message ?? "");
+      app.hear(data.selection);
+      app.redraw();
+    },
+    close() {
+      clearTimeout(asking);
+      clearTimeout(coming?.timer);
+      coming?.feed.close();
+      app.feed?.close();
+    },
+  };
+}

@@ -1,0 +1,115 @@
+// What a visitor looks at and keeps: previews, choices, and when a choice is told to the page.
+
+import { setAttribute } from "../shared/elements.js";
+import { canonical, createEchoes, fitSelection, togglePin } from "./selection.js";
+
+/** @import { App, Choosing, Selection } from "./types.js" */
+
+const DWELL = 120; // ms that a pointer rests before a preview may fetch; longer where an answer is large
+
+/** @param {App} app @returns {Choosing} */
+export function createChoosing(app) {
+  const { store } = app;
+  const echoes = createEchoes();
+  /** @type {Selection|null} */
+  let sent = null;
+  let unsent = false; // a choice to be told once its picture is painted
+  let since = 0;
+  let [later, dwelling] = [0, 0]; // timers
+
+  function send() {
+    setAttribute(app.el, "aria-busy", false);
+    if (!app.data || canonical(store.state.kept) === canonical(sent ?? app.data.selection)) return;
+    sent = store.state.kept;
+    echoes.sent(store.state.kept);
+    app.report.selection?.({ ...store.state.kept });
+  }
+  /**
+   * Keep a choice; a new focus asks about its own strongest target. `wait` holds the report back while keys are pressed
+   * quickly.
+   * @param {Partial<Selection>} patch
+   */
+  function keep(patch, wait = false) {
+    const before = store.state.kept;
+    const asksAnew = Number.isInteger(patch.focus) && patch.focus !== before.focus && patch.target === undefined;
+    const kept = fitSelection(app.data, { ...before, ...(asksAnew ? { target: null } : {}), ...patch });
+    if (canonical(kept) === canonical(store.state.kept)) return;
+    performance.mark("headlight:ask");
+    store.set({ kept, preview: null });
+    clearTimeout(later);
+    // The picture first: the page's answer costs the same server and the same thread of the browser.
+    unsent = !wait;
+    later = setTimeout(send, wait ? 350 : 1000);
+    setAttribute(app.el, "aria-busy", true);
+  }
+  return {
+    keep,
+    /** Look at something in passing; null ends it. @param {Partial<Selection>|null} patch */
+    preview(patch) {
+      const { preview } = store.state;
+      if (patch === preview || JSON.stringify(patch) === JSON.stringify(preview)) return;
+      since = performance.now();
+      performance.mark("headlight:ask");
+      store.set({ preview: patch });
+    },
+    previewsHead() {
+      const { kept, preview } = store.state;
+      return preview?.layer !== undefined && (preview.layer !== kept.layer || preview.head !== kept.head);
+    },
+    /** Whether the pointer has rested long enough to fetch for a preview; if not, look again later. */
+    rested() {
+      if (!store.state.preview) return true;
+      const large = app.data.layers * app.data.heads * app.keys().length > 250000;
+      const left = (large ? 3 * DWELL : DWELL) - (performance.now() - since);
+      if (left > 0) {
+        clearTimeout(dwelling);
+        dwelling = setTimeout(app.redraw, left + 5);
+      }
+      return left <= 0;
+    },
+    /** Tell the page now. */
+    flush() {
+      clearTimeout(later);
+      send();
+    },
+    escape() {
+      app.tip.hide();
+      store.set({ preview: null, picking: false });
+    },
+    /** The head before or after. @param {number} sign */
+    stepHead(sign) {
+      const { layer, head } = store.state.kept;
+      const count = app.data.layers * app.data.heads;
+      const id = (layer * app.data.heads + head + sign + count) % count;
+      keep({ layer: Math.floor(id / app.data.heads), head: id % app.data.heads }, true);
+    },
+    pin() {
+      const { pinned, layer, head } = store.state.kept;
+      keep({ pinned: togglePin(pinned, layer, head) });
+    },
+    /** The picture of what is kept stands: the page may be told of it. */
+    pictured() {
+      if (!unsent) return;
+      unsent = false;
+      clearTimeout(later);
+      later = setTimeout(send, 30);
+    },
+    /** A new text brings its own choice. @param {Partial<Selection>} selection */
+    begin(selection) {
+      sent = null;
+      echoes.isNews(selection);
+    },
+    /** What the page says is chosen: news, or the echo of what it was told. @param {Partial<Selection>} selection */
+    hear(selection) {
+      if (!echoes.isNews(selection)) return;
+      sent = null;
+      store.set({ kept: fitSelection(app.data, selection), preview: null });
+    },
+    /** The last choice is told; nothing is told after it. */
+    endChoosing() {
+      send();
+      clearTimeout(later);
+      clearTimeout(dwelling);
+    },
+  };
+}

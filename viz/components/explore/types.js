@@ -1,0 +1,182 @@
+// What the modules of the microscope hand each other. Only types: nothing of this file reaches a page.
+
+/** @typedef {{text: string, special: boolean, segment: number, word: number|null}} Cell */
+/**
+ * @typedef {object} Selection
+ * @property {number} layer 0-based
+ * @property {number} head 0-based
+ * @property {number|null} focus row (query) index
+ * @property {number|null} target column (key) index; null: the word that the focus looks at most in the chosen head (in
+ *   any head when that orders the grid)
+ * @property {Tab} tab
+ * @property {string} order "layer", a measure's name, or "focus"
+ * @property {Scale} scale
+ * @property {Filter} filter
+ * @property {[number, number][]} pinned at most 8 (layer, head)
+ */
+/** @typedef {keyof typeof import("./contract.js").TABS} Tab */
+/** @typedef {keyof typeof import("./contract.js").SCALES} Scale */
+/** @typedef {keyof typeof import("./contract.js").FILTERS} Filter */
+/**
+ * @typedef {{tab: Tab[], order: string[], scale: Scale[], filter: Filter[]}} Choices what an address may say, usual
+ * first
+ */
+/**
+ * @typedef {object} Measure one number per head; attention/head_measures.py
+ * @property {string} name as an address says it
+ * @property {string} label
+ * @property {string} unit
+ * @property {string} order what the grid's menu calls the order by it
+ * @property {boolean} descending whether that order starts with the largest
+ * @property {number} digits after the point
+ * @property {string} clause part of a sentence with {value} in it; may be empty
+ * @property {number[][]} values (layer, head)
+ */
+/**
+ * @typedef {object} Payload mirrors viz/components/explore/explore.py payload()
+ * @property {1} version
+ * @property {"ready"|"loading"|"failed"} state
+ * @property {string} message
+ * @property {string} base fetch prefix
+ * @property {string} view appended to each fetch
+ * @property {{name: string, revision: string|null, kind: string}} model
+ * @property {string} text
+ * @property {string|null} pair
+ * @property {number} layers
+ * @property {number} heads
+ * @property {Cell[]} queries
+ * @property {Cell[]|null} keys null: the same as queries
+ * @property {boolean} causal
+ * @property {string} direction name of the part
+ * @property {Measure[]} measures
+ * @property {Choices} choices
+ * @property {0|1} indexBase added when a layer, head or position is shown
+ * @property {boolean} sampled
+ * @property {Partial<Selection>} selection
+ * @property {Partial<Words>} [words] other wordings (translations)
+ */
+/** @typedef {typeof import("./words.js").WORDS} Words */
+
+/** @typedef {{layers: number, heads: number, rows: number, cols: number, data: Uint8Array, sampled: boolean}} Grid */
+/** @typedef {{layers: number, heads: number, count: number, data: Float32Array}} Rows (layer, head, token) */
+/** @typedef {{q0: number, q1: number, k0: number, k1: number}} Range rows q0 to q1 and columns k0 to k1 */
+/** @typedef {Range & {rows: number, cols: number, data: Float32Array}} Tile */
+/** @typedef {Range & {layer: number, head: number, size: number}} TileQuery */
+/** @typedef {{signal?: AbortSignal}} Asking */
+/**
+ * @typedef {object} Source where numbers come from; each answer is a promise of decoded arrays
+ * @property {(size: number, options?: Asking) => Promise<Grid>} grid
+ * @property {(query: number, options?: Asking) => Promise<Rows>} rows
+ * @property {(key: number, options?: Asking) => Promise<Rows>} columns
+ * @property {(query: TileQuery, options?: Asking) => Promise<Tile>} tile
+ */
+/**
+ * @typedef {{grid: number, rows: number, columns: number, tile: TileQuery}} Asked what each kind of question asks with
+ */
+/** @typedef {{grid: Grid, rows: Rows, columns: Rows, tile: Tile}} Answers */
+/** @typedef {{[Kind in keyof Asked]: [Kind, Asked[Kind]]}[keyof Asked]} Question */
+/** @typedef {{onLost?: () => void, onFound?: () => void, onGone?: () => void}} SourceHooks */
+/** @typedef {(data: Payload, hooks: SourceHooks) => Source} SourceMaker */
+/** @typedef {{selection?: (value: Selection) => void, again?: (count: number) => void}} Report */
+
+/** @typedef {{scale: number, q: number, k: number}} Viewport pixels per cell, and the cell at the top left */
+/** @typedef {{w: number, h: number}} Size */
+/** @typedef {Size & {x: number, y: number}} Area of a canvas */
+/** @typedef {{layer: number, head: number}} Head */
+/** @typedef {{row: number, col: number}} Place in the matrix */
+/** @typedef {ReturnType<typeof import("./grid_layout.js").gridLayout>} GridLayout */
+/** @typedef {ReturnType<typeof import("../shared/colours.js").themeOf>} Theme */
+
+/**
+ * @typedef {{size?: number, fill?: string, align?: "left"|"right"|"center", rotate?: number, weight?: number}}
+ * TextStyle
+ */
+/** @typedef {{fill?: string, stroke?: string, width?: number, dash?: number[]}} RectStyle */
+/**
+ * @typedef {object} Pen what pictures draw with; text stands on the middle of its line
+ * @property {number} ratio device pixels per unit
+ * @property {boolean} [vector] whether it writes shapes and not pixels
+ * @property {(size: number, weight?: number) => string} font
+ * @property {(text: string, x: number, y: number, style?: TextStyle) => void} text
+ * @property {(x: number, y: number, w: number, h: number, style?: RectStyle) => void} rect
+ * @property {(x1: number, y1: number, x2: number, y2: number, style: {stroke: string, width: number, alpha: number})
+ *   => void} curve
+ * @property {(picture: HTMLCanvasElement, x: number, y: number, w: number, h: number) => void} image
+ * @property {(x: number, y: number, w: number, h: number, draw: () => void) => void} clip
+ */
+/** @typedef {"PNG"|"SVG"} PictureFormat */
+/** @typedef {{name: string, width: number, height: number, draw: (pen: Pen) => void}} Print a figure for paper */
+
+/**
+ * @typedef {object} State what one view knows of itself; never shared with another on the same page
+ * @property {Selection} kept
+ * @property {Partial<Selection>|null} preview what the pointer rests on
+ * @property {"out"|"in"} facing
+ * @property {boolean} picking whether the next click on a chip is a target
+ * @property {boolean} special whether the table of links has special tokens
+ * @property {(Viewport & {key: string})|null} view of the matrix
+ * @property {{q: number, k: number}|null} scroll of the lines
+ * @property {number} page of the grid
+ * @property {Record<StripRole, number>} strips where each row of chips starts
+ */
+/** @typedef {"both"|"query"|"key"} StripRole */
+/** @typedef {ReturnType<typeof import("./feed.js").createFeed>} Feed */
+/** @typedef {{el: HTMLElement, draw: () => void}} Part */
+/** @typedef {Part & {print: () => Print|null}} Figure a part that can be put on paper */
+/** @typedef {{grid: Figure, main: HTMLElement, draw: () => void}} Parts */
+/**
+ * @typedef {object} Choosing choosing.js
+ * @property {(patch: Partial<Selection>, wait?: boolean) => void} keep
+ * @property {(patch: Partial<Selection>|null) => void} preview
+ * @property {() => boolean} previewsHead
+ * @property {() => boolean} rested
+ * @property {() => void} flush
+ * @property {() => void} escape
+ * @property {(sign: number) => void} stepHead
+ * @property {() => void} pin
+ * @property {() => void} pictured
+ * @property {(selection: Partial<Selection>) => void} begin
+ * @property {(selection: Partial<Selection>) => void} hear
+ * @property {() => void} endChoosing
+ */
+/**
+ * @typedef {object} Questions questions.js
+ * @property {() => number} scaleTop
+ * @property {(selection: Selection) => number|null} target
+ * @property {() => Float32Array|null} linkWeights
+ * @property {() => {from: string, to: string}|null} linkNames
+ * @property {() => number|null} pivot
+ * @property {() => Float32Array|null} weights
+ * @property {(role: StripRole) => Float32Array|null} shades
+ * @property {() => string} sentence
+ */
+/**
+ * @typedef {object} Shared what every part of one view is handed
+ * @property {HTMLElement} el
+ * @property {import("./store.js").Store<State>} store
+ * @property {Words} say
+ * @property {Report} report
+ * @property {Payload} data
+ * @property {Feed} feed
+ * @property {Source} source
+ * @property {Theme} theme
+ * @property {string} stamp which text is shown
+ * @property {boolean} waits whether something asked for is held back until the pointer or the view rests
+ * @property {ReturnType<typeof import("../shared/elements.js").createTip>} tip
+ * @property {Parts} parts
+ * @property {() => Cell[]} keys
+ * @property {() => Selection} shown what is kept, with what the pointer rests on in its place
+ * @property {() => number} width
+ * @property {() => boolean} wide
+ * @property {() => boolean} coarse
+ * @property {(least?: number) => number} room height that the window leaves for the figures
+ * @property {(layer: number, head: number) => string} name
+ * @property {() => boolean} still whether zooming and scrolling have stopped, so that fetching is worth while
+ * @property {(patch: Partial<State>) => void} setLocal
+ * @property {(text: string) => void} announce
+ * @property {() => void} redraw
+ * @property {() => void} flushDraw
+ */
+/** @typedef {Shared & Choosing & Questions} App */
+
+export {};

@@ -1,0 +1,178 @@
+// A row of chips: built for the window that is shown, coloured and marked at every drawing, reached by pointer and
+// keys.
+//
+// Knows nothing of where the numbers come from: the owner says what each chip looks like, and is told what is pointed
+// at and picked. Texts reach the page only through text nodes.
+
+import { css, inkOn } from "../shared/colours.js";
+import { h, setAttribute } from "../shared/elements.js";
+import { stripKey } from "../shared/moves.js";
+import { isRtl, joinedForm, visible } from "../shared/texts.js";
+
+/** @typedef {{text: string, glued?: boolean, special?: boolean, label?: string, heading?: string|null}} ChipText */
+/** @typedef {{rgb: number[]|null, marks: string[], pressed: boolean, name?: string}} ChipLook */
+/**
+ * @typedef {object} RowHooks
+ * @property {(index: number, event: MouseEvent) => void} onpick
+ * @property {(index: number, x: number, y: number) => void} onpoint pointer or keyboard on a chip; -1: between chips
+ * @property {() => void} onleave
+ * @property {(index: number) => void} onreach a key leads to this chip: it has to be among those shown
+ * @property {() => number} [onback] Escape; which chip gets the keyboard
+ */
+/**
+ * @typedef {object} RowState what a row shows
+ * @property {string} key what it is made from; another key has the chips built anew
+ * @property {string} label what a screen reader calls the row
+ * @property {number} length chips of the whole text
+ * @property {number} start the window's first chip
+ * @property {number} count the window's chips
+ * @property {boolean} picks whether chips are buttons
+ * @property {number} stop the chip that Tab reaches
+ * @property {(index: number) => ChipText} chip
+ * @property {(index: number) => ChipLook} look
+ */
+
+const WIDE = 200; // chips at once on a wide page
+const NARROW = 90;
+const LONG = 80; // chips above which the box is lower and scrolls
+const CHIP_MARKS = ["focus", "target", "masked", "removed"];
+
+/** How many chips are shown at once. @param {number} count @param {number} width of the page's column */
+export function shownAtOnce(count, width) {
+  const most = width > 640 ? WIDE : NARROW;
+  return count <= most * 1.25 ? count : most;
+}
+
+/**
+ * A chip's text: pieces of one Arabic word keep their joined letter forms.
+ * @param {ChipText} chip @param {boolean} open whether the chip after it is a piece of the same word
+ */
+export const shownText = ({ text, glued }, open) => joinedForm(visible(text), Boolean(glued), open);
+
+/** A row of chips. @param {RowHooks} hooks */
+export function createChipRow(hooks) {
+  const box = h("div", {
+    class: "chips",
+    onclick,
+    onkeydown,
+    onfocusin,
+    onfocusout: hooks.onleave,
+    onpointerover,
+    onpointerleave: hooks.onleave,
+  });
+  /** @type {RowState} */
+  let row = {
+    key: "",
+    label: "",
+    length: 0,
+    start: 0,
+    count: 0,
+    picks: false,
+    stop: 0,
+    chip: () => ({ text: "" }),
+    look,
+  };
+  let built = "";
+  /** @type {HTMLElement|null} */
+  let revealed = null;
+
+  /** @param {Event} event */
+  const chipUnder = (event) => /** @type {HTMLElement|null} */ (/** @type {Element} */ (event.target).closest(".chip"));
+  /** @param {Event} event */
+  const indexOf = (event) => Number(chipUnder(event)?.dataset.i ?? -1);
+  /** @param {number} i */
+  const nodeAt = (i) => /** @type {HTMLElement|null} */ (box.querySelector(`[data-i="${i}"]`));
+
+  /** @returns {ChipLook} */
+  function look() {
+    return { rgb: null, marks: [], pressed: false };
+  }
+  /** @param {MouseEvent} event */
+  function onclick(event) {
+    const i = indexOf(event);
+    if (i >= 0 && row.picks) hooks.onpick(i, event);
+  }
+  /** @param {KeyboardEvent} event */
+  function onkeydown(event) {
+    const act = stripKey(event.key, indexOf(event), row.length, box.dir === "rtl");
+    if (!act || (act.back && !hooks.onback) || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    const to = act.index ?? hooks.onback?.() ?? 0;
+    hooks.onreach(to);
+    nodeAt(to)?.focus();
+  }
+  /** @param {PointerEvent} event */
+  function onpointerover(event) {
+    if (event.pointerType !== "touch") hooks.onpoint(indexOf(event), event.clientX, event.clientY);
+  }
+  /** @param {FocusEvent} event */
+  function onfocusin(event) {
+    const chip = chipUnder(event);
+    if (!chip?.matches(":focus-visible")) return;
+    const { left, bottom } = chip.getBoundingClientRect();
+    hooks.onpoint(indexOf(event), left - 14, bottom - 12);
+  }
+
+  /** @param {number} i */
+  function node(i) {
+    const { text, glued, special, label } = row.chip(i);
+    const open = i + 1 < row.length && Boolean(row.chip(i + 1).glued);
+    const kinds = ["chip", glued && "joined", open && "open", special && "special", label && "labelled"];
+    const inside = h("span", { class: "text", dir: "auto" }, shownText({ text, glued }, open));
+    const properties = row.picks ? { type: "button", tabindex: -1 } : { role: "listitem" };
+    return h(
+      row.picks ? "button" : "span",
+      { ...properties, class: kinds.filter(Boolean).join(" "), "data-i": i },
+      inside,
+      label ? h("small", {}, label) : null,
+    );
+  }
+  function build() {
+    const key = JSON.stringify([row.key, row.start, row.count, row.picks]);
+    if (key === built) return;
+    built = key;
+    setAttribute(box, "role", row.picks ? "group" : "list");
+    box.classList.toggle("long", row.length > LONG);
+    const first = Array.from({ length: Math.min(row.length, 400) }, (_, i) => row.chip(i));
+    box.dir = isRtl(first.map((chip) => (chip.special ? "" : chip.text)).join(" ")) ? "rtl" : "ltr";
+    const parts = [];
+    for (let i = row.start; i < row.start + row.count; i++) {
+      const { heading } = row.chip(i);
+      if (heading) parts.push(h("span", { class: i === row.start ? "segment first" : "segment" }, heading));
+      parts.push(node(i));
+    }
+    box.replaceChildren(...parts);
+  }
+  function colour() {
+    for (const chip of /** @type {NodeListOf<HTMLElement>} */ (box.querySelectorAll(".chip"))) {
+      const i = Number(chip.dataset.i);
+      const { rgb, marks, pressed, name } = row.look(i);
+      chip.style.backgroundColor = rgb ? css(rgb) : "";
+      chip.style.color = rgb ? inkOn(rgb) : "";
+      for (const mark of CHIP_MARKS) chip.classList.toggle(mark, marks.includes(mark));
+      if (name !== undefined) setAttribute(chip, "aria-label", name);
+      if (!row.picks) continue;
+      setAttribute(chip, "aria-pressed", pressed);
+      const tab = i === row.stop ? 0 : -1;
+      if (chip.tabIndex !== tab) chip.tabIndex = tab;
+    }
+  }
+  return {
+    el: box,
+    /** @param {RowState} next */
+    draw(next) {
+      row = next;
+      setAttribute(box, "aria-label", row.label);
+      build();
+      colour();
+    },
+    /** Scroll the box to a chip, once for each chip that is built. @param {number} i */
+    reveal(i) {
+      const chip = nodeAt(i);
+      if (!chip || chip === revealed) return;
+      revealed = chip;
+      const [top, bottom] = [chip.offsetTop, chip.offsetTop + chip.offsetHeight];
+      if (top < box.scrollTop || bottom > box.scrollTop + box.clientHeight) box.scrollTop = top - box.clientHeight / 2;
+    },
+  };
+}
