@@ -89,15 +89,16 @@ def house(root: Path) -> House:
     modules = [file for file in files(root) if _counts(file)]
     names = {_room(file) for file in modules}
     folders = {room: sorted({f.parts[1] for f in modules if _room(f) == room and len(f.parts) > 2}) for room in names}
-    imported = {room: _imported(root, (f for f in modules if _room(f) == room)) for room in names}
+    inside = names - set(OUTSIDE)
+    imported = {room: _imported(root, (f for f in modules if _room(f) == room)) for room in sorted(inside)}
     return House(
         rooms={room: _part(root, (f for f in modules if _room(f) == room)) for room in sorted(names)},
         folders={
             room: {at: _part(root, (f for f in modules if f.parts[:2] == (room, at))) for at in folders[room]}
             for room in sorted(names)
         },
-        uses=reduced({room: frozenset((imported[room] & names) - {room}) for room in sorted(names)}),
-        libraries={room: tuple(name for name in LIBRARIES if name in imported[room]) for room in sorted(names)},
+        uses=reduced({room: (found & inside) - {room} for room, found in imported.items()}),
+        libraries={room: tuple(name for name in LIBRARIES if name in found) for room, found in imported.items()},
     )
 
 
@@ -237,9 +238,7 @@ def _columns(folders: int, width: int, height: int) -> int:
 
 
 def _arrows(found: House, rooms: Mapping[str, Box]) -> list[tuple[str, str]]:
-    return [
-        (room, below) for room in rooms if room not in OUTSIDE for below in sorted(found.uses[room]) if below in rooms
-    ]
+    return [(room, below) for room in rooms for below in sorted(found.uses.get(room, ()))]
 
 
 # --- what is drawn -----------------------------------------------------------------------------------------------
@@ -252,7 +251,7 @@ def _room_drawn(found: House, room: str, box: Box) -> Iterator[str]:
     yield f'<rect class="{kind}" x="{left}" y="{top}" width="{width}" height="{height}" rx="6"/>'
     yield _text(left + SPACE, top + 20, name, "name")
     yield _text(left + SPACE, top + 36, _size(found.rooms[room]), "size")
-    libraries = " · ".join(found.libraries[room]) if room not in OUTSIDE else ""
+    libraries = " · ".join(found.libraries.get(room, ()))
     if libraries:
         yield _text(left + width - SPACE, top + 20, libraries, "library", "end")
     folders = {} if room in OUTSIDE else found.folders[room]

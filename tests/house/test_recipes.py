@@ -94,12 +94,14 @@ assert set(PAGES) == set(VISITS) and "longest_words" in PAGES
 """
 
 
+@pytest.mark.slow
 def test_a_page_is_three_files(house: Path) -> None:
     assert follow("Add a page", house) == 3
     run(house, "-c", SEE_PAGE)
     hold_laws(house)
 
 
+@pytest.mark.slow
 def test_a_figure_is_three_files(house: Path) -> None:
     golden = house / "tests" / "viz" / "goldens" / "figures-word_lengths.json"
     touched = follow("Add a figure", house)
@@ -111,6 +113,16 @@ def test_a_figure_is_three_files(house: Path) -> None:
     hold_laws(house)
 
 
+@pytest.mark.slow
+def test_a_measure_is_two_files(house: Path) -> None:
+    assert follow("Add a measure per head", house) == 2
+    run(house, "-m", "pytest", "tests/attention/test_measures.py")
+    named = "from attention.measures import MEASURES; print(*(measure.name for measure in MEASURES))"
+    assert "itself" in run(house, "-c", named).split()
+    hold_laws(house)
+
+
+@pytest.mark.slow
 def test_a_model_is_one_file(house: Path) -> None:
     assert follow("Add a model to the catalogue", house) == 1
     name = steps("Add a model to the catalogue")[0].code.split('"')[1]

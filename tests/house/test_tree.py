@@ -17,6 +17,7 @@ must have a meaning.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -226,7 +227,7 @@ def test_a_false_tree_is_found(tree: Any, change: Any, said: str) -> None:
     assert said in tree_faults(tree(WHOLE.replace(*change)))
 
 
-def test_a_room_of_rooms_lists_them(tree):
+def test_a_room_of_rooms_lists_them(tree: Callable[..., Path]) -> None:
     (tree(WHOLE) / "viz" / "figures").mkdir()
     (tree(WHOLE) / "viz" / "figures" / "__init__.py").write_text("")
     assert tree_faults(tree(WHOLE)) == ["viz/figures/ exists and is not listed."]
