@@ -1,7 +1,7 @@
 """The launcher: `streamlit run app.py`.
 
-The main script is ui/shell.py and not this file, because Streamlit would turn a folder `pages/` beside the main script
-into pages of its own, which skip what every page shares.
+The main script is ui/server/shell.py: Streamlit turns a folder `pages/` beside the main script into pages of its own,
+which skip what every page shares. So there is none beside it.
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ sys.path.insert(0, str(ROOT))
 
 import streamlit as st  # noqa: E402  (after the path is set)
 from starlette.middleware import Middleware  # noqa: E402
-from streamlit.runtime.pages_manager import PagesManager  # noqa: E402
 
-from ui.headers import SecurityHeaders  # noqa: E402
 from ui.pages.bertviz_views import routes as bertviz_views  # noqa: E402
 from ui.pages.vectors import routes as vectors  # noqa: E402
 from ui.routes import exports, traces  # noqa: E402
 from ui.run.idle_collection import SCRIPTS  # noqa: E402
-from ui.start import announce, warm  # noqa: E402
+from ui.server.headers import SecurityHeaders  # noqa: E402
+from ui.server.start import announce, warm  # noqa: E402
 
 
 @asynccontextmanager
@@ -37,12 +36,8 @@ async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
         yield {}
 
 
-# ui/pages/ beside the main script holds parts of pages; taken for a folder of pages, it would make the first visitor of
-# a new server, who follows a link to a page, read that there is no such page.
-PagesManager.uses_pages_directory = False
-
 app = st.App(
-    ROOT / "ui" / "shell.py",
+    ROOT / "ui" / "server" / "shell.py",
     lifespan=lifespan,
     routes=[*traces.routes(), *exports.routes(), *bertviz_views.routes(), *vectors.routes()],
     middleware=[Middleware(SecurityHeaders)],

@@ -24,9 +24,9 @@ def count(path: str) -> None:
 
 def quieten() -> None:
     """Leave the warm-up out. app.py imports the function by its name, so it is replaced before that."""
-    import ui.start
+    import ui.server.start
 
-    ui.start.warm = lambda: None
+    ui.server.start.warm = lambda: None
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ def draw(choice: Choice, trace: Trace) -> None:
         refused = f"{trace.model.architecture} gives its finished maps only; the neuron view needs queries and keys."
     if refused is not None:
         say(refused, role="status")
-        st.page_link("../pages/explore.py", label="Look at it on the Explore page", icon=":material/grid_view:")
+        st.page_link("../../pages/explore.py", label="Look at it on the Explore page", icon=":material/grid_view:")
         return
     selection, _ = select(choice, view, example_of(trace.text, trace.pair or ""))
     where = f"layer={selection['layer']}&head={selection['head']}&dark={int(theme() is DARK)}&again={START}"

@@ -83,9 +83,9 @@ def house(tmp_path: Path) -> Path:
 
 SEE_PAGE = """
 from streamlit.testing.v1 import AppTest
-app = AppTest.from_file("ui/shell.py", default_timeout=240)
+app = AppTest.from_file("ui/server/shell.py", default_timeout=240)
 app.run()
-app.switch_page("../pages/longest_words.py").run()
+app.switch_page("../../pages/longest_words.py").run()
 assert not app.exception, app.exception
 assert app.title[0].value == "Which words are longest?", app.title
 assert len(app.get("plotly_chart")) == 1

@@ -36,9 +36,9 @@ def allowed(root: Path) -> Iterator[LocalBackend]:
 
 def asked(file: str, **query: object) -> AppTest:
     """``pages/<file>.py`` inside the shell, with this in its address, run once."""
-    page = AppTest.from_file(ROOT / "ui" / "shell.py", default_timeout=LONGEST)
+    page = AppTest.from_file(ROOT / "ui" / "server" / "shell.py", default_timeout=LONGEST)
     page.query_params.update({name: str(value) for name, value in query.items()})
-    return page.switch_page(f"../pages/{file}.py").run()
+    return page.switch_page(f"../../pages/{file}.py").run()
 
 
 def press(page: AppTest, label: str) -> None:

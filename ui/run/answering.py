@@ -134,7 +134,7 @@ def _pages(choice: Choice) -> None:
     say("The chosen model fits these pages:", role="status")
     with st.container(horizontal=True):
         for file, title in _fits(choice, cards):
-            st.page_link(f"../pages/{file}", label=title, help="The same text, read by the same model")
+            st.page_link(f"../../pages/{file}", label=title, help="The same text, read by the same model")
 
 
 def _told(who: Answerer, choice: Choice) -> None:

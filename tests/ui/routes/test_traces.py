@@ -10,9 +10,9 @@ from attention.codec import unframe
 from attention.storage import dump
 from attention.view import View
 from tests.support.traces import sentence_trace
-from ui.headers import SecurityHeaders
 from ui.routes.traces import PREFIX, routes
 from ui.run.shelf import Look, shelf
+from ui.server.headers import SecurityHeaders
 
 
 @pytest.fixture(scope="module")

@@ -55,7 +55,7 @@ def where_it_looks(choice: Choice, who: Answerer, request: MaskedWords, filled: 
     link = {"text": filled.text, "pair": filled.pair or "", "model": who.model, "revision": who.revision or ""}
     view = {"layer": layer, "head": head, "focus": place, "to": words[word][0], "cut": request.cut}
     st.page_link(
-        "../pages/explore.py",
+        "../../pages/explore.py",
         label="Look at this text on the Explore page",
         icon=":material/grid_view:",
         query_params=to_query(replace(choice, **{**FRESH, **link, **view})),
