@@ -57,7 +57,8 @@ def sizes(*shape: int, seed: int = 0) -> Array:
 def rows(*shape: int, seed: int = 0) -> Array:
     """Weights: the last axis sums to one."""
     found = sizes(*shape, seed=seed)
-    return found / found.sum(axis=-1, keepdims=True)
+    weights: Array = found / found.sum(axis=-1, keepdims=True)
+    return weights
 
 
 def marked_heads(theme: Theme) -> go.Figure:

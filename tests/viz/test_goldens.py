@@ -23,15 +23,17 @@ def drawing(folder: str, returns: tuple[str, ...]) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("name", sorted(drawn()))
+DRAWN, KEPT = drawn(), kept()
+
+
+@pytest.mark.parametrize("name", sorted(DRAWN))
 def test_a_figure_is_as_it_was_looked_at(name: str) -> None:
-    golden = kept().get(name, {})
-    told = [f"{place}: {old!r} -> {new!r}" for place, old, new in changes(golden, drawn()[name])]
+    told = [f"{place}: {old!r} -> {new!r}" for place, old, new in changes(KEPT.get(name, {}), DRAWN[name])]
     assert not told, "\n".join([f"{name} is another; look at it: make gallery, then ARGS=--write", *told[:MANY]])
 
 
 def test_there_is_no_golden_of_nothing() -> None:
-    assert set(kept()) == set(drawn())
+    assert set(KEPT) == set(DRAWN)
 
 
 def test_every_figure_is_in_the_gallery() -> None:
@@ -50,7 +52,7 @@ def test_every_figure_is_in_the_gallery() -> None:
 
 
 def test_dark_is_another_figure_and_all_of_them_are_small() -> None:
-    assert all(kept()[f"figures-{name}"]["dark"] for name in FIGURES)
+    assert all(KEPT[f"figures-{name}"]["dark"] for name in FIGURES)
     assert sum(file.stat().st_size for file in FOLDER.glob("*.json")) < 300_000
 
 
