@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from attention.codec import frame
+from attention.mask import Array
 from attention.view import View
 from tests.support.browser import PHONE, accessibility, hears_clicks, one_page, rest
 from tests.support.traces import sentence_trace
@@ -204,21 +205,21 @@ for key in ("one", "two"):
 
 
 @pytest.fixture(scope="module")
-def twice(tmp_path_factory):
+def twice(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with one_page(tmp_path_factory.mktemp("twice"), TWICE) as url:
         yield url
 
 
 @pytest.fixture
-def two(page, twice):
+def two(page: Page, twice: str) -> Page:
     """Two microscopes on one page; their numbers are answered here, as the app's routes would."""
     view = View(sentence_trace())
 
-    def answer(route):
+    def answer(route: Route) -> None:
         address = urlsplit(route.request.url)
         asked = {name: int(value) for name, value in parse_qsl(address.query)}
         kind = address.path.rsplit("/", 1)[-1]
-        values = {
+        values: dict[str, Callable[[], tuple[Array, str]]] = {
             "grid": lambda: (view.thumbnails(48), "sqrt8"),
             "rows": lambda: (view.rows(asked["query"]), "float16"),
             "columns": lambda: (view.columns(asked["key"]), "float16"),
@@ -233,11 +234,11 @@ def two(page, twice):
     return page
 
 
-def painted_by(page):
+def painted_by(page: Page) -> list[str | None]:
     return [place.get_attribute("data-painted") for place in page.locator("[data-painted]").all()]
 
 
-def test_two_microscopes_on_one_page_know_nothing_of_each_other(two):
+def test_two_microscopes_on_one_page_know_nothing_of_each_other(two: Page) -> None:
     before = painted_by(two)
     assert before == ["/maps/one|0|0|3|matrix", "/maps/two|0|0|3|matrix"]
     two.get_by_role("button", name="Next head").nth(1).click()
@@ -251,7 +252,7 @@ def test_two_microscopes_on_one_page_know_nothing_of_each_other(two):
     assert painted_by(two)[0] == before[0]
 
 
-def test_what_one_of_two_refers_to_is_its_own(two):
+def test_what_one_of_two_refers_to_is_its_own(two: Page) -> None:
     ids = two.get_by_role("tab").evaluate_all("tabs => tabs.map((tab) => tab.id)")
     panels = two.get_by_role("tab").evaluate_all("tabs => tabs.map((tab) => tab.getAttribute('aria-controls'))")
     assert len(set(ids)) == 4

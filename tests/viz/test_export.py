@@ -5,14 +5,19 @@ import csv
 import io
 import json
 import re
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
+from playwright.sync_api import Page
 
 from attention.codec import from_sqrt8
 from attention.tokens import TokenRow
-from attention.trace import ModelId
+from attention.trace import ModelId, Trace
 from attention.view import View
+from tests.support.browser import Problems
 from tests.support.traces import HEADS, LAYERS, record, sentence_trace, translation_trace
 from viz import export
 from viz.components.explore.contract import CHOICES
@@ -25,7 +30,7 @@ HOSTILE = "</script><script>window.pwned=1</script>"
 PIECES = ("[CLS]", "=1+1", "a,b", 'say "x"', HOSTILE, "-", "line\nbreak", "[SEP]")
 
 
-def hostile_trace():
+def hostile_trace() -> Trace:
     """Tokens that a spreadsheet or a browser would read as more than text; 8 queries."""
     length = len(PIECES)
     words = (None, *range(length - 2), None)
@@ -35,7 +40,7 @@ def hostile_trace():
     return sentence_trace(source=row, parts={"encoder": records}, model=model, text=f"@SUM(1) {HOSTILE}")
 
 
-def table_of(content):
+def table_of(content: bytes) -> tuple[dict[str, str], list[list[str]]]:
     """The caption and the rows of a CSV file, read as a spreadsheet does."""
     assert content.startswith(b"\xef\xbb\xbf")
     rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")))
@@ -43,7 +48,7 @@ def table_of(content):
     return dict(rows[:blank]), rows[blank + 1 :]
 
 
-def test_csv_holds_every_bit_and_says_where_it_comes_from():
+def test_csv_holds_every_bit_and_says_where_it_comes_from() -> None:
     view = View(hostile_trace())
     about, rows = table_of(weights_csv(view, 1, 2, base=1))
     read = np.array([row[1:] for row in rows[1:]], dtype=np.float32)
@@ -52,7 +57,7 @@ def test_csv_holds_every_bit_and_says_where_it_comes_from():
     assert (about["index_base"], about["special_tokens_shown"], about["part"]) == ("1", "yes", "encoder")
 
 
-def test_no_cell_is_a_formula():
+def test_no_cell_is_a_formula() -> None:
     view = View(hostile_trace())
     for content in (weights_csv(view, 0, 0), links_csv(view)):
         about, rows = table_of(content)
@@ -64,7 +69,7 @@ def test_no_cell_is_a_formula():
     assert rows[0][1:] == ["[CLS]", "'=1+1", "a,b", 'say "x"', HOSTILE, "'-", "line\nbreak", "[SEP]"]
 
 
-def test_json_holds_every_bit_and_the_tokens_as_they_are():
+def test_json_holds_every_bit_and_the_tokens_as_they_are() -> None:
     view = View(translation_trace(), "cross", special=False, renormalise=True)
     content = json.loads(weights_json(view, 0, 1))
     assert np.array_equal(np.array(content["weights"], np.float32), view.weights(0, 1))
@@ -75,7 +80,7 @@ def test_json_holds_every_bit_and_the_tokens_as_they_are():
 
 
 @pytest.mark.parametrize("count", [1, 5, 40, 10_000])
-def test_links_are_the_strongest_of_all(count, monkeypatch):
+def test_links_are_the_strongest_of_all(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(export, "BLOCK", 24)  # several blocks of rows
     view = View(hostile_trace())
     maps = np.array([[view.weights(layer, head) for head in range(HEADS)] for layer in range(LAYERS)])
@@ -85,12 +90,12 @@ def test_links_are_the_strongest_of_all(count, monkeypatch):
     assert all(maps[tuple(place)] == weight for weight, *place in found)
 
 
-def test_equal_links_come_in_reading_order():
+def test_equal_links_come_in_reading_order() -> None:
     trace = sentence_trace(parts={"encoder": (record(6, 6, heads=1, query=np.zeros((1, 6, 4), np.float32)),)})
     assert [link[3:] for link in strongest(View(trace), 8)] == [(0, k) for k in range(6)] + [(1, 0), (1, 1)]
 
 
-def test_a_link_has_its_tokens_beside_its_positions():
+def test_a_link_has_its_tokens_beside_its_positions() -> None:
     view = View(hostile_trace())
     _, rows = table_of(links_csv(view, 3, base=1))
     weight, layer, head, query, key = strongest(view, 1)[0]
@@ -101,29 +106,29 @@ def test_a_link_has_its_tokens_beside_its_positions():
     assert len(rows) == 4
 
 
-def test_too_large_a_file_is_refused_with_a_way_out(monkeypatch):
+def test_too_large_a_file_is_refused_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
     view = View(hostile_trace())
     monkeypatch.setattr(export, "MOST_CELLS", 63)
     monkeypatch.setattr(export, "MOST_WEIGHTS", 100)
     monkeypatch.setattr(standalone, "BYTES", 63)
     monkeypatch.setattr(standalone, "HALVES", 63)
-    for make in (lambda: weights_csv(view, 0, 0), lambda: weights_json(view, 0, 0)):
+    for make in (weights_csv, weights_json):
         with pytest.raises(TooLong, match=r"at most 63 weights; this map has 64\. Export the strongest"):
-            make()
+            make(view, 0, 0)
     with pytest.raises(TooLong, match=r"at most 100 weights; this text has 384"):
         links_csv(view)
     with pytest.raises(TooLong, match=r"save the trace"):
         page_of(view)
 
 
-def test_what_is_written_into_a_script_cannot_end_it():
+def test_what_is_written_into_a_script_cannot_end_it() -> None:
     assert json.loads(quoted({"a": HOSTILE, "b": "\u2028<!--&"})) == {"a": HOSTILE, "b": "\u2028<!--&"}
     for text in (quoted(HOSTILE), inline(f"x = '{HOSTILE}<!--'")):
         assert "</" not in text
         assert "<!--" not in text
 
 
-SELECTION = {
+SELECTION: dict[str, Any] = {
     "layer": 1,
     "head": 2,
     "focus": 3,
@@ -136,7 +141,7 @@ SELECTION = {
 }
 
 
-def page_of(view, script="export function mount() {}", style="", **selection):
+def page_of(view: View, script: str = "export function mount() {}", style: str = "", **selection: Any) -> str:
     """A page with the payload that the component reads."""
     tokens = [{"text": c.text, "special": c.special, "segment": c.segment, "word": c.word} for c in view.queries]
     payload = {
@@ -163,18 +168,21 @@ def page_of(view, script="export function mount() {}", style="", **selection):
     return standalone_html(view, payload, view.thumbnails(48), script, style)
 
 
-def embedded_in(page):
-    return json.loads(re.search(r'id="embedded">(.*?)</script>', page).group(1))
+def embedded_in(page: str) -> dict[str, Any]:
+    found = re.search(r'id="embedded">(.*?)</script>', page)
+    assert found
+    embedded: dict[str, Any] = json.loads(found[1])
+    return embedded
 
 
-def numbers_of(coded):
+def numbers_of(coded: dict[str, Any]) -> npt.NDArray[Any]:
     raw = base64.b64decode(coded["data"])
     if coded["coding"] == "sqrt8":
         return from_sqrt8(np.frombuffer(raw, "u1")).reshape(coded["shape"])
     return np.frombuffer(raw, "<f2").astype(np.float32).reshape(coded["shape"])
 
 
-def test_a_page_holds_every_head_or_says_which():
+def test_a_page_holds_every_head_or_says_which() -> None:
     view = View(hostile_trace())
     embedded = embedded_in(page_of(view))
     assert len(embedded["maps"]) == LAYERS * HEADS
@@ -182,7 +190,7 @@ def test_a_page_holds_every_head_or_says_which():
     assert (embedded["payload"]["base"], embedded["payload"]["message"], embedded["rows"]) == ("", "", None)
 
 
-def test_a_long_text_keeps_the_heads_one_looks_at(monkeypatch):
+def test_a_long_text_keeps_the_heads_one_looks_at(monkeypatch: pytest.MonkeyPatch) -> None:
     view = View(hostile_trace())
     monkeypatch.setattr(standalone, "HALVES", 0)
     embedded = embedded_in(page_of(view))
@@ -198,7 +206,7 @@ def test_a_long_text_keeps_the_heads_one_looks_at(monkeypatch):
     assert "the maps of 2 of the 6 heads" in page.split("<footer>")[1]
 
 
-def test_a_page_names_its_source_as_text():
+def test_a_page_names_its_source_as_text() -> None:
     page = page_of(View(hostile_trace()))
     assert "evil/&lt;b&gt;" in page
     assert '<dt>Revision</dt><dd dir="auto">abc123</dd>' in page
@@ -207,7 +215,7 @@ def test_a_page_names_its_source_as_text():
 
 
 @pytest.mark.parametrize("colour_scheme", ["light", "dark"])
-def test_a_page_opens_from_the_disk_and_answers(page, problems, tmp_path):
+def test_a_page_opens_from_the_disk_and_answers(page: Page, problems: Problems, tmp_path: Path) -> None:
     from viz.components.explore.explore import script, style
 
     problems.allow("machine: file:")
@@ -224,7 +232,9 @@ def test_a_page_opens_from_the_disk_and_answers(page, problems, tmp_path):
     page.locator(".hl[data-painted='|1|2|2|matrix']").wait_for()
 
 
-def test_a_page_without_all_heads_still_answers_for_those_it_has(page, problems, tmp_path, monkeypatch):
+def test_a_page_without_all_heads_still_answers_for_those_it_has(
+    page: Page, problems: Problems, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from viz.components.explore.explore import script, style
 
     problems.allow("machine: file:")

@@ -18,33 +18,33 @@ ROW = TokenRow(
 
 
 @pytest.mark.parametrize("places", [((0, 4, 10),), ((0, 0, 3), (1, 5, 900)), ()])
-def test_a_link_and_back(places):
+def test_a_link_and_back(places: tuple[tuple[int, int, int], ...]) -> None:
     assert parse(write(places)) == places
 
 
 @pytest.mark.parametrize(
     "raw", ["", NOTHING, "0:4", "2:1-2", "0:1-2;", "0:-1-2", "0:1-99999999", "<script>", "0:1-2," * 300]
 )
-def test_what_is_no_list_of_places_hides_nothing(raw):
+def test_what_is_no_list_of_places_hides_nothing(raw: str) -> None:
     assert parse(raw) == ()
 
 
-def test_a_click_hides_a_whole_word_and_a_second_one_uncovers_it():
+def test_a_click_hides_a_whole_word_and_a_second_one_uncovers_it() -> None:
     once = toggled(ROW, (), [1, 2])
     assert once == ((0, 0, 7),)
     assert toggled(ROW, once, [1, 2]) == ()
     assert toggled(ROW, once, [4]) == ((0, 0, 7), (1, 0, 2))
 
 
-def test_half_a_word_is_completed_first():
+def test_half_a_word_is_completed_first() -> None:
     assert toggled(ROW, ((0, 0, 4),), [1, 2]) == ((0, 0, 7),)
 
 
-def test_special_tokens_have_no_place():
+def test_special_tokens_have_no_place() -> None:
     assert toggled(ROW, (), [0, 5]) == ()
 
 
-def test_what_is_hidden_before_the_first_click():
+def test_what_is_hidden_before_the_first_click() -> None:
     example = {"focus": "it"}
     assert first_place("Because it is.", "", example) == ((0, 8, 10),)
     assert first_place("Because it is.", "", None) == ((0, 11, 13),)
@@ -53,7 +53,7 @@ def test_what_is_hidden_before_the_first_click():
     assert first_place("A cat.", "It [MASK].", None) == ()
 
 
-def test_a_typed_mask_token_of_the_model_is_a_blank_already():
+def test_a_typed_mask_token_of_the_model_is_a_blank_already() -> None:
     assert first_place("A <mask> sat on it.", "", None, "<mask>") == ()
     assert first_place("A cat.", "It <mask>.", None, "<mask>") == ()
     assert first_place("A [MASK] sat on it.", "", None, "<mask>") == (), "everybody's way to type one"

@@ -1,5 +1,7 @@
 """What is fetched is what the trace says; a wrong address is answered in a sentence."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from starlette.applications import Starlette
@@ -7,7 +9,9 @@ from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
 from attention.codec import unframe
+from attention.mask import Array
 from attention.storage import dump
+from attention.trace import Trace
 from attention.view import View
 from tests.support.traces import sentence_trace
 from ui.routes.traces import PREFIX, routes
@@ -16,12 +20,12 @@ from ui.server.headers import SecurityHeaders
 
 
 @pytest.fixture(scope="module")
-def trace():
+def trace() -> Trace:
     return shelf().open(dump(sentence_trace()))
 
 
 @pytest.fixture(scope="module")
-def client():
+def client() -> TestClient:
     return TestClient(Starlette(routes=routes(), middleware=[Middleware(SecurityHeaders)]))
 
 
@@ -29,10 +33,10 @@ LOOKS = [Look(), Look(words=True), Look(special=False, renormalise=True)]
 
 
 @pytest.mark.parametrize("look", LOOKS)
-def test_frames_hold_the_trace_s_numbers(client, trace, look):
+def test_frames_hold_the_trace_s_numbers(client: TestClient, trace: Trace, look: Look) -> None:
     view = View(trace, None, look.words, look.special, look.renormalise)
 
-    def fetch(what, extra=""):
+    def fetch(what: str, extra: str = "") -> tuple[dict[str, Any], dict[str, Array]]:
         answer = client.get(f"{PREFIX}/{trace.id}/{what}?{look.query()}{extra}")
         assert answer.status_code == 200
         assert "immutable" in answer.headers["cache-control"]
@@ -57,23 +61,23 @@ def test_frames_hold_the_trace_s_numbers(client, trace, look):
         "tile?layer=0&head=0&q0=0&q1=7&k0=0&k1=1&size=8", "tile?layer=0&head=0&q0=0&q1=1&k0=0&k1=1&size=x",
     ],
 )  # fmt: skip
-def test_a_wrong_address_gets_a_sentence(client, trace, address):
+def test_a_wrong_address_gets_a_sentence(client: TestClient, trace: Trace, address: str) -> None:
     answer = client.get(f"{PREFIX}/{trace.id}/{address}")
     assert answer.status_code == 400
     assert answer.text.endswith(".")
 
 
-def test_a_trace_that_is_gone_says_so(client):
+def test_a_trace_that_is_gone_says_so(client: TestClient) -> None:
     assert client.get(f"{PREFIX}/{'0' * 64}/grid").status_code == 410
     assert client.get(f"{PREFIX}/file-{'0' * 64}/grid").status_code == 410
 
 
-def test_every_answer_carries_the_security_headers(client):
+def test_every_answer_carries_the_security_headers(client: TestClient) -> None:
     headers = client.get(f"{PREFIX}/{'0' * 64}/grid").headers
     assert "default-src 'self'" in headers["content-security-policy"]
     assert headers["x-content-type-options"] == "nosniff"
 
 
-def test_a_file_cannot_pass_for_another_text(trace):
+def test_a_file_cannot_pass_for_another_text(trace: Trace) -> None:
     assert trace.id.startswith("file-")
     assert trace.id != sentence_trace().id

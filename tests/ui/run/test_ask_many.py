@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -26,8 +27,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     asked: list[str] = []
 
     def predict(question: SimpleNamespace) -> str:
-        asked.append(question.text)
-        return question.text
+        text: str = question.text
+        asked.append(text)
+        return text
 
     monkeypatch.setattr(ask_many, "backend", lambda: SimpleNamespace(predict=predict))
     monkeypatch.setattr(stoppable, "PATIENCE", -1.0)
@@ -58,7 +60,7 @@ def test_stopped_and_gone_on() -> None:
 
 
 def test_the_stop_button_keeps_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    state = {stoppable.DONE: ("m", 4), stoppable.STOPPED: {}}
+    state: dict[str, Any] = {stoppable.DONE: ("m", 4), stoppable.STOPPED: {}}
     monkeypatch.setattr(stoppable, "st", SimpleNamespace(session_state=state))
     stoppable.stop("m")
     assert state[stoppable.STOPPED] == {"m": 4}

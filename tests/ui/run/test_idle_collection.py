@@ -53,7 +53,7 @@ def test_the_main_script_says_that_it_runs(monkeypatch: pytest.MonkeyPatch) -> N
     clock = Clock()
     scripts = Scripts(clock=clock)
     monkeypatch.setattr(idle_collection, "SCRIPTS", scripts)
-    monkeypatch.setattr("ui.input.sidebar.sidebar", lambda choice: setattr(clock, "now", clock.now + 5))
+    monkeypatch.setattr("ui.input.sidebar.sidebar", lambda _choice: setattr(clock, "now", clock.now + 5))
     app = AppTest.from_file(str(ROOT / "ui" / "server" / "shell.py"), default_timeout=PATIENCE).run()
     assert not app.exception
     assert scripts.pause() == QUIET
@@ -118,7 +118,8 @@ def test_laws_of_any_day(seed: int) -> None:
     assert reasons == {"late", "quiet"}
 
 
-def test_a_cycle_is_gone_once_the_server_is_idle(by_hand: None) -> None:
+@pytest.mark.usefixtures("by_hand")
+def test_a_cycle_is_gone_once_the_server_is_idle() -> None:
     scripts, gone = Scripts(quiet=0.0), threading.Event()
     with scripts.watched():
         with scripts.run():
@@ -129,7 +130,8 @@ def test_a_cycle_is_gone_once_the_server_is_idle(by_hand: None) -> None:
         assert gone.wait(PATIENCE)
 
 
-def test_a_cycle_is_gone_on_a_server_that_is_never_quiet(by_hand: None) -> None:
+@pytest.mark.usefixtures("by_hand")
+def test_a_cycle_is_gone_on_a_server_that_is_never_quiet() -> None:
     scripts, gone = Scripts(longest=0.0), threading.Event()
     large = Large()
     weakref.finalize(large, gone.set).atexit = False
@@ -138,7 +140,8 @@ def test_a_cycle_is_gone_on_a_server_that_is_never_quiet(by_hand: None) -> None:
         assert gone.wait(PATIENCE)
 
 
-def test_what_was_out_of_the_collectors_sight_is_gone_when_it_is_evicted(by_hand: None) -> None:
+@pytest.mark.usefixtures("by_hand")
+def test_what_was_out_of_the_collectors_sight_is_gone_when_it_is_evicted() -> None:
     scripts, gone = Scripts(quiet=0.0), threading.Event()
     large = Large()
     weakref.finalize(large, gone.set).atexit = False

@@ -18,17 +18,17 @@ VIEWS = [
 
 
 @pytest.mark.parametrize("choice", VIEWS)
-def test_an_address_restores_the_view(choice):
+def test_an_address_restores_the_view(choice: Choice) -> None:
     address = urlencode(to_query(choice))
     assert parse(dict(parse_qsl(address, keep_blank_values=True))) == (choice, [])
     assert len(address) < 30_000
 
 
-def test_the_first_view_has_a_clean_address():
+def test_the_first_view_has_a_clean_address() -> None:
     assert to_query(Choice()) == {}
 
 
-def test_a_text_too_long_for_a_link_leaves_it_and_says_so():
+def test_a_text_too_long_for_a_link_leaves_it_and_says_so() -> None:
     import random
 
     letters = random.Random(0)
@@ -52,18 +52,18 @@ def test_a_text_too_long_for_a_link_leaves_it_and_says_so():
         ({"packed": "AAAA"}, "damaged"),
     ],
 )
-def test_a_bad_link_gives_the_default_and_a_sentence(query, said):
+def test_a_bad_link_gives_the_default_and_a_sentence(query: dict[str, str], said: str) -> None:
     choice, notes = parse(query)
     assert choice == Choice()
     assert len(notes) == 1
     assert said in notes[0]
 
 
-def test_unknown_names_are_left_alone():
+def test_unknown_names_are_left_alone() -> None:
     assert parse({"utm_source": "x"}) == (Choice(), [])
 
 
-def test_a_compressed_link_cannot_unfold_without_end():
+def test_a_compressed_link_cannot_unfold_without_end() -> None:
     import base64
     import zlib
 

@@ -26,11 +26,11 @@ class Waves:
 @pytest.mark.parametrize(
     "options", [Waves(), Waves("curves", "ä & = ?", 0, 7, True), Waves(note=""), Waves(dimension=9)]
 )
-def test_what_is_written_is_read_back(options):
+def test_what_is_written_is_read_back(options: Waves) -> None:
     assert read(Waves, write(options)) == (options, [])
 
 
-def test_defaults_stay_out_of_the_address():
+def test_defaults_stay_out_of_the_address() -> None:
     assert write(Waves()) == {}
     assert write(Waves(checked=True)) == {"checked": "1"}
 
@@ -44,7 +44,7 @@ def test_defaults_stay_out_of_the_address():
         ({"checked": "yes"}, "“checked” should be 0 or 1"),
     ],
 )
-def test_what_cannot_be_read_is_said_and_the_default_used(query, sentence):
+def test_what_cannot_be_read_is_said_and_the_default_used(query: dict[str, str], sentence: str) -> None:
     found, problems = read(Waves, query)
     assert found == Waves()
     assert len(problems) == 1
@@ -56,13 +56,13 @@ class Told(Answered):
     top: int = 8
 
 
-def test_links_call_the_answering_model_as_they_always_did():
+def test_links_call_the_answering_model_as_they_always_did() -> None:
     assert read(Told, {"speaker": "a/b"}) == (Told(answering_model="a/b"), [])
     assert write(Told(answering_model="a/b", top=9)) == {"speaker": "a/b", "top": "9"}
     assert read(Told, {"answering_model": "a/b"}) == (Told(), []), "no link was ever written so"
 
 
-def script():
+def script() -> None:
     from dataclasses import dataclass
 
     import streamlit as st
@@ -80,7 +80,7 @@ def script():
     st.text(own(Knob).turn)
 
 
-def test_options_and_the_shared_choice_live_in_one_address():
+def test_options_and_the_shared_choice_live_in_one_address() -> None:
     app = AppTest.from_function(script)
     app.query_params["turn"] = "4"
     app.run()
@@ -94,7 +94,7 @@ def test_options_and_the_shared_choice_live_in_one_address():
     assert app.text[0].value == "1", "another address than the one written is followed"
 
 
-def placed():
+def placed() -> None:
     from dataclasses import dataclass
     from typing import ClassVar
 
@@ -112,22 +112,27 @@ def placed():
         edits: str = ""
         wide: bool = False
 
+    def choose_both() -> None:
+        choose(text="A third.")
+        choose_own(Strip, at=1)
+
     begin("page")
     st.button("another text", on_click=lambda: choose(text="Another."))
-    st.button("another text, at its word", on_click=lambda: (choose(text="A third."), choose_own(Strip, at=1)))
+    st.button("another text, at its word", on_click=choose_both)
     st.button("another head", on_click=lambda: choose(layer=1, head=1))
     st.button("another model", on_click=lambda: choose(model="other"))
     st.button("another answers", on_click=lambda: choose_own(Strip, answering_model="other"))
     st.text(own(Strip))
 
 
-def shown(app):
+def shown(app: AppTest) -> tuple[int | None, str, bool]:
     """What the page's options are: the place, the edits, and the rest."""
     found = re.search(r"at=(\w+), edits='(.*?)', .*wide=(\w+)", app.text[0].value)
+    assert found
     return None if found[1] == "None" else int(found[1]), found[2], found[3] == "True"
 
 
-def test_a_new_text_forgets_the_places_in_the_old_one_and_nothing_else():
+def test_a_new_text_forgets_the_places_in_the_old_one_and_nothing_else() -> None:
     app = AppTest.from_function(placed)
     app.query_params["at"], app.query_params["wide"], app.query_params["edits"] = "4", "1", "c1-2-3-4,a1-2"
     app.run()
@@ -150,7 +155,7 @@ def test_a_new_text_forgets_the_places_in_the_old_one_and_nothing_else():
     assert shown(app) == (None, "a1-2", True), "so does another one that answers"
 
 
-def noted():
+def noted() -> None:
     from dataclasses import dataclass
 
     import streamlit as st
@@ -170,7 +175,7 @@ def noted():
     own(Knob)
 
 
-def test_what_cannot_be_read_is_said_once_wherever_a_page_finds_it():
+def test_what_cannot_be_read_is_said_once_wherever_a_page_finds_it() -> None:
     app = AppTest.from_function(noted)
     app.query_params["turn"] = "<b>"
     app.query_params["layer"] = "x"

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from attention.record import MapRecord
+from attention.trace import Trace
 from attention.view import View
 from tests.support.traces import sentence_trace, translation_trace
 from ui.state.choice import Choice
@@ -12,7 +13,7 @@ from ui.state.selection import changes, select, settle
 EXAMPLE = {"focus": "chess", "target": "playing"}
 
 
-def linked(layer, head, query, key):
+def linked(layer: int, head: int, query: int, key: int) -> Trace:
     """A trace in which every head looks at the first token, but for one link."""
     maps = np.zeros((2, 3, 6, 6), np.float32)
     maps[:, :, :, 0] = 1
@@ -20,7 +21,7 @@ def linked(layer, head, query, key):
     return sentence_trace(parts={"encoder": tuple(MapRecord(m) for m in maps)})
 
 
-def test_the_first_view_shows_the_head_that_links_the_example_s_words():
+def test_the_first_view_shows_the_head_that_links_the_example_s_words() -> None:
     view = View(linked(1, 2, query=3, key=1), words=True)
     selection, notes = select(Choice(), view, EXAMPLE)
     assert (selection["layer"], selection["head"]) == (1, 2)
@@ -28,12 +29,12 @@ def test_the_first_view_shows_the_head_that_links_the_example_s_words():
     assert notes == []
 
 
-def test_without_an_example_the_strongest_link_between_words_is_shown():
+def test_without_an_example_the_strongest_link_between_words_is_shown() -> None:
     selection, _ = select(Choice(layer=0, head=1), View(linked(0, 1, query=4, key=3)), None)
     assert (selection["layer"], selection["head"], selection["focus"]) == (0, 1, 4)
 
 
-def test_a_choice_is_kept_and_counted_in_tokens():
+def test_a_choice_is_kept_and_counted_in_tokens() -> None:
     choice = Choice(layer=0, head=0, focus=3, to=2)
     pieces, _ = select(choice, View(sentence_trace()), EXAMPLE)
     words, _ = select(choice, View(sentence_trace(), words=True), EXAMPLE)
@@ -41,7 +42,7 @@ def test_a_choice_is_kept_and_counted_in_tokens():
     assert (words["focus"], words["target"]) == (2, 1), "chess is word cell 2; ##ing lies in cell 1"
 
 
-def test_a_link_to_what_is_not_there_says_so():
+def test_a_link_to_what_is_not_there_says_so() -> None:
     _, notes = select(Choice(layer=9, head=0, focus=99), View(sentence_trace()), None)
     assert any("layer 9 and head 0" in note and "layers 0 to 1 and heads 0 to 2" in note for note in notes)
     assert any("token 99" in note and "tokens 0 to 5" in note for note in notes)
@@ -51,7 +52,7 @@ def test_a_link_to_what_is_not_there_says_so():
 
 
 @pytest.mark.parametrize("words", [False, True])
-def test_a_selection_in_the_component_becomes_the_same_choice(words):
+def test_a_selection_in_the_component_becomes_the_same_choice(words: bool) -> None:
     view = View(sentence_trace(), words=words)
     for focus in range(len(view.queries)):
         selection = {"layer": 1, "head": 2, "focus": focus, "target": 0, "tab": "lines", "pinned": [[0, 1]]}
@@ -60,7 +61,7 @@ def test_a_selection_in_the_component_becomes_the_same_choice(words):
         assert {name: again[name] for name in selection} == selection
 
 
-def test_a_selection_that_does_not_fit_changes_nothing():
+def test_a_selection_that_does_not_fit_changes_nothing() -> None:
     view = View(sentence_trace())
     found = changes({"layer": 99, "head": "x", "focus": -1, "pinned": [[0, 99]]}, view)
     assert "layer" not in found
@@ -68,7 +69,7 @@ def test_a_selection_that_does_not_fit_changes_nothing():
     assert found["pins"] == ""
 
 
-def test_hidden_special_tokens_do_not_break_the_focus():
+def test_hidden_special_tokens_do_not_break_the_focus() -> None:
     view = View(sentence_trace(), special=False)
     selection, _ = select(Choice(focus=0), view, None)
     assert 0 <= selection["focus"] < len(view.queries)

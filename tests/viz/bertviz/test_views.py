@@ -4,17 +4,23 @@ import base64
 import json
 import re
 import threading
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import SimpleNamespace
+from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 import pytest
+from playwright.sync_api import Page
 
 from attention.mask import Mask
-from attention.record import Unavailable
+from attention.record import Record, Unavailable
 from attention.tokens import TokenRow
+from attention.trace import Trace
 from attention.view import View
+from tests.support.browser import Problems
 from tests.support.traces import HEADS, LAYERS, record, sentence_trace, translation_trace
 from viz.bertviz.budget import MOST_BYTES, budget, too_long
 from viz.bertviz.neuron import neuron_html, unseen
@@ -28,7 +34,7 @@ PIECES = ("[CLS]", "is", HOSTILE, "<!--", "[SEP]", "مرحبا", "<b>汉字</b>"
 SECOND = 5  # where the second text begins
 
 
-def pair_trace(**extra):
+def pair_trace(**extra: Any) -> Trace:
     """Two texts of 5 and 4 tokens with tokens that no document should run, grouped-query heads, an odd scale."""
     length = len(PIECES)
     row = TokenRow(
@@ -43,17 +49,20 @@ def pair_trace(**extra):
     return sentence_trace(source=row, parts={"encoder": records}, pair="two")
 
 
-def payload_of(document):
+def payload_of(document: str) -> dict[str, Any]:
     """The numbers in a document, as its scripts read them."""
-    return json.loads(re.search(r'<script type="application/json" id="payload">(.*?)</script>', document).group(1))
+    found = re.search(r'<script type="application/json" id="payload">(.*?)</script>', document)
+    assert found
+    payload: dict[str, Any] = json.loads(found[1])
+    return payload
 
 
-def unpacked(block):
+def unpacked(block: dict[str, Any]) -> npt.NDArray[Any]:
     values = np.frombuffer(base64.b64decode(block["data"]), "<i2").reshape(block["shape"])
-    return values * block["unit"]
+    return np.asarray(values * block["unit"])
 
 
-def test_vendor_scripts_name_no_other_machine_to_load_from():
+def test_vendor_scripts_name_no_other_machine_to_load_from() -> None:
     assert b"v5.7.0" in vendor("d3.js")[:40]
     assert b"jQuery v3" in vendor("jquery.js")[:40]
     for name in SCRIPTS:
@@ -64,13 +73,13 @@ def test_vendor_scripts_name_no_other_machine_to_load_from():
 
 
 @pytest.mark.parametrize("host", ["evil.example; script-src *", "a b", "", "x/../", "a:b"])
-def test_policy_takes_a_host_only(host):
+def test_policy_takes_a_host_only(host: str) -> None:
     with pytest.raises(ValueError, match="host name with an optional port was expected"):
         policy(host, "/v")
 
 
 @pytest.mark.parametrize("host", ["localhost:8501", "[::1]:80", "a-b.example"])
-def test_policy_lets_only_the_served_scripts_run(host):
+def test_policy_lets_only_the_served_scripts_run(host: str) -> None:
     said = policy(host, "/v")
     assert f"script-src {host}/v/;" in said
     assert "sandbox allow-scripts;" in said
@@ -78,7 +87,7 @@ def test_policy_lets_only_the_served_scripts_run(host):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_document_holds_the_views_weights_once(kind):
+def test_a_document_holds_the_views_weights_once(kind: str) -> None:
     view = View(sentence_trace())
     document = KINDS[kind](view, prefix="/v")
     (part,) = payload_of(document)["parts"]
@@ -89,7 +98,7 @@ def test_a_document_holds_the_views_weights_once(kind):
     assert part["left"] == [cell.text for cell in view.queries]
 
 
-def test_words_and_hidden_tokens_are_drawn_as_the_view_has_them():
+def test_words_and_hidden_tokens_are_drawn_as_the_view_has_them() -> None:
     view = View(sentence_trace(), words=True, special=False, renormalise=True)
     (part,) = payload_of(head_html(view, prefix="/v"))["parts"]
     assert part["left"] == ["playing", "chess", "."]
@@ -98,18 +107,19 @@ def test_words_and_hidden_tokens_are_drawn_as_the_view_has_them():
     assert pieces["left"] == ["play", "ing", "chess", "."]
 
 
-def test_the_neuron_view_holds_queries_keys_and_the_models_scale():
+def test_the_neuron_view_holds_queries_keys_and_the_models_scale() -> None:
     trace = pair_trace()
     (part,) = payload_of(neuron_html(View(trace), prefix="/v"))["parts"]
-    record = trace.records()[1]
-    assert np.abs(unpacked(part["queries"][1]) - record.query).max() < 1e-3
-    assert unpacked(part["keys"][1]).shape == record.key.shape  # two key-value heads, once each
+    found = trace.records()[1]
+    assert isinstance(found, Record)
+    assert np.abs(unpacked(part["queries"][1]) - found.query).max() < 1e-3
+    assert unpacked(part["keys"][1]).shape == found.key.shape  # two key-value heads, once each
     assert part["scale"] == [0.7, 0.7]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("prefix", ["/v", None])
-def test_no_token_can_end_a_script(kind, prefix):
+def test_no_token_can_end_a_script(kind: str, prefix: str | None) -> None:
     document = KINDS[kind](View(pair_trace()), prefix=prefix)
     assert "<script>window" not in document
     assert "<!--" not in document
@@ -117,7 +127,7 @@ def test_no_token_can_end_a_script(kind, prefix):
     assert not re.search(r'(?:src|href)="?https?:', document)
 
 
-def test_parts_of_a_translation_are_offered_together():
+def test_parts_of_a_translation_are_offered_together() -> None:
     view = View(translation_trace(), "cross")
     parts = payload_of(head_html(view, prefix="/v"))["parts"]
     assert [part["name"] for part in parts] == ["Cross: decoder to encoder", "Encoder", "Decoder"]
@@ -127,7 +137,7 @@ def test_parts_of_a_translation_are_offered_together():
     assert payload_of(neuron_html(replace(view, part="decoder"), prefix="/v"))["causal"] is True
 
 
-def test_what_the_neuron_picture_leaves_out_is_said():
+def test_what_the_neuron_picture_leaves_out_is_said() -> None:
     plain = View(pair_trace())
     assert unseen(plain) == []
     length = len(PIECES)
@@ -147,7 +157,7 @@ def test_what_the_neuron_picture_leaves_out_is_said():
 
 
 @pytest.mark.parametrize(("layers", "heads", "channels"), [(6, 12, 32), (12, 12, 64), (24, 16, 64), (2, 2, 128)])
-def test_a_text_within_the_budget_makes_a_document_within_its_bytes(layers, heads, channels):
+def test_a_text_within_the_budget_makes_a_document_within_its_bytes(layers: int, heads: int, channels: int) -> None:
     for kind in KINDS:
         tokens = budget(kind, layers, heads, channels)
         vectors = 2 * tokens * channels if kind == "neuron" else 0
@@ -155,57 +165,74 @@ def test_a_text_within_the_budget_makes_a_document_within_its_bytes(layers, head
         assert tokens >= 25
 
 
-def long_row(count, per_word=1):
+def long_row(count: int, per_word: int = 1) -> TokenRow:
     words = tuple(i // per_word for i in range(count))
     return TokenRow(("x",) * count, (1,) * count, words, (0,) * count, (None,) * count)
 
 
-def test_too_long_a_text_is_refused_in_one_sentence():
+def test_too_long_a_text_is_refused_in_one_sentence() -> None:
     short = sentence_trace(parts={"encoder": (record(6, 6, heads=12),)})
     assert too_long("model", View(short)) is None
     long = sentence_trace(source=long_row(900), parts={"encoder": (record(900, 900, heads=12),)})
-    assert re.search(r"model view .* beyond 158 tokens .* this text has 900", too_long("model", View(long)))
+    assert re.search(r"model view .* beyond 158 tokens .* this text has 900", too_long("model", View(long)) or "")
 
 
-def test_every_part_that_a_document_holds_counts():
+def test_every_part_that_a_document_holds_counts() -> None:
     parts = {"encoder": (record(400, 400),), "decoder": (record(3, 3),), "cross": (record(3, 400),)}
     trace = replace(translation_trace(), source=long_row(400), parts=parts)
-    assert "this text has 400" in too_long("head", View(trace, "decoder"))
+    assert "this text has 400" in (too_long("head", View(trace, "decoder")) or "")
 
 
-def test_the_neuron_view_counts_pieces_since_it_shows_them():
+def test_the_neuron_view_counts_pieces_since_it_shows_them() -> None:
     trace = sentence_trace(source=long_row(1200, per_word=8), parts={"encoder": (record(1200, 1200, heads=12),)})
     assert len(View(trace, words=True).queries) == 150
-    assert "this text has 1200" in too_long("neuron", View(trace, words=True))
+    assert "this text has 1200" in (too_long("neuron", View(trace, words=True)) or "")
+
+
+class DocumentServer(ThreadingHTTPServer):
+    """Documents by their path."""
+
+    documents: dict[str, str]
 
 
 class Handler(BaseHTTPRequestHandler):
     """The routes that the app has, in small."""
 
-    def do_GET(self):
+    def do_GET(self) -> None:
         name = self.path.removeprefix("/v/")
         if self.path.startswith("/v/"):
             self.answer(vendor(name), "text/javascript", {})
         else:
             headers = {"Content-Security-Policy": policy(self.headers["Host"], "/v")}
-            self.answer(self.server.documents[self.path].encode(), "text/html", headers)
+            self.answer(cast("DocumentServer", self.server).documents[self.path].encode(), "text/html", headers)
 
-    def answer(self, body, kind, headers):
+    def answer(self, body: bytes, kind: str, headers: dict[str, str]) -> None:
         self.send_response(200)
         for name, value in {"Content-Type": kind, "Content-Length": str(len(body)), **headers}.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, *_):
+    def log_message(self, *_: object) -> None:
         pass
 
 
+@dataclass(frozen=True)
+class Served:
+    """Where the documents are, and the trace that they draw."""
+
+    url: str
+    trace: Trace
+
+
+Visit = Callable[[str], Page]  # opens a document
+
+
 @pytest.fixture(scope="module")
-def served():
-    """A server of the pair's documents, light and dark; .trace, .url."""
+def served() -> Iterator[Served]:
+    """A server of the pair's documents, light and dark."""
     trace = pair_trace()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = DocumentServer(("127.0.0.1", 0), Handler)
     server.documents = {
         f"/{kind}-{theme}": make(View(trace), prefix="/v", dark=theme == "dark")
         for kind, make in KINDS.items()
@@ -213,16 +240,16 @@ def served():
     }
     server.documents["/injected"] = server.documents["/head-light"] + "<script>window.pwned=1</script>"
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield SimpleNamespace(url=f"http://127.0.0.1:{server.server_port}", trace=trace)
+    yield Served(url=f"http://127.0.0.1:{server.server_port}", trace=trace)
     server.shutdown()
     server.server_close()
 
 
 @pytest.fixture
-def visit(served, page):
+def visit(served: Served, page: Page) -> Visit:
     """Opens a document in a page that fails the test on a complaint or a request elsewhere."""
 
-    def go(name):
+    def go(name: str) -> Page:
         page.goto(f"{served.url}/{name}")
         page.locator("#vis svg").wait_for()
         return page
@@ -230,13 +257,16 @@ def visit(served, page):
     return go
 
 
-def numbers(page, selector, attribute):
-    return page.eval_on_selector_all(selector, f"found => found.map(one => Number(one.getAttribute('{attribute}')))")
+def numbers(page: Page, selector: str, attribute: str) -> list[float]:
+    found: list[float] = page.eval_on_selector_all(
+        selector, f"found => found.map(one => Number(one.getAttribute('{attribute}')))"
+    )
+    return found
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_tokens_are_text_and_nothing_else(visit, kind, theme):
+def test_tokens_are_text_and_nothing_else(visit: Visit, kind: str, theme: str) -> None:
     page = visit(f"{kind}-{theme}")
     if kind == "model":
         page.locator("#vis rect").last.dispatch_event("click")
@@ -248,13 +278,13 @@ def test_tokens_are_text_and_nothing_else(visit, kind, theme):
     assert ground == ("rgb(0, 0, 0)" if theme == "dark" else "rgba(0, 0, 0, 0)")
 
 
-def test_a_script_that_came_in_all_the_same_would_not_run(visit, problems):
+def test_a_script_that_came_in_all_the_same_would_not_run(visit: Visit, problems: Problems) -> None:
     problems.allow("Content Security Policy")
     assert visit("injected").evaluate("window.pwned === undefined")
     assert len(problems.noticed) == 1
 
 
-def test_the_head_view_draws_the_weights_and_the_pairs(visit, served):
+def test_the_head_view_draws_the_weights_and_the_pairs(visit: Visit, served: Served) -> None:
     page = visit("head-light")
     page.locator("rect[fill='#ff7f0e']").last.dispatch_event("dblclick")  # head 1 alone
     length = len(PIECES)
@@ -266,14 +296,14 @@ def test_the_head_view_draws_the_weights_and_the_pairs(visit, served):
     assert np.abs(drawn - served.trace.weights(1, 1)[:SECOND, SECOND:]).max() < 5e-5
 
 
-def test_the_model_view_draws_every_head(visit, served):
+def test_the_model_view_draws_every_head(visit: Visit, served: Served) -> None:
     page = visit("model-light")
     drawn = np.reshape(numbers(page, "#vis line", "stroke-opacity"), (LAYERS, 4, len(PIECES), len(PIECES)))
     expected = [[served.trace.weights(layer, head) for head in range(4)] for layer in range(LAYERS)]
     assert np.abs(drawn - np.array(expected)).max() < 5e-5
 
 
-def test_the_neuron_view_computes_the_models_own_scores(visit, served):
+def test_the_neuron_view_computes_the_models_own_scores(visit: Visit, served: Served) -> None:
     page = visit("neuron-light")
     page.locator("#layer").select_option("1")
     page.locator("#att_head").select_option("3")
@@ -287,13 +317,13 @@ def test_the_neuron_view_computes_the_models_own_scores(visit, served):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_document_fits_the_height_it_asks_for(visit, served, kind):
+def test_a_document_fits_the_height_it_asks_for(visit: Visit, served: Served, kind: str) -> None:
     page = visit(f"{kind}-light")
     asked = height(kind, View(served.trace))
     assert asked - 130 < page.evaluate("document.body.offsetHeight") <= asked
 
 
-def test_a_saved_document_opens_from_the_disk(page, problems, tmp_path):
+def test_a_saved_document_opens_from_the_disk(page: Page, problems: Problems, tmp_path: Path) -> None:
     problems.allow("machine: file:")
     (tmp_path / "neuron.html").write_text(neuron_html(View(pair_trace())), encoding="utf-8")
     page.goto((tmp_path / "neuron.html").as_uri())

@@ -10,22 +10,22 @@ from tests.support.anatomies import NAMES, built, lengths
 from ui.pages.block.kinds import ALL, BACK, schematic
 from ui.pages.block.plan import towers
 from viz.components.block.layout import RAIL, draw
-from viz.components.block.shapes import ENTERS, LETTER, STRONG, Box, Step, Tower
+from viz.components.block.shapes import ENTERS, LETTER, STRONG, Box, Drawing, Shape, Step, Tower
 
 DRAWINGS = {
     **{f"{name}, {way}": (name, way == "beside") for name in NAMES for way in ("beside", "below")},
 }
 
 
-def drawing(name, beside):
+def drawing(name: str, beside: bool) -> Drawing:
     return draw(towers(built(name), lengths(built(name))), beside)
 
 
-def of(drawn, kind):
+def of(drawn: Drawing, kind: str) -> list[Shape]:
     return [shape for shape in drawn.shapes if shape["kind"] == kind]
 
 
-def corners(shape):
+def corners(shape: Shape) -> tuple[float, float, float, float]:
     """Left, top, right and bottom of what a shape covers."""
     if shape["kind"] == "line":
         xs, ys = zip(*shape["points"], strict=True)
@@ -36,7 +36,7 @@ def corners(shape):
 
 
 @pytest.mark.parametrize(("name", "beside"), DRAWINGS.values(), ids=DRAWINGS)
-def test_everything_is_inside(name, beside):
+def test_everything_is_inside(name: str, beside: bool) -> None:
     drawn = drawing(name, beside)
     for shape in drawn.shapes:
         left, top, right, bottom = corners(shape)
@@ -45,7 +45,7 @@ def test_everything_is_inside(name, beside):
 
 
 @pytest.mark.parametrize(("name", "beside"), DRAWINGS.values(), ids=DRAWINGS)
-def test_no_box_covers_another(name, beside):
+def test_no_box_covers_another(name: str, beside: bool) -> None:
     drawn = drawing(name, beside)
     for one, other in combinations(of(drawn, "box") + of(drawn, "add"), 2):
         a, b = corners(one), corners(other)
@@ -54,7 +54,7 @@ def test_no_box_covers_another(name, beside):
 
 
 @pytest.mark.parametrize(("name", "beside"), DRAWINGS.values(), ids=DRAWINGS)
-def test_lines_run_across_or_down_and_through_no_box(name, beside):
+def test_lines_run_across_or_down_and_through_no_box(name: str, beside: bool) -> None:
     drawn = drawing(name, beside)
     boxes = [corners(box) for box in of(drawn, "box")]
     for line in of(drawn, "line"):
@@ -66,7 +66,7 @@ def test_lines_run_across_or_down_and_through_no_box(name, beside):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_step_is_drawn_once_and_every_text_fits(name):
+def test_every_step_is_drawn_once_and_every_text_fits(name: str) -> None:
     drawn = drawing(name, True)
     steps = {f"{stack.part}.{at}" for stack in built(name).stacks for at in range(len(stack.flow.steps))}
     ids = [shape["id"] for shape in of(drawn, "box") + of(drawn, "add")]
@@ -82,7 +82,7 @@ SUMMED = {"token embeddings", "position embeddings", "segment embeddings"}
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_residual_connection_goes_round(name):
+def test_every_residual_connection_goes_round(name: str) -> None:
     drawn = drawing(name, True)
     expected = sum(len(step.sources) > 1 for stack in built(name).stacks for step in stack.flow.steps)
     assert len([line for line in of(drawn, "line") if line["role"] == "residual"]) == expected
@@ -91,7 +91,7 @@ def test_every_residual_connection_goes_round(name):
 
 
 @pytest.mark.parametrize("beside", [True, False])
-def test_what_the_encoder_made_reaches_the_cross_attention(beside):
+def test_what_the_encoder_made_reaches_the_cross_attention(beside: bool) -> None:
     drawn = drawing("BART", beside)
     [line] = [line for line in of(drawn, "line") if line["role"] == "memory"]
     [cross] = [box for box in of(drawn, "box") if box["role"] == "cross-attention"]
@@ -100,7 +100,7 @@ def test_what_the_encoder_made_reaches_the_cross_attention(beside):
     assert top < line["points"][-1][1] < bottom
 
 
-def test_a_small_drawing_by_hand():
+def test_a_small_drawing_by_hand() -> None:
     steps = (
         Step(Box("a", "attention", "A"), (ENTERS,)),
         Step(Box("f", "feed-forward", "F"), (ENTERS,)),
@@ -115,7 +115,7 @@ def test_a_small_drawing_by_hand():
     assert {shape["text"] for shape in of(drawn, "text")} == {"Decoder", "3 tokens", "3 × 4"}
 
 
-def test_schematics_differ_in_mask_and_cross_attention():
+def test_schematics_differ_in_mask_and_cross_attention() -> None:
     shown = {kind: draw(schematic(kind), True) for kind in ("encoder", "decoder", "encoder-decoder")}
     masks = {kind: [shape["rows"] for shape in of(drawn, "cells")] for kind, drawn in shown.items()}
     assert masks == {"encoder": [ALL], "decoder": [BACK], "encoder-decoder": [ALL, BACK, ALL]}

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 from dataclasses import fields
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ ASK = "import(process.argv[1]).then((known) => console.log(JSON.stringify(Object
 
 
 @pytest.fixture(scope="module")
-def known():
+def known() -> dict[str, list[str]]:
     """The names in each table of contract.js."""
     program = node()
     assert program, "the JavaScript tests need Node.js"
@@ -35,10 +36,11 @@ def known():
         capture_output=True,
         text=True,
     )
-    return json.loads(answer.stdout)
+    tables: dict[str, list[str]] = json.loads(answer.stdout)
+    return tables
 
 
-def typedef(name):
+def typedef(name: str) -> set[str]:
     """The fields of an object type in types.js."""
     source = (FOLDER / "types.js").read_text(encoding="utf-8")
     found = re.search(rf"@typedef \{{object\}} {name}\b.*?\*/", source, re.DOTALL)
@@ -47,9 +49,9 @@ def typedef(name):
     return {line.rsplit("} ", 1)[-1].split()[0] for line in plain.splitlines() if "@property" in line}
 
 
-def sent():
+def sent() -> dict[str, Any]:
     view = View(sentence_trace())
-    selection = {"layer": 0, "head": 0, "focus": None, "target": None, "pinned": []}
+    selection: dict[str, Any] = {"layer": 0, "head": 0, "focus": None, "target": None, "pinned": []}
     named = {name: names[0] for name, names in contract.CHOICES.items()}
     return payload(view, survey(view, 4), {**selection, **named}, "/trace/x", "part=", 0)
 
@@ -57,27 +59,27 @@ def sent():
 @pytest.mark.parametrize(
     ("table", "names"), [("TABS", contract.TABS), ("SCALES", contract.SCALES), ("FILTERS", contract.FILTERS)]
 )
-def test_both_sides_know_the_same_names(known, table, names):
+def test_both_sides_know_the_same_names(known: dict[str, list[str]], table: str, names: tuple[str, ...]) -> None:
     assert sorted(known[table]) == sorted(names)
 
 
-def test_an_order_is_known_by_name_or_is_a_measure_that_comes_with_the_payload(known):
+def test_an_order_is_known_by_name_or_is_a_measure_that_comes_with_the_payload(known: dict[str, list[str]]) -> None:
     rows = [row["name"] for row in sent()["measures"]]
     assert sorted(contract.ORDERS) == sorted([*known["ORDERS"], *rows])
     assert not set(known["ORDERS"]) & set(rows)
 
 
-def test_there_is_no_other_table(known):
+def test_there_is_no_other_table(known: dict[str, list[str]]) -> None:
     assert set(known) == {"TABS", "SCALES", "FILTERS", "ORDERS"}
 
 
-def test_an_address_may_say_what_the_payload_names():
+def test_an_address_may_say_what_the_payload_names() -> None:
     data = sent()
     assert data["choices"] == {name: list(choice.CHOICES[name]) for name in data["choices"]}
     assert set(data["choices"]) == typedef_of_choices()
 
 
-def typedef_of_choices():
+def typedef_of_choices() -> set[str]:
     source = (FOLDER / "types.js").read_text(encoding="utf-8")
     found = re.search(r"@typedef \{\{(tab: .*?)\}\} Choices", source, re.DOTALL)
     assert found
@@ -85,17 +87,17 @@ def typedef_of_choices():
 
 
 @pytest.mark.parametrize("name", ["layer", "entropy", "distance", "focus"])
-def test_orders_that_links_have_said_are_still_said(name):
+def test_orders_that_links_have_said_are_still_said(name: str) -> None:
     read, notes = choice.parse({"order": name})
     assert (read.order, notes) == (name, [])
 
 
-def test_the_payload_has_the_fields_that_the_script_reads():
+def test_the_payload_has_the_fields_that_the_script_reads() -> None:
     assert set(sent()) == typedef("Payload") - {"[words]"}
     assert set(sent()["selection"]) == typedef("Selection")
 
 
-def test_a_measure_is_a_row_with_the_fields_that_the_script_reads():
+def test_a_measure_is_a_row_with_the_fields_that_the_script_reads() -> None:
     for row, measure in zip(sent()["measures"], MEASURES, strict=True):
         assert set(row) == typedef("Measure")
         assert np.shape(row["values"]) == (2, 3)

@@ -1,6 +1,7 @@
 """What the matrices are given to draw; how they draw is tested in sheet.test.mjs and test_components_browser.py."""
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 import streamlit as st
 
@@ -11,7 +12,7 @@ from viz.components.matrices.matrices import Sheet, payload
 VALUES = np.array([[0.1, -2, -np.inf], [np.nan, 0, 1 / 3]])  # (row, column)
 
 
-def test_the_numbers_arrive_as_they_are_in_float32():
+def test_the_numbers_arrive_as_they_are_in_float32() -> None:
     sheets = [Sheet("A", VALUES, ("<b>", "b"), note="2 × 3"), Sheet("B", VALUES.T, palette="sequential", limit=1.0)]
     header, arrays = unframe(payload(sheets, True, None))
     np.testing.assert_array_equal(arrays["0"], VALUES.astype(np.float32))
@@ -22,7 +23,7 @@ def test_the_numbers_arrive_as_they_are_in_float32():
     assert (second["name"], second["palette"], second["limit"]) == ("B", "sequential", 1.0)
 
 
-def test_equal_sheets_make_equal_bytes():
+def test_equal_sheets_make_equal_bytes() -> None:
     """What has not changed is not sent again."""
     assert payload([Sheet("A", VALUES)], False, None) == payload([Sheet("A", VALUES.copy())], False, None)
 
@@ -35,7 +36,9 @@ def test_equal_sheets_make_equal_bytes():
         (VALUES, (), ("a", "b"), "3 columns but 2 labels"),
     ],
 )
-def test_a_sheet_that_does_not_fit_is_refused(values, rows, columns, said):
+def test_a_sheet_that_does_not_fit_is_refused(
+    values: npt.NDArray[np.floating], rows: tuple[str, ...], columns: tuple[str, ...], said: str
+) -> None:
     with pytest.raises(ValueError, match=said):
         Sheet("A", values, rows, columns)
 
@@ -45,6 +48,8 @@ def test_a_sheet_that_does_not_fit_is_refused(values, rows, columns, said):
     [({"picked": [1, 0, 2]}, (1, 0, 2)), ({"picked": None}, None), ({}, None), ({"picked": [1, 0]}, None)]
     + [({"picked": sent}, None) for sent in ("abc", [1, -1, 0], [1, "0", 2], 5)],
 )
-def test_which_cell_was_picked(monkeypatch, state, place):
+def test_which_cell_was_picked(
+    monkeypatch: pytest.MonkeyPatch, state: dict[str, object], place: tuple[int, int, int] | None
+) -> None:
     monkeypatch.setattr(st, "session_state", {"sheets": state})
     assert matrices.picked("sheets") == place

@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -13,12 +14,12 @@ DECLARED = re.compile(r"^(?:export )?(?:default )?(?:async )?(?:function|const|l
 
 
 @pytest.mark.parametrize("name", COMPONENTS)
-def test_nothing_is_left_to_import(name):
+def test_nothing_is_left_to_import(name: str) -> None:
     assert not re.search(r"^(import|export)[^\n]* from ", script(name), re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", COMPONENTS)
-def test_each_module_is_there_once_and_before_what_needs_it(name):
+def test_each_module_is_there_once_and_before_what_needs_it(name: str) -> None:
     joined = script(name)
     assert joined.count("export function h(") == 1
     assert joined.index("export const clamp") < joined.index("export function createTip")
@@ -26,28 +27,30 @@ def test_each_module_is_there_once_and_before_what_needs_it(name):
 
 
 @pytest.mark.parametrize("name", COMPONENTS)
-def test_no_two_modules_name_two_things_alike(name):
+def test_no_two_modules_name_two_things_alike(name: str) -> None:
     names = DECLARED.findall(script(name))
     assert len(names) > 20
     assert sorted(names) == sorted(set(names))
 
 
 @pytest.mark.parametrize("path", sorted(HERE.glob("*/*.js")), ids=lambda path: path.stem)
-def test_modules_import_plain_names_that_the_others_export(path):
+def test_modules_import_plain_names_that_the_others_export(path: Path) -> None:
     for statement in re.findall(r"^import .*?;", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
-        names, module = re.fullmatch(r'import \{ ([\w, ]+) \} from "(\.\.?/[\w/]+\.js)";', statement).groups()
+        plain = re.fullmatch(r'import \{ ([\w, ]+) \} from "(\.\.?/[\w/]+\.js)";', statement)
+        assert plain
+        names, module = plain.groups()
         exported = re.findall(
             r"^export (?:function|const) (\w+)", (path.parent / module).read_text(encoding="utf-8"), re.MULTILINE
         )
         assert set(names.split(", ")) <= set(exported)
 
 
-def test_styles_are_joined_in_their_order():
+def test_styles_are_joined_in_their_order() -> None:
     joined = stylesheet("shared/look", "strip/strip")
     assert joined.index(":host") < joined.index(".chips")
 
 
-def test_comments_stay_at_home_and_code_does_not():
+def test_comments_stay_at_home_and_code_does_not() -> None:
     source = (
         'const a = "// no";\n  // gone\n/** @type {A}\n * of two lines */\nlet b = /** @type {B} */ (c); // stays\n'
     )
@@ -55,7 +58,7 @@ def test_comments_stay_at_home_and_code_does_not():
 
 
 @pytest.mark.parametrize("name", COMPONENTS)
-def test_the_code_is_the_same_without_its_comments(name, tmp_path):
+def test_the_code_is_the_same_without_its_comments(name: str, tmp_path: Path) -> None:
     """Node reads both, and both export the same names."""
     program = node()
     assert program, "the JavaScript tests need Node.js"

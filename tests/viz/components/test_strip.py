@@ -1,6 +1,7 @@
 """What the strip is given to draw; how it draws is tested in strip.test.mjs and test_components_browser.py."""
 
 import json
+from typing import cast
 
 import numpy as np
 import pytest
@@ -10,14 +11,16 @@ from viz.components.strip import strip
 from viz.components.strip.strip import Chip, payload
 
 
-def test_a_plain_chip_is_its_text_and_nothing_else():
+def test_a_plain_chip_is_its_text_and_nothing_else() -> None:
     data = payload([Chip("it"), Chip("##s", glued=True, shade=0.25, mark="target")], "Words", True, False)
     assert data["chips"] == [{"text": "it"}, {"text": "##s", "shade": 0.25, "mark": "target", "glued": True}]
     assert data["title"] == "Words"
 
 
-def test_the_payload_is_json_whatever_the_page_computed_with():
-    data = payload([Chip("it", shade=np.float32(0.1)), Chip("a", shade=float("nan"))], "Words", False, True)
+def test_the_payload_is_json_whatever_the_page_computed_with() -> None:
+    data = payload(
+        [Chip("it", shade=cast("float", np.float32(0.1))), Chip("a", shade=float("nan"))], "Words", False, True
+    )
     assert json.loads(json.dumps(data, allow_nan=False))["chips"][0]["shade"] == pytest.approx(0.1)
     assert "shade" not in data["chips"][1], "no number has no shade"
 
@@ -25,17 +28,17 @@ def test_the_payload_is_json_whatever_the_page_computed_with():
 @pytest.mark.parametrize(
     ("state", "index"), [({"picked": 3}, 3), ({"picked": 0}, 0), ({"picked": None}, None), ({}, None)]
 )
-def test_which_chip_was_picked(monkeypatch, state, index):
+def test_which_chip_was_picked(monkeypatch: pytest.MonkeyPatch, state: dict[str, object], index: int | None) -> None:
     monkeypatch.setattr(st, "session_state", {"words": state})
     assert strip.picked("words") == index
 
 
-def test_nothing_is_picked_before_it_is_drawn(monkeypatch):
+def test_nothing_is_picked_before_it_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(st, "session_state", {})
     assert strip.picked("words") is None
 
 
 @pytest.mark.parametrize("sent", ["3", True, -1, [2], {"a": 1}])
-def test_what_is_no_place_is_not_picked(monkeypatch, sent):
+def test_what_is_no_place_is_not_picked(monkeypatch: pytest.MonkeyPatch, sent: object) -> None:
     monkeypatch.setattr(st, "session_state", {"words": {"picked": sent}})
     assert strip.picked("words") is None

@@ -14,7 +14,7 @@ NODES = [
 ]
 
 
-def test_a_node_names_its_parent_by_its_place_and_nothing_that_is_as_usual():
+def test_a_node_names_its_parent_by_its_place_and_nothing_that_is_as_usual() -> None:
     told = payload(NODES, "Beams", "c", True, "bits", {"kept": "goes on"})
     assert told["nodes"] == [
         {"id": "start", "parent": -1, "text": "<s>", "kind": "kept"},
@@ -38,7 +38,7 @@ def test_a_node_names_its_parent_by_its_place_and_nothing_that_is_as_usual():
         ([Node("a", None, "x", kind="best")], "kept, ended, dropped, other"),
     ],
 )
-def test_what_is_no_tree_is_refused(nodes, said):
+def test_what_is_no_tree_is_refused(nodes: list[Node], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         payload(nodes, "", None, False, "", NAMES)
 
@@ -46,6 +46,6 @@ def test_what_is_no_tree_is_refused(nodes, said):
 @pytest.mark.parametrize(
     ("state", "node"), [({"picked": "a"}, "a"), ({"picked": None}, None), ({}, None), ({"picked": 3}, None)]
 )
-def test_which_node_was_picked(monkeypatch, state, node):
+def test_which_node_was_picked(monkeypatch: pytest.MonkeyPatch, state: dict[str, object], node: str | None) -> None:
     monkeypatch.setattr(st, "session_state", {"beams": state})
     assert tree.picked("beams") == node

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,17 +12,17 @@ from attention.alignment import ReadAt
 from probing.aligning import AlignmentState, Best
 from ui.pages.translate.quality import rows, summary
 from viz.figures.alignment import POINTS, TICKS, alignment_map, picked
-from viz.figures.theme import DARK, LIGHT
+from viz.figures.theme import DARK, LIGHT, Figure
 
 WEIGHTS = np.array([[0.75, 0.25, 0.0], [0.1, 0.2, 0.7]], np.float32)  # (target, source)
 TARGET, SOURCE = ("<b>Il</b>", "הכלב"), ("It", "rains", "</s>")
 
 
-def drawn(**extra):
+def drawn(**extra: Any) -> Figure:
     return alignment_map(WEIGHTS, TARGET, SOURCE, LIGHT, "Head 1", **extra)
 
 
-def test_every_weight_stands_in_its_cell_and_every_cell_can_be_picked():
+def test_every_weight_stands_in_its_cell_and_every_cell_can_be_picked() -> None:
     figure = drawn()
     np.testing.assert_allclose(figure.data[0].z, WEIGHTS, atol=1e-4)
     points = figure.data[1]
@@ -32,21 +34,21 @@ def test_every_weight_stands_in_its_cell_and_every_cell_can_be_picked():
         assert picked({"selection": {"points": [{"customdata": data}]}}) == place
 
 
-def test_words_are_text_and_turn_nothing_around():
+def test_words_are_text_and_turn_nothing_around() -> None:
     figure = drawn()
     assert figure.layout.yaxis.ticktext == ("\u2068&lt;b&gt;Il&lt;/b&gt;\u2069", "\u2068הכלב\u2069")
     assert figure.data[1].customdata[0][2] == "\u2068&lt;b&gt;Il&lt;/b&gt;\u2069"
     assert "<b>" not in str(alignment_map(WEIGHTS, TARGET, SOURCE, LIGHT, "<b>x").layout.title.text)
 
 
-def test_the_first_word_written_is_on_top_and_the_scale_is_always_the_same():
+def test_the_first_word_written_is_on_top_and_the_scale_is_always_the_same() -> None:
     figure = drawn()
     top, bottom = figure.layout.yaxis.range[1], figure.layout.yaxis.range[0]
     assert (top, bottom) == (-0.5, 1.5)
     assert (figure.data[0].zmin, figure.data[0].zmax) == (0, 1)
 
 
-def test_marks():
+def test_marks() -> None:
     figure = drawn(chosen=1, strongest=[0, None])
     dots = figure.data[2]
     assert (dots.x, dots.y) == ((0,), (0,))
@@ -55,7 +57,7 @@ def test_marks():
     assert not drawn().layout.shapes
 
 
-def test_of_many_words_some_are_named_and_none_can_be_picked():
+def test_of_many_words_some_are_named_and_none_can_be_picked() -> None:
     size = 2 * TICKS + 1
     assert size**2 > POINTS
     names = [f"w{at}" for at in range(size)]
@@ -66,11 +68,11 @@ def test_of_many_words_some_are_named_and_none_can_be_picked():
 
 
 @pytest.mark.parametrize("event", [None, {"selection": {"points": []}}, {"selection": {"points": [{"x": 1}]}}])
-def test_nothing_was_picked(event):
+def test_nothing_was_picked(event: dict[str, Any] | None) -> None:
     assert picked(event) is None
 
 
-def best(layer, head, share, low, high):
+def best(layer: int, head: int, share: float, low: float, high: float) -> Best:
     return Best(layer, head, share, low, high, 175, 0.25, 74.28, 17.2, 0.27)
 
 
@@ -78,7 +80,7 @@ def best(layer, head, share, low, high):
     ("low", "high", "verdict"),
     [(75, 90, "That is more than"), (60, 80, "That is not clearly more than"), (50, 60, "That is less than")],
 )
-def test_the_sentence_says_how_the_best_head_stands(low, high, verdict):
+def test_the_sentence_says_how_the_best_head_stands(low: float, high: float, verdict: str) -> None:
     told = summary({ReadAt.WRITING: best(2, 4, 70.01, low, high), ReadAt.OWN: best(0, 1, 33.71, 20, 40)}, base=1)
     assert f"Head 3-5 links 70.0 % ({low:.1f} to {high:.1f}) of 175 words" in told
     assert "(alignment error rate 0.25)" in told
@@ -87,11 +89,11 @@ def test_the_sentence_says_how_the_best_head_stands(low, high, verdict):
     assert told.endswith("Read one step later, the best head, 1-2, finds 33.7 %.")
 
 
-def test_one_pair_names_no_best_head():
+def test_one_pair_names_no_best_head() -> None:
     assert "says nothing" in summary({ReadAt.WRITING: None, ReadAt.OWN: None}, 0)
 
 
-def test_the_table_has_every_head_in_both_readings_the_best_first():
+def test_the_table_has_every_head_in_both_readings_the_best_first() -> None:
     shape = (2, 3, 2)
     found = np.arange(12, dtype=float).reshape(shape)
     counts = Counts(np.full(shape, 12.0), found, *(np.full(shape, 3.0) for _ in range(4)))

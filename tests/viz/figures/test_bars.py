@@ -9,7 +9,7 @@ LABELS = ("the", "<b>it", "the", "x" * 40)
 VALUES = (0.5, 0.2, 0.1, 0.0004)
 
 
-def test_the_first_is_on_top_and_equal_labels_stay_two_bars():
+def test_the_first_is_on_top_and_equal_labels_stay_two_bars() -> None:
     figure = bars(LABELS, VALUES, LIGHT, "Next token")
     (drawn,) = figure.data
     assert list(drawn.x) == list(VALUES)
@@ -20,12 +20,12 @@ def test_the_first_is_on_top_and_equal_labels_stay_two_bars():
     assert figure.layout.xaxis.title.text == "probability"
 
 
-def test_small_numbers_are_not_written_as_nothing():
+def test_small_numbers_are_not_written_as_nothing() -> None:
     (drawn,) = bars(LABELS, VALUES, LIGHT, "").data
     assert list(drawn.text) == ["0.50", "0.20", "0.10", "0.0004"]
 
 
-def test_the_rest_comes_last_and_is_pale():
+def test_the_rest_comes_last_and_is_pale() -> None:
     (drawn,) = bars(LABELS, VALUES, LIGHT, "", other=0.1996, marked=[1]).data
     assert drawn.x[-1] == 0.1996
     assert drawn.customdata[-1] == REST
@@ -33,6 +33,6 @@ def test_the_rest_comes_last_and_is_pale():
 
 
 @pytest.mark.parametrize("values", [(), (0.0, 0.0)])
-def test_nothing_to_show_is_no_error(values):
+def test_nothing_to_show_is_no_error(values: tuple[float, ...]) -> None:
     figure = bars(LABELS[: len(values)], values, LIGHT, "")
     assert figure.layout.xaxis.range[1] > 0

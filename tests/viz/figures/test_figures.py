@@ -2,28 +2,31 @@
 
 import base64
 import json
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from viz.figures.by_layer import MapSize
 from viz.figures.distance import distance_by_layer, even_distance, offset_profile
 from viz.figures.entropy import entropy_by_layer, most_bits
 from viz.figures.received import TICKS, received_by_token
-from viz.figures.theme import DARK, LIGHT
+from viz.figures.theme import DARK, LIGHT, Figure, Theme
 
 VALUES = np.array([[0.5, 1.5, 1.0], [2.0, 0.25, 0.75]], np.float32)  # (layer, head)
 BY_LAYER = {"entropy": entropy_by_layer, "distance": distance_by_layer}
 TOKENS = ("[CLS]", "<b>it</b>", "&lt;", "\u202eيوم", "x" * 40)
 
 
-def traces_of(figure):
+def traces_of(figure: Figure) -> dict[str | None, dict[str, Any]]:
     """The figure's traces by name, as the browser receives them."""
     content = json.loads(figure.to_json())
     return {trace.get("name"): trace for trace in content["data"]}
 
 
-def array_of(field):
+def array_of(field: dict[str, str] | list[float]) -> npt.NDArray[Any]:
     """A plotly array, whether it was written as a list or as base64."""
     if isinstance(field, dict):
         return np.frombuffer(base64.b64decode(field["bdata"]), np.dtype(field["dtype"]))
@@ -31,7 +34,7 @@ def array_of(field):
 
 
 @pytest.mark.parametrize("name", BY_LAYER)
-def test_each_head_is_a_dot_and_each_layer_a_mean(name):
+def test_each_head_is_a_dot_and_each_layer_a_mean(name: str) -> None:
     figure = BY_LAYER[name](VALUES, MapSize(5, 5), LIGHT, selected=(1, 2), base=1)
     traces = traces_of(figure)
     assert array_of(traces["one head"]["y"]).tolist() == VALUES.reshape(-1).tolist()
@@ -43,7 +46,7 @@ def test_each_head_is_a_dot_and_each_layer_a_mean(name):
     assert np.all(np.diff(array_of(traces["one head"]["x"])) > 0)  # heads in their order
 
 
-def test_the_reference_is_attention_spread_evenly():
+def test_the_reference_is_attention_spread_evenly() -> None:
     for queries, keys, causal in ((5, 7, False), (6, 6, True)):
         allowed = np.tri(queries, keys, dtype=bool) if causal else np.ones((queries, keys), dtype=bool)
         even = allowed / allowed.sum(axis=1, keepdims=True)
@@ -54,7 +57,7 @@ def test_the_reference_is_attention_spread_evenly():
     assert "evenly over 8 tokens: 3.00 bits" in entropy_by_layer(VALUES, MapSize(8, 8), LIGHT).to_json()
 
 
-def test_the_profile_is_centred_on_the_token_itself():
+def test_the_profile_is_centred_on_the_token_itself() -> None:
     shares = np.array([0.1, 0.2, 0.3, 0.25, 0.15], np.float32)
     (bars,) = offset_profile(shares, DARK, "layer 0 · head 1").data
     assert list(bars.x) == [-2, -1, 0, 1, 2]
@@ -62,7 +65,7 @@ def test_the_profile_is_centred_on_the_token_itself():
     assert bars.marker.color[2] == DARK.accent
 
 
-def test_received_attention_keeps_every_token_apart_and_unread():
+def test_received_attention_keeps_every_token_apart_and_unread() -> None:
     received, mean = np.linspace(0, 0.4, 5, dtype=np.float32), np.full(5, 0.2, np.float32)
     figure = received_by_token(received, mean, TOKENS, LIGHT, "layer 0 · head 1")
     traces = traces_of(figure)
@@ -74,9 +77,10 @@ def test_received_attention_keeps_every_token_apart_and_unread():
     assert "<b>" not in figure.to_json()
 
 
-def test_equal_tokens_are_not_merged_and_long_texts_label_some():
+def test_equal_tokens_are_not_merged_and_long_texts_label_some() -> None:
     tokens = ["the"] * (3 * TICKS)
-    figure = received_by_token(np.ones(len(tokens)), np.ones(len(tokens)), tokens, LIGHT, "layer 0 · head 0")
+    even = np.ones(len(tokens), np.float32)
+    figure = received_by_token(even, even, tokens, LIGHT, "layer 0 · head 0")
     assert len(figure.data[0].x) == len(tokens)
     assert len(figure.layout.xaxis.ticktext) == TICKS
 
@@ -87,11 +91,13 @@ def test_equal_tokens_are_not_merged_and_long_texts_label_some():
     [
         lambda theme: entropy_by_layer(VALUES, MapSize(5, 5), theme),
         lambda theme: distance_by_layer(VALUES, MapSize(5, 5, causal=True), theme),
-        lambda theme: offset_profile(np.ones(3), theme, "layer 0 · head 0"),
-        lambda theme: received_by_token(np.ones(2), np.ones(2), ["a", "b"], theme, "layer 0 · head 0"),
+        lambda theme: offset_profile(np.ones(3, np.float32), theme, "layer 0 · head 0"),
+        lambda theme: received_by_token(
+            np.ones(2, np.float32), np.ones(2, np.float32), ["a", "b"], theme, "layer 0 · head 0"
+        ),
     ],
 )
-def test_every_figure_says_what_it_shows_on_any_ground(make, theme):
+def test_every_figure_says_what_it_shows_on_any_ground(make: Callable[[Theme], Figure], theme: Theme) -> None:
     layout = make(theme).layout
     assert layout.title.text
     assert layout.xaxis.title.text
@@ -100,8 +106,8 @@ def test_every_figure_says_what_it_shows_on_any_ground(make, theme):
     assert layout.font.color == theme.text
 
 
-def test_one_token_or_no_attention_is_no_error():
+def test_one_token_or_no_attention_is_no_error() -> None:
     for make in BY_LAYER.values():
         make(np.zeros((1, 1), np.float32), MapSize(1, 1), LIGHT, selected=(0, 0)).to_json()
-    offset_profile(np.ones(1), LIGHT, "layer 0 · head 0").to_json()
-    received_by_token(np.zeros(1), np.zeros(1), ["a"], LIGHT, "layer 0 · head 0").to_json()
+    offset_profile(np.ones(1, np.float32), LIGHT, "layer 0 · head 0").to_json()
+    received_by_token(np.zeros(1, np.float32), np.zeros(1, np.float32), ["a"], LIGHT, "layer 0 · head 0").to_json()

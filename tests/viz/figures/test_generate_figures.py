@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from viz.figures.sampling import before_after, cumulated
-from viz.figures.theme import DARK, LIGHT
+from viz.figures.theme import DARK, LIGHT, Theme
 
 OWN, DRAWN = [0.5, 0.3, 0.1], [0.7, 0.3, 0.0]
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
-def test_before_and_after_have_the_numbers_and_text_that_is_no_markup(theme):
+def test_before_and_after_have_the_numbers_and_text_that_is_no_markup(theme: Theme) -> None:
     figure = before_after(["␣a", "<b>x", "␣a"], OWN, DRAWN, theme, "A <i>title</i>", marked=[1])
     bars, marks = figure.data
     assert list(bars.x) == OWN
@@ -21,7 +21,7 @@ def test_before_and_after_have_the_numbers_and_text_that_is_no_markup(theme):
     assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1], "the likeliest is on top"
 
 
-def test_sums_run_and_the_cut_is_where_the_rule_has_it():
+def test_sums_run_and_the_cut_is_where_the_rule_has_it() -> None:
     figure = cumulated(OWN, DRAWN, 2, LIGHT, "Sums")
     own, drawn = figure.data[:2]
     np.testing.assert_allclose(own.y, [0.5, 0.8, 0.9])
@@ -31,5 +31,5 @@ def test_sums_run_and_the_cut_is_where_the_rule_has_it():
     assert "the rule keeps 2" in [shape.name for shape in figure.layout.shapes]
 
 
-def test_a_cut_beyond_the_figure_is_not_drawn():
+def test_a_cut_beyond_the_figure_is_not_drawn() -> None:
     assert not cumulated(OWN, DRAWN, 4, LIGHT, "Sums").layout.shapes

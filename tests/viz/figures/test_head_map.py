@@ -1,29 +1,30 @@
 """The map of heads holds the numbers it was given, and a click on it names a head."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
 
 from viz.figures.head_map import head_map, picked
 from viz.figures.palette import diverging, sequential
-from viz.figures.theme import DARK, LIGHT
+from viz.figures.theme import DARK, LIGHT, Figure
 
 VALUES = np.array([[0.5, -1.5, 1.0], [2.0, np.nan, 0.75]])  # (layer, head)
 
 
-def cells(figure):
+def cells(figure: Figure) -> Any:
     (heat,) = [trace for trace in figure.data if trace.type == "heatmap"]
     return heat
 
 
-def points(figure):
+def points(figure: Figure) -> Any:
     (scatter,) = [trace for trace in figure.data if trace.type == "scatter"]
     return scatter
 
 
 @pytest.mark.parametrize("base", [0, 1])
-def test_each_cell_is_a_head_and_layers_go_down(base):
+def test_each_cell_is_a_head_and_layers_go_down(base: int) -> None:
     figure = head_map(VALUES, LIGHT, "Heads", "bits", base=base)
     heat = cells(figure)
     np.testing.assert_array_equal(heat.z, VALUES)
@@ -34,7 +35,7 @@ def test_each_cell_is_a_head_and_layers_go_down(base):
     assert heat.colorbar.title.text == "bits"
 
 
-def test_scales_are_centred_or_begin_at_zero():
+def test_scales_are_centred_or_begin_at_zero() -> None:
     assert (cells(head_map(VALUES, LIGHT, "", "")).zmin, cells(head_map(VALUES, LIGHT, "", "")).zmax) == (0, 2)
     centred = cells(head_map(VALUES, LIGHT, "", "", diverging=True))
     assert (centred.zmin, centred.zmax) == (-2, 2)
@@ -45,7 +46,7 @@ def test_scales_are_centred_or_begin_at_zero():
 
 
 @pytest.mark.parametrize("base", [0, 1])
-def test_every_head_with_a_number_can_be_picked_where_it_stands(base):
+def test_every_head_with_a_number_can_be_picked_where_it_stands(base: int) -> None:
     scatter = points(head_map(VALUES, LIGHT, "Heads", "bits", base=base))
     assert len(scatter.x) == 5, "not the one without a number"
     for x, y, (layer, head, value) in zip(scatter.x, scatter.y, scatter.customdata, strict=True):
@@ -56,24 +57,24 @@ def test_every_head_with_a_number_can_be_picked_where_it_stands(base):
 
 
 @pytest.mark.parametrize("event", [None, {}, {"selection": {"points": []}}])
-def test_no_click_is_no_head(event):
+def test_no_click_is_no_head(event: dict[str, Any] | None) -> None:
     assert picked(event) is None
 
 
-def test_the_chosen_head_is_outlined():
+def test_the_chosen_head_is_outlined() -> None:
     figure = head_map(VALUES, DARK, "Heads", "bits", selected=(1, 2), base=1)
     for shape in figure.layout.shapes:
         assert (shape.x0, shape.x1, shape.y0, shape.y1) == (2.5, 3.5, 1.5, 2.5)
     assert figure.layout.shapes[-1].line.color == DARK.accent
 
 
-def test_titles_are_text():
+def test_titles_are_text() -> None:
     content = json.loads(head_map(VALUES, LIGHT, "<b>x", "<i>y").to_json())
     assert content["layout"]["title"]["text"] == "&lt;b&gt;x"
     assert content["data"][0]["colorbar"]["title"]["text"] == "&lt;i&gt;y"
 
 
-def test_what_is_most_stands_out_in_both_themes():
+def test_what_is_most_stands_out_in_both_themes() -> None:
     assert sequential(LIGHT) == [
         [at, colour] for (at, _), (_, colour) in zip(sequential(DARK), sequential(DARK)[::-1], strict=True)
     ]

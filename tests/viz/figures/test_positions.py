@@ -1,6 +1,7 @@
 """The Positions page's figures and sentences say what the numbers say."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from viz.figures.theme import DARK, LIGHT
 VECTORS = sinusoidal(9, 6)
 
 
-def test_a_curve_is_a_column():
+def test_a_curve_is_a_column() -> None:
     figure = curves(VECTORS, [4, 1], LIGHT, "<b>title</b>")
     assert [trace.name for trace in figure.data] == ["dimension 4", "dimension 1"]
     np.testing.assert_allclose(figure.data[0].y, VECTORS[:, 4], atol=1e-6)
@@ -30,7 +31,7 @@ def test_a_curve_is_a_column():
     assert figure.data[0].line.color != figure.data[1].line.color
 
 
-def test_products_draw_the_mean_within_the_band():
+def test_products_draw_the_mean_within_the_band() -> None:
     found = by_distance(np.array([[9.0, 0], [1, 1], [0, 2]]))
     low, high, mean = products(found, DARK, "t").data
     np.testing.assert_allclose(low.y, found.lowest)
@@ -39,19 +40,19 @@ def test_products_draw_the_mean_within_the_band():
     assert high.fill == "tonexty"
 
 
-def test_the_picture_of_products_is_made_for_pairs():
+def test_the_picture_of_products_is_made_for_pairs() -> None:
     found = by_distance(np.array([[90.0, 0], [1, 1], [0, 2]]))
     low, high = products(found, LIGHT, "t").layout.yaxis.range
     assert low < 0 < found.mean[0] < high < 8100
 
 
-def test_similarity_shows_opposite_neighbours_too():
+def test_similarity_shows_opposite_neighbours_too() -> None:
     low, high = similarity(np.array([0.5, -0.9]), LIGHT, "t").layout.yaxis.range
     assert low < -0.9
     assert high > 1
 
 
-def test_each_set_of_angles_has_a_score_and_a_bound():
+def test_each_set_of_angles_has_a_score_and_a_bound() -> None:
     one, two = (Turning(name, np.ones(4), np.zeros(4)) for name in ("full", "<i>"))
     figure = rotary([one, two], LIGHT, "t")
     assert [trace.name for trace in figure.data] == [
@@ -64,7 +65,7 @@ def test_each_set_of_angles_has_a_score_and_a_bound():
 
 
 @pytest.mark.parametrize("head", [0, 1, 2])
-def test_the_chosen_head_lies_on_top(head):
+def test_the_chosen_head_lies_on_top(head: int) -> None:
     values = np.arange(9, dtype=float).reshape(3, 3)
     figure = by_head(np.array([-1, 0, 1]), values, head, LIGHT, "t", base=1)
     np.testing.assert_allclose(figure.data[-1].y, values[head])
@@ -72,12 +73,12 @@ def test_the_chosen_head_lies_on_top(head):
     assert [trace.name for trace in figure.data if trace.showlegend] == ["the other heads", f"head {head + 1}"]
 
 
-def test_one_head_alone_is_drawn():
+def test_one_head_alone_is_drawn() -> None:
     figure = by_head(np.array([-1, 0]), np.ones((1, 2)), 0, LIGHT, "t")
     assert [trace.name for trace in figure.data] == ["head 0"]
 
 
-def test_buckets_are_steps():
+def test_buckets_are_steps() -> None:
     offsets = np.arange(-5, 6)
     figure = buckets(offsets, t5_buckets(offsets), LIGHT, "t")
     assert figure.data[0].y.tolist() == t5_buckets(offsets).tolist()
@@ -87,22 +88,25 @@ def test_buckets_are_steps():
     ("stated", "count", "found"),
     [("", 64, [0, 1, 16, 17]), ("", 2, [0, 1]), ("9-9-2", 10, [9, 2]), ("x-²-999999-70", 64, [0, 1, 16, 17])],
 )
-def test_dimensions_of_a_link(stated, count, found):
+def test_dimensions_of_a_link(stated: str, count: int, found: list[int]) -> None:
     assert dimensions_of(stated, count) == found
 
 
-def result(masks=(), lacking=4e-7, having=0.5, unmasked=2e-6):
+def result(
+    masks: tuple[str, ...] = (), lacking: float = 4e-7, having: float = 0.5, unmasked: float | None = 2e-6
+) -> OrderTest:
     """An order test of two layers of three heads, the largest differences at layer 1, head 2."""
     records = (record(), record())
-    parts = []
-    for largest in (having, lacking):
+
+    def read(largest: float) -> Pass:
         differences = np.full((2, 3), largest / 10, np.float32)
         differences[1, 2] = largest
-        parts.append(Pass(records, records, differences))
-    return OrderTest("encoder", (0, 2, 1, 3, 4), *parts, ("Something was done.",), masks, unmasked)
+        return Pass(records, records, differences)
+
+    return OrderTest("encoder", (0, 2, 1, 3, 4), read(having), read(lacking), ("Something was done.",), masks, unmasked)
 
 
-def test_what_came_of_a_model_that_only_positions_tell_about_order():
+def test_what_came_of_a_model_that_only_positions_tell_about_order() -> None:
     said = what_came_of_it("tiny", result(), 1)
     assert "over 2 layers of 3 heads no weight differs by more than 4e-07, which is rounding." in said
     assert said.endswith("With positions it is another map: a weight differs by up to 0.50 (layer 2 · head 3).")
@@ -116,7 +120,7 @@ def test_what_came_of_a_model_that_only_positions_tell_about_order():
         (("causal", "window"), "look back only and lets a token look at its neighbourhood only: "),
     ],
 )
-def test_equality_is_never_claimed_under_a_mask(masks, rule):
+def test_equality_is_never_claimed_under_a_mask(masks: tuple[str, ...], rule: str) -> None:
     said = what_came_of_it("tiny", result(masks, lacking=0.4), 0)
     assert rule in said
     assert "rounding" not in said
@@ -125,12 +129,12 @@ def test_equality_is_never_claimed_under_a_mask(masks, rule):
     assert "first layer" not in what_came_of_it("tiny", result(masks, unmasked=None), 0)
 
 
-def test_no_other_map_is_claimed_where_there_is_none():
+def test_no_other_map_is_claimed_where_there_is_none() -> None:
     said = what_came_of_it("tiny", result(having=2e-7), 0)
     assert said.endswith("With positions a weight differs by up to 2e-07 (layer 1 · head 2).")
 
 
-def test_words_and_hidden_special_tokens_are_looked_at_in_the_new_order():
+def test_words_and_hidden_special_tokens_are_looked_at_in_the_new_order() -> None:
     order = (0, 3, 1, 2, 4, 5)
     test = replace(result(), order=order)
     weights = numbers(6, 6)
@@ -143,14 +147,14 @@ def test_words_and_hidden_special_tokens_are_looked_at_in_the_new_order():
     assert words.weights(0, 0)[0, 1] == pytest.approx(weights[1, 2] + weights[1, 3])
 
 
-def test_the_table_has_a_line_for_each_head():
+def test_the_table_has_a_line_for_each_head() -> None:
     lines = table(result()).splitlines()
     assert lines[0] == "layer,head,with positions,without positions"
     assert len(lines) == 7
     assert [float(cell) for cell in lines[-1].split(",")] == pytest.approx([1, 2, 0.5, 4e-7])
 
 
-def holding(**fields):
+def holding(**fields: Any) -> Positions:
     empty = {"tables": (), "rotary": (), "biases": (), "slopes": None, "others": (), "trained": None, "refusal": ""}
     return Positions(**{"model": "tiny", "architecture": "Tiny", "kind": "encoder", **empty, **fields})
 
@@ -178,7 +182,7 @@ SAID = {
 
 
 @pytest.mark.parametrize(("fields", "words"), SAID.values(), ids=SAID.keys())
-def test_what_a_model_holds_is_said(fields, words):
+def test_what_a_model_holds_is_said(fields: dict[str, Any], words: str) -> None:
     said = what_it_holds(holding(**fields))
     assert words in said
     assert ("looks back only" in said) == (fields.get("kind") == "decoder")

@@ -7,12 +7,12 @@ import pytest
 
 from viz.figures.importance import MOST, importance
 from viz.figures.lens import layer_names, lens_curves, lens_map
-from viz.figures.theme import DARK, LIGHT
+from viz.figures.theme import DARK, LIGHT, Theme
 from viz.figures.two_words import two_words
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
-def test_the_lens_map_holds_every_piece_and_its_probability(theme):
+def test_the_lens_map_holds_every_piece_and_its_probability(theme: Theme) -> None:
     chances = np.array([[0.5, 0.2, 0.1], [0.9, 0.05, 0.01]], np.float32)
     figure = lens_map([["<b>", "he", "it"], ["she", "x" * 30, "it"]], chances, theme, base=1)
     [heat] = figure.data
@@ -25,7 +25,7 @@ def test_the_lens_map_holds_every_piece_and_its_probability(theme):
     assert list(figure.layout.xaxis.ticktext) == ["likeliest", "number 2", "number 3"]
 
 
-def test_the_curves_are_told_apart_by_colour_and_dashes():
+def test_the_curves_are_told_apart_by_colour_and_dashes() -> None:
     chances = np.linspace(0, 0.6, 12, dtype=np.float32).reshape(3, 4)
     figure = lens_curves(chances, ["a", "b", "<i>", "d"], LIGHT)
     assert len({(line.line.color, line.line.dash) for line in figure.data}) == 4
@@ -34,7 +34,7 @@ def test_the_curves_are_told_apart_by_colour_and_dashes():
     assert layer_names(1, 5) == ["words"]
 
 
-def test_importance_has_a_bar_for_each_word_and_way():
+def test_importance_has_a_bar_for_each_word_and_way() -> None:
     ways = {"one": np.array([0.5, -0.25], np.float32), "other": np.array([0.0, 1.0], np.float32)}
     figure = importance(["it", "it"], ways, LIGHT, "logarithm")
     assert [bar.name for bar in figure.data] == ["one", "other"]
@@ -44,7 +44,7 @@ def test_importance_has_a_bar_for_each_word_and_way():
     assert len(long.data[0].x) == MOST
 
 
-def test_two_words_in_two_sentences():
+def test_two_words_in_two_sentences() -> None:
     figure = two_words(["s", "t"], ["are", "<b>"], [[0.5, 0.25], [0.1, 0.05]], LIGHT)
     assert [list(bar.x) for bar in figure.data] == [[0.5, 0.1], [0.25, 0.05]]
     assert figure.data[1].name == "&lt;b&gt;"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from viz.figures.relation_scores import Score, relation_scores
-from viz.figures.theme import DARK, LIGHT
+from viz.figures.theme import DARK, LIGHT, Theme
 
 SCORES = [
     Score("det", 921, "2-8", 80.6, 78.0, 83.0, 58.9, "fixed offset +1", 9.1),
@@ -14,7 +14,7 @@ SCORES = [
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
-def test_each_relation_has_its_dot_interval_bar_and_ring(theme):
+def test_each_relation_has_its_dot_interval_bar_and_ring(theme: Theme) -> None:
     random, rule, best = relation_scores(SCORES, theme, "t", selected="<b>odd</b>").data
     assert list(best.x) == [80.6, 27.2]
     assert list(best.error_x.array) == pytest.approx([2.4, 27.8])
@@ -24,7 +24,7 @@ def test_each_relation_has_its_dot_interval_bar_and_ring(theme):
     assert list(best.marker.color) == [theme.heads, theme.accent]
 
 
-def test_names_are_text_and_the_first_is_on_top():
+def test_names_are_text_and_the_first_is_on_top() -> None:
     axis = relation_scores(SCORES, LIGHT, "t").layout.yaxis
     assert list(axis.ticktext) == ["det · 2-8", "&lt;b&gt;odd&lt;/b&gt; · 1-3"]
     assert axis.range[0] > axis.range[1]

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from viz.figures.head_map import picked
 from viz.figures.similarity_map import similarity_map
-from viz.figures.theme import LIGHT
+from viz.figures.theme import LIGHT, Figure
 
 POINTS = np.array([[0.0, 0.0], [1.0, 0.2], [1.001, 0.2], [2.0, 1.0]])
 HEADS = [(0, 0), (0, 1), (1, 0), (1, 1)]
 
 
-def figure(**extra):
+def figure(**extra: Any) -> Figure:
     return similarity_map(POINTS, [0, 1, 1, 0], HEADS, ["a", "<b>", "c", "d"], LIGHT, "t", **extra)
 
 
-def test_groups_are_told_apart_twice():
+def test_groups_are_told_apart_twice() -> None:
     one, other = figure().data
     assert one.marker.color != other.marker.color
     assert one.marker.symbol != other.marker.symbol
@@ -24,14 +26,14 @@ def test_groups_are_told_apart_twice():
     assert list(one.x) == [0, 2]
 
 
-def test_names_stand_where_there_is_room_and_notes_are_text():
+def test_names_stand_where_there_is_room_and_notes_are_text() -> None:
     one, other = figure(base=1).data
     assert list(one.text) == ["1-1", "2-2"]
     assert list(other.text) == ["", ""]
     assert other.customdata[0][2] == "&lt;b&gt;"
 
 
-def test_a_click_names_its_head_and_the_selected_one_is_ringed():
+def test_a_click_names_its_head_and_the_selected_one_is_ringed() -> None:
     shown = figure(selected=(1, 0), base=1)
     point = {"customdata": list(shown.data[1].customdata[1])}
     assert picked({"selection": {"points": [point]}}) == (1, 0)

@@ -8,7 +8,7 @@ import pytest
 from viz.figures.contexts import context_lines
 from viz.figures.cosine import NUMBERS, TICKS, cosine_map
 from viz.figures.scatter import NAMED, scatter
-from viz.figures.theme import DARK, LIGHT
+from viz.figures.theme import DARK, LIGHT, Figure, Theme
 
 NAMES = ["<b>it</b>", "cat", "cat", "an-extraordinarily-long-word"]
 
@@ -18,7 +18,7 @@ def random(*shape: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
-def test_the_map_of_cosines(theme) -> None:
+def test_the_map_of_cosines(theme: Theme) -> None:
     likeness = np.clip(random(4, 4), -1, 1)
     figure = cosine_map(likeness, NAMES, theme, "<i>t</i>", marked=2)
     (heat,) = figure.data
@@ -39,7 +39,7 @@ def test_a_large_map_has_fewer_labels_and_no_numbers() -> None:
     assert figure.data[0].texttemplate is None
 
 
-def drawn(figure) -> dict[str, tuple[float, ...]]:
+def drawn(figure: Figure) -> dict[str, tuple[float, ...]]:
     """Where each point is, by its name in the hover text."""
     return {
         str(name): tuple(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from attention.mask import Mask
-from attention.steps import walk, weigh
-from attention.wiring import Norm, Rotary
+from attention.steps import Walk, walk, weigh
+from attention.wiring import Norm, Rotary, Wiring
 from tests.attention.test_steps import TOKENS, WIDTH, wiring
 from tests.support.traces import numbers, record, sentence_trace
 from ui.pages.step_by_step.steps import sentence
@@ -19,12 +21,12 @@ NAMES = tuple("abcde")
 ROWS = np.array([3])
 
 
-def found(**extra):
+def found(**extra: Any) -> tuple[Wiring, Any, Walk]:
     layer, stream = wiring(**extra), numbers(TOKENS, WIDTH, seed=3)
     return layer, stream, walk(layer, record(channels=4), stream, rows=ROWS)
 
 
-def test_stages_are_the_layer_s_own():
+def test_stages_are_the_layer_s_own() -> None:
     plain = found()[2].query
     assert sheets.stages("q", plain, wiring().query, 1, 2).rows == ("x·W + b",)
     rotary = Rotary(np.array([0.5], np.float32))
@@ -48,7 +50,7 @@ def test_stages_are_the_layer_s_own():
         ),
     ],
 )
-def test_every_step_from_product_to_score_has_its_strip(extra, names):
+def test_every_step_from_product_to_score_has_its_strip(extra: dict[str, Any], names: list[str]) -> None:
     rec = record(**extra)
     weighing = weigh(rec.query[1][ROWS], rec.key[1], rec, 1, ROWS)
     shown = np.array([0, 2, 4])
@@ -60,7 +62,7 @@ def test_every_step_from_product_to_score_has_its_strip(extra, names):
     assert all(sheet.marked_columns == (1,) for sheet in strips)
 
 
-def test_what_is_not_shown_is_in_the_sum():
+def test_what_is_not_shown_is_in_the_sum() -> None:
     weights, values = np.array([0.1, 0.2, 0.3, 0.4], np.float32), numbers(4, 3)
     parts, total = sheets.gathered(weights, values, np.array([1, 3]), ("b", "d"), 0)
     assert parts.rows == ("b", "d", "2 others")
@@ -68,7 +70,7 @@ def test_what_is_not_shown_is_in_the_sum():
     np.testing.assert_allclose(total.values[0], weights @ values, atol=1e-6)
 
 
-def test_the_way_out_names_what_this_layer_does():
+def test_the_way_out_names_what_this_layer_does() -> None:
     layer, stream, way = found(closing=Norm("layer", 1e-5), ends="norm")
     assert sheets.ending(way, stream, layer).rows == ("a", "x", "their sum", "LayerNorm(sum)")
     layer, stream, way = found(after=Norm("rms", 1e-5))
@@ -77,16 +79,17 @@ def test_the_way_out_names_what_this_layer_does():
     np.testing.assert_allclose(sheet.values[0] + sheet.values[1], sheet.values[2], atol=1e-6)
 
 
-def test_one_huge_channel_does_not_pale_the_others():
+def test_one_huge_channel_does_not_pale_the_others() -> None:
     stream = numbers(2, 300)
     huge = stream.copy()
     huge[1, 7] = -1000
     sheet = sheets.incoming(huge, None, None, ("a", "b"))[0]
+    assert sheet.limit is not None
     assert sheet.limit < 10
     assert "−1000.00, in channel 7" in sheet.note
 
 
-def test_every_head_s_sum_has_its_row():
+def test_every_head_s_sum_has_its_row() -> None:
     _, _, way = found()
     heads, output = sheets.joined(way, head=2, base=1)
     assert heads.rows == ("head 1", "head 2", "head 3")
@@ -95,14 +98,14 @@ def test_every_head_s_sum_has_its_row():
     np.testing.assert_array_equal(output.values, way.output)
 
 
-def test_the_difference_is_on_its_own_scale():
+def test_the_difference_is_on_its_own_scale() -> None:
     both, rounding = sheets.compared(np.array([1.0, 2.0]), np.array([1.0, 2.5]))
     assert both.values.tolist() == [[1.0, 2.0], [1.0, 2.5]]
     assert rounding.values.tolist() == [[0.0, -0.5]]
     assert rounding.limit is None
 
 
-def test_the_sentence_says_the_weight_and_its_rank():
+def test_the_sentence_says_the_weight_and_its_rank() -> None:
     trace = sentence_trace()
     row = trace.weights(1, 2)[3]
     best, worst = int(row.argmax()), int(row.argmin())
@@ -112,11 +115,11 @@ def test_the_sentence_says_the_weight_and_its_rank():
     assert "while 5 of the 6 keys get more" in sentence(Spot(trace, "encoder", 1, 2, 3, worst))
 
 
-def test_a_hidden_key_is_called_hidden():
+def test_a_hidden_key_is_called_hidden() -> None:
     rec = record(6, 6, mask=Mask(6, 6, causal=True))
     spot = Spot(sentence_trace(parts={"decoder": (rec,)}), "decoder", 0, 0, 2, 4)
     assert "hidden from “ing” by the mask" in sentence(spot)
 
 
-def test_small_numbers_are_written_by_hand():
+def test_small_numbers_are_written_by_hand() -> None:
     assert [scientific(value) for value in (1.234e-5, 0.0, 2.5e-12)] == ["1.2 × 10⁻⁵", "0", "2.5 × 10⁻¹²"]

@@ -2,26 +2,28 @@
 
 import math
 import re
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
-from attention.by_hand import attend
+from attention.by_hand import Worked, attend
 from ui.pages.by_hand import sheets as sheets
 from ui.pages.by_hand.example import example_of, resize
+from viz.components.matrices.matrices import Sheet
 
 SMALL = resize(example_of("tutorial"), 3, 4, 4)  # three tokens, four columns
 
 
-def worked(heads=2, causal=False):
+def worked(heads: int = 2, causal: bool = False) -> Worked:
     return attend(SMALL.x, SMALL.w_q, SMALL.w_k, SMALL.w_v, heads, causal)
 
 
-def names(found):
+def names(found: Sequence[Sheet]) -> list[str]:
     return [sheet.name for sheet in found]
 
 
-def test_projections_are_the_products_that_their_names_say():
+def test_projections_are_the_products_that_their_names_say() -> None:
     x, q, k, v = sheets.project(SMALL, worked(), 1)
     assert names([x, q, k, v]) == ["X", "Q = X·W_Q", "K = X·W_K", "V = X·W_V"]
     for sheet, matrix in ((q, SMALL.w_q), (k, SMALL.w_k), (v, SMALL.w_v)):
@@ -31,7 +33,7 @@ def test_projections_are_the_products_that_their_names_say():
     assert sheets.project(SMALL, worked(1), 0)[1].marked_columns == ()
 
 
-def test_each_step_follows_from_the_one_before():
+def test_each_step_follows_from_the_one_before() -> None:
     dots, scaled, masked, weights = sheets.compare(SMALL, worked(causal=True), 1, (2, 0))
     q, k = sheets.project(SMALL, worked(), 1)[1:3]
     np.testing.assert_allclose(dots.values, q.values[:, 2:] @ k.values[:, 2:].T)
@@ -44,11 +46,11 @@ def test_each_step_follows_from_the_one_before():
         assert (sheet.marked_rows, sheet.marked_columns) == ((2,), (0,))
 
 
-def test_without_a_mask_no_masked_matrix_is_shown():
+def test_without_a_mask_no_masked_matrix_is_shown() -> None:
     assert names(sheets.compare(SMALL, worked(1), 0, (0, 0))) == ["Q·Kᵀ", "Q·Kᵀ / √4", "A = softmax"]
 
 
-def test_what_comes_out_is_the_values_mixed():
+def test_what_comes_out_is_the_values_mixed() -> None:
     full = worked()
     own, result = sheets.mix(SMALL, full, 1, 2)
     np.testing.assert_allclose(own.values, full.weights[1] @ (SMALL.x @ SMALL.w_v)[:, 2:])
@@ -57,7 +59,7 @@ def test_what_comes_out_is_the_values_mixed():
     assert names(sheets.mix(SMALL, worked(1), 0, 0)) == ["A·V"]
 
 
-def test_the_worked_line_is_true_in_every_figure():
+def test_the_worked_line_is_true_in_every_figure() -> None:
     line = sheets.worked_line(SMALL, worked(1), 0, (1, 2))
     assert line == (
         "“je” looks at “ai”: q·k = 0.30 × 0.10 + (−0.20) × (−0.10) + 0.70 × 0.50 + 0.10 × 0.20 = 0.42, "
@@ -66,16 +68,16 @@ def test_the_worked_line_is_true_in_every_figure():
 
 
 @pytest.mark.parametrize("head", [0, 1])
-def test_each_head_s_line_has_its_own_figures(head):
+def test_each_head_s_line_has_its_own_figures(head: int) -> None:
     line = sheets.worked_line(SMALL, worked(), head, (0, 1))
-    terms, total = re.search(
-        r"q·k = (.*) = (\S+), /", line.replace("−", "-").replace("(", "").replace(")", "")
-    ).groups()
+    found = re.search(r"q·k = (.*) = (\S+), /", line.replace("−", "-").replace("(", "").replace(")", ""))
+    assert found
+    terms, total = found.groups()
     products = [math.prod(map(float, term.split(" × "))) for term in terms.split(" + ")]
     assert len(products) == 2
     assert sum(products) == pytest.approx(float(total), abs=0.005)
 
 
-def test_a_hidden_pair_is_said_to_be_hidden():
+def test_a_hidden_pair_is_said_to_be_hidden() -> None:
     line = sheets.worked_line(SMALL, worked(causal=True), 0, (0, 2))
     assert line.endswith("masked: −∞, softmax over the row → 0.")

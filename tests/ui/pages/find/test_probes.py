@@ -15,16 +15,16 @@ ENGLISH = [probe for probe in LIBRARY if probe.language == "English"]
 
 
 @pytest.fixture(scope="module")
-def backend():
+def backend() -> LocalBackend:
     return LocalBackend()
 
 
-def words(view):
+def words(view: View) -> list[str]:
     return [cell.text.lower() for cell in view.keys if not cell.special]
 
 
 @pytest.mark.parametrize("probe", ENGLISH, ids=[probe.name for probe in ENGLISH])
-def test_every_question_has_its_words_in_every_text(probe, backend):
+def test_every_question_has_its_words_in_every_text(probe: Probe, backend: LocalBackend) -> None:
     texts = (probe.text, probe.other, *probe.neutral)
     first, *others = (
         words(View(trace, words=True)) for trace in backend.traces([TraceRequest(text=text) for text in texts])
@@ -37,14 +37,14 @@ def test_every_question_has_its_words_in_every_text(probe, backend):
         assert other != first
 
 
-def test_the_library_is_unambiguous_and_covers_what_it_promises():
+def test_the_library_is_unambiguous_and_covers_what_it_promises() -> None:
     assert len({probe.text for probe in LIBRARY}) == len(LIBRARY)
     assert {"Pronouns", "Agreement", "Negation", "Determiners", "Prepositions", "Quotes"} <= {p.family for p in LIBRARY}
     assert sum(probe.language == "Chinese" for probe in LIBRARY) >= 3
     assert all(len(probe.neutral) >= 2 and probe.other for probe in LIBRARY)
 
 
-def test_what_is_saved_is_read_back():
+def test_what_is_saved_is_read_back() -> None:
     mine = [Probe("näme", "The <b>cat</b> sat.", "sat", ("cat", "the"), "A dog sat.", ("One", "Two"), note="x")]
     assert list(read(write(mine))) == mine
     assert probe_of(mine[0].text, tuple(mine)) == mine[0]
@@ -69,6 +69,6 @@ GOOD = {"name": "n", "text": "t", "source": "s", "candidates": ["a", "b"]}
         (b" " * (MOST_BYTES + 1), "at most 1,000,000"),
     ],
 )
-def test_a_file_that_is_none_is_refused_in_a_sentence(data, sentence):
+def test_a_file_that_is_none_is_refused_in_a_sentence(data: bytes, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         read(data)

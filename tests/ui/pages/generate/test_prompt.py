@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -54,7 +55,7 @@ STEP = Step(
 )
 
 
-def test_an_example_stops_before_its_last_word_and_every_other_text_is_read_whole():
+def test_an_example_stops_before_its_last_word_and_every_other_text_is_read_whole() -> None:
     for example in EXAMPLES:
         found = prompt_of(Choice(text=example["text"], pair=example.get("pair", "")), Options())
         assert found.whole == example["text"]
@@ -65,22 +66,22 @@ def test_an_example_stops_before_its_last_word_and_every_other_text_is_read_whol
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "a\x00b", "\ud800"])
-def test_a_text_that_no_model_can_read_is_refused(text):
+def test_a_text_that_no_model_can_read_is_refused(text: str) -> None:
     with pytest.raises(Refusal):
         prompt_of(Choice(text=text), Options())
 
 
 @pytest.mark.parametrize("path", [(), (0,), (5, 5, 1234567), tuple(range(300))])
-def test_a_path_goes_through_a_link_unchanged(path):
+def test_a_path_goes_through_a_link_unchanged(path: tuple[int, ...]) -> None:
     assert read_path(write_path(path)) == path
 
 
 @pytest.mark.parametrize("raw", ["x", "1.", ".1", "1..2", "12345678", "-1", "1,2", "١", "1.2\n", "0." * 5000 + "0"])
-def test_a_damaged_path_is_known(raw):
+def test_a_damaged_path_is_known(raw: str) -> None:
     assert read_path(raw) is None
 
 
-def test_written_tokens_belong_to_their_prompt_and_model():
+def test_written_tokens_belong_to_their_prompt_and_model() -> None:
     mine = Options(written="3.4", of=mark_of(ASKED))
     assert on_path(ASKED, mine).written == (3, 4)
     for other in (replace(ASKED, text="a c"), replace(ASKED, model="n"), replace(ASKED, cut=1)):
@@ -89,7 +90,7 @@ def test_written_tokens_belong_to_their_prompt_and_model():
     assert on_path(ASKED, replace(mine, written="3.x")).written == ()
 
 
-def test_each_token_is_looked_at_in_the_step_before_it():
+def test_each_token_is_looked_at_in_the_step_before_it() -> None:
     asked = replace(ASKED, written=(7, 8, 9))
     assert before(asked, 2, 5) == asked, "the next token"
     assert before(asked, 2, 4).written == (7, 8)
@@ -97,7 +98,7 @@ def test_each_token_is_looked_at_in_the_step_before_it():
     assert before(asked, 2, 1) == replace(ASKED, cut=1)
 
 
-def test_the_history_is_a_tree_in_which_one_way_is_kept():
+def test_the_history_is_a_tree_in_which_one_way_is_kept() -> None:
     history = {(5,): Been("a", 0.5), (5, 7): Been("b", None), (6,): Been("<b>", 0.25), (5, 7, 1): Been("c", 0.125)}
     nodes = nodes_of(history, (5, 7))
     assert [node.id for node in nodes] == ["", "5", "6", "5.7", "5.7.1"]
@@ -106,11 +107,11 @@ def test_the_history_is_a_tree_in_which_one_way_is_kept():
     payload(nodes, "", "5.7", True, "", {})  # raises where it is no tree
 
 
-def seen(**changes) -> Seen:
+def seen(**changes: Any) -> Seen:
     return replace(Seen(STEP, 4, 0, 0, LOOKS[0, 0], 0), **changes)
 
 
-def test_what_was_looked_at_is_said_with_its_numbers():
+def test_what_was_looked_at_is_said_with_its_numbers() -> None:
     said = looks_summary(seen(), STEP, Options())
     assert said == (
         "Before the next token, layer 0 · head 0 looks back at “b” (0.12, 1 of 2 heads gives more to a token further "
@@ -125,7 +126,7 @@ def test_what_was_looked_at_is_said_with_its_numbers():
     assert "Before “c” came, there is too little to look back at" in looks_summary(short, STEP, Options())
 
 
-def test_a_text_without_a_token_in_between_says_so():
+def test_a_text_without_a_token_in_between_says_so() -> None:
     far = np.array([[0.0, 1.5], [0.25, 0.0]], np.float32)
     assert furthest(seen(base=1), far).startswith("Furthest back looks layer 1 · head 2: 1.5 tokens on average")
     assert furthest(seen(), 0 * far) == "No head looks at a token between the first and the newest."
@@ -133,13 +134,13 @@ def test_a_text_without_a_token_in_between_says_so():
     assert looks_summary(alone, STEP, Options(first=False)) == "Before “b” came, there is too little to look back at."
 
 
-def test_the_rule_is_the_one_that_the_controls_show():
+def test_the_rule_is_the_one_that_the_controls_show() -> None:
     far = Options(temperature=250, top_k=5000, top_p=0)
     found = request_of(Choice(), far, Answerer("m", None, "M", "causal", False), Prompt("a b"))
     assert (found.temperature, found.top_k, found.top_p) == (200, 100, 1)
 
 
-def test_what_comes_next_is_said_with_its_numbers():
+def test_what_comes_next_is_said_with_its_numbers() -> None:
     rest = (
         "The model is uncertain by 1.50 bits; the rule leaves 3 of 1,234 tokens and 1.25 bits, and this seed draws "
         "“␣y”."
@@ -153,7 +154,7 @@ def test_what_comes_next_is_said_with_its_numbers():
     assert "; “no”, the example's own word, is not among the first 2. " in next_summary(STEP, 9, "no")
 
 
-def test_what_the_comparison_found():
+def test_what_the_comparison_found() -> None:
     assert law_summary(3e-7, 0.0, 4, 5, 5) == (
         "In 5 steps, 4 of them from kept keys and values, the largest difference of a weight from one pass over the "
         "whole text is 3e-07; there, tokens that came later get 0 at most."

@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
-from inference.questions.decoding import NextToken
+from inference.questions.decoding import NextToken, Step
 from ui.pages.generate import write
 from ui.pages.generate.prompt import mark_of, write_path
 from ui.pages.generate.write import JOB, Job
@@ -14,28 +15,30 @@ DRAWN = NextToken(model="any", text="The animal", written=(5,))  # what the page
 
 
 @pytest.fixture
-def state(monkeypatch):
-    kept = {}
+def state(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    kept: dict[str, Any] = {}
     monkeypatch.setattr(write, "st", SimpleNamespace(session_state=kept))
     return kept
 
 
-def stands_at(monkeypatch, *path: int, of: str = "") -> None:
+def stands_at(monkeypatch: pytest.MonkeyPatch, *path: int, of: str = "") -> None:
     query = {"written": write_path(path), "of": of or mark_of(DRAWN)}
     monkeypatch.setattr(write, "own_query", lambda: query)
 
 
 @pytest.mark.parametrize("path", [(5,), (5, 7), (8,), ()])
-def test_many_tokens_begin_where_the_address_stands(state, monkeypatch, path):
+def test_many_tokens_begin_where_the_address_stands(
+    state: dict[str, Any], monkeypatch: pytest.MonkeyPatch, path: tuple[int, ...]
+) -> None:
     stands_at(monkeypatch, *path)
     write.begin(DRAWN, 20, "likeliest")
     assert state[JOB] == Job(replace(DRAWN, written=path), 20, "likeliest", path, path)
 
 
-def test_every_click_on_next_token_counts(state, monkeypatch):
-    written = []
+def test_every_click_on_next_token_counts(state: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[tuple[NextToken, int]] = []
     monkeypatch.setattr(write, "write", lambda request, token: written.append((request, token)))
-    step = SimpleNamespace(chosen=3, greedy=4)
+    step = cast("Step", SimpleNamespace(chosen=3, greedy=4))
     stands_at(monkeypatch, 5)
     write.write_next(DRAWN, step, "likeliest")
     assert written == [(DRAWN, 4)]
@@ -48,7 +51,7 @@ def test_every_click_on_next_token_counts(state, monkeypatch):
     assert len(written) == 1
 
 
-def test_tokens_after_another_text_are_not_gone_on_from(state, monkeypatch):
+def test_tokens_after_another_text_are_not_gone_on_from(state: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     stands_at(monkeypatch, 5, 4, of="another")
     write.begin(DRAWN, 1, "likeliest")
     assert state[JOB].start.written == ()

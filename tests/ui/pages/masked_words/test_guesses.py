@@ -48,6 +48,7 @@ def test_a_hidden_word_of_several_pieces_is_named_whole(backend: LocalBackend, r
     [playing] = backend.predict(words).candidates
     sentence = said(backend, root, at, PLAYING, IT)
     assert sentence.startswith(f"In blank {at + 1}, BERT puts “")
+    assert playing.log_probability is not None
     chance = percent(exp(playing.log_probability))
     assert f"Blanks 1 to 2 hide “playing”: its 2 pieces together have {chance}, each guessed with" in sentence
 

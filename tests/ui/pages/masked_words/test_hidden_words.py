@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -33,10 +35,12 @@ def next_sentence() -> None:
 
 @pytest.mark.parametrize("chosen", [card.id for card in CARDS])
 @pytest.mark.parametrize("page", [masked_words, next_sentence])
-def test_a_second_text_can_be_typed_whichever_model_is_chosen(monkeypatch, page, chosen):
-    boxes = []
+def test_a_second_text_can_be_typed_whichever_model_is_chosen(
+    monkeypatch: pytest.MonkeyPatch, page: Callable[[], None], chosen: str
+) -> None:
+    boxes: list[dict[str, Any]] = []
 
-    def mount(data, _key, _on_submit):
+    def mount(data: dict[str, Any], _key: str, _on_submit: Callable[[], None]) -> None:
         import streamlit as st
 
         boxes.append(data)

@@ -48,7 +48,12 @@ def test_odd_files(data: bytes, said: str) -> None:
 
 
 def test_rows_of_the_table() -> None:
-    rows = [{FIRST: " a ", SECOND: "b"}, {FIRST: "a", SECOND: ""}, {FIRST: None, SECOND: None}, {}]
+    rows: list[dict[str, str | None]] = [
+        {FIRST: " a ", SECOND: "b"},
+        {FIRST: "a", SECOND: ""},
+        {FIRST: None, SECOND: None},
+        {},
+    ]
     assert whole(rows) == ([("a", "b")], 1)
 
 

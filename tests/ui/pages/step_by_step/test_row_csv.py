@@ -11,7 +11,7 @@ from tests.support.traces import numbers, record
 from ui.pages.step_by_step.row_csv import row_csv
 
 
-def test_the_file_gives_back_every_number():
+def test_the_file_gives_back_every_number() -> None:
     rec = record(mask=Mask(5, 5, causal=True), bias=numbers(3, 5, 5))
     rows = np.array([2])
     weighing = weigh(rec.query[1][rows], rec.key[1], rec, 1, rows)

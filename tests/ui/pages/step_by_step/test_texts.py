@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from attention.mask import Mask
+from attention.record import Record
 from attention.steps import weigh
 from attention.wiring import Branch, Norm, Rotary
 from tests.attention.test_steps import wiring
@@ -15,15 +16,15 @@ from ui.pages.step_by_step import texts as texts
 ROWS = np.array([2])
 
 
-def said(rec, part="encoder"):
+def said(rec: Record, part: str = "encoder") -> str:
     return texts.rules(rec, weigh(rec.query[0][ROWS], rec.key[0], rec, 0, ROWS), part)
 
 
-def formula(rec):
+def formula(rec: Record) -> str:
     return texts.score_formula(rec, weigh(rec.query[0][ROWS], rec.key[0], rec, 0, ROWS))
 
 
-def test_the_scale_is_the_layer_s_own():
+def test_the_scale_is_the_layer_s_own() -> None:
     assert "divided by √4" in said(record())
     assert r"\frac{q_i \cdot k_j}{\sqrt{4}}" in formula(record())
     assert "are not divided" in said(record(scale=1.0))
@@ -32,7 +33,7 @@ def test_the_scale_is_the_layer_s_own():
     assert r"0.25\; q_i" in formula(record(scale=0.25))
 
 
-def test_soft_caps_biases_and_sinks_are_named_where_they_are():
+def test_soft_caps_biases_and_sinks_are_named_where_they_are() -> None:
     rich = record(softcap=30.0, bias=numbers(1, 5, 5), sinks=numbers(3))
     for word in ("soft cap, 30 · tanh", "bias is added", "takes its share"):
         assert word in said(rich)
@@ -55,15 +56,15 @@ def test_soft_caps_biases_and_sinks_are_named_where_they_are():
         (Mask(5, 5, allowed=np.eye(5, dtype=bool)), "encoder", "Some pairs are masked"),
     ],
 )
-def test_the_mask_is_told_as_it_is(mask, part, words):
+def test_the_mask_is_told_as_it_is(mask: Mask, part: str, words: str) -> None:
     assert words in texts.mask(record(5, mask.keys, mask=mask), part)
 
 
-def test_an_encoder_is_not_called_a_decoder():
+def test_an_encoder_is_not_called_a_decoder() -> None:
     assert "decoder" not in said(record(), "encoder").lower()
 
 
-def test_norms_stand_where_the_layer_has_them():
+def test_norms_stand_where_the_layer_has_them() -> None:
     pre, post = wiring(before=Norm("rms", 1e-6)), wiring(closing=Norm("layer", 1e-5), ends="norm")
     assert "pre-norm" in texts.incoming(pre, 1, "encoder")
     assert "pre-norm" not in texts.incoming(post, 1, "encoder")
@@ -75,14 +76,14 @@ def test_norms_stand_where_the_layer_has_them():
     assert r"\mathrm{Norm}(a)" in texts.leaving_formula(wiring(after=Norm("rms", 1e-6)))
 
 
-def test_a_way_that_ends_early_says_so():
+def test_a_way_that_ends_early_says_so() -> None:
     assert "could not be told" in texts.leaving(wiring(ends="output"))
     beside = texts.leaving(wiring(ends="beside"))
     assert "beside the attention" in beside
     assert "y &=" not in texts.leaving_formula(wiring(ends="beside"))
 
 
-def test_embeddings_and_layers_are_told_apart():
+def test_embeddings_and_layers_are_told_apart() -> None:
     assert "The embeddings made them" in texts.incoming(wiring(), 0, "encoder")
     assert "The layer before wrote them" in texts.incoming(wiring(), 3, "decoder")
     assert "encoder's output" in texts.incoming(wiring(), 0, "cross")
@@ -91,7 +92,7 @@ def test_embeddings_and_layers_are_told_apart():
     assert "normalises each vector" in texts.incoming(pre, 0, "decoder")
 
 
-def test_shared_keys_rotary_positions_and_norms_are_named_where_they_are():
+def test_shared_keys_rotary_positions_and_norms_are_named_where_they_are() -> None:
     shared = Branch(numbers(7, 1, 4))
     assert "3 heads of queries but 1 of keys" in texts.projections(wiring(key=shared, value=shared))
     assert "of keys and values, each shared" not in texts.projections(wiring())
@@ -103,7 +104,7 @@ def test_shared_keys_rotary_positions_and_norms_are_named_where_they_are():
     assert "Then 2 channels turn" in text
 
 
-def test_the_projections_have_the_biases_and_sources_of_the_layer():
+def test_the_projections_have_the_biases_and_sources_of_the_layer() -> None:
     plain = texts.projection_formula(wiring(), "encoder")
     assert "q_i &= x_i W_Q + b_Q" in plain
     bare = Branch(numbers(7, 3, 4))
@@ -113,7 +114,7 @@ def test_the_projections_have_the_biases_and_sources_of_the_layer():
     assert "v_j &= m_j W_V + b_V" in cross
 
 
-def test_a_norm_s_formula_has_what_the_norm_has():
+def test_a_norm_s_formula_has_what_the_norm_has() -> None:
     weight = np.ones(4, np.float32)
     assert texts.norm_formula(Norm("layer", 1e-5, weight, weight)).endswith(r"\odot \gamma + \beta")
     assert texts.norm_formula(Norm("layer", 1e-5, weight)).endswith(r"\odot \gamma")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from ui.pages.step_by_step.weight_picker import chips, find, labels, strongest, 
 from ui.state.choice import Choice
 
 
-def test_what_is_chosen_is_meant():
+def test_what_is_chosen_is_meant() -> None:
     spot, _, notes = find(Choice(layer=1, head=2, focus=3, to=4, count=1), sentence_trace())
     assert (spot.layer, spot.head, spot.query, spot.key, notes) == (1, 2, 3, 4, [])
     assert spot.pieces == ("chess", ".")
@@ -19,7 +21,7 @@ def test_what_is_chosen_is_meant():
 
 
 @pytest.mark.parametrize("changes", [{}, {"words": True}, {"special": False}, {"layer": 0, "head": 1}])
-def test_what_is_not_chosen_is_found_in_the_numbers(changes):
+def test_what_is_not_chosen_is_found_in_the_numbers(changes: dict[str, Any]) -> None:
     trace = sentence_trace()
     spot, _, _ = find(Choice(**changes), trace)
     weights = trace.weights(spot.layer, spot.head)[spot.query]
@@ -28,26 +30,26 @@ def test_what_is_not_chosen_is_found_in_the_numbers(changes):
     assert not trace.source.special[spot.query]
 
 
-def test_a_special_token_that_is_chosen_stays_chosen_when_hidden():
+def test_a_special_token_that_is_chosen_stays_chosen_when_hidden() -> None:
     spot, _, _ = find(Choice(special=False, focus=0, to=5), sentence_trace())
     assert (spot.query, spot.key) == (0, 5)
 
 
-def test_a_token_that_there_is_not_gets_a_sentence():
+def test_a_token_that_there_is_not_gets_a_sentence() -> None:
     spot, _, notes = find(Choice(focus=99, to=99), sentence_trace())
     assert spot.query < 6
     assert spot.key < 6
     assert any("token 99" in note for note in notes)
 
 
-def test_sides_of_a_translation_are_kept_apart():
+def test_sides_of_a_translation_are_kept_apart() -> None:
     spot, _, _ = find(Choice(part="cross", layer=0, head=0, focus=2, to=4), translation_trace())
     assert spot.pieces == ("</s>", ".")
     assert len(spot.queries) == 3
     assert len(spot.keys) == 6
 
 
-def test_a_token_s_strongest_is_another_word():
+def test_a_token_s_strongest_is_another_word() -> None:
     trace = sentence_trace(parts={"encoder": (record(6, 6),)})
     assert strongest(trace, "encoder", 0, 0, 3) != 3
     cross = translation_trace()
@@ -56,7 +58,7 @@ def test_a_token_s_strongest_is_another_word():
 
 
 @pytest.mark.parametrize(("length", "must"), [(1, 0), (5, 4), (8, 7), (30, 0), (30, 4), (30, 15), (30, 29)])
-def test_a_window_holds_what_it_must(length, must):
+def test_a_window_holds_what_it_must(length: int, must: int) -> None:
     shown = window(length, 8, must, 0)
     assert {must, 0} <= set(shown.tolist())
     assert len(shown) <= min(length, 9)
@@ -64,11 +66,11 @@ def test_a_window_holds_what_it_must(length, must):
     assert shown[-1] < length
 
 
-def test_labels_say_position_and_piece():
+def test_labels_say_position_and_piece() -> None:
     assert labels(sentence_trace().source, np.array([1, 3])) == ("1 play", "3 chess")
 
 
-def test_pieces_of_a_word_touch():
+def test_pieces_of_a_word_touch() -> None:
     found = chips(sentence_trace().source, np.array([0, 0.5, 0.25, 0, 0, 0.25], np.float32))
     assert [chip.glued for chip in found] == [False, False, True, False, False, False]
     assert [chip.special for chip in found] == [True, False, False, False, False, True]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -12,11 +13,12 @@ from streamlit.testing.v1 import AppTest
 from attention.alignment import Alignment, ReadAt
 from attention.edits import Ablate, Cut, Hide
 from attention.tokens import TokenRow
+from attention.trace import Trace
 from attention.view import Cell
 from inference.catalogue.listing import ModelCard
 from inference.catalogue.published import Measured, Published
 from inference.heads import CAUSAL, MASKED, WRITES
-from inference.questions.decoding import Beam, BeamStep, Branch
+from inference.questions.decoding import Beam, BeamStep, Branch, NextTarget
 from tests.support.browser import ROOT
 from ui.pages.translate import beams
 from ui.pages.translate import published as translate_published
@@ -28,13 +30,14 @@ from ui.pages.translate.effects import Effects
 from ui.pages.translate.effects import summary as effects_summary
 from ui.pages.translate.heads import CrossHead
 from ui.pages.translate.options import Translate
-from ui.pages.translate.translation import Search, nats, way_of
+from ui.pages.translate.translation import Search, Translation, nats, way_of
 from ui.pages.translate.words import step_at
 from ui.run import answering, stoppable
+from ui.state.choice import Choice
 from viz.components.tree import tree
 
 ROW = TokenRow(("a", "cat", "</s>"), (5, 6, 0), (0, 1, None), (0,) * 3, ((0, 1), (2, 5), None))
-TRACE = SimpleNamespace(part="encoder", source=ROW)
+TRACE = cast("Trace", SimpleNamespace(part="encoder", source=ROW))
 HEAD = CrossHead(2, 1, False, 0, np.zeros((3, 4), np.float32))
 
 
@@ -53,16 +56,16 @@ def card(task: str, kind: str, local: bool = False) -> ModelCard:
         (None, "encoder", ["Explore", "Roles", "Cause"]),
     ],
 )
-def test_a_model_is_named_with_the_pages_that_it_fits(model, kind, titles):
+def test_a_model_is_named_with_the_pages_that_it_fits(model: ModelCard | None, kind: str, titles: list[str]) -> None:
     assert [title for _, title in answering.fitting(model, kind)] == titles
 
 
-def test_a_page_whose_head_a_model_turned_out_to_lack_is_not_named():
+def test_a_page_whose_head_a_model_turned_out_to_lack_is_not_named() -> None:
     model = card("translation", "encoder-decoder", local=True)
     assert [title for _, title in answering.fitting(model, "encoder-decoder", {WRITES})] == ["Explore"]
 
 
-def test_every_page_that_a_head_is_needed_for_is_there():
+def test_every_page_that_a_head_is_needed_for_is_there() -> None:
     assert {MASKED, CAUSAL, WRITES} <= set(answering.PAGES)
     for file, _ in (*answering.PAGES.values(), *answering.EVERY):
         assert (ROOT / "pages" / file).is_file()
@@ -86,7 +89,7 @@ SEARCH = Search(
 )
 
 
-def test_beams_become_a_tree_whose_branches_hang_on_their_own_beam():
+def test_beams_become_a_tree_whose_branches_hang_on_their_own_beam() -> None:
     nodes = nodes_of(SEARCH, dropped=True)
     parents = {node.id: node.parent for node in nodes}
     assert parents == {
@@ -104,32 +107,32 @@ def test_beams_become_a_tree_whose_branches_hang_on_their_own_beam():
     assert SEARCH.best.tokens == (4, 0)
 
 
-def test_a_search_that_has_not_ended_has_the_best_way_so_far():
+def test_a_search_that_has_not_ended_has_the_best_way_so_far() -> None:
     assert Search(SEARCH.steps[:1]).best.tokens == (4,)
 
 
-def test_a_translation_that_only_begins_like_the_best_way_is_another(monkeypatch):
+def test_a_translation_that_only_begins_like_the_best_way_is_another(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(beams, "logs_of", lambda _translation: np.array([-1.0, -0.5], np.float32))
-    one = SimpleNamespace(way="greedy", text="x")
+    one = cast("Translation", SimpleNamespace(way="greedy", text="x"))
     assert beams_summary(one, SEARCH).endswith("best is “x”. It is the translation above.")
     longer = Search((replace(SEARCH.steps[1], finished=(Beam((4, 5, 0), -0.4, "x z"),)),))
     assert beams_summary(one, longer).endswith("The translation above is another; its log-probability is −1.50 nats.")
-    assert beams_summary(SimpleNamespace(way="beam", text="x"), longer).endswith("best is “x z”.")
+    assert beams_summary(cast("Translation", SimpleNamespace(way="beam", text="x")), longer).endswith("best is “x z”.")
 
 
-def test_a_cut_is_counted_in_the_heads_that_it_is_made_in():
+def test_a_cut_is_counted_in_the_heads_that_it_is_made_in() -> None:
     cuts = (Cut(0, 0, 1, 0, "cross"), *(Cut(layer, 0, 2, 1, "cross") for layer in range(3)))
     assert in_words(cuts, TRACE, 0) == ("with step 2 not seeing “a” in 1 head, with step 3 not seeing “cat” in 3 heads")
 
 
-def test_the_row_of_the_start_token_has_no_step():
+def test_the_row_of_the_start_token_has_no_step() -> None:
     cells = tuple(Cell(text, text == "<s>", 0, None, (at, at + 1)) for at, text in enumerate(("<s>", "le", "chat")))
     late = Alignment(np.ones((3, 1), np.float32), cells, (), ReadAt.OWN)
     assert [step_at(late, row) for row in range(3)] == [-1, 0, 1]
     assert [step_at(replace(late, read_at=ReadAt.WRITING), row) for row in range(3)] == [0, 1, 2]
 
 
-def test_heads_are_compared_as_far_as_they_were_removed():
+def test_heads_are_compared_as_far_as_they_were_removed() -> None:
     found = Effects(np.array([0.25, -1.5], np.float32), np.array([False, True]))
     places = [(0, 0), (0, 1), (1, 0)]
     assert effects_summary(found, places, "cross", 1) == (
@@ -139,7 +142,7 @@ def test_heads_are_compared_as_far_as_they_were_removed():
     assert "matters most: without" in effects_summary(found, places[:2], "cross", 1)
 
 
-def test_edits_are_told_in_words_with_their_part():
+def test_edits_are_told_in_words_with_their_part() -> None:
     assert in_words((Ablate(2, 1, "cross"), Ablate(0, 3)), TRACE, 1) == "without cross head 3-2, encoder head 1-4"
     assert in_words(tuple(Ablate(0, head, "cross") for head in range(5)), TRACE, 0) == "without 5 heads"
     cuts = tuple(Cut(layer, 0, 2, 1, "cross") for layer in range(3))
@@ -147,20 +150,20 @@ def test_edits_are_told_in_words_with_their_part():
     assert in_words((Cut(0, 0, 2, 9, "cross"),), TRACE, 0) == "with step 3 not seeing source token 9 in 1 head"
 
 
-def test_without_a_choice_the_head_that_is_shown_is_removed():
+def test_without_a_choice_the_head_that_is_shown_is_removed() -> None:
     assert chosen_edits(Translate(), HEAD) == (Ablate(2, 1, "cross"),)
     assert chosen_edits(Translate(edits="-"), HEAD) == chosen_edits(Translate(clicking="cut"), HEAD) == ()
     assert chosen_edits(Translate(edits="ax0-3"), HEAD) == (Ablate(0, 3, "cross"),)
 
 
-def test_a_typed_translation_is_read_unless_another_way_is_chosen():
-    typed = SimpleNamespace(target=" Le chat ")
+def test_a_typed_translation_is_read_unless_another_way_is_chosen() -> None:
+    typed = Choice(target=" Le chat ")
     assert way_of(typed, Translate()) == "own"
     assert way_of(typed, Translate(way="beam")) == "beam"
-    assert way_of(SimpleNamespace(target="  "), Translate()) == "greedy"
+    assert way_of(Choice(target="  "), Translate()) == "greedy"
 
 
-def test_a_negative_logarithm_has_a_minus_sign():
+def test_a_negative_logarithm_has_a_minus_sign() -> None:
     assert nats(-1.25) == "\u22121.25 nats"
 
 
@@ -174,11 +177,11 @@ def writing() -> None:
 
 
 @pytest.fixture
-def written(monkeypatch):
+def written(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
     """A model that writes 3, 4, 5 … and ends with 0 after eight; how often it was asked."""
-    asked = []
+    asked: list[tuple[int, ...]] = []
 
-    def predict(question):
+    def predict(question: NextTarget) -> SimpleNamespace:
         asked.append(question.written)
         at = len(question.written)
         token = 0 if at == 8 else at + 3
@@ -193,14 +196,14 @@ def written(monkeypatch):
     return asked
 
 
-def test_the_translation_comes_token_by_token_until_it_ends(written):
+def test_the_translation_comes_token_by_token_until_it_ends(written: list[tuple[int, ...]]) -> None:
     page = AppTest.from_function(writing).run()
     assert page.text[0].value == "tokens: (3, 4, 5, 6, 7, 8, 9, 10, 0)"
     assert written == [(3, 4, 5, 6, 7, 8, 9, 10, 0)[:at] for at in range(10)]
 
 
 @pytest.mark.usefixtures("written")
-def test_it_can_be_stopped_and_goes_on(monkeypatch):
+def test_it_can_be_stopped_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stoppable, "PATIENCE", -1)
     page = AppTest.from_function(writing).run()
     [mark, _] = page.session_state[stoppable.DONE]
@@ -218,7 +221,7 @@ def figures() -> None:
     published(Answerer("m", None, "The model", "writes", False))
 
 
-def test_published_figures_are_told_with_the_data_s_licence(monkeypatch):
+def test_published_figures_are_told_with_the_data_s_licence(monkeypatch: pytest.MonkeyPatch) -> None:
     one = Measured(1234, 41.25, 60.5)
     found = Published(one, Measured(1234, 43.0, 61.0), Measured(1234, 2.0, 19.0), one, Measured(200, 30.0, 50.0))
     monkeypatch.setattr(translate_published, "figures", lambda _model: found)

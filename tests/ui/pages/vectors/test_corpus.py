@@ -93,7 +93,7 @@ def test_a_refusal_ends_the_run_in_words_and_it_can_go_on() -> None:
 
 def test_a_full_disk_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     usage = shutil.disk_usage("/")._replace(free=1000)
-    monkeypatch.setattr(corpus.shutil, "disk_usage", lambda _folder: usage)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _folder: usage)
     run = Run(Pooled(texts=TEXTS), Model())
     run.start().wait(60)
     assert run.error is not None

@@ -12,12 +12,12 @@ from ui.state.options import read
 from viz.figures.activation import activation
 from viz.figures.complexity import growth
 from viz.figures.cost import memory, seconds, shares
-from viz.figures.theme import DARK, LIGHT
+from viz.figures.theme import DARK, LIGHT, Theme
 
 SIZES = Sizes(width=24, heads=3, kv_heads=3, head_width=8, value_width=8, hidden=32)
 
 
-def test_the_sentence_by_hand():
+def test_the_sentence_by_hand() -> None:
     said = summary(Numbers(Setting(d=384, k=3, r=64), 16))
     assert said == (
         "At n = 16 and d = 384, self-attention costs 24 times less than a recurrent layer (n² · d = 98,304 and "
@@ -27,21 +27,21 @@ def test_the_sentence_by_hand():
     )
 
 
-def test_beyond_d_the_other_one_is_cheaper():
+def test_beyond_d_the_other_one_is_cheaper() -> None:
     said = summary(Numbers(Setting(d=64), 640))
     assert said.startswith("At n = 640 and d = 64, a recurrent layer costs 10 times less than self-attention")
 
 
-def test_a_large_ratio_has_no_exponent():
+def test_a_large_ratio_has_no_exponent() -> None:
     assert "self-attention costs 8,192 times less" in summary(Numbers(Setting(d=16384), 2))
 
 
-def test_at_d_both_cost_the_same():
+def test_at_d_both_cost_the_same() -> None:
     said = summary(Numbers(Setting(d=512), 512))
     assert said.startswith("At n = d = 512 self-attention and a recurrent layer cost the same: 134,217,728.")
 
 
-def test_the_table_has_the_paper_s_formulas_and_the_values():
+def test_the_table_has_the_paper_s_formulas_and_the_values() -> None:
     rows = [list(row_of(row, Numbers(Setting(d=512, k=4, r=20), 100)).values()) for row in TABLE]
     assert rows == [
         ["Self-attention", "O(n² · d)", "5,120,000", "O(1)", "1", "O(1)", "1"],
@@ -51,7 +51,7 @@ def test_the_table_has_the_paper_s_formulas_and_the_values():
     ]
 
 
-def test_options_live_in_the_address():
+def test_options_live_in_the_address() -> None:
     assert read(Options, {"d": "512", "n": "99"}) == (Options(d=512, n=99), [])
     assert read(Options, {"d": "many"})[1] == [
         "The link's “d” should be a whole number, but is 'many'; it is left out."
@@ -62,7 +62,7 @@ def test_options_live_in_the_address():
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
-def test_curves_are_told_apart_without_colour(theme):
+def test_curves_are_told_apart_without_colour(theme: Theme) -> None:
     n = np.geomspace(1, 1000, 7)
     curves = [(row.name, row.cost_at(n, Setting(d=8))) for row in TABLE]
     figure = growth(n, curves, theme, "<b>Cost</b>", "Operations", 40)
@@ -72,14 +72,14 @@ def test_curves_are_told_apart_without_colour(theme):
     assert [shape.x0 for shape in figure.layout.shapes] == [40]
 
 
-def test_curves_that_are_all_alike_have_an_axis_too():
+def test_curves_that_are_all_alike_have_an_axis_too() -> None:
     n = np.geomspace(1, 100, 5)
     figure = growth(n, [("one", np.ones(5))], LIGHT, "t", "u", 3)
     low, high = figure.layout.yaxis.range
     assert low < 0 < high
 
 
-def test_shares_sum_to_all():
+def test_shares_sum_to_all() -> None:
     figure = shares(SIZES, 5000, 7, LIGHT)
     np.testing.assert_allclose(sum(np.array(trace.y) for trace in figure.data), 100)
     at = np.abs(np.array(figure.data[2].x) - SIZES.pairs_meet_rest).argmin()
@@ -88,7 +88,7 @@ def test_shares_sum_to_all():
     assert [shape.x0 for shape in figure.layout.shapes] == [7, SIZES.pairs_meet_rest]
 
 
-def test_measured_points_are_drawn_as_they_are():
+def test_measured_points_are_drawn_as_they_are() -> None:
     n, busy = np.array([16.0, 32, 64]), np.array([0.001, 0.002, 0.005])
     figure = seconds(n, busy, Fit(0.0005, 0.00002, 0.000001), DARK)
     named = {trace.name: trace for trace in figure.data}
@@ -97,14 +97,14 @@ def test_measured_points_are_drawn_as_they_are():
     assert len(seconds(n, busy, None, LIGHT).data) == 1, "three lengths or fewer have no curve"
 
 
-def test_maps_grow_with_the_square():
+def test_maps_grow_with_the_square() -> None:
     n = np.array([10.0, 20])
     figure = memory(n, np.array([1e6, 2e6]), np.array([3e6, 12e6]), LIGHT)
     assert figure.data[0].y[-1] == pytest.approx(12)
     np.testing.assert_allclose(figure.data[1].y, [1, 2])
 
 
-def test_relu_is_not_compared_with_itself():
+def test_relu_is_not_compared_with_itself() -> None:
     inputs = np.linspace(-1, 1, 5, dtype=np.float32)
     assert len(activation(inputs, np.maximum(inputs, 0), "ReLU", LIGHT).data) == 1
     figure = activation(inputs, inputs, "<i>", LIGHT)
