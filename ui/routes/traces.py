@@ -35,7 +35,7 @@ class BadRequest(ValueError):
     """An address that names nothing."""
 
 
-def grid(trace: Trace, look: Look, request: Request) -> bytes:
+def grid(trace: Trace, look: Look, _request: Request) -> bytes:
     """All heads small."""
     found = shelf().survey(trace, look)
     return frame({"sampled": found.sampled}, {"grid": (found.thumbnails, "sqrt8")})
@@ -118,7 +118,9 @@ def head_of(request: Request, view: View) -> tuple[int, int]:
 
 def whole(request: Request) -> Response:
     """The trace as a file."""
-    return served(request, lambda trace, look: attachment("trace.safetensors", "application/octet-stream", dump, trace))
+    return served(
+        request, lambda trace, _look: attachment("trace.safetensors", "application/octet-stream", dump, trace)
+    )
 
 
 def attachment(name: str, media_type: str, make: Callable[..., bytes], *arguments: Any) -> Response:
@@ -139,7 +141,7 @@ def routes() -> list[Route]:
     ]
 
 
-def _script(request: Request) -> Response:
+def _script(_request: Request) -> Response:
     """The component's script, whose address holds its hash."""
     return Response(explore.script(), media_type="text/javascript", headers=FOREVER)
 

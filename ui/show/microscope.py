@@ -26,7 +26,7 @@ KEY = "explore"
 Kept = Callable[[Mapping[str, Any]], None]
 
 
-def microscope(
+def microscope(  # noqa: PLR0913  (what a page may tell its microscope, by name)
     choice: Choice,
     trace: Trace,
     shown: Callable[[], str],

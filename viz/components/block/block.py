@@ -30,7 +30,7 @@ class Told:
     papers: tuple[Paper, ...] = ()
 
 
-def payload(
+def payload(  # noqa: PLR0913  (the fields of what is drawn)
     towers: Sequence[Tower],
     title: str,
     file: str,

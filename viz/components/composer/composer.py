@@ -11,7 +11,7 @@ import streamlit as st
 HERE = Path(__file__).parent
 
 
-def payload(
+def payload(  # noqa: PLR0913  (the fields of what is drawn)
     text: str, pair: str, target: str, takes_pair: bool, takes_target: bool, examples: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """What composer.js draws; its typedef ComposerData has the same fields."""

@@ -21,7 +21,7 @@ from viz.components.script import stylesheet
 HERE = Path(__file__).parent
 
 
-def payload(
+def payload(  # noqa: PLR0913  (the fields of what is drawn)
     view: View, survey: Survey, selection: Mapping[str, Any], base: str, query: str, index_base: int
 ) -> dict[str, Any]:
     """What explore.js draws; the typedef Payload of types.js has the same fields.

@@ -55,7 +55,7 @@ def payload(
     }
 
 
-def mount(
+def mount(  # noqa: PLR0913  (what is drawn, and what a page may add by name)
     texts: Sequence[str],
     ways: Sequence[Way],
     key: str,

@@ -27,7 +27,7 @@ class Node:
     note: str = ""  # told on hover, on focus and to screen readers
 
 
-def payload(
+def payload(  # noqa: PLR0913  (the fields of what is drawn)
     nodes: Sequence[Node], title: str, current: str | None, picks: bool, unit: str, names: Mapping[str, str]
 ) -> dict[str, Any]:
     """What tree.js draws; its typedef TreeData has the same fields. A node names its parent by its place.
@@ -53,7 +53,7 @@ def payload(
     return {"title": title, "picks": picks, "unit": unit, "names": told, "current": current, "nodes": plain}
 
 
-def mount(
+def mount(  # noqa: PLR0913  (what is drawn, and what a page may add by name)
     nodes: Sequence[Node],
     key: str,
     *,
