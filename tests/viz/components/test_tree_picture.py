@@ -1,4 +1,4 @@
-"""What the tree is given to draw; how it is drawn is tested in tree_picture.test.mjs and test_tree_browser.py."""
+"""What the tree is given to draw; how it is drawn is tested in tree_picture.test.mjs and tests/browser/test_tree.py."""
 
 import pytest
 import streamlit as st
