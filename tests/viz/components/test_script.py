@@ -37,10 +37,12 @@ def test_no_two_modules_name_two_things_alike(name: str) -> None:
 def test_modules_import_plain_names_that_the_others_export(path: Path) -> None:
     for statement in re.findall(r"^import .*?;", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
         plain = re.fullmatch(r'import \{ ([\w, ]+) \} from "(\.\.?/[\w/]+\.js)";', statement)
-        assert plain
+        assert plain, statement
         names, module = plain.groups()
         exported = re.findall(
-            r"^export (?:function|const) (\w+)", (path.parent / module).read_text(encoding="utf-8"), re.MULTILINE
+            r"^export (?:(?:async )?function|const) (\w+)",
+            (path.parent / module).read_text(encoding="utf-8"),
+            re.MULTILINE,
         )
         assert set(names.split(", ")) <= set(exported)
 

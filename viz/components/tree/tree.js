@@ -1,4 +1,4 @@
-// A tree of tokens as a component: it is picked from, read with the keyboard, and saved. It is drawn by tree_picture.js.
+// A tree of tokens as a component: picked from, read with the keyboard, and saved. tree_picture.js draws it.
 
 import { readTheme } from "../shared/colours.js";
 import { createTip, h, setAttribute, setText } from "../shared/elements.js";
