@@ -83,17 +83,17 @@ Rows = npt.NDArray[np.intp]
 OfHead = Callable[[Array], float]  # of one head's shares (row, key), see as_shares
 
 
-def mean_entropy(view: View, rows: Rows) -> OfHead:
+def mean_entropy(_view: View, _rows: Rows) -> OfHead:
     """How spread a head looks, in bits, mean over the rows."""
     return lambda shares: float(entropy(shares).mean())
 
 
-def mean_distance(view: View, rows: Rows) -> OfHead:
+def mean_distance(_view: View, rows: Rows) -> OfHead:
     """How far a head looks, in cells, mean over the rows."""
     return lambda shares: float(distance(shares, rows).mean())
 
 
-def to_punctuation(view: View, rows: Rows) -> OfHead:
+def to_punctuation(view: View, _rows: Rows) -> OfHead:
     """The share of its attention that a head gives to punctuation, mean over the rows."""
     marks = np.array([is_punctuation(key) for key in view.keys], np.float32)
     return lambda shares: float((shares @ marks).mean())

@@ -1,10 +1,15 @@
 """Measures on maps whose answers can be worked out by hand."""
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from attention.measures import (
     MEASURES,
+    OfHead,
+    Rows,
     as_shares,
     by_offset,
     distance,
@@ -71,33 +76,33 @@ def test_a_survey_equals_its_measures_one_by_one() -> None:
     assert not found.sampled
 
 
-def view_of(texts, maps, *, words=None, part="encoder", special=(0,)):
+def view_of(texts: Sequence[str], maps: npt.ArrayLike, *, part: str = "encoder", special: Sequence[int] = (0,)) -> View:
     """A view of one layer of one head whose map is given; the named tokens are special, the others words in order."""
-    numbers = [None if i in special else i for i in range(len(texts))] if words is None else words
+    numbers = [None if i in special else i for i in range(len(texts))]
     row = TokenRow(tuple(texts), tuple(range(len(texts))), tuple(numbers), (0,) * len(texts), (None,) * len(texts))
     record = MapRecord(np.array([maps], np.float32))
     trace = sentence_trace(text=" ".join(texts), source=row, target=row, parts={part: (record,)})
     return View(trace, part)
 
 
-def of_head(measure, view):
+def of_head(measure: Callable[[View, Rows], OfHead], view: View) -> float:
     """The measure of the view's only head."""
     return measure(view, np.arange(len(view.queries)))(as_shares(view.weights(0, 0)))
 
 
-def test_attention_to_punctuation_is_the_share_of_the_columns_that_are_punctuation():
+def test_attention_to_punctuation_is_the_share_of_the_columns_that_are_punctuation() -> None:
     """[CLS] gives 0.5 to the comma, "well" 0.25 to it and 0.25 to the dots, the others nothing: 1.0 / 4 rows."""
-    maps = [[0.5, 0, 0.5, 0], [0.5, 0, 0.25, 0.25], [1, 0, 0, 0], [0, 1, 0, 0]]
+    maps = [[0.5, 0.0, 0.5, 0.0], [0.5, 0.0, 0.25, 0.25], [1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]]
     assert of_head(to_punctuation, view_of(["[CLS]", "well", ",", "..."], maps)) == pytest.approx(0.25)
 
 
-def test_a_special_token_is_no_punctuation():
+def test_a_special_token_is_no_punctuation() -> None:
     maps = [[1.0, 0.0], [0.0, 1.0]]
     assert of_head(to_punctuation, view_of(["-", "a-b"], maps)) == 0
     assert of_head(to_punctuation, view_of(["-", "a-b"], maps, special=())) == 0.5
 
 
-def test_attention_to_the_same_word_elsewhere_is_the_mean_over_words_said_twice():
+def test_attention_to_the_same_word_elsewhere_is_the_mean_over_words_said_twice() -> None:
     """The rows "The" and "the" give 0.25 and 0.75 to each other; [CLS] twice and "cat" once do not count."""
     maps = np.zeros((5, 5))
     maps[0] = [0, 0, 0, 0, 1]
@@ -109,32 +114,32 @@ def test_attention_to_the_same_word_elsewhere_is_the_mean_over_words_said_twice(
     assert of_head(to_same_word, view) == pytest.approx(0.5)
 
 
-def test_in_a_decoder_elsewhere_is_before():
+def test_in_a_decoder_elsewhere_is_before() -> None:
     """Only the second "a" has one before it; it gives it 0.75."""
     maps = [[1.0, 0.0], [0.75, 0.25]]
     assert of_head(to_same_word, view_of(["a", "a"], maps, part="decoder", special=())) == 0.75
 
 
-def test_across_two_texts_the_same_place_is_elsewhere():
+def test_across_two_texts_the_same_place_is_elsewhere() -> None:
     maps = [[0.75, 0.25], [0.5, 0.5]]
     assert of_head(to_same_word, view_of(["Paris", "!"], maps, part="cross", special=())) == pytest.approx(0.625)
 
 
-def test_where_no_word_is_said_twice_nothing_goes_to_it():
+def test_where_no_word_is_said_twice_nothing_goes_to_it() -> None:
     assert of_head(to_same_word, view_of(["[CLS]", "one", "two"], np.full((3, 3), 1 / 3))) == 0
 
 
 @pytest.mark.parametrize("name", ["punctuation", "same"])
-def test_a_share_is_between_none_and_all_and_ignores_what_rows_sum_to(name):
+def test_a_share_is_between_none_and_all_and_ignores_what_rows_sum_to(name: str) -> None:
     """The law of shares: scaled rows are the same shares, and no share leaves 0 to 1."""
     texts = ["[CLS]", "so", ",", "so", "."]
     weights = np.random.default_rng(3).random((5, 5)).astype(np.float32)
-    taken = [survey(view_of(texts, maps), 8).measures[name] for maps in (weights, weights / 7)]
-    np.testing.assert_allclose(*taken, atol=1e-6)
-    assert 0 < taken[0].item() < 1
+    one, other = (survey(view_of(texts, maps), 8).measures[name] for maps in (weights, weights / 7))
+    np.testing.assert_allclose(one, other, atol=1e-6)
+    assert 0 < one.item() < 1
 
 
-def test_a_survey_holds_every_measure_once():
+def test_a_survey_holds_every_measure_once() -> None:
     found = survey(View(sentence_trace()), 4)
     assert list(found.measures) == [measure.name for measure in MEASURES]
     assert len(set(found.measures)) == len(MEASURES)
