@@ -72,8 +72,8 @@ class LocalBackend:
     def __init__(self, settings: Settings | None = None) -> None:
         calm_blas()
         self.settings = settings or Settings.from_env()
-        self._models: ByteLru[Loaded] = ByteLru(self.settings.model_memory_bytes)
-        self._traces: ByteLru[Trace] = ByteLru(self.settings.trace_memory_bytes)
+        self.kept_models: ByteLru[Loaded] = ByteLru(self.settings.model_memory_bytes)
+        self.kept_traces: ByteLru[Trace] = ByteLru(self.settings.trace_memory_bytes)
         self._answers: ByteLru[Any] = ByteLru(self.settings.trace_memory_bytes // 8)
         self._requests: ByteLru[TraceRequest] = ByteLru(_REMEMBERED_BYTES)
         self._forwards = threading.BoundedSemaphore(self.settings.forwards)
@@ -86,9 +86,9 @@ class LocalBackend:
 
     def trace(self, request: TraceRequest) -> Trace:
         """The trace of one text; raises Refusal with the reason and what helps."""
-        kept = self._traces.get(request.key)
+        kept = self.kept_traces.get(request.key)
         if kept is None:
-            kept = self._traces.get_or_make(request.key, lambda: self._compute([request])[0], lambda t: t.nbytes)
+            kept = self.kept_traces.get_or_make(request.key, lambda: self._compute([request])[0], lambda t: t.nbytes)
         self._requests.put(request.key, request, request.weight)
         return kept
 
@@ -97,7 +97,7 @@ class LocalBackend:
 
         Equal to single traces to 1e-5. Raises the Refusal of the first request that cannot be served.
         """
-        found = {request.key: self._traces.get(request.key) for request in requests}
+        found = {request.key: self.kept_traces.get(request.key) for request in requests}
         models: dict[tuple[str, str | None], dict[str, TraceRequest]] = {}
         for request in requests:
             if found[request.key] is None:
@@ -105,7 +105,7 @@ class LocalBackend:
         for missing in models.values():
             for made in self._compute(list(missing.values())):
                 found[made.id] = made
-                self._traces.put(made.id, made, made.nbytes)
+                self.kept_traces.put(made.id, made, made.nbytes)
         for request in requests:
             self._requests.put(request.key, request, request.weight)
         return [trace for request in requests if (trace := found[request.key]) is not None]
@@ -115,7 +115,7 @@ class LocalBackend:
 
         Raises Refusal when it cannot be made again, because its model is gone.
         """
-        kept = self._traces.get(key)
+        kept = self.kept_traces.get(key)
         if kept is not None:
             return kept
         request = self._requests.get(key)
@@ -146,9 +146,9 @@ class LocalBackend:
         """One of "loaded", "loading", "downloading", "here" (on this machine) and "absent". Asks no network."""
         from inference.files.sources import here
 
-        if (model, revision, BARE) in self._models:
+        if (model, revision, BARE) in self.kept_models:
             return "loaded"
-        if self._models.making((model, revision, BARE)):
+        if self.kept_models.making((model, revision, BARE)):
             return "loading"
         with self._lock:
             running = [d for d in self._downloads.values() if d.offer.id == model and d.offer.revision == revision]
@@ -172,23 +172,24 @@ class LocalBackend:
 
     def _with_head(self, name: str, revision: str | None, head: str) -> Loaded:
         """A model with a head; what writes from a source is the very model that is traced."""
-        loaded = self._model(name, revision, BARE if head == WRITES else head)
+        loaded = self.loaded(name, revision, BARE if head == WRITES else head)
         if head == WRITES and not loaded.writes:
             raise refusal(WRITES, loaded.id.name, self.settings)
         return loaded
 
-    def _model(self, name: str, revision: str | None, head: str = BARE) -> Loaded:
+    def loaded(self, name: str, revision: str | None, head: str = BARE) -> Loaded:
+        """A model with a head of inference.heads, kept or loaded now; for benches and tests: pages ask questions."""
         from inference.files import sources
         from inference.load import loading
 
         def make() -> Loaded:
             source = sources.find(name, revision, self.settings)
             with BUILDING:  # until it is kept: the next one then sees how much room is left
-                loaded = loading.load(source, self.settings, self._models.make_room, head)
-                self._models.put((name, revision, head), loaded, loaded.nbytes)
+                loaded = loading.load(source, self.settings, self.kept_models.make_room, head)
+                self.kept_models.put((name, revision, head), loaded, loaded.nbytes)
             return loaded
 
-        return self._models.get_or_make((name, revision, head), make, lambda loaded: loaded.nbytes)
+        return self.kept_models.get_or_make((name, revision, head), make, lambda loaded: loaded.nbytes)
 
     def _compute(self, requests: Sequence[TraceRequest]) -> list[Trace]:
         """Traces of requests for one model and revision, in their order."""
@@ -197,7 +198,7 @@ class LocalBackend:
 
         longest = self.settings.text_characters
         checked = [_checked(request, longest) for request in requests]
-        loaded = self._model(requests[0].model, requests[0].revision)
+        loaded = self.loaded(requests[0].model, requests[0].revision)
         traces: dict[str, Trace] = {}
         with_keys = zip(checked, requests, strict=True)
         prepared = [samples.prepare(loaded, request, asked.key, self._forwards) for request, asked in with_keys]

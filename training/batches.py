@@ -69,7 +69,7 @@ class Batches:
         """The batch of a step, with that share of its pieces to be guessed."""
         random = np.random.default_rng([self.seed, step])
         room = self.length - pairs.SPECIAL
-        rows = [pairs.pair(self.corpus, sentence, room, random) for sentence in self._sentences(step)]
+        rows = [pairs.pair(self.corpus, sentence, room, random) for sentence in self.sentences(step)]
         if random.random() < self.short:
             shorter = int(random.integers(SHORTEST, self.length)) - pairs.SPECIAL
             rows = [pairs.shortened(row, shorter) for row in rows]
@@ -82,7 +82,7 @@ class Batches:
         masked = masking.mask(pieces, chosen, self.vocabulary.mask, self.vocabulary.ordinary, random)
         return Batch(masked, segments, real, np.array([row.random for row in rows], np.int64))
 
-    def _sentences(self, step: int) -> list[int]:
+    def sentences(self, step: int) -> list[int]:
         """Where this step's spans start: the next ones in the order of their pass over the corpus."""
         places = np.arange(step * self.size, (step + 1) * self.size)
         passes, within = np.divmod(places, len(self.spans))

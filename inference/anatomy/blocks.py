@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from inference.anatomy.watched_pass import Numbers, Visit, Walk
+from inference.anatomy.watched_pass import Numbers, Visit, WatchedPass
 from inference.record.call import CROSS
 
 NORM = re.compile("norm", re.IGNORECASE)
@@ -71,21 +71,21 @@ def under(path: str, above: str) -> bool:
     return path == above or path.startswith(f"{above}.") or not above
 
 
-def blocks(model: Any, walk: Walk) -> list[Block]:
+def blocks(model: Any, watched: WatchedPass) -> list[Block]:
     """Every run of a layer: the largest members of module lists that compute one attention, or two of which one looks
     at another text."""
     found: dict[int, Block] = {}
-    for moment, _ in walk.softmaxes:
-        visit = next(_layers(model, walk, moment), None)
+    for moment, _ in watched.softmaxes:
+        visit = next(_layers(model, watched, moment), None)
         if visit is not None and visit.began not in found:
-            found[visit.began] = Block(visit.path, visit, tuple(operations(walk, visit)))
+            found[visit.began] = Block(visit.path, visit, tuple(operations(watched, visit)))
     return list(found.values())
 
 
-def _layers(model: Any, walk: Walk, moment: int) -> Iterator[Visit]:
-    for visit in walk.visits:
+def _layers(model: Any, watched: WatchedPass, moment: int) -> Iterator[Visit]:
+    for visit in watched.visits:
         if visit.holds(moment) and _listed(model, visit.path):
-            paths = {path for at, path in walk.softmaxes if visit.holds(at)}
+            paths = {path for at, path in watched.softmaxes if visit.holds(at)}
             crossing = sum(bool(CROSS.search(path)) for path in paths)
             if crossing <= 1 and len(paths) - crossing <= 1:
                 yield visit
@@ -96,11 +96,11 @@ def _listed(model: Any, path: str) -> bool:
     return bool(path) and isinstance(model.get_submodule(above), torch.nn.ModuleList)
 
 
-def operations(walk: Walk, layer: Visit) -> list[Operation]:
+def operations(watched: WatchedPass, layer: Visit) -> list[Operation]:
     """What happens in one run of a layer, in order."""
-    inside = walk.inside(layer)
+    inside = watched.inside(layer)
     moments: dict[str, int] = {}
-    for moment, path in walk.softmaxes:
+    for moment, path in watched.softmaxes:
         if layer.holds(moment):
             moments.setdefault(path, moment)
     attentions = [_attention(inside, path, moment) for path, moment in moments.items()]
@@ -112,7 +112,7 @@ def operations(walk: Walk, layer: Visit) -> list[Operation]:
     ]
     known = sorted([*attentions, *norms], key=lambda operation: operation.began)
     taken = [*(visit.path for operation in known for visit in operation.modules), *moments]
-    rest = _grouped(walk, _roots(inside, taken, list(moments)), known)
+    rest = _grouped(watched, _roots(inside, taken, list(moments)), known)
     return sorted([*known, *rest], key=lambda operation: operation.began)
 
 
@@ -153,7 +153,7 @@ def _roots(inside: Sequence[Visit], taken: Sequence[str], cores: Sequence[str]) 
     return roots
 
 
-def _grouped(walk: Walk, roots: Sequence[Visit], known: Sequence[Operation]) -> Iterator[Operation]:
+def _grouped(watched: WatchedPass, roots: Sequence[Visit], known: Sequence[Operation]) -> Iterator[Operation]:
     """Modules that run one after the other, with no norm and no attention between, are one part."""
     groups: list[list[Visit]] = []
     for root in roots:
@@ -164,7 +164,7 @@ def _grouped(walk: Walk, roots: Sequence[Visit], known: Sequence[Operation]) -> 
         else:
             groups.append([root])
     for group in groups:
-        linears = [visit for root in group for visit in (root, *walk.inside(root)) if is_linear(visit.module)]
+        linears = [visit for root in group for visit in (root, *watched.inside(root)) if is_linear(visit.module)]
         yield Operation(
             kind="scale" if _scales(group[0]) else "feed-forward",
             began=group[0].began,

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from inference.anatomy.blocks import Block, is_norm, under
-from inference.anatomy.watched_pass import Walk
+from inference.anatomy.watched_pass import WatchedPass
 from inference.questions.anatomy import (
     FORWARD,
     HEAD,
@@ -67,7 +67,7 @@ def _part(where: str, name: str, by_layer: Mapping[str, Sequence[Tensor]]) -> Pa
 class Places:
     """Knows what each module of a model is for. ``sides`` says which part of the model a stack of layers is."""
 
-    def __init__(self, model: Any, walk: Walk, layers: Sequence[Block], sides: Mapping[str, str]) -> None:
+    def __init__(self, model: Any, watched: WatchedPass, layers: Sequence[Block], sides: Mapping[str, str]) -> None:
         self.model = model
         self.two = len(set(sides.values())) > 1
         self.sides = {block.path: sides[block.stack] for block in layers}
@@ -75,8 +75,8 @@ class Places:
         self.cores = {operation.core for block in layers for operation in block.operations if operation.core}
         self.tokens = model.get_input_embeddings()
         ended = [block.visit.ended for block in layers]
-        self.ran = {visit.path for visit in walk.visits}
-        self.after = {visit.path for visit in walk.visits if ended and visit.began > max(ended)}
+        self.ran = {visit.path for visit in watched.visits}
+        self.after = {visit.path for visit in watched.visits if ended and visit.began > max(ended)}
 
     def of(self, name: str) -> tuple[str, str, str]:
         """Where a parameter stands: the side of the model, its part, and its layer's path ("" outside of layers)."""

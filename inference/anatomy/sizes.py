@@ -9,7 +9,7 @@ import numpy as np
 
 from inference.anatomy.blocks import Block, Operation
 from inference.anatomy.functions import curve
-from inference.anatomy.watched_pass import Visit, Walk
+from inference.anatomy.watched_pass import Visit, WatchedPass
 from inference.questions.anatomy import Activation, FeedForward, Heads
 from inference.record.call import Call
 
@@ -44,13 +44,13 @@ def heads(model: Any, side: str, operation: Operation, calls: Sequence[Call]) ->
     return Heads(number, max(1, shared), width, width)
 
 
-def feed_forward(model: Any, walk: Walk, block: Block) -> FeedForward | None:
+def feed_forward(model: Any, watched: WatchedPass, block: Block) -> FeedForward | None:
     """The sizes of a layer's last feed-forward part; None for a layer without one."""
     operation = next((found for found in reversed(block.operations) if found.kind == "feed-forward"), None)
     if operation is None:
         return None
     config = model.config.get_text_config()
-    activation = _activation(config, walk, block, operation)
+    activation = _activation(config, watched, block, operation)
     experts = number_of(config, *_EXPERTS) or 1
     if experts > 1 and any(
         "expert" in name for root in operation.modules for name, _ in root.module.named_parameters()
@@ -86,11 +86,11 @@ def number_of(config: Any, *names: str) -> int | None:
     return next((value for value in values if isinstance(value, int) and not isinstance(value, bool)), None)
 
 
-def _activation(config: Any, walk: Walk, block: Block, operation: Operation) -> Activation:
+def _activation(config: Any, watched: WatchedPass, block: Block, operation: Operation) -> Activation:
     """What runs between the first and the last matrix and is no dropout."""
     stated = next((value for name in _ACTIVATION if isinstance(value := getattr(config, name, None), str)), "")
     until = operation.linears[-1].began if operation.linears else block.visit.ended
-    for visit in walk.inside(block.visit):
+    for visit in watched.inside(block.visit):
         if operation.began < visit.began < until and not any(True for _ in visit.module.parameters()):
             found = curve(visit.module) if not any(True for _ in visit.module.children()) else None
             if found is not None and found[0] != "identity":

@@ -22,7 +22,7 @@ from inference.questions.anatomy import Tensor, Top
 OLD = {"gamma": "weight", "beta": "bias"}  # what the first checkpoints call a norm's parameters
 
 
-def tops(model: Any) -> tuple[Top, ...]:
+def stored_heads(model: Any) -> tuple[Top, ...]:
     """The heads whose tensors are all in the model's files, or are the token embeddings used a second time.
 
     The class that the configuration names comes first; of the library's other classes for this model, those that have

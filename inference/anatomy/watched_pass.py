@@ -42,7 +42,7 @@ class Visit:
 
 
 @dataclass(frozen=True, eq=False)
-class Walk:
+class WatchedPass:
     """A whole pass: every run of a module in the order in which they began, and every softmax over scores."""
 
     visits: tuple[Visit, ...]
@@ -53,7 +53,7 @@ class Walk:
         return [other for other in self.visits if visit.began < other.began and other.ended < visit.ended]
 
 
-def walk(model: Any, given: Mapping[str, Tensor] | None = None) -> Walk:
+def watch(model: Any, given: Mapping[str, Tensor] | None = None) -> WatchedPass:
     """Watch one pass over ``given``, a tiny input where none is given. Other threads' passes are not noticed."""
     visits: list[Visit] = []
     running: list[Visit] = []
@@ -82,7 +82,7 @@ def walk(model: Any, given: Mapping[str, Tensor] | None = None) -> Walk:
     mine = get_ident()
     with _hooked(model, enter, leave), Softmaxes(), torch.inference_mode():
         model(**(given or smallest_input.inputs(model)))
-    return Walk(tuple(visits), tuple(softmaxes))
+    return WatchedPass(tuple(visits), tuple(softmaxes))
 
 
 @contextmanager

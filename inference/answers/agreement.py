@@ -50,7 +50,7 @@ def answer(loaded: Loaded, question: AnyFocus) -> Told:
         if isinstance(question, ZeroedValues):
             return Told(numpy(zeroing.distances(loaded.model, one, question.layer)))
         if isinstance(question, WordGradients):
-            return Told(_gradients(loaded.model, one, question.focus, question.directions))
+            return Told(gradients(loaded.model, one, question.focus, question.directions))
         return _path(loaded.model, one, question)
 
 
@@ -96,7 +96,7 @@ def _flow(loaded: Loaded, one: dict[str, Tensor], focus: Run) -> Any:
     return found
 
 
-def _gradients(model: Any, one: dict[str, Tensor], focus: Run, directions: int) -> Any:
+def gradients(model: Any, one: dict[str, Tensor], focus: Run, directions: int) -> Any:
     """Estimated Frobenius norms, (token,): the root of the mean square over directions, times all channels."""
     embeddings = _embeddings(model, one)
     tokens = embeddings.shape[1]

@@ -16,8 +16,8 @@ from inference.anatomy.connections import follow
 from inference.anatomy.functions import kind_of_norm
 from inference.anatomy.parts import Places, parts
 from inference.anatomy.sizes import feed_forward, heads, windows
-from inference.anatomy.stored_heads import tops
-from inference.anatomy.watched_pass import KEPT, Visit, Walk, walk
+from inference.anatomy.stored_heads import stored_heads
+from inference.anatomy.watched_pass import KEPT, Visit, WatchedPass, watch
 from inference.errors import Refusal, refusing
 from inference.loaded import Loaded
 from inference.questions.anatomy import (
@@ -45,7 +45,7 @@ def answer(loaded: Loaded, _question: Anatomy) -> Build:
 
 def dissect(model: Any, kind: str, records: bool, limit: int) -> Build:
     """The same for a model that ``inference.record.capture.prepare`` has readied; ``records`` is what that said."""
-    watched = walk(model)
+    watched = watch(model)
     layers = blocks(model, watched)
     if not layers:
         raise Refusal(f"The layers of {type(model).__name__} cannot be told apart, so they are not drawn.")
@@ -71,7 +71,7 @@ def dissect(model: Any, kind: str, records: bool, limit: int) -> Build:
         positions=_positions(model),
         parts=parts(places),
         tied=tuple(twice),
-        tops=tops(model),
+        tops=stored_heads(model),
         total=int(model.num_parameters()),
         limit=limit,
     )
@@ -91,7 +91,7 @@ def _calls(model: Any) -> list[Call]:
 
 def _stack(  # noqa: PLR0913  # all that was seen of the model goes into its answer
     model: Any,
-    watched: Walk,
+    watched: WatchedPass,
     layers: Sequence[Block],
     side: str,
     calls: Sequence[Call],
@@ -126,7 +126,7 @@ def _stack(  # noqa: PLR0913  # all that was seen of the model goes into its ans
     )
 
 
-def _rims(places: Places, watched: Walk, layers: Sequence[Block]) -> dict[str, tuple[Rim, Rim]]:
+def _rims(places: Places, watched: WatchedPass, layers: Sequence[Block]) -> dict[str, tuple[Rim, Rim]]:
     """By stack, what runs before its first layer and after its last.
 
     Between an encoder and its decoder, the decoder begins with its first embedding.
@@ -192,7 +192,7 @@ def _changed(given: torch.Tensor) -> torch.Tensor:
 
 def _last(model: Any, given: Mapping[str, torch.Tensor]) -> dict[str, Any]:
     """What the last layer of each stack makes, by stack."""
-    return {block.stack: block.visit.made for block in blocks(model, walk(model, given))}
+    return {block.stack: block.visit.made for block in blocks(model, watch(model, given))}
 
 
 def _positions(model: Any) -> tuple[str, ...]:

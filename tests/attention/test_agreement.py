@@ -18,6 +18,7 @@ from attention.agreement import (
     with_residual,
     zeroing_rollout,
 )
+from attention.record import Record
 from tests.support.traces import sentence_trace
 
 LAYERS, HEADS, QUERIES, KEYS, CHANNELS, WIDTH = 4, 3, 5, 7, 2, 6
@@ -68,14 +69,14 @@ def test_values_zeroed_and_rolled_out_leave_a_still_token_to_itself() -> None:
 
 def test_rows_alike_are_not_apart_and_their_product_comes_together(generator: Any) -> None:
     maps = shares(generator.random((LAYERS, QUERIES, QUERIES)))
-    assert apart(np.eye(3)) == 1
-    assert apart(np.full((3, 4), 0.25)) == 0
-    assert apart(np.ones((1, 1))) == 0
+    assert apart(np.eye(3, dtype=np.float32)) == 1
+    assert apart(np.full((3, 4), 0.25, np.float32)) == 0
+    assert apart(np.ones((1, 1), np.float32)) == 0
     assert apart(rollout(maps)) < apart(maps[0])
 
 
 def test_words_sum_their_pieces() -> None:
-    assert over_words(np.arange(5.0), [(0, 2), (3, 5)]).tolist() == [1.0, 7.0]
+    assert over_words(np.arange(5, dtype=np.float32), [(0, 2), (3, 5)]).tolist() == [1.0, 7.0]
 
 
 def test_a_trace_s_maps_are_means_over_heads() -> None:
@@ -85,5 +86,7 @@ def test_a_trace_s_maps_are_means_over_heads() -> None:
     assert maps.shape == (len(records), records[0].queries, records[0].keys)
     mean = np.mean([records[1].weights(head) for head in range(records[1].heads)], axis=0)
     np.testing.assert_allclose(maps[1], mean, atol=1e-6)
-    output = np.ones((records[0].heads, records[0].value.shape[-1], 4), np.float32)
-    assert norms_of(records[0], output, slice(1, 3)).shape == (2, records[0].keys)
+    first = records[0]
+    assert isinstance(first, Record)
+    output = np.ones((first.heads, first.value.shape[-1], 4), np.float32)
+    assert norms_of(first, output, slice(1, 3)).shape == (2, records[0].keys)

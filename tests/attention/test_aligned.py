@@ -24,8 +24,8 @@ from tests.support.traces import SENTENCE, sentence_trace
 
 def pair(sources: Any, targets: Any, sure: Any, possible: Any = ()) -> Any:
     """Words of one letter."""
-    spans = [tuple((2 * at, 2 * at + 1) for at in range(count)) for count in (sources, targets)]
-    return HandAligned("a " * sources, "b " * targets, *spans, frozenset(sure), frozenset(possible))
+    reads, writes = (tuple((2 * at, 2 * at + 1) for at in range(count)) for count in (sources, targets))
+    return HandAligned("a " * sources, "b " * targets, reads, writes, frozenset(sure), frozenset(possible))
 
 
 def random_pair(seed: int) -> Any:
@@ -45,8 +45,8 @@ def test_counts_are_those_of_sets(seed: int) -> None:
     drawn = {(int(source), target) for target, source in enumerate(links) if source != NOWHERE}
     allowed = hand.sure | hand.possible
     counts = count(hand, links)
-    assert (counts.links, counts.sure) == (len(drawn), len(hand.sure))
-    assert (counts.in_sure, counts.in_allowed) == (len(drawn & hand.sure), len(drawn & allowed))
+    assert [counts.links, counts.sure] == [len(drawn), len(hand.sure)]
+    assert [counts.in_sure, counts.in_allowed] == [len(drawn & hand.sure), len(drawn & allowed)]
     assert counts.words == len({target for _, target in allowed})
     error = 1 - (len(drawn & hand.sure) + len(drawn & allowed)) / (len(drawn) + len(hand.sure))
     np.testing.assert_allclose(counts.error, error)
@@ -56,13 +56,13 @@ def test_counts_are_those_of_sets(seed: int) -> None:
 def test_the_hand_drawn_links_themselves_are_perfect() -> None:
     hand = pair(3, 4, {(0, 0), (2, 1), (1, 2)}, {(0, 3)})
     counts = count(hand, np.array([0, 2, 1, 0]))
-    assert (counts.share, counts.error) == (1, 0)
+    assert [counts.share, counts.error] == [1, 0]
 
 
 def test_a_word_that_people_left_without_a_link_costs_error_but_no_share() -> None:
     hand = pair(2, 3, {(0, 0), (1, 1)})
     with_link, without = count(hand, np.array([0, 1, 1])), count(hand, np.array([0, 1, NOWHERE]))
-    assert (with_link.share, without.share) == (1, 1)
+    assert [with_link.share, without.share] == [1, 1]
     assert without.error == 0
     np.testing.assert_allclose(with_link.error, 1 - 4 / 5)
 
@@ -87,8 +87,8 @@ def test_chance_is_the_mean_over_every_way_to_link(seed: int) -> None:
 def test_the_diagonal_is_perfect_word_for_word_and_not_when_two_change_places() -> None:
     straight = pair(4, 4, {(at, at) for at in range(4)})
     crossed = pair(4, 4, {(0, 0), (2, 1), (1, 2), (3, 3)})
-    assert (by_diagonal(straight).share, by_diagonal(straight).error) == (1, 0)
-    assert (by_diagonal(crossed).share, by_diagonal(crossed).error) == (0.5, 0.5)
+    assert [by_diagonal(straight).share, by_diagonal(straight).error] == [1, 0]
+    assert [by_diagonal(crossed).share, by_diagonal(crossed).error] == [0.5, 0.5]
 
 
 def test_counts_of_sentences_add_up_and_weigh_by_words() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attention.by_hand import attend
+from attention.by_hand import Numbers, attend
 from attention.mask import Mask
 from attention.record import Record
 from ui.pages.by_hand.example import (
@@ -30,10 +30,12 @@ from ui.pages.by_hand.options import PRESETS, ByHand
 HEADS, COUNT, COLUMNS, CHANNELS = 2, 5, 4, 3
 
 
-def inputs(seed: int = 0) -> Any:
+def inputs(seed: int = 0) -> tuple[Numbers, Numbers, Numbers, Numbers]:
     """x (5, 4), and W_Q, W_K, W_V (4, 6) for two heads of three channels."""
     draw = np.random.default_rng(seed).normal
-    return draw(size=(COUNT, COLUMNS)), *(draw(size=(COLUMNS, HEADS * CHANNELS)) for _ in range(3))
+    x = draw(size=(COUNT, COLUMNS))
+    w_q, w_k, w_v = (draw(size=(COLUMNS, HEADS * CHANNELS)) for _ in range(3))
+    return x, w_q, w_k, w_v
 
 
 # -- by hand
@@ -43,16 +45,16 @@ def test_two_tokens_of_one_number() -> None:
     """q = (ln 2, 2 ln 2) and k = (1, 2), so that each exponential is a power of two; v = (3, 6)."""
     worked = attend(np.array([[1.0], [2]]), np.array([[math.log(2)]]), np.array([[1.0]]), np.array([[3.0]]))
     np.testing.assert_allclose(np.exp(worked.products[0]), [[2, 4], [4, 16]])
-    np.testing.assert_allclose(worked.weights[0], [[1 / 3, 2 / 3], [1 / 5, 4 / 5]])
-    np.testing.assert_allclose(worked.result, [[5], [5.4]])
+    np.testing.assert_allclose(worked.weights[0], np.array([[1 / 3, 2 / 3], [1 / 5, 4 / 5]]))
+    np.testing.assert_allclose(worked.result, np.array([[5], [5.4]]))
 
 
 def test_under_a_causal_mask_the_first_token_keeps_its_own_value() -> None:
     matrices = np.array([[1.0], [2]]), np.array([[math.log(2)]]), np.array([[1.0]]), np.array([[3.0]])
     worked = attend(*matrices, causal=True)
     assert worked.masked[0].tolist() == [[math.log(2), -math.inf], [2 * math.log(2), 4 * math.log(2)]]
-    np.testing.assert_allclose(worked.weights[0], [[1, 0], [1 / 5, 4 / 5]])
-    np.testing.assert_allclose(worked.result, [[3], [5.4]])
+    np.testing.assert_allclose(worked.weights[0], np.array([[1, 0], [1 / 5, 4 / 5]]))
+    np.testing.assert_allclose(worked.result, np.array([[3], [5.4]]))
 
 
 def test_scores_are_over_the_root_of_the_channels_of_one_head() -> None:
@@ -95,17 +97,17 @@ def test_rows_sum_to_one_and_hidden_pairs_are_exactly_zero(heads: int, causal: b
 
 
 def test_moving_the_tokens_moves_the_rows_and_changes_nothing_else() -> None:
-    x, *projections = inputs()
+    x, w_q, w_k, w_v = inputs()
     order = np.array([3, 1, 4, 0, 2])
-    one, other = attend(x, *projections, HEADS), attend(x[order], *projections, HEADS)
+    one, other = attend(x, w_q, w_k, w_v, HEADS), attend(x[order], w_q, w_k, w_v, HEADS)
     np.testing.assert_allclose(other.weights, one.weights[:, order][:, :, order])
     np.testing.assert_allclose(other.result, one.result[order])
 
 
 def test_under_a_causal_mask_what_follows_changes_nothing_before() -> None:
-    x, *projections = inputs()
-    longer = attend(np.vstack([x, np.full((1, COLUMNS), 9.0)]), *projections, HEADS, True)
-    np.testing.assert_allclose(longer.result[:COUNT], attend(x, *projections, HEADS, True).result)
+    x, w_q, w_k, w_v = inputs()
+    longer = attend(np.vstack([x, np.full((1, COLUMNS), 9.0)]), w_q, w_k, w_v, HEADS, True)
+    np.testing.assert_allclose(longer.result[:COUNT], attend(x, w_q, w_k, w_v, HEADS, True).result)
 
 
 def test_a_head_knows_its_own_columns_only() -> None:
@@ -154,8 +156,9 @@ def test_huge_scores_stay_numbers() -> None:
     ],
 )
 def test_sizes_that_do_not_fit_are_refused(shapes: Any, heads: int, said: str) -> None:
+    x, w_q, w_k, w_v = (np.ones(shape) for shape in shapes)
     with pytest.raises(ValueError, match=said):
-        attend(*(np.ones(shape) for shape in shapes), heads)
+        attend(x, w_q, w_k, w_v, heads)
 
 
 # -- the example

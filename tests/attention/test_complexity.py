@@ -72,12 +72,12 @@ def farthest(n: Any, neighbours: Any) -> float:
 @pytest.mark.parametrize("n", [9, 27, 81])
 def test_paths_are_those_of_graphs(n: int) -> None:
     setting = Setting(d=8, k=3, r=4)
-    assert farthest(n, lambda token, step: range(n)) == at(ATTENTION.path_at, n, setting)
+    assert farthest(n, lambda *_: range(n)) == at(ATTENTION.path_at, n, setting)
     # From the first token to the last; the formula leaves the constant out.
-    assert farthest(n, lambda token, step: (token + 1,)) == at(RECURRENT.path_at, n, setting) - 1
+    assert farthest(n, lambda token, _step: (token + 1,)) == at(RECURRENT.path_at, n, setting) - 1
     dilated = farthest(n, lambda token, step: [token + hop * 3**step for hop in range(3)])
     assert dilated == round(at(CONVOLUTION.path_at, n, setting))
-    windows = farthest(n, lambda token, step: range(token - 4, token + 5))
+    windows = farthest(n, lambda token, _step: range(token - 4, token + 5))
     assert windows == np.ceil((n - 1) / 4)
     assert abs(windows - at(RESTRICTED.path_at, n, setting)) <= 1
 

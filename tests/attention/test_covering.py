@@ -15,12 +15,13 @@ from tests.support.tinymodels import save
 
 
 def test_a_head_that_is_peaked_and_leaves_nothing_out_comes_highest() -> None:
-    shuffled = np.eye(4)[[2, 0, 3, 1]]
-    assert covering(shuffled) == covering(np.eye(4)) == 1
-    assert covering(np.full((6, 4), 0.25)) == covering(np.tile([0.0, 0.0, 1.0, 0.0], (6, 1))) == 0.25
-    half = np.array([[1.0, 0, 0, 0], [0, 1.0, 0, 0], [0, 1.0, 0, 0]])
+    still = np.eye(4, dtype=np.float32)
+    shuffled = still[[2, 0, 3, 1]]
+    assert covering(shuffled) == covering(still) == 1
+    assert covering(np.full((6, 4), 0.25, np.float32)) == covering(np.tile(still[2], (6, 1))) == 0.25
+    half = np.array([[1.0, 0, 0, 0], [0, 1.0, 0, 0], [0, 1.0, 0, 0]], np.float32)
     assert covering(half) == 0.5
-    both = covering(np.stack([shuffled, np.full((4, 4), 0.25)]))
+    both = covering(np.stack([shuffled, np.full((4, 4), 0.25, np.float32)]))
     assert both.tolist() == [1, 0.25]
 
 

@@ -34,16 +34,16 @@ def maps(texts: int = 1, heads: int = HEADS, size: int = 7, seed: int = 0) -> np
     return shares
 
 
-def by_hand(weights: np.ndarray, row: TokenRow, units: Any, source: int, target: int, direction: int) -> bool:
+def by_hand(weights: np.ndarray, row: TokenRow, units: Any, link: Link, direction: int) -> bool:
     """The rule of arXiv:1906.04341 in loops, for one head."""
     pieces = [np.flatnonzero(mine) for mine in membership(row, units)]
 
     def look(one: int, other: int) -> float:
         return float(np.mean([sum(float(weights[q, k]) for k in pieces[other]) for q in pieces[one]]))
 
-    values = [look(source, at) if direction == 0 else look(at, source) for at in range(len(units))]
-    values[source] = -1
-    return int(np.argmax(values)) == target
+    values = [look(link.source, at) if direction == 0 else look(at, link.source) for at in range(len(units))]
+    values[link.source] = -1
+    return int(np.argmax(values)) == link.target
 
 
 def test_pieces_belong_to_the_units_they_share_characters_with() -> None:
@@ -75,7 +75,7 @@ def test_found_equals_the_rule_in_loops() -> None:
     for at, link in enumerate(links):
         for direction in range(2):
             for head in range(HEADS):
-                expected = by_hand(weights[0, head], ROW, WORDS, link.source, link.target, direction)
+                expected = by_hand(weights[0, head], ROW, WORDS, link, direction)
                 assert found[at, direction, head] == expected
 
 
@@ -87,7 +87,7 @@ def test_every_source_finds_exactly_one_of_all_possible_targets() -> None:
 
 
 def test_a_batch_equals_its_items_one_by_one_whatever_stands_in_the_padding() -> None:
-    short = TokenRow(*(field[:4] for field in (ROW.pieces, ROW.ids, ROW.words, ROW.segments, ROW.spans)))
+    short = TokenRow(ROW.pieces[:4], ROW.ids[:4], ROW.words[:4], ROW.segments[:4], ROW.spans[:4])
     small = Item("playing chess", WORDS[:2], (Link("r", 0, 1), Link("r", 1, 0)))
     items, rows = [item(Link("a", 0, 3), Link("b", 2, 1)), small], [ROW, short]
     both = maps(2, size=9)  # two columns and rows of padding, and more for the short text

@@ -1,6 +1,6 @@
 """Measures on maps whose answers can be worked out by hand."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -76,16 +76,9 @@ def test_a_survey_equals_its_measures_one_by_one() -> None:
     assert not found.sampled
 
 
-def view_of(
-    texts: list[str],
-    maps: npt.ArrayLike,
-    *,
-    words: list[int | None] | None = None,
-    part: str = "encoder",
-    special: tuple[int, ...] = (0,),
-) -> View:
+def view_of(texts: Sequence[str], maps: npt.ArrayLike, *, part: str = "encoder", special: Sequence[int] = (0,)) -> View:
     """A view of one layer of one head whose map is given; the named tokens are special, the others words in order."""
-    numbers = [None if i in special else i for i in range(len(texts))] if words is None else words
+    numbers = [None if i in special else i for i in range(len(texts))]
     row = TokenRow(tuple(texts), tuple(range(len(texts))), tuple(numbers), (0,) * len(texts), (None,) * len(texts))
     record = MapRecord(np.array([maps], np.float32))
     trace = sentence_trace(text=" ".join(texts), source=row, target=row, parts={part: (record,)})
@@ -99,7 +92,7 @@ def of_head(measure: Callable[[View, Rows], OfHead], view: View) -> float:
 
 def test_attention_to_punctuation_is_the_share_of_the_columns_that_are_punctuation() -> None:
     """[CLS] gives 0.5 to the comma, "well" 0.25 to it and 0.25 to the dots, the others nothing: 1.0 / 4 rows."""
-    maps = [[0.5, 0, 0.5, 0], [0.5, 0, 0.25, 0.25], [1, 0, 0, 0], [0, 1, 0, 0]]
+    maps = [[0.5, 0.0, 0.5, 0.0], [0.5, 0.0, 0.25, 0.25], [1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]]
     assert of_head(to_punctuation, view_of(["[CLS]", "well", ",", "..."], maps)) == pytest.approx(0.25)
 
 
@@ -141,9 +134,9 @@ def test_a_share_is_between_none_and_all_and_ignores_what_rows_sum_to(name: str)
     """The law of shares: scaled rows are the same shares, and no share leaves 0 to 1."""
     texts = ["[CLS]", "so", ",", "so", "."]
     weights = np.random.default_rng(3).random((5, 5)).astype(np.float32)
-    taken, scaled = (survey(view_of(texts, maps), 8).measures[name] for maps in (weights, weights / 7))
-    np.testing.assert_allclose(taken, scaled, atol=1e-6)
-    assert 0 < taken.item() < 1
+    one, other = (survey(view_of(texts, maps), 8).measures[name] for maps in (weights, weights / 7))
+    np.testing.assert_allclose(one, other, atol=1e-6)
+    assert 0 < one.item() < 1
 
 
 def test_a_survey_holds_every_measure_once() -> None:

@@ -11,7 +11,7 @@ from attention.mask import Mask
 from attention.record import MapRecord, Unavailable
 from tests.support.traces import by_hand, numbers, record
 
-CASES = {
+CASES: dict[str, dict[str, Any]] = {
     "plain": {},
     "unequal axes": {"queries": 5, "keys": 7},
     "grouped queries": {"heads": 6, "kv_heads": 2, "queries": 5, "keys": 7},

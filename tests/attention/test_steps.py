@@ -74,6 +74,8 @@ def test_stages_follow_each_other() -> None:
     norm, rotary = Norm("rms", 1e-6), Rotary(np.array([0.3], np.float32))
     branch = Branch(numbers(WIDTH, HEADS, CHANNELS), None, norm, rotary)
     made = make(numbers(TOKENS, WIDTH, seed=2), branch)
+    assert made.normed is not None
+    assert made.rotated is not None
     np.testing.assert_allclose(made.normed, normalise_heads(made.projected, norm))
     np.testing.assert_allclose(made.rotated, rotate(made.normed, rotary))
     assert made.last is made.rotated
@@ -152,6 +154,7 @@ def test_the_walk_is_the_block(before: Any, case: str) -> None:
     found = walk(layer, rec, stream, memory)
     output = expected_walk(layer, rec, stream, memory)
     np.testing.assert_allclose(found.output, output, atol=1e-5)
+    assert found.summed is not None
     np.testing.assert_allclose(found.summed, stream + output, atol=1e-5)
     last = stream + output
     if before is None:

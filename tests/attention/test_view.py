@@ -11,7 +11,7 @@ from attention.trace import Trace
 from attention.view import View
 from tests.support.traces import record, sentence_trace, translation_trace
 
-CHOICES = [
+CHOICES: list[dict[str, Any]] = [
     {},
     {"words": True},
     {"special": False},

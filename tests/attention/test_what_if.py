@@ -30,12 +30,14 @@ def test_a_temperature_divides_the_scores(case: Any) -> None:
 
 def test_a_temperature_divides_a_sink_too() -> None:
     rec = record(sinks=numbers(3, seed=4))
+    assert rec.sinks is not None
     scores = np.append(rec.scores(1)[2].astype(float), rec.sinks[1]) / 0.5
     np.testing.assert_allclose(changed(rec, temperature=0.5).weights(1)[2], softmax(scores[None])[0, :-1], atol=1e-6)
 
 
 def test_another_scale_leaves_bias_and_mask() -> None:
     rec = record(bias=numbers(3, 5, 5), mask=Mask(5, 5, causal=True))
+    assert rec.bias is not None
     dots = rec.query[1].astype(float) @ rec.key[1].astype(float).T
     scores = np.where(np.tri(5, dtype=bool), dots + rec.bias[1], -np.inf)
     np.testing.assert_allclose(changed(rec, scale=1.0).weights(1), softmax(scores), atol=1e-6)

@@ -44,6 +44,7 @@ def test_the_lines_lead_from_the_products_to_the_weight() -> None:
     assert last_number(found[3]) == pytest.approx(float(weighing.scaled[0, 3]), abs=0.005)
     assert last_number(found[-1]) == pytest.approx(float(rec.weights(1)[2, 3]), abs=0.005)
     exponent = re.search(rf"e\^{{({DECIMAL}) - \(?({DECIMAL})\)?}}", found[-1])
+    assert exponent is not None
     lse = float(np.log(np.exp(weighing.scores[0].astype(float)).sum()))
     assert float(exponent[2]) == pytest.approx(lse, abs=0.005)
 

@@ -18,6 +18,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tests.house.test_layers import ROOMS, imports
+from tests.support.present import present
 from tests.support.repository import ROOT, files
 from tools import install
 from tools.install import Attempt, CannotInstall, Machine
@@ -191,10 +192,15 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     for file in (RUN, TEST, EXTRA):
         (tmp_path / file.name).write_text(file.read_text(encoding="utf-8"), encoding="utf-8")
     monkeypatch.setattr(install, "ROOT", tmp_path)
-    monkeypatch.setattr(install, "usable", lambda root: True)
+    monkeypatch.setattr(install, "usable", lambda _root: True)
     monkeypatch.setattr(install, "chromium", lambda: "/usr/bin/chromium")
-    monkeypatch.setattr(install, "run", lambda command, quiet=False: ran.append(command) or True)
-    monkeypatch.setattr(install, "install_torch", lambda ways: ran.append(["torch"]))
+
+    def run(command: Any, **_quiet: Any) -> bool:
+        ran.append(command)
+        return True
+
+    monkeypatch.setattr(install, "run", run)
+    monkeypatch.setattr(install, "install_torch", lambda _ways: ran.append(["torch"]))
     return tmp_path, ran
 
 
@@ -227,7 +233,7 @@ def test_what_failed_is_tried_again(
     project: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder, _ = project
-    monkeypatch.setattr(install, "run", lambda command, quiet=False: False)
+    monkeypatch.setattr(install, "run", lambda *_, **_quiet: False)
     assert install.main([]) == 1
     assert "could not be installed" in capsys.readouterr().err
     assert not list((folder / ".venv").glob(".installed-*"))
@@ -269,7 +275,12 @@ def test_make_says_which_python_is_missing() -> None:
 @needs_make
 def test_every_command_is_explained() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    targets = set(re.search(r"\.PHONY: (.+)", makefile)[1].split()) - {"help", "install", "install-tests", "lint"}
+    targets = set(present(re.search(r"\.PHONY: (.+)", makefile))[1].split()) - {
+        "help",
+        "install",
+        "install-tests",
+        "lint",
+    }
     answer = subprocess.run(["make"], cwd=ROOT, check=True, capture_output=True, text=True)
     assert set(re.findall(r"^make ([a-z-]+)", answer.stdout, re.MULTILINE)) == targets
 

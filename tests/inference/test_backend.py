@@ -120,7 +120,12 @@ def test_a_model_is_loaded_once_for_all_threads(
 
     loads: list[str] = []
     real = loading.load
-    monkeypatch.setattr(loading, "load", lambda source, *rest: (loads.append(source.name), real(source, *rest))[1])
+
+    def noting(source: Any, *rest: Any) -> Any:
+        loads.append(source.name)
+        return real(source, *rest)
+
+    monkeypatch.setattr(loading, "load", noting)
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(local.trace, [TraceRequest(model=str(folder / "bert"), text=f"cat {n}") for n in range(8)]))
     assert loads == ["bert"]
@@ -169,8 +174,8 @@ def test_traces_are_evicted_by_bytes_and_recent_ones_come_back(folder: Path) -> 
     requests = [TraceRequest(model=str(folder / "bert"), text=f"the cat {n}") for n in range(12)]
     traces = [backend.trace(request) for request in requests]
     assert backend.trace(requests[-1]) is traces[-1]
-    assert backend._traces.nbytes <= 20_000
-    assert backend._traces.get(requests[0].key) is None
+    assert backend.kept_traces.nbytes <= 20_000
+    assert backend.kept_traces.get(requests[0].key) is None
     again = backend.recent(requests[0].key)
     assert again is not None
     assert again is not traces[0]
@@ -183,16 +188,16 @@ def test_a_trace_larger_than_the_budget_is_computed_once(folder: Path, monkeypat
 
     backend = LocalBackend(Settings(model_folders=(folder,), trace_memory_bytes=20_000))
     trace = backend.trace(TraceRequest(model=str(folder / "bert"), text="the cat"))
-    backend._traces.budget = trace.nbytes - 1
+    backend.kept_traces.budget = trace.nbytes - 1
     monkeypatch.setattr(batching, "run", lambda *_: pytest.fail("it was computed again"))
-    backend._traces.put(trace.id, trace, trace.nbytes)
+    backend.kept_traces.put(trace.id, trace, trace.nbytes)
     assert backend.recent(trace.id) is trace
 
 
 def test_what_is_admitted_is_kept(folder: Path) -> None:
     for kind in ("bert", "llama", "t5"):
         backend = LocalBackend(Settings(model_folders=(folder,), trace_memory_bytes=60_000))
-        limit = backend._model(str(folder / kind), None).limit
+        limit = backend.loaded(str(folder / kind), None).limit
         request = TraceRequest(model=str(folder / kind), text="the cat " * 90, target="the cat", cut=limit)
         request = request if kind == "t5" else replace(request, target=None)
         trace = backend.trace(request)
@@ -206,13 +211,19 @@ def test_two_models_asked_for_together_do_not_both_pass(folder: Path, monkeypatc
 
     backend = LocalBackend(Settings(model_folders=(folder,), model_memory_bytes=32_120_000))
     kept: list[int] = []
-    real = loading._model
-    monkeypatch.setattr(loading, "_model", lambda *given: (real(*given), kept.append(backend._models.nbytes))[0])
+    real = loading.built
+
+    def noting(*given: Any) -> Any:
+        built = real(*given)
+        kept.append(backend.kept_models.nbytes)
+        return built
+
+    monkeypatch.setattr(loading, "built", noting)
     with ThreadPoolExecutor(2) as pool:
         kinds = [str(folder / kind) for kind in ("bert", "gpt2")]
         list(pool.map(lambda kind: backend.trace(TraceRequest(model=kind, text="a")), kinds))
     assert kept == [0, 0]
-    assert len(backend._models) == 1
+    assert len(backend.kept_models) == 1
 
 
 def test_one_token_of_a_decoder_that_gives_maps_only(tmp_path: Path) -> None:
@@ -266,8 +277,8 @@ def test_refusals(local: LocalBackend, request_: TraceRequest, sentence: str) ->
 
 
 def test_from_the_hub_to_a_trace(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    gate, real = threading.Event(), Download._fetch
-    monkeypatch.setattr(Download, "_fetch", lambda download, file: gate.wait(60) and real(download, file))
+    gate, real = threading.Event(), Download.fetch
+    monkeypatch.setattr(Download, "fetch", lambda download, file: gate.wait(60) and real(download, file))
     with serving() as fake:
         fake.add("someone/tiny", folder / "bert")
         backend = LocalBackend(Settings(endpoint=fake.endpoint, cache=tmp_path))

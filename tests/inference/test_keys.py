@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,8 @@ class Ablate:
 
 
 def test_two_kinds_of_edit_with_the_same_fields_have_different_keys() -> None:
-    keys = {TraceRequest(text="a", edits=edits).key for edits in [(), (Cut(1),), (Ablate(1),), (Cut(2),)]}
+    edits: Any = [(), (Cut(1),), (Ablate(1),), (Cut(2),)]
+    keys = {TraceRequest(text="a", edits=each).key for each in edits}
     assert len(keys) == 4
 
 

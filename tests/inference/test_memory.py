@@ -33,8 +33,13 @@ def test_bytes_count_not_entries() -> None:
 
 def test_what_is_larger_than_everything_is_kept_alone_until_the_next_one() -> None:
     cache, made = filled(10, a=4), []
+
+    def make() -> str:
+        made.append(1)
+        return "x" * 11
+
     for _ in range(3):
-        assert cache.get_or_make("b", lambda: made.append(1) or "x" * 11, len) == "x" * 11
+        assert cache.get_or_make("b", make, len) == "x" * 11
     assert (len(made), "b" in cache, "a" in cache) == (1, True, False)
     cache.put("c", "c", 4)
     assert ("b" in cache, "c" in cache, cache.nbytes) == (False, True, 4)
@@ -72,9 +77,12 @@ def test_one_thread_makes_for_all() -> None:
 def test_a_slow_making_holds_up_nothing_else() -> None:
     cache: ByteLru[int] = ByteLru(100)
     gate, begun = threading.Event(), threading.Event()
-    slow = threading.Thread(
-        target=cache.get_or_make, args=("slow", lambda: (begun.set(), gate.wait(60))[1], lambda _: 1)
-    )
+
+    def make() -> bool:
+        begun.set()
+        return gate.wait(60)
+
+    slow = threading.Thread(target=cache.get_or_make, args=("slow", make, lambda _: 1))
     slow.start()
     assert begun.wait(60)
     assert cache.making("slow")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from typing import Any
 
 import pytest
 
@@ -32,7 +33,7 @@ def test_equal_requests_have_equal_keys() -> None:
         {"written": (3, 4)},
     ],
 )
-def test_every_field_is_in_the_key(other: dict[str, object]) -> None:
+def test_every_field_is_in_the_key(other: dict[str, Any]) -> None:
     assert dataclasses.replace(TraceRequest(text="a"), **other).key != TraceRequest(text="a").key
 
 

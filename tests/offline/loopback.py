@@ -10,10 +10,11 @@ from __future__ import annotations
 import ipaddress
 import sys
 from collections.abc import Callable
+from typing import Any
 
 refused: list[str] = []  # what was refused so far, a sentence each
 
-_HOST_OF = {
+_HOST_OF: dict[str, Callable[[tuple[Any, ...]], object]] = {
     "socket.connect": lambda arguments: _host(arguments[1]),
     "socket.sendto": lambda arguments: _host(arguments[1]),
     "socket.sendmsg": lambda arguments: _host(arguments[1]),
@@ -59,7 +60,7 @@ def _counts(host: object) -> bool:
         return True
 
 
-def _hook(event: str, arguments: tuple[object, ...]) -> None:
+def _hook(event: str, arguments: tuple[Any, ...]) -> None:
     find = _HOST_OF.get(event)
     if find is None:
         return

@@ -71,14 +71,14 @@ def scored(backend: Any, run: Any) -> Any:
     return state
 
 
-def right_on(half: Any) -> Any:
+def right_on_its_half(number: int, head: int, step: int) -> int:
     """Head 0 is right in sentences of half 0 only, head 1 in those of half 1 only, but for the second word."""
-    return lambda number, head, step: step if step == 1 or number % 2 == head else (step + 1) % WORDS
+    return step if step == 1 or number % 2 == head else (step + 1) % WORDS
 
 
 def test_the_best_head_is_reported_where_it_was_not_chosen() -> None:
     run = AlignmentRun(ALIGNMENTS, "told")
-    state = scored(Told(right_on(0)), run)
+    state = scored(Told(right_on_its_half), run)
     best = state.best(ReadAt.WRITING)
     reported = PAIRS // 2  # sentences of half 1
     assert (best.layer, best.head, best.words) == (0, 0, WORDS * reported)
@@ -92,7 +92,7 @@ def test_the_best_head_is_reported_where_it_was_not_chosen() -> None:
 
 
 def test_read_one_step_later_the_same_heads_answer_for_the_next_word() -> None:
-    late = Told(lambda number, head, step: max(step - 1, 0))  # each step looks where the word just read came from
+    late = Told(lambda _number, _head, step: max(step - 1, 0))  # each step looks where the word just read came from
     state = scored(late, AlignmentRun(ALIGNMENTS, "told"))
     np.testing.assert_allclose(state.best(ReadAt.OWN).share, 200 / 3)  # the last step looks at the end only
     np.testing.assert_allclose(state.best(ReadAt.WRITING).share, 100 / 3)
@@ -100,7 +100,7 @@ def test_read_one_step_later_the_same_heads_answer_for_the_next_word() -> None:
 
 def test_chunks_have_every_pair_once_in_order() -> None:
     run = AlignmentRun(ALIGNMENTS, "told")
-    backend = Told(right_on(0))
+    backend = Told(right_on_its_half)
     state = scored(backend, run)
     assert backend.asked == [CHUNK, CHUNK, 3]
     assert [number for chunk in run.chunks() for number, _ in chunk] == list(range(PAIRS))
@@ -108,7 +108,7 @@ def test_chunks_have_every_pair_once_in_order() -> None:
 
 
 def test_one_sentence_chooses_nothing() -> None:
-    state = scored(Told(right_on(0)), AlignmentRun(parse(LINES.split("\n")[0].encode()), "told"))
+    state = scored(Told(right_on_its_half), AlignmentRun(parse(LINES.split("\n")[0].encode()), "told"))
     assert state.best(ReadAt.WRITING) is None
     assert state.all().words.flat[0] == WORDS
 
@@ -117,7 +117,7 @@ class Refusing(Told):
     """Refuses one text, wherever it is asked."""
 
     def __init__(self, way_out: Any) -> None:
-        super().__init__(right_on(0))
+        super().__init__(right_on_its_half)
         self.way_out = way_out
 
     def trace(self, request: Any) -> Any:

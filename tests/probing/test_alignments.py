@@ -59,7 +59,7 @@ def test_lines() -> None:
     assert [pair.line for pair in found] == [1, 4]
     assert found[0].source_words == ((0, 2), (3, 8))
     assert found[0].target_words == ((0, 2), (3, 8), (9, 13))
-    assert (found[0].sure, found[0].possible) == ({(0, 0), (1, 1)}, {(1, 2)})
+    assert (found[0].sure, found[0].possible) == (frozenset({(0, 0), (1, 1)}), frozenset({(1, 2)}))
 
 
 def test_json_with_and_without_words() -> None:

@@ -155,7 +155,7 @@ def test_a_file_that_no_text_of_can_be_read_is_refused(
 
 
 @pytest.mark.parametrize("wrong", [["score"], ["count", "x"], ["score", "x", "--format", "xml"]])
-def test_a_wrong_command_exits_with_two(wrong: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_command_exits_with_two(wrong: Any) -> None:
     with pytest.raises(SystemExit) as ended:
         main(wrong)
     assert ended.value.code == 2

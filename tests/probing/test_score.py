@@ -59,13 +59,13 @@ def test_scores_equal_the_rule_applied_to_each_trace(backend: LocalBackend, kind
     assert answer.read.all()
     at = 0
     for item in CORPUS.items:
-        trace = backend.trace(TraceRequest(f"./{kind}", item.text, **({"target": "it"} if kind == "t5" else {})))
+        trace = backend.trace(TraceRequest(f"./{kind}", item.text, target="it" if kind == "t5" else None))
         for link in item.links:
             for layer in range(len(trace.records(KINDS[kind]))):
                 for head in range(3):
                     weights = trace.weights(layer, head, KINDS[kind])
                     for direction in range(2):
-                        expected = by_hand(weights, trace.source, item.units, link.source, link.target, direction)
+                        expected = by_hand(weights, trace.source, item.units, link, direction)
                         unmasked = KINDS[kind] == "encoder" or direction == 1  # a decoder does not see the next word
                         assert answer.found[at, direction, layer, head] == (expected and unmasked)
             at += 1

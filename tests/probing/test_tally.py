@@ -18,6 +18,7 @@ from probing.corpus import ALL, Corpus
 from probing.intervals import wilson
 from probing.rows import chosen, rows, to_csv, to_json
 from probing.tally import Counts, Tally
+from tests.support.present import present
 
 LAYERS, HEADS = 2, 3
 UNITS = ((0, 1), (2, 3), (4, 5), (6, 7))
@@ -61,19 +62,19 @@ def test_links_are_counted_by_half_and_relation() -> None:
     hits = random_hits(5)
     tally = filled(hits=hits)
     assert tally.relations() == [ALL, "det", "obj", "punct"]
-    det = tally.of("det")
+    det = present(tally.of("det"))
     assert det.n == 3
     np.testing.assert_array_equal(det.found, hits[[0, 2, 4]].sum(axis=0))
     assert det.cues == Counter({1: 2, -2: 1})
-    np.testing.assert_array_equal(tally.of("det", 0).found, hits[[0, 4]].sum(axis=0))
-    np.testing.assert_array_equal(tally.of("det", 1).found, hits[2])
+    np.testing.assert_array_equal(present(tally.of("det", 0)).found, hits[[0, 4]].sum(axis=0))
+    np.testing.assert_array_equal(present(tally.of("det", 1)).found, hits[2])
     assert tally.of("obj", 1) is None
     assert tally.of("nsubj") is None
 
 
 def test_all_is_every_relation_but_punct_and_root() -> None:
     hits = random_hits(5)
-    everything = filled(hits=hits).of(ALL)
+    everything = present(filled(hits=hits).of(ALL))
     assert everything.n == 4
     np.testing.assert_array_equal(everything.found, hits[[0, 1, 2, 4]].sum(axis=0))
 
@@ -90,7 +91,7 @@ def test_what_was_not_read_counts_nowhere() -> None:
     read = np.array([True, False, True, True, False])
     tally = filled(read=read)
     assert tally.unread == 2
-    assert tally.of("det").n == 2
+    assert present(tally.of("det")).n == 2
     assert tally.of("obj") is None
 
 
@@ -164,7 +165,7 @@ def test_the_head_is_chosen_on_one_half_and_reported_on_the_other() -> None:
     first, second = np.zeros((2, 2, LAYERS, HEADS), np.int64)
     first[1, 1, 2], second[1, 1, 2] = 9, 5
     second[0, 0, 1] = 10  # better where it is reported, so not to be seen
-    row = chosen(halves(first, second), corpus(), "det")
+    row = present(chosen(halves(first, second), corpus(), "det"))
     assert (row.layer, row.head, row.direction) == (1, 2, "head to dependent")
     assert (row.accuracy, row.n) == (50, 10)
     assert (row.baseline_name, row.baseline) == ("fixed offset +1", 20)
@@ -175,7 +176,7 @@ def test_a_split_chooses_head_direction_and_offset() -> None:
     first[0, 1, 0], second[1, 1, 0] = 4, 9
     split = Tally({(0, "det"): Counts(10, first, Counter({-1: 7, 1: 3}))})
     tally = halves(first, second)
-    row = chosen(tally, corpus(), "det", split)
+    row = present(chosen(tally, corpus(), "det", split))
     assert (row.layer, row.head, row.direction, row.accuracy, row.n) == (1, 0, "dependent to head", 20, 20)
     assert (row.baseline_name, row.baseline) == ("fixed offset -1", 60)
     [same] = [r for r in rows(tally, corpus(), split) if (r.layer, r.head) == (1, 0)]

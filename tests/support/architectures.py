@@ -156,9 +156,9 @@ def inputs(row: Architecture, lengths: tuple[int, ...] = (7,), side: str = "righ
     noise = torch.Generator().manual_seed(1)
     if row.kind == "vision":
         return {"pixel_values": torch.randn(len(lengths), 3, 12, 12, generator=noise)}
-    found = _text(row, lengths, noise, side)
+    found = _text(row, lengths, side)
     if row.kind in ("encoder-decoder", "sound"):
-        target = _text(row, tuple(length - 2 for length in lengths), noise, side)
+        target = _text(row, tuple(length - 2 for length in lengths), side)
         found |= {"decoder_input_ids": target["input_ids"], "decoder_attention_mask": target["attention_mask"]}
     if row.kind == "sound":
         sound = torch.randn(len(lengths), 6, 14, generator=noise)
@@ -172,7 +172,7 @@ def inputs(row: Architecture, lengths: tuple[int, ...] = (7,), side: str = "righ
     return found
 
 
-def _text(row: Architecture, lengths: tuple[int, ...], noise: torch.Generator, side: str) -> dict[str, torch.Tensor]:
+def _text(row: Architecture, lengths: tuple[int, ...], side: str) -> dict[str, torch.Tensor]:
     pad = row.config.get("pad_token_id") or 0
     width = max(lengths)
     ids = torch.full((len(lengths), width), pad)

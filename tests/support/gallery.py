@@ -6,6 +6,7 @@ A figure is called once here, in its own colours. Axes are unequal, and one name
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -49,8 +50,8 @@ LENGTHS = np.array([1.0, 10.0, 100.0, 1000.0])
 CHOSEN = (1, 2)  # layer, head
 
 
-def sizes(*shape: int, seed: int = 0) -> Array:
-    """Numbers between 0 and 1."""
+def sizes(*shape: int, seed: int = 0) -> Any:
+    """Numbers between 0 and 1; for figures of single and of double precision."""
     return np.random.default_rng(seed).uniform(size=shape).astype(np.float32)
 
 
@@ -59,6 +60,11 @@ def rows(*shape: int, seed: int = 0) -> Array:
     found = sizes(*shape, seed=seed)
     weights: Array = found / found.sum(axis=-1, keepdims=True)
     return weights
+
+
+def spaced(start: float, stop: float, count: int) -> Any:
+    """Evenly spaced numbers."""
+    return np.linspace(start, stop, count)
 
 
 def marked_heads(theme: Theme) -> go.Figure:
@@ -90,7 +96,7 @@ SCORES = (
 LAYER = Sizes(width=384, heads=12, kv_heads=12, head_width=32, value_width=32, hidden=1536)
 
 FIGURES: Mapping[str, Example] = {
-    "activation": lambda theme: activation(np.linspace(-3, 3, 13), np.tanh(np.linspace(-3, 3, 13)), "tanh <x>", theme),
+    "activation": lambda theme: activation(spaced(-3, 3, 13), np.tanh(spaced(-3, 3, 13)), "tanh <x>", theme),
     "alignment": lambda theme: alignment_map(
         rows(3, 5), WORDS[:3], WORDS, theme, "Head 1 of layer 2", chosen=1, strongest=(0, None, 4)
     ),
@@ -130,7 +136,7 @@ FIGURES: Mapping[str, Example] = {
     "received": lambda theme: received_by_token(rows(5), rows(5, seed=1), WORDS, theme, "layer 0 · head 1"),
     "relation_scores": lambda theme: relation_scores(SCORES, theme, "Best head of each relation", selected="det"),
     "removal_curve": lambda theme: removal_curve(
-        np.linspace(0.9, 0.1, 5), ["0-1", "1-2", "<0-0>", "1-1"], 1 - rows(3, 5), theme, "Without heads", "probability"
+        spaced(0.9, 0.1, 5), ["0-1", "1-2", "<0-0>", "1-1"], 1 - rows(3, 5), theme, "Without heads", "probability"
     ),
     "role_map": lambda theme: role_map(
         np.array([[0.9, np.nan, 0.5], [0.8, 0.2, 0.6]]), ROLES, RELATIONS, theme, "Roles", selected=(0, 2), base=1
@@ -159,7 +165,7 @@ FIGURES: Mapping[str, Example] = {
 SHEETS: Mapping[str, Callable[[], Sequence[Sheet]]] = {
     "agreement": lambda: agreement.sheets(WORDS[:2], WORDS, rows(2, 5), 2 * sizes(2, 2) - 1, marked=[0]),
     "multi_head": lambda: multi_head.multi_head(
-        rows(3, 5), sizes(3), WORDS, np.arange(5), head=1, marked=2, single=rows(5, seed=1), base=1
+        rows(3, 5), sizes(3), WORDS, spaced(0, 4, 5).astype(int), head=1, marked=2, single=rows(5, seed=1), base=1
     ),
     "neuron": lambda: neuron.neuron(sizes(4), sizes(5, 4, seed=1), 0.5, rows(5), WORDS, 2),
     "step_by_step": lambda: [

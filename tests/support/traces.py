@@ -21,7 +21,7 @@ def numbers(*shape: int, seed: int = 0, scale: float = 1.0) -> Any:
     return values
 
 
-def record(
+def record(  # noqa: PLR0913  # every one has its default, and a test names the one or two that it is about
     queries: int = 5,
     keys: int = 5,
     heads: int = HEADS,

@@ -58,7 +58,7 @@ def test_every_place_is_as_likely_as_any_other(random: np.random.Generator) -> N
 
 
 def test_whole_words_are_chosen_whole(random: np.random.Generator) -> None:
-    words = np.cumsum(random.random((40, 60)) < 0.5, axis=1)
+    words = np.cumsum(random.random((40, 60)) < 0.5, axis=1, dtype=np.int64)
     chosen = choose(np.ones(words.shape, bool), words, 0.3, random)
     assert chosen.any()
     for row in range(40):

@@ -59,7 +59,7 @@ def test_spans_by_hand(lengths: list[list[int]], starts: list[int]) -> None:
 
 def test_what_follows_follows_and_what_does_not_is_from_another_document(text: Corpus) -> None:
     random = np.random.default_rng(0)
-    numbered = Corpus(np.arange(len(text.pieces)), text.sentences, text.documents, text.counts)
+    numbered = Corpus(np.arange(len(text.pieces), dtype=text.pieces.dtype), text.sentences, text.documents, text.counts)
     document = np.repeat(np.arange(len(text.documents) - 1), np.diff(text.sentences[text.documents]))
     kinds = {True: 0, False: 0}
     for sentence in np.tile(spans(text, ROOM), 20).tolist():
@@ -125,7 +125,7 @@ def test_a_step_s_batch_depends_on_seed_and_step_alone(batches: Batches, start: 
 
 def test_every_span_is_read_once_a_pass(batches: Batches) -> None:
     count = len(batches.spans)
-    order = [sentence for step in range(2 * count // 6 + 1) for sentence in batches._sentences(step)]
+    order = [sentence for step in range(2 * count // 6 + 1) for sentence in batches.sentences(step)]
     assert sorted(order[:count]) == sorted(batches.spans.tolist())
     assert sorted(order[count : 2 * count]) == sorted(batches.spans.tolist())
     assert order[:count] != order[count : 2 * count]

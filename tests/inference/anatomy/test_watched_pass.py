@@ -12,9 +12,10 @@ from transformers.activations import ACT2FN
 
 from inference.anatomy.blocks import blocks, under
 from inference.anatomy.functions import curve, kind_of_norm
-from inference.anatomy.watched_pass import KEPT, walk
+from inference.anatomy.watched_pass import KEPT, watch
 from inference.record import capture
 from tests.support.architectures import build, inputs, named
+from tests.support.hooks import hooks
 
 
 def ready(name: str) -> Any:
@@ -24,12 +25,8 @@ def ready(name: str) -> Any:
     return model
 
 
-def hooks(model: Any) -> int:
-    return sum(len(m._forward_hooks) + len(m._forward_pre_hooks) for m in model.modules())
-
-
 def test_every_module_that_runs_is_seen_in_order() -> None:
-    watched = walk(ready("BERT"), inputs(named("BERT")))
+    watched = watch(ready("BERT"), inputs(named("BERT")))
     paths = [visit.path for visit in watched.visits]
     order = [paths.index(f"encoder.layer.{part}") for part in ("0.attention.self.query", "0.attention.output.dense",
              "0.intermediate.dense", "0.output.LayerNorm", "1.attention.self.query")]  # fmt: skip
@@ -42,7 +39,7 @@ def test_what_is_noted_are_the_numbers_of_the_pass() -> None:
     model, given = ready("BERT"), inputs(named("BERT"))
     with torch.inference_mode():
         expected = model(**given).last_hidden_state.flatten()[:KEPT].numpy()
-    watched = walk(model, given)
+    watched = watch(model, given)
     last = next(visit for visit in watched.visits if visit.path == "encoder.layer.1.output.LayerNorm")
     np.testing.assert_allclose(last.made, expected, atol=1e-6)
     assert last.width == 24
@@ -55,7 +52,7 @@ def test_no_hook_stays_and_other_threads_are_not_noticed() -> None:
     model, given = ready("GPT-2"), inputs(named("GPT-2"))
     model(**given)  # transformers has hooks of its own, from the first pass on
     before = hooks(model)
-    alone = len(walk(model, given).visits)
+    alone = len(watch(model, given).visits)
     seen: list[Any] = []
     module = model.h[0].mlp
 
@@ -68,7 +65,7 @@ def test_no_hook_stays_and_other_threads_are_not_noticed() -> None:
 
     handle = module.register_forward_pre_hook(other)
     try:
-        assert len(walk(model, given).visits) == alone
+        assert len(watch(model, given).visits) == alone
     finally:
         handle.remove()
     assert hooks(model) == before
@@ -76,7 +73,7 @@ def test_no_hook_stays_and_other_threads_are_not_noticed() -> None:
 
 def test_a_layer_that_runs_twice_is_two_blocks() -> None:
     model = ready("ALBERT")
-    found = blocks(model, walk(model))
+    found = blocks(model, watch(model))
     assert [block.path for block in found] == ["encoder.albert_layer_groups.0"] * 2
     assert found[0].visit.ended < found[1].visit.began
 

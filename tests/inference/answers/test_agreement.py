@@ -14,7 +14,7 @@ from transformers import AutoModel
 from attention.edits import Mute
 from inference import LocalBackend, Refusal
 from inference.answers import agreement, effects, zeroing
-from inference.questions.agreement import FlowToWord, WithoutWords, WordGradients, WordPath, ZeroedValues
+from inference.questions.agreement import AnyFocus, FlowToWord, WithoutWords, WordGradients, WordPath, ZeroedValues
 from inference.record.edits import editing
 from inference.settings import Settings
 from tests.support.tinymodels import save
@@ -41,7 +41,7 @@ def backend(folder: Path) -> LocalBackend:
 @pytest.fixture(scope="module")
 def plain(backend: LocalBackend, folder: Path) -> Any:
     """The same weights as transformers loads them, and the text's ids."""
-    loaded = backend._model(str(folder / "bert"), None)
+    loaded = backend.loaded(str(folder / "bert"), None)
     ids = torch.tensor([loaded.reader.read(TEXT, None, loaded.limit, None).ids])
     return AutoModel.from_pretrained(folder / "bert").eval(), ids
 
@@ -80,9 +80,9 @@ class Mixing(torch.nn.Module):
 def test_gradients_of_a_linear_model_are_its_weights() -> None:
     generator = torch.Generator().manual_seed(0)
     mix, matrix = torch.randn(4, 4, generator=generator), torch.randn(3, 5, generator=generator)
-    found = agreement._gradients(Mixing(mix, matrix), {"input_ids": torch.arange(4)[None]}, (1, 2), 32)
+    found = agreement.gradients(Mixing(mix, matrix), {"input_ids": torch.arange(4)[None]}, (1, 2), 32)
     np.testing.assert_allclose(found, mix[1].abs() * matrix.norm(), rtol=1e-4)
-    both = agreement._gradients(Mixing(mix, matrix), {"input_ids": torch.arange(4)[None]}, (1, 3), 32)
+    both = agreement.gradients(Mixing(mix, matrix), {"input_ids": torch.arange(4)[None]}, (1, 3), 32)
     np.testing.assert_allclose(both, mix[1:3].mean(0).abs() * matrix.norm(), rtol=1e-4)
 
 
@@ -108,8 +108,8 @@ def test_leaving_nothing_out_changes_nothing(backend: LocalBackend, folder: Path
 @pytest.mark.parametrize("layer", [0, 1])
 def test_zeroed_values_equal_the_layer_s_hidden_states(backend: LocalBackend, folder: Path, layer: int) -> None:
     found = ask(backend, folder, ZeroedValues, layer=layer)
-    model = backend._model(str(folder / "bert"), None).model
-    ids = torch.tensor([backend._model(str(folder / "bert"), None).reader.read(TEXT, None, 40, None).ids])
+    model = backend.loaded(str(folder / "bert"), None).model
+    ids = torch.tensor([backend.loaded(str(folder / "bert"), None).reader.read(TEXT, None, 40, None).ids])
     with torch.inference_mode():
         whole = model(ids, output_hidden_states=True).hidden_states[layer + 1][0]
         for key in range(ids.shape[1]):
@@ -142,8 +142,8 @@ def test_the_path_s_shares_sum_to_what_it_rises(backend: LocalBackend, folder: P
 def test_answers_do_not_depend_on_what_shares_a_batch(
     backend: LocalBackend, folder: Path, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
-    loaded = backend._model(str(folder / "bert"), None)
-    questions = [
+    loaded = backend.loaded(str(folder / "bert"), None)
+    questions: list[AnyFocus] = [
         WithoutWords(text=TEXT, focus=FOCUS, words=WORDS),
         ZeroedValues(text=TEXT, layer=1),
         WordGradients(text=TEXT, focus=FOCUS),

@@ -32,6 +32,7 @@ from inference.questions.anatomy import (
 from inference.record import capture
 from tests.support.anatomies import NAMES, built, taken_apart
 from tests.support.architectures import BERT, MAPS_ONLY, RECORDED, SEQ2SEQ, Architecture, build
+from tests.support.present import present
 
 EVERY = [*RECORDED, *MAPS_ONLY]
 POST, PRE, BOTH = "post", "pre", "both"
@@ -128,13 +129,14 @@ GROUPED_HEADS = {
 )
 def test_the_activation_is_what_the_module_computes(name: str, function: str, gated: bool) -> None:
     for stack in built(name).stacks:
-        assert stack.feed_forward.activation.name == function
-        assert stack.feed_forward.gated == gated
-        assert not stack.feed_forward.activation.outputs.flags.writeable
+        forward = present(stack.feed_forward)
+        assert forward.activation.name == function
+        assert forward.gated == gated
+        assert not forward.activation.outputs.flags.writeable
 
 
 def test_an_activation_that_is_no_module_is_taken_from_the_configuration() -> None:
-    activation = built("gpt-oss").stacks[0].feed_forward.activation
+    activation = present(built("gpt-oss").stacks[0].feed_forward).activation
     assert (activation.name, activation.stated, activation.inputs.size) == ("", "silu", 0)
 
 
@@ -160,7 +162,7 @@ def test_modernbert_s_first_layer_differs() -> None:
 
 
 def test_experts_are_counted() -> None:
-    forward = built("gpt-oss").stacks[0].feed_forward
+    forward = present(built("gpt-oss").stacks[0].feed_forward)
     assert (forward.experts, forward.experts_used) == (2, 1)
 
 
@@ -256,7 +258,7 @@ def test_bert_base_by_hand() -> None:
         POOLER: 590_592,
     }
     stack = found.stacks[0]
-    assert (stack.flow.placement, stack.attention.width, stack.feed_forward.hidden) == ("post", 64, 3072)
+    assert (stack.flow.placement, stack.attention.width, present(stack.feed_forward).hidden) == ("post", 64, 3072)
 
 
 def test_an_encoder_decoder_s_cross_attention_by_hand() -> None:
@@ -269,7 +271,7 @@ def test_an_encoder_decoder_s_cross_attention_by_hand() -> None:
 def test_a_head_and_tables_that_are_not_tied_count_by_themselves() -> None:
     config = transformers.BartConfig(**{**SEQ2SEQ, "tie_word_embeddings": False})
     capture.install()
-    model = transformers.BartForConditionalGeneration._from_config(config, attn_implementation=capture.NAME).eval()
+    model = transformers.AutoModelForSeq2SeqLM.from_config(config, attn_implementation=capture.NAME).eval()
     found = dissect(model, "encoder-decoder", capture.prepare(model), 8)
     counts = {(part.where, part.name): part.count for part in found.parts}
     assert counts["", HEAD] == 40 * 24
@@ -306,7 +308,7 @@ def test_the_embedded_model_is_known() -> None:
     found = LocalBackend().inspect(Anatomy())
     [stack] = found.stacks
     assert (found.kind, found.width, found.vocabulary, stack.layers) == ("encoder", 384, 30522, 6)
-    assert (stack.attention.heads, stack.attention.width, stack.feed_forward.hidden) == (12, 32, 1536)
-    assert (stack.flow.placement, stack.feed_forward.activation.name, stack.causal) == ("post", "GELU", False)
+    assert (stack.attention.heads, stack.attention.width, present(stack.feed_forward).hidden) == (12, 32, 1536)
+    assert (stack.flow.placement, present(stack.feed_forward).activation.name, stack.causal) == ("post", "GELU", False)
     assert found.counted == found.total == 22_713_216
     assert found.tops == (), "it was trained to compare sentences, and has no head"

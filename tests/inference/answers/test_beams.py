@@ -16,6 +16,7 @@ from inference.errors import Refusal
 from inference.loaded import Loaded
 from inference.questions.decoding import Beam, NextBeams, NextTarget
 from inference.settings import Settings
+from inference.text.reading import Reading
 from inference.text.tokenise import Reader
 from tests.support.architectures import named
 from tests.support.tinymodels import byte_level
@@ -34,16 +35,20 @@ SETTINGS = [
 MANY = [2, *range(4, 24)]  # so many end tokens that some beams end early, at different lengths
 
 
+class SameText(Reader):
+    """Reads the same six pieces, all among the 40 tokens of the tiny models, whatever it is given."""
+
+    def _encode(self, *_given: Any, **_named: Any) -> Reading:
+        return self.from_ids([12, 17, 22, 27, 32, 4], [False] * 6)[0]
+
+
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory: pytest.TempPathFactory) -> Reader:
-    """A tokenizer whose pieces of the text are among the 40 tokens of the tiny models."""
     from transformers import AutoTokenizer
 
     folder = tmp_path_factory.mktemp("tokenizer")
     byte_level(folder)
-    reader = Reader(AutoTokenizer.from_pretrained(folder), "tiny", "encoder-decoder", 40)
-    reader._encode = lambda *given, **named: reader.from_ids([12, 17, 22, 27, 32, 4], [False] * 6)[0]  # type: ignore
-    return reader
+    return SameText(AutoTokenizer.from_pretrained(folder), "tiny", "encoder-decoder", 40)
 
 
 def loaded(model: Any, reader: Any, limit: Any = LIMIT) -> Loaded:
@@ -101,7 +106,12 @@ def test_each_step_reads_the_newest_tokens_only(reader: Reader, monkeypatch: pyt
     from inference.write import decoding
 
     seen, read = [], decoding.read
-    monkeypatch.setattr(decoding, "read", lambda *given: seen.append(read(*given)) or seen[-1])
+
+    def noting(*given: Any) -> Any:
+        seen.append(read(*given))
+        return seen[-1]
+
+    monkeypatch.setattr(decoding, "read", noting)
     searched(loaded(build(named("Marian")), reader), 3)
     assert [passed.cached for passed in seen] == [False, *[True] * (len(seen) - 1)]
     assert len(seen) > 4

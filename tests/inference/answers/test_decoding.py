@@ -6,6 +6,7 @@ import json
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from inference.heads import CAUSAL, WRITES
 from inference.questions.decoding import NextBeams, NextStep, NextTarget, NextToken, Step
 from inference.request import TraceRequest
 from inference.settings import Settings
+from tests.support.present import present
 from tests.support.tinymodels import save
 from tests.support.writers import save_padded, save_separate
 
@@ -42,7 +44,7 @@ def backend(root: Path) -> LocalBackend:
     return LocalBackend(Settings(model_folders=(root,), offline=True))
 
 
-def question(root: Path, kind: str, **more: object) -> NextStep:
+def question(root: Path, kind: str, **more: Any) -> NextStep:
     return KINDS[kind](**{"model": str(root / kind), "text": TEXT, **more})
 
 
@@ -66,8 +68,8 @@ def test_the_steps_of_a_text_are_the_rows_of_its_trace(root: Path, backend: Loca
     for step in found:
         at = len(step.row) - 1
         assert step.row.ids == row.ids[: at + 1]
-        np.testing.assert_allclose(step.looks, trace.rows(at, "decoder")[..., : at + 1], atol=1e-5)
-        assert not step.looks.flags.writeable
+        np.testing.assert_allclose(present(step.looks), trace.rows(at, "decoder")[..., : at + 1], atol=1e-5)
+        assert not present(step.looks).flags.writeable
         if step.across is not None:
             np.testing.assert_allclose(step.across, trace.rows(at, "cross"), atol=1e-5)
             assert step.source == trace.source
@@ -78,7 +80,7 @@ def test_the_steps_of_a_text_are_the_rows_of_its_trace(root: Path, backend: Loca
 @pytest.mark.parametrize("kind", KINDS)
 def test_candidates_are_the_models_own_distribution(root: Path, backend: LocalBackend, kind: str) -> None:
     step = backend.predict(question(root, kind, top=9, temperature=60, top_k=40, top_p=80, seed=3))
-    logits = logits_of(backend, root, kind, step)
+    logits = logits_of(root, kind, step)
     own, drawn = sampling.shape(logits), sampling.shape(logits, 0.6, 40, 0.8)
     assert [candidate.token for candidate in step.candidates] == np.argsort(-own, kind="stable")[:9].tolist()
     for candidate in (*step.candidates, step.greedy, step.chosen):
@@ -94,7 +96,7 @@ def test_candidates_are_the_models_own_distribution(root: Path, backend: LocalBa
             assert candidate.drawn == pytest.approx(drawn[candidate.token], abs=1e-5)
 
 
-def logits_of(backend: LocalBackend, root: Path, kind: str, step: Step) -> np.ndarray:
+def logits_of(root: Path, kind: str, step: Step) -> np.ndarray:
     """The model's logits at the newest token, by one plain pass."""
     import transformers
 
@@ -111,12 +113,17 @@ def logits_of(backend: LocalBackend, root: Path, kind: str, step: Step) -> np.nd
 def test_the_rule_changes_the_draw_and_costs_no_pass(root: Path, backend: LocalBackend) -> None:
     first = question(root, "gpt2", written=(40, 50))
     passes: list[object] = []
-    hook = backend._model(first.model, None, CAUSAL).model.register_forward_pre_hook(
+    hook = backend.loaded(first.model, None, CAUSAL).model.register_forward_pre_hook(
         lambda *given: passes.append(given)
     )
     plain, sharp, cold, one = (
-        backend.predict(replace(first, **rule))
-        for rule in ({}, {"temperature": 30}, {"temperature": 0}, {"top_k": 1, "seed": 9})
+        backend.predict(asked)
+        for asked in (
+            first,
+            replace(first, temperature=30),
+            replace(first, temperature=0),
+            replace(first, top_k=1, seed=9),
+        )
     )
     hook.remove()
     assert len(passes) == 1
@@ -155,7 +162,7 @@ def test_pieces_show_where_a_word_begins(root: Path, backend: LocalBackend) -> N
 
 
 def test_bytes_that_are_no_whole_character_are_shown_as_bytes(root: Path, backend: LocalBackend) -> None:
-    loaded = backend._model(str(root / "gpt2"), None)
+    loaded = backend.loaded(str(root / "gpt2"), None)
     first, *rest = loaded.reader.tokenizer("é")["input_ids"]
     assert rest
     step = backend.predict(question(root, "gpt2", also=(first,), top=1))
@@ -244,12 +251,12 @@ def test_edits_hold_as_in_the_trace_with_the_same_edits(root: Path, backend: Loc
     trace = backend.trace(request)
     for step in found:
         at = len(step.row) - 1
-        np.testing.assert_allclose(step.looks, trace.rows(at, "decoder")[..., : at + 1], atol=1e-5)
+        np.testing.assert_allclose(present(step.looks), trace.rows(at, "decoder")[..., : at + 1], atol=1e-5)
         if step.across is not None:
             np.testing.assert_allclose(step.across, trace.rows(at, "cross"), atol=1e-5)
     if trace.target is not None:  # what it writes itself under these edits is the same
         own = backend.trace(replace(request, written=None))
-        assert own.target.ids[1:6] == written[:5]
+        assert present(own.target).ids[1:6] == written[:5]
 
 
 def test_an_edit_of_a_head_that_is_not_there_is_refused(root: Path, backend: LocalBackend) -> None:
@@ -288,7 +295,7 @@ def test_a_vocabulary_of_its_own_for_what_is_written(tmp_path: Path) -> None:
     with pytest.raises(Refusal, match=f"Token {rows} was written; separate has tokens 0 to {rows - 1}"):
         backend.predict(replace(asked, written=(rows,)))
     typed = backend.trace(TraceRequest(model=asked.model, text=TEXT, target="new7"))
-    assert max(typed.target.ids) < rows
+    assert max(present(typed.target).ids) < rows
 
 
 # -- models and heads
@@ -297,9 +304,9 @@ def test_a_vocabulary_of_its_own_for_what_is_written(tmp_path: Path) -> None:
 def test_a_translation_uses_the_very_model_that_is_traced(root: Path) -> None:
     backend = LocalBackend(Settings(model_folders=(root,), offline=True))
     backend.predict(question(root, "marian"))
-    assert len(backend._models) == 1
+    assert len(backend.kept_models) == 1
     backend.trace(TraceRequest(model=str(root / "marian"), text=TEXT))
-    assert len(backend._models) == 1
+    assert len(backend.kept_models) == 1
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from inference import LocalBackend, Refusal, TraceRequest
 from inference.answers import effects
 from inference.questions.effects import BlankEffects, FollowsEffects, NextTokenEffects, VectorEffects
 from inference.settings import Settings
+from tests.support.present import present
 from tests.support.tinymodels import save, wordpiece
 
 TEXT = "the animal was a cat"
@@ -42,8 +43,8 @@ def backend(folder: Path) -> LocalBackend:
 def test_the_sentence_vector_is_the_mean_of_the_last_layer(backend: LocalBackend) -> None:
     found = backend.inspect(VectorEffects(text=TEXT, edits=SETS))
     assert found.values.shape == (len(SETS), 384)
-    loaded = backend._model("all-MiniLM-L6-v2", None)
-    ids = torch.tensor([found.row.ids])
+    loaded = backend.loaded("all-MiniLM-L6-v2", None)
+    ids = torch.tensor([present(found.row).ids])
     with torch.inference_mode():
         last = loaded.model(input_ids=ids).last_hidden_state[0]
     np.testing.assert_allclose(found.values[0], last.mean(0), atol=1e-5)
@@ -56,7 +57,7 @@ def test_results_do_not_depend_on_what_shares_a_batch(
 ) -> None:
     expected = [backend.inspect(VectorEffects(text=TEXT, edits=(mine,))).values[0] for mine in SETS]
     monkeypatch.setattr(effects, "MOST_TOKENS", most)
-    found = effects.answer(backend._model("all-MiniLM-L6-v2", None), VectorEffects(text=TEXT, edits=SETS))
+    found = effects.answer(backend.loaded("all-MiniLM-L6-v2", None), VectorEffects(text=TEXT, edits=SETS))
     np.testing.assert_allclose(found.values, expected, atol=1e-5)
 
 
@@ -71,10 +72,10 @@ def test_words_for_a_blank_equal_the_model_s_own_logits(backend: LocalBackend, f
     question = BlankEffects(str(folder / "bert"), text="the [MASK] was a cat", words=("animal", "street"), edits=SETS)
     found = backend.predict(question)
     model = AutoModelForMaskedLM.from_pretrained(folder / "bert")
-    at = found.row.ids.index(4)
+    at = present(found.row).ids.index(4)
     with torch.inference_mode():
-        logs = model(input_ids=torch.tensor([found.row.ids])).logits[0, at].log_softmax(-1)
-    vocabulary = backend._model(str(folder / "bert"), None, "masked").reader.tokenizer.get_vocab()
+        logs = model(input_ids=torch.tensor([present(found.row).ids])).logits[0, at].log_softmax(-1)
+    vocabulary = backend.loaded(str(folder / "bert"), None, "masked").reader.tokenizer.get_vocab()
     np.testing.assert_allclose(found.values[0], logs[[vocabulary["animal"], vocabulary["street"]]], atol=1e-5)
     assert found.top[0][0][1] == pytest.approx(float(logs.max().exp()), abs=1e-5)
     assert np.abs(found.values[1:] - found.values[0]).max() > 1e-4

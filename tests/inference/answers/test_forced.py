@@ -67,10 +67,10 @@ def test_it_is_what_the_steps_say_one_by_one(root: Path, backend: LocalBackend, 
 def test_results_do_not_depend_on_what_shares_a_batch(
     root: Path, backend: LocalBackend, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
-    given = {"model": str(root / "marian"), "text": TEXT, "written": (5, 9, 5, 12)}
-    expected = [backend.predict(ForcedTarget(**given, edits=(mine,))).logs[0] for mine in SETS]
+    asked = ForcedTarget(model=str(root / "marian"), text=TEXT, written=(5, 9, 5, 12), edits=SETS)
+    expected = [backend.predict(replace(asked, edits=(mine,))).logs[0] for mine in SETS]
     monkeypatch.setattr(forced, "MOST_TOKENS", most)
-    found = forced.answer(backend._model(given["model"], None), ForcedTarget(**given, edits=SETS))
+    found = forced.answer(backend.loaded(asked.model, None), asked)
     np.testing.assert_allclose(found.logs, expected, atol=1e-5)
     assert len(np.unique(found.logs.round(4), axis=0)) == len(SETS), "every set changes something"
     assert found.likeliest.dtype == np.int32
@@ -79,8 +79,9 @@ def test_results_do_not_depend_on_what_shares_a_batch(
 
 
 def test_what_was_before_a_cut_step_stays(root: Path, backend: LocalBackend) -> None:
-    asked = {"model": str(root / "marian"), "text": TEXT, "written": (5, 9, 5, 12)}
-    plain, cut = backend.predict(ForcedTarget(**asked, edits=((), (Cut(1, 0, 2, 3, "cross"),)))).logs
+    edits = ((), (Cut(1, 0, 2, 3, "cross"),))
+    asked = ForcedTarget(model=str(root / "marian"), text=TEXT, written=(5, 9, 5, 12), edits=edits)
+    plain, cut = backend.predict(asked).logs
     np.testing.assert_allclose(plain[:2], cut[:2], atol=1e-6)
     assert abs(plain[2] - cut[2]) > 1e-6
 
@@ -126,7 +127,7 @@ def test_tokens_beyond_the_sources_vocabulary_are_read_and_shown(
 ) -> None:
     folder = save_model(tmp_path / "marian")
     backend = LocalBackend(Settings(model_folders=(tmp_path,), offline=True))
-    rows = backend._model(str(folder), None).reader.target_vocabulary
+    rows = backend.loaded(str(folder), None).reader.target_vocabulary
     found = backend.predict(ForcedTarget(str(folder), text=TEXT, written=(5, token % rows, 5)))
     assert found.likeliest.tolist() == [[token % rows] * 3]
     assert found.pieces == ((piece,) * 3,)

@@ -16,6 +16,7 @@ from transformers.pytorch_utils import Conv1D
 from attention.steps import normalise
 from inference.answers.formulas import alike, linear, norm
 from inference.answers.watch import Event
+from tests.support.present import present
 from tests.support.traces import numbers
 
 WIDTH, OUT, TOKENS = 6, 4, 5
@@ -33,7 +34,7 @@ def event(module: Any, width: int = WIDTH) -> Any:
 @pytest.mark.parametrize("module", [nn.Linear(6, 4), nn.Linear(6, 4, bias=False), Conv1D(4, 6), nn.Linear(6, 6)])
 def test_a_matrix_is_found_whichever_way_round_it_is_kept(module: Any) -> None:
     one = event(module)
-    found = linear(one)
+    found = present(linear(one))
     bias = 0 if found.bias is None else found.bias
     np.testing.assert_allclose(one.given @ found.weight + bias, one.gave, atol=1e-5)
 
@@ -51,7 +52,7 @@ def test_a_matrix_is_found_whichever_way_round_it_is_kept(module: Any) -> None:
 )
 def test_a_norm_is_found_with_its_weights(module: Any, kind: str) -> None:
     one = event(module)
-    found = norm(one)
+    found = present(norm(one))
     assert found.kind == kind
     np.testing.assert_allclose(normalise(one.given, found), one.gave, atol=1e-5)
 
@@ -66,7 +67,7 @@ def test_another_formula_is_not_taken_for_one(module: Any) -> None:
 
 def test_a_copied_weight_outlives_the_module() -> None:
     module = nn.Linear(6, 4)
-    found = linear(event(module))
+    found = present(linear(event(module)))
     before = found.weight.copy()
     nn.init.zeros_(module.weight)
     np.testing.assert_array_equal(found.weight, before)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from itertools import pairwise
 from math import log
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -67,8 +69,8 @@ def test_gradients_add_up_to_the_way_from_nothing_known_to_the_text(
     backend: LocalBackend, root: Path, name: str
 ) -> None:
     text = "The cat was [MASK]."
-    given = {"model": model(root, name), "text": text, "token": 9, "parts": 3}
-    parts = [backend.predict(Gradients(**given, part=part, steps=16)) for part in range(3)]
+    whole = Gradients(model=model(root, name), text=text, token=9, parts=3, steps=16)
+    parts = [backend.predict(replace(whole, part=part)) for part in range(3)]
     values = np.sum([part.values for part in parts], axis=0)
     assert values.sum() == pytest.approx(parts[-1].end - parts[0].start, abs=2e-3)
     assert sum(part.delta for part in parts) == pytest.approx(values.sum() - parts[-1].end + parts[0].start, abs=1e-4)
@@ -98,7 +100,7 @@ def told(root: Path, name: str, text: str, hidden: list[int]) -> float:
         return float(network(ids).logits[0, at].log_softmax(-1)[9])
 
 
-def test_a_model_that_only_adds_gives_the_products(backend: LocalBackend, root: Path) -> None:
+def test_a_model_that_only_adds_gives_the_products() -> None:
     """Where the answer is linear in the word vectors, each token's share is its vector's change times the slope."""
     from inference.answers.integrated import _attribute
 
@@ -129,7 +131,7 @@ def test_a_model_that_only_adds_gives_the_products(backend: LocalBackend, root: 
 
 def test_what_one_thread_swaps_another_does_not_see() -> None:
     module, seen = torch.nn.Identity(), []
-    with replacing_output(module, lambda module, output: output + 1):
+    with replacing_output(module, lambda _module, output: output + 1):
         other = threading.Thread(target=lambda: seen.append(float(module(torch.zeros(())))))
         other.start()
         other.join()
@@ -148,11 +150,9 @@ def test_what_one_thread_swaps_another_does_not_see() -> None:
         (Gradients(text=TEXT, steps=0), "in 0 steps"),
     ],
 )
-def test_odd_questions(backend: LocalBackend, root: Path, question: object, said: str) -> None:
-    from dataclasses import replace
-
+def test_odd_questions(backend: LocalBackend, root: Path, question: Any, said: str) -> None:
     with pytest.raises(Refusal, match=said):
-        backend.predict(replace(question, model=model(root)))  # type: ignore[type-var]
+        backend.predict(replace(question, model=model(root)))
 
 
 def test_leaving_out_where_nothing_is_left(backend: LocalBackend, root: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -104,7 +105,7 @@ def test_equals_the_models_own_maps_and_losses(backend: LocalBackend, root: Path
     folder = save_decoder(root / name, name)
     asked = InductionHeads(model=str(folder), length=5, repeats=3, count=2, seed=4)
     found = backend.predict(asked)
-    loaded = backend._model(asked.model, None, asked.HEAD)
+    loaded = backend.loaded(asked.model, None, asked.HEAD)
     ids, others = (torch.from_numpy(made) for made in answers.texts(answers.ordinary(loaded), asked, ()))
     network = AutoModelForCausalLM.from_pretrained(folder, attn_implementation="eager").eval()
     with torch.inference_mode():
@@ -128,7 +129,7 @@ def test_equals_the_models_own_maps_and_losses(backend: LocalBackend, root: Path
 
 def test_the_texts_are_what_the_question_says(backend: LocalBackend, root: Path) -> None:
     asked = InductionHeads(model=str(save_decoder(root / "GPT-2", "GPT-2")), length=7, repeats=3, count=4, seed=1)
-    tokens = answers.ordinary(backend._model(asked.model, None, asked.HEAD))
+    tokens = answers.ordinary(backend.loaded(asked.model, None, asked.HEAD))
     assert tokens.tolist() == list(range(1, VOCABULARY)), "all but the special token"
     copies, others = answers.texts(tokens, asked, (9, 8))
     assert copies.shape == others.shape == (4, 2 + 21)
@@ -146,7 +147,7 @@ def test_a_start_token_stands_in_front(backend: LocalBackend, root: Path) -> Non
 
     folder = save_decoder(root / "OPT-with-start", "OPT")
     tokenizer = AutoTokenizer.from_pretrained(folder)
-    tokenizer.backend_tokenizer.post_processor = front(tokenizer)
+    tokenizer.backend_tokenizer.post_processor = front()
     tokenizer.save_pretrained(folder)
     found = backend.predict(InductionHeads(model=str(folder), length=6))
     assert found.start == 1
@@ -156,7 +157,7 @@ def test_a_start_token_stands_in_front(backend: LocalBackend, root: Path) -> Non
     assert found.row.ids[1:7] == found.row.ids[7:]
 
 
-def front(tokenizer: object) -> object:
+def front() -> object:
     """A rule that puts <|endoftext|> before every text."""
     from tokenizers.processors import TemplateProcessing
 
@@ -182,14 +183,14 @@ def test_other_seeds_ask_about_other_texts(backend: LocalBackend, root: Path) ->
     ],
 )
 def test_what_cannot_be_asked_is_refused(
-    backend: LocalBackend, root: Path, more: dict[str, int], sentence: str
+    backend: LocalBackend, root: Path, more: dict[str, Any], sentence: str
 ) -> None:
     with pytest.raises(Refusal, match=sentence):
         backend.predict(InductionHeads(model=str(save_decoder(root / "GPT-2", "GPT-2")), **more))
 
 
 def test_a_small_vocabulary_is_refused(backend: LocalBackend, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answers, "ordinary", lambda loaded: np.arange(9))
+    monkeypatch.setattr(answers, "ordinary", lambda _loaded: np.arange(9))
     with pytest.raises(Refusal, match="A text of 10 different tokens was asked for; GPT-2 knows 9"):
         backend.predict(InductionHeads(model=str(save_decoder(root / "GPT-2", "GPT-2")), length=5, seed=99))
 

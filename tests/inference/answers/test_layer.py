@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from attention.record import Record
 from attention.steps import walk, weigh_head
 from inference import LocalBackend, Refusal, TraceRequest
 from inference.answers.assembly import Puzzle, assemble
@@ -21,6 +22,8 @@ from inference.record import capture
 from inference.settings import Settings
 from tests.support import tinymodels
 from tests.support.architectures import BERT, GROUPED, RECORDED, Architecture, build, inputs, named
+from tests.support.hooks import hooks
+from tests.support.present import present
 
 capture.install()
 TOLERANCE = 1e-5
@@ -60,7 +63,7 @@ def parts_of(row: Architecture) -> Any:
     return ("decoder",) if row.kind == "decoder" or row.name == "CLIP, text" else ("encoder",)
 
 
-def apart(row: Architecture, part: str | None, layer: int, length: int = 7) -> Any:
+def apart(row: Architecture, part: str, layer: int, length: int = 7) -> Any:
     """The parts of one layer of a tiny model, and its record."""
     model = build(row, capture.NAME)
     capture.prepare(model)
@@ -130,11 +133,6 @@ def test_a_shared_layer_is_taken_at_its_own_turn() -> None:
     np.testing.assert_array_equal(first.wiring.query.weight, second.wiring.query.weight)
 
 
-def hooks(model: Any) -> int:
-    """How many hooks all modules have; transformers has some of its own."""
-    return sum(len(module._forward_hooks) + len(module._forward_pre_hooks) for module in model.modules())
-
-
 def test_other_threads_passes_are_not_taken_for_this_one() -> None:
     row = named("BERT")
     model = build(row, capture.NAME)
@@ -187,6 +185,7 @@ def test_the_law_holds_for_every_embedded_encoder(backend: LocalBackend, model: 
     for layer, record in enumerate(trace.records()):
         found = backend.inspect(LayerQuestion(model=model, text=text, pair=pair, layer=layer))
         assert found.ids == trace.source.ids
+        assert isinstance(record, Record)
         way = walk(found.wiring, record, found.stream, found.memory)
         away = np.abs(way.last - found.output).max()
         assert away <= TOLERANCE
@@ -199,10 +198,12 @@ def test_the_law_holds_for_every_embedded_encoder(backend: LocalBackend, model: 
 
 @pytest.mark.parametrize("part", ["encoder", "decoder", "cross"])
 def test_the_law_holds_for_every_part_of_the_embedded_translator(backend: LocalBackend, part: str) -> None:
-    asked = {"model": TRANSLATOR, "text": "The black cat sleeps under the table."}
-    trace = backend.trace(TraceRequest(**asked))
+    text = "The black cat sleeps under the table."
+    trace = backend.trace(TraceRequest(model=TRANSLATOR, text=text))
+    written = present(trace.target).ids
     for layer, record in enumerate(trace.records(part)):
-        found = backend.inspect(LayerQuestion(**asked, part=part, layer=layer, target=trace.target.ids))
+        found = backend.inspect(LayerQuestion(model=TRANSLATOR, text=text, part=part, layer=layer, target=written))
+        assert isinstance(record, Record)
         away = np.abs(walk(found.wiring, record, found.stream, found.memory).last - found.output).max()
         assert away <= TOLERANCE
         assert found.largest == pytest.approx(away, abs=1e-6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,7 +30,7 @@ def backend(root: Path) -> LocalBackend:
     return LocalBackend(Settings(model_folders=(root,), offline=True, cache=root / "cache"))
 
 
-def ask(backend: LocalBackend, root: Path, name: str, **more: object) -> Layers:
+def ask(backend: LocalBackend, root: Path, name: str, **more: Any) -> Layers:
     folder = root / name.replace(" ", "-")
     if not folder.exists():
         save(folder, name)
@@ -97,7 +98,7 @@ def test_states_that_are_not_the_answers_are_refused(
 ) -> None:
     from inference.answers import lens
 
-    real = lens._through_head
-    monkeypatch.setattr(lens, "_through_head", lambda *given: real(*given) + 1)
+    real = lens.through_head
+    monkeypatch.setattr(lens, "through_head", lambda *given: real(*given) + 1)
     with pytest.raises(Refusal, match="keeps its hidden states in a way of its own"):
         ask(backend, root, "BERT", text="The [MASK] sat.")

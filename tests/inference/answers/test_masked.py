@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -15,6 +16,7 @@ from inference.files import embedded
 from inference.questions.masked import Filled, MaskedWords
 from inference.questions.surprise import Surprise
 from inference.settings import Settings
+from tests.support.present import present
 from tests.support.tinyheads import EVERY, save
 from tests.support.tinymodels import save as save_bare
 
@@ -36,7 +38,7 @@ def model(root: Path, name: str) -> str:
     return str(folder if folder.exists() else save(folder, name))
 
 
-def ask(backend: LocalBackend, root: Path, name: str = "BERT", text: str = TEXT, **more: object) -> Filled:
+def ask(backend: LocalBackend, root: Path, name: str = "BERT", text: str = TEXT, **more: Any) -> Filled:
     return backend.predict(MaskedWords(model=model(root, name), text=text, **more))
 
 
@@ -99,7 +101,7 @@ def test_places_are_those_of_the_text_as_it_was_given(backend: LocalBackend, roo
     assert found.text == "A <mask>! sat on the <mask>! mat, <mask>!."
     spans = [text[slice(*span)] for span in found.row.spans if span is not None]
     assert "sat" in "".join(spans)
-    assert [text[slice(*found.row.spans[b.position])] for b in found.blanks] == ["[MASK]", "[MASK]", "cat"]
+    assert [text[slice(*present(found.row.spans[b.position]))] for b in found.blanks] == ["[MASK]", "[MASK]", "cat"]
 
 
 def test_probabilities_ranks_and_entropy_are_those_of_the_whole_distribution(backend: LocalBackend, root: Path) -> None:
@@ -150,15 +152,17 @@ def by_hand(folder: str, text: str, at: int, pieces: list[str]) -> float:
 def test_a_hidden_word_of_several_pieces_is_scored_as_a_whole(backend: LocalBackend, root: Path) -> None:
     words = ("it", "playing", "saa", "cat")
     found = ask(backend, root, text="We playing it.", hidden=((0, 3, 10), (0, 11, 13)), words=words)
-    assert [blank.original.piece for blank in found.blanks] == ["play", "…ing", "it"]
+    assert [present(blank.original).piece for blank in found.blanks] == ["play", "…ing", "it"]
     assert [hidden.blanks for hidden in found.hidden] == [(0, 1), (2,)]
-    playing, it = (hidden.original for hidden in found.hidden)
+    playing, it = (present(hidden.original) for hidden in found.hidden)
     assert (playing.word, playing.pieces, playing.rank, playing.problem) == ("playing", ("play", "…ing"), None, "")
     folder, sentence = model(root, "BERT"), "We {} [MASK]."
     at = found.blanks[0].position
     assert playing.log_probability == pytest.approx(by_hand(folder, sentence, at, ["play", "##ing"]), abs=1e-5)
-    assert (it.word, it.rank) == ("it", found.blanks[2].original.rank)
-    assert math.exp(it.log_probability) == pytest.approx(found.blanks[2].original.probability, rel=1e-5)
+    assert (it.word, it.rank) == ("it", present(found.blanks[2].original).rank)
+    assert math.exp(present(it.log_probability)) == pytest.approx(
+        present(found.blanks[2].original).probability, rel=1e-5
+    )
 
 
 def test_an_asked_word_takes_the_place_of_the_whole_hidden_word(backend: LocalBackend, root: Path) -> None:
@@ -172,7 +176,7 @@ def test_an_asked_word_takes_the_place_of_the_whole_hidden_word(backend: LocalBa
             assert len(candidate.pieces) == len(pieces)
             expected = by_hand(folder, "We {} it.", at, pieces)
             assert candidate.log_probability == pytest.approx(expected, abs=1e-5), candidate.word
-        assert playing.log_probability == found.hidden[0].original.log_probability
+        assert playing.log_probability == present(found.hidden[0].original).log_probability
         alone = ask(backend, root, text="We [MASK] it.", words=("it",))
         assert it.rank == alone.candidates[0].rank
 
@@ -185,10 +189,11 @@ def test_asking_about_the_hidden_word_gives_its_own_score(
     found = ask(backend, root, name, "The cat was ii sat.", hidden=((0, *place),), words=("ii",))
     [hidden] = found.hidden
     [asked] = found.candidates
+    original = present(hidden.original)
     assert (asked.word, asked.problem) == ("ii", "")
-    assert hidden.original.word == "ii"
-    assert asked.pieces == hidden.original.pieces
-    assert asked.log_probability == pytest.approx(hidden.original.log_probability, abs=1e-6)
+    assert original.word == "ii"
+    assert asked.pieces == original.pieces
+    assert asked.log_probability == pytest.approx(original.log_probability, abs=1e-6)
 
 
 def test_a_hidden_words_score_is_its_surprise(backend: LocalBackend, root: Path) -> None:
@@ -197,8 +202,9 @@ def test_a_hidden_words_score_is_its_surprise(backend: LocalBackend, root: Path)
         [hidden] = ask(backend, root, name, "The cat was catin.", hidden=((0, 11, 17),)).hidden
         scores = backend.predict(Surprise(model=model(root, name), text="The cat was catin.", stop=99))
         mine = [scores.row.words[at] == scores.row.words[scores.places[-2]] for at in scores.places]
-        assert sum(mine) == len(hidden.original.pieces) > 1
-        assert hidden.original.log_probability == pytest.approx(float(scores.log_probabilities[mine].sum()), abs=1e-4)
+        original = present(hidden.original)
+        assert sum(mine) == len(original.pieces) > 1
+        assert original.log_probability == pytest.approx(float(scores.log_probabilities[mine].sum()), abs=1e-4)
 
 
 def test_typed_blanks_and_parts_of_words_stand_for_themselves(backend: LocalBackend, root: Path) -> None:
@@ -215,14 +221,15 @@ def test_a_character_of_several_byte_pieces_can_be_another_word(backend: LocalBa
     found = ask(backend, root, "RoBERTa", "a 漢 b", hidden=((0, 2, 3),), words=("cat", "漢"))
     cat, same = found.candidates
     assert cat.problem == same.problem == ""
-    assert same.log_probability == pytest.approx(found.hidden[0].original.log_probability, abs=1e-5)
+    assert same.log_probability == pytest.approx(present(found.hidden[0].original).log_probability, abs=1e-5)
 
 
 def test_a_hidden_word_that_the_vocabulary_lacks_has_no_score(backend: LocalBackend, root: Path) -> None:
     [hidden] = ask(backend, root, "ALBERT", "A cat play it.", hidden=((0, 5, 10),)).hidden
-    assert hidden.original.word == "play"
-    assert hidden.original.log_probability is None
-    assert "not in the vocabulary" in hidden.original.problem
+    original = present(hidden.original)
+    assert original.word == "play"
+    assert original.log_probability is None
+    assert "not in the vocabulary" in original.problem
 
 
 def test_words_that_cannot_stand_there_are_told_why(backend: LocalBackend, root: Path) -> None:
@@ -252,7 +259,7 @@ def test_a_word_is_put_where_any_tokenizer_would(backend: LocalBackend, root: Pa
     found = ask(backend, root, name, "The cat was it.", hidden=((0, 12, 14),), words=("it",))
     hidden = [found.row.pieces[blank.position] for blank in found.blanks]
     if len(hidden) == 1:
-        assert found.candidates[0].rank == found.blanks[0].original.rank
+        assert found.candidates[0].rank == present(found.blanks[0].original).rank
     assert "".join(piece.removeprefix("…") for piece in found.candidates[0].pieces) == "".join(hidden).replace("␣", "")
 
 
@@ -289,7 +296,7 @@ def test_byte_pieces_of_one_character_are_hidden_together(backend: LocalBackend,
         ("The [MASK].", {"blank": 1}, "Blank 1 was asked about; the text has 1"),
     ],
 )
-def test_odd_texts(backend: LocalBackend, root: Path, text: str, more: dict[str, object], said: str) -> None:
+def test_odd_texts(backend: LocalBackend, root: Path, text: str, more: dict[str, Any], said: str) -> None:
     with pytest.raises(Refusal, match=said):
         ask(backend, root, text=text, **more)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -83,9 +84,7 @@ def test_an_edit_changes_the_rows_after_it_and_the_last_is_still_the_answer(back
         ({"text": TEXT * 40}, "reads at most"),
     ],
 )
-def test_what_cannot_be_read_is_refused(
-    backend: LocalBackend, root: Path, more: dict[str, object], sentence: str
-) -> None:
+def test_what_cannot_be_read_is_refused(backend: LocalBackend, root: Path, more: dict[str, Any], sentence: str) -> None:
     model = str(save_decoder(root / "GPT-2", "GPT-2"))
     with pytest.raises(Refusal, match=sentence):
         backend.predict(NextLens(**{"model": model, "text": TEXT, **more}))

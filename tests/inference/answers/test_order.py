@@ -41,8 +41,8 @@ def local(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> LocalBacken
 
 
 def request(folder: Path, kind: str, **extra: Any) -> Any:
-    target = {"target": "the cat"} if kind in ("t5", "marian") else {}
-    return TraceRequest(model=str(folder / kind), text=TEXT, **target, **extra)
+    target = "the cat" if kind in ("t5", "marian") else None
+    return TraceRequest(model=str(folder / kind), text=TEXT, target=target, **extra)
 
 
 def asked(local: LocalBackend, folder: Path, kind: str, seed: int = 3) -> Any:
@@ -103,7 +103,7 @@ def test_positions_that_stay_behind_are_noticed(
     """A table that is overlooked leaves maps that do not follow: a refusal, and never a claim."""
     from inference.anatomy import positions
 
-    monkeypatch.setattr(positions, "_level", lambda place: None)
+    monkeypatch.setattr(positions, "_level", lambda _place: None)
     trace = local.trace(request(folder, "distilbert"))
     with pytest.raises(Refusal, match="cannot be taken away"):
         local.inspect(OrderRequest(model=str(folder / "distilbert"), text=TEXT, order=shuffled(trace.source, 11)))

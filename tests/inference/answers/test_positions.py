@@ -11,6 +11,7 @@ import torch
 from transformers.models.t5.modeling_t5 import T5Attention
 
 from attention.positions import alibi_slopes, frequencies, t5_buckets
+from attention.record import Record
 from inference import LocalBackend, TraceRequest
 from inference.anatomy.positions import slopes
 from inference.answers.positions import _sines
@@ -19,6 +20,7 @@ from inference.record import capture
 from inference.settings import Settings
 from tests.support.architectures import Architecture, build, named
 from tests.support.positionmodels import save
+from tests.support.present import present
 from ui.pages.positions.scores import by_offset
 
 KINDS = ("roberta", "t5", "marian", "llama", "modernbert", "bloom")
@@ -48,7 +50,7 @@ def test_the_embedded_model_has_learned_vectors_and_an_end(local: LocalBackend) 
     assert (table.path, table.vectors.shape, table.layout) == ("embeddings.position_embeddings", (512, 384), "")
     assert table.error is None
     assert not table.vectors.flags.writeable
-    weights = local._model("all-MiniLM-L6-v2", None).model.embeddings.position_embeddings.weight
+    weights = local.loaded("all-MiniLM-L6-v2", None).model.embeddings.position_embeddings.weight
     np.testing.assert_array_equal(table.vectors, weights.numpy())
     assert (found.rotary, found.biases, found.slopes, found.others) == ((), (), None, ())
     assert found.trained == 512
@@ -57,7 +59,7 @@ def test_the_embedded_model_has_learned_vectors_and_an_end(local: LocalBackend) 
 
 def test_rows_that_stand_for_padding_are_left_out(local: LocalBackend, folder: Path) -> None:
     found = held(local, folder, "roberta")
-    weights = local._model(str(folder / "roberta"), None).model.embeddings.position_embeddings.weight
+    weights = local.loaded(str(folder / "roberta"), None).model.embeddings.position_embeddings.weight
     np.testing.assert_array_equal(found.tables[0].vectors, weights.numpy()[2:])
     assert found.trained == 40
 
@@ -73,7 +75,7 @@ def test_a_table_stated_to_be_sines_of_another_spacing_says_how_far_off_it_is() 
     weights = model.encoder.embed_positions.weights.numpy()[1:]
     layout, error = _sines(weights, stated=True)
     assert layout == "other"
-    assert error > 0.1
+    assert present(error) > 0.1
     assert _sines(weights, stated=False) == ("", None)
 
 
@@ -84,10 +86,12 @@ def test_t5_s_bias_is_what_was_added_to_the_scores(local: LocalBackend, folder: 
     assert (found.trained, found.refusal) == (None, "")
     text = "the cat was playing and the animal was on the street; " * 6
     record = local.trace(TraceRequest(model=str(folder / "t5"), text=text, target="the cat")).records("encoder")[0]
+    assert isinstance(record, Record)
     tokens = record.queries
     assert tokens > 140, "longer than the farthest bucket"
     values = by_offset(bias, np.arange(1 - tokens, tokens))
     offsets = np.arange(tokens)[None, :] - np.arange(tokens)[:, None]
+    assert record.bias is not None
     np.testing.assert_allclose(record.bias, values[:, offsets + tokens - 1], atol=1e-6)
 
 
@@ -95,7 +99,8 @@ def test_t5_s_bias_is_what_was_added_to_the_scores(local: LocalBackend, folder: 
 @pytest.mark.parametrize("both_ways", [True, False])
 def test_buckets_are_those_of_the_model_s_code(buckets: int, farthest: int, both_ways: bool) -> None:
     offsets = np.arange(-400, 401)
-    theirs = T5Attention._relative_position_bucket(torch.tensor(offsets), both_ways, buckets, farthest)
+    bucket = T5Attention._relative_position_bucket  # noqa: SLF001  # the only place where the model has them
+    theirs = bucket(torch.tensor(offsets), both_ways, buckets, farthest)
     np.testing.assert_array_equal(t5_buckets(offsets, buckets, farthest, both_ways), theirs.numpy())
 
 
@@ -132,15 +137,15 @@ def test_bloom_s_slopes(local: LocalBackend, folder: Path) -> None:
 def test_slopes_are_those_of_the_models_code(heads: int) -> None:
     sizes = {"hidden_size": 6 * heads, "n_layer": 1, "n_head": heads, "vocab_size": 40}
     bloom = build(Architecture("BLOOM", "bloom", "decoder", sizes), "eager")
-    np.testing.assert_allclose(slopes(bloom).numpy(), alibi_slopes(heads), rtol=1e-5)
+    np.testing.assert_allclose(present(slopes(bloom)).numpy(), alibi_slopes(heads), rtol=1e-5)
 
 
 def test_slopes_of_others() -> None:
     mpt = build(named("MPT"), "eager")
-    assert slopes(mpt).tolist() == pytest.approx([2**-4, 2**-8, 2**-2])  # of three heads, in its own order
+    assert present(slopes(mpt)).tolist() == pytest.approx([2**-4, 2**-8, 2**-2])  # of three heads, in its own order
     falcon = named("Falcon")
     assert slopes(build(falcon, "eager")) is None
     with_alibi = Architecture("Falcon", "falcon", "decoder", {**falcon.config, "alibi": True})
-    found = slopes(build(with_alibi, "eager")).numpy()
+    found = present(slopes(build(with_alibi, "eager"))).numpy()
     np.testing.assert_allclose(found, alibi_slopes(3) / 8**0.5, rtol=1e-2)  # its code rounds them to bfloat16
     assert slopes(build(named("BERT"), "eager")) is None

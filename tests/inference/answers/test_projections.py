@@ -15,6 +15,7 @@ from attention.steps import make, project, rotate
 from attention.wiring import Rotary
 from inference.answers.projections import ROLES, find
 from inference.answers.watch import Event
+from tests.support.present import present
 from tests.support.traces import numbers
 
 WIDTH, HEADS, KV, CHANNELS, TOKENS = 7, 4, 2, 3, 5
@@ -46,7 +47,7 @@ def test_one_matrix_for_all_three(layout: str, turned: bool) -> None:
         query, key = rotate(query, rotary), rotate(key, rotary)
     record = Record(query, key, value, CHANNELS**-0.5, Mask(TOKENS, TOKENS))
     for role in ROLES:
-        found = find(role, record, [one], [rotary], (1.0,))
+        found = present(find(role, record, [one], [rotary], (1.0,)))
         np.testing.assert_allclose(make(one.given, found.branch).last, getattr(record, role), atol=1e-5)
         assert (found.branch.rotary is not None) == (turned and role != "value")
 
@@ -56,8 +57,8 @@ def test_the_latest_matrix_that_fits_is_taken() -> None:
     one, other = (called(nn.Linear(WIDTH, 6), numbers(TOKENS, WIDTH), name) for name in ("first", "second"))
     vectors = other.gave.reshape(TOKENS, 2, 3).transpose(1, 0, 2)
     record = Record(vectors, vectors, vectors, 1.0, Mask(TOKENS, TOKENS))
-    assert find("query", record, [one, other, one], [], (1.0,)).event.path == "second"
-    branch = find("value", record, [other], [], (1.0,)).branch
+    assert present(find("query", record, [one, other, one], [], (1.0,))).event.path == "second"
+    branch = present(find("value", record, [other], [], (1.0,))).branch
     np.testing.assert_allclose(project(other.given, branch), vectors, atol=1e-5)
 
 
@@ -65,5 +66,5 @@ def test_a_constant_factor_is_found() -> None:
     one = called(nn.Linear(WIDTH, 6), numbers(TOKENS, WIDTH))
     vectors = one.gave.reshape(TOKENS, 2, 3).transpose(1, 0, 2)
     record = Record(vectors / 2, vectors, vectors, 1.0, Mask(TOKENS, TOKENS))
-    assert find("query", record, [one], [], (1.0, 0.5)).branch.factor == 0.5
+    assert present(find("query", record, [one], [], (1.0, 0.5))).branch.factor == 0.5
     assert find("query", record, [one], [], (1.0,)) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -30,7 +31,7 @@ def backend(root: Path) -> LocalBackend:
     return LocalBackend(Settings(model_folders=(root,), offline=True, cache=root / "cache"))
 
 
-def ask(backend: LocalBackend, root: Path, name: str = "BERT", text: str = A, pair: str = B, **more: object) -> Judged:
+def ask(backend: LocalBackend, root: Path, name: str = "BERT", text: str = A, pair: str = B, **more: Any) -> Judged:
     folder = root / name
     if not folder.exists():
         save(folder, name, head=1)

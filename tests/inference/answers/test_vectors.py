@@ -64,7 +64,7 @@ def test_hidden_states_of_the_embedded_model(backend: LocalBackend) -> None:
 def test_a_batch_equals_single_texts_and_padding_does_not_matter(
     backend: LocalBackend, folders: Path, kind: str
 ) -> None:
-    loaded = backend._model(str(folders / kind), None)
+    loaded = backend.loaded(str(folders / kind), None)
     readings = [loaded.reader.read(text, None, None) for text in TEXTS]
     assert len({len(reading.row) for reading in readings}) == 3
     together = answers.hidden_states(loaded, readings)

@@ -6,6 +6,7 @@ import json
 import time
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -57,8 +58,13 @@ def test_local_models_are_listed_and_what_is_none_is_not(tmp_path: Path) -> None
 
 def test_what_was_found_is_given_again_for_some_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[Settings] = []
-    real = room._look
-    monkeypatch.setattr(room, "_look", lambda settings: (looks.append(settings), real(settings))[1])
+    real = room.look
+
+    def noting(settings: Settings) -> Any:
+        looks.append(settings)
+        return real(settings)
+
+    monkeypatch.setattr(room, "look", noting)
     now = time.monotonic()
     monkeypatch.setattr(room, "time", SimpleNamespace(monotonic=lambda: now))  # however long the first look takes
     one, other = Settings(cache=tmp_path), Settings(cache=tmp_path / "other")
@@ -68,7 +74,7 @@ def test_what_was_found_is_given_again_for_some_seconds(tmp_path: Path, monkeypa
     now += 6
     catalogue(one)
     assert looks == [one, other, one]
-    assert len(room._found) == 1
+    assert len(room.found_lately) == 1
 
 
 def test_a_new_folder_and_a_finished_download_are_seen_at_once(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from inference.catalogue.published import Behind, Guessed, Measured, Tired, guessed, published
 from inference.files.embedded import BERT, TRANSLATOR, own_here
 from inference.request import EMBEDDED
+from tests.support.present import present
 from ui.show import published_bert
 
 
@@ -87,14 +88,17 @@ def put_bert(folder: Path, further: Any = None, slide: Any = None, **changes: An
 def test_guesses_are_counted_over_all_held_out_texts(tmp_path: Path) -> None:
     put_bert(tmp_path)
     found = guessed(BERT, tmp_path)
-    assert found == Guessed(40, *(pytest.approx(share) for share in (0.4, 0.7, 0.1, 0.3)), 40, pytest.approx(0.6))
+    shares: Any = (pytest.approx(share) for share in (0.4, 0.7, 0.1, 0.3, 0.6))
+    first, second, third, fourth, fifth = shares
+    assert found == Guessed(40, first, second, third, fourth, 40, fifth)
     assert guessed(TRANSLATOR, tmp_path) is None
 
 
 def test_what_its_heads_show_is_the_file_s(tmp_path: Path) -> None:
     put_bert(tmp_path, {"UD": UD, "GAP": GAP}, SLIDE)
-    found = guessed(BERT, tmp_path)
-    assert (found.tired, found.behind) == (Tired(5, 11, 0.43), Behind("xcomp", pytest.approx(9.5)))
+    found = present(guessed(BERT, tmp_path))
+    points: Any = pytest.approx(9.5)
+    assert (found.tired, found.behind) == (Tired(5, 11, 0.43), Behind("xcomp", points))
     assert published_bert.slide(found, base=1) == (
         "In the sentence about the tired animal, its layer 6 · head 12 gives “animal” 0.43 of the attention of “it”;"
         " its best head for a relation between words is at most 9.5 percentage points behind the embedded"
@@ -112,12 +116,13 @@ def test_what_its_heads_show_is_the_file_s(tmp_path: Path) -> None:
 )
 def test_nothing_is_said_of_what_the_file_does_not_have(tmp_path: Path, further: Any, said: str) -> None:
     put_bert(tmp_path, further, SLIDE)
-    assert published_bert.slide(guessed(BERT, tmp_path), base=0).endswith(said)
+    assert published_bert.slide(present(guessed(BERT, tmp_path)), base=0).endswith(said)
 
 
 @pytest.mark.skipif(not own_here(BERT), reason="the BERT that was trained here is not there")
 def test_the_embedded_models_own_file_says_all_of_it() -> None:
     found = guessed(BERT)
+    assert found is not None
     assert found.tired is not None
     assert found.behind is not None
 

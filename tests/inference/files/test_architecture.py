@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from inference.errors import Refusal
@@ -23,7 +25,7 @@ from inference.files.architecture import read
         ({"model_type": "marian", "architectures": ["MarianMTModel"]}, "encoder-decoder", True),
     ],
 )
-def test_kinds(config: dict[str, object], kind: str, writes: bool) -> None:
+def test_kinds(config: dict[str, Any], kind: str, writes: bool) -> None:
     found = read(config, "some/model")
     assert (found.kind, found.writes) == (kind, writes)
     assert found.heads > 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from inference.files.download import Download
 from inference.files.hub_files import RemoteFile
 from inference.settings import Settings
 from tests.support.fakehub import FakeHub, serving
+from tests.support.present import present
 from tests.support.tinymodels import save
 
 NAME = "someone/tiny-bert"
@@ -36,7 +37,7 @@ def settings(fake: FakeHub, tmp_path: Path) -> Settings:
     return Settings(endpoint=fake.endpoint, cache=tmp_path / "cache", hub_timeout=20.0)
 
 
-def until(condition: object, seconds: float = 60) -> None:
+def until(condition: Callable[[], object], seconds: float = 60) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it never came true"
@@ -52,10 +53,10 @@ def test_a_download_arrives_whole(settings: Settings, model: Path) -> None:
     again = hub.look(NAME, None, settings)
     assert again.downloaded
     for file in offer.files:
-        assert (again.folder / file.name).read_bytes() == (model / file.name).read_bytes()
+        assert (present(again.folder) / file.name).read_bytes() == (model / file.name).read_bytes()
 
 
-def test_what_is_downloaded_needs_no_network(settings: Settings, tmp_path: Path) -> None:
+def test_what_is_downloaded_needs_no_network(settings: Settings) -> None:
     Download(hub.look(NAME, None, settings), settings).start().wait(20)
     cut = Settings(endpoint="http://127.0.0.1:9", cache=settings.cache)
     assert hub.look(NAME, None, cut).downloaded
@@ -105,9 +106,10 @@ def test_a_cut_connection_is_taken_up_again(fake: FakeHub, settings: Settings) -
     assert len(fake.ranges()) == 1
 
 
+@pytest.mark.usefixtures("fake")
 @pytest.mark.parametrize("status", [200, 206])
 def test_an_answer_that_ends_early_and_calls_itself_whole(
-    fake: FakeHub, settings: Settings, monkeypatch: pytest.MonkeyPatch, status: int
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, status: int
 ) -> None:
     """A proxy that cuts long answers, or answers a Range with nothing, would be asked again for ever."""
     download = Download(hub.look(NAME, None, settings), settings)
@@ -116,7 +118,7 @@ def test_an_answer_that_ends_early_and_calls_itself_whole(
     def stream(file: RemoteFile, start: int) -> None:
         streams.append(start)
         if status == 200 or not start:
-            download._partial_path(file).write_bytes(b"\0" * 10)
+            download.partial_path(file).write_bytes(b"\0" * 10)
 
     monkeypatch.setattr(download, "_stream", stream)
     with pytest.raises(Refusal, match="The hub cannot be reached") as caught:
@@ -127,7 +129,7 @@ def test_an_answer_that_ends_early_and_calls_itself_whole(
 
 def test_a_short_answer_can_be_stopped(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     download = Download(hub.look(NAME, None, settings), settings)
-    monkeypatch.setattr(download, "_stream", lambda file, start: download.stop())
+    monkeypatch.setattr(download, "_stream", lambda *_: download.stop())
     assert not download.start().wait(20)
     assert download.state == "stopped"
 

@@ -55,11 +55,11 @@ def test_other_weights_are_refused(tmp_path: Path) -> None:
 
 
 def test_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    embedded._checked.cache_clear()
+    embedded.checked.cache_clear()
     monkeypatch.setattr(embedded, "PACKAGE", "headlight-no-such-package")
     with pytest.raises(Refusal, match="The embedded model is not installed"):
         embedded.folder()
-    embedded._checked.cache_clear()
+    embedded.checked.cache_clear()
 
 
 @pytest.fixture

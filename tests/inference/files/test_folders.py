@@ -45,7 +45,12 @@ def test_outside_reads_the_same_whether_it_exists_or_not(allowed: Path, tmp_path
 def test_nothing_outside_is_even_looked_up(allowed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
     real = Path.is_dir
-    monkeypatch.setattr(Path, "is_dir", lambda self: (seen.append(str(self)), real(self))[1])
+
+    def noting(path: Path) -> bool:
+        seen.append(str(path))
+        return real(path)
+
+    monkeypatch.setattr(Path, "is_dir", noting)
     with pytest.raises(Refusal):
         resolve("/etc", [allowed])
     assert seen == []

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,7 +29,7 @@ def fake(model: Path) -> Iterator[FakeHub]:
         yield running
 
 
-def settings(fake: FakeHub, tmp_path: Path, **changes: object) -> Settings:
+def settings(fake: FakeHub, tmp_path: Path, **changes: Any) -> Settings:
     return Settings(endpoint=fake.endpoint, cache=tmp_path / "cache", hub_timeout=20.0, **changes)
 
 

@@ -38,5 +38,6 @@ def test_an_answer_that_does_not_come() -> None:
         within(0.05, lambda: late.wait(60))
     late.set()
     assert within(60, lambda: 7) == 7
+    empty: dict[str, int] = {}
     with pytest.raises(KeyError):
-        within(60, lambda: {}["x"])
+        within(60, lambda: empty["x"])

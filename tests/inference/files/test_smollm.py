@@ -52,12 +52,12 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (file.parent / "__init__.py").write_text("raise SystemExit('imported')")
     monkeypatch.setattr(smollm, "SHA256", checksums.sha256(file))
     monkeypatch.setattr(checkpoint, "can_read_gguf", lambda: True)
-    smollm._unpacked.cache_clear()
+    smollm.unpacked_once.cache_clear()
     return file
 
 
 @pytest.fixture
-def unpacked(package: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+def unpacked(package: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:  # noqa: ARG001  # no mark can ask for it
     """What was unpacked so far; a tiny Llama comes out."""
     from inference.files import converting
 
@@ -76,7 +76,8 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(cache=tmp_path / "cache", offline=True)
 
 
-def test_it_is_listed_where_it_is_installed(package: Path, settings: Settings) -> None:
+@pytest.mark.usefixtures("package")
+def test_it_is_listed_where_it_is_installed(settings: Settings) -> None:
     [card] = [card for card in catalogue(settings) if card.id == smollm.NAME]
     assert (card.kind, card.heads, card.embedded, card.downloaded) == ("decoder", (CAUSAL,), True, True)
     assert sources.here(smollm.NAME, None, settings)
@@ -88,7 +89,7 @@ def test_it_is_unpacked_once_and_answers(unpacked: list[Path], package: Path, se
     step = backend.predict(NextToken(model=smollm.NAME, text=HELLO))
     lens = backend.predict(NextLens(model=smollm.NAME, text=HELLO))
     assert lens.guesses[-1][0].token == step.candidates[0].token
-    smollm._unpacked.cache_clear()  # as another process
+    smollm.unpacked_once.cache_clear()  # as another process
     source = sources.find(smollm.NAME, None, settings)
     assert unpacked == [package]
     assert checksums.whole(source.folder)
@@ -103,7 +104,7 @@ def test_what_was_damaged_is_unpacked_again(unpacked: list[Path], settings: Sett
             stream.write(" ")
     else:
         (folder / {"a file less": "tokenizer.json", "no sums": checksums.SUMS}[harm]).unlink()
-    smollm._unpacked.cache_clear()
+    smollm.unpacked_once.cache_clear()
     assert smollm.folder(settings) == folder
     assert checksums.whole(folder)
     assert len(unpacked) == 2
@@ -116,12 +117,11 @@ def test_other_bytes_are_never_opened(unpacked: list[Path], package: Path, setti
     assert unpacked == []
 
 
-def test_an_unpacking_that_fails_leaves_nothing(
-    package: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("package")
+def test_an_unpacking_that_fails_leaves_nothing(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     from inference.files import converting
 
-    def convert(gguf: Path, folder: Path) -> None:
+    def convert(_gguf: Path, folder: Path) -> None:
         (folder / "model.safetensors").write_bytes(b"half")
         raise OSError("No space left on device")
 
@@ -131,19 +131,19 @@ def test_an_unpacking_that_fails_leaves_nothing(
     assert list((settings.cache or Path()).glob("*/*")) == []
 
 
-def test_a_folder_that_cannot_be_written_is_said(unpacked: list[Path], settings: Settings) -> None:
+@pytest.mark.usefixtures("unpacked")
+def test_a_folder_that_cannot_be_written_is_said(settings: Settings) -> None:
     assert settings.cache is not None
     settings.cache.write_text("a file where the folder should be")
     with pytest.raises(Refusal, match="cannot be written or the disk is full"):
         smollm.folder(settings)
 
 
-def test_another_process_that_was_there_first_wins(
-    unpacked: list[Path], settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place = smollm._place(settings)
+@pytest.mark.usefixtures("unpacked")
+def test_another_process_that_was_there_first_wins(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = smollm.place_of(settings)
 
-    def replace(made: Path, there: Path) -> None:
+    def replace(_made: Path, _there: Path) -> None:
         tinymodels.save(place, "llama")
         checksums.write(place, [file.name for file in place.iterdir()])
         raise OSError("Directory not empty")
@@ -153,21 +153,17 @@ def test_another_process_that_was_there_first_wins(
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "sentence"),
-    [("free_memory", 10**6, r"takes 1\.4 GB of memory, and less is free"), (None, None, "without the packages gguf")],
+    ("lacking", "sentence"),
+    [
+        ("free_memory", r"takes 1\.4 GB of memory, and less is free"),
+        ("can_read_gguf", "without the packages gguf"),
+    ],
 )
 def test_what_unpacking_needs_is_said(
-    unpacked: list[Path],
-    settings: Settings,
-    monkeypatch: pytest.MonkeyPatch,
-    name: str | None,
-    value: int | None,
-    sentence: str,
+    unpacked: list[Path], settings: Settings, monkeypatch: pytest.MonkeyPatch, lacking: str, sentence: str
 ) -> None:
-    if name is None:
-        monkeypatch.setattr(checkpoint, "can_read_gguf", lambda: False)
-    else:
-        monkeypatch.setattr(smollm, name, lambda: value)
+    room, value = {"free_memory": (smollm, 10**6), "can_read_gguf": (checkpoint, False)}[lacking]
+    monkeypatch.setattr(room, lacking, lambda: value)
     with pytest.raises(Refusal, match=sentence):
         smollm.folder(settings)
     assert unpacked == []
@@ -205,7 +201,7 @@ there = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def real(tmp_path_factory: pytest.TempPathFactory) -> LocalBackend:
-    smollm._unpacked.cache_clear()
+    smollm.unpacked_once.cache_clear()
     return LocalBackend(Settings(cache=tmp_path_factory.mktemp("real"), offline=True))
 
 
@@ -218,7 +214,7 @@ def test_the_real_one_knows_the_capital_of_france(real: LocalBackend) -> None:
 
 @there
 def test_the_real_tokenizer_takes_digits_alone_and_adds_nothing(real: LocalBackend) -> None:
-    tokenizer = real._model(smollm.NAME, None, CAUSAL).reader.tokenizer
+    tokenizer = real.loaded(smollm.NAME, None, CAUSAL).reader.tokenizer
     pieces = {
         "The capital": ["The", "Ġcapital"],
         "in 1999,": ["in", "Ġ", "1", "9", "9", "9", ","],
@@ -240,7 +236,7 @@ def test_the_real_weights_are_the_files_own_to_float16(real: LocalBackend) -> No
 
     from inference.files import packaged
 
-    model = real._model(smollm.NAME, None, CAUSAL).model
+    model = real.loaded(smollm.NAME, None, CAUSAL).model
     file = packaged.located(smollm.PACKAGE, smollm.FILE)
     tensors = {tensor.name: tensor for tensor in gguf.GGUFReader(file).tensors}
     for name, mine in {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ def asked(settings: Settings, folder: Path, head: str = MASKED) -> None:
     LocalBackend(settings).predict(question)
 
 
-def weights(folder: Path, keep: object) -> None:
+def weights(folder: Path, keep: Callable[[str], bool]) -> None:
     file = folder / "model.safetensors"
     kept = {name: tensor.clone() for name, tensor in load_file(file).items() if keep(name)}
     save_file(kept, file, {"format": "pt"})

@@ -6,6 +6,7 @@ import gc
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -32,7 +33,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def opened(folder: Path, **changes: object) -> Loaded:
+def opened(folder: Path, **changes: Any) -> Loaded:
     return load(Source(folder.name, None, folder), Settings(**changes))
 
 
@@ -136,9 +137,7 @@ def test_a_configuration_larger_than_its_weights_takes_no_memory(
         opened(tmp_path / "vast", model_memory_bytes=10**9)
 
 
-def test_a_configuration_that_would_be_built_for_hours(
-    models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_configuration_that_would_be_built_for_hours(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("inference.load.sketch.MOST_MODULES", 20)
     with pytest.raises(Refusal, match="do not fit together"):
         opened(models / "bert")

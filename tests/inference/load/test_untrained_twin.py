@@ -35,7 +35,7 @@ def test_random_weights_are_the_same_each_time_and_not_the_models(settings: Sett
 
 def test_they_are_as_an_untrained_model_has_them(settings: Settings) -> None:
     backend = LocalBackend(settings)
-    trained, random = (backend._model("./bert", None, head).model for head in ("", RANDOM))
+    trained, random = (backend.loaded("./bert", None, head).model for head in ("", RANDOM))
     assert type(trained) is type(random)
     sizes = {name: tuple(weight.shape) for name, weight in trained.named_parameters()}
     assert {name: tuple(weight.shape) for name, weight in random.named_parameters()} == sizes

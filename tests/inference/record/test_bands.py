@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from attention.mask import Array
+from attention.record import MapRecord
 from inference.record import capture
 from tests.support.architectures import build, inputs, named
 
@@ -23,7 +24,7 @@ def projected(attention: Any, model: Any, given: Any) -> Any:
     found = {}
     names = ("query", "key", "query_global", "key_global")
 
-    def keep(name: str, module: Any, given: Any, output: Any) -> None:
+    def keep(name: str, _module: Any, _given: Any, output: Any) -> None:
         found[name] = output.clone()  # the model scales its queries in place
 
     handles = [getattr(attention, name).register_forward_hook(partial(keep, name)) for name in names]
@@ -74,4 +75,6 @@ def test_bands_become_the_maps_of_the_formula(name: str, marked: Any, side: str)
     found = projected(layer, model, given)
     for sample, parts in enumerate(capture.record_parts(model, given)):
         expected = by_hand(found, sample, real[sample], marked[: sample + 1])
-        np.testing.assert_allclose(parts["encoder"][0].maps, expected, atol=1e-6)
+        record = parts["encoder"][0]
+        assert isinstance(record, MapRecord)
+        np.testing.assert_allclose(record.maps, expected, atol=1e-6)

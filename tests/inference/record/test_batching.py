@@ -119,7 +119,8 @@ def test_exact_tokens_are_read_after_the_text(models: dict[str, Loaded], kind: s
         assert trace.source.words[: len(plain.source)] == plain.source.words
         assert trace.source.spans[: len(plain.source)] == plain.source.spans
         assert trace.text.startswith("The cat sat")
-        assert trace.target is trace.target_text is None
+        assert trace.target is None
+        assert trace.target_text is None
         looks = trace.weights(1, 2)
         np.testing.assert_array_equal(np.triu(looks, 1), 0)
         np.testing.assert_allclose(looks[: len(plain.source), : len(plain.source)], plain.weights(1, 2), atol=1e-5)

@@ -148,8 +148,10 @@ def test_threads_that_share_a_model_get_their_own_answers(name: str) -> None:
         answers[number] = [weights(capture.record_parts(model, given[number])) for _ in range(5)]
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
-    [thread.start() for thread in threads]
-    [thread.join() for thread in threads]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     for number, alone in enumerate(expected):
         for answer in answers[number]:
             for one, other in zip(alone, answer, strict=True):
@@ -256,6 +258,8 @@ def test_a_record_shares_no_memory_with_the_weights() -> None:
     model = build(row, capture.NAME)
     capture.prepare(model)
     record = capture.record_parts(model, inputs(row))[0]["decoder"][0]
+    assert isinstance(record, Record)
+    assert record.sinks is not None
     before = record.sinks.copy()
     with torch.no_grad():
         [parameter.zero_() for parameter in model.parameters()]

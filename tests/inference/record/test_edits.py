@@ -13,6 +13,7 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import sdpa_mask
 
 from attention.edits import Ablate, Cut, Hide, Mute, Uniform, pack, unpack
+from attention.record import Record
 from inference import Refusal
 from inference.record import capture
 from inference.record.call import CROSS, DECODER
@@ -49,9 +50,20 @@ class ByHand:
         self.call = -1
         self.calls: list[str] = []
 
-    def __call__(self, module: Any, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None,
-                 scaling: float | None = None, is_causal: bool | None = None, position_bias: Tensor | None = None,
-                 softcap: float | None = None, s_aux: Tensor | None = None, **extra: Any) -> Any:  # fmt: skip
+    def __call__(  # noqa: PLR0913  # what transformers hands to an attention
+        self,
+        module: Any,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        mask: Tensor | None,
+        scaling: float | None = None,
+        is_causal: bool | None = None,
+        position_bias: Tensor | None = None,
+        softcap: float | None = None,
+        s_aux: Tensor | None = None,
+        **_extra: Any,
+    ) -> Any:
         groups = query.shape[1] // key.shape[1]
         key, value = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)
         scores = query @ key.mT * (query.shape[-1] ** -0.5 if scaling is None else scaling)
@@ -147,7 +159,7 @@ def test_ablating_zeroes_its_slice_of_what_enters_w_o_and_nothing_else(name: Any
 
     def entering(edits: Any) -> Any:
         found = []
-        hooks = [module.register_forward_pre_hook(lambda module, args: found.append(args[0].clone()))
+        hooks = [module.register_forward_pre_hook(lambda _module, args: found.append(args[0].clone()))
                  for path, module in model.named_modules() if path.endswith(ending)]  # fmt: skip
         output(model, given, edits)
         for hook in hooks:
@@ -185,6 +197,7 @@ def test_a_cut_edge_has_no_weight_and_the_others_share_what_it_had(name: str) ->
     assert after.weights(head)[query, key] == 0
     rest = weights[query].copy()
     rest[key] = 0
+    assert isinstance(before, Record)
     if before.sinks is None:
         np.testing.assert_allclose(after.weights(head)[query], rest / rest.sum(), atol=1e-6)
     else:  # the sink takes part in the sharing

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from attention.record import MapRecord
 from inference.record import capture
 from tests.support.architectures import SEQ2SEQ, SPARSE_BIGBIRD, T5, Architecture, build, inputs, named
 
@@ -28,6 +29,7 @@ def test_bigbird_is_shown_up_to_where_it_becomes_sparse() -> None:
     with torch.inference_mode():
         expected = build(FULL_BIGBIRD, "eager")(**given, output_attentions=True).attentions
     for record, maps in zip(capture.record_parts(model, given)[0]["encoder"], expected, strict=True):
+        assert isinstance(record, MapRecord)
         np.testing.assert_allclose(record.maps, maps[0].numpy(), atol=1e-6)
     with pytest.raises(ValueError, match="sparsely beyond 14 tokens, which cannot be shown; this text has 15"):
         capture.record_parts(model, inputs(SPARSE_BIGBIRD, (15,)))

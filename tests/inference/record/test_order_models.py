@@ -46,11 +46,13 @@ def test_without_positions_the_map_follows_the_tokens(row: Any) -> None:
     model = ready(row)
     before = {name: tensor.clone() for name, tensor in (*model.named_parameters(), *model.named_buffers())}
     twin, done = without(model)
-    lacking = differences(*both(twin, row), ORDER)
+    text, moved = both(twin, row)
+    lacking = differences(text, moved, ORDER)
     assert lacking.max() <= 1e-5
     assert done
     # With them it does not, and the model that others read with is as it was.
-    assert differences(*both(model, row), ORDER).max() > 0.02
+    text, moved = both(model, row)
+    assert differences(text, moved, ORDER).max() > 0.02
     assert all(torch.equal(tensor, before[name]) for name, tensor in model.named_parameters())
     assert all(torch.equal(tensor, before[name]) for name, tensor in model.named_buffers())
 
@@ -108,5 +110,8 @@ def test_the_first_token_s_row_is_the_one_that_the_model_gives_it(name: str, fir
     place.tensor[first] += torch.arange(24)  # no constant, which the layer norm would take out again
     moved = capture.record_parts(model, inputs(row))[0]
     part = "encoder" if "encoder" in text else "decoder"
-    changed = np.abs(text[part][0].query - moved[part][0].query).max(axis=(0, 2)) > 1e-6
+    before, after = text[part][0], moved[part][0]
+    assert isinstance(before, Record)
+    assert isinstance(after, Record)
+    changed = np.abs(before.query - after.query).max(axis=(0, 2)) > 1e-6
     assert changed.tolist() == [True] + [False] * 6

@@ -32,7 +32,7 @@ def backend(tmp_path_factory: pytest.TempPathFactory) -> LocalBackend:
 
 def streamed(backend: LocalBackend, kind: str) -> list[np.ndarray]:
     """Each layer's maps, (text, head, query, key)."""
-    loaded = backend._model(f"./{kind}", None)
+    loaded = backend.loaded(f"./{kind}", None)
     readings = [read(loaded, text) for text in TEXTS]
     layers: dict[int, list[tuple[int, np.ndarray]]] = {}
     streaming.stream(
@@ -55,8 +55,8 @@ def test_streamed_maps_are_those_of_the_trace(
     monkeypatch.setattr(streaming, "MOST_BYTES", most)  # 1: one head at a time
     layers = streamed(backend, kind)
     for text, sentence in enumerate(TEXTS):
-        target = {"target": "it"} if kind in ("t5", "marian") else {}
-        trace = backend.trace(TraceRequest(f"./{kind}", sentence, **target))
+        target = "it" if kind in ("t5", "marian") else None
+        trace = backend.trace(TraceRequest(f"./{kind}", sentence, target=target))
         assert len(layers) == len(trace.records(KINDS[kind]))
         for layer, maps in enumerate(layers):
             for head in range(maps.shape[1]):
@@ -66,7 +66,7 @@ def test_streamed_maps_are_those_of_the_trace(
 
 
 def test_two_sides_with_finished_maps_only_are_refused_in_words(backend: LocalBackend) -> None:
-    loaded = backend._model("./t5", None)
+    loaded = backend.loaded("./t5", None)
     readings = [read(loaded, text) for text in TEXTS]
     with pytest.raises(Refusal, match="cannot be read alone"):
         streaming.stream(replace(loaded, records=False), tensors(loaded, *readings), [1, 1], lambda *_: None)
@@ -81,9 +81,10 @@ def test_every_architecture_streams_what_it_records(row: Any) -> None:
     model = build(row, capture.NAME if row in RECORDED else "eager")
     records = capture.prepare(model)
     given, lengths = inputs(row, (5, 9)), [5, 9]
-    loaded = Loaded(model, None, ModelId(row.name, None, row.kind, row.name), 64, 0, records, False)
+    unread: Any = None  # the tokens are given
+    loaded = Loaded(model, unread, ModelId(row.name, None, row.kind, row.name), 64, 0, records, False)
     layers: dict[int, np.ndarray] = {}
-    streaming.stream(loaded, given, lengths, lambda layer, first, maps: layers.update({layer: np.array(maps)}))
+    streaming.stream(loaded, given, lengths, lambda layer, _first, maps: layers.update({layer: np.array(maps)}))
     for text, parts in enumerate(capture.record_parts(model, given, lengths)):
         [expected] = parts.values()
         assert len(layers) == len(expected)

@@ -121,8 +121,13 @@ def test_the_last_few_tokens_decide_and_special_ones_are_known_beforehand(
     loaded = tokenizers["bytes"]
     asked: list[int] = []
     known = loaded.reader.is_special
-    monkeypatch.setattr(loaded.reader, "is_special", lambda token: asked.append(token) or known(token))
-    gathered = property(lambda tokenizer: pytest.fail("gathered anew"))
+
+    def noting(token: int) -> bool:
+        asked.append(token)
+        return known(token)
+
+    monkeypatch.setattr(loaded.reader, "is_special", noting)
+    gathered = property(lambda _tokenizer: pytest.fail("gathered anew"))
     monkeypatch.setattr(type(loaded.reader.tokenizer), "all_special_ids", gathered)
     assert gains(loaded.reader, [40] * 1000 + [0] * 3, [40]) == [loaded.reader.text_of([40])]
     assert len(asked) < 20

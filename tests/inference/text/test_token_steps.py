@@ -12,7 +12,7 @@ from inference import LocalBackend
 from inference.answers import tokens as answers
 from inference.errors import Refusal
 from inference.loaded import Loaded
-from inference.questions.tokens import Best, Match, Merge, TokenSteps, WordWalk
+from inference.questions.tokens import Best, Match, Merge, Steps, TokenSteps, Walk, WordWalk
 from inference.settings import Settings
 from inference.text.tokenise import Reader
 from inference.text.tokenizer_stages import in_words
@@ -42,6 +42,12 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Loaded]:
     return {name: load(root / name, name, kind) for name, kind in kinds.items()}
 
 
+def steps_of(loaded: Loaded, question: TokenSteps) -> Steps:
+    found = answers.answer(loaded, question)
+    assert isinstance(found, Steps)
+    return found
+
+
 @pytest.fixture(scope="module")
 def backend() -> LocalBackend:
     return LocalBackend(Settings())
@@ -50,7 +56,7 @@ def backend() -> LocalBackend:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("text", TEXTS)
 def test_the_words_cut_one_by_one_are_the_text_cut_at_once(loaded: dict[str, Loaded], kind: str, text: str) -> None:
-    steps = answers.answer(loaded[kind], TokenSteps(text=text))
+    steps = steps_of(loaded[kind], TokenSteps(text=text))
     (side,) = steps.sides
     words = [at for word in side.words for at in range(*word.tokens)]
     assert words == [at for at, token in enumerate(steps.tokens) if not token.special]
@@ -62,15 +68,16 @@ def test_the_words_cut_one_by_one_are_the_text_cut_at_once(loaded: dict[str, Loa
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("text", TEXTS)
 def test_every_word_is_followed_to_the_tokenizers_pieces(loaded: dict[str, Loaded], kind: str, text: str) -> None:
-    steps = answers.answer(loaded[kind], TokenSteps(text=text))
+    steps = steps_of(loaded[kind], TokenSteps(text=text))
     for word in steps.sides[0].words:
         if not word.whole and len(word.text) <= answers.LONGEST:
             walk = answers.answer(loaded[kind], WordWalk(word=word.text))
+            assert isinstance(walk, Walk)
             assert walk.ids == tuple(token.id for token in steps.tokens[slice(*word.tokens)])
 
 
 def test_a_pair_is_followed_on_both_sides(loaded: dict[str, Loaded]) -> None:
-    steps = answers.answer(loaded["wordpiece"], TokenSteps(text="the cat [MASK]", pair="It was"))
+    steps = steps_of(loaded["wordpiece"], TokenSteps(text="the cat [MASK]", pair="It was"))
     assert [[word.text for word in side.words] for side in steps.sides] == [["the", "cat", "[MASK]"], ["it", "was"]]
     assert steps.template == "[CLS] A [SEP] B [SEP]"
     assert [token.segment for token in steps.tokens] == [0] * 5 + [1] * 3
@@ -79,7 +86,7 @@ def test_a_pair_is_followed_on_both_sides(loaded: dict[str, Loaded]) -> None:
 
 
 def test_what_is_typed_as_a_special_token_is_taken_whole(loaded: dict[str, Loaded]) -> None:
-    steps = answers.answer(loaded["wordpiece"], TokenSteps(text="A [MASK] [UNK] 你"))
+    steps = steps_of(loaded["wordpiece"], TokenSteps(text="A [MASK] [UNK] 你"))
     assert [(word.text, word.whole) for word in steps.sides[0].words] == [
         ("a", False),
         ("[MASK]", True),
@@ -111,7 +118,7 @@ def test_only_the_tokenizer_is_loaded(backend: LocalBackend) -> None:
 
 
 def test_a_slow_tokenizer_says_what_it_cannot_show(loaded: dict[str, Loaded]) -> None:
-    steps = answers.answer(loaded["slow"], TokenSteps(text="The cat sat."))
+    steps = steps_of(loaded["slow"], TokenSteps(text="The cat sat."))
     assert steps.sides == ()
     assert "hands over its outcome only" in steps.why
     assert steps.template == "A </s>"

@@ -12,6 +12,7 @@ from inference.errors import Refusal
 from inference.text.reading import shift, shorten
 from inference.text.tokenise import Reader
 from tests.support import tinymodels
+from tests.support.present import present
 
 KINDS = {"wordpiece": "encoder", "bytes": "decoder", "roberta": "encoder", "unigram": "encoder-decoder"}
 HOSTILE = [
@@ -105,7 +106,8 @@ def test_special_tokens_are_those_the_tokenizer_added(readers: dict[str, Reader]
 def test_pairs(readers: dict[str, Reader]) -> None:
     row = readers["wordpiece"].read("the cat", "it was", None).row
     assert row.segments == (0,) * (row.pieces.index("[SEP]") + 1) + (1,) * 3
-    assert row.words[-3:-1] == (row.words[row.pieces.index("[SEP]") - 1] + 1, row.words[-3] + 1)
+    last, first = present(row.words[row.pieces.index("[SEP]") - 1]), present(row.words[-3])
+    assert row.words[-3:-1] == (last + 1, first + 1)
     assert row.spans[-3:] == ((0, 2), (3, 6), None)
     roberta = readers["roberta"].read("a", "b", None).row
     assert roberta.segments == (0, 0, 0, 0, 1, 1)

@@ -19,6 +19,7 @@ from inference.write import decoding
 from inference.write.decoding import Writing, greedy, read
 from inference.write.kept_states import memory_of
 from tests.support.architectures import BERT, SEQ2SEQ, Architecture, named
+from tests.support.present import present
 from tests.support.writers import DECODERS, TRANSLATORS, WRITERS, build, generated, source, whole
 
 NAMES = [row.name for row in WRITERS]
@@ -52,9 +53,9 @@ def check_steps(model: Any, tokens: Any, written: Any, longest: int = 30) -> Any
         passed = read(model, Writing(tokens, longest), [written[:done]])
         used.append(passed.cached)
         at = first + done
-        np.testing.assert_allclose(passed.looks[0], everything["decoder"][at][..., : at + 1], atol=1e-5)
+        np.testing.assert_allclose(present(passed.looks)[0], everything["decoder"][at][..., : at + 1], atol=1e-5)
         if "cross" in everything:
-            np.testing.assert_allclose(passed.across[0], everything["cross"][at], atol=1e-5)
+            np.testing.assert_allclose(present(passed.across)[0], everything["cross"][at], atol=1e-5)
         else:
             assert passed.across is None
     return used
@@ -215,7 +216,7 @@ def test_kept_states_count_all_that_they_keep_alive(name: str) -> None:
     state = kept.take(writing, [()])
     layers = getattr(state.cache, "self_attention_cache", state.cache).layers
     alive = sum(tensor.untyped_storage().nbytes() for layer in layers for tensor in (layer.keys, layer.values))
-    assert state.nbytes >= alive + passed.logits.nbytes + passed.looks.nbytes
+    assert state.nbytes >= alive + passed.logits.nbytes + present(passed.looks).nbytes
     assert state.nbytes == memory_of(vars(passed), passed.start.given, state.cache)
 
 
@@ -224,7 +225,7 @@ def test_a_model_that_fails_with_its_cache_reads_everything(monkeypatch: pytest.
     expected = fresh("Llama", writing, (5, 6))
     read(model, writing, [(5,)])
 
-    def broken(*given: Any, **named: Any) -> None:
+    def broken(*_given: Any, **_named: Any) -> None:
         raise RuntimeError("no such cache")
 
     monkeypatch.setattr(DynamicCache, "update", broken)
@@ -317,6 +318,7 @@ def test_the_looks_of_edited_steps_are_those_of_one_edited_pass(name: Any) -> No
             for layer, record in enumerate(parts.get(part, ())):
                 for head in range(record.heads):
                     row = record.weights(head)[at]
+                    assert looks is not None
                     np.testing.assert_allclose(looks[0, layer, head], row[: looks.shape[-1]], atol=1e-5)
 
 
@@ -343,7 +345,7 @@ def test_several_rows_share_the_edits() -> None:
     for at, row in enumerate(rows):
         alone = read(build(named("Marian")), writing, [row])
         torch.testing.assert_close(together.logits[at], alone.logits[0], atol=1e-5, rtol=0)
-        torch.testing.assert_close(together.across[at], alone.across[0], atol=1e-5, rtol=0)
+        torch.testing.assert_close(present(together.across)[at], present(alone.across)[0], atol=1e-5, rtol=0)
 
 
 def test_every_family_is_here() -> None:

@@ -17,10 +17,11 @@ from inference.questions.decoding import NextToken
 from inference.settings import Settings
 from inference.write.decoding import KEPT
 from inference.write.kept_states import KeptStates, State, memory_of
+from tests.support.present import present
 from tests.support.tinymodels import save
 
 
-def state(about: Any, *rows: Any, cache: str = "cache", nbytes: int = 10) -> Any:
+def state(about: Any, *rows: Any, cache: str | None = "cache", nbytes: int = 10) -> Any:
     return State(about, rows, cache, f"said of {rows}", nbytes)
 
 
@@ -100,10 +101,10 @@ def test_an_evicted_model_takes_its_states_with_it(tmp_path: Path) -> None:
     one, other = (str(save(tmp_path / name, "gpt2")) for name in ("one", "other"))
     backend = LocalBackend(Settings(model_folders=(tmp_path,), offline=True))
     backend.predict(NextToken(model=one, text="The cat"))
-    loaded = backend._model(one, None, CAUSAL)
+    loaded = backend.loaded(one, None, CAUSAL)
     kept = weakref.ref(loaded.model.__dict__[KEPT])
-    assert kept().nbytes > 0
-    backend._models.budget = loaded.nbytes + 1
+    assert present(kept()).nbytes > 0
+    backend.kept_models.budget = loaded.nbytes + 1
     del loaded
     backend.predict(NextToken(model=other, text="The cat"))
     assert kept() is None

@@ -35,7 +35,7 @@ class Planted:
 
     def train(self) -> None: ...
 
-    def __call__(self, input_ids: torch.Tensor, decoder_input_ids: torch.Tensor, output_attentions: bool) -> object:
+    def __call__(self, input_ids: torch.Tensor, decoder_input_ids: torch.Tensor, **_named: bool) -> object:
         source, target, words = next(self._sentences)
         weights = torch.zeros(LAYERS, 1, HEADS, decoder_input_ids.shape[1], input_ids.shape[1])
         read, wanted = self._tokenizer(source), self._tokenizer(target)

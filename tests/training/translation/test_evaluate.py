@@ -65,8 +65,9 @@ def test_forced_counts_every_piece_once(model: Any, tokenizer: Any) -> None:  # 
     assert len(held) > 64
     told = forced(model, tokenizer, held, precision("fp32"))
     sides = [tokenizer(side)["input_ids"] for side in ([h.source for h in held], [h.references[0] for h in held])]
+    source, target = (laid_out(side, 0) for side in sides)
     with torch.no_grad():
-        logits, labels = read(model.eval(), Batch(*(laid_out(side, 0) for side in sides), 0), torch.device("cpu"))
+        logits, labels = read(model.eval(), Batch(source, target, 0), torch.device("cpu"))
     assert told.pieces == len(labels)
     assert abs(told.loss - float(loss(logits, labels))) < 1e-4
     assert abs(told.accuracy - float((logits.argmax(dim=1) == labels).float().mean())) < 1e-9

@@ -64,8 +64,8 @@ def test_its_tokenizer_neither_cuts_nor_pads(exported: Path) -> None:
 
 def test_the_app_sees_words_and_cross_attention(exported: Path) -> None:
     backend = LocalBackend(Settings(model_folders=(exported.parent,), offline=True, cache=exported.parent / "cache"))
-    given = {"model": str(exported), "text": "The cat sleeps today.", "target": "Le chat dort aujourd'hui."}
-    trace = backend.trace(TraceRequest(**given))
+    text, target = "The cat sleeps today.", "Le chat dort aujourd'hui."
+    trace = backend.trace(TraceRequest(model=str(exported), text=text, target=target))
     assert [trace.source.pieces[at] for at in (0, 1, -1)] == ["The", "cat", "</s>"]
     assert trace.target is not None
     assert trace.target.pieces[:3] == ("<pad>", "Le", "chat")
