@@ -76,17 +76,3 @@ def test_another_word_is_asked_about_by_a_click(page: Page, app_url: str, proble
     said(page, "Of 16 words")
     page.reload()
     said(page, "Of 16 words")
-
-
-@pytest.mark.parametrize(("text", "sentence"), [("word " * 140, "at most 128"), ("Hi", "at least three")])
-def test_what_cannot_be_asked_is_said(page: Page, app_url: str, problems: Problems, text: str, sentence: str) -> None:
-    problems.allow(DEEP_LINK)
-    open_page(page, app_url, "/agreement", text=text, focus=1, special=0)
-    expect(page.locator(".headlight-refusal")).to_contain_text(sentence, timeout=PATIENCE)
-
-
-def test_a_text_too_long_for_flow_has_the_other_ways(page: Page, app_url: str, problems: Problems) -> None:
-    problems.allow(DEEP_LINK)
-    open_page(page, app_url, "/agreement", text="one two three four five six seven " * 7, focus=4)
-    said(page, "Flow is missing: Attention flow is computed for at most 48 tokens")
-    said(page, "of the other 6 ways")

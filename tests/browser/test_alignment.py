@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +16,8 @@ from inference import LocalBackend
 from inference.settings import Settings
 from probing.aligning import AlignmentRun, AlignmentState, advance
 from probing.alignments import Alignments, load, parse
-from tests.support.browser import PATIENCE, PHONE, accessibility, hears_clicks, one_page, rest
+from tests.support.browser import PATIENCE, PHONE, hears_clicks, one_page, rest
+from tests.support.looks import ON_A_PHONE, accessible_and_fits
 from tests.support.tinymodels import save
 from tests.support.visitor import box_of, file_of
 from ui.pages.translate.quality import summary
@@ -115,9 +115,5 @@ def test_a_file_that_cannot_be_read_is_told_where(opened: Page) -> None:
 
 
 @pytest.mark.parametrize("viewport", [PHONE])
-@pytest.mark.parametrize("colour_scheme", ["light", "dark"])
 def test_on_a_phone_nothing_is_cut_off_and_all_is_accessible(opened: Page) -> None:
-    rest(opened)
-    assert opened.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
-    outside = ["[data-testid='stHeader']", "[data-testid='stToolbar']"]  # Streamlit's own
-    assert json.dumps(accessibility(opened, leave_out=outside)) == "[]"
+    accessible_and_fits(opened, ON_A_PHONE)

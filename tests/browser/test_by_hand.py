@@ -131,14 +131,6 @@ def test_sizes_grow_and_shrink(opened: Page) -> None:
     expect(sheet(opened, "Q·Kᵀ / √2")).to_be_visible()
 
 
-@pytest.mark.parametrize("query", ["numbers=garbage", "preset=<img>", "heads=3", "row=99&column=2", "heads=0"])
-def test_a_damaged_link_opens_the_example(page: Page, app_url: str, problems: Problems, query: dict[str, str]) -> None:
-    problems.allow(DEEP_LINK)
-    visit(page, f"{app_url}/by_hand?{query}")
-    expect(page.get_by_text(EVEN)).to_be_visible()
-    expect(page.get_by_test_id("stException")).to_have_count(0)
-
-
 @pytest.mark.parametrize("viewport", [PHONE])
 def test_the_largest_example_fits_on_a_phone(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)

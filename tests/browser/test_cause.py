@@ -94,21 +94,6 @@ def test_a_word_is_hidden_and_a_look_is_cut_by_clicks(
     said(page, "“it” no longer sees “street” in head 3-1")
 
 
-def test_edits_that_do_not_fit_are_refused_and_can_be_put_back(page: Page, app_url: str, problems: Problems) -> None:
-    problems.allow(DEEP_LINK)
-    open_page(page, app_url, "/cause", edits="a9-0")
-    expect(page.locator(".headlight-refusal")).to_contain_text("6 layers of 12 heads", timeout=PATIENCE)
-    page.get_by_role("button", name="Put all back").click()
-    said(page, "Nothing is removed")
-
-
-def test_a_damaged_link_leaves_the_rest(page: Page, app_url: str, problems: Problems) -> None:
-    problems.allow(DEEP_LINK)
-    open_page(page, app_url, "/cause", edits="a3-1,<b>x</b>")
-    said(page, "An edit should read like a3-1")
-    said(page, "With head 3-1 removed")
-
-
 def test_the_curve_is_drawn_step_by_step(page: Page, app_url: str, problems: Problems, backend: LocalBackend) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/cause", steps=4, greedy="most")

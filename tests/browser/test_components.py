@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
@@ -13,7 +12,8 @@ from playwright.sync_api import Locator, Page, Route, expect
 from attention.codec import frame
 from attention.mask import Array
 from attention.view import View
-from tests.support.browser import PHONE, accessibility, hears_clicks, one_page, rest
+from tests.support.browser import PHONE, hears_clicks, one_page
+from tests.support.looks import ON_A_PHONE, accessible_and_fits
 from tests.support.traces import sentence_trace
 from tests.support.visitor import box_of
 from viz.components.explore import explore
@@ -168,14 +168,12 @@ def test_a_click_on_the_map_picks_a_head(opened: Page) -> None:
 
 
 @pytest.mark.parametrize("viewport", [PHONE])
-@pytest.mark.parametrize("colour_scheme", ["light", "dark"])
 def test_on_a_phone_nothing_is_cut_off_and_all_is_accessible(opened: Page) -> None:
-    rest(opened)
-    assert opened.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
-    for sheet in opened.locator(".sheet").all():
-        assert box_of(sheet)["width"] <= PHONE["width"]
-    outside = ["[data-testid='stHeader']", "[data-testid='stToolbar']"]  # Streamlit's own
-    assert json.dumps(accessibility(opened, leave_out=outside)) == "[]"
+    def drawn() -> None:
+        for sheet in opened.locator(".sheet").all():
+            assert box_of(sheet)["width"] <= PHONE["width"]
+
+    accessible_and_fits(opened, ON_A_PHONE, drawn)
 
 
 TWICE = """

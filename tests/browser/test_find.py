@@ -67,12 +67,6 @@ def test_words_are_picked_by_clicks_and_kept_in_the_link(
     said(page, "“animal” than at “tired”")
 
 
-def test_a_text_of_two_words_says_what_is_missing(page: Page, app_url: str, problems: Problems) -> None:
-    problems.allow(DEEP_LINK)
-    open_page(page, app_url, "/find", text="Hello there")
-    expect(page.locator(".headlight-refusal")).to_contain_text("needs three words", timeout=PATIENCE)
-
-
 def test_hostile_words_are_shown_as_text(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(

@@ -17,8 +17,8 @@ from inference import TraceRequest
 from inference.questions.decoding import NextToken
 from inference.questions.induction import InductionHeads
 from inference.questions.lens import NextLens
-from tests.browser.test_pages import STREAMLITS_OWN
-from tests.support.browser import PATIENCE, PHONE, Problems, accessibility, rest
+from tests.support.browser import PATIENCE, Problems, rest
+from tests.support.looks import DESKTOP, accessible_and_fits
 from tests.support.predictors import BARE
 from tests.support.serving import Served
 from tests.support.visitor import DEEP_LINK, file_of, known, matched, open_page, painted, read, stands
@@ -331,45 +331,18 @@ def test_a_model_of_another_kind_lets_one_that_writes_answer(page: Page, writer:
     says(page, f"“{step.candidates[0].piece}” comes first")
 
 
-@pytest.mark.parametrize(
-    ("query", "said"),
-    [
-        ({"text": " "}, "The text is empty"),
-        ({"text": "a " * 90}, "reads at most 48"),
-        ({"written": "1.x", "of": "0"}, "cannot be read; the prompt alone is shown"),
-        ({"written": "301.300", "of": "deadbeef"}, "follow another text or model; they are left out"),
-        ({"model": "Qwen/Qwen2.5-0.5B"}, "Qwen/Qwen2.5-0.5B is not on this machine"),  # asked, not taken for an encoder
-        ({"show": "<b>"}, "“show” is unknown"),
-        ({"at": "9999999"}, "comes first"),
-        ({"temperature": "0", "top_k": "9999999", "top_p": "0"}, "comes first"),
-        ({"text": "<img src=x onerror=alert(1)> [a](http://x.org) $x$"}, "comes first"),
-        ({"text": "日本語 العربية 🦊"}, "comes first"),
-    ],
-)
-def test_odd_links(page: Page, writer: Served, query: dict[str, str], said: str) -> None:
-    opened(page, writer, **query)
-    says(page, said)
+def test_a_hostile_text_is_shown_as_text(page: Page, writer: Served) -> None:
+    opened(page, writer, text="<img src=x onerror=alert(1)> [a](http://x.org) $x$")
+    says(page, "comes first")
     expect(page.get_by_text("How to read this")).to_be_visible()
     expect(page.locator("[data-testid='stException']")).to_have_count(0)
 
 
-def test_tokens_that_the_model_does_not_have_are_refused_in_words(page: Page, writer: Served) -> None:
-    opened(page, writer)
-    page.get_by_role("button", name="Next token").click()
-    path_of(page, 1)
-    page.goto(re.sub(r"written=\d+", "written=999999", page.url))
-    expect(page.locator(".headlight-refusal")).to_be_visible()
-    expect(page.locator("[data-testid='stException']")).to_have_count(0)
-
-
 @pytest.mark.parametrize("show", ["next", "looks", "heads", "layers", "sink", "induction"])
-@pytest.mark.parametrize(("viewport", "colour_scheme"), [(PHONE, "dark"), ({"width": 1440, "height": 900}, "light")])
+@pytest.mark.parametrize("viewport", [DESKTOP])
 def test_every_view_is_accessible_and_fits(page: Page, writer: Served, show: str) -> None:
     opened(page, writer, show=show)
     page.get_by_role("button", name="Next token").click()
     path_of(page, 1)
     expect(page.locator("[data-painted]" if show == "heads" else CHART).first).to_be_visible()
-    rest(page)
-    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    assert wide <= 0
-    assert accessibility(page, leave_out=STREAMLITS_OWN) == []
+    accessible_and_fits(page)

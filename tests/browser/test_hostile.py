@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import Dialog, Page, expect
 
 from tests.support.browser import PATIENCE, rest
@@ -29,8 +28,7 @@ def painted_anew(page: Page, first: dict[str, str]) -> None:
     expect(other).to_be_attached(timeout=PATIENCE)
 
 
-@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
-def test_a_hostile_text_is_shown_as_text(page: Page, app_url: str, text: str) -> None:
+def test_a_hostile_text_is_shown_as_text(page: Page, app_url: str) -> None:
     dialogs: list[str] = []
 
     def close(dialog: Dialog) -> None:
@@ -39,31 +37,32 @@ def test_a_hostile_text_is_shown_as_text(page: Page, app_url: str, text: str) ->
 
     page.on("dialog", close)
     open_page(page, app_url)
-    first = painted(page)
-    read(page, text)
-    expect(page).to_have_url(re.compile("[?&]text="))
-    painted_anew(page, first)
-    expect(text_box(page)).to_have_value(text)
-    rest(page)
-    assert dialogs == []
-    assert page.evaluate("window.pwned") is None
-    assert page.locator("img[src='x']").count() == 0
+    for name, text in TEXTS.items():
+        last = painted(page)
+        read(page, text)
+        expect(page).to_have_url(re.compile("[?&]text="))
+        painted_anew(page, last)
+        expect(text_box(page)).to_have_value(text)
+        rest(page)
+        assert dialogs == [], name
+        assert page.evaluate("window.pwned") is None, name
+        assert page.locator("img[src='x']").count() == 0, name
 
 
 REFUSED = {
     "empty": ("", "empty"),
+    "control characters": ("a\x07b", "control"),  # between the others: what is said has to change each time
     "only spaces": ("   ", "empty"),
-    "control characters": ("a\x07b", "control"),
 }
 
 
-@pytest.mark.parametrize(("text", "said"), REFUSED.values(), ids=REFUSED.keys())
-def test_what_cannot_be_read_is_refused_in_a_sentence(page: Page, app_url: str, text: str, said: str) -> None:
+def test_what_cannot_be_read_is_refused_in_a_sentence(page: Page, app_url: str) -> None:
     open_page(page, app_url)
     painted(page)
-    read(page, text)
-    expect(page.get_by_role("alert").filter(has_text=said)).to_be_visible()
-    expect(text_box(page)).to_have_value(text)
+    for text, said in REFUSED.values():
+        read(page, text)
+        expect(page.get_by_role("alert").filter(has_text=said)).to_be_visible()
+        expect(text_box(page)).to_have_value(text)
 
 
 def test_too_long_a_text_can_be_cut(page: Page, app_url: str) -> None:
@@ -86,10 +85,3 @@ def test_an_unknown_model_is_refused_and_the_text_stays(page: Page, app_url: str
     page.get_by_role("button", name="Use the embedded model").click()
     painted(page)
     expect(text_box(page)).to_have_value("Some text of mine.")
-
-
-@pytest.mark.parametrize("model", ["../../etc", "/etc/passwd", "https://example.org/x", "a/b/c", "<b>x</b>"])
-def test_a_model_s_name_opens_no_door(page: Page, app_url: str, model: str) -> None:
-    open_page(page, app_url, model=model)
-    expect(page.get_by_role("alert")).to_be_visible()
-    expect(page.locator("[data-testid='stException']")).to_have_count(0)

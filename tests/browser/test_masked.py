@@ -19,8 +19,8 @@ from inference.questions.importance import Gradients, LeaveOut
 from inference.questions.lens import Lens
 from inference.questions.masked import MaskedWords
 from inference.questions.surprise import Surprise
-from tests.browser.test_pages import STREAMLITS_OWN
-from tests.support.browser import PHONE, Problems, accessibility, rest
+from tests.support.browser import Problems
+from tests.support.looks import DESKTOP, accessible_and_fits
 from tests.support.predictors import BARE, Predictor
 from tests.support.visitor import DEEP_LINK, file_of, known, open_page, read, stands
 from ui.input.hiding import fingerprint
@@ -223,31 +223,10 @@ def test_the_lesson_and_another_sample(page: Page, predictor: Predictor) -> None
     expect(page).to_have_url(re.compile("seed=4"))
 
 
-@pytest.mark.parametrize(
-    ("query", "said"),
-    [
-        ({"text": "[MASK] " * 30}, "30 pieces are hidden; at most 20"),
-        ({"text": "a " * 60}, "62 tokens; tiny-bert reads at most 40"),
-        ({"text": " "}, "The text is empty"),
-        ({"model": "openai-community/gpt2"}, "GPT-2 has no head that guesses masked words"),
-        ({"speaker": "nobody", "model": BARE}, "not on this machine; another one answers"),
-        ({"hidden": "9:1-2;DROP", "of": "x"}, "which stood there"),
-        ({"show": "<b>"}, "“show” is unknown"),
-    ],
-)
-def test_odd_links(page: Page, predictor: Predictor, query: dict[str, str], said: str) -> None:
-    opened(page, predictor, **query)
-    expect(page.locator(".headlight-note, .headlight-refusal").filter(has_text=said).first).to_be_visible()
-    expect(page.locator("[data-testid='stException']")).to_have_count(0)
-
-
 @pytest.mark.parametrize("show", ["looks", "layers", "words", "surprise", "two", "lesson"])
-@pytest.mark.parametrize(("viewport", "colour_scheme"), [(PHONE, "dark"), ({"width": 1440, "height": 900}, "light")])
+@pytest.mark.parametrize("viewport", [DESKTOP])
 def test_every_view_is_accessible_and_fits(page: Page, predictor: Predictor, show: str) -> None:
     opened(page, predictor, show=show)
     expect(page.get_by_role("button", name=re.compile("Save as CSV|Draw another|Copy link")).last).to_be_visible()
     expect(page.get_by_text("How to read this")).to_be_visible()
-    rest(page)
-    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    assert wide <= 0
-    assert accessibility(page, leave_out=STREAMLITS_OWN) == []
+    accessible_and_fits(page)

@@ -15,8 +15,8 @@ from attention.pairs import flow, group
 from inference import TraceRequest
 from inference.files import embedded
 from inference.questions.sentence import NextSentence
-from tests.browser.test_pages import STREAMLITS_OWN
-from tests.support.browser import PHONE, Problems, accessibility, rest
+from tests.support.browser import Problems
+from tests.support.looks import DESKTOP, accessible_and_fits
 from tests.support.predictors import BARE, Predictor
 from tests.support.visitor import DEEP_LINK, file_of, open_page, painted, read, stands
 
@@ -129,9 +129,6 @@ def test_an_odd_file_is_refused_in_a_sentence(page: Page, predictor: Predictor, 
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ({"text": "a " * 30, "pair": "b " * 30}, "63 tokens; tiny-bert reads at most 40"),
-        ({"text": " "}, "The text is empty"),
-        ({"looks": "x"}, "“looks” is unknown"),
         ({"pair": "<b>it</b>"}, "<b>it</b>"),
     ],
 )
@@ -141,11 +138,8 @@ def test_odd_links(page: Page, predictor: Predictor, query: dict[str, str], said
     expect(page.locator("[data-testid='stException']")).to_have_count(0)
 
 
-@pytest.mark.parametrize(("viewport", "colour_scheme"), [(PHONE, "dark"), ({"width": 1440, "height": 900}, "light")])
+@pytest.mark.parametrize("viewport", [DESKTOP])
 def test_the_page_is_accessible_and_fits(page: Page, predictor: Predictor) -> None:
     opened(page, predictor)
     painted(page)
-    rest(page)
-    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    assert wide <= 0
-    assert accessibility(page, leave_out=STREAMLITS_OWN) == []
+    accessible_and_fits(page, drawn=lambda: painted(page))

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, ViewportSize, expect
+from playwright.sync_api import Page, expect
 
-from tests.support.browser import PATIENCE, PHONE, ROOT, Problems, Theme, accessibility, rest
+from tests.support.browser import PATIENCE, ROOT, Problems, accessibility
+from tests.support.looks import DESKTOP, LOOKS, SIZES, STREAMLITS_OWN, each_look
 from tests.support.visitor import DEEP_LINK, open_page, painted
 
 PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
@@ -49,22 +50,6 @@ VISITS = {
     # Where the extra model is installed, it is unpacked by the first visit.
     "generate": Visit("/generate", "Generate", f"{CHART}, {LACKING}", patience=270_000),
 }
-# Streamlit's own buttons for its sidebar and menu, and its list of pages, which a page cannot change.
-STREAMLITS_OWN = [f"[data-testid='{name}']" for name in ("stSidebarHeader", "stSidebarNav", "stToolbar", "stHeader")]
-DESKTOP: ViewportSize = {"width": 1440, "height": 900}
-SIZES = {"desktop": DESKTOP, "phone": PHONE}
-LOOKS: tuple[tuple[str, Theme], ...] = (
-    ("desktop", "light"),
-    ("desktop", "dark"),
-    ("phone", "dark"),
-    ("phone", "light"),
-)
-
-
-def themed(page: Page) -> str:
-    """The theme that the page is drawn in, by what its background is."""
-    bright = "(app) => getComputedStyle(app).backgroundColor.match(/[0-9]+/g).slice(0, 3).every((part) => part > 127)"
-    return "light" if page.get_by_test_id("stApp").evaluate(bright) else "dark"
 
 
 def drawn(page: Page, name: str) -> None:
@@ -88,37 +73,31 @@ def test_every_page_is_drawn_and_accessible(page: Page, app_url: str, problems: 
     problems.allow(DEEP_LINK)
     open_page(page, app_url, VISITS[name].address)
     found = {}
-    for size, theme in LOOKS:
-        page.set_viewport_size(SIZES[size])
-        page.emulate_media(color_scheme=theme)
-        rest(page)
-        drawn(page, name)
-        rest(page)  # what stands below the figure has come too
+    folder = os.environ.get("HEADLIGHT_SCREENSHOTS")
+    for size, theme in each_look(page, LOOKS, lambda: drawn(page, name)):
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         expect(page.locator("[data-testid='stException']")).to_have_count(0)
-        assert themed(page) == theme
-        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        assert wide <= 0, f"nothing is cut off at the side ({size}, {theme})"
-        folder = os.environ.get("HEADLIGHT_SCREENSHOTS")
         if folder:
             page.screenshot(path=Path(folder) / f"{name}-{SIZES[size]['width']}-{theme}.png")
         found[size, theme] = accessibility(page, leave_out=STREAMLITS_OWN)
     assert found == {look: [] for look in LOOKS}
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_every_page_keeps_the_view_of_the_last(page: Page, app_url: str, name: str) -> None:
+@pytest.mark.parametrize("names", [PAGES[at::3] for at in range(3)], ids=", ".join)
+def test_every_page_keeps_the_view_of_the_last(page: Page, app_url: str, names: list[str]) -> None:
+    """A reader goes to one after the other, each time from Explore and back to it."""
     open_page(page, app_url, text="One text for all pages.", layer=2, head=3)
     painted(page, layer=2, head=3)
-    if name != "explore":
-        heading = page.get_by_role("heading", level=1)
-        left = heading.inner_text()
-        page.get_by_role("link", name=VISITS[name].link, exact=True).first.click()
-        expect(heading).not_to_have_text(left)
-        # What is left of Explore has charts too.
-        expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=VISITS[name].patience)
-        drawn(page, name)
-        if VISITS[name].text:
-            expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("One text for all pages.")
-        page.get_by_role("link", name="Explore").first.click()
-    painted(page, layer=2, head=3)
+    for name in names:
+        if name != "explore":
+            heading = page.get_by_role("heading", level=1)
+            left = heading.inner_text()
+            page.get_by_role("link", name=VISITS[name].link, exact=True).first.click()
+            expect(heading).not_to_have_text(left)
+            # What is left of Explore has charts too.
+            expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=VISITS[name].patience)
+            drawn(page, name)
+            if VISITS[name].text:
+                expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("One text for all pages.")
+            page.get_by_role("link", name="Explore").first.click()
+        painted(page, layer=2, head=3)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.browser import PHONE, accessibility, one_page, rest
+from tests.support.browser import PHONE, one_page
+from tests.support.looks import ON_A_PHONE, accessible_and_fits
 from tests.support.visitor import box_of
 
 PAGE = """
@@ -138,11 +138,9 @@ def test_it_is_saved_as_a_picture(opened: Page) -> None:
 
 
 @pytest.mark.parametrize("viewport", [PHONE])
-@pytest.mark.parametrize("colour_scheme", ["light", "dark"])
 def test_on_a_phone_nothing_is_cut_off_and_all_is_accessible(opened: Page) -> None:
-    rest(opened)
-    assert opened.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
-    for box in opened.locator(".canopy").all():
-        assert box_of(box)["width"] <= PHONE["width"]
-    outside = ["[data-testid='stHeader']", "[data-testid='stToolbar']"]  # Streamlit's own
-    assert json.dumps(accessibility(opened, leave_out=outside)) == "[]"
+    def drawn() -> None:
+        for box in opened.locator(".canopy").all():
+            assert box_of(box)["width"] <= PHONE["width"]
+
+    accessible_and_fits(opened, ON_A_PHONE, drawn)

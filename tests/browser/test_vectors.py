@@ -147,23 +147,16 @@ def test_a_file_becomes_vectors_that_can_be_taken_away(page: Page, app_url: str,
     assert parquet.body()[:4] == b"PAR1"
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "said"),
-    [
-        ("empty.txt", b"\n\n", "The file is empty"),
-        ("photo.txt", b"\x89PNG\r\n\x1a\n\0\0", "not text in UTF-8"),
-        ("numbers.csv", b"a,b\n1,2\n", "None of the columns"),
-        ("long.txt", b"x" * 20_001, "Line 1 has 20,001 characters"),
-        ("many.txt", b"a\n" * 100_001, "There are 100,001 sentences"),
-        ("<img src=x onerror=alert(1)>.csv", b"<img src=x onerror=alert(1)>,b\n1,2\n", "columns “<img src=x"),
-    ],
-)
-def test_a_file_that_cannot_be_read_is_said(page: Page, app_url: str, name: str, data: bytes, said: str) -> None:
+def test_a_file_s_hostile_name_and_columns_are_shown_as_text(page: Page, app_url: str) -> None:
     open_page(page, app_url, "/vectors", show="sentences", bring="file")
     page.locator("input[type=file][accept*=csv]").set_input_files(
-        {"name": name, "mimeType": "text/plain", "buffer": data}
+        {
+            "name": "<img src=x onerror=alert(1)>.csv",
+            "mimeType": "text/plain",
+            "buffer": b"<img src=x onerror=alert(1)>,b\n1,2\n",
+        }
     )
-    note(page, re.escape(said))
+    note(page, re.escape("columns “<img src=x"))
 
 
 def test_umap_says_what_it_needs_and_can_be_stopped(page: Page, app_url: str) -> None:

@@ -47,11 +47,3 @@ def test_a_link_restores_the_numbers(page: Page, app_url: str, problems: Problem
     waiting = file_of(page.get_by_role("button", name="Save as CSV"))
     waiting.save_as(tmp_path / "saved.csv")
     assert 'Recurrent,O(n · d²),"125,000,000",O(n),500,O(n),500' in (tmp_path / "saved.csv").read_text()
-
-
-def test_numbers_out_of_bounds_are_brought_within(page: Page, app_url: str, problems: Problems) -> None:
-    problems.allow(DEEP_LINK)
-    open_page(page, app_url, "/why_attention", k=1, n=9999999, d="x")
-    expect(page.get_by_text("At n = 100,000 and d = 384")).to_be_visible(timeout=PATIENCE)
-    expect(page.get_by_text("dilated convolutions of width 2")).to_be_visible()
-    expect(page.locator(".headlight-note").filter(has_text="“d” should be a whole number")).to_be_visible()

@@ -8,6 +8,7 @@ assert "looks back at" in " ".join(notes(page))
 from __future__ import annotations
 
 import html
+import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -57,3 +58,21 @@ def notes(page: AppTest, kind: str = "note") -> list[str]:
     """The sentences that the page says, as text, in their order; ``kind`` "refusal" for what it refuses."""
     said = [found for element in page.get("html") for found in SAID.findall(element.proto.body)]
     return [html.unescape(re.sub(r"<[^>]+>", "", text)) for name, text in said if name == kind]
+
+
+def says(page: AppTest, words: str) -> None:
+    """Some sentence of the page, a note or a refusal, has these words."""
+    said = [*notes(page), *notes(page, "refusal")]
+    assert any(words in sentence for sentence in said), said
+
+
+def stands(page: AppTest) -> None:
+    """The page has come to its end, and without an error."""
+    assert "How to read this" in [expander.label for expander in page.expander]
+    assert not page.exception
+
+
+def text_of(page: AppTest) -> str:
+    """What the text box is given to show."""
+    (box,) = (part.proto for part in page.get("bidi_component") if part.proto.component_name == "headlight_composer")
+    return str(json.loads(box.json)["text"])

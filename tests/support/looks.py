@@ -1,0 +1,53 @@
+"""A page looked at in several sizes and themes, which a reader may change while the page stands.
+
+accessible_and_fits(page)                                       # both looks of TWO, from one load
+for size, theme in each_look(page, LOOKS, lambda: drawn(page)):  # after each change the figure is waited for
+    page.screenshot(path=f"{size}-{theme}.png")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from tests.support.browser import PHONE, Theme, accessibility, rest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page, ViewportSize
+
+Look = tuple[str, Theme]
+
+DESKTOP: ViewportSize = {"width": 1440, "height": 900}
+SIZES = {"desktop": DESKTOP, "phone": PHONE}
+LOOKS: tuple[Look, ...] = (("desktop", "light"), ("desktop", "dark"), ("phone", "dark"), ("phone", "light"))
+TWO: tuple[Look, ...] = (("desktop", "light"), ("phone", "dark"))
+ON_A_PHONE: tuple[Look, ...] = (("phone", "light"), ("phone", "dark"))
+
+# Streamlit's own buttons for its sidebar and menu, and its list of pages, which a page cannot change.
+STREAMLITS_OWN = [f"[data-testid='{name}']" for name in ("stSidebarHeader", "stSidebarNav", "stToolbar", "stHeader")]
+
+
+def themed(page: Page) -> str:
+    """The theme that the page is drawn in, by what its background is."""
+    bright = "(app) => getComputedStyle(app).backgroundColor.match(/[0-9]+/g).slice(0, 3).every((part) => part > 127)"
+    return "light" if page.get_by_test_id("stApp").evaluate(bright) else "dark"
+
+
+def each_look(page: Page, looks: Sequence[Look], drawn: Callable[[], object] = lambda: None) -> Iterator[Look]:
+    """Each size and theme in turn, once the page stands in it: ``drawn`` waits for the figure. Nothing is cut off."""
+    for size, theme in looks:
+        page.set_viewport_size(SIZES[size])
+        page.emulate_media(color_scheme=theme)
+        rest(page)
+        drawn()
+        rest(page)  # what stands below the figure has come too
+        assert themed(page) == theme
+        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wide <= 0, f"nothing is cut off at the side ({size}, {theme})"
+        yield size, theme
+
+
+def accessible_and_fits(page: Page, looks: Sequence[Look] = TWO, drawn: Callable[[], object] = lambda: None) -> None:
+    """Fails where the page breaks a rule of accessibility, or is cut off, in any of these looks."""
+    found = {look: accessibility(page, leave_out=STREAMLITS_OWN) for look in each_look(page, looks, drawn)}
+    assert found == {look: [] for look in looks}

@@ -1,0 +1,22 @@
+"""What the Agreement page is not asked for, and what it then says."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.asking import asked, notes, says
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("text", "sentence"), [("word " * 140, "at most 128"), ("Hi", "at least three")])
+def test_what_cannot_be_asked_is_said(text: str, sentence: str) -> None:
+    page = asked("agreement", text=text, focus=1, special=0)
+    (refusal,) = notes(page, "refusal")
+    assert sentence in refusal
+
+
+@pytest.mark.slow
+def test_a_text_too_long_for_flow_has_the_other_ways() -> None:
+    page = asked("agreement", text="one two three four five six seven " * 7, focus=4)
+    says(page, "Flow is missing: Attention flow is computed for at most 48 tokens")
+    says(page, "of the other 6 ways")

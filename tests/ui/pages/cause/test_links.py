@@ -1,0 +1,23 @@
+"""Links to the Cause page whose edits cannot be made."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.asking import asked, notes, press, says
+
+
+@pytest.mark.slow
+def test_edits_that_do_not_fit_are_refused_and_can_be_put_back() -> None:
+    page = asked("cause", edits="a9-0")
+    (refusal,) = notes(page, "refusal")
+    assert "6 layers of 12 heads" in refusal
+    press(page, "Put all back")
+    says(page, "Nothing is removed")
+
+
+@pytest.mark.slow
+def test_a_damaged_link_leaves_the_rest() -> None:
+    page = asked("cause", edits="a3-1,<b>x</b>")
+    says(page, "An edit should read like a3-1")
+    says(page, "With head 3-1 removed")

@@ -1,0 +1,13 @@
+"""What the Find page cannot be asked, and what it then says."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.asking import asked, notes
+
+
+@pytest.mark.slow
+def test_a_text_of_two_words_says_what_is_missing() -> None:
+    (refusal,) = notes(asked("find", text="Hello there"), "refusal")
+    assert "needs three words" in refusal

@@ -1,0 +1,49 @@
+"""Odd links of the Generate page are answered in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.asking import allowed, asked, notes, press, says, stands
+from tests.support.tinymodels import save
+
+TEXT = "The cat sat on the mat, and the dog"
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    root = tmp_path_factory.mktemp("writers")
+    folder = save(root / "gpt2", "gpt2")
+    with allowed(root):
+        yield str(folder)
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({"text": " "}, "The text is empty"),
+        ({"text": "a " * 90}, "reads at most 48"),
+        ({"written": "1.x", "of": "0"}, "cannot be read; the prompt alone is shown"),
+        ({"written": "301.300", "of": "deadbeef"}, "follow another text or model; they are left out"),
+        ({"model": "Qwen/Qwen2.5-0.5B"}, "Qwen/Qwen2.5-0.5B is not on this machine"),  # asked, not taken for an encoder
+        ({"show": "<b>"}, "“show” is unknown"),
+        ({"at": "9999999"}, "comes first"),
+        ({"temperature": "0", "top_k": "9999999", "top_p": "0"}, "comes first"),
+        ({"text": "日本語 العربية 🦊"}, "comes first"),
+    ],
+)
+def test_odd_links(model: str, query: dict[str, str], said: str) -> None:
+    page = asked("generate", **{"model": model, "text": TEXT, **query})
+    says(page, said)
+    stands(page)
+
+
+def test_tokens_that_the_model_does_not_have_are_refused_in_words(model: str) -> None:
+    page = asked("generate", model=model, text=TEXT)
+    press(page, "Next token")
+    link = {name: value for name, value in page.query_params.items() if name != "written"}
+    page = asked("generate", **link, written=999999)
+    assert notes(page, "refusal")
+    assert not page.exception

@@ -1,0 +1,39 @@
+"""Odd links of the Masked words page are answered in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.asking import allowed, asked, says, stands
+from tests.support.predictors import BARE
+from tests.support.tinyheads import save
+
+TEXT = "The animal was in the street."
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    root = tmp_path_factory.mktemp("predictors")
+    folder = save(root / "tiny-bert", "BERT", head=2)
+    with allowed(root):
+        yield str(folder)
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({"text": "[MASK] " * 30}, "30 pieces are hidden; at most 20"),
+        ({"text": "a " * 60}, "62 tokens; tiny-bert reads at most 40"),
+        ({"text": " "}, "The text is empty"),
+        ({"model": "openai-community/gpt2"}, "GPT-2 has no head that guesses masked words"),
+        ({"speaker": "nobody", "model": BARE}, "not on this machine; another one answers"),
+        ({"hidden": "9:1-2;DROP", "of": "x"}, "which stood there"),
+        ({"show": "<b>"}, "“show” is unknown"),
+    ],
+)
+def test_odd_links(model: str, query: dict[str, str], said: str) -> None:
+    page = asked("masked_words", **{"model": model, "text": TEXT, **query})
+    says(page, said)
+    stands(page)

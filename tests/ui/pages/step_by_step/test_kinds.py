@@ -1,0 +1,53 @@
+"""Models of every kind on the page Step by step: each is explained as it is, with its own numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from inference import LocalBackend, TraceRequest
+from tests.support.asking import allowed, asked, notes
+from tests.support.tinymodels import save
+
+KINDS = ["gpt2", "llama", "t5", "marian"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    models = tmp_path_factory.mktemp("models")
+    for kind in KINDS:
+        save(models / kind, kind)
+    return models
+
+
+@pytest.fixture(scope="module")
+def backend(folder: Path) -> Iterator[LocalBackend]:
+    with allowed(folder) as opened:
+        yield opened
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("gpt2", "decoder", "A decoder's token sees itself and what came before"),
+        ("llama", "decoder", "3 heads of queries but 1 of keys and values"),
+        ("t5", "encoder", "a bias is added"),
+        ("t5", "decoder", "The dot products of these queries and keys are not divided"),
+        ("marian", "cross", "every token of the source"),
+    ],
+)
+def test_models_of_every_kind_are_explained_as_they_are(
+    folder: Path, backend: LocalBackend, case: tuple[str, str, str]
+) -> None:
+    kind, part, words = case
+    model, text, target = str(folder / kind), "The small cat played.", "Le chat dort."
+    two = {"target": target} if kind in ("t5", "marian") else {}
+    page = asked("step_by_step", model=model, text=text, layer=1, head=2, focus=1, to=0, part=part, **two)
+    assert any(words in said.value for said in page.markdown)
+    assert "7 · Is it what the model computes?" in [title.value for title in page.subheader]
+    weights = backend.trace(TraceRequest(model=model, text=text, **two)).weights(1, 2, part)
+    [said] = [note for note in notes(page) if "Layer 1 · head 2" in note]
+    assert f"{weights[1, 0]:.2f} of its attention" in said
