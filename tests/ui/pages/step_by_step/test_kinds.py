@@ -44,10 +44,11 @@ def test_models_of_every_kind_are_explained_as_they_are(
 ) -> None:
     kind, part, words = case
     model, text, target = str(folder / kind), "The small cat played.", "Le chat dort."
-    two = {"target": target} if kind in ("t5", "marian") else {}
+    written = target if kind in ("t5", "marian") else None
+    two = {"target": written} if written else {}
     page = asked("step_by_step", model=model, text=text, layer=1, head=2, focus=1, to=0, part=part, **two)
     assert any(words in said.value for said in page.markdown)
     assert "7 · Is it what the model computes?" in [title.value for title in page.subheader]
-    weights = backend.trace(TraceRequest(model=model, text=text, **two)).weights(1, 2, part)
+    weights = backend.trace(TraceRequest(model=model, text=text, target=written)).weights(1, 2, part)
     [said] = [note for note in notes(page) if "Layer 1 · head 2" in note]
     assert f"{weights[1, 0]:.2f} of its attention" in said
