@@ -21,7 +21,10 @@ def chromium() -> Iterator[Any]:
     """A browser: the one in HEADLIGHT_CHROMIUM, the system's, or Playwright's own."""
     from playwright.sync_api import sync_playwright
 
-    path = os.environ.get("HEADLIGHT_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    named = os.environ.get("HEADLIGHT_CHROMIUM")
+    path = named or next(
+        filter(None, map(shutil.which, ("chromium", "google-chrome", "chromium-headless-shell"))), None
+    )
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         try:

@@ -177,17 +177,18 @@ def install(name: str, machine: Machine) -> None:
 
 def chromium() -> str | None:
     """A Chromium of the system's, as tests/support/browser.py looks for it."""
-    return os.environ.get("HEADLIGHT_CHROMIUM") or shutil.which("chromium")
+    return os.environ.get("HEADLIGHT_CHROMIUM") or shutil.which("chromium-headless-shell") or shutil.which("chromium")
 
 
 def browser_command(root_user: bool, release: str) -> list[str]:
     """How a Chromium comes to this machine: the distribution's where it is a plain package, else Playwright's own.
 
     >>> browser_command(True, 'NAME="Debian GNU/Linux"\\nID=debian\\n')[-1]
-    'apt-get update -q && apt-get install -q -y --no-install-recommends chromium'
+    'apt-get update -q && apt-get install -q -y --no-install-recommends chromium-headless-shell'
     """
     if root_user and "ID=debian" in release.split():
-        return ["sh", "-c", "apt-get update -q && apt-get install -q -y --no-install-recommends chromium"]
+        install = "apt-get install -q -y --no-install-recommends chromium-headless-shell"
+        return ["sh", "-c", f"apt-get update -q && {install}"]
     libraries = ["--with-deps"] if root_user else []
     return [str(python(ROOT)), "-m", "playwright", "install", *libraries, "chromium"]
 
