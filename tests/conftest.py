@@ -20,6 +20,7 @@ from tests.support.browser import (  # noqa: F401  (fixtures)
     colour_scheme,
     page,
     problems,
+    profile,
     viewport,
 )
 from tests.support.collecting import tidy, untidy  # noqa: F401  (fixtures)

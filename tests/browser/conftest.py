@@ -1,7 +1,8 @@
-"""Apps of their own that several files of browser tests visit, each over tiny models; started once for a file."""
+"""What several files of browser tests put before the app: tiny models."""
 
 from __future__ import annotations
 
 from tests.support.generating import writer  # noqa: F401  (a fixture)
 from tests.support.predictors import predictor  # noqa: F401  (a fixture)
+from tests.support.serving import served  # noqa: F401  (a fixture)
 from tests.support.translators import translator  # noqa: F401  (a fixture)

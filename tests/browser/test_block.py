@@ -7,9 +7,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from tests.support.browser import PATIENCE, PHONE, Problems, Theme, rest, running, visit
+from tests.support.browser import PATIENCE, PHONE, Problems, Theme, rest
+from tests.support.serving import Served
 from tests.support.tinymodels import save
 from tests.support.visitor import DEEP_LINK, file_of, open_page, read
 
@@ -147,19 +148,12 @@ def test_on_a_phone_the_explanation_stays_in_sight(page: Page, app_url: str, pro
     expect(explained(page)).to_be_in_viewport()
 
 
-def test_an_encoder_and_its_decoder_are_drawn(browser: Browser, tmp_path: Path, problems: Problems) -> None:
-    folder = save(tmp_path / "models" / "t5", "t5")
-    environ = {"HEADLIGHT_MODEL_FOLDERS": str(folder.parent)}
-    with running(tmp_path / "log", environ=environ) as app, browser.new_context(locale="en-GB") as context:
-        page = context.new_page()
-        problems.watch(page)
-        problems.allow(DEEP_LINK)
-        page.set_default_timeout(PATIENCE)
-        visit(page, f"{app.url}/block?model={folder}&target=A+cat.")
-        expect(part(page, "Cross-attention, 3 heads, d_k = 8")).to_be_visible(timeout=PATIENCE)
-        part(page, "Cross-attention").click()
-        expect(explained(page)).to_contain_text("here one text looks at the other")
-        expect(page.get_by_text("T5ForConditionalGeneration is an encoder of 3 layers")).to_be_visible()
-        part(page, "RMSNorm").first.click()
-        expect(explained(page)).to_contain_text("Its class is called T5LayerNorm")
-        assert not problems.left()
+def test_an_encoder_and_its_decoder_are_drawn(page: Page, served: Served, problems: Problems) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, served.url, "/block", model=save(served.place("block") / "t5", "t5"), target="A cat.")
+    expect(part(page, "Cross-attention, 3 heads, d_k = 8")).to_be_visible()
+    part(page, "Cross-attention").click()
+    expect(explained(page)).to_contain_text("here one text looks at the other")
+    expect(page.get_by_text("T5ForConditionalGeneration is an encoder of 3 layers")).to_be_visible()
+    part(page, "RMSNorm").first.click()
+    expect(explained(page)).to_contain_text("Its class is called T5LayerNorm")

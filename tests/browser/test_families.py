@@ -6,7 +6,6 @@ Every other one is asked without a browser, in tests/ui/pages/generate and tests
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -14,7 +13,7 @@ from playwright.sync_api import Page, expect
 from inference.questions.decoding import NextTarget, NextToken
 from tests.support.browser import PATIENCE, Problems, rest
 from tests.support.decoders import save_decoder
-from tests.support.serving import Served, serving
+from tests.support.serving import Served
 from tests.support.translatorfamilies import save_translator
 from tests.support.visitor import DEEP_LINK, open_page
 
@@ -22,18 +21,11 @@ FIRST = 2 * PATIENCE  # ms; the app's first answer waits for its libraries, and 
 TEXT = "The cat sat on the mat, and the dog"
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """The app over a folder that a model is put into by each test."""
-    with serving(tmp_path_factory.mktemp("families")) as started:
-        yield started
-
-
 # One whose heads share keys and look back a few tokens only; one with a bias by distance, known by its maps alone.
 @pytest.mark.parametrize("name", ["Gemma 3", "MPT"])
 def test_every_decoder_writes_and_is_looked_at(page: Page, problems: Problems, served: Served, name: str) -> None:
     problems.allow(DEEP_LINK)
-    folder = str(save_decoder(served.root / re.sub(r"\W+", "-", name), name))
+    folder = str(save_decoder(served.place("families") / re.sub(r"\W+", "-", name), name))
     first = served.backend.predict(NextToken(model=folder, text=TEXT, top=100))
     open_page(page, served.url, "/generate", model=folder, text=TEXT, show="looks")
     page.get_by_role("button", name="Next token").click(timeout=FIRST)
@@ -53,7 +45,7 @@ def test_every_decoder_writes_and_is_looked_at(page: Page, problems: Problems, s
 @pytest.mark.parametrize("name", ["T5"])
 def test_every_translator_writes_and_is_aligned(page: Page, problems: Problems, served: Served, name: str) -> None:
     problems.allow(DEEP_LINK)
-    folder = str(save_translator(served.root / re.sub(r"\W+", "-", name), name))
+    folder = str(save_translator(served.place("families") / re.sub(r"\W+", "-", name), name))
     first = served.backend.predict(NextTarget(folder, text=TEXT))
     open_page(page, served.url, "/translate", model=folder, text=TEXT, step=0)
     note = page.locator(".headlight-note")

@@ -324,11 +324,12 @@ def test_ready_prompts_become_the_text(page: Page, writer: Served) -> None:
     expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("Monday, Tuesday, Wednesday,")
 
 
-def test_a_model_of_another_kind_lets_one_that_writes_answer(page: Page, writer: Served) -> None:
-    opened(page, writer, model=BARE, speaker=writer.model("llama"))
-    says(page, "MiniLM (embedded) has no head that continues a text; on this page llama answers.")
-    step = writer.backend.predict(asked(writer, name="llama"))
-    says(page, f"“{step.candidates[0].piece}” comes first")
+def test_a_model_of_another_kind_lets_one_that_writes_answer(page: Page, writer: Served, served: Served) -> None:
+    with served.listed(writer.model("llama")) as model:
+        opened(page, writer, model=BARE, speaker=model)
+        says(page, "MiniLM (embedded) has no head that continues a text; on this page llama answers.")
+        step = writer.backend.predict(asked(writer, name="llama"))
+        says(page, f"“{step.candidates[0].piece}” comes first")
 
 
 def test_a_hostile_text_is_shown_as_text(page: Page, writer: Served) -> None:

@@ -18,6 +18,7 @@ from inference.questions.sentence import NextSentence
 from tests.support.browser import Problems
 from tests.support.looks import DESKTOP, accessible_and_fits
 from tests.support.predictors import BARE, Predictor
+from tests.support.serving import Served
 from tests.support.visitor import DEEP_LINK, file_of, open_page, painted, read, stands
 
 A, B = "The cat was it.", "It was playing."
@@ -84,16 +85,19 @@ def test_a_model_without_the_head_lets_another_one_answer_and_says_so(page: Page
 
 
 @pytest.mark.skipif(not embedded.own_here(embedded.TRANSLATOR), reason="the translator trained here is not there")
-def test_a_second_text_can_be_typed_while_a_translator_is_chosen(page: Page, predictor: Predictor) -> None:
-    opened(page, predictor, model=embedded.TRANSLATOR, pair="", speaker=predictor.model)
-    page.get_by_role("button", name="+ second text").click()
-    box = page.get_by_role("textbox", name="Second text (optional)")
-    box.fill(B)
-    box.press("Enter")
-    one, other = judged(predictor, A, B), judged(predictor, B, A)
-    says(page, f"gives {one:.3f} that “{B}” follows; the other way round it gives {other:.3f}")
-    read(page, A)
-    says(page, f"gives {one:.3f} that “{B}” follows")
+def test_a_second_text_can_be_typed_while_a_translator_is_chosen(
+    page: Page, predictor: Predictor, served: Served
+) -> None:
+    with served.listed(predictor.model) as model:
+        opened(page, predictor, model=embedded.TRANSLATOR, pair="", speaker=model)
+        page.get_by_role("button", name="+ second text").click()
+        box = page.get_by_role("textbox", name="Second text (optional)")
+        box.fill(B)
+        box.press("Enter")
+        one, other = judged(predictor, A, B), judged(predictor, B, A)
+        says(page, f"gives {one:.3f} that “{B}” follows; the other way round it gives {other:.3f}")
+        read(page, A)
+        says(page, f"gives {one:.3f} that “{B}” follows")
 
 
 def test_a_table_of_pairs_from_a_file(page: Page, predictor: Predictor, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +18,9 @@ from attention.record import Record
 from attention.trace import Trace
 from attention.what_if import changed
 from inference import LocalBackend, TraceRequest
-from tests.support.browser import PHONE, App, Problems, accessibility, faults, rest, running
+from tests.support.browser import PHONE, Problems, accessibility, rest
 from tests.support.looks import STREAMLITS_OWN
+from tests.support.serving import Served
 from tests.support.tinymodels import save, wordpiece
 from tests.support.visitor import DEEP_LINK, file_of, matched, open_page, read
 
@@ -202,24 +202,16 @@ def test_a_long_text_shows_a_window_and_says_so(page: Page, app_url: str) -> Non
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    models = tmp_path_factory.mktemp("models")
+def folder(served: Served) -> Path:
+    models = served.place("steps")
     for kind in KINDS:
         save(models / kind, kind)
     return models
 
 
-@pytest.fixture(scope="module")
-def own_app(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
-    log = tmp_path_factory.mktemp("own") / "app.log"
-    with running(log, environ={"HEADLIGHT_MODEL_FOLDERS": str(folder)}) as started:
-        yield started
-    assert not faults(log.read_text(errors="replace"))
-
-
-def test_without_its_mask_a_decoder_looks_ahead(page: Page, own_app: App, folder: Path) -> None:
+def test_without_its_mask_a_decoder_looks_ahead(page: Page, app_url: str, folder: Path) -> None:
     asked = {"model": str(folder / "gpt2"), "text": "The small cat played.", "layer": 0, "head": 1, "focus": 0}
-    open_page(page, own_app.url, PATH, show="rules", scaling="own", **asked)
+    open_page(page, app_url, PATH, show="rules", scaling="own", **asked)
     box = page.get_by_role("checkbox", name="With its mask")
     expect(box).to_be_checked()
     expect(note(page, "the model's own rules")).to_be_visible()
@@ -229,7 +221,7 @@ def test_without_its_mask_a_decoder_looks_ahead(page: Page, own_app: App, folder
     expect(page).to_have_url(re.compile("masked=0"))
 
 
-def test_an_attention_of_another_form_shows_its_queries_and_keys(page: Page, own_app: App, folder: Path) -> None:
+def test_an_attention_of_another_form_shows_its_queries_and_keys(page: Page, app_url: str, folder: Path) -> None:
     """MobileBERT makes values from other vectors than keys; what is recorded of it can still be followed."""
     wordpiece(folder / "mobile")
     sizes: dict[str, Any] = {
@@ -239,14 +231,14 @@ def test_an_attention_of_another_form_shows_its_queries_and_keys(page: Page, own
         "vocab_size": 120,
     }
     MobileBertModel(MobileBertConfig(**BERT, **sizes)).save_pretrained(folder / "mobile")
-    open_page(page, own_app.url, PATH, model=str(folder / "mobile"), text="a cat played")
+    open_page(page, app_url, PATH, model=str(folder / "mobile"), text="a cat played")
     expect(note(page, "MobileBertModel makes keys and values from different vectors")).to_be_visible()
     expect(page.get_by_role("application", name=re.compile("^q · k, 1 by"))).to_be_visible()
     expect(page.get_by_text("Is it what the model computes?")).to_have_count(0)
 
 
-def test_maps_only_show_what_there_is(page: Page, own_app: App, folder: Path) -> None:
-    open_page(page, own_app.url, PATH, model=str(folder / "deberta"), text="a cat played")
+def test_maps_only_show_what_there_is(page: Page, app_url: str, folder: Path) -> None:
+    open_page(page, app_url, PATH, model=str(folder / "deberta"), text="a cat played")
     expect(note(page, "queries, keys and values are not available")).to_be_visible()
     expect(page.get_by_role("application", name=re.compile("^weight, 1 by"))).to_be_visible()
     expect(page.get_by_text("Is it what the model computes?")).to_have_count(0)

@@ -12,7 +12,8 @@ from playwright.sync_api import Locator, Page, expect
 from inference import LocalBackend
 from inference.questions.tokens import TokenSteps
 from tests.support import tinymodels
-from tests.support.browser import PATIENCE, Problems, faults, rest, running
+from tests.support.browser import PATIENCE, Problems, rest
+from tests.support.serving import Served
 from tests.support.visitor import DEEP_LINK, open_page, read, text_box
 
 TEXT = "Café embeddings running 👍 [MASK]"
@@ -24,13 +25,10 @@ def deep_link(problems: Problems) -> None:
 
 
 @pytest.fixture(scope="module")
-def two_tokenizers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+def two_tokenizers(served: Served) -> Iterator[tuple[str, str]]:
     """The app with a second tokenizer on the machine, one of bytes."""
-    folder = tmp_path_factory.mktemp("two")
-    tinymodels.save(folder / "models" / "tiny-gpt2", "gpt2")
-    with running(folder / "log", environ={"HEADLIGHT_MODEL_FOLDERS": str(folder / "models")}) as app:
-        yield app.url, str(folder / "models" / "tiny-gpt2")
-    assert not faults((folder / "log").read_text())
+    with served.listed(str(tinymodels.save(served.place("tokens") / "tiny-gpt2", "gpt2"))) as folder:
+        yield served.url, folder
 
 
 def row(page: Page, name: str, way: int = 0) -> Locator:

@@ -7,9 +7,9 @@
 
 Fixtures
     app_url     where the app answers; started once, offline, its log read at the end: a traceback fails the last test
-    app         the same with .log (a Path) and .process
-    page        a Playwright page on its own context. The test fails on a console error, an error in the page, or a
-                request that leaves this machine (which is also refused)
+    app         the same with .log (a Path), .process, and .models, the folder that it may open models from
+    page        a Playwright page without a past. The test fails on a console error, an error in the page, or a request
+                that leaves this machine (which is also refused)
     problems    what was noticed on this page; ``problems.allow("404")`` for what a test provokes on purpose
     viewport, colour_scheme     LAPTOP and "light" unless a test says otherwise:
                 @pytest.mark.parametrize("viewport", [PHONE, LAPTOP, WIDE])
@@ -32,7 +32,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -41,7 +41,7 @@ from urllib.parse import urlsplit
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, ViewportSize
+    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, ViewportSize
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "tests" / "out"
@@ -68,6 +68,8 @@ ARGUMENTS = [
     "--no-default-browser-check",
     "--no-first-run",
     "--no-proxy-server",
+    # With one process for all pages a visit takes two thirds: Streamlit's scripts are compiled already.
+    "--renderer-process-limit=1",
 ]
 HERE = {"localhost", "127.0.0.1", "::1"}
 
@@ -84,6 +86,7 @@ class App:
     url: str
     log: Path
     process: subprocess.Popen[bytes]
+    models: Path = Path()  # the folder that models may be opened from, where there is one
 
 
 def free_port() -> int:
@@ -173,14 +176,14 @@ def faults(log: str) -> list[str]:
 
 @pytest.fixture(scope="session")
 def app(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[App]:
-    """The app as `make run` starts it, offline, warm: it has had a visitor, and its model is there. Its log must be
-    clean when all tests are through."""
-    log = tmp_path_factory.mktemp("app") / "app.log"
-    with running(log) as started:
+    """The app as `make run` starts it, offline, warm: it has had a visitor, and its model is there. It may open models
+    from one folder, empty at first. Its log must be clean when all tests are through."""
+    log, models = tmp_path_factory.mktemp("app") / "app.log", tmp_path_factory.mktemp("models")
+    with running(log, environ={"HEADLIGHT_MODEL_FOLDERS": str(models)}) as started:
         with browser.new_page() as first:
             first.goto(started.url)
             rest(first, 3 * PATIENCE)
-        yield started
+        yield replace(started, models=models)
     text = log.read_text(errors="replace")
     assert not faults(text), f"The app's log has errors:\n{text}"
 
@@ -281,25 +284,46 @@ def problems() -> Problems:
     return Problems()
 
 
+@pytest.fixture(scope="session")
+def profile(browser: Browser) -> Iterator[BrowserContext]:
+    """The browser's window, as it were: its pages are drawn by one process, which the first of them keeps."""
+    with browser.new_context(locale="en-GB", service_workers="block") as context:
+        context.set_default_timeout(PATIENCE)
+        context.new_page()
+        yield context
+
+
 @pytest.fixture
 def page(
     request: pytest.FixtureRequest,
-    browser: Browser,
+    profile: BrowserContext,
     problems: Problems,
     viewport: ViewportSize,
     colour_scheme: Theme,
 ) -> Iterator[Page]:
     """A page without a past. Fails the test for what ``problems`` noticed and nobody allowed."""
-    with browser.new_context(
-        viewport=viewport, color_scheme=colour_scheme, locale="en-GB", service_workers="block"
-    ) as context:
-        context.set_default_timeout(PATIENCE)
-        opened = context.new_page()
-        problems.watch(opened)
-        yield opened
-        if request.node.stash.get(FAILED, False) or problems.left():
-            keep(opened, request.node.name)
+    opened = profile.new_page()
+    opened.set_viewport_size(viewport)
+    opened.emulate_media(color_scheme=colour_scheme)
+    problems.watch(opened)
+    yield opened
+    if request.node.stash.get(FAILED, False) or problems.left():
+        keep(opened, request.node.name)
+    forget(opened)
     assert not problems.left(), "\n".join(problems.left())
+
+
+def forget(page: Page) -> None:
+    """Closes a page, and with it all that the browser has kept of it: files, cookies, what scripts store."""
+    parts = urlsplit(page.url)
+    session = page.context.new_cdp_session(page)
+    session.send("Network.clearBrowserCache")
+    session.send("Network.clearBrowserCookies")
+    if parts.netloc:
+        session.send(
+            "Storage.clearDataForOrigin", {"origin": f"{parts.scheme}://{parts.netloc}", "storageTypes": "all"}
+        )
+    page.close()
 
 
 def keep(page: Page, name: str) -> None:

@@ -1,25 +1,24 @@
-"""An app of its own with tiny decoders that go on with texts, for the browser tests of the Generate page."""
+"""Tiny decoders that go on with texts, for the browser tests of the Generate page."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.support.serving import Served, serving
+from tests.support.serving import Served
 from tests.support.tinymodels import byte_level, save
 
 
-@pytest.fixture(scope="module")
-def writer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """The app with the models "gpt2", "llama" (its heads share keys) and "deep"; its log must be clean in the end."""
-    root = tmp_path_factory.mktemp("writers")
+@pytest.fixture(scope="session")
+def writer(served: Served) -> Served:
+    """The app with the models "gpt2", "llama" (its heads share keys) and "deep"."""
+    root = served.place("writers")
     for name in ("gpt2", "llama"):
         save(root / name, name)
     deep(root / "deep")
-    with serving(root) as served:
-        yield served
+    return replace(served, root=root)
 
 
 def deep(folder: Path) -> None:

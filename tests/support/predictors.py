@@ -1,14 +1,13 @@
-"""An app of its own with a tiny BERT that has both heads, for the browser tests of the pages that predict."""
+"""A tiny BERT that has both heads, for the browser tests of the pages that predict."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
 
 from inference import LocalBackend
-from tests.support.serving import serving
+from tests.support.serving import Served
 from tests.support.tinyheads import save
 
 BARE = "all-MiniLM-L6-v2"  # a model without either head
@@ -23,10 +22,8 @@ class Predictor:
     backend: LocalBackend
 
 
-@pytest.fixture(scope="module")
-def predictor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Predictor]:
-    """The app with one local model; its log must be clean in the end."""
-    root = tmp_path_factory.mktemp("predictors")
-    folder = save(root / "tiny-bert", "BERT", head=2)
-    with serving(root) as served:
-        yield Predictor(served.url, str(folder), served.backend)
+@pytest.fixture(scope="session")
+def predictor(served: Served) -> Predictor:
+    """The app with one local model."""
+    folder = save(served.place("predictors") / "tiny-bert", "BERT", head=2)
+    return Predictor(served.url, str(folder), served.backend)

@@ -1,15 +1,14 @@
-"""An app of its own with a tiny Marian that writes twelve tokens at most, for the tests of the page Translate."""
+"""A tiny Marian that writes twelve tokens at most, for the tests of the page Translate."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from inference import LocalBackend
-from tests.support.serving import serving
+from tests.support.serving import Served
 from tests.support.tinymodels import save
 
 LONGEST = 12  # tokens that it writes, its start token and its end among them
@@ -40,10 +39,8 @@ def tiny(folder: Path, spread: float = 0.2) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def translator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Translator]:
-    """The app with one local model; its log must be clean in the end."""
-    root = tmp_path_factory.mktemp("translators")
-    folder = tiny(root / "tiny-marian")
-    with serving(root) as served:
-        yield Translator(served.url, str(folder), served.backend)
+@pytest.fixture(scope="session")
+def translator(served: Served) -> Translator:
+    """The app with one local model."""
+    folder = tiny(served.place("translators") / "tiny-marian")
+    return Translator(served.url, str(folder), served.backend)
