@@ -7,13 +7,15 @@ payload carries the row, and its grid, tooltips and addresses know it from there
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from attention.excess import Crowd, heard
 from attention.mask import Array
+from attention.own_links import OwnLinks, pairs, strongest
 from attention.view import Cell, View
 
 
@@ -181,6 +183,8 @@ class Survey:
     thumbnails: Array  # (layer, head, row, col): the largest weight of each cell
     measures: dict[str, Array]  # each of MEASURES by its name, (layer, head), of the shares among the keys shown
     received: Array  # (key,), mean over queries and all heads
+    crowd: Crowd  # what the words of the text give each key together
+    own: OwnLinks  # the links to open the text with
     sampled: bool  # from some rows only, because the text is long
 
     @property
@@ -202,17 +206,31 @@ def survey(view: View, size: int) -> Survey:
     grids: list[Array] = []
     found: dict[str, list[float]] = {name: [] for name in measures}
     total = np.zeros(len(view.keys))
-    for layer in view.maps(size):
+    asked, counts, sums, links = pairs(view, rows), [], [], []
+    for at, layer in enumerate(view.maps(size)):
+        counted = heard(view, at, rows)
+        counts.append(counted.sum(axis=0))
+        linked = asked & counted
         for weights in layer:
             grids.append(view.thumbnail(weights, size))
             shares = as_shares(weights)
             for name, of in measures.items():
                 found[name].append(of(shares))
             total += received(weights)
+            sums.append(np.einsum("qk,qk->k", weights, counted))
+            links.append(strongest(weights, linked, counts[-1] - 1, sums[-1]))
     shape = (view.layers, view.heads)
     return Survey(
         np.array(grids, dtype=np.float32).reshape(*shape, *grids[0].shape),
         {name: np.array(values, dtype=np.float32).reshape(shape) for name, values in found.items()},
         (total / len(grids)).astype(np.float32),
+        Crowd(view, rows, np.array(sums, dtype=np.float32).reshape(*shape, -1), np.array(counts)),
+        _own_links(rows, links, shape),
         view.sampled(),
     )
+
+
+def _own_links(rows: Rows, links: Sequence[tuple[Rows, Rows, Array, Array]], shape: tuple[int, int]) -> OwnLinks:
+    """The links of every head, their rows as queries of the view."""
+    at, keys, weights, excess = (np.array(values).reshape(*shape, -1) for values in zip(*links, strict=True))
+    return OwnLinks(np.where(at >= 0, rows[at], -1), keys, weights, excess)

@@ -5,7 +5,7 @@ Words: attention *to* a word is the sum over its pieces, attention *from* it the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -13,9 +13,9 @@ from itertools import groupby
 import numpy as np
 import numpy.typing as npt
 
-from attention.mask import Array, Index, positions
+from attention.mask import Array, Bools, Index, Mask, positions
 from attention.pooling import edges, pool_cols, pool_rows, sample_rows
-from attention.record import AnyRecord
+from attention.record import AnyRecord, Record
 from attention.tokens import TokenRow
 from attention.trace import Trace
 
@@ -66,6 +66,11 @@ class View:
         return (self.part or self.trace.part) == "decoder"
 
     @property
+    def crosses(self) -> bool:
+        """Whether rows and columns are two texts, as in a decoder's attention to its encoder."""
+        return (self.part or self.trace.part) == "cross"
+
+    @property
     def layers(self) -> int:
         """Number of layers of this part."""
         return len(self._records)
@@ -109,6 +114,19 @@ class View:
             visible = _merge(mass[:, None], queries, None)
             np.divide(merged, visible, out=merged, where=visible > 0)
         return merged
+
+    def visible(self, layer: int, rows: npt.NDArray[np.intp], cols: npt.NDArray[np.intp] | None = None) -> Bools | None:
+        """Which of these rows may look at which of these columns, by any of their pieces, (row, col); None: all may."""
+        record = self._records[layer]
+        mask = record.mask if isinstance(record, Record) else Mask(record.queries, record.keys, causal=self.causal)
+        queries = [self.queries[row] for row in rows]
+        keys = self.keys if cols is None else [self.keys[col] for col in cols]
+        allowed = mask.block(_pieces(queries), _pieces(keys))
+        if allowed is None:
+            return None
+        by_row = np.logical_or.reduceat(allowed, _starts(queries), axis=0)
+        seen: Bools = np.logical_or.reduceat(by_row, _starts(keys), axis=1)
+        return seen
 
     def tile(self, layer: int, head: int, q0: int, q1: int, k0: int, k1: int, size: int) -> Array:  # noqa: PLR0913  # a block of one head: two ranges and a size
         """A block pooled to at most (size, size) by the largest weight of each cell; exact when it is no larger."""
@@ -229,6 +247,17 @@ def _runs(cells: tuple[Cell, ...]) -> Iterator[slice]:
     ]
     for start, stop in zip(starts, stops, strict=True):
         yield from (slice(at, min(at + SAMPLED_ABOVE, stop)) for at in range(start, stop, SAMPLED_ABOVE))
+
+
+def _pieces(cells: Sequence[Cell]) -> npt.NDArray[np.intp]:
+    """All pieces of the cells, one after the other."""
+    return np.concatenate([np.arange(*cell.pieces) for cell in cells])
+
+
+def _starts(cells: Sequence[Cell]) -> npt.NDArray[np.intp]:
+    """Where each cell's pieces begin among all of them."""
+    sizes = [cell.pieces[1] - cell.pieces[0] for cell in cells]
+    return np.cumsum([0, *sizes[:-1]])
 
 
 def _span(cells: tuple[Cell, ...]) -> slice:

@@ -14,6 +14,7 @@ import pytest
 from playwright.sync_api import Page
 
 from attention.codec import from_sqrt8
+from attention.measures import survey
 from attention.tokens import TokenRow
 from attention.trace import ModelId, Trace
 from attention.view import View
@@ -165,7 +166,7 @@ def page_of(view: View, script: str = "export function mount() {}", style: str =
         "sampled": False,
         "selection": {**SELECTION, **selection},
     }
-    return standalone_html(view, payload, view.thumbnails(48), script, style)
+    return standalone_html(view, payload, survey(view, 48), script, style)
 
 
 def embedded_in(page: str) -> dict[str, Any]:

@@ -14,8 +14,8 @@ from attention.trace import Trace
 from attention.view import View
 from ui.routes.traces import PREFIX, BadRequest, attachment, head_of, number, served
 from ui.run.shelf import Look, shelf
-from ui.state.choice import CHOICES
 from viz.components.explore import explore
+from viz.components.explore.contract import CHOICES
 from viz.components.standalone.standalone import standalone_html
 from viz.export import TooLong, links_csv, weights_csv, weights_json
 
@@ -43,7 +43,7 @@ def html(trace: Trace, look: Look, request: Request) -> bytes:
     """The microscope itself with the numbers inside."""
     view, survey = shelf().view(trace, look), shelf().survey(trace, look)
     data = explore.payload(view, survey, _selection(request, trace, look), "", "", _base(request))
-    page = standalone_html(view, data, survey.thumbnails, explore.script(), explore.style())
+    page = standalone_html(view, data, survey, explore.script(), explore.style())
     return page.encode()
 
 
@@ -66,8 +66,8 @@ def _selection(request: Request, trace: Trace, look: Look) -> dict[str, Any]:
         "pinned": _pinned(query.get("pinned", ""), view),
     }
     found |= {name: number(request, name, end) if query.get(name) else None for name, end in places.items()}
-    for name in ("tab", "order", "scale", "filter"):
-        found[name] = query[name] if query.get(name) in CHOICES[name] else CHOICES[name][0]
+    for name, names in CHOICES.items():
+        found[name] = query[name] if query.get(name) in names else names[0]
     return found
 
 

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
@@ -36,9 +37,15 @@ class BadRequest(ValueError):
 
 
 def grid(trace: Trace, look: Look, _request: Request) -> bytes:
-    """All heads small."""
+    """All heads small, and what the words of the text give each key together."""
     found = shelf().survey(trace, look)
-    return frame({"sampled": found.sampled}, {"grid": (found.thumbnails, "sqrt8")})
+    crowd = found.crowd
+    arrays = {
+        "grid": (found.thumbnails, "sqrt8"),
+        "means": (crowd.means(), "float16"),
+        "counts": (crowd.counts.astype(np.float32), "float16"),
+    }
+    return frame({"sampled": found.sampled, "rows": crowd.rows.tolist() if found.sampled else None}, arrays)
 
 
 def rows(trace: Trace, look: Look, request: Request) -> bytes:

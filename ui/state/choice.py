@@ -48,6 +48,7 @@ class Choice:
     order: str = "layer"
     scale: str = "sqrt"
     filter: str = "all"
+    by: str = "excess"  # what makes a link strong
     pins: str = ""  # "3-1,4-0"
     words: bool = False
     special: bool = True

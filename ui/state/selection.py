@@ -1,4 +1,4 @@
-"""Which head, word and target are in focus: the reader's choice where there is one, else the strongest link there is.
+"""Which head, word and target are in focus: the reader's choice where there is one, else the link most its own.
 
 Choices count in tokens of the trace, the component in cells of the view; both directions are translated here.
 """
@@ -10,12 +10,15 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from attention.habits import Habits
+from attention.mask import Array
+from attention.measures import Survey
 from attention.trace import Trace
 from attention.view import Cell, View
-from ui.run.shelf import Look
+from ui.run.habits import habits_of
+from ui.run.shelf import Look, shelf
 from ui.state.choice import Choice
-
-WHOLE_MAP = 2048  # tokens up to which the strongest link of a head is looked for in its whole map
+from viz.components.explore.contract import CHOICES as MICROSCOPE
 
 
 def settle(choice: Choice, trace: Trace) -> tuple[Look, list[str]]:
@@ -38,10 +41,9 @@ def select(choice: Choice, view: View, example: Mapping[str, Any] | None) -> tup
     if target is None and example is not None and choice.focus is None:
         target = _word(view.keys, example.get("target", ""))
     if focus is None:
-        focus = _strongest_query(view, head or (0, 0))
-    rows = view.rows(focus)  # (layer, head, key)
+        head, focus = _own_link(choice, view, head)
     if head is None:
-        head = _strongest_head(rows, view, focus, target)
+        head = _head_of_link(choice, view, focus, target)
     selection = {
         "layer": head[0],
         "head": head[1],
@@ -51,6 +53,7 @@ def select(choice: Choice, view: View, example: Mapping[str, Any] | None) -> tup
         "order": choice.order,
         "scale": choice.scale,
         "filter": choice.filter,
+        "by": choice.by,
         "pinned": [pin for pin in choice.pinned() if pin[0] < view.layers and pin[1] < view.heads],
     }
     return selection, notes
@@ -65,7 +68,7 @@ def changes(selection: Mapping[str, Any], view: View) -> dict[str, Any]:
         found |= {"layer": layer, "head": head}
     found["focus"] = view.queries[focus].pieces[0] if _inside(focus, len(view.queries)) else None
     found["to"] = view.keys[target].pieces[0] if _inside(target, len(view.keys)) else None
-    found |= {name: selection[name] for name in ("tab", "order", "scale", "filter") if selection.get(name)}
+    found |= {name: selection[name] for name in MICROSCOPE if selection.get(name)}
     pins = [
         pin for pin in selection.get("pinned") or [] if _inside(pin[0], view.layers) and _inside(pin[1], view.heads)
     ]
@@ -104,27 +107,47 @@ def _word(cells: Sequence[Cell], word: str) -> int | None:
     return next((i for i, cell in enumerate(cells) if not cell.special and cell.text.lower() == word.lower()), None)
 
 
-def _strongest_query(view: View, head: tuple[int, int]) -> int:
-    """The word that looks most at one other word in this head."""
-    candidates = [i for i, cell in enumerate(view.queries) if not cell.special]
-    if not candidates or len(view.queries) > WHOLE_MAP:
-        return candidates[0] if candidates else 0
-    links = _between_words(view.weights(*head), view, np.arange(len(view.queries)))
-    return max(candidates, key=lambda i: float(links[i].max()))
+def doubts(choice: Choice, view: View) -> tuple[Survey, Habits | None]:
+    """What a link is compared with: every head of this text at a glance, and what the heads do in other texts."""
+    look = Look(view.part or "", view.words, view.special, view.renormalise)
+    part = view.part or view.trace.part
+    return shelf().survey(view.trace, look), habits_of(choice.model, choice.revision, view.trace, part)
 
 
-def _strongest_head(rows: np.ndarray[Any, Any], view: View, focus: int, target: int | None) -> tuple[int, int]:
-    """The head that gives the target most from the focus; without a target, the most to any other word."""
-    flat = rows.reshape(-1, rows.shape[-1])
-    links = flat[:, target] if target is not None else _between_words(flat, view, np.full(len(flat), focus)).max(axis=1)
-    layer, head = np.unravel_index(int(links.argmax()), rows.shape[:2])
+def beyond(weights: Array, usual: Array, placed: Array | None) -> Array:
+    """What is left of weights (…) beyond what others give, and beyond what the place gets whatever stands there."""
+    known = np.nan_to_num(usual)
+    return weights - (known if placed is None else np.maximum(known, placed))
+
+
+def _own_link(choice: Choice, view: View, head: tuple[int, int] | None) -> tuple[tuple[int, int] | None, int]:
+    """The head and the word that a text opens with where the reader chose no word: the link that is most its own."""
+    survey, habits = doubts(choice, view)
+    asked = None
+    if head is not None:
+        asked = np.zeros((view.layers, view.heads), dtype=bool)
+        asked[head] = True
+    link = survey.own.best(view, habits, asked)
+    if link is not None:
+        return (link.layer, link.head), link.query
+    words = [i for i, cell in enumerate(view.queries) if not cell.special]
+    return head, words[0] if words else 0
+
+
+def _head_of_link(choice: Choice, view: View, focus: int, target: int | None) -> tuple[int, int]:
+    """The head whose link from the focus, to the target if there is one, goes furthest beyond both doubts."""
+    survey, habits = doubts(choice, view)
+    rows = view.rows(focus)  # (layer, head, key)
+    placed = None if habits is None else habits.row(view, focus)
+    own = beyond(rows, survey.crowd.usual_row(focus, rows), placed)
+    links = own[..., target] if target is not None else _between_words(own, view, focus).max(axis=-1)
+    layer, head = np.unravel_index(int(links.argmax()), links.shape)
     return int(layer), int(head)
 
 
-def _between_words(weights: np.ndarray[Any, Any], view: View, queries: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Weights (row, key) with special tokens and each row's own word at zero; rows stand at ``queries``."""
-    special = np.array([cell.special for cell in view.keys])
-    links = np.where(special[None, :], 0, weights)
-    if view.part != "cross":
-        links[np.arange(len(links)), np.minimum(queries, links.shape[1] - 1)] = 0
-    return links
+def _between_words(links: Array, view: View, query: int) -> Array:
+    """Links (layer, head, key) of one query, with special tokens and its own word at zero."""
+    away = np.array([cell.special for cell in view.keys])
+    if not view.crosses:
+        away |= np.arange(len(view.keys)) == query
+    return np.where(away, 0, links)

@@ -10,6 +10,7 @@ from starlette.testclient import TestClient
 
 from attention.codec import unframe
 from attention.mask import Array
+from attention.measures import survey
 from attention.storage import dump
 from attention.trace import Trace
 from attention.view import View
@@ -43,8 +44,10 @@ def test_frames_hold_the_trace_s_numbers(client: TestClient, trace: Trace, look:
         return unframe(answer.content)
 
     header, arrays = fetch("grid")
-    assert header == {"sampled": False}
+    assert header == {"sampled": False, "rows": None}
     np.testing.assert_allclose(arrays["grid"], view.thumbnails(48), atol=4e-3)
+    crowd = survey(view, 48).crowd
+    np.testing.assert_allclose(arrays["means"] * arrays["counts"][:, None], crowd.sums, atol=2e-3)
     np.testing.assert_allclose(fetch("rows", "&query=1")[1]["rows"], view.rows(1), atol=3e-4)
     np.testing.assert_allclose(fetch("columns", "&key=2")[1]["columns"], view.columns(2), atol=3e-4)
     header, arrays = fetch("tile", "&layer=1&head=2&q0=1&q1=3&k0=0&k1=2&size=64")

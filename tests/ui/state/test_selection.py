@@ -6,9 +6,11 @@ import pytest
 from attention.record import MapRecord
 from attention.trace import Trace
 from attention.view import View
+from inference import EMBEDDED, TraceRequest
 from tests.support.traces import sentence_trace, translation_trace
+from ui.run.shelf import backend
 from ui.state.choice import Choice
-from ui.state.selection import changes, select, settle
+from ui.state.selection import changes, doubts, select, settle
 
 EXAMPLE = {"focus": "chess", "target": "playing"}
 
@@ -18,7 +20,8 @@ def linked(layer: int, head: int, query: int, key: int) -> Trace:
     maps = np.zeros((2, 3, 6, 6), np.float32)
     maps[:, :, :, 0] = 1
     maps[layer, head, query] = np.eye(6, dtype=np.float32)[key] * 0.8
-    return sentence_trace(parts={"encoder": tuple(MapRecord(m) for m in maps)})
+    name = f"{layer}-{head}-{query}-{key}"
+    return sentence_trace(id=name, parts={"encoder": tuple(MapRecord(m) for m in maps)})
 
 
 def test_the_first_view_shows_the_head_that_links_the_example_s_words() -> None:
@@ -29,9 +32,39 @@ def test_the_first_view_shows_the_head_that_links_the_example_s_words() -> None:
     assert notes == []
 
 
-def test_without_an_example_the_strongest_link_between_words_is_shown() -> None:
-    selection, _ = select(Choice(layer=0, head=1), View(linked(0, 1, query=4, key=3)), None)
-    assert (selection["layer"], selection["head"], selection["focus"]) == (0, 1, 4)
+def test_without_an_example_the_link_most_its_own_is_shown() -> None:
+    view = View(linked(0, 1, query=3, key=2))
+    for choice in (Choice(), Choice(layer=0, head=1)):
+        selection, _ = select(choice, view, None)
+        assert (selection["layer"], selection["head"], selection["focus"]) == (0, 1, 3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "text", ["My brother lost his keys on the train to London.", "Dogs that chase cats get tired."]
+)
+def test_a_text_opens_on_no_head_of_places_or_columns(text: str) -> None:
+    view = View(backend().trace(TraceRequest(EMBEDDED, text)))
+    selection, _ = select(Choice(text=text), view, None)
+    survey, habits = doubts(Choice(text=text), view)
+    assert habits is not None
+    layer, head, focus = selection["layer"], selection["head"], selection["focus"]
+    rows = view.rows(focus)
+    usual = survey.crowd.usual_row(focus, rows)
+    key = int(np.where([cell.special for cell in view.keys], 0, rows[layer, head]).argmax())
+    assert not habits.positional[layer, head]
+    assert rows[layer, head, key] > 2 * usual[layer, head, key]
+    assert rows[layer, head, key] > 2 * habits.row(view, focus)[layer, head, key]
+
+
+def test_of_a_given_word_the_head_is_the_one_that_goes_furthest_beyond() -> None:
+    """The strongest weight is that of a head in which every word looks there."""
+    maps = np.full((2, 3, 6, 6), 0.02, np.float32)
+    maps[0, 0, :, 1] = 0.9
+    maps[1, 2, 3, 1] = 0.6
+    view = View(sentence_trace(id="column", parts={"encoder": tuple(MapRecord(m) for m in maps)}))
+    selection, _ = select(Choice(focus=3, to=1), view, None)
+    assert (selection["layer"], selection["head"]) == (1, 2)
 
 
 def test_a_choice_is_kept_and_counted_in_tokens() -> None:

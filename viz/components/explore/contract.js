@@ -14,6 +14,12 @@ export const SCALES = {
   linear: { label: "scaleLinear", legend: "linearScale" },
 };
 
+/** What makes a link strong: what the table's menu calls it. */
+export const STRENGTHS = {
+  excess: { label: /** @type {const} */ ("byExcess") },
+  weight: { label: /** @type {const} */ ("byWeight") },
+};
+
 /** Which pairs of segments are shown: what the menu calls it, and the segments that look and are looked at. */
 export const FILTERS = {
   all: { label: /** @type {const} */ ("filterAll"), segments: null },

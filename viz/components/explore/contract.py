@@ -12,4 +12,5 @@ TABS = ("matrix", "lines")
 ORDERS = ("layer", *(measure.name for measure in MEASURES), "focus")
 SCALES = ("sqrt", "linear")
 FILTERS = ("all", "aa", "ab", "ba", "bb")
-CHOICES = {"tab": TABS, "order": ORDERS, "scale": SCALES, "filter": FILTERS}
+STRENGTHS = ("excess", "weight")
+CHOICES = {"tab": TABS, "order": ORDERS, "scale": SCALES, "filter": FILTERS, "by": STRENGTHS}

@@ -10,8 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
+from attention.habits import REACH, Habits
 from attention.measures import MEASURES, Measure, Survey
 from attention.view import Cell, View
 from viz.components.explore.contract import CHOICES
@@ -22,11 +24,18 @@ HERE = Path(__file__).parent
 
 
 def payload(  # noqa: PLR0913  (the fields of what is drawn)
-    view: View, survey: Survey, selection: Mapping[str, Any], base: str, query: str, index_base: int
+    view: View,
+    survey: Survey,
+    selection: Mapping[str, Any],
+    base: str,
+    query: str,
+    index_base: int,
+    habits: Habits | None = None,
 ) -> dict[str, Any]:
     """What explore.js draws; the typedef Payload of types.js has the same fields.
 
-    ``selection`` counts in cells of the view; ``base`` and ``query`` make up every address that is fetched.
+    ``selection`` counts in cells of the view; ``base`` and ``query`` make up every address that is fetched; ``habits``
+    are those of the part that is shown, where they are known.
     """
     trace = view.trace
     queries, keys = _cells(view.queries), _cells(view.keys)
@@ -47,6 +56,7 @@ def payload(  # noqa: PLR0913  (the fields of what is drawn)
         "direction": view.part or trace.part,
         "measures": [_measure(measure, survey) for measure in MEASURES],
         "choices": {name: list(names) for name, names in CHOICES.items()},
+        "habits": None if habits is None else _habits(habits, view),
         "indexBase": index_base,
         "sampled": survey.sampled,
         "selection": dict(selection),
@@ -69,7 +79,17 @@ def style() -> str:
 
 
 def _cells(cells: Sequence[Cell]) -> list[dict[str, Any]]:
-    return [{"text": c.text, "special": c.special, "segment": c.segment, "word": c.word} for c in cells]
+    return [
+        {"text": c.text, "special": c.special, "segment": c.segment, "word": c.word, "at": list(c.pieces)}
+        for c in cells
+    ]
+
+
+def _habits(habits: Habits, view: View) -> dict[str, Any]:
+    """What each head gives a place in other texts; null for a place that never came."""
+    means = [[[None if np.isnan(m) else round(float(m), 4) for m in head] for head in layer] for layer in habits.means]
+    _, keys = view.trace.token_rows(view.part)
+    return {"means": means, "reach": REACH, "first": not view.crosses or keys.special[0]}
 
 
 def _measure(measure: Measure, survey: Survey) -> dict[str, Any]:

@@ -134,7 +134,7 @@ export function createGrid(app) {
   }
   /** What an order goes by, (layer * heads + head,). @param {string} kind */
   function values(kind) {
-    return kind === "focus" ? app.linkWeights() : measured(app.data, kind);
+    return kind === "focus" ? app.linkStrengths() : measured(app.data, kind);
   }
   function arrange() {
     const { order: kind } = kept();

@@ -5,12 +5,16 @@ import { h, pageTop, save_as, setAttribute, setText } from "../shared/elements.j
 import { labelStep } from "../shared/labels.js";
 import { csv, cut, visible } from "../shared/texts.js";
 import { quote } from "./cells.js";
+import { STRENGTHS } from "./contract.js";
+import { doubtsIn } from "./crowd.js";
 import { short } from "./numbers.js";
 import { sheet } from "./pens.js";
 import { topLinks } from "./truth.js";
 import { fill } from "./words.js";
 
-/** @import { App, Rows } from "./types.js" */
+/** @import { App, By, Rows } from "./types.js" */
+
+const COLUMNS = ["layer", "head", "from_index", "from", "to_index", "to", "weight", "others_give", "place_gets"];
 
 /** @param {App} app */
 export function createLinks(app) {
@@ -20,6 +24,11 @@ export function createLinks(app) {
   const choose = h("select", {
     onchange: () => app.keep({ target: choose.value === "" ? null : Number(choose.value) }),
   });
+  const by = h(
+    "select",
+    { title: say.byHint, onchange: () => app.keep({ by: /** @type {By} */ (by.value) }) },
+    ...app.data.choices.by.map((name) => h("option", { value: name }, say[STRENGTHS[name].label])),
+  );
   const special = h("input", { type: "checkbox", onchange: () => app.setLocal({ special: special.checked }) });
   const caption = h("caption", {});
   const body = h("tbody", {});
@@ -31,7 +40,12 @@ export function createLinks(app) {
     h(
       "thead",
       {},
-      h("tr", {}, ...[say.layer, say.headColumn, say.token, say.weight].map((text) => h("th", { scope: "col" }, text))),
+      h(
+        "tr",
+        {},
+        ...[say.layer, say.headColumn, say.token, say.weight].map((text) => h("th", { scope: "col" }, text)),
+        h("th", { scope: "col", title: say.othersGiveHint }, say.othersGive),
+      ),
     ),
     body,
   );
@@ -46,6 +60,7 @@ export function createLinks(app) {
         "div",
         { class: "links-map" },
         h("label", { class: "picker" }, h("span", {}, say.target), choose),
+        h("label", { class: "picker" }, h("span", {}, say.by), by),
         canvas,
         note,
       ),
@@ -78,12 +93,16 @@ export function createLinks(app) {
   }
   /** @param {PointerEvent} event */
   function onpointermove(event) {
-    const [at, weights] = [under(event), app.linkWeights()];
-    if (!at || !weights) return app.tip.hide();
+    const [at, weights, { focus }] = [under(event), app.linkWeights(), app.store.state.kept];
+    const target = app.target(app.store.state.kept);
+    if (!at || !weights || focus === null || target === null) return app.tip.hide();
+    const weight = weights[at.layer * app.data.heads + at.head];
+    const usual = doubtsIn(app)?.({ ...at, query: focus, key: target, weight }).usual ?? NaN;
     app.tip.show(
       [
         app.name(at.layer, at.head),
-        fill(say.link, { ...app.linkNames(), weight: weights[at.layer * app.data.heads + at.head].toFixed(4) }),
+        fill(say.link, { ...app.linkNames(), weight: weight.toFixed(4) }),
+        Number.isNaN(usual) ? "" : `${say.othersGive} ${usual.toFixed(4)}`,
       ],
       event.clientX,
       event.clientY,
@@ -109,7 +128,7 @@ export function createLinks(app) {
       30,
     );
     const pen = sheet(canvas, 26 + heads * cell, 20 + layers * cell, theme.family);
-    const top = Math.max(...weights);
+    const top = Math.max(0, ...weights);
     const label = { size: 11, fill: theme.muted };
     for (let c = 0; c < heads; c += labelStep(cell, 16)) {
       pen.text(String(c + base), 24 + (c + 0.5) * cell, 9, { ...label, align: "center" });
@@ -120,13 +139,15 @@ export function createLinks(app) {
     weights.forEach((weight, id) => {
       const [x, y] = [24 + (id % heads) * cell, 18 + Math.floor(id / heads) * cell];
       pen.rect(x, y, cell - 1, cell - 1, {
-        fill: css(colourAt(theme.ramp, level(weight, top || 1, app.shown().scale))),
+        fill: css(colourAt(theme.ramp, level(Math.max(0, weight), 1, app.shown().scale))),
       });
     });
     const { layer, head } = app.shown();
     pen.rect(24 + head * cell, 18 + layer * cell, cell - 1, cell - 1, { stroke: theme.accent, width: 2.5 });
     const { from, to } = app.linkNames() ?? { from: "", to: "" };
-    const text = fill(theme.dark ? say.linksNoteDark : say.linksNote, { focus: from, target: to, top: short(top) });
+    const what = app.store.state.kept.by === "weight" ? say.whatWeight : say.whatExcess;
+    const template = theme.dark ? say.linksNoteDark : say.linksNote;
+    const text = fill(template, { what, focus: from, target: to, top: short(top) });
     setText(note, text);
     setAttribute(canvas, "aria-label", text);
   }
@@ -153,17 +174,28 @@ export function createLinks(app) {
     }
     choose.value = target === null ? "" : String(target);
   }
+  /** The strongest links of the focus, by what the reader calls strong. @param {Rows} rows @param {number} most */
+  function strongest(rows, most) {
+    const { focus, by: how } = app.store.state.kept;
+    const keys = app.keys();
+    const allowed = (/** @type {number} */ i) => Boolean(app.store.state.special) || !keys[i].special;
+    const strength = how === "weight" || focus === null ? null : app.strengthOf(focus, "out");
+    return topLinks(rows, most, allowed, strength ?? undefined);
+  }
+  /** @param {import("./crowd.js").Doubts|undefined} doubts */
+  const othersGive = (doubts) => (doubts && !Number.isNaN(doubts.usual) ? short(doubts.usual) : "–");
   /** @param {Rows} rows */
   function list(rows) {
-    const { focus } = app.store.state.kept;
+    const { focus, by: how } = app.store.state.kept;
     const withSpecial = Boolean(app.store.state.special);
-    const key = [app.stamp, focus, withSpecial, app.say.top].join();
-    if (key === listed) return;
+    const doubts = doubtsIn(app);
+    const key = [app.stamp, focus, withSpecial, how, doubts !== null, app.say.top].join();
+    if (key === listed || focus === null) return;
     listed = key;
     const [keys, base] = [app.keys(), app.data.indexBase];
     setText(caption, fill(say.top, { focus: app.linkNames()?.from }));
     body.replaceChildren(
-      ...topLinks(rows, 10, (i) => withSpecial || !keys[i].special).map(({ layer, head, token, weight }) =>
+      ...strongest(rows, 10).map(({ layer, head, token, weight }) =>
         h(
           "tr",
           { onclick: () => app.keep({ layer, head, target: token }) },
@@ -183,6 +215,7 @@ export function createLinks(app) {
           ),
           h("td", { dir: "auto" }, visible(keys[token].text)),
           h("td", {}, short(weight)),
+          h("td", {}, othersGive(doubts?.({ layer, head, query: focus, key: token, weight }))),
         )
       ),
     );
@@ -191,16 +224,18 @@ export function createLinks(app) {
     const { focus } = app.store.state.kept;
     const rows = focus === null ? null : app.feed.peek("rows", focus);
     if (focus === null || !rows) return;
-    const [keys, base, special] = [app.keys(), app.data.indexBase, Boolean(app.store.state.special)];
-    const lines = topLinks(rows, 1000, (i) => special || !keys[i].special).map(
+    const [keys, base, doubts] = [app.keys(), app.data.indexBase, doubtsIn(app)];
+    const lines = strongest(rows, 1000).map(
       ({ layer, head, token, weight }) => {
         const [from, to] = [app.data.queries[focus].text, keys[token].text];
-        return [layer + base, head + base, focus + base, from, token + base, to, weight];
+        const found = doubts?.({ layer, head, query: focus, key: token, weight });
+        const others = found && !Number.isNaN(found.usual) ? found.usual : "";
+        return [layer + base, head + base, focus + base, from, token + base, to, weight, others, found?.placed ?? ""];
       },
     );
     save_as(
       "headlight-links.csv",
-      new Blob(["\ufeff", csv([["layer", "head", "from_index", "from", "to_index", "to", "weight"], ...lines])], {
+      new Blob(["\ufeff", csv([COLUMNS, ...lines])], {
         type: "text/csv",
       }),
     );
@@ -215,8 +250,9 @@ export function createLinks(app) {
       decided = true;
       el.open = app.wide() && pageTop(el) + 240 < globalThis.innerHeight;
     }
-    const weights = rows && app.linkWeights();
+    const weights = rows && app.linkStrengths();
     if (!el.open || !weights) return;
+    by.value = app.store.state.kept.by;
     offerTargets(rows);
     drawMap(weights);
     special.checked = Boolean(app.store.state.special);

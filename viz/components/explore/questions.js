@@ -2,12 +2,14 @@
 
 import { sqrt8 } from "../shared/frames.js";
 import { quote } from "./cells.js";
+import { beyond, doubtsIn } from "./crowd.js";
 import { headInWords } from "./measures.js";
 import { niceTop, overAllHeads, slice } from "./numbers.js";
 import { THUMB, TILE } from "./source.js";
 import { strongestTarget, truth } from "./truth.js";
 
 /** @import { App, Grid, Questions, Rows, Selection, StripRole } from "./types.js" */
+/** @import { Strength } from "./truth.js" */
 
 /**
  * An answer about a value that never changes, worked out once.
@@ -52,7 +54,26 @@ export function questions(app) {
       ? app.feed.peek("tile", { layer, head, q0: 0, q1: rows, k0: 0, k1: cols, size: TILE })
       : null;
   }
+  /**
+   * The link between the pivot and a token: who looks at whom.
+   * @param {number} id layer * heads + head @param {number} pivot @param {number} token @param {"out"|"in"} facing
+   * @param {number} weight
+   */
+  function link(id, pivot, token, facing, weight) {
+    const { heads } = app.data;
+    const [query, key] = facing === "out" ? [pivot, token] : [token, pivot];
+    return { layer: Math.floor(id / heads), head: id % heads, query, key, weight };
+  }
+  /**
+   * How strong the links of the pivot are, beyond both doubts; null before the numbers are there.
+   * @param {number} pivot @param {"out"|"in"} facing @returns {Strength|null}
+   */
+  function strengthOf(pivot, facing) {
+    const doubts = doubtsIn(app);
+    return doubts && ((id, token, weight) => beyond(weight, doubts(link(id, pivot, token, facing, weight))));
+  }
   return {
+    strengthOf,
     /** The end of the chosen head's colour scale. */
     scaleTop() {
       const grid = app.feed.peek("grid", THUMB);
@@ -83,6 +104,13 @@ export function questions(app) {
       const { layers, heads, count, data } = rows;
       const to = () => Float32Array.from({ length: layers * heads }, (_, id) => data[id * count + target]);
       return once(linked, rows, target, to);
+    },
+    linkStrengths() {
+      const { kept } = app.store.state;
+      const [weights, target] = [app.linkWeights(), app.target(kept)];
+      if (!weights || target === null || kept.by === "weight") return weights;
+      const strength = strengthOf(kept.focus ?? 0, "out");
+      return strength && weights.map((weight, id) => strength(id, target, weight));
     },
     linkNames() {
       const { kept } = app.store.state;
@@ -120,18 +148,23 @@ export function questions(app) {
       const pivot = app.pivot();
       if (pivot === null) return headInWords(app.data, app.say, app.name(layer, head), layer, head);
       const out = app.store.state.facing === "out";
+      const facing = out ? "out" : "in";
+      const doubts = doubtsIn(app);
+      const strength = app.store.state.kept.by === "weight" ? null : strengthOf(pivot, facing);
       return truth({
         say: app.say,
         base: app.data.indexBase,
         layer,
         head,
-        facing: out ? "out" : "in",
+        facing,
         pivot,
         same: !cross(),
         pivots: out ? app.data.queries : app.keys(),
         others: out ? app.keys() : app.data.queries,
         values: app.weights(),
         rows: app.feed.peek(out ? "rows" : "columns", pivot),
+        ...(strength ? { strength } : {}),
+        doubts: (token, weight) => doubts && doubts(link(layer * app.data.heads + head, pivot, token, facing, weight)),
       });
     },
   };

@@ -16,6 +16,7 @@ export const FIRST = {
   order: "layer",
   scale: "sqrt",
   filter: "all",
+  by: "excess",
   pinned: [],
 };
 
@@ -47,6 +48,7 @@ export function fitSelection(data, raw = {}) {
     order: one(raw.order, choices.order),
     scale: one(raw.scale, choices.scale),
     filter: one(isPair(data.queries) && isPair(keys) ? raw.filter : "all", choices.filter),
+    by: one(raw.by, choices.by),
     pinned: pinned.slice(0, MOST_PINNED).map(([layer, head]) => [layer, head]),
   };
 }

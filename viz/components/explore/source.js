@@ -1,8 +1,6 @@
 // Where numbers come from: routes of a server, or arrays in an exported file.
 
-import { clamp } from "../shared/colours.js";
 import { decodeFrame } from "../shared/frames.js";
-import { poolMax } from "./numbers.js";
 
 /** @typedef {import("../shared/frames.js").Frame} Frame */
 /** @import { Rows, Source, SourceHooks } from "./types.js" */
@@ -73,6 +71,7 @@ export function httpSource({ base, view }, hooks = {}) {
     async grid(size, { signal } = {}) {
       const answer = await get("grid", { size }, signal);
       const { shape, data } = arrayOf(answer, "grid", 4, Uint8Array);
+      const { rows } = answer.header;
       return {
         layers: shape[0],
         heads: shape[1],
@@ -80,6 +79,9 @@ export function httpSource({ base, view }, hooks = {}) {
         cols: shape[3],
         data,
         sampled: Boolean(answer.header.sampled),
+        means: arrayOf(answer, "means", 3, Float32Array).data,
+        counts: arrayOf(answer, "counts", 2, Float32Array).data,
+        summed: Array.isArray(rows) ? new Set(rows) : null,
       };
     },
     rows: async (query, { signal } = {}) =>
@@ -89,51 +91,6 @@ export function httpSource({ base, view }, hooks = {}) {
     async tile(query, { signal } = {}) {
       const { shape, data } = arrayOf(await get("tile", query, signal), "tile", 2, Float32Array);
       return { q0: query.q0, q1: query.q1, k0: query.k0, k1: query.k1, rows: shape[0], cols: shape[1], data };
-    },
-  };
-}
-
-/**
- * A Source for a file without a server: all maps of a short text, (layer, head, query, key) as Float32Array.
- * `weights` is what decodeFrame gives for an array of that name.
- * @param {{shape: number[], data: Float32Array}} weights @returns {Source}
- */
-export function embeddedSource({ shape: [layers, heads, queries, keys], data }) {
-  const map = (/** @type {number} */ id) => data.subarray(id * queries * keys, (id + 1) * queries * keys);
-  /** @param {number} count @param {(id: number, i: number) => number} at */
-  const pick = (count, at) => ({
-    layers,
-    heads,
-    count,
-    data: Float32Array.from({ length: layers * heads * count }, (_, i) => at(Math.floor(i / count), i % count)),
-  });
-  /** @param {number} id @param {number[]} r @param {number[]} c @param {number} size */
-  const pooled = (id, r, c, size) =>
-    poolMax(map(id), keys, r, c, Math.min(size, r[1] - r[0]), Math.min(size, c[1] - c[0]));
-  return {
-    async grid(size) {
-      const [rows, cols] = [Math.min(size, queries), Math.min(size, keys)];
-      const bytes = new Uint8Array(layers * heads * rows * cols);
-      for (let id = 0; id < layers * heads; id++) {
-        bytes.set(
-          pooled(id, [0, queries], [0, keys], size).map((weight) => Math.round(255 * Math.sqrt(clamp(weight, 0, 1)))),
-          id * rows * cols,
-        );
-      }
-      return { layers, heads, rows, cols, data: bytes, sampled: false };
-    },
-    rows: async (query) => pick(keys, (id, key) => map(id)[query * keys + key]),
-    columns: async (key) => pick(queries, (id, query) => map(id)[query * keys + key]),
-    async tile({ layer, head, q0, q1, k0, k1, size }) {
-      return {
-        q0,
-        q1,
-        k0,
-        k1,
-        rows: Math.min(size, q1 - q0),
-        cols: Math.min(size, k1 - k0),
-        data: pooled(layer * heads + head, [q0, q1], [k0, k1], size),
-      };
     },
   };
 }

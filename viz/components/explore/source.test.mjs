@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { DATA, frame, HEADS, LAYERS } from "../shared/cases.mjs";
-import { slice, tileAt } from "./numbers.js";
-import { embeddedSource, httpSource } from "./source.js";
+import { DATA, frame } from "../shared/cases.mjs";
+import { httpSource } from "./source.js";
 
 describe("where numbers come from", () => {
   const tile = () => frame({ exact: true }, [["tile", "float16", [1, 2], new Uint16Array([0x3c00, 0])]]);
@@ -72,23 +71,5 @@ describe("where numbers come from", () => {
       onLost: () => assert.fail(),
     });
     await assert.rejects(source.rows(1, { signal: controller.signal }), { name: "AbortError" });
-  });
-
-  test("an embedded source answers what the server would", async () => {
-    const [queries, keys] = [5, 7];
-    const data = Float32Array.from({ length: LAYERS * HEADS * queries * keys }, (_, i) => (i % 97) / 97);
-    const source = embeddedSource({ shape: [LAYERS, HEADS, queries, keys], data });
-    const at = (layer, head, q, k) => data[((layer * HEADS + head) * queries + q) * keys + k];
-    const rows = await source.rows(4);
-    const columns = await source.columns(6);
-    assert.equal(slice(rows, 1, 2)[6], at(1, 2, 4, 6));
-    assert.equal(slice(columns, 1, 2)[4], at(1, 2, 4, 6));
-    assert.deepEqual([rows.count, columns.count], [keys, queries]);
-    const tile = await source.tile({ layer: 1, head: 0, q0: 1, q1: 4, k0: 2, k1: 7, size: 512 });
-    assert.equal(tileAt(tile, 3, 6).value, at(1, 0, 3, 6));
-    const grid = await source.grid(3);
-    assert.deepEqual([grid.rows, grid.cols, grid.data.length], [3, 3, LAYERS * HEADS * 9]);
-    const largest = Math.max(...data.subarray(0, queries * keys));
-    assert.equal(Math.max(...grid.data.subarray(0, 9)), Math.round(255 * Math.sqrt(largest)));
   });
 });

@@ -1,20 +1,43 @@
 // Numbers into words: the sentence of truth, and the strongest links.
 
 import { quote } from "./cells.js";
-import { argmax, short, slice } from "./numbers.js";
+import { argmax, short } from "./numbers.js";
 import { fill } from "./words.js";
 
 /** @import { Cell, Rows, Words } from "./types.js" */
+/** @import { Doubts } from "./crowd.js" */
+
+const TOLD = 0.2; // what a head gives a place in other texts from which the sentence says so
+
+/** @typedef {(id: number, token: number, weight: number) => number} Strength a link's weight, or what is left of it */
+
+/** @type {Strength} */
+const plainly = (_id, _token, weight) => weight;
 
 /**
- * In how many other heads the token has less weight.
- * @param {Rows} rows @param {number} layer @param {number} head @param {number} token
+ * In how many other heads the link to the token is less strong.
+ * @param {Rows} rows @param {number} layer @param {number} head @param {number} token @param {Strength} strength
  */
-export function headsBelow(rows, layer, head, token) {
-  const mine = slice(rows, layer, head)[token];
+export function headsBelow(rows, layer, head, token, strength = plainly) {
+  const of = (/** @type {number} */ id) => strength(id, token, rows.data[id * rows.count + token]);
+  const mine = of(layer * rows.heads + head);
   let below = 0;
-  for (let id = 0; id < rows.layers * rows.heads; id++) if (rows.data[id * rows.count + token] < mine) below++;
+  for (let id = 0; id < rows.layers * rows.heads; id++) if (of(id) < mine) below++;
   return below;
+}
+
+/**
+ * The doubts about a link in words: what other words give the key, and what the head gives its place in other texts.
+ * @param {Words} say @param {string} key @param {Doubts|null} doubts @param {number} ahead where the key stands
+ */
+function doubtsInWords(say, key, doubts, ahead) {
+  let text = "";
+  if (doubts && !Number.isNaN(doubts.usual)) text += fill(say.usual, { key, weight: short(doubts.usual) });
+  if (doubts?.placed && doubts.placed >= TOLD && doubts.placed > (doubts.usual || 0)) {
+    const place = ahead === -1 ? say.before : ahead === 1 ? say.after : ahead < 0 ? say.furtherBack : say.furtherOn;
+    text += fill(say.placed, { place: ahead === 0 ? say.ownPlace : place, weight: short(doubts.placed) });
+  }
+  return text;
 }
 
 /**
@@ -26,10 +49,12 @@ export const headName = (say, base, layer, head) => fill(say.head, { layer: laye
 /**
  * The sentence of truth: where the focus looks (or who looks at it) in the chosen head, in the numbers shown.
  * @param {{say: Words, base: number, layer: number, head: number, facing: "out"|"in", pivot: number, pivots: Cell[],
- *   others: Cell[], same: boolean, values: Float32Array|null, rows: Rows|null}} facts values: weights of this head
+ *   others: Cell[], same: boolean, values: Float32Array|null, rows: Rows|null, strength?: Strength,
+ *   doubts?: (token: number, weight: number) => Doubts|null}} facts values: weights of this head; without ``strength``
+ *   heads are compared by their weight
  */
 export function truth(facts) {
-  const { say, base, pivot, pivots, others, values, rows, layer, head } = facts;
+  const { say, base, pivot, pivots, others, values, rows, layer, head, strength } = facts;
   const name = headName(say, base, layer, head);
   if (!values) return `${name}.`;
   const focus = quote(pivots, pivot, base);
@@ -44,28 +69,44 @@ export function truth(facts) {
   let text = fill(template, { head: name, focus, key: called(top), weight: short(values[top]) });
   const said = others[top].special && word >= 0 ? word : top;
   if (said !== top) text += fill(say.among, { key: called(said), weight: short(values[said]) });
+  const known = facts.doubts?.(said, values[said]) ?? null;
+  text += doubtsInWords(
+    say,
+    facts.facing === "in" ? focus : called(said),
+    known,
+    facts.facing === "in" ? pivot - said : said - pivot,
+  );
   if (rows && rows.layers * rows.heads > 1) {
-    const below = headsBelow(rows, layer, head, said);
+    const below = headsBelow(rows, layer, head, said, strength);
     const rest = rows.layers * rows.heads - 1;
-    text += fill(below === rest ? say.rankFirst : say.rank, { below, others: rest });
+    const [first, some] = strength ? [say.ownFirst, say.ownRank] : [say.rankFirst, say.rank];
+    text += fill(below === rest ? first : some, { below, others: rest });
   }
   return `${text}.`;
 }
 
 /**
  * The strongest links of a focus over all heads, strongest first.
- * @param {Rows} rows @param {number} most @param {(token: number) => boolean} allowed
+ * @param {Rows} rows @param {number} most @param {(token: number) => boolean} allowed @param {Strength} strength
  */
-export function topLinks(rows, most, allowed = () => true) {
-  /** @type {{layer: number, head: number, token: number, weight: number}[]} */
+export function topLinks(rows, most, allowed = () => true, strength = plainly) {
+  /** @type {{layer: number, head: number, token: number, weight: number, strength: number}[]} */
   const best = [];
   for (let id = 0, at = 0; id < rows.layers * rows.heads; id++) {
     for (let token = 0; token < rows.count; token++, at++) {
       const weight = rows.data[at];
-      if (!(weight > 0) || (best.length === most && weight <= best[most - 1].weight) || !allowed(token)) continue;
+      if (!(weight > 0) || !allowed(token)) continue;
+      const strong = strength(id, token, weight);
+      if (best.length === most && strong <= best[most - 1].strength) continue;
       let place = best.length;
-      while (place > 0 && best[place - 1].weight < weight) place--;
-      best.splice(place, 0, { layer: Math.floor(id / rows.heads), head: id % rows.heads, token, weight });
+      while (place > 0 && best[place - 1].strength < strong) place--;
+      best.splice(place, 0, {
+        layer: Math.floor(id / rows.heads),
+        head: id % rows.heads,
+        token,
+        weight,
+        strength: strong,
+      });
       if (best.length > most) best.pop();
     }
   }

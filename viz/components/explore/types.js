@@ -1,6 +1,9 @@
 // What the modules of the microscope hand each other. Only types: nothing of this file reaches a page.
 
-/** @typedef {{text: string, special: boolean, segment: number, word: number|null}} Cell */
+/**
+ * @typedef {{text: string, special: boolean, segment: number, word: number|null, at: [number, number]}} Cell at: its
+ *   pieces among the tokens, end excluded
+ */
 /**
  * @typedef {object} Selection
  * @property {number} layer 0-based
@@ -12,14 +15,16 @@
  * @property {string} order "layer", a measure's name, or "focus"
  * @property {Scale} scale
  * @property {Filter} filter
+ * @property {By} by what makes a link strong
  * @property {[number, number][]} pinned at most 8 (layer, head)
  */
 /** @typedef {keyof typeof import("./contract.js").TABS} Tab */
 /** @typedef {keyof typeof import("./contract.js").SCALES} Scale */
 /** @typedef {keyof typeof import("./contract.js").FILTERS} Filter */
+/** @typedef {keyof typeof import("./contract.js").STRENGTHS} By */
 /**
- * @typedef {{tab: Tab[], order: string[], scale: Scale[], filter: Filter[]}} Choices what an address may say, usual
- * first
+ * @typedef {{tab: Tab[], order: string[], scale: Scale[], filter: Filter[], by: By[]}} Choices what an address may say,
+ *   usual first
  */
 /**
  * @typedef {object} Measure one number per head; attention/head_measures.py
@@ -50,6 +55,8 @@
  * @property {string} direction name of the part
  * @property {Measure[]} measures
  * @property {Choices} choices
+ * @property {{means: (number|null)[][][], reach: number, first: boolean}|null} habits what each head gives a place in
+ *   other texts, (layer, head, place); attention/habits.py
  * @property {0|1} indexBase added when a layer, head or position is shown
  * @property {boolean} sampled
  * @property {Partial<Selection>} selection
@@ -57,7 +64,18 @@
  */
 /** @typedef {typeof import("./words.js").WORDS} Words */
 
-/** @typedef {{layers: number, heads: number, rows: number, cols: number, data: Uint8Array, sampled: boolean}} Grid */
+/**
+ * @typedef {object} Grid every head small, and what the words of the text give each key together
+ * @property {number} layers
+ * @property {number} heads
+ * @property {number} rows
+ * @property {number} cols
+ * @property {Uint8Array} data
+ * @property {boolean} sampled
+ * @property {Float32Array} means (layer, head, key): the mean over the words that count
+ * @property {Float32Array} counts (layer, key): how many they are
+ * @property {Set<number>|null} summed the rows that were read; null: all
+ */
 /** @typedef {{layers: number, heads: number, count: number, data: Float32Array}} Rows (layer, head, token) */
 /** @typedef {{q0: number, q1: number, k0: number, k1: number}} Range rows q0 to q1 and columns k0 to k1 */
 /** @typedef {Range & {rows: number, cols: number, data: Float32Array}} Tile */
@@ -144,6 +162,8 @@
  * @property {() => number} scaleTop
  * @property {(selection: Selection) => number|null} target
  * @property {() => Float32Array|null} linkWeights
+ * @property {() => Float32Array|null} linkStrengths what the links are shaded and ordered by
+ * @property {(pivot: number, facing: "out"|"in") => import("./truth.js").Strength|null} strengthOf
  * @property {() => {from: string, to: string}|null} linkNames
  * @property {() => number|null} pivot
  * @property {() => Float32Array|null} weights

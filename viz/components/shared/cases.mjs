@@ -31,7 +31,9 @@ export function frame(header, arrays) {
 }
 
 export const cell = (text, word, segment = 0) => ({ text, word, segment, special: word === null });
-export const SENTENCE = [
+/** Cells of one piece each, in their order. */
+const inOrder = (cells) => cells.map((one, i) => ({ ...one, at: [i, i + 1] }));
+export const SENTENCE = inOrder([
   cell("[CLS]", null),
   cell("the", 0),
   cell("animal", 1),
@@ -39,14 +41,14 @@ export const SENTENCE = [
   cell("tir", 3),
   cell("ed", 3),
   cell("the", 4),
-];
-export const PAIR = [
+]);
+export const PAIR = inOrder([
   cell("[CLS]", null, 0),
   cell("a", 0, 0),
   cell("[SEP]", null, 0),
   cell("b", 0, 1),
   cell("[SEP]", null, 1),
-];
+]);
 
 /** rows (layer, head, key): head (1, 2) looks at key 2 most. */
 export const ROWS = { layers: LAYERS, heads: HEADS, count: KEYS, data: new Float32Array(LAYERS * HEADS * KEYS) };
@@ -72,11 +74,13 @@ export const DATA = {
   keys: SENTENCE,
   indexBase: 1,
   measures: [],
+  habits: null,
   choices: {
     tab: ["matrix", "lines"],
     order: ["layer", "entropy", "focus"],
     scale: ["sqrt", "linear"],
     filter: ["all", "aa", "ab", "ba", "bb"],
+    by: ["excess", "weight"],
   },
   selection: {},
 };

@@ -29,7 +29,8 @@ const WIDTHS = { sqrt8: 1, float16: 2, float32: 4 };
 
 /** @typedef {{name: string, dtype: string, shape: number[], offset: number, bytes: number}} Entry */
 /** @typedef {{dtype: string, shape: number[], data: Uint8Array|Float32Array}} Decoded */
-/** @typedef {{header: {arrays?: Entry[], sampled?: boolean, text?: string}, arrays: Record<string, Decoded>}} Frame */
+/** @typedef {{arrays?: Entry[], sampled?: boolean, rows?: number[]|null, text?: string}} Header */
+/** @typedef {{header: Header, arrays: Record<string, Decoded>}} Frame */
 
 /**
  * A frame of attention/codec.py: uint32 header length | JSON header | raw little-endian blocks.

@@ -2,7 +2,8 @@
 // Answers what explore.js asks of a Source from the numbers in the file; what is not in it is refused in a sentence.
 //
 // Embedded mirrors viz/components/standalone/standalone.py:
-//   {payload, grid: Coded, sampled, maps: {"layer.head": Coded}, rows: {query, ...Coded} | null, absent: string}
+//   {payload, grid: Coded, means: Coded, counts: Coded, summed: number[] | null, sampled,
+//    maps: {"layer.head": Coded}, rows: {query, ...Coded} | null, absent: string}
 //   Coded = {coding: "sqrt8" | "float16", shape: number[], data: base64, little-endian}
 // Its imports stand for what that module holds: the file has it already.
 
@@ -51,7 +52,9 @@ const keys = (payload.keys ?? payload.queries).length;
 const source = {
   async grid() {
     const [layers, heads, rows, cols] = grid.shape;
-    return { layers, heads, rows, cols, data: bytesOf(grid), sampled: embedded.sampled };
+    const [means, counts] = [numbers(open(embedded.means)), numbers(open(embedded.counts))];
+    const summed = embedded.summed && new Set(embedded.summed);
+    return { layers, heads, rows, cols, data: bytesOf(grid), sampled: embedded.sampled, means, counts, summed };
   },
   async rows(query) {
     if (query === embedded.rows?.query) {

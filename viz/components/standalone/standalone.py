@@ -17,6 +17,7 @@ import numpy as np
 
 from attention.codec import STORED, sqrt8
 from attention.mask import Array
+from attention.measures import Survey
 from attention.view import View
 from viz.components.script import own
 from viz.export import TooLong, caption
@@ -46,11 +47,11 @@ LABELS = {
 }
 
 
-def standalone_html(view: View, payload: Mapping[str, Any], thumbnails: Array, script: str, style: str) -> str:
+def standalone_html(view: View, payload: Mapping[str, Any], survey: Survey, script: str, style: str) -> str:
     """The file's content.
 
-    ``payload``, ``script`` and ``style`` are the microscope's own (viz/components/explore), ``thumbnails`` the
-    survey's (layer, head, row, col). Raises TooLong when not even one head's map fits.
+    ``payload``, ``script`` and ``style`` are the microscope's own (viz/components/explore). Raises TooLong when not
+    even one head's map fits.
     """
     selection = payload["selection"]
     maps, inside = _maps(view, selection)
@@ -59,8 +60,11 @@ def standalone_html(view: View, payload: Mapping[str, Any], thumbnails: Array, s
     rows = None if focus is None or complete else {"query": focus, **_coded(view.rows(focus), "float16")}
     embedded = {
         "payload": {**payload, "state": "ready", "message": "" if complete else inside, "base": "", "view": ""},
-        "grid": _coded(thumbnails, "sqrt8"),
-        "sampled": view.sampled(),
+        "grid": _coded(survey.thumbnails, "sqrt8"),
+        "means": _coded(survey.crowd.means(), "float16"),
+        "counts": _coded(survey.crowd.counts.astype(np.float32), "float16"),
+        "summed": survey.crowd.rows.tolist() if survey.sampled else None,
+        "sampled": survey.sampled,
         "maps": maps,
         "rows": rows,
         "absent": f"{inside} Open the text in Headlight to see the others.",

@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import { cell, DATA, HEADS, LAYERS, SENTENCE } from "../shared/cases.mjs";
+import { beyond, placed, usual } from "./crowd.js";
+import { topLinks, truth } from "./truth.js";
+import { WORDS } from "./words.js";
+
+const data = { ...DATA, queries: SENTENCE, keys: null };
+const KEYS = SENTENCE.length;
+
+/** Six words, of which each key has five beside itself; they give it a fifth each, `mean` together. */
+function crowd(mean, summed = null) {
+  return {
+    heads: HEADS,
+    means: new Float32Array(LAYERS * HEADS * KEYS).fill(mean),
+    counts: new Float32Array(LAYERS * KEYS).fill(5),
+    summed,
+  };
+}
+const link = { layer: 1, head: 2, query: 3, key: 2, weight: 0.6 };
+
+describe("what other words give", () => {
+  test("the query itself is taken out of the mean", () => {
+    assert.ok(Math.abs(usual(crowd(0.2), data, link) - (5 * 0.2 - 0.6) / 4) < 1e-6);
+  });
+  test("a special token, the key itself and a row that was not read are not in it", () => {
+    for (const change of [{ query: 0 }, { query: 2 }]) {
+      assert.ok(Math.abs(usual(crowd(0.2), data, { ...link, ...change }) - 0.2) < 1e-6);
+    }
+    assert.ok(Math.abs(usual(crowd(0.2, new Set([1])), data, link) - 0.2) < 1e-6);
+    const two = { ...data, keys: SENTENCE };
+    assert.ok(Math.abs(usual(crowd(0.2), two, { ...link, query: 2 }) - 0.1) < 1e-6, "of two texts it is another's");
+  });
+  test("rounding takes nothing below zero, and where nobody else looks nothing is known", () => {
+    assert.equal(usual(crowd(0.1), data, link), 0);
+    const one = { ...crowd(0.6), counts: new Float32Array(LAYERS * KEYS).fill(1) };
+    assert.ok(Number.isNaN(usual(one, data, link)));
+  });
+});
+
+describe("what a place gets", () => {
+  const reach = 1; // places: far back, before, itself, after, far on, first, special
+  const means = DATA.measures &&
+    Array.from({ length: LAYERS }, () => Array.from({ length: HEADS }, () => [0.01, 0.1, 0.2, 0.3, 0.02, 0.5, 0.4]));
+  const known = { ...data, habits: { means, reach, first: true } };
+  const at = (query, key, one = known) => placed(one, { layer: 0, head: 0, query, key });
+  test("by distance, the first token and special ones apart", () => {
+    assert.deepEqual([at(3, 1), at(3, 2), at(3, 3), at(3, 4), at(3, 5), at(3, 0)], [0.01, 0.1, 0.2, 0.3, 0.02, 0.5]);
+    const end = { ...known, queries: [...SENTENCE, { ...cell("[SEP]", null), at: [7, 8] }] };
+    assert.equal(at(3, 7, end), 0.4);
+    assert.equal(at(0, 0), 0.2, "itself, though it is the first");
+  });
+  test("a word is the sum over its pieces, seen from the mean of the other's", () => {
+    const word = { ...cell("tired", 3), at: [4, 6] };
+    const words = { ...known, queries: [...SENTENCE.slice(0, 4), word, { ...SENTENCE[6] }] };
+    assert.ok(Math.abs(at(3, 4, words) - (0.3 + 0.02)) < 1e-9);
+    assert.ok(Math.abs(at(4, 3, words) - (0.1 + 0.01) / 2) < 1e-9);
+  });
+  test("nothing is known without habits", () => assert.equal(at(3, 2, data), null));
+});
+
+describe("beyond both", () => {
+  test("the larger doubt counts, and what is not known is none", () => {
+    assert.ok(Math.abs(beyond(0.6, { usual: 0.1, placed: 0.2 }) - 0.4) < 1e-9);
+    assert.ok(Math.abs(beyond(0.6, { usual: NaN, placed: null }) - 0.6) < 1e-9);
+  });
+  test("links are ordered and heads compared by it", () => {
+    const rows = { layers: 1, heads: 2, count: 2, data: new Float32Array([0.7, 0.1, 0.5, 0.2]) };
+    const strength = (id, _token, weight) => (id === 0 ? weight - 0.6 : weight);
+    assert.deepEqual(topLinks(rows, 2, undefined, strength).map(({ head, token }) => [head, token]), [[1, 0], [1, 1]]);
+    assert.deepEqual(topLinks(rows, 1).map(({ head, weight }) => [head, weight.toFixed(1)]), [[0, "0.7"]]);
+  });
+  test("the sentence says both numbers and then compares", () => {
+    const facts = {
+      say: WORDS,
+      base: 0,
+      layer: 0,
+      head: 1,
+      facing: "out",
+      pivot: 3,
+      pivots: SENTENCE,
+      others: SENTENCE,
+      same: true,
+      values: new Float32Array([0.1, 0, 0.68, 0, 0, 0, 0]),
+      rows: {
+        layers: 1,
+        heads: 2,
+        count: 7,
+        data: new Float32Array([0, 0, 0.7, 0, 0, 0, 0, 0.1, 0, 0.68, 0, 0, 0, 0]),
+      },
+      strength: (id, _token, weight) => weight - [0.5, 0.11][id],
+    };
+    const said = (doubts, more = {}) => truth({ ...facts, ...more, doubts: () => doubts });
+    assert.equal(
+      said({ usual: 0.11, placed: 0.04 }),
+      "Layer 0 · head 1: “was” looks most at “animal” (0.68); other words give “animal” 0.11 on average; " +
+        "beyond that, more than in any other head.",
+    );
+    assert.match(
+      said({ usual: 0.1, placed: 0.9 }),
+      /0\.10 on average, and in other texts this head gives the token before 0\.90/,
+    );
+    assert.match(said({ usual: NaN, placed: null }), /\(0\.68\); beyond that/);
+  });
+});
