@@ -140,7 +140,7 @@ class View:
         rows = self.sample(size)
         for layer in range(self.layers):
             yield (
-                self.weights(layer, head) if rows is None else self._rows_of(layer, head, rows)
+                self.weights(layer, head) if rows is None else self.rows_of(layer, head, rows)
                 for head in range(self.heads)
             )
 
@@ -152,7 +152,8 @@ class View:
         """One map (or its sampled rows) made small, (<=size, <=size)."""
         return pool_cols(pool_rows(weights, size), size)
 
-    def _rows_of(self, layer: int, head: int, rows: npt.NDArray[np.intp]) -> Array:
+    def rows_of(self, layer: int, head: int, rows: npt.NDArray[np.intp]) -> Array:
+        """Where some cells look in one head, (row, key) float32: ``rows`` are cells, in any order."""
         if not self.words and (self.special or not self.renormalise):
             queries = np.array([self.queries[row].pieces[0] for row in rows])
             weights = self._records[layer].weights(head, queries)
