@@ -6,8 +6,8 @@ text has does not count as a change by itself. How much fell on such keys is tol
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -60,23 +60,28 @@ class Beside:
         several cells goes the sum over them, from a query of several the mean.
         """
         view = (self.left, self.right)[side]
-        runs = [pair[side] for pair in self.queries.pairs]
-        asked = runs if rows is None else [runs[row] for row in rows]
+        queries, keys = self._runs[side]
+        asked = queries if rows is None else queries[rows]
+        sizes = asked[:, 1] - asked[:, 0]
         cells = np.concatenate([np.arange(*run) for run in asked])
         every = len(cells) == len(view.queries)
         weights = view.weights(layer, head) if every else view.rows_of(layer, head, cells)
-        sizes = np.array([stop - start for start, stop in asked], dtype=np.float32)
-        stops = np.cumsum([stop - start for start, stop in asked])
-        by_row: Array = np.add.reduceat(weights, np.append(0, stops[:-1]), axis=0)
-        by_row /= sizes[:, None]
-        partners = _sums(by_row, [pair[side] for pair in self.keys.pairs])
+        by_row: Array = np.add.reduceat(weights, np.cumsum(sizes) - sizes, axis=0)
+        by_row /= sizes[:, None].astype(np.float32)
+        partners = _sums(by_row, keys)
         return partners, np.maximum(by_row.sum(axis=1) - partners.sum(axis=1), 0)
 
-    def row(self, side: int, layer: int, head: int, query: int) -> Array:
-        """Where one cell of a side looks, partners or not, (key,)."""
+    def row(self, side: int, layer: int, head: int, query: Run) -> Array:
+        """Where some neighbouring cells of a side look on the mean, at partners and all others, (key,)."""
         view = (self.left, self.right)[side]
-        weights: Array = view.block(layer, head, (query, query + 1), (0, len(view.keys)))[0]
+        weights: Array = view.block(layer, head, query, (0, len(view.keys))).mean(axis=0)
         return weights
+
+    @cached_property
+    def _runs(self) -> list[tuple[Rows, Rows]]:
+        """The runs of query pairs and of key pairs on each side, (pair, start and stop)."""
+        queries, keys = (np.array(aligned.pairs, np.intp).reshape(-1, 2, 2) for aligned in (self.queries, self.keys))
+        return [(queries[:, side], keys[:, side]) for side in (0, 1)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,11 +161,12 @@ def _all_shares(beside: Beside, side: int) -> Array:
     return as_shares(np.stack(maps))
 
 
-def _sums(values: Array, runs: Sequence[Run]) -> Array:
+def _sums(values: Array, runs: Rows) -> Array:
     """Sums of (row, key) over each run of keys, (row, run); runs are in order and do not meet."""
-    bounds = np.array(runs, dtype=np.intp)
-    first, last = int(bounds[0, 0]), int(bounds[-1, 1])
+    first, last = int(runs[0, 0]), int(runs[-1, 1])
+    if len(runs) == last - first:  # each is one key, and none lies between them
+        return values[:, first:last]
     # Starts and stops together, so that a run ends where it does even when a key without a partner follows.
-    sums: Array = np.add.reduceat(values[:, first:last], (bounds - first).reshape(-1)[:-1], axis=1)
+    sums: Array = np.add.reduceat(values[:, first:last], (runs - first).reshape(-1)[:-1], axis=1)
     result: Array = sums[:, ::2]
     return result

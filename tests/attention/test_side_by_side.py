@@ -68,7 +68,8 @@ def test_partners_rows_and_what_is_lost_by_hand() -> None:
     assert found.bits[0, 0] == pytest.approx(expected, abs=1e-6)
     assert found.lost[0][0, 0] == pytest.approx(0.25)
     assert (found.rows, found.all_rows, found.most) == (2, 2, (0, 0))
-    np.testing.assert_allclose(beside.row(0, 0, 0, 1), [0.1, 0.8, 0.1])
+    np.testing.assert_allclose(beside.row(0, 0, 0, (1, 2)), [0.1, 0.8, 0.1])
+    np.testing.assert_allclose(beside.row(0, 0, 0, (1, 3)), [0.35, 0.4, 0.25])
 
 
 def test_several_cells_are_one_word_sum_to_it_and_mean_from_it() -> None:
