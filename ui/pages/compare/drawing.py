@@ -135,22 +135,22 @@ def _words(found: Compared) -> int:
 def row_of(found: Compared) -> tuple[list[str], Array, Array, int | None]:
     """The row in focus word by word: names, the weight in the first and in the second reading, and the target's place.
 
-    In the order of the first text, a word that only the second has after its neighbour; at most MOST_WORDS, those with
+    In the order of the first text, a word that only the second has before the next one of both; at most MOST_WORDS, those with
     the largest weights.
     """
     sides, (first, second) = found.sides, found.rows()
     beside, none = sides.beside, float("nan")
-    lines: list[tuple[tuple[float, int], str, float, float, bool]] = []
+    lines: list[tuple[tuple[int, int], str, float, float, bool]] = []
     for pair, (one, other) in enumerate(beside.keys.pairs):
         weights = float(first[slice(*one)].sum()), float(second[slice(*other)].sum())
-        lines.append(((one[0], 0), sides.label(pair, key=True), *weights, pair == found.column))
-    stops = [other[1] for _, other in beside.keys.pairs]
+        lines.append(((one[0], len(second)), sides.label(pair, key=True), *weights, pair == found.column))
+    starts = [other[0] for _, other in beside.keys.pairs]
     for cell in sides.alone[0]:
-        lines.append(((cell, 0), beside.left.keys[cell].text, float(first[cell]), none, cell == found.target))
+        lines.append(((cell, len(second)), beside.left.keys[cell].text, float(first[cell]), none, cell == found.target))
     for cell in sides.alone[1]:
-        after = bisect_right(stops, cell)
-        before = beside.keys.pairs[after - 1][0][1] - 1 if after else -1
-        lines.append(((before, cell + 1), beside.right.keys[cell].text, none, float(second[cell]), False))
+        following = bisect_right(starts, cell)
+        before = beside.keys.pairs[following][0][0] if following < len(starts) else len(first)
+        lines.append(((before, cell), beside.right.keys[cell].text, none, float(second[cell]), False))
     shown = sorted(lines, key=lambda line: -np.nanmax([line[2], line[3], 0]))[:MOST_WORDS]
     shown.sort()
     place = next((at for at, line in enumerate(shown) if line[4]), None)
