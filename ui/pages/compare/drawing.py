@@ -135,8 +135,8 @@ def _words(found: Compared) -> int:
 def row_of(found: Compared) -> tuple[list[str], Array, Array, int | None]:
     """The row in focus word by word: names, the weight in the first and in the second reading, and the target's place.
 
-    In the order of the first text, a word that only the second has before the next one of both; at most MOST_WORDS, those with
-    the largest weights.
+    In the order of the first text, a word that only the second has before the next one of both; at most MOST_WORDS,
+    those with the largest weights.
     """
     sides, (first, second) = found.sides, found.rows()
     beside, none = sides.beside, float("nan")
