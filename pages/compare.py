@@ -7,7 +7,7 @@ from inference import Refusal
 from ui.input.composing import compose
 from ui.input.models import kind_of
 from ui.input.parts import pick_part
-from ui.pages.compare.controls import pick_difference
+from ui.pages.compare.controls import pick_difference, settle_difference
 from ui.pages.compare.drawing import figures, maps, strips
 from ui.pages.compare.measured import compare
 from ui.pages.compare.options import Compare
@@ -36,7 +36,7 @@ def how_to_read() -> None:
         )
 
 
-def draw(choice: Choice, trace: Trace) -> None:
+def draw(choice: Choice, trace: Trace, options: Compare) -> None:
     """The second reading, the sentence, then both beside each other."""
     if choice.opened:
         say("An opened file holds one reading; close it in the sidebar to put another beside it.")
@@ -45,7 +45,7 @@ def draw(choice: Choice, trace: Trace) -> None:
     for note in notes:
         say(note, role="status")
     pick_part(trace, look)
-    sides = sides_of(choice, trace, look, own(Compare))
+    sides = sides_of(choice, trace, look, options)
     if sides is None:
         return
     try:
@@ -66,8 +66,9 @@ def draw(choice: Choice, trace: Trace) -> None:
 st.title("What changes from one reading to the other?")
 chosen = current()
 compose(chosen, kind_of(chosen))
-pick_difference()
+options_now = settle_difference(chosen, own(Compare))
+pick_difference(options_now.differs)
 read_now = read(chosen)
 if read_now is not None:
-    draw(chosen, read_now)
+    draw(chosen, read_now, options_now)
 how_to_read()

@@ -15,7 +15,7 @@ from attention.side_by_side import Beside, Changes, changes, same_heads
 from attention.view import View
 from inference import LocalBackend, TraceRequest
 from tests.support.browser import PATIENCE, Problems, hears_clicks, rest
-from tests.support.visitor import DEEP_LINK, box_of, file_of, known, open_page, painted
+from tests.support.visitor import DEEP_LINK, box_of, file_of, known, open_page, painted, read
 
 TIRED = "The animal didn't cross the street because it was too tired."
 WIDE = TIRED.replace("tired", "wide")
@@ -56,6 +56,8 @@ def test_the_famous_pair_is_one_click_from_explore(page: Page, app_url: str, pai
     assert f"{one:.2f} with “tired” and {other:.2f} with “wide”" in text
     most = found.most
     assert f"the most changed is {most[0]}-{most[1]} ({found.bits[most]:.2f} bits)" in text
+    read(page, TIRED.replace("tired", "hungry"))  # the second text stays
+    said(page, "with “hungry” and .* with “wide”")
 
 
 def test_a_click_on_the_map_picks_a_head_and_one_on_a_word_asks_about_it(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from attention.cause import Set
@@ -10,7 +12,7 @@ from attention.view import View
 from ui.input.models import pick_model
 from ui.input.picking import control
 from ui.pages.compare.options import DIFFERS, HEADS, Compare
-from ui.pages.compare.ready import PAIRS, other_of
+from ui.pages.compare.ready import PAIRS, alike, other_of
 from ui.removing.edits import edits_of, told
 from ui.removing.listed import keep_edits, typed_notes
 from ui.run.shelf import backend
@@ -19,10 +21,24 @@ from ui.state.options import choose_own
 from ui.state.session import FRESH, choose
 
 PAIR, OTHER, REMOVED = "compare_pair", "compare_other", "compare_removed"
+MINE = -1  # no ready pair
 FIRST = (0, 0)  # the head that is removed before any is chosen: what comes later can change
 
 
-def pick_difference() -> None:
+def settle_difference(choice: Choice, options: Compare) -> Compare:
+    """The options with what was left open: a second text where there is one to go with the first, else heads removed.
+
+    A second text that stood on the page stays when the first one is edited, and is then the reader's own.
+    """
+    shown = st.session_state.get(OTHER, "")
+    if not options.other and not other_of(choice.text) and shown and alike(choice.text, shown):
+        choose_own(Compare, other=shown)
+        options = replace(options, other=shown)
+    other = options.other or other_of(choice.text)
+    return replace(options, differs=options.differs or ("text" if other else "edit"), other=other)
+
+
+def pick_difference(differs: str) -> None:
     """What the second reading has of its own."""
     control(
         Compare,
@@ -30,6 +46,7 @@ def pick_difference() -> None:
         st.segmented_control,
         "Put beside it",
         list(DIFFERS),
+        shown=differs,
         format_func=DIFFERS.get,
         required=True,
         help="Another text read by the same model, the same text read by another model, or the same text read by the"
@@ -40,16 +57,14 @@ def pick_difference() -> None:
 def pick_other(choice: Choice, options: Compare) -> str:
     """The second text, typed or picked with a first one that fits; "" where there is none yet."""
     pairs = {(pair.text, pair.other): at for at, pair in enumerate(PAIRS)}
-    st.session_state[OTHER] = options.other or other_of(choice.text)
-    st.session_state[PAIR] = pairs.get((choice.text, st.session_state[OTHER]))
+    st.session_state[OTHER] = options.other
+    st.session_state[PAIR] = pairs.get((choice.text, options.other), MINE)
     left, right = st.columns([2, 3])
     left.selectbox(
         "Ready pair",
-        range(len(PAIRS)),
-        index=None,
+        range(MINE, len(PAIRS)),
         key=PAIR,
-        format_func=lambda at: PAIRS[at].name,
-        placeholder="Two texts of your own",
+        format_func=lambda at: "Two texts of your own" if at == MINE else PAIRS[at].name,
         on_change=_pair_picked,
         help="Pairs of texts that differ in one thing. Both texts change.",
     )
@@ -57,7 +72,7 @@ def pick_other(choice: Choice, options: Compare) -> str:
         "The second text",
         key=OTHER,
         height=80,
-        on_change=lambda: choose_own(Compare, other=st.session_state[OTHER]),
+        on_change=lambda: choose_own(Compare, differs="text", other=st.session_state[OTHER]),
         help="Words that both texts have in the same order stand beside each other, and a word beside the one that"
         " takes its place.",
     )
@@ -66,9 +81,10 @@ def pick_other(choice: Choice, options: Compare) -> str:
 
 def _pair_picked() -> None:
     at = st.session_state[PAIR]
-    if at is not None:
-        choose(**FRESH, text=PAIRS[at].text, pair="")
-        choose_own(Compare, other=PAIRS[at].other)
+    if at != MINE:
+        text, other = PAIRS[at].text, PAIRS[at].other
+        choose(**FRESH, text=text, pair="")
+        choose_own(Compare, differs="", other="" if other_of(text) == other else other)
 
 
 def pick_beside(choice: Choice, options: Compare) -> tuple[str, str]:

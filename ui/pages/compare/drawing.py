@@ -36,10 +36,12 @@ def strips(found: Compared) -> None:
     names = sides.names(found.base)
     mount(_chips(found, 0, rows[0]), FIRST, title=_heading(names[0]), on_pick=lambda: _ask(found, 0, FIRST))
     mount(_chips(found, 1, rows[1]), SECOND, title=_heading(names[1]), on_pick=lambda: _ask(found, 1, SECOND))
-    st.caption(
+    view = sides.beside.left
+    shaded = (
         f"Shaded: how much the framed word looks at each other one in head {found.name(found.head)}{_beside(found)}, on"
-        " one scale from 0 to 1. Click another word to ask about it."
+        " one scale from 0 to 1. "
     )
+    st.caption(f"{shaded if view.queries == view.keys else ''}Click another word to ask about it.")
 
 
 def _heading(name: str) -> str:

@@ -15,10 +15,10 @@ HEADS = {"same": "The same head", "best": "The head most like it"}
 class Compare:
     """What this page lets its reader choose; the first reading is the shared choice."""
 
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"differs": tuple(DIFFERS), "heads": tuple(HEADS)}
+    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"differs": ("", *DIFFERS), "heads": tuple(HEADS)}
     OF_TEXT: ClassVar = {"edits": anywhere}
 
-    differs: str = "text"  # what the second reading has of its own
+    differs: str = ""  # what the second reading has of its own; "" is a text where there is one to go with the first
     other: str = ""  # the second text; "" is the ready one, where the first text has one
     beside: str = ""  # the second model; "" is the first one on this machine that fits
     beside_revision: str = ""

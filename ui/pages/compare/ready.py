@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
+from attention.aligned_texts import by_words
 from ui.places import ASSETS
 
 
@@ -34,3 +35,14 @@ def other_of(text: str) -> str:
     there = {pair.text: pair.other for pair in PAIRS}
     back = {pair.other: pair.text for pair in PAIRS}
     return {**back, **there}.get(text, "")
+
+
+def alike(text: str, other: str) -> bool:
+    """Whether two texts have at least half of their words in common, so that one may stand beside the other unasked.
+
+    >>> alike("it was too tired", "it is too wide"), alike("it was too tired", "the keys are missing")
+    (True, False)
+    """
+    one, two = text.casefold().split(), other.casefold().split()
+    same = sum(one[at] == two[there] for at, there in by_words(one, two))
+    return 2 * same >= max(len(one), len(two), 1)

@@ -20,6 +20,7 @@ from ui.run.reading import request_of
 from ui.run.refusals import say
 from ui.run.shelf import Look, backend, shelf
 from ui.state.choice import Choice
+from ui.state.options import own
 from ui.state.session import current
 
 
@@ -95,7 +96,7 @@ def sides_of(choice: Choice, trace: Trace, look: Look, options: Compare) -> Side
         if not other:
             say("Type a second text, or pick a ready pair.", role="status")
             return None
-        _says_too_long(options)
+        _says_too_long()
         asked = replace(asked, text=other, target=None)
     elif options.differs == "model":
         model, revision = pick_beside(choice, options)
@@ -142,8 +143,8 @@ def _fits(left: Trace, right: Trace, look: Look, models: tuple[str, str]) -> boo
     return False
 
 
-def _says_too_long(options: Compare) -> None:
-    if options.other and "other" not in st.query_params:
+def _says_too_long() -> None:
+    if own(Compare).other and "other" not in st.query_params:
         say("The second text is too long for a link: a copied link shows the first text only.", role="status")
 
 

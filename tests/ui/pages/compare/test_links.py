@@ -109,7 +109,8 @@ def test_words_of_one_reading_only_are_named_and_left_out(backend: LocalBackend)
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ({"text": "Hello there"}, "Type a second text"),
+        ({"text": "Hello there", "differs": "text"}, "Type a second text"),
+        ({"text": "Hello there"}, "with head 0-0 removed"),
         ({"text": "Hello there", "other": "One two three", "special": 0}, "no words in common"),
         ({"differs": "edit", "edits": "a9-0"}, "6 layers of 12 heads"),
         (
@@ -119,7 +120,7 @@ def test_words_of_one_reading_only_are_named_and_left_out(backend: LocalBackend)
         ({"text": "one two three " * 30, "other": "one two four " * 30}, "The maps show 48 by 48 words"),
         ({"opened": "file-0"}, "no longer in memory"),
     ],
-    ids=["no second text", "nothing in common", "no such head", "other parts", "long", "opened"],
+    ids=["no second text", "nothing asked", "nothing in common", "no such head", "other parts", "long", "opened"],
 )
 def test_what_the_page_says_instead(query: dict[str, object], said: str) -> None:
     page = asked("compare", **query)
