@@ -11,7 +11,6 @@ import streamlit as st
 from attention.mask import Array
 from attention.side_by_side import Changes, Heads, changes, same_heads
 from inference.memory import ByteLru
-from ui.pages.compare.controls import pick_heads
 from ui.pages.compare.likeness import matched, sentences
 from ui.pages.compare.sides import Sides
 from ui.run.refusals import say
@@ -75,15 +74,11 @@ def compare(choice: Choice, sides: Sides) -> Compared | None:
     """Everything compared; None where nothing can be, which is then said. Raises Refusal."""
     beside = sides.beside
     heads, unlike = same_heads(beside.left, beside.right), None
-    if sides.two_models:
-        best = pick_heads(heads is not None)
-        if heads is None:
-            shapes = [f"{view.layers} layers of {view.heads} heads" for view in (beside.left, beside.right)]
-            say(
-                f"{sides.models[0]} has {shapes[0]} and {sides.models[1]} {shapes[1]}: none is the same.", role="status"
-            )
-        if best:
-            heads, unlike = matched(beside, sides.readers)
+    if heads is None:
+        shapes = [f"{view.layers} layers of {view.heads} heads" for view in (beside.left, beside.right)]
+        say(f"{sides.models[0]} has {shapes[0]} and {sides.models[1]} {shapes[1]}: none is the same.", role="status")
+    if sides.best:
+        heads, unlike = matched(beside, sides.readers)
     assert heads is not None  # without another model the shape is the same
     try:
         found = _changes(sides, heads, unlike is not None)

@@ -8,11 +8,11 @@ from functools import cached_property
 import streamlit as st
 
 from attention.cause import Set
-from attention.side_by_side import Beside
+from attention.side_by_side import Beside, same_heads
 from attention.trace import Trace
 from inference import Refusal, TraceRequest
 from inference.catalogue.listing import ModelCard
-from ui.pages.compare.controls import pick_beside, pick_other, pick_removed
+from ui.pages.compare.controls import pick_beside, pick_heads, pick_other, pick_removed
 from ui.pages.compare.options import Compare
 from ui.removing.edits import in_words
 from ui.run.downloading import offer_or_show
@@ -34,6 +34,7 @@ class Sides:
     models: tuple[str, str]  # titles, for people
     readers: tuple[tuple[str, str], tuple[str, str]]  # name and revision of each model
     edits: Set = ()
+    best: bool = False  # whether each head stands beside the one most like it
 
     @property
     def two_models(self) -> bool:
@@ -90,7 +91,7 @@ def sides_of(choice: Choice, trace: Trace, look: Look, options: Compare) -> Side
     asked = request_of(choice)
     models = (_title(choice.model, choice.revision),) * 2
     edits: Set = ()
-    reader = choice
+    reader, place = choice, st.container()
     if options.differs == "text":
         other = pick_other(choice, options)
         if not other:
@@ -99,7 +100,9 @@ def sides_of(choice: Choice, trace: Trace, look: Look, options: Compare) -> Side
         _says_too_long()
         asked = replace(asked, text=other, target=None)
     elif options.differs == "model":
-        model, revision = pick_beside(choice, options)
+        column, place = st.columns(2)
+        with column:
+            model, revision = pick_beside(choice, options)
         reader = replace(choice, model=model, revision=revision)
         asked = request_of(reader)
         models = (models[0], _title(model, revision))
@@ -114,8 +117,11 @@ def sides_of(choice: Choice, trace: Trace, look: Look, options: Compare) -> Side
     if not left.keys or not right.keys or not left.queries or not right.queries:
         say("All tokens of a text are special tokens, and these are hidden; show them in the sidebar.")
         return None
+    beside = Beside.of(left, right)
+    with place:
+        best = options.differs == "model" and pick_heads(same_heads(left, right) is not None)
     readers = (choice.model, choice.revision), (reader.model, reader.revision)
-    return Sides(Beside.of(left, right), look, options, models, readers, edits)
+    return Sides(beside, look, options, models, readers, edits, best)
 
 
 def _read(asked: TraceRequest, reader: Choice) -> Trace | None:
