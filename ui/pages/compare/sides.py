@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 import streamlit as st
 
+from attention.aligned_texts import Aligned, align
 from attention.cause import Set
 from attention.side_by_side import Beside, same_heads
 from attention.trace import Trace
+from attention.view import View
 from inference import Refusal, TraceRequest
 from inference.catalogue.listing import ModelCard
+from inference.memory import ByteLru
 from ui.pages.compare.controls import pick_beside, pick_heads, pick_other, pick_removed
 from ui.pages.compare.options import Compare
 from ui.removing.edits import in_words
@@ -22,6 +25,9 @@ from ui.run.shelf import Look, backend, shelf
 from ui.state.choice import Choice
 from ui.state.options import own
 from ui.state.session import current
+
+KEPT = 2**25  # bytes of pairs of cells
+A_PAIR = 200  # bytes, roughly
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +123,7 @@ def sides_of(choice: Choice, trace: Trace, look: Look, options: Compare) -> Side
     if not left.keys or not right.keys or not left.queries or not right.queries:
         say("All tokens of a text are special tokens, and these are hidden; show them in the sidebar.")
         return None
-    beside = Beside.of(left, right)
+    beside = _aligned(left, right, look)
     with place:
         best = options.differs == "model" and pick_heads(same_heads(left, right) is not None)
     readers = (choice.model, choice.revision), (reader.model, reader.revision)
@@ -135,6 +141,20 @@ def _read(asked: TraceRequest, reader: Choice) -> Trace | None:
         else:  # its ways out change the first reading
             say(refusal.message)
         return None
+
+
+@cache
+def _kept() -> ByteLru[tuple[Aligned, Aligned]]:
+    return ByteLru(KEPT)
+
+
+def _aligned(left: View, right: View, look: Look) -> Beside:
+    """Both views with their cells aligned; of texts that were aligned lately, as they were."""
+    key = (left.trace.id, right.trace.id, look)
+    found = _kept().get_or_make(
+        key, lambda: align(left, right), lambda made: A_PAIR * sum(len(one.pairs) for one in made)
+    )
+    return Beside(left, right, *found)
 
 
 def _fits(left: Trace, right: Trace, look: Look, models: tuple[str, str]) -> bool:

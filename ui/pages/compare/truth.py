@@ -56,8 +56,9 @@ def _every(found: Compared) -> str:
     most = found.changes.most
     if bits[most] == 0:
         return f"None of {counted} heads changes."
-    mine = "" if most == found.head else f"; {found.name(found.head)} changes by {small(float(bits[found.head]))}"
-    return f"Of {counted} heads the most changed is {found.name(most)} ({small(float(bits[most]))} bits){mine}."
+    mine = float(bits[found.head])
+    own = "" if most == found.head or np.isnan(mine) else f"; {found.name(found.head)} changes by {small(mine)}"
+    return f"Of {counted} heads the most changed is {found.name(most)} ({small(float(bits[most]))} bits){own}."
 
 
 def _left_out(found: Compared) -> list[str]:
