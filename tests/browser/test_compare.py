@@ -102,7 +102,8 @@ def test_tables_have_every_digit(shown: Page, pair: Beside, found: Changes) -> N
     np.testing.assert_allclose(bits, found.bits, atol=1e-5)
     table = rows(file_of(shown.get_by_role("button", name="Save these maps")).path())
     lines = table[table.index([]) + 2 :]
-    maps = np.array([line[2:4] for line in lines], np.float32).reshape(16, 16, 2)
+    maps = np.array([line[2:] for line in lines], np.float32).reshape(16, 16, 3)
+    assert (maps[..., 2] == maps[..., 1] - maps[..., 0]).all()
     np.testing.assert_allclose(maps[..., 0], pair.left.weights(3, 1), atol=1e-6)
     np.testing.assert_allclose(maps[..., 1], pair.right.weights(3, 1), atol=1e-6)
 

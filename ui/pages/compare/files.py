@@ -22,7 +22,7 @@ def heads_csv(found: Compared) -> str:
     bits, (first, second) = found.changes.bits, found.changes.lost
     rows = (
         [*_numbers((layer, head), found.base), *_numbers(tuple(found.heads[layer, head]), found.base),
-         *(str(values[layer, head]) for values in (bits, first, second))]
+         *(values[layer, head] for values in (bits, first, second))]
         for layer, head in np.ndindex(*bits.shape)
     )  # fmt: skip
     return _file(found, names, rows)
@@ -32,8 +32,7 @@ def links_csv(found: Compared, rows: range, columns: range, first: Array, second
     """The chosen head's weights, (query pair, key pair) of ``rows`` and ``columns``, a line for each link."""
     label = found.sides.label
     lines = (
-        [label(row, key=False), label(column, key=True),
-         *(str(value) for value in (one, other, other - one))]
+        [label(row, key=False), label(column, key=True), one, other, other - one]
         for row, ones, others in zip(rows, first, second, strict=True)
         for column, one, other in zip(columns, ones, others, strict=True)
     )  # fmt: skip
@@ -46,12 +45,10 @@ def page_html(found: Compared, sentences: Sequence[str], sheets: Sequence[Sheet]
     layers, heads = (tuple(str(at + base) for at in range(size)) for size in bits.shape)
     grid = Sheet("Every head's change", bits, layers, heads, "Layers down, heads across: divergence in bits.",
                  "sequential", marked_rows=(found.head[0],), marked_columns=(found.head[1],))  # fmt: skip
-    about = [
-        (f"{name}, {side}", value)
-        for name, *values in _captions(found)
-        for side, value in zip(("first", "second"), values, strict=True)
-        if value
-    ]
+    about = []
+    for name, one, other in _captions(found):
+        about += [(name, one)] if one == other else [(f"{name}, first", one), (f"{name}, second", other)]
+    about = [(name, value) for name, value in about if value]
     return matrices_html("Headlight · side by side", sentences, [*sheets, grid], about)
 
 
