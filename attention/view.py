@@ -158,7 +158,7 @@ class View:
         rows = self.sample(size)
         for layer in range(self.layers):
             yield (
-                self.weights(layer, head) if rows is None else self._rows_of(layer, head, rows)
+                self.weights(layer, head) if rows is None else self.rows_of(layer, head, rows)
                 for head in range(self.heads)
             )
 
@@ -170,15 +170,23 @@ class View:
         """One map (or its sampled rows) made small, (<=size, <=size)."""
         return pool_cols(pool_rows(weights, size), size)
 
-    def _rows_of(self, layer: int, head: int, rows: npt.NDArray[np.intp]) -> Array:
-        if not self.words and (self.special or not self.renormalise):
-            queries = np.array([self.queries[row].pieces[0] for row in rows])
-            weights = self._records[layer].weights(head, queries)
-            return weights if self.special else weights[:, [cell.pieces[0] for cell in self.keys]]
-        every = (0, len(self.keys))
-        return np.concatenate([self.block(layer, head, (int(row), int(row) + 1), every) for row in rows])
+    def rows_of(self, layer: int, head: int, rows: npt.NDArray[np.intp]) -> Array:
+        """Where some cells look in one head, (row, key) float32: ``rows`` are cells, in any order."""
+        record, pieces = self._records[layer], [np.arange(*self.queries[row].pieces) for row in rows]
+        asked = np.concatenate(pieces)
+        weights = record.weights(head, asked)
+        if self.words or not self.special:
+            weights = _reduce(weights[:, _span(self.keys)], self.keys, axis=1)
+        starts = np.cumsum([0, *(len(run) for run in pieces[:-1])])
+        sizes = np.array([len(run) for run in pieces], dtype=np.float32)
+        merged: Array = np.add.reduceat(weights, starts, axis=0)
+        merged /= sizes[:, None]
+        if self.renormalise and not self.special:
+            visible = np.add.reduceat(self._visible(record, head, asked), starts)[:, None] / sizes[:, None]
+            np.divide(merged, visible, out=merged, where=visible > 0)
+        return merged
 
-    def _visible(self, record: AnyRecord, head: int, rows: slice) -> Array:
+    def _visible(self, record: AnyRecord, head: int, rows: Index) -> Array:
         """The share of each row, (row,), that goes to cells which are shown."""
         if record.keys <= SAMPLED_ABOVE:
             return self._summed(record, head, rows)

@@ -33,6 +33,17 @@ def how_to_read() -> None:
         )
 
 
+def beside() -> None:
+    """The famous pair, one click away: a link with something in its address begins at the first text."""
+    st.page_link(
+        "../../pages/compare.py",
+        label="Side by side: it was too tired | too wide",
+        icon=":material/compare:",
+        help="The same sentence with one word changed, and what each head makes of it",
+        query_params={"differs": "text"},
+    )
+
+
 def draw(choice: Choice, trace: Trace) -> None:
     """The component, with everything chosen filled in."""
     shown = microscope(choice, trace, lambda: id_of(current()))
@@ -53,6 +64,7 @@ def draw(choice: Choice, trace: Trace) -> None:
 st.title("Which heads attend where?")
 chosen = current()
 compose(chosen, kind_of(chosen))
+beside()
 found = read(chosen)
 if found is not None:
     draw(chosen, found)

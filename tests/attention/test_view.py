@@ -58,6 +58,9 @@ def test_rows_columns_tiles_and_thumbnails_are_parts_of_the_map(traced: tuple[Tr
         np.testing.assert_allclose(view.rows(query), maps[:, :, query], atol=1e-6)
     for key in range(keys):
         np.testing.assert_allclose(view.columns(key), maps[:, :, :, key], atol=1e-6)
+    some = np.arange(queries)[::-2]
+    for layer, head in np.ndindex(maps.shape[:2]):
+        np.testing.assert_allclose(view.rows_of(layer, head, some), maps[layer, head, some], atol=1e-6)
     np.testing.assert_allclose(view.tile(1, 2, 0, queries, 0, keys, 64), maps[1, 2], atol=1e-6)
     np.testing.assert_allclose(view.thumbnails(64), maps, atol=1e-6)
     assert view.tile(0, 0, 0, queries, 0, keys, 2).max() == pytest.approx(maps[0, 0].max(), abs=1e-6)

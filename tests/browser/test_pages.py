@@ -31,6 +31,7 @@ CHART = ".js-plotly-plot .main-svg"
 LACKING = ".headlight-refusal"
 VISITS = {
     "explore": Visit("/", "Explore", ""),
+    "compare": Visit("/compare", "Side by side", CHART),
     "bertviz_views": Visit("/bertviz", "BertViz", "iframe"),
     "step_by_step": Visit("/step_by_step", "Step by step", ".sheet canvas"),
     "by_hand": Visit("/by_hand", "By hand", ".sheet canvas", text=False),

@@ -40,9 +40,10 @@ from viz.figures.sampling import before_after, cumulated
 from viz.figures.scatter import scatter
 from viz.figures.similarity_map import similarity_map
 from viz.figures.theme import Theme
+from viz.figures.two_readings import two_readings
 from viz.figures.two_words import two_words
 from viz.figures.what_if import what_if
-from viz.sheets import agreement, multi_head, neuron, step_by_step
+from viz.sheets import agreement, multi_head, neuron, side_by_side, step_by_step
 
 Example = Callable[[Theme], go.Figure]
 WORDS = ("The", "<b>cat</b>", "did", "not", "cross")
@@ -158,6 +159,15 @@ FIGURES: Mapping[str, Example] = {
         "Heads that look alike",
         selected=(1, 0),
     ),
+    "two_readings": lambda theme: two_readings(
+        WORDS,
+        np.array([0.5, 0.1, np.nan, 0.0, 0.4]),
+        np.array([0.2, 0.1, 0.3, np.nan, 0.4]),
+        ("with “<tired>”", "with “wide”"),
+        theme,
+        "Where “it” looks",
+        marked=1,
+    ),
     "two_words": lambda theme: two_words(["one", "two"], ["are", "<b>is"], [[0.5, 0.25], [0.1, 0.05]], theme),
     "what_if": lambda theme: what_if(sizes(3), sizes(3, seed=1), theme, head=1, base=1),
 }
@@ -168,6 +178,9 @@ SHEETS: Mapping[str, Callable[[], Sequence[Sheet]]] = {
         rows(3, 5), sizes(3), WORDS, spaced(0, 4, 5).astype(int), head=1, marked=2, single=rows(5, seed=1), base=1
     ),
     "neuron": lambda: neuron.neuron(sizes(4), sizes(5, 4, seed=1), 0.5, rows(5), WORDS, 2),
+    "side_by_side": lambda: side_by_side.side_by_side(
+        rows(3, 5), rows(3, 5, seed=1), WORDS[:3], WORDS, ("with “tired”", "with “wide”"), (1, None)
+    ),
     "step_by_step": lambda: [
         *step_by_step.incoming(sizes(5, 7), None, None, WORDS),
         step_by_step.weights(rows(5), "cat", WORDS, 1),

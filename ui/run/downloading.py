@@ -10,7 +10,6 @@ from inference.files.hub import Offer
 from ui.run.refusals import say, show
 from ui.run.shelf import backend
 from ui.state.choice import Choice
-from ui.state.session import current
 
 RUNNING = "downloads"  # by (model, revision): those this session looks at
 
@@ -28,7 +27,7 @@ def offer(choice: Choice, found: Offer) -> None:
     key = (choice.model, choice.revision)
     running: dict[tuple[str, str], Download] = st.session_state.setdefault(RUNNING, {})
     if key in running:
-        _watch()
+        _watch(key)
         return
     say(_words(found), role="status")
     st.button(
@@ -50,12 +49,12 @@ def _words(found: Offer) -> str:
 
 
 @st.fragment(run_every=0.5)
-def _watch() -> None:
-    """The running download; it draws itself twice a second and the whole page once it is done."""
-    choice = current()
-    download: Download | None = st.session_state[RUNNING].get((choice.model, choice.revision))
+def _watch(key: tuple[str, str]) -> None:
+    """The running download of a model and its revision; it draws itself twice a second and the whole page once it is
+    done."""
+    download: Download | None = st.session_state[RUNNING].get(key)
     if download is None or download.state == "done":
-        st.session_state[RUNNING].pop((choice.model, choice.revision), None)
+        st.session_state[RUNNING].pop(key, None)
         st.rerun()
     done, total = download.progress
     st.progress(download.progress.share, text=f"{done / 1e6:,.1f} of {total / 1e6:,.1f} MB ({download.state})")

@@ -19,6 +19,7 @@ rest.mount()
 PAGES: dict[str, list[tuple[str, str, str, str | None]]] = {
     "Look": [
         ("explore.py", "Explore", "grid_view", None),
+        ("compare.py", "Side by side", "compare", None),
         ("bertviz_views.py", "BertViz", "polyline", "bertviz"),
     ],
     "Learn": [

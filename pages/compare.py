@@ -1,0 +1,74 @@
+"""What changes from one reading to another? Two texts, two models, or one text before and after heads are removed."""
+
+import streamlit as st
+
+from attention.trace import Trace
+from inference import Refusal
+from ui.input.composing import compose
+from ui.input.models import kind_of
+from ui.input.parts import pick_part
+from ui.pages.compare.controls import pick_difference, settle_difference
+from ui.pages.compare.drawing import figures, maps, strips
+from ui.pages.compare.measured import compare
+from ui.pages.compare.options import Compare
+from ui.pages.compare.sides import sides_of
+from ui.pages.compare.truth import truth
+from ui.run.reading import read
+from ui.run.refusals import say, show
+from ui.state.choice import Choice
+from ui.state.options import own
+from ui.state.selection import settle
+from ui.state.session import current
+
+
+def how_to_read() -> None:
+    """Three lines for a first-time reader."""
+    with st.expander("How to read this"):
+        st.markdown(
+            "- Change one thing and see which heads change with it. A head that looks from *it* to *animal* whether "
+            "the animal is too *tired* or the street too *wide* has not told them apart.\n"
+            "- A row of a head says how one word divides its attention. Two rows are compared by their "
+            "Jensen–Shannon divergence ([doi:10.1109/18.61115](https://doi.org/10.1109/18.61115)): 0 bits for the same"
+            " shares, 1 bit for none in common. Any change of a text changes some heads a little: the page Find counts"
+            " what harmless changes do.\n"
+            "- Heads of two models are matched by what they do on the same sentences, since a head's number has no "
+            "meaning of its own: only models that grew out of one another have the same ones."
+        )
+
+
+def draw(choice: Choice, trace: Trace, options: Compare) -> None:
+    """The second reading, the sentence, then both beside each other."""
+    if choice.opened:
+        say("An opened file holds one reading; close it in the sidebar to put another beside it.")
+        return
+    look, notes = settle(choice, trace)
+    for note in notes:
+        say(note, role="status")
+    pick_part(trace, look)
+    sides = sides_of(choice, trace, look, options)
+    if sides is None:
+        return
+    try:
+        found = compare(choice, sides)
+    except Refusal as refusal:
+        show(refusal)
+        return
+    if found is None:
+        return
+    sentences = truth(found)
+    for sentence in sentences:
+        say(sentence, role="status")
+    strips(found)
+    figures(found)
+    maps(found, sentences)
+
+
+st.title("What changes from one reading to the other?")
+chosen = current()
+compose(chosen, kind_of(chosen))
+options_now = settle_difference(chosen, own(Compare))
+pick_difference(options_now.differs)
+read_now = read(chosen)
+if read_now is not None:
+    draw(chosen, read_now, options_now)
+how_to_read()

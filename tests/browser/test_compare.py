@@ -1,0 +1,138 @@
+"""A visitor on the page Side by side: a click from Explore, heads and words picked, files with the model's numbers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from attention.side_by_side import Beside, Changes, changes, same_heads
+from attention.view import View
+from inference import LocalBackend, TraceRequest
+from tests.support.browser import PATIENCE, Problems, hears_clicks, rest
+from tests.support.visitor import DEEP_LINK, box_of, file_of, known, open_page, painted, read
+
+TIRED = "The animal didn't cross the street because it was too tired."
+WIDE = TIRED.replace("tired", "wide")
+
+
+@pytest.fixture(scope="module")
+def pair() -> Beside:
+    return Beside.of(*(View(trace) for trace in LocalBackend().traces([TraceRequest(text=t) for t in (TIRED, WIDE)])))
+
+
+@pytest.fixture(scope="module")
+def found(pair: Beside) -> Changes:
+    return changes(pair, known(same_heads(pair.left, pair.right)))
+
+
+def said(page: Page, pattern: str) -> str:
+    note = page.locator(".headlight-note").filter(has_text=re.compile(pattern))
+    expect(note).to_be_visible(timeout=PATIENCE)
+    return note.inner_text()
+
+
+def chips(page: Page, name: str) -> Locator:
+    return page.get_by_role("group", name=name).get_by_role("button")
+
+
+def rows(path: Path) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
+
+
+def test_the_famous_pair_is_one_click_from_explore(page: Page, app_url: str, pair: Beside, found: Changes) -> None:
+    open_page(page, app_url)
+    painted(page)
+    page.get_by_role("link", name=re.compile("too tired | too wide")).click()
+    text = said(page, "“it” gives “animal”")
+    name = re.findall(r"In (\d+)-(\d+), ", text)[0]
+    head = int(name[0]), int(name[1])
+    one, other = (view.weights(*head)[10, 2] for view in (pair.left, pair.right))
+    assert f"{one:.2f} with “tired” and {other:.2f} with “wide”" in text
+    most = found.most
+    assert f"the most changed is {most[0]}-{most[1]} ({found.bits[most]:.2f} bits)" in text
+    read(page, TIRED.replace("tired", "hungry"))  # the second text stays
+    said(page, "with “hungry” and .* with “wide”")
+
+
+def test_a_click_on_the_map_picks_a_head_and_one_on_a_word_asks_about_it(
+    page: Page, app_url: str, problems: Problems, pair: Beside
+) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/compare", layer=3, head=1)
+    said(page, "In 3-1")
+    chart = page.locator(".js-plotly-plot").first
+    cells = chart.locator(".heatmaplayer image")
+    cells.scroll_into_view_if_needed()
+    rest(page)
+    hears_clicks(chart)
+    box = box_of(cells)
+    page.mouse.click(box["x"] + box["width"] * 8.5 / 12, box["y"] + box["height"] * 5.5 / 6)
+    said(page, "In 5-8")
+    chips(page, "With “wide”").nth(13).click()  # in the second text: wide
+    weights = [view.weights(5, 8)[13] for view in (pair.left, pair.right)]
+    words = [at for at, cell in enumerate(pair.left.keys) if not cell.special and at != 13]
+    to = max(words, key=lambda at: weights[0][at])
+    text = said(page, "“tired → wide” gives")
+    assert f"“{pair.left.keys[to].text}” {weights[0][to]:.2f} with “tired” and {weights[1][to]:.2f} with “wide”" in text
+    expect(page).to_have_url(re.compile("layer=5&head=8&focus=13"))
+    page.reload()
+    assert said(page, "“tired → wide” gives") == text
+
+
+@pytest.fixture
+def shown(page: Page, app_url: str, problems: Problems) -> Page:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/compare", layer=3, head=1, count=1)
+    said(page, "In 4-2")
+    return page
+
+
+def test_tables_have_every_digit(shown: Page, pair: Beside, found: Changes) -> None:
+    table = rows(file_of(shown.get_by_role("button", name="Save every head's change")).path())
+    assert ["text", TIRED, WIDE] in table
+    lines = table[table.index([]) + 2 :]
+    assert [line[:4] for line in lines[:2]] == [["1", "1", "1", "1"], ["1", "2", "1", "2"]]
+    bits = np.array([line[4] for line in lines], np.float32).reshape(6, 12)
+    np.testing.assert_allclose(bits, found.bits, atol=1e-5)
+    table = rows(file_of(shown.get_by_role("button", name="Save these maps")).path())
+    lines = table[table.index([]) + 2 :]
+    maps = np.array([line[2:] for line in lines], np.float32).reshape(16, 16, 3)
+    assert (maps[..., 2] == maps[..., 1] - maps[..., 0]).all()
+    np.testing.assert_allclose(maps[..., 0], pair.left.weights(3, 1), atol=1e-6)
+    np.testing.assert_allclose(maps[..., 1], pair.right.weights(3, 1), atol=1e-6)
+
+
+def test_a_page_of_its_own_opens_without_the_app(shown: Page, browser: Browser, tmp_path: Path) -> None:
+    saved = tmp_path / "page.html"
+    saved.write_bytes(file_of(shown.get_by_role("button", name="Save as a page")).path().read_bytes())
+    with browser.new_page() as alone:
+        wrong: list[str] = []
+        alone.on("console", lambda message: wrong.append(message.text))
+        alone.on("pageerror", lambda error: wrong.append(str(error)))
+        alone.goto(saved.as_uri())
+        expect(alone.get_by_role("application")).to_have_count(4)
+        expect(alone.get_by_text("In 4-2, “it” gives “animal”")).to_be_visible()
+        expect(alone.get_by_text(WIDE)).to_be_visible()
+        assert not wrong
+
+
+def test_words_of_one_text_only_are_marked_and_text_stays_text(page: Page, app_url: str, problems: Problems) -> None:
+    problems.allow(DEEP_LINK)
+    other = "The <b>very</b> ![x](http://example.org/a.png) animal slept."
+    open_page(page, app_url, "/compare", text="The animal slept.", other=other, words=1)
+    said(page, "^In .* in the first text and")
+    expect(chips(page, "In the second").filter(has_text="very")).to_contain_text("only here")
+    expect(chips(page, "In the first text").filter(has_text="animal")).not_to_contain_text("only here")
+    rest(page)
+    assert page.locator("img[src*='example.org']").count() == 0
+    page.get_by_role("radio", name="Another model").click()
+    said(page, "in Headlight BERT")
+    expect(page).to_have_url(re.compile("differs=model"))
+    page.go_back()
+    said(page, "^In .* in the first text and")

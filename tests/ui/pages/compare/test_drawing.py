@@ -1,0 +1,82 @@
+"""One row of two readings word by word: order, words of one reading only, and what is cut of a long text."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from attention.mask import Array
+from attention.record import MapRecord
+from attention.side_by_side import Beside, changes, same_heads
+from attention.tokens import TokenRow
+from attention.trace import Trace
+from attention.view import View
+from tests.support.traces import sentence_trace
+from ui.pages.compare import drawing
+from ui.pages.compare.drawing import row_of, window
+from ui.pages.compare.measured import Compared
+from ui.pages.compare.options import Compare
+from ui.pages.compare.sides import Sides
+from ui.run.shelf import Look
+
+
+def read(words: str, row: list[float]) -> Trace:
+    """A trace of whole words with one head, in which every word looks alike."""
+    pieces = tuple(words.split())
+    numbers = tuple(range(len(pieces)))
+    maps: Array = np.tile(np.array(row, np.float32), (1, len(pieces), 1))
+    tokens = TokenRow(pieces, numbers, numbers, (0,) * len(pieces), (None,) * len(pieces))
+    return sentence_trace(text=words, source=tokens, parts={"encoder": (MapRecord(maps),)})
+
+
+def compared(left: Trace, right: Trace, focus: int, target: int) -> Compared:
+    beside = Beside.of(View(left), View(right))
+    heads = same_heads(beside.left, beside.right)
+    assert heads is not None
+    sides = Sides(beside, Look(), Compare(), ("tiny", "tiny"), (("tiny", ""), ("tiny", "")))
+    return Compared(sides, changes(beside, heads), heads, (0, 0), (0, 0), None, 0, focus, target, 0)
+
+
+LEFT = read("it was too tired", [0.1, 0.2, 0.3, 0.4])
+RIGHT = read("so it was wide", [0.4, 0.3, 0.2, 0.1])
+
+
+def test_a_row_is_in_the_first_text_s_order_and_has_what_only_one_reading_has() -> None:
+    words, first, second, place = row_of(compared(LEFT, RIGHT, 0, 1))
+    assert words == ["so", "it", "was", "too", "tired", "wide"]
+    np.testing.assert_allclose(first, [np.nan, 0.1, 0.2, 0.3, 0.4, np.nan])
+    np.testing.assert_allclose(second, [0.4, 0.3, 0.2, np.nan, np.nan, 0.1])
+    assert place == 2
+
+
+def test_a_word_beside_the_one_that_takes_its_place_is_one_line() -> None:
+    found = compared(LEFT, read("it was too wide", [0.4, 0.3, 0.2, 0.1]), 0, 3)
+    words, first, second, place = row_of(found)
+    assert words == ["it", "was", "too", "tired → wide"]
+    assert (first[3], second[3], place) == (pytest.approx(0.4), pytest.approx(0.1), 3)
+    assert found.sides.names(0) == ("with “tired”", "with “wide”")
+
+
+def test_a_word_without_a_partner_looks_in_the_first_reading_only() -> None:
+    found = compared(LEFT, RIGHT, 2, 0)
+    assert found.row is None
+    _, first, second, _ = row_of(found)
+    np.testing.assert_allclose(first[1], 0.1)
+    assert np.isnan(second).all()
+
+
+def test_of_a_long_row_the_largest_are_drawn_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawing, "MOST_WORDS", 2)
+    words, first, _, place = row_of(compared(LEFT, read("it was too tired", [0.9, 0.0, 0.0, 0.1]), 0, 1))
+    assert words == ["it", "tired"]
+    np.testing.assert_allclose(first, [0.1, 0.4])
+    assert place is None
+
+
+@pytest.mark.parametrize("length", [1, 47, 48, 49, 200])
+def test_a_window_holds_the_word_in_focus(length: int) -> None:
+    for at in range(length):
+        shown = window(length, at)
+        assert at in shown
+        assert len(shown) == min(length, drawing.MOST_SHOWN)
+        assert 0 <= shown.start < shown.stop <= length

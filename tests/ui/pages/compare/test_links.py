@@ -1,0 +1,137 @@
+"""Links to the page Side by side: what it then says, beside numbers reckoned another way, and what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import jensenshannon
+
+from attention.edits import Ablate
+from attention.trace import Trace
+from inference import LocalBackend, TraceRequest
+from tests.support.asking import asked, notes, says, stands
+
+TIRED = "The animal didn't cross the street because it was too tired."
+WIDE = TIRED.replace("tired", "wide")
+EXHAUSTED = "The very old animal didn't traverse the street because it was exhausted."
+IT, ANIMAL = 10, 2  # tokens
+
+
+@pytest.fixture(scope="module")
+def backend() -> LocalBackend:
+    return LocalBackend()
+
+
+def changed(left: Trace, right: Trace) -> np.ndarray:
+    """Every head's mean Jensen–Shannon divergence in bits by SciPy, for texts of the same tokens or as many."""
+    return np.array(
+        [
+            [
+                np.mean(jensenshannon(left.weights(layer, head), right.weights(layer, head), base=2, axis=1) ** 2)
+                for head in range(left.heads)
+            ]
+            for layer in range(left.layers)
+        ]
+    )
+
+
+def most(bits: np.ndarray) -> tuple[int, int]:
+    layer, head = np.unravel_index(int(bits.argmax()), bits.shape)
+    return int(layer), int(head)
+
+
+@pytest.mark.slow
+def test_the_famous_pair_is_told_by_the_models_own_numbers(backend: LocalBackend) -> None:
+    tired, wide = backend.traces([TraceRequest(text=text) for text in (TIRED, WIDE)])
+    weights = [trace.weights(3, 1)[IT, ANIMAL] for trace in (tired, wide)]
+    bits = changed(tired, wide)
+    layer, head = most(bits)
+    page = asked("compare", layer=3, head=1)
+    says(page, f"In 3-1, “it” gives “animal” {weights[0]:.2f} with “tired” and {weights[1]:.2f} with “wide”.")
+    says(page, f"Of 72 heads the most changed is {layer}-{head} ({bits.max():.2f} bits)")
+    says(page, f"3-1 changes by {bits[3, 1]:.2f}")
+    stands(page)
+
+
+@pytest.mark.slow
+def test_two_models_by_the_same_head_and_by_the_head_most_like_it(backend: LocalBackend) -> None:
+    base, trained = (
+        backend.trace(TraceRequest(text=TIRED, model=name)) for name in ("all-MiniLM-L6-v2", "headlight-bert")
+    )
+    weights = [trace.weights(3, 1)[IT, ANIMAL] for trace in (base, trained)]
+    layer, head = most(changed(base, trained))
+    view = {"differs": "model", "beside": "headlight-bert", "layer": 3, "head": 1, "count": 1}
+    page = asked("compare", **view)
+    says(page, f"In 4-2, “it” gives “animal” {weights[0]:.2f} in MiniLM and {weights[1]:.2f} in Headlight BERT.")
+    says(page, f"the most changed is {layer + 1}-{head + 1}")
+    page = asked("compare", **view, heads="best")
+    says(page, f"{weights[0]:.2f} in 4-2 of MiniLM and {weights[1]:.2f} in 4-2 of Headlight BERT, the head most like it"
+         " on 60 sentences")  # fmt: skip
+    stands(page)
+
+
+@pytest.mark.slow
+def test_models_of_other_shapes_are_compared_by_the_heads_most_alike() -> None:
+    page = asked("compare", differs="model", beside="headlight-en-fr", layer=3, head=1)
+    says(page, "MiniLM has 6 layers of 12 heads and Headlight English to French 3 layers of 8 heads")
+    says(page, "the head most like it on 60 sentences")
+    says(page, "Head 3-1 gives the others, “[CLS]”,")
+    stands(page)
+
+
+@pytest.mark.slow
+def test_heads_removed_change_what_later_heads_do_and_nothing_removed_changes_none(backend: LocalBackend) -> None:
+    before = backend.trace(TraceRequest(text=TIRED))
+    after = backend.trace(TraceRequest(text=TIRED, edits=(Ablate(1, 0),)))
+    layer, head = most(changed(before, after))
+    assert layer > 1
+    page = asked("compare", differs="edit", edits="a1-0", layer=3, head=1)
+    weights = [trace.weights(3, 1)[IT, ANIMAL] for trace in (before, after)]
+    says(page, f"“it” gives “animal” {weights[0]:.2f} before and {weights[1]:.2f} with head 1-0 removed.")
+    says(page, f"the most changed is {layer}-{head}")
+    says(asked("compare", differs="edit", edits="-"), "None of 72 heads changes.")
+
+
+@pytest.mark.slow
+def test_words_of_one_reading_only_are_named_and_left_out(backend: LocalBackend) -> None:
+    tired, other = backend.traces([TraceRequest(text=text) for text in (TIRED, EXHAUSTED)])
+    page = asked("compare", other=EXHAUSTED, layer=3, head=1)
+    weights = tired.weights(3, 1)[IT, ANIMAL], other.weights(3, 1)[12, 4]
+    says(page, f"“it” gives “animal” {weights[0]:.2f} in the first text and {weights[1]:.2f} in the second.")
+    shared = [at for at in range(16) if at not in (12, 13)]  # all but "too tired"
+    lost = tired.weights(3, 1)[np.ix_(shared, [12, 13])].sum(axis=1).mean()
+    says(page, f"gives the others, “too”, “tired”, “very”, “old”, “exhausted”, {lost:.2f} of its attention")
+    says(asked("compare", other=EXHAUSTED, focus=12), "“too” is a word of the first reading only")
+    says(asked("compare", other=EXHAUSTED, focus=IT, to=12), "the second reading has no such word")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({"text": "Hello there", "differs": "text"}, "Type a second text"),
+        ({"text": "Hello there"}, "with head 0-0 removed"),
+        ({"text": "Hello there", "other": "One two three", "special": 0}, "no words in common"),
+        ({"differs": "edit", "edits": "a9-0"}, "6 layers of 12 heads"),
+        (
+            {"model": "headlight-en-fr", "part": "cross", "differs": "model", "beside": "all-MiniLM-L6-v2"},
+            "Headlight English to French is looked at in its cross, and MiniLM has encoder only",
+        ),
+        ({"text": "one two three " * 30, "other": "one two four " * 30}, "The maps show 48 by 48 words"),
+        ({"opened": "file-0"}, "no longer in memory"),
+    ],
+    ids=["no second text", "nothing asked", "nothing in common", "no such head", "other parts", "long", "opened"],
+)
+def test_what_the_page_says_instead(query: dict[str, object], said: str) -> None:
+    page = asked("compare", **query)
+    says(page, said)
+    stands(page)
+
+
+@pytest.mark.slow
+def test_two_translations_are_compared_in_every_part() -> None:
+    for part in ("encoder", "decoder", "cross"):
+        page = asked("compare", model="headlight-en-fr", part=part, text="The cat sleeps.", other="The dog sleeps.")
+        assert notes(page, "refusal") == []
+        says(page, "Of 24 heads the most changed is")
+        stands(page)

@@ -1,0 +1,149 @@
+"""What is put beside the first reading: the controls of each kind, and the values they settle on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from attention.cause import Set
+from attention.edits import Ablate
+from attention.view import View
+from ui.input.models import pick_model
+from ui.input.picking import control
+from ui.pages.compare.options import DIFFERS, HEADS, Compare
+from ui.pages.compare.ready import PAIRS, alike, other_of
+from ui.removing.edits import edits_of, told
+from ui.removing.listed import keep_edits, typed_notes
+from ui.run.shelf import backend
+from ui.state.choice import Choice
+from ui.state.options import choose_own
+from ui.state.session import FRESH, choose
+
+PAIR, OTHER, REMOVED = "compare_pair", "compare_other", "compare_removed"
+MINE = -1  # no ready pair
+FIRST = (0, 0)  # the head that is removed before any is chosen: what comes later can change
+
+
+def settle_difference(choice: Choice, options: Compare) -> Compare:
+    """The options with what was left open: a second text where there is one to go with the first, else heads removed.
+
+    A second text that stood on the page stays when the first one is edited, and is then the reader's own.
+    """
+    shown = st.session_state.get(OTHER, "")
+    if not options.other and not other_of(choice.text) and shown and alike(choice.text, shown):
+        choose_own(Compare, other=shown)
+        options = replace(options, other=shown)
+    other = options.other or other_of(choice.text)
+    return replace(options, differs=options.differs or ("text" if other else "edit"), other=other)
+
+
+def pick_difference(differs: str) -> None:
+    """What the second reading has of its own."""
+    control(
+        Compare,
+        "differs",
+        st.segmented_control,
+        "Put beside it",
+        list(DIFFERS),
+        shown=differs,
+        format_func=DIFFERS.get,
+        required=True,
+        help="Another text read by the same model, the same text read by another model, or the same text read by the"
+        " same model without some of its heads.",
+    )
+
+
+def pick_other(choice: Choice, options: Compare) -> str:
+    """The second text, typed or picked with a first one that fits; "" where there is none yet."""
+    pairs = {(pair.text, pair.other): at for at, pair in enumerate(PAIRS)}
+    st.session_state[OTHER] = options.other
+    st.session_state[PAIR] = pairs.get((choice.text, options.other), MINE)
+    left, right = st.columns([2, 3])
+    left.selectbox(
+        "Ready pair",
+        range(MINE, len(PAIRS)),
+        key=PAIR,
+        format_func=lambda at: "Two texts of your own" if at == MINE else PAIRS[at].name,
+        on_change=_pair_picked,
+        help="Pairs of texts that differ in one thing. Both texts change.",
+    )
+    other: str = right.text_area(
+        "The second text",
+        key=OTHER,
+        height=80,
+        on_change=lambda: choose_own(Compare, differs="text", other=st.session_state[OTHER]),
+        help="Words that both texts have in the same order stand beside each other, and a word beside the one that"
+        " takes its place.",
+    )
+    return other.strip()
+
+
+def _pair_picked() -> None:
+    at = st.session_state[PAIR]
+    if at != MINE:
+        text, other = PAIRS[at].text, PAIRS[at].other
+        choose(**FRESH, text=text, pair="")
+        choose_own(Compare, differs="", other="" if other_of(text) == other else other)
+
+
+def pick_beside(choice: Choice, options: Compare) -> tuple[str, str]:
+    """The second model and its revision."""
+    model = options.beside or _first_other(choice)
+    pick_model(
+        "compare",
+        model,
+        options.beside_revision,
+        lambda name, revision: choose_own(Compare, beside=name, beside_revision=revision),
+        label="The second model",
+    )
+    return model, options.beside_revision
+
+
+def pick_heads(same: bool) -> bool:
+    """Whether each head stands beside the one most like it; nothing to pick where the models have no ``same`` heads."""
+    picked: str = control(
+        Compare,
+        "heads",
+        st.segmented_control,
+        "Beside each head",
+        list(HEADS),
+        format_func=HEADS.get,
+        required=True,
+        disabled=not same,
+        **({} if same else {"shown": "best"}),
+        help="Heads have no meaning by their number: only models that grew out of each other have the same ones. Two"
+        " heads are alike where they give the words of sentences like shares of their attention.",
+    )
+    return picked == "best"
+
+
+def _first_other(choice: Choice) -> str:
+    """A model on this machine beside the chosen one, of its kind where there is one."""
+    cards = {card.id: card for card in backend().models()}
+    kind = cards[choice.model].kind if choice.model in cards else "encoder"
+    others = [card for card in cards.values() if card.downloaded and card.id != choice.model]
+    return next((card.id for card in others if card.kind == kind), others[0].id if others else choice.model)
+
+
+def pick_removed(options: Compare, view: View, base: int) -> Set:
+    """The edits of the second reading: heads in a list, and whatever else a link holds."""
+    edits, notes = edits_of(options.edits, FIRST)
+    typed_notes(notes)
+    heads = [Ablate(layer, head, _part(view)) for layer in range(view.layers) for head in range(view.heads)]
+    offered = list(dict.fromkeys((*edits, *heads)))
+    st.session_state[REMOVED] = list(edits)
+    st.multiselect(
+        "Removed in the second reading",
+        offered,
+        key=REMOVED,
+        format_func=lambda edit: told(edit, base),
+        on_change=lambda: keep_edits(Compare, tuple(st.session_state[REMOVED])),
+        help="A removed head adds nothing to what later layers read; its own map stays what it was.",
+    )
+    return edits
+
+
+def _part(view: View) -> str:
+    """The part that an edit names: none in a model that has one."""
+    return (view.part or view.trace.part) if len(view.trace.parts) > 1 else ""

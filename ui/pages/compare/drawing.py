@@ -1,0 +1,222 @@
+"""The two readings on the page: both texts as chips, every head's change, one word's row, and one head's maps."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from attention.mask import Array
+from attention.view import Cell
+from ui.input.head_picking import keep_head
+from ui.pages.compare.files import heads_csv, links_csv, page_html
+from ui.pages.compare.measured import Compared
+from ui.run.refusals import say
+from ui.show.chart import draw_chart, theme
+from ui.show.saving import save
+from ui.state.session import choose
+from viz.components.matrices.matrices import mount as mount_matrices
+from viz.components.matrices.matrices import picked as picked_cell
+from viz.components.strip.strip import Chip, mount, picked
+from viz.figures.head_map import head_map
+from viz.figures.two_readings import two_readings
+from viz.sheets.side_by_side import side_by_side
+
+FIRST, SECOND, GRID, ROW, MAPS = "compare_first", "compare_second", "compare_grid", "compare_row", "compare_maps"
+MOST_WORDS = 24  # of a row, drawn
+MOST_SHOWN = 48  # rows and columns of a map, drawn
+ALONE = "only here"
+
+
+def strips(found: Compared) -> None:
+    """Both texts, shaded by what the word in focus gives; a click on a word asks about it."""
+    sides, rows = found.sides, found.rows()
+    names = sides.names(found.base)
+    mount(_chips(found, 0, rows[0]), FIRST, title=_heading(names[0]), on_pick=lambda: _ask(found, 0, FIRST))
+    mount(_chips(found, 1, rows[1]), SECOND, title=_heading(names[1]), on_pick=lambda: _ask(found, 1, SECOND))
+    view = sides.beside.left
+    shaded = (
+        f"Shaded: how much the framed word looks at each other one in head {found.name(found.head)}{_beside(found)}, on"
+        " one scale from 0 to 1. "
+    )
+    st.caption(f"{shaded if view.queries == view.keys else ''}Click another word to ask about it.")
+
+
+def _heading(name: str) -> str:
+    return name[0].upper() + name[1:]
+
+
+def _chips(found: Compared, side: int, row: Array) -> list[Chip]:
+    beside = found.sides.beside
+    view = (beside.left, beside.right)[side]
+    itself = view.queries == view.keys
+    tokens = view.trace.token_rows(view.part)[0]
+    held = {cell: pair for pair, runs in enumerate(beside.queries.pairs) for cell in range(*runs[side])}
+    target = None if found.column is None else beside.keys.pairs[found.column][side]
+    chips = []
+    for at, cell in enumerate(view.queries):
+        pair = held.get(at)
+        chosen = at == found.focus if side == 0 and found.row is None else pair is not None and pair == found.row
+        aimed = itself and target is not None and target[0] <= at < target[1]
+        weight = float(row[at]) if itself and np.isfinite(row[at]) else None
+        chips.append(
+            Chip(
+                cell.text,
+                shade=weight,
+                mark="chosen" if chosen else "target" if aimed else "",
+                glued=not view.words and tokens.goes_on(cell.pieces[0]),
+                special=cell.special,
+                title="" if weight is None else f"{weight:.4f}",
+                label=_label(found, side, cell, pair),
+            )
+        )
+    return chips
+
+
+def _label(found: Compared, side: int, cell: Cell, pair: int | None) -> str:
+    """What stands under a word: that it stands here alone, or the one whose place it takes."""
+    if pair is None:
+        return ALONE
+    if found.sides.two_models:
+        return ""
+    beside = found.sides.beside
+    run = beside.queries.pairs[pair][1 - side]
+    other = "".join(one.text for one in (beside.right, beside.left)[side].queries[slice(*run)])
+    return "" if other.casefold() == cell.text.casefold() or run[1] - run[0] > 3 else f"↔ {other}"
+
+
+def _ask(found: Compared, side: int, key: str) -> None:
+    """In the callback of a strip: the word that was clicked is in focus, told by its tokens in the first reading."""
+    cell, beside = picked(key), found.sides.beside
+    if cell is None:
+        return
+    if side:
+        pair = beside.queries.pair_of(1, cell)
+        if pair is None:
+            return
+        cell = beside.queries.pairs[pair][0][0]
+    if cell < len(beside.left.queries):
+        choose(focus=beside.left.queries[cell].pieces[0], layer=found.head[0], head=found.head[1])
+
+
+def figures(found: Compared) -> None:
+    """Every head's change on the left, one word's row on the right."""
+    left, right = st.columns(2)
+    colours, bits = theme(), found.changes.bits
+    figure = head_map(
+        bits, colours, "How much does each head change?", "divergence (bits)", selected=found.head, base=found.base
+    )
+    draw_chart(figure, GRID, place=left, on_click=keep_head)
+    left.caption(
+        "Each cell is a head: the Jensen–Shannon divergence between its rows in the two readings, mean over the words"
+        " that both have. 0: the same attention. 1: none in common. Click one to look at it."
+    )
+    words, one, other, place = row_of(found)
+    focus = found.sides.beside.left.queries[found.focus].text
+    names = found.sides.names(found.base)
+    figure = two_readings(words, one, other, names, colours, f"Where “{focus}” looks", marked=place)
+    draw_chart(figure, ROW, place=right)
+    right.caption(
+        f"In head {found.name(found.head)}{_beside(found)}: what the framed word gives each word in both"
+        " readings; the line between the marks is the difference. A word that only one reading has, has one mark."
+        + (f" The {MOST_WORDS} words that it gives most are drawn." if _words(found) > MOST_WORDS else "")
+    )
+
+
+def _beside(found: Compared) -> str:
+    return "" if found.partner == found.head else f" beside {found.name(found.partner)}"
+
+
+def _words(found: Compared) -> int:
+    sides = found.sides
+    return len(sides.beside.keys.pairs) + sum(map(len, sides.alone))
+
+
+def row_of(found: Compared) -> tuple[list[str], Array, Array, int | None]:
+    """The row in focus word by word: names, the weight in the first and in the second reading, and the target's place.
+
+    In the order of the first text, a word that only the second has before the next one of both; at most MOST_WORDS,
+    those with the largest weights.
+    """
+    sides, (first, second) = found.sides, found.rows()
+    beside, none = sides.beside, float("nan")
+    lines: list[tuple[tuple[int, int], str, float, float, bool]] = []
+    for pair, (one, other) in enumerate(beside.keys.pairs):
+        weights = float(first[slice(*one)].sum()), float(second[slice(*other)].sum())
+        lines.append(((one[0], len(second)), sides.label(pair, key=True), *weights, pair == found.column))
+    starts = [other[0] for _, other in beside.keys.pairs]
+    for cell in sides.alone[0]:
+        lines.append(((cell, len(second)), beside.left.keys[cell].text, float(first[cell]), none, cell == found.target))
+    for cell in sides.alone[1]:
+        following = bisect_right(starts, cell)
+        before = beside.keys.pairs[following][0][0] if following < len(starts) else len(first)
+        lines.append(((before, cell), beside.right.keys[cell].text, none, float(second[cell]), False))
+    shown = sorted(lines, key=lambda line: -np.nanmax([line[2], line[3], 0]))[:MOST_WORDS]
+    shown.sort()
+    place = next((at for at, line in enumerate(shown) if line[4]), None)
+    values = np.array([line[2:4] for line in shown], np.float32).reshape(-1, 2)
+    return [line[1] for line in shown], values[:, 0], values[:, 1], place
+
+
+def window(length: int, around: int | None) -> range:
+    """At most MOST_SHOWN of so many places, with ``around`` about in the middle.
+
+    >>> window(10, 3), window(100, 90), window(100, None)
+    (range(0, 10), range(52, 100), range(0, 48))
+    """
+    start = min(max(0, (around or 0) - MOST_SHOWN // 2), max(0, length - MOST_SHOWN))
+    return range(start, min(length, start + MOST_SHOWN))
+
+
+def maps(found: Compared, sentences: Sequence[str]) -> None:
+    """The head's maps in both readings on one scale, and their difference; a click asks about that pair of words."""
+    sides, beside = found.sides, found.sides.beside
+    rows = window(len(beside.queries.pairs), found.row)
+    columns = window(len(beside.keys.pairs), found.column)
+    places = np.array(rows, np.intp)
+    one, other = (
+        beside.maps(side, *head, places)[0][:, columns.start : columns.stop]
+        for side, head in enumerate((found.head, found.partner))
+    )
+    marked = tuple(None if at is None or at not in shown else at - shown.start
+                   for at, shown in ((found.row, rows), (found.column, columns)))  # fmt: skip
+    names = sides.names(found.base)
+    sheets = side_by_side(
+        one,
+        other,
+        [sides.label(row, key=False) for row in rows],
+        [sides.label(column, key=True) for column in columns],
+        (names[0], names[1]),
+        (marked[0], marked[1]),
+    )
+    mount_matrices(sheets, MAPS, on_pick=lambda: _pair(found, rows, columns), numbers=False)
+    if len(rows) < len(beside.queries.pairs) or len(columns) < len(beside.keys.pairs):
+        say(
+            f"The maps show {len(rows)} by {len(columns)} words around those in focus, of {len(beside.queries.pairs):,}"
+            f" by {len(beside.keys.pairs):,}.",
+            role="status",
+        )
+    place = st.container(horizontal=True)
+    save("Save these maps", links_csv(found, rows, columns, one, other), "headlight-side-by-side.csv",
+         "Every pair of words shown, with its weight in both readings as CSV, all digits", place=place)  # fmt: skip
+    save("Save every head's change", heads_csv(found), "headlight-side-by-side-heads.csv",
+         "Each head and the one beside it, with the divergence in bits as CSV, all digits", place=place)  # fmt: skip
+    save("Save as a page", page_html(found, sentences, sheets), "headlight-side-by-side.html",
+         "One HTML file with the sentences, the maps and all numbers, that opens without the app",
+         kind="text/html", place=place)  # fmt: skip
+
+
+def _pair(found: Compared, rows: range, columns: range) -> None:
+    place, beside = picked_cell(MAPS), found.sides.beside
+    if place is None or place[1] >= len(rows) or place[2] >= len(columns):
+        return
+    query = beside.queries.pairs[rows[place[1]]][0][0]
+    key = beside.keys.pairs[columns[place[2]]][0][0]
+    choose(
+        focus=beside.left.queries[query].pieces[0],
+        to=beside.left.keys[key].pieces[0],
+        layer=found.head[0],
+        head=found.head[1],
+    )

@@ -1,0 +1,76 @@
+"""What was compared as files: tables with all digits and a page of its own, each with both readings' captions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from attention.edits import pack
+from attention.mask import Array
+from ui.pages.compare.measured import Compared
+from ui.show.csv_table import csv_table
+from viz.components.matrices.matrices import Sheet
+from viz.components.standalone.matrices_page import matrices_html
+from viz.export import caption
+
+
+def heads_csv(found: Compared) -> str:
+    """Every head's change: its partner, the divergence, and what it gives words that only one reading has."""
+    names = ["layer", "head", "second layer", "second head", "divergence in bits", "first, not compared",
+             "second, not compared"]  # fmt: skip
+    bits, (first, second) = found.changes.bits, found.changes.lost
+    rows = (
+        [*_numbers((layer, head), found.base), *_numbers(tuple(found.heads[layer, head]), found.base),
+         *(values[layer, head] for values in (bits, first, second))]
+        for layer, head in np.ndindex(*bits.shape)
+    )  # fmt: skip
+    return _file(found, names, rows)
+
+
+def links_csv(found: Compared, rows: range, columns: range, first: Array, second: Array) -> str:
+    """The chosen head's weights, (query pair, key pair) of ``rows`` and ``columns``, a line for each link."""
+    label = found.sides.label
+    lines = (
+        [label(row, key=False), label(column, key=True), one, other, other - one]
+        for row, ones, others in zip(rows, first, second, strict=True)
+        for column, one, other in zip(columns, ones, others, strict=True)
+    )  # fmt: skip
+    return _file(found, ["from", "to", "first", "second", "second - first"], lines)
+
+
+def page_html(found: Compared, sentences: Sequence[str], sheets: Sequence[Sheet]) -> str:
+    """The maps and every head's change as a page that opens without the app."""
+    bits, base = found.changes.bits, found.base
+    layers, heads = (tuple(str(at + base) for at in range(size)) for size in bits.shape)
+    grid = Sheet("Every head's change", bits, layers, heads, "Layers down, heads across: divergence in bits.",
+                 "sequential", marked_rows=(found.head[0],), marked_columns=(found.head[1],))  # fmt: skip
+    about = []
+    for name, one, other in _captions(found):
+        about += [(name, one)] if one == other else [(f"{name}, first", one), (f"{name}, second", other)]
+    about = [(name, value) for name, value in about if value]
+    return matrices_html("Headlight · side by side", sentences, [*sheets, grid], about)
+
+
+def _file(found: Compared, names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    return csv_table(["", "first", "second"], _captions(found)) + "\r\n" + csv_table(names, rows).removeprefix("\ufeff")
+
+
+def _captions(found: Compared) -> list[list[str]]:
+    """What a reader must know to make the numbers again: a name, and its value in both readings."""
+    beside = found.sides.beside
+    one, other = (
+        caption(view, *place, found.base) for view, place in ((beside.left, found.head), (beside.right, found.partner))
+    )
+    about = [[name.replace("_", " "), _said(one[name]), _said(other[name])] for name in one]
+    return [*about, ["removed", "", pack(found.sides.edits)]]
+
+
+def _said(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "" if value is None else str(value)
+
+
+def _numbers(place: Sequence[int], base: int) -> list[int]:
+    return [int(number) + base for number in place]

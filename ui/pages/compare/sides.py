@@ -1,0 +1,180 @@
+"""The two readings: what the second is asked for, what is said where it cannot stand there, and how they are called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+
+import streamlit as st
+
+from attention.aligned_texts import Aligned, align
+from attention.cause import Set
+from attention.side_by_side import Beside, same_heads
+from attention.trace import Trace
+from attention.view import View
+from inference import Refusal, TraceRequest
+from inference.catalogue.listing import ModelCard
+from inference.memory import ByteLru
+from ui.pages.compare.controls import pick_beside, pick_heads, pick_other, pick_removed
+from ui.pages.compare.options import Compare
+from ui.removing.edits import in_words
+from ui.run.downloading import offer_or_show
+from ui.run.reading import request_of
+from ui.run.refusals import say
+from ui.run.shelf import Look, backend, shelf
+from ui.state.choice import Choice
+from ui.state.options import own
+from ui.state.session import current
+
+KEPT = 2**25  # bytes of pairs of cells
+A_PAIR = 200  # bytes, roughly
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """Both readings with their cells aligned, and how each is called."""
+
+    beside: Beside
+    look: Look
+    options: Compare
+    models: tuple[str, str]  # titles, for people
+    readers: tuple[tuple[str, str], tuple[str, str]]  # name and revision of each model
+    edits: Set = ()
+    best: bool = False  # whether each head stands beside the one most like it
+
+    @property
+    def two_models(self) -> bool:
+        """Whether another model read the second time."""
+        return self.options.differs == "model"
+
+    def label(self, pair: int, *, key: bool) -> str:
+        """The word of a pair of queries, or of keys; where another took its place, both."""
+        aligned = self.beside.keys if key else self.beside.queries
+        left, right = (self._text(side, aligned.pairs[pair][side], key=key) for side in (0, 1))
+        same = self.two_models or left.casefold() == right.casefold()
+        return left if same else f"{left} → {right}"
+
+    def names(self, base: int) -> tuple[str, str]:
+        """Both readings in a sentence, after a number.
+
+        For texts in which one word takes another's place, that word; else which text, which model, before or after.
+        """
+        if self.two_models:
+            return f"in {self.models[0]}", f"in {self.models[1]}"
+        if self.options.differs == "edit":
+            return "before", f"with {in_words(self.edits, self.beside.left, base) or 'nothing removed'}"
+        if self.changed is None:
+            return "in the first text", "in the second"
+        return f"with “{self.changed[0]}”", f"with “{self.changed[1]}”"
+
+    @cached_property
+    def changed(self) -> tuple[str, str] | None:
+        """The one word that another takes the place of; None where the texts differ in more."""
+        words = [tuple(self._text(side, pair[side], key=True) for side in (0, 1)) for pair in self.beside.keys.pairs]
+        other = [(one, two) for one, two in words if one.casefold() != two.casefold()]
+        return other[0] if len(other) == 1 and not any(self.alone) else None
+
+    @cached_property
+    def alone(self) -> tuple[list[int], list[int]]:
+        """The keys of the first and of the second reading that have no partner."""
+        first, second = (
+            sorted(
+                set(range(len(view.keys))) - {cell for pair in self.beside.keys.pairs for cell in range(*pair[side])}
+            )
+            for side, view in enumerate((self.beside.left, self.beside.right))
+        )
+        return first, second
+
+    def _text(self, side: int, run: tuple[int, int], *, key: bool) -> str:
+        view = (self.beside.left, self.beside.right)[side]
+        cells = (view.keys if key else view.queries)[slice(*run)]
+        return "".join(cell.text for cell in cells)
+
+
+def sides_of(choice: Choice, trace: Trace, look: Look, options: Compare) -> Sides | None:
+    """The second reading beside the first, with its controls; None where there is none, which is then said."""
+    left = shelf().view(trace, look)
+    asked = request_of(choice)
+    models = (_title(choice.model, choice.revision),) * 2
+    edits: Set = ()
+    reader, place = choice, st.container()
+    if options.differs == "text":
+        other = pick_other(choice, options)
+        if not other:
+            say("Type a second text, or pick a ready pair.", role="status")
+            return None
+        _says_too_long()
+        asked = replace(asked, text=other, target=None)
+    elif options.differs == "model":
+        column, place = st.columns(2)
+        with column:
+            model, revision = pick_beside(choice, options)
+        reader = replace(choice, model=model, revision=revision)
+        asked = request_of(reader)
+        models = (models[0], _title(model, revision))
+    else:
+        edits = pick_removed(options, left, choice.count)
+        # A translation is forced, so that both readings are of the same text.
+        asked = replace(asked, edits=edits, target=choice.target or trace.target_text)
+    second = _read(asked, reader)
+    if second is None or not _fits(trace, second, look, models):
+        return None
+    right = shelf().view(second, look)
+    if not left.keys or not right.keys or not left.queries or not right.queries:
+        say("All tokens of a text are special tokens, and these are hidden; show them in the sidebar.")
+        return None
+    beside = _aligned(left, right, look)
+    with place:
+        best = options.differs == "model" and pick_heads(same_heads(left, right) is not None)
+    readers = (choice.model, choice.revision), (reader.model, reader.revision)
+    return Sides(beside, look, options, models, readers, edits, best)
+
+
+def _read(asked: TraceRequest, reader: Choice) -> Trace | None:
+    """The second reading; None where it was refused, which is then said."""
+    try:
+        with st.spinner("Reading beside it", show_time=True):
+            return backend().trace(asked)
+    except Refusal as refusal:
+        if refusal.way_out == "download" or reader.model == current().model:
+            offer_or_show(refusal, reader)
+        else:  # its ways out change the first reading
+            say(refusal.message)
+        return None
+
+
+@cache
+def _kept() -> ByteLru[tuple[Aligned, Aligned]]:
+    return ByteLru(KEPT)
+
+
+def _aligned(left: View, right: View, look: Look) -> Beside:
+    """Both views with their cells aligned; of texts that were aligned lately, as they were."""
+    key = (left.trace.id, right.trace.id, look)
+    found = _kept().get_or_make(
+        key, lambda: align(left, right), lambda made: A_PAIR * sum(len(one.pairs) for one in made)
+    )
+    return Beside(left, right, *found)
+
+
+def _fits(left: Trace, right: Trace, look: Look, models: tuple[str, str]) -> bool:
+    """Whether the second reading has the part that is looked at; what it has is said otherwise."""
+    part = look.part or left.part
+    if part in right.parts:
+        return True
+    say(
+        f"{models[0]} is looked at in its {part}, and {models[1]} has {' and '.join(right.parts)} only. An encoder "
+        "stands beside an encoder, a decoder beside a decoder: pick another model, or another of its attentions."
+    )
+    return False
+
+
+def _says_too_long() -> None:
+    if own(Compare).other and "other" not in st.query_params:
+        say("The second text is too long for a link: a copied link shows the first text only.", role="status")
+
+
+def _title(model: str, revision: str) -> str:
+    cards: dict[str, ModelCard] = {card.id: card for card in backend().models()}
+    title = cards[model].title.removesuffix(" (embedded)") if model in cards else model
+    return f"{title} ({revision})" if revision else title

@@ -1,0 +1,37 @@
+"""One head's maps in two readings and their difference, over the words that both have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from attention.mask import Array
+from viz.components.matrices.matrices import Sheet
+
+
+def side_by_side(  # noqa: PLR0913  (what the sheets are made from)
+    first: Array,
+    second: Array,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    names: tuple[str, str],
+    marked: tuple[int | None, int | None],
+) -> list[Sheet]:
+    """``first`` and ``second`` are (query, key) and share a scale; ``marked`` is the row and the column in focus."""
+    rows, columns = tuple(queries), tuple(keys)
+    marks: dict[str, Any] = {
+        name: () if at is None else (at,) for name, at in zip(("marked_rows", "marked_columns"), marked, strict=True)
+    }
+    limit = float(max(first.max(initial=0), second.max(initial=0))) or None
+    return [
+        Sheet(names[0], first, rows, columns, "Rows look at columns.", "sequential", limit, **marks),
+        Sheet(names[1], second, rows, columns, "On the same scale.", "sequential", limit, **marks),
+        Sheet(
+            "Second − first",
+            second - first,
+            rows,
+            columns,
+            f"Brown: more {names[1]}. Blue: more {names[0]}.",
+            **marks,
+        ),
+    ]
