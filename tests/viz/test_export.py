@@ -74,6 +74,7 @@ def test_json_holds_every_bit_and_the_tokens_as_they_are() -> None:
     content = json.loads(weights_json(view, 0, 1))
     assert np.array_equal(np.array(content["weights"], np.float32), view.weights(0, 1))
     assert [token["text"] for token in content["keys"]] == ["play", "ing", "chess", "."]
+    assert [token["label"] for token in content["keys"]] == ["play", "##ing", "chess", "."]
     about = content["caption"]
     assert (about["part"], about["target"], about["layer"], about["head"]) == ("cross", "jouer", 0, 1)
     assert about["rows_renormalised"] is True

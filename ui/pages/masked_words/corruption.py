@@ -68,14 +68,12 @@ def _strip(found: Spoilt) -> None:
     chips = []
     for at, piece in enumerate(row.pieces):
         special = row.words[at] is None
-        glued = (
-            at > 0 and not special and row.words[at] == row.words[at - 1] and row.segments[at] == row.segments[at - 1]
-        )
+        glued, unknown = row.goes_on(at), row.unknown[at]
         one = chosen.get(at)
         if one is None:
-            chips.append(Chip(piece, special=special, glued=glued))
+            chips.append(Chip(piece, special=special, glued=glued, unknown=unknown))
         else:
             label = f"{one.seen} · {one.loss:.1f}" if one.how == REPLACED else f"{one.loss:.1f}"
             title = f"{LABELS[one.how]}, loss {one.loss:.2f}"
-            chips.append(Chip(piece, mark=MARKS[one.how], glued=glued, label=label, title=title))
+            chips.append(Chip(piece, mark=MARKS[one.how], glued=glued, label=label, title=title, unknown=unknown))
     strip.mount(chips, "lesson_strip", title="What the model must guess, with the loss below")

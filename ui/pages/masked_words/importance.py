@@ -150,7 +150,8 @@ def _strip(found: Found, names: list[str], values: Array, title: str, key: str) 
     for at, piece in enumerate(found.row.pieces):
         if at in of:
             value = float(values[of[at]])
-            chips.append(Chip(names[of[at]], shade=value / most, title=f"{value:+.3f}"))
+            unknown = found.row.unknown[at]
+            chips.append(Chip(names[of[at]], shade=value / most, title=f"{value:+.3f}", unknown=unknown))
         elif at not in inside:
             special = found.row.words[at] is None
             chips.append(Chip(piece, special=special, mark="" if special else "masked"))

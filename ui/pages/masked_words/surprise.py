@@ -77,7 +77,9 @@ def _line(row: TokenRow, places: list[int], runs: list[tuple[int, int]], names: 
     for at, piece in enumerate(row.pieces):
         if at in of:
             value = float(bits(sums[of[at]]))
-            chips.append(Chip(names[of[at]], shade=min(1.0, value / FULL), title=f"{value:.2f} bits"))
+            chips.append(
+                Chip(names[of[at]], shade=min(1.0, value / FULL), title=f"{value:.2f} bits", unknown=row.unknown[at])
+            )
         elif at not in scored:
             chips.append(Chip(piece, special=row.words[at] is None))
     strip.mount(chips, "surprise_strip", title="Surprise of each word")

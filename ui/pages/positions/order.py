@@ -111,6 +111,7 @@ def _strips(row: TokenRow, order: tuple[int, ...]) -> None:
                 mark="chosen" if order[place] != place else "",
                 glued=place > 0 and row.words[token] is not None and row.words[token] == row.words[tokens[place - 1]],
                 special=row.special[token],
+                unknown=row.unknown[token],
                 label=str(token),
             )
             for place, token in enumerate(tokens)

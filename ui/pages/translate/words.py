@@ -61,7 +61,7 @@ def matrix(choice: Choice, translation: Translation, head: CrossHead, at: int, o
     figure = alignment_map(
         found.weights,
         [translation.shown(cell) for cell in found.target],
-        [cell.text for cell in found.source],
+        [cell.label for cell in found.source],
         theme(),
         f"What {head.told} looks at",
         chosen=row_of(found, at),

@@ -107,8 +107,9 @@ def _strip(cells: Sequence[Cell], row: Array, focus: int) -> None:
             cell.text,
             shade=float(row[at]),
             mark="chosen" if at == focus else "",
-            glued=at > 0 and cell.word is not None and cell.word == cells[at - 1].word,
+            glued=cell.goes_on,
             special=cell.special,
+            unknown=cell.unknown,
             title=f"cosine {row[at]:.2f}",
         )
         for at, cell in enumerate(cells)

@@ -69,7 +69,12 @@ def style() -> str:
 
 
 def _cells(cells: Sequence[Cell]) -> list[dict[str, Any]]:
-    return [{"text": c.text, "special": c.special, "segment": c.segment, "word": c.word} for c in cells]
+    return [_cell(cell) for cell in cells]
+
+
+def _cell(cell: Cell) -> dict[str, Any]:
+    told = {"text": cell.text, "special": cell.special, "segment": cell.segment, "word": cell.word}
+    return {**told, "unknown": cell.unknown} if cell.unknown else told
 
 
 def _measure(measure: Measure, survey: Survey) -> dict[str, Any]:

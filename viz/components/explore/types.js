@@ -1,6 +1,9 @@
 // What the modules of the microscope hand each other. Only types: nothing of this file reaches a page.
 
-/** @typedef {{text: string, special: boolean, segment: number, word: number|null}} Cell */
+/**
+ * @typedef {{text: string, special: boolean, segment: number, word: number|null, unknown?: string}} Cell unknown: what
+ *   the model read in place of the text, such as "[UNK]"
+ */
 /**
  * @typedef {object} Selection
  * @property {number} layer 0-based
