@@ -8,6 +8,7 @@ from ui.pages.by_hand.controls import chosen, files, pick, pick_head, sizes, tab
 from ui.pages.by_hand.example import Example, largest, pair, preset_of, printed_against, settle
 from ui.pages.by_hand.options import ByHand
 from ui.run.refusals import say
+from ui.show.reading_help import reading_help
 from ui.state.options import choose_own
 from viz.components.matrices import matrices
 
@@ -50,7 +51,7 @@ def draw(options: ByHand, example: Example, worked: Worked) -> None:
 
 def how_to_read() -> None:
     """Three lines for a first-time reader."""
-    with st.expander("How to read this"):
+    with reading_help():
         st.markdown(
             "- Each token asks with its **query**, is found by its **key** and hands on its **value**: rows of Q, K "
             "and V. A weight is the softmax of query · key over √d_k, the result the values mixed by the weights "

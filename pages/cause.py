@@ -22,6 +22,7 @@ from ui.run.answering import Answerer, refused
 from ui.run.reading import read
 from ui.run.refusals import say, show
 from ui.run.shelf import backend
+from ui.show.reading_help import reading_help
 from ui.state.choice import Choice
 from ui.state.examples import example_of
 from ui.state.options import own
@@ -33,7 +34,7 @@ MOST_TOKENS = 512
 
 def how_to_read() -> None:
     """Three lines for a first-time reader."""
-    with st.expander("How to read this"):
+    with reading_help():
         st.markdown(
             "- A head that looks where we expect may still not matter: another may do the same work. Removing it, and "
             "looking at what the model then says, is an experiment "

@@ -17,6 +17,7 @@ from ui.pages.step_by_step.weight_picker import Spot, find, pick
 from ui.pages.step_by_step.what_if import what_if
 from ui.run.reading import read
 from ui.run.refusals import say
+from ui.show.reading_help import reading_help
 from ui.state.choice import Choice
 from ui.state.options import choose_own, own
 from ui.state.session import current
@@ -27,7 +28,7 @@ NAMES = {"steps": "Step by step", "neuron": "Neuron view", "rules": "What if?", 
 
 def how_to_read() -> None:
     """Three lines for a first-time reader."""
-    with st.expander("How to read this"):
+    with reading_help():
         st.markdown(
             "- A **strip** is a vector: a cell a number, blue below zero, orange above, stronger for larger; hover or "
             "use the arrow keys to read it, “Save” for all digits. What is framed belongs to the chosen pair.\n"
