@@ -14,8 +14,10 @@ def reading_help() -> DeltaGenerator:
     """The place for them. While a page is visited it stays as the reader leaves it; the session remembers visits."""
     state = st.session_state
     page = state.get(PAGE)
-    if state.get(VISIT, ("",))[0] != page:
-        seen: set[str | None] = state.setdefault(SEEN, set())
-        state[VISIT] = (page, page not in seen)
-        seen.add(page)
-    return st.expander("How to read this", expanded=state[VISIT][1])
+    seen: frozenset[str | None] = state.get(SEEN, frozenset())
+    # Kept in a name of its own: a session that has just ended forgets at once what it is told.
+    visit: tuple[str | None, bool] = state.get(VISIT, ("", False))
+    if visit[0] != page:
+        visit = (page, page not in seen)
+        state[VISIT], state[SEEN] = visit, seen | {page}
+    return st.expander("How to read this", expanded=visit[1])
