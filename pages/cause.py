@@ -25,6 +25,7 @@ from ui.run.shelf import backend
 from ui.show.reading_help import reading_help
 from ui.state.choice import Choice
 from ui.state.examples import example_of
+from ui.state.looked_at import begin_with
 from ui.state.options import own
 from ui.state.selection import select
 from ui.state.session import current
@@ -59,7 +60,7 @@ def draw(choice: Choice, options: Cause, asked: Watch, trace: Trace) -> None:
     view = View(trace, words=True)
     selection, _ = select(choice, view, example_of(choice.text, choice.pair))
     head = (int(selection["layer"]), int(selection["head"]))
-    edits, notes = edits_of(options.edits, head)
+    edits, notes = edits_of(options.edits, None if choice.layer is None else head)
     typed_notes(notes)
     case = Case(view, asked, edits, head, options, choice.count)
     try:
@@ -106,6 +107,6 @@ def _read(choice: Choice, asked: Watch, who: Answerer) -> Trace | None:
 
 
 st.title("Does this head matter?")
-chosen = current()
+chosen = begin_with(current())
 compose(chosen, kind_of(chosen))
 page(chosen)

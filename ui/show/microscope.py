@@ -18,6 +18,7 @@ from ui.run.refusals import say
 from ui.run.shelf import START, shelf
 from ui.state.choice import Choice
 from ui.state.examples import example_of
+from ui.state.looked_at import look_at
 from ui.state.selection import changes, select, settle
 from ui.state.session import choose, current
 from viz.components.explore import explore
@@ -50,6 +51,7 @@ def microscope(  # noqa: PLR0913  (what a page may tell its microscope, by name)
         pick_part(trace, look)
     for sentence in notes + more:
         say(sentence, role="status")
+    look_at(trace.model.name, selection["layer"], selection["head"])
     with st.spinner("Drawing every head small"):
         survey = shelf().survey(trace, look)
     query = f"{look.query()}&count={choice.count}&again={START}-{st.session_state.get(_again(key), 0)}"

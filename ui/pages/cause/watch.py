@@ -71,7 +71,7 @@ class Watch:
     @property
     def unit(self) -> str:
         """What the number is."""
-        return "log-odds (nats)" if self.names else "cosine with the vector before"
+        return f"log-odds of “{self.names[0]}”" if self.names else "likeness to the vector before (cosine)"
 
     def effects(self, changes: Array) -> Array:
         """Changes as they are shown: of the log-odds; of a vector 1 - cosine, which is never below zero."""
@@ -80,7 +80,7 @@ class Watch:
     @property
     def effect(self) -> str:
         """What an effect is."""
-        return "change of the log-odds (nats)" if self.names else "1 − cosine"
+        return f"change of the log-odds of “{self.names[0]}”" if self.names else "how far the vector moves (1 − cosine)"
 
 
 def pick_watch(options: Cause, choice: Choice) -> Answerer:
@@ -155,7 +155,8 @@ def _two(options: Cause, likeliest: Sequence[str]) -> tuple[str, str] | None:
             label,
             shown=shown,
             max_chars=60,
-            help="The number that is watched is by how much the first word is likelier than the second (log-odds).",
+            help="What is watched is how many times likelier the first word is than the second, as a logarithm"
+            " (log-odds).",
         )
         words.append(typed.strip())
     if not all(words) or words[0] == words[1]:

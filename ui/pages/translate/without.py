@@ -17,12 +17,12 @@ from ui.pages.translate.effects import chance, every_head
 from ui.pages.translate.heads import CrossHead
 from ui.pages.translate.options import Translate
 from ui.pages.translate.strip import apart, forced, logs_of
-from ui.pages.translate.translation import Translation, nats, width_of
+from ui.pages.translate.translation import Translation, width_of
 from ui.pages.translate.writing import translate
 from ui.run.answering import ask
 from ui.run.refusals import say, show
 from ui.show.csv_table import csv_table
-from ui.show.numbers import percent
+from ui.show.numbers import likelihood, percent
 from ui.show.saving import save
 from ui.state.choice import Choice
 from viz.components.strip import strip
@@ -98,13 +98,13 @@ def _logs(after: Translation, edits: Set) -> Array:
 
 def summary(before: Translation, after: Translation, first: float, then: float, what: str) -> str:
     """What became of the translation, and how much less likely the first one is now."""
-    went = f"goes from {nats(first)} to {nats(then)}"
+    went = f"goes from {likelihood(first)} to {likelihood(then)}"
     begin = f"{what[0].upper()}{what[1:]}:"
     if before.way == "own":
-        return f"{begin} the log-probability of your translation {went}."
+        return f"{begin} the probability of your translation {went}."
     if after.tokens == before.tokens:
-        return f"{begin} the translation stays the same; its log-probability {went}."
-    return f"{begin} the translation becomes “{after.text}”; the log-probability of the first one {went}."
+        return f"{begin} the translation stays the same; its probability {went}."
+    return f"{begin} the translation becomes “{after.text}”; the probability of the first one {went}."
 
 
 def differences(before: Sequence[str], after: Sequence[str]) -> tuple[set[int], set[int]]:
@@ -131,4 +131,6 @@ def _side(translation: Translation, logs: Array, marked: set[int], mark: str, ti
         glued = row is not None and row.goes_on(at + 1)  # after the start token
         label = apart(percent(float(np.exp(logs[at]))), glued)
         chips.append(Chip(piece, mark=mark if at in marked else "", glued=glued, label=label))
-    strip.mount(chips, f"translate_{title.lower()}", title=f"{title}: {nats(float(logs.sum()))} in all")
+    strip.mount(
+        chips, f"translate_{title.lower()}", title=f"{title}: probability {likelihood(float(logs.sum()))} as a whole"
+    )

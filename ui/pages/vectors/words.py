@@ -30,10 +30,11 @@ from viz.components.matrices.matrices import Sheet
 from viz.components.strip import strip
 from viz.components.strip.strip import Chip
 from viz.figures.cosine import MOST, cosine_map
+from viz.figures.palette import sides
 
 STRIP = "vectors_strip"
 MARKS = (
-    "Each square is the cosine of two vectors: 1 (orange) the same direction, 0 none in common, -1 (blue) the opposite "
+    "Each square is the cosine of two vectors: 1 means the same direction, 0 nothing in common, −1 the opposite "
     "direction. The outlined row is the chosen word's."
 )
 
@@ -129,7 +130,8 @@ def _numbers(vectors: Array, names: Sequence[str], unit: str) -> None:
     if not folded.open:
         return
     with folded:
-        note = f"{len(names)} {unit} × {vectors.shape[1]:,} channels; blue below zero, orange above."
+        below, above = sides(theme())
+        note = f"{len(names)} {unit} × {vectors.shape[1]:,} channels; {below} below zero, {above} above."
         matrices.mount([Sheet("Vectors", vectors[:MOST], rows=tuple(names[:MOST]), note=note)], "vectors_strips")
         lines = "".join(csv_rows([(names, vectors)], vectors.shape[1], unit[:-1]))
         left, right = st.columns(2)
