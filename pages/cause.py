@@ -52,10 +52,16 @@ def draw(choice: Choice, options: Cause, asked: Watch, trace: Trace) -> None:
     """The map to click, what is removed, what then changes."""
     if trace.target is not None or not trace.has_qkv():
         way = "reads one text and writes another" if trace.target is not None else "computes attention in its own way"
-        say(f"{trace.model.name} {way}, so nothing is removed from it here. Pick an encoder or a decoder such as BERT.")
+        say(
+            f"{trace.model.name} {way}, so nothing is removed from it here. Pick an encoder or a decoder such as BERT.",
+            role="status",
+        )
         return
     if len(trace.source) > MOST_TOKENS:
-        say(f"The text has {len(trace.source)} tokens; heads are removed in texts of at most {MOST_TOKENS}.")
+        say(
+            f"The text has {len(trace.source)} tokens; heads are removed in texts of at most {MOST_TOKENS}.",
+            role="status",
+        )
         return
     view = View(trace, words=True)
     selection, _ = select(choice, view, example_of(choice.text, choice.pair))
@@ -84,7 +90,10 @@ def draw(choice: Choice, options: Cause, asked: Watch, trace: Trace) -> None:
 def page(choice: Choice) -> None:
     """What to watch, on which model, then the experiment."""
     if choice.opened:
-        say("An opened file holds attention only; close it in the sidebar to ask the model about its text.")
+        say(
+            "An opened file holds attention only; close it in the sidebar to ask the model about its text.",
+            role="status",
+        )
         return
     options = own(Cause)
     who = pick_watch(options, choice)

@@ -67,7 +67,10 @@ def draw(choice: Choice, trace: Trace, probe: Probe | None) -> None:
     found = options()
     view = View(trace, words=True)
     if not enough(view):
-        say("This question needs three words: one that looks, and two it may look at. Type a longer text.")
+        say(
+            "This question needs three words: one that looks, and two it may look at. Type a longer text.",
+            role="status",
+        )
         return
     words, notes = words_of(choice, found.against, view, probe)
     for note in notes:

@@ -46,7 +46,9 @@ def draw(choice: Choice, translation: Translation, row: DeltaGenerator) -> None:
     """The translation, then what the reader wants to see of it."""
     options = own(Translate)
     if "cross" not in translation.trace.parts:
-        say(f"{translation.who.title} has no attention across to a source, so there is nothing to align.")
+        say(
+            f"{translation.who.title} has no attention across to a source, so there is nothing to align.", role="status"
+        )
         return
     head = cross_head(translation.trace, options, choice.count)
     if options.show in ("words", "step", "without"):

@@ -38,7 +38,10 @@ def how_to_read() -> None:
 def draw(choice: Choice, trace: Trace) -> None:
     """The part that is chosen."""
     if choice.opened:
-        say("A saved trace holds no vectors between the layers; close the file in the sidebar to read its text anew.")
+        say(
+            "A saved trace holds no vectors between the layers; close the file in the sidebar to read its text anew.",
+            role="status",
+        )
         return
     options = own(Vectors)
     control(Vectors, "show", st.segmented_control, "What to look at", list(SHOWS), format_func=SHOWS.get, required=True,

@@ -9,6 +9,7 @@ import streamlit as st
 
 from attention.trace import Trace
 from inference.catalogue.listing import ModelCard
+from ui.run.network import hub_in_reach
 from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.state.choice import Choice
@@ -27,7 +28,7 @@ def say_unknown(choice: Choice, trace: Trace) -> None:
     better = reads(backend().models(), [row.pieces[at] for at in unknown], trace.model.kind)
     name = next((card.title for card in backend().models() if card.id == trace.model.name), trace.model.name)
     say(told(name, lacking, words, row.unknown[unknown[0]], better), role="status")
-    if better is not None and not choice.opened:
+    if better is not None and not choice.opened and (better.downloaded or hub_in_reach()):
         change = {**NEW_MODEL, "model": better.id, "revision": ""}
         st.button(f"Read it with {better.title}", on_click=choose, kwargs=change, help=better.summary)
 

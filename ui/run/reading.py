@@ -72,5 +72,5 @@ def _opened(trace_id: str) -> Trace | None:
         say(refusal.message)
         return None
     if trace is None:
-        say("The file that this link shows is no longer in memory; open it again in the sidebar.")
+        say("The file that this link shows is no longer in memory; open it again in the sidebar.", role="status")
     return trace

@@ -44,7 +44,9 @@ def microscope(  # noqa: PLR0913  (what a page may tell its microscope, by name)
     look, notes = settle(choice if part is None else replace(choice, part=part), trace)
     view = shelf().view(trace, look)
     if not view.queries or not view.keys:
-        say("All tokens of this text are special tokens, and these are hidden; show them in the sidebar.")
+        say(
+            "All tokens of this text are special tokens, and these are hidden; show them in the sidebar.", role="status"
+        )
         return None
     selection, more = select(choice, view, example_of(trace.text, trace.pair or ""))
     if part is None:

@@ -89,7 +89,7 @@ def pick_watch(options: Cause, choice: Choice) -> Answerer:
         Cause,
         "watch",
         st.segmented_control,
-        "Watch",
+        "What to watch",
         list(WATCHES),
         format_func=WATCHES.get,
         required=True,
@@ -108,7 +108,7 @@ def watch(options: Cause, choice: Choice, who: Answerer) -> Watch | None:
         return Watch(VectorEffects(**given, pair=asked.pair, cut=asked.cut), asked)
     if options.watch == "follows":
         if not asked.pair:
-            say("Whether one text follows another needs a second text. Press “+ second text” above.")
+            say("Whether one text follows another needs a second text. Press “+ second text” above.", role="status")
             return None
         return Watch(FollowsEffects(**given, pair=asked.pair, cut=asked.cut), asked, ("follows", "does not follow"))
     if options.watch == "next":
@@ -160,6 +160,6 @@ def _two(options: Cause, likeliest: Sequence[str]) -> tuple[str, str] | None:
         )
         words.append(typed.strip())
     if not all(words) or words[0] == words[1]:
-        say("Type two different words to compare; each must be one piece of the model's vocabulary.")
+        say("Type two different words to compare; each must be one piece of the model's vocabulary.", role="status")
         return None
     return words[0], words[1]

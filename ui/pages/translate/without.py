@@ -33,10 +33,10 @@ def without(choice: Choice, translation: Translation, head: CrossHead, at: int, 
     """The experiment: what is removed, the translation before and after, and how other removals compare."""
     trace, base = translation.trace, choice.count
     if not trace.has_qkv("cross"):
-        say(f"{trace.model.name} computes attention in its own way, so nothing is removed from it here.")
+        say(f"{trace.model.name} computes attention in its own way, so nothing is removed from it here.", role="status")
         return
     if not translation.tokens:
-        say("The translation is empty, so there is nothing to watch. Type your own, or another text.")
+        say("The translation is empty, so there is nothing to watch. Type your own, or another text.", role="status")
         return
     pick_clicks(options)
     edits = chosen_edits(options, head)

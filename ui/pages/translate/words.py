@@ -55,7 +55,7 @@ def matrix(choice: Choice, translation: Translation, head: CrossHead, at: int, o
     """The controls, one true sentence, the matrix, its file and why it is read where it is."""
     found = looking(choice, options).of(translation.trace, head)
     if not found.target or not found.source:
-        say("All tokens here are special tokens, and these are hidden; show them in the sidebar.")
+        say("All tokens here are special tokens, and these are hidden; show them in the sidebar.", role="status")
         return
     say(summary(translation, found, head, at), "status")
     figure = alignment_map(

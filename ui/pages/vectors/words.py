@@ -46,7 +46,9 @@ def words(choice: Choice, trace: Trace, options: Vectors) -> None:
         states = backend().inspect(HiddenStates(asked.model, asked.revision, asked.text, asked.pair, asked.cut))
     cells = View(trace, None, choice.words, choice.special).queries
     if not cells:
-        say("All tokens of this text are special tokens, and these are hidden; show them in the sidebar.")
+        say(
+            "All tokens of this text are special tokens, and these are hidden; show them in the sidebar.", role="status"
+        )
         return
     levels = len(states.levels)
     pick_mix(st.columns(2)[0], options, levels, choice.count)
