@@ -99,6 +99,7 @@ def draw(choice: Choice, trace: Trace, probe: Probe | None) -> None:
         table(asked, again, choice.count),
         "headlight-find.csv",
         "Every head's weights as CSV, all digits",
+        told=True,
     )
     keep(asked, other, neutral)
     how_to_read()

@@ -35,6 +35,7 @@ def caption(view: View, layer: int | None = None, head: int | None = None, base:
     return {
         "model": trace.model.name,
         "revision": trace.model.revision,
+        "weights_sha256": trace.model.weights,
         "architecture": trace.model.architecture,
         "text": trace.text,
         "pair": trace.pair,

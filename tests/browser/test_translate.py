@@ -23,7 +23,7 @@ from tests.support.browser import Problems, hears_clicks, rest
 from tests.support.looks import DESKTOP, accessible_and_fits
 from tests.support.predictors import BARE
 from tests.support.translators import Translator
-from tests.support.visitor import DEEP_LINK, file_of, known, open_page, painted, read, stands
+from tests.support.visitor import DEEP_LINK, file_of, known, open_page, painted, read, stands, table_of
 from ui.show.numbers import factor, likelihood, percent
 
 TEXT = "The animal sat on the mat."
@@ -56,7 +56,7 @@ def chips(page: Page, title: str = STRIP) -> Locator:
 def saved(page: Page, name: str = "Save as CSV") -> list[list[str]]:
     waiting = file_of(page.get_by_role("button", name=name))
     text = waiting.path().read_text(encoding="utf-8-sig")
-    return list(csv.reader(io.StringIO(text)))[1:]
+    return list(csv.reader(io.StringIO(table_of(text))))[1:]
 
 
 def asked(translator: Translator, **more: Any) -> NextTarget:

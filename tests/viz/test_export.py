@@ -151,7 +151,7 @@ def page_of(view: View, script: str = "export function mount() {}", style: str =
         "message": "",
         "base": "/headlight/trace/x",
         "view": "part=",
-        "model": {"name": view.trace.model.name, "revision": None, "kind": "encoder"},
+        "model": {"name": view.trace.model.name, "revision": None, "weights": None, "kind": "encoder"},
         "text": view.trace.text,
         "pair": None,
         "layers": view.layers,

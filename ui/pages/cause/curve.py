@@ -115,6 +115,7 @@ def _draw(case: Case, order: Sequence[Head], numbers: Sequence[float], random: A
         "headlight-removal-curve.csv",
         "Both curves as CSV, all digits",
         key="cause_save_curve",
+        told=True,
     )
 
 

@@ -74,7 +74,7 @@ def one_at_a_time(case: Case) -> None:
     ]
     table = csv_table(["layer", "head", case.watch.effect], rows)
     about = "Every head's effect as CSV, all digits"
-    save("Save the table", table, "headlight-every-head.csv", about, key="cause_save_heads")
+    save("Save the table", table, "headlight-every-head.csv", about, key="cause_save_heads", told=True)
 
 
 def _clicked(case: Case, key: str) -> None:
@@ -133,7 +133,7 @@ def _bars(case: Case, effect: Effect) -> None:
     st.caption("Probabilities of the likeliest answers; the two that are watched stand out.")
     table = csv_table(["when", "answer", "probability"], rows)
     about = "These numbers as CSV, all digits"
-    save("Save the table", table, "headlight-before-after.csv", about, key="cause_save_both")
+    save("Save the table", table, "headlight-before-after.csv", about, key="cause_save_both", told=True)
 
 
 def chance(case: Case) -> None:

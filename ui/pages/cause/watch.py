@@ -31,6 +31,7 @@ from ui.run.reading import request_of
 from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.run.stoppable import stoppable
+from ui.show.provenance import answers
 from ui.state.choice import Choice
 from ui.state.examples import example_of
 
@@ -96,6 +97,7 @@ def pick_watch(options: Cause, choice: Choice) -> Answerer:
         help="The answer of the model that is looked at while something is removed.",
     )
     if options.watch == "vector":
+        answers(choice.model, choice.revision or None)
         return Answerer(choice.model, choice.revision or None, "", BARE, False)
     return pick_answerer(HEADS[options.watch], choice, Cause)
 

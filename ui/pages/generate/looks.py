@@ -171,7 +171,14 @@ def looks(seen: Seen | None, options: Options) -> None:
     )
     folded = st.expander("Every head's weights as a file", key="generate_looks_file", on_change="rerun")
     if folded.open:
-        save("Save as CSV", _file(seen, every), "headlight-looks.csv", "On every token, all digits", place=folded)
+        save(
+            "Save as CSV",
+            _file(seen, every),
+            "headlight-looks.csv",
+            "On every token, all digits",
+            place=folded,
+            told=True,
+        )
 
 
 def keep_on_text(key: str) -> None:

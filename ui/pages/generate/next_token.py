@@ -162,4 +162,4 @@ def _table(step: Step, most: int) -> None:
         st.dataframe(
             {name: [row[at] for row in rows] for at, name in enumerate(names)}, hide_index=True, key="generate_table"
         )
-        save("Save as CSV", csv_table(names, rows), "headlight-next-token.csv", "All digits")
+        save("Save as CSV", csv_table(names, rows), "headlight-next-token.csv", "All digits", told=True)

@@ -47,7 +47,7 @@ def lesson(request: MaskedWords) -> None:
     rows = [(pieces[c.position], LABELS[c.how], c.seen, c.probability, c.loss) for c in found.chosen]
     columns = ("piece", "what happened", "read instead", "probability of the piece", "loss")
     st.dataframe({name: [row[at] for row in rows] for at, name in enumerate(columns)}, hide_index=True)
-    save("Save as CSV", csv_table(columns, rows), "headlight-lesson.csv", "All digits")
+    save("Save as CSV", csv_table(columns, rows), "headlight-lesson.csv", "All digits", told=True)
 
 
 def summary(found: Spoilt) -> str:

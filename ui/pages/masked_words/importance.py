@@ -75,6 +75,7 @@ def words(request: MaskedWords, filled: Filled, at: int) -> None:
         csv_table(("word", LEFT_OUT, GRADIENTS), rows),
         "headlight-words-that-matter.csv",
         "All digits, in natural logarithms",
+        told=True,
     )
 
 

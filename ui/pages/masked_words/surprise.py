@@ -55,7 +55,7 @@ def surprise(request: MaskedWords, row: TokenRow, who: Answerer) -> None:
     columns = ("word", "pieces", "natural logarithm", "bits")
     with st.expander("The same as a table"):
         st.dataframe({name: [row[at] for row in rows] for at, name in enumerate(columns)}, hide_index=True)
-    save("Save as CSV", csv_table(columns, rows), "headlight-surprise.csv", "All digits")
+    save("Save as CSV", csv_table(columns, rows), "headlight-surprise.csv", "All digits", told=True)
 
 
 def summary(names: list[str], sums: Array, logs: Array, who: Answerer, whole: bool) -> str:

@@ -86,6 +86,7 @@ def all_heads(test: OrderTest, selected: tuple[int, int], base: int) -> None:
             table(test),
             "headlight-order.csv",
             "One line for each head, with positions and without, layers and heads counted from 0",
+            told=True,
         )
 
 

@@ -147,6 +147,7 @@ def scores(spot: Spot, weighing: Weighing, shown: np.ndarray, query: np.ndarray,
         row_csv(spot.keys.labels, weighing),
         "headlight-one-row.csv",
         "Dot product, score and weight of every key for the token that looks, with all digits",
+        told=True,
     )
 
 

@@ -99,4 +99,4 @@ def _table(search: Search) -> None:
         "The finished ways. Score: the sum of the log-probabilities over the length to the model's own power, so that a"
         " long translation is not worse for its length alone ([arXiv:1609.08144](https://arxiv.org/abs/1609.08144))."
     )
-    save("Save as CSV", csv_table(names, rows), "headlight-beams.csv", "All digits")
+    save("Save as CSV", csv_table(names, rows), "headlight-beams.csv", "All digits", told=True)

@@ -104,7 +104,7 @@ def every_head(translation: Translation, head: CrossHead, edits: Set, options: T
         for (layer, one), change, turned in zip(places, found.changes, found.others, strict=False)
     ]
     table = csv_table(("part", "layer", "head", UNIT, "another token first"), rows)
-    save("Save the table", table, "headlight-every-head.csv", "All digits")
+    save("Save the table", table, "headlight-every-head.csv", "All digits", told=True)
 
 
 def summary(found: Effects, places: Sequence[Head], part: str, base: int) -> str:

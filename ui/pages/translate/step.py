@@ -165,4 +165,4 @@ def _candidates(translation: Translation, step: Step, at: int) -> None:
         )
         columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
         st.dataframe(columns, hide_index=True, key="translate_step_table")
-        save("Save as CSV", csv_table(names, rows), "headlight-step.csv", "All digits")
+        save("Save as CSV", csv_table(names, rows), "headlight-step.csv", "All digits", told=True)

@@ -85,7 +85,7 @@ def before_after(choice: Choice, translation: Translation, edits: Set, options: 
     )
     rows = [("before", *row) for row in _rows(translation, before)] + [("after", *row) for row in _rows(after, logs)]
     table = csv_table(("when", "step", "token", "probability"), rows)
-    save("Save both", table, "headlight-before-after.csv", "All digits")
+    save("Save both", table, "headlight-before-after.csv", "All digits", told=True)
 
 
 def _logs(after: Translation, edits: Set) -> Array:

@@ -137,6 +137,7 @@ def _below(translation: Translation, found: Alignment, head: CrossHead) -> None:
             csv_table(("row", "target", "column", "source", "weight"), rows),
             f"headlight-alignment-{'mean' if head.mean else head.name.replace(' ', '-')}.csv",
             "This matrix, all digits",
+            told=True,
         )
 
 

@@ -36,7 +36,7 @@ def payload(  # noqa: PLR0913  (the fields of what is drawn)
         "message": "",
         "base": base,
         "view": query,
-        "model": {"name": trace.model.name, "revision": trace.model.revision, "kind": trace.model.kind},
+        "model": {name: getattr(trace.model, name) for name in ("name", "revision", "weights", "kind")},
         "text": trace.text,
         "pair": trace.pair,
         "layers": view.layers,

@@ -42,7 +42,8 @@
  * @property {string} message
  * @property {string} base fetch prefix
  * @property {string} view appended to each fetch
- * @property {{name: string, revision: string|null, kind: string}} model
+ * @property {{name: string, revision: string|null, weights: string|null, kind: string}} model weights: their SHA-256,
+ *   where there is no revision
  * @property {string} text
  * @property {string|null} pair
  * @property {number} layers
