@@ -92,6 +92,7 @@ def written(row: TokenRow) -> TokenRow:
         words=(*row.words[1:], None),
         segments=(*row.segments[1:], 0),
         spans=(*row.spans[1:], None),
+        unknown=(*row.unknown[1:], ""),
     )
 
 

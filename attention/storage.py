@@ -125,6 +125,7 @@ def _row(fields: dict[str, Any]) -> TokenRow:
         words=tuple(_int(word) for word in fields["words"]),
         segments=tuple(int(segment) for segment in fields["segments"]),
         spans=tuple(None if span is None else (int(span[0]), int(span[1])) for span in fields["spans"]),
+        unknown=tuple(_text(piece) for piece in fields.get("unknown", ())),  # files saved before have none
     )
 
 

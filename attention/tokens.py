@@ -4,6 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+PIECE = "##"  # before a piece that goes on with the word of the piece before it; BERT's vocabulary writes it so
+
+
+def label(text: str, goes_on: bool = False, unknown: str = "") -> str:
+    """A token's name where it stands alone, beside a matrix or in a file.
+
+    >>> label("ing", goes_on=True), label("\u732b", unknown="[UNK]"), label("it")
+    ('##ing', '\u732b [UNK]', 'it')
+    """
+    return f"{PIECE if goes_on else ''}{text}{f' {unknown}' if unknown else ''}"
+
 
 @dataclass(frozen=True)
 class TokenRow:
@@ -14,14 +25,18 @@ class TokenRow:
     (3, (True, False, False))
     """
 
-    pieces: tuple[str, ...]  # as shown: continuation and space marks made readable
+    pieces: tuple[str, ...]  # as shown: marks made readable, and for an unknown word what the reader wrote
     ids: tuple[int, ...]  # in the model's vocabulary
     words: tuple[int | None, ...]  # number of the word the piece belongs to; None for a special token
     segments: tuple[int, ...]  # 0 for the first text, 1 for the second of a pair
     spans: tuple[tuple[int, int] | None, ...]  # (start, end) in its text, in characters; None where there is none
+    unknown: tuple[str, ...] = ()  # what the model read in its place ("[UNK]"); "" where the vocabulary has the piece
 
     def __post_init__(self) -> None:
-        lengths = {len(self.pieces), len(self.ids), len(self.words), len(self.segments), len(self.spans)}
+        if not self.unknown:
+            object.__setattr__(self, "unknown", ("",) * len(self.pieces))
+        fields = (self.pieces, self.ids, self.words, self.segments, self.spans, self.unknown)
+        lengths = {len(field) for field in fields}
         if len(lengths) != 1:
             raise ValueError(
                 f"A token row has fields of {sorted(lengths)} entries; each token needs one of every field."
@@ -34,6 +49,21 @@ class TokenRow:
     def special(self) -> tuple[bool, ...]:
         """Whether each token was added by the tokenizer ([CLS], </s> …) and stands for no word."""
         return tuple(word is None for word in self.words)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Each token's name where it stands alone: pieces of a word are told from words, unknown words are marked."""
+        return tuple(label(self.pieces[at], self.goes_on(at), self.unknown[at]) for at in range(len(self)))
+
+    def unknown_words(self) -> tuple[int, int]:
+        """How many of the words hold something that the vocabulary lacks, and how many words there are.
+
+        >>> TokenRow(("my", "\u732b"), (9, 0), (0, 1), (0, 0), ((0, 2), (3, 4)), ("", "[UNK]")).unknown_words()
+        (1, 2)
+        """
+        places = [(self.segments[at], self.words[at], self.unknown[at]) for at in range(len(self))]
+        words = [(segment, word, unknown) for segment, word, unknown in places if word is not None]
+        return len({place[:2] for place in words if place[2]}), len({place[:2] for place in words})
 
     def goes_on(self, at: int) -> bool:
         """Whether the token at ``at`` belongs to the same word as the token before it.

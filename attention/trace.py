@@ -19,12 +19,16 @@ PARTS = ("encoder", "decoder", "cross")
 
 @dataclass(frozen=True)
 class ModelId:
-    """Which model: its name, for a model of the hub the commit of its files, its kind and its class's name."""
+    """Which model: its name, for a model of the hub the commit of its files, its kind and its class's name.
+
+    ``weights`` is the SHA-256 of the weights' file where no commit says which they are.
+    """
 
     name: str
     revision: str | None
     kind: str  # "encoder", "decoder" or "encoder-decoder"
     architecture: str
+    weights: str | None = None
 
 
 @dataclass(frozen=True, eq=False)

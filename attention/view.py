@@ -16,7 +16,7 @@ import numpy.typing as npt
 from attention.mask import Array, Bools, Index, Mask, positions
 from attention.pooling import edges, pool_cols, pool_rows, sample_rows
 from attention.record import AnyRecord, Record
-from attention.tokens import TokenRow
+from attention.tokens import TokenRow, label
 from attention.trace import Trace
 
 SAMPLED_ABOVE = 2048  # tokens; thumbnails of longer texts are pooled over some rows only
@@ -34,6 +34,13 @@ class Cell:
     segment: int
     word: int | None
     pieces: tuple[int, int]  # (start, stop) in the trace's tokens
+    goes_on: bool = False  # whether it is a piece that goes on with the word of the one before it
+    unknown: str = ""  # what the model read in its place, or in a part of it: "[UNK]"
+
+    @property
+    def label(self) -> str:
+        """Its name where it stands alone: beside a matrix, in a file."""
+        return label(self.text, self.goes_on, self.unknown)
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,7 +249,8 @@ def _cell(row: TokenRow, group: tuple[int, int], texts: tuple[str, ...]) -> Cell
     first, last, segment = row.spans[start], row.spans[stop - 1], row.segments[start]
     if stop - start > 1 and first is not None and last is not None and segment < len(texts):
         text = texts[segment][first[0] : last[1]].strip() or text
-    return Cell(text, row.words[start] is None, segment, row.words[start], group)
+    unknown = next(filter(None, row.unknown[start:stop]), "")
+    return Cell(text, row.words[start] is None, segment, row.words[start], group, row.goes_on(start), unknown)
 
 
 def _runs(cells: tuple[Cell, ...]) -> Iterator[slice]:

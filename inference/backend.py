@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from attention.trace import Trace
+from attention.trace import ModelId, Trace
 from inference.building import BUILDING
 from inference.catalogue.listing import ModelCard, catalogue
 from inference.catalogue.without_head import refusal
 from inference.errors import Refusal
 from inference.files.download import Download
 from inference.files.hub import Offer
-from inference.heads import BARE, WRITES
+from inference.heads import BARE, CAUSAL, MASKED, NEXT_SENTENCE, WRITES
 from inference.keys import size_of
 from inference.memory import ByteLru
 from inference.questions.question import Answer, InspectRequest, PredictRequest, Question
@@ -155,6 +155,11 @@ class LocalBackend:
         if any(download.state == "running" for download in running):
             return "downloading"
         return "here" if here(model, revision, self.settings) else "absent"
+
+    def identity(self, model: str, revision: str | None = None) -> ModelId:
+        """Which model that name stands for here, with its commit or its weights' hash where it is loaded now."""
+        kept = (self.kept_models.get((model, revision, head)) for head in (BARE, MASKED, NEXT_SENTENCE, CAUSAL))
+        return next((loaded.id for loaded in kept if loaded is not None), ModelId(model, revision, "", ""))
 
     def look(self, model: str, revision: str | None = None) -> Offer:
         """What downloading a hub model would mean: its size, its memory, its architecture; raises Refusal."""

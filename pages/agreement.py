@@ -12,6 +12,7 @@ from ui.pages.agreement.options import Agreement
 from ui.pages.agreement.ways import EFFECT
 from ui.run.reading import read
 from ui.run.refusals import say
+from ui.show.reading_help import reading_help
 from ui.state.choice import Choice
 from ui.state.options import own
 from ui.state.session import current
@@ -19,7 +20,7 @@ from ui.state.session import current
 
 def how_to_read() -> None:
     """Three lines for a first-time reader, and what each row is."""
-    with st.expander("How to read this"):
+    with reading_help():
         st.markdown(
             "- All rows answer one question: how much does each word matter to what the model makes of the chosen word "
             "in its last layer? *Left out* is the experiment: nothing sees the word in any layer, and the vector moves "

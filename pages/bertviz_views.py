@@ -53,8 +53,8 @@ def draw(choice: Choice, trace: Trace) -> None:
         st.page_link("../../pages/explore.py", label="Look at it on the Explore page", icon=":material/grid_view:")
         return
     selection, _ = select(choice, view, example_of(trace.text, trace.pair or ""))
-    where = f"layer={selection['layer']}&head={selection['head']}&dark={int(theme() is DARK)}&again={START}"
-    address = f"{PREFIX}/{trace.id}/{kind}?{look.query()}&{where}"
+    where = f"layer={selection['layer']}&head={selection['head']}&dark={int(theme() is DARK)}"
+    address = f"{PREFIX}/{trace.id}/{kind}?{look.query()}&{where}&count={choice.count}&again={START}"
     st.iframe(address, height=min(height(kind, view), TALLEST), alt=f"BertViz {kind} view of the text")
 
 

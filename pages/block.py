@@ -14,6 +14,7 @@ from ui.pages.block.options import Options
 from ui.run.reading import read
 from ui.run.refusals import say, show
 from ui.run.shelf import backend
+from ui.show.reading_help import reading_help
 from ui.state.choice import Choice
 from ui.state.options import own
 from ui.state.session import current
@@ -21,7 +22,7 @@ from ui.state.session import current
 
 def how_to_read() -> None:
     """Three lines for a first-time reader."""
-    with st.expander("How to read this"):
+    with reading_help():
         st.markdown(
             "- A Transformer repeats one layer N times: **attention** mixes the tokens, the **feed-forward** part "
             "works on each token alone, and what goes in is added to what comes out "

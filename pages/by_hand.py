@@ -8,12 +8,15 @@ from ui.pages.by_hand.controls import chosen, files, pick, pick_head, sizes, tab
 from ui.pages.by_hand.example import Example, largest, pair, preset_of, printed_against, settle
 from ui.pages.by_hand.options import ByHand
 from ui.run.refusals import say
+from ui.show.chart import theme
+from ui.show.reading_help import reading_help
 from ui.state.options import choose_own
 from viz.components.matrices import matrices
+from viz.figures.palette import sides
 
 COMPARE = "by_hand_compare"
 MARKS = (
-    "Each cell is one number: blue below zero, orange above, weights from pale (0) to strong (1), on the scale under "
+    "Each cell is one number: {} below zero, {} above, weights from pale (0) to strong (1), on the scale under "
     "each matrix; hover for all its digits. Framed: the pair that is worked out. Click a cell to work out another."
 )
 
@@ -45,12 +48,12 @@ def draw(options: ByHand, example: Example, worked: Worked) -> None:
     say(sheets.worked_line(example, worked, options.shown, at), role="status")
     st.markdown("**Mix.** $\\mathrm{head} = A\\,V$, the heads side by side")
     matrices.mount(sheets.mix(example, worked, options.shown, at[0]), "by_hand_mix")
-    st.caption(MARKS)
+    st.caption(MARKS.format(*sides(theme())))
 
 
 def how_to_read() -> None:
     """Three lines for a first-time reader."""
-    with st.expander("How to read this"):
+    with reading_help():
         st.markdown(
             "- Each token asks with its **query**, is found by its **key** and hands on its **value**: rows of Q, K "
             "and V. A weight is the softmax of query · key over √d_k, the result the values mixed by the weights "

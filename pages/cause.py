@@ -22,8 +22,10 @@ from ui.run.answering import Answerer, refused
 from ui.run.reading import read
 from ui.run.refusals import say, show
 from ui.run.shelf import backend
+from ui.show.reading_help import reading_help
 from ui.state.choice import Choice
 from ui.state.examples import example_of
+from ui.state.looked_at import begin_with
 from ui.state.options import own
 from ui.state.selection import select
 from ui.state.session import current
@@ -33,7 +35,7 @@ MOST_TOKENS = 512
 
 def how_to_read() -> None:
     """Three lines for a first-time reader."""
-    with st.expander("How to read this"):
+    with reading_help():
         st.markdown(
             "- A head that looks where we expect may still not matter: another may do the same work. Removing it, and "
             "looking at what the model then says, is an experiment "
@@ -50,15 +52,21 @@ def draw(choice: Choice, options: Cause, asked: Watch, trace: Trace) -> None:
     """The map to click, what is removed, what then changes."""
     if trace.target is not None or not trace.has_qkv():
         way = "reads one text and writes another" if trace.target is not None else "computes attention in its own way"
-        say(f"{trace.model.name} {way}, so nothing is removed from it here. Pick an encoder or a decoder such as BERT.")
+        say(
+            f"{trace.model.name} {way}, so nothing is removed from it here. Pick an encoder or a decoder such as BERT.",
+            role="status",
+        )
         return
     if len(trace.source) > MOST_TOKENS:
-        say(f"The text has {len(trace.source)} tokens; heads are removed in texts of at most {MOST_TOKENS}.")
+        say(
+            f"The text has {len(trace.source)} tokens; heads are removed in texts of at most {MOST_TOKENS}.",
+            role="status",
+        )
         return
     view = View(trace, words=True)
     selection, _ = select(choice, view, example_of(choice.text, choice.pair))
     head = (int(selection["layer"]), int(selection["head"]))
-    edits, notes = edits_of(options.edits, head)
+    edits, notes = edits_of(options.edits, None if choice.layer is None else head)
     typed_notes(notes)
     case = Case(view, asked, edits, head, options, choice.count)
     try:
@@ -82,7 +90,10 @@ def draw(choice: Choice, options: Cause, asked: Watch, trace: Trace) -> None:
 def page(choice: Choice) -> None:
     """What to watch, on which model, then the experiment."""
     if choice.opened:
-        say("An opened file holds attention only; close it in the sidebar to ask the model about its text.")
+        say(
+            "An opened file holds attention only; close it in the sidebar to ask the model about its text.",
+            role="status",
+        )
         return
     options = own(Cause)
     who = pick_watch(options, choice)
@@ -105,6 +116,6 @@ def _read(choice: Choice, asked: Watch, who: Answerer) -> Trace | None:
 
 
 st.title("Does this head matter?")
-chosen = current()
+chosen = begin_with(current())
 compose(chosen, kind_of(chosen))
 page(chosen)

@@ -10,9 +10,14 @@ from ui.routes.traces import PREFIX
 from ui.run.reading import id_of, read
 from ui.run.shelf import START
 from ui.show.microscope import microscope
+from ui.show.reading_help import reading_help
 from ui.state.choice import Choice
 from ui.state.session import current
 
+WHAT = (
+    "**Headlight** looks into a language model. A **head** is one of its many small readers: for each word it decides "
+    "how much to look at every other word."
+)
 LARGEST_FILE = 380_000_000  # bytes; what is opened again may have 400 MB (.streamlit/config.toml)
 TOO_LARGE = "This text is too long: a file of it would be larger than what can be opened again"
 SAVE = "One file with everything computed for this text, to be opened again here or on another machine"
@@ -20,7 +25,7 @@ SAVE = "One file with everything computed for this text, to be opened again here
 
 def how_to_read() -> None:
     """Three lines for a first-time reader."""
-    with st.expander("How to read this"):
+    with reading_help():
         st.markdown(
             "- A **head** gives each token (row) weights over the tokens it looks at (columns); a row sums to one: "
             "the softmax of q · kᵀ, in most models over √d, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762).\n"
@@ -62,6 +67,7 @@ def draw(choice: Choice, trace: Trace) -> None:
 
 
 st.title("Which heads attend where?")
+st.caption(WHAT)
 chosen = current()
 compose(chosen, kind_of(chosen))
 beside()

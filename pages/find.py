@@ -17,6 +17,7 @@ from ui.pages.find.words import enough, words_of
 from ui.run.reading import read, request_of
 from ui.run.refusals import say, show
 from ui.run.shelf import backend
+from ui.show.reading_help import reading_help
 from ui.show.saving import save
 from ui.state.choice import Choice
 from ui.state.options import choose_own
@@ -27,7 +28,7 @@ OTHER, NEUTRAL = "find_other", "find_neutral"
 
 def how_to_read() -> None:
     """Three lines for a first-time reader."""
-    with st.expander("How to read this"):
+    with reading_help():
         st.markdown(
             "- A head that gives *animal* much weight from *it* looks as if it resolved the pronoun. Whether it does "
             "is seen when the meaning changes and the words stay: does its preference turn?\n"
@@ -66,7 +67,10 @@ def draw(choice: Choice, trace: Trace, probe: Probe | None) -> None:
     found = options()
     view = View(trace, words=True)
     if not enough(view):
-        say("This question needs three words: one that looks, and two it may look at. Type a longer text.")
+        say(
+            "This question needs three words: one that looks, and two it may look at. Type a longer text.",
+            role="status",
+        )
         return
     words, notes = words_of(choice, found.against, view, probe)
     for note in notes:
@@ -95,6 +99,7 @@ def draw(choice: Choice, trace: Trace, probe: Probe | None) -> None:
         table(asked, again, choice.count),
         "headlight-find.csv",
         "Every head's weights as CSV, all digits",
+        told=True,
     )
     keep(asked, other, neutral)
     how_to_read()

@@ -16,6 +16,7 @@ from ui.pages.generate.prompt import PROMPT_ALONE, left_out, prompt_of, prompts,
 from ui.pages.generate.whole import heads, same_numbers, sink
 from ui.pages.generate.write import controls, written_on
 from ui.run.answering import Answerer, ask, pick_answerer, refused
+from ui.show.reading_help import reading_help
 from ui.state.choice import Choice
 from ui.state.options import choose_own, own
 from ui.state.session import current
@@ -23,7 +24,7 @@ from ui.state.session import current
 
 def how_to_read() -> None:
     """Three lines for a first-time reader."""
-    with st.expander("How to read this"):
+    with reading_help():
         st.markdown(
             "- A decoder gives every token of its vocabulary a probability to come next; one is written, read with "
             "the rest, and so on. A token looks back only ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n"

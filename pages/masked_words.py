@@ -18,6 +18,7 @@ from ui.pages.masked_words.where_it_looks import where_it_looks
 from ui.run.answering import Answerer, ask, pick_answerer, refused
 from ui.show.lens import layers
 from ui.show.published_bert import published
+from ui.show.reading_help import reading_help
 from ui.state.choice import Choice
 from ui.state.options import own
 from ui.state.session import current
@@ -25,7 +26,7 @@ from ui.state.session import current
 
 def how_to_read() -> None:
     """Three lines for a first-time reader."""
-    with st.expander("How to read this"):
+    with reading_help():
         st.markdown(
             "- BERT and its like learned by filling blanks: a head on the last layer gives every piece of the "
             "vocabulary a probability ([arXiv:1810.04805](https://arxiv.org/abs/1810.04805)). Two blanks are guessed "

@@ -7,13 +7,14 @@ from ui.pages.measure.heads import overview
 from ui.pages.measure.maps import files, left_out, maps
 from ui.pages.measure.measured import measure
 from ui.pages.measure.options import Measure
+from ui.show.reading_help import reading_help
 from ui.state.options import own
 from ui.state.session import current
 
 
 def how_to_read() -> None:
     """Three lines for a first-time reader."""
-    with st.expander("How to read this"):
+    with reading_help():
         st.markdown(
             "- For each marked word, a head's answer is the word it looks at most: attention to a word is the sum over "
             "its pieces, from it the mean; special tokens and the word itself are left out "

@@ -11,13 +11,14 @@ from ui.pages.next_sentence.options import Options
 from ui.pages.next_sentence.pairs_table import own_pairs
 from ui.run.answering import pick_answerer, refused
 from ui.show.published_bert import published
+from ui.show.reading_help import reading_help
 from ui.state.options import own
 from ui.state.session import current
 
 
 def how_to_read() -> None:
     """Three lines for a first-time reader."""
-    with st.expander("How to read this"):
+    with reading_help():
         st.markdown(
             "- Two texts are read as one: [CLS] A [SEP] B [SEP]. A head on the state of [CLS] says whether B was the "
             "text after A ([arXiv:1810.04805](https://arxiv.org/abs/1810.04805)).\n"

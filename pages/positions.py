@@ -15,6 +15,7 @@ from ui.pages.positions.what_it_holds import pick_view, what_it_holds
 from ui.run.reading import read
 from ui.run.refusals import say, show
 from ui.run.shelf import backend
+from ui.show.reading_help import reading_help
 from ui.state.choice import Choice
 from ui.state.options import own
 from ui.state.session import current
@@ -22,7 +23,7 @@ from ui.state.session import current
 
 def how_to_read() -> None:
     """Three lines for a first-time reader."""
-    with st.expander("How to read this"):
+    with reading_help():
         st.markdown(
             "- Attention by itself compares every token with every other and has no idea who stands where: mix the "
             "tokens up and the map is mixed up in the same way, no number changes. So position is put in: added as a "

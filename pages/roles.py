@@ -13,6 +13,7 @@ from ui.pages.roles.relations import head_relations
 from ui.run.reading import read
 from ui.run.refusals import say
 from ui.run.shelf import Look
+from ui.show.reading_help import reading_help
 from ui.state.options import own
 from ui.state.session import current
 
@@ -23,7 +24,7 @@ RELATIONS = "Also scores every head on 60 annotated sentences and names the rela
 
 def how_to_read() -> None:
     """Three lines for a first-time reader."""
-    with st.expander("How to read this"):
+    with reading_help():
         st.markdown(
             "- A role says where a head's attention goes, measured: the mean share over all tokens but special ones "
             "([arXiv:1906.04341](https://arxiv.org/abs/1906.04341)). One short text shows little; 100 sentences more.\n"

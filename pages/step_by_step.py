@@ -17,9 +17,12 @@ from ui.pages.step_by_step.weight_picker import Spot, find, pick
 from ui.pages.step_by_step.what_if import what_if
 from ui.run.reading import read
 from ui.run.refusals import say
+from ui.show.chart import theme
+from ui.show.reading_help import reading_help
 from ui.state.choice import Choice
 from ui.state.options import choose_own, own
 from ui.state.session import current
+from viz.figures.palette import sides
 
 SHOW = "steps_show"
 NAMES = {"steps": "Step by step", "neuron": "Neuron view", "rules": "What if?", "heads": "All heads"}
@@ -27,10 +30,11 @@ NAMES = {"steps": "Step by step", "neuron": "Neuron view", "rules": "What if?", 
 
 def how_to_read() -> None:
     """Three lines for a first-time reader."""
-    with st.expander("How to read this"):
+    below, above = sides(theme())
+    with reading_help():
         st.markdown(
-            "- A **strip** is a vector: a cell a number, blue below zero, orange above, stronger for larger; hover or "
-            "use the arrow keys to read it, “Save” for all digits. What is framed belongs to the chosen pair.\n"
+            f"- A **strip** is a vector: a cell a number, {below} below zero, {above} above, stronger for larger; "
+            "hover or use the arrow keys to read it, “Save” for all digits. Framed: what belongs to the chosen pair.\n"
             "- The steps are those of softmax(q · kᵀ / √d_k) · v, "
             f"{paper('1706.03762')}, equation 1, with what this model does besides; they are computed here from the "
             "layer's own matrices and compared with what the layer gives.\n"

@@ -9,6 +9,7 @@ from ui.pages.tokens.options import Tokens
 from ui.pages.tokens.tokenizers import RARE, ask, draw, pick_beside
 from ui.run.downloading import offer_or_show
 from ui.run.refusals import say, say_notes
+from ui.show.reading_help import reading_help
 from ui.state.choice import Choice
 from ui.state.options import own
 from ui.state.session import FRESH, choose, current
@@ -16,7 +17,7 @@ from ui.state.session import FRESH, choose, current
 
 def how_to_read() -> None:
     """Three lines for a first-time reader."""
-    with st.expander("How to read this"):
+    with reading_help():
         st.markdown(
             "- A model knows a fixed list of pieces, its vocabulary, and gets their numbers. Pieces are parts of "
             "words, so that a limited list of them writes almost any text: WordPiece "

@@ -20,6 +20,7 @@ from ui.pages.translate.words import matrix
 from ui.pages.translate.writing import translate
 from ui.run.answering import Answerer, pick_answerer, refused
 from ui.run.refusals import say
+from ui.show.reading_help import reading_help
 from ui.state.choice import Choice
 from ui.state.examples import example_of
 from ui.state.options import own
@@ -28,7 +29,7 @@ from ui.state.session import current
 
 def how_to_read() -> None:
     """Three lines for a first-time reader."""
-    with st.expander("How to read this"):
+    with reading_help():
         st.markdown(
             "- The encoder reads the source as a whole. The decoder writes one token at a time: it looks back at what"
             " it has written, never ahead (the causal mask), and **across** at the source"
@@ -45,7 +46,9 @@ def draw(choice: Choice, translation: Translation, row: DeltaGenerator) -> None:
     """The translation, then what the reader wants to see of it."""
     options = own(Translate)
     if "cross" not in translation.trace.parts:
-        say(f"{translation.who.title} has no attention across to a source, so there is nothing to align.")
+        say(
+            f"{translation.who.title} has no attention across to a source, so there is nothing to align.", role="status"
+        )
         return
     head = cross_head(translation.trace, options, choice.count)
     if options.show in ("words", "step", "without"):

@@ -13,6 +13,7 @@ from ui.pages.vectors.sentences import sentences
 from ui.pages.vectors.words import words
 from ui.run.reading import read
 from ui.run.refusals import say, show
+from ui.show.reading_help import reading_help
 from ui.state.choice import Choice
 from ui.state.options import own
 from ui.state.session import current
@@ -20,7 +21,7 @@ from ui.state.session import current
 
 def how_to_read() -> None:
     """Three lines for a first-time reader."""
-    with st.expander("How to read this"):
+    with reading_help():
         st.markdown(
             "- A model holds a **vector**, a long list of numbers, for each token, and every layer rewrites it: "
             "after the first layers it is still much of the word, later what the word is in this text "
@@ -37,7 +38,10 @@ def how_to_read() -> None:
 def draw(choice: Choice, trace: Trace) -> None:
     """The part that is chosen."""
     if choice.opened:
-        say("A saved trace holds no vectors between the layers; close the file in the sidebar to read its text anew.")
+        say(
+            "A saved trace holds no vectors between the layers; close the file in the sidebar to read its text anew.",
+            role="status",
+        )
         return
     options = own(Vectors)
     control(Vectors, "show", st.segmented_control, "What to look at", list(SHOWS), format_func=SHOWS.get, required=True,

@@ -12,6 +12,7 @@ from ui.pages.why_attention.options import Options
 from ui.run.reading import read
 from ui.run.refusals import say, show
 from ui.run.shelf import backend
+from ui.show.reading_help import reading_help
 from ui.state.choice import Choice
 from ui.state.options import own
 from ui.state.session import current
@@ -19,7 +20,7 @@ from ui.state.session import current
 
 def how_to_read() -> None:
     """Three lines for a first-time reader."""
-    with st.expander("How to read this"):
+    with reading_help():
         st.markdown(
             "- A recurrent layer reads one token after another; a convolution sees k neighbours at once; "
             "self-attention compares every token with every other, so that any two are one step apart "

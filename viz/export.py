@@ -20,6 +20,7 @@ from attention.view import Cell, View
 MOST_CELLS = 4_000_000  # weights in a file of one map: about 45 MB
 MOST_WEIGHTS = 10**9  # weights searched for the strongest links: about ten seconds
 BLOCK = 2**21  # weights held at once while searching
+TOLD = ("label", "text", "special", "segment", "word")  # of a token, in JSON
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
@@ -34,6 +35,7 @@ def caption(view: View, layer: int | None = None, head: int | None = None, base:
     return {
         "model": trace.model.name,
         "revision": trace.model.revision,
+        "weights_sha256": trace.model.weights,
         "architecture": trace.model.architecture,
         "text": trace.text,
         "pair": trace.pair,
@@ -54,7 +56,7 @@ def weights_csv(view: View, layer: int, head: int, base: int = 0) -> bytes:
     ``layer`` and ``head`` count from 0. Raises TooLong beyond MOST_CELLS.
     """
     weights = _whole(view, layer, head)
-    rows = ([cell.text, *map(str, row)] for cell, row in zip(view.queries, weights, strict=True))
+    rows = ([cell.label, *map(str, row)] for cell, row in zip(view.queries, weights, strict=True))
     return _table(caption(view, layer, head, base), ["", *_texts(view.keys)], rows)
 
 
@@ -79,9 +81,9 @@ def links_csv(view: View, count: int = 1000, base: int = 0) -> bytes:
     rows = (
         [
             *(str(number + base) for number in (layer, head, query)),
-            view.queries[query].text,
+            view.queries[query].label,
             str(key + base),
-            view.keys[key].text,
+            view.keys[key].label,
             str(weight),
         ]
         for weight, layer, head, query, key in strongest(view, count)
@@ -135,11 +137,11 @@ def _shortest(weight: np.float32) -> float:
 
 
 def _texts(cells: Sequence[Cell]) -> list[str]:
-    return [cell.text for cell in cells]
+    return [cell.label for cell in cells]
 
 
 def _tokens(cells: Sequence[Cell]) -> list[dict[str, Any]]:
-    return [{"text": c.text, "special": c.special, "segment": c.segment, "word": c.word} for c in cells]
+    return [{**{name: getattr(c, name) for name in TOLD}, "read_as": c.unknown or c.text} for c in cells]
 
 
 def _table(about: dict[str, Any], header: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:

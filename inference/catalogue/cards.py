@@ -23,6 +23,7 @@ class ModelCard:
     embedded: bool = False
     local: bool = False
     downloaded: bool = False
+    spells: bool = False  # its vocabulary holds every byte, so that it reads any character there is
 
     @property
     def heads(self) -> tuple[str, ...]:
@@ -85,6 +86,7 @@ SMOLLM_CARD = ModelCard(
     "An installed extra: a small language model, weights packed to about 5 bits; nine heads share three sets of keys.",
     embedded=True,
     downloaded=True,
+    spells=True,
 )
 HUB_CARDS = (
     ModelCard(
@@ -122,6 +124,7 @@ HUB_CARDS = (
         "masked words",
         499_000_000,
         "BERT's shape trained longer on ten times the text, with byte-level pieces.",
+        spells=True,
     ),
     ModelCard(
         "albert/albert-base-v2",
@@ -149,6 +152,7 @@ HUB_CARDS = (
         "masked words",
         599_000_000,
         "An encoder of 2024 that reads 8,192 tokens; most layers look at a window only.",
+        spells=True,
     ),
     ModelCard(
         "openai-community/gpt2",
@@ -158,6 +162,7 @@ HUB_CARDS = (
         "next word",
         548_000_000,
         "Writes from left to right: no token sees what comes after it.",
+        spells=True,
     ),
     ModelCard(
         "HuggingFaceTB/SmolLM2-135M",
@@ -167,6 +172,7 @@ HUB_CARDS = (
         "next word",
         269_000_000,
         "A small present-day language model: rotary positions, nine heads sharing three sets of keys.",
+        spells=True,
     ),
     ModelCard(
         "Helsinki-NLP/opus-mt-en-fr",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 
 from inference.files.checkpoint import TOKENIZERS, WEIGHTS
@@ -15,6 +16,25 @@ def sha256(file: Path) -> str:
     """SHA-256 of a file's bytes, in hexadecimal."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def of_weights(files: Sequence[Path]) -> str:
+    """SHA-256 of the one file that holds the weights, or of their sums one below the other where there are several.
+
+    Files that did not change are hashed once.
+    """
+    sums = [_kept(file, *_changed(file)) for file in files]
+    return sums[0] if len(sums) == 1 else hashlib.sha256("\n".join(sums).encode()).hexdigest()
+
+
+@cache
+def _kept(file: Path, _size: int, _changed_at: int) -> str:
+    return sha256(file)
+
+
+def _changed(file: Path) -> tuple[int, int]:
+    status = file.stat()
+    return status.st_size, status.st_mtime_ns
 
 
 def write(folder: Path, names: Iterable[str]) -> None:

@@ -12,7 +12,7 @@ from attention.trace import ModelId
 from inference.building import BUILDING, quiet
 from inference.catalogue.without_head import refusal
 from inference.errors import Refusal, refusing
-from inference.files import architecture, checkpoint
+from inference.files import architecture, checkpoint, checksums
 from inference.files.checkpoint import refuse_too_large
 from inference.files.sources import Source
 from inference.heads import BARE, RANDOM, TOKENIZER
@@ -62,12 +62,17 @@ def load(
     return Loaded(
         model=model,
         reader=Reader(tokenizer, source.name, shape.kind, rows, _target_rows(model, rows)),
-        id=ModelId(source.name, source.revision, shape.kind, type(model).__name__),
+        id=ModelId(source.name, source.revision, shape.kind, type(model).__name__, _weights(source, files, head)),
         limit=token_limit(model, tokenizer, records, settings.trace_memory_bytes),
         nbytes=sum(t.nbytes for group in (model.parameters(), model.buffers()) for t in group),
         records=records,
         writes=shape.writes,
     )
+
+
+def _weights(source: Source, files: checkpoint.Checkpoint, head: str) -> str | None:
+    """Which weights these are, where no commit says so; an untrained twin's are in no file."""
+    return None if source.revision is not None or head == RANDOM else checksums.of_weights(files.weights)
 
 
 def _target_rows(model: Any, rows: int) -> int:

@@ -29,6 +29,7 @@ class Reading:
             words=tuple(row.words[at] for at in kept),
             segments=tuple(row.segments[at] for at in kept),
             spans=tuple(row.spans[at] for at in kept),
+            unknown=tuple(row.unknown[at] for at in kept),
         )
         return Reading(picked, tuple(self.types[at] for at in kept))
 
@@ -71,5 +72,6 @@ def shift(reading: Reading, ids: Sequence[int], start: str) -> Reading:
         words=(None, *rest.words),
         segments=(0, *rest.segments),
         spans=(None, *rest.spans),
+        unknown=("", *rest.unknown),
     )
     return Reading(joined, (0,) * len(joined))

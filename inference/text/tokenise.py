@@ -30,6 +30,7 @@ class Reader:
         self.style = style(tokenizer)
         self._special_ids = frozenset(tokenizer.all_special_ids)  # which the tokenizer gathers anew each time
         self.fast = bool(getattr(tokenizer, "is_fast", False))
+        self._unknown = getattr(tokenizer, "unk_token_id", None)  # what stands for all that the vocabulary lacks
         self._source_pieces = _source_pieces(tokenizer)
         self._lock = threading.Lock()
         # A model that continues text, or a tokenizer that puts nothing between two texts, cannot tell them apart.
@@ -143,7 +144,8 @@ class Reader:
 
     def _special(self, ids: list[int]) -> list[bool]:
         mask = self.tokenizer.get_special_tokens_mask(ids, already_has_special_tokens=True)
-        return [bool(flag) for flag in mask]
+        # The unknown token is among the special ones, and yet stands for a word.
+        return [bool(flag) and token != self._unknown for flag, token in zip(mask, ids, strict=True)]
 
     def _fast_reading(self, encoding: Any, raw: list[str], texts: list[str]) -> Reading:
         special = [bool(flag) for flag in encoding.special_tokens_mask]
@@ -193,8 +195,16 @@ class Reader:
             for at, number in zip(mine, numbers, strict=True):
                 words[at] = base + number
             base += max(numbers, default=-1) + 1
-        pieces = tuple(p if s else readable(p, self.style) for p, s in zip(raw, special, strict=True))
-        row = TokenRow(pieces, tuple(ids), tuple(words), tuple(segments), tuple(spans))
+        written = [None if span is None else texts[at][slice(*span)] for span, at in zip(spans, segments, strict=True)]
+        unknown = [
+            p if one == self._unknown and not s and text not in (None, p) else ""
+            for p, one, s, text in zip(raw, ids, special, written, strict=True)
+        ]
+        pieces = tuple(
+            (text or p) if lacking else p if s else readable(p, self.style)
+            for p, s, text, lacking in zip(raw, special, written, unknown, strict=True)
+        )
+        row = TokenRow(pieces, tuple(ids), tuple(words), tuple(segments), tuple(spans), tuple(unknown))
         return Reading(row, tuple(types))
 
 

@@ -15,8 +15,8 @@ from inference import LocalBackend, TraceRequest
 from inference.files.embedded import BERT
 from inference.questions.effects import BlankEffects, VectorEffects
 from tests.support.browser import PATIENCE, Problems, hears_clicks
-from tests.support.visitor import DEEP_LINK, matched, open_page
-from ui.show.numbers import small
+from tests.support.visitor import DEEP_LINK, matched, open_page, painted
+from ui.show.numbers import small, times
 
 TEXT = "The animal didn't cross the street because it was too tired."
 SINGLE = [(layer, head) for layer in range(6) for head in range(12)]
@@ -48,14 +48,34 @@ def test_every_head_s_effect_and_the_chosen_one_are_the_model_s(
     layer, head = SINGLE[int(alone.argmax())]
     text = said(page, "matters most")
     assert f"head {layer}-{head} matters most" in text
-    assert f"1 − cosine = {small(alone.max())}" in text
+    assert f"the sentence vector moves by {small(alone.max())}" in text
     [both] = turned(backend, (Ablate(5, 11), Ablate(3, 1)))
-    assert f"1 − cosine = {small(both)}" in said(page, "With heads 3-1, 5-11 removed")
+    assert f"the sentence vector moves by {small(both)}" in said(page, "With heads 3-1, 5-11 removed")
     said(page, "Of 100 other sets like it, drawn at random")
     plain, edited = backend.traces([TraceRequest(text=TEXT), TraceRequest(text=TEXT, edits=unpack("a5-11,a3-1"))])
     moved = heads_moved(plain, edited)
     most = np.unravel_index(int(moved.argmax()), moved.shape)
     assert f"Head {most[0]}-{most[1]} looks elsewhere most" in said(page, "looks elsewhere most")
+
+
+def test_the_page_begins_with_nothing_removed_or_with_the_head_that_was_looked_at(
+    page: Page, app_url: str, problems: Problems
+) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/cause")
+    said(page, "Nothing is removed")
+    open_page(page, app_url, "/", layer=2, head=7)
+    painted(page)
+    page.get_by_role("link", name="Cause").click()
+    said(page, "With head 2-7 removed")
+    page.get_by_role("link", name="Explore").click()
+    painted(page)
+    open_page(page, app_url)
+    painted(page)
+    shown = matched(r"Layer (\d+) · head (\d+)", page.locator(".truth").inner_text())
+    page.get_by_role("link", name="Cause").click()
+    said(page, f"With head {shown.group(1)}-{shown.group(2)} removed")
+    expect(page).to_have_url(re.compile(f"layer={shown.group(1)}&head={shown.group(2)}"))
 
 
 def test_a_click_on_the_map_removes_a_head_and_puts_it_back(page: Page, app_url: str, problems: Problems) -> None:
@@ -85,11 +105,11 @@ def test_a_word_is_hidden_and_a_look_is_cut_by_clicks(
     trace = backend.trace(TraceRequest(text=TEXT))
     animal = trace.tokens.index("animal")
     [without] = turned(backend, tuple(Hide(layer, animal) for layer in range(6)))
-    assert f"1 − cosine = {small(without)}" in text
+    assert f"the sentence vector moves by {small(without)}" in text
     page.get_by_role("radio", name="Cut a look").click()
     expect(page.get_by_text("Click the word that looks")).to_be_visible(timeout=PATIENCE)  # till then a click hides
     page.get_by_role("button", name=re.compile("^it")).first.click()
-    expect(page.get_by_text("Now click the word that it shall not see")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("Now click the word that it must not see")).to_be_visible(timeout=PATIENCE)
     page.get_by_role("button", name=re.compile("^street")).first.click()
     said(page, "“it” no longer sees “street” in head 3-1")
 
@@ -103,7 +123,7 @@ def test_the_curve_is_drawn_step_by_step(page: Page, app_url: str, problems: Pro
     for _ in range(4):
         left = [(*gone, Ablate(*place)) for place in SINGLE if Ablate(*place) not in gone]
         gone = left[int(turned(backend, *left).argmax())]
-    assert f"after 4 it is {1 - turned(backend, gone)[0]:.2f}" in text
+    assert f"after 4 heads {1 - turned(backend, gone)[0]:.2f}" in text
     expect(page.locator(".st-key-cause_curve .js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
 
 
@@ -114,7 +134,7 @@ def test_the_curve_can_be_stopped_and_goes_on(page: Page, app_url: str, problems
     text = said(page, "Stopped after")
     done = int(matched(r"Stopped after (\d+) of 72 steps", text).group(1))
     assert done < 72
-    said(page, f"after {done} it is" if done else "Stopped after 0")
+    said(page, f"after {done} heads" if done else "Stopped after 0")
     page.get_by_role("button", name="Go on").click()
     expect(page.locator(".headlight-note").filter(has_text="Stopped after")).to_have_count(0, timeout=PATIENCE)
 
@@ -129,6 +149,6 @@ def test_a_masked_word_s_log_odds_are_the_model_s(
     words, sets = ("street", "animal"), ((), (Ablate(1, 2),))
     question = BlankEffects(BERT, text=query["text"], words=words, edits=sets)
     before, after = np.subtract(*backend.predict(question).values.T)
-    assert f"go from {before:.2f} to {after:.2f} nats" in text
+    assert f"With head 1-2 removed, {times(after, *words)}; before, {times(before, *words)}." in text
     said(page, "no head that guesses masked words; on this page Headlight BERT .* answers")
     expect(page.locator(".st-key-cause_bars_1 .js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)

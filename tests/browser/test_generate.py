@@ -21,7 +21,7 @@ from tests.support.browser import PATIENCE, Problems, rest
 from tests.support.looks import DESKTOP, accessible_and_fits
 from tests.support.predictors import BARE
 from tests.support.serving import Served
-from tests.support.visitor import DEEP_LINK, file_of, known, matched, open_page, painted, read, stands
+from tests.support.visitor import DEEP_LINK, file_of, known, matched, open_page, painted, read, stands, table_of
 
 TEXT = "The cat sat on the mat, and the dog"
 CHART = ".js-plotly-plot .main-svg"
@@ -51,7 +51,7 @@ def says(page: Page, text: str | re.Pattern[str]) -> str:
 
 def saved(page: Page, name: str = "Save as CSV") -> str:
     waiting = file_of(page.get_by_role("button", name=name, exact=True))
-    return waiting.path().read_text(encoding="utf-8-sig" if "CSV" in name else "utf-8")
+    return table_of(waiting.path().read_text(encoding="utf-8-sig" if "CSV" in name else "utf-8"))
 
 
 def table(text: str) -> list[list[str]]:

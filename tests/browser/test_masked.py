@@ -22,7 +22,7 @@ from inference.questions.surprise import Surprise
 from tests.support.browser import Problems
 from tests.support.looks import DESKTOP, accessible_and_fits
 from tests.support.predictors import BARE, Predictor
-from tests.support.visitor import DEEP_LINK, file_of, known, open_page, read, stands
+from tests.support.visitor import DEEP_LINK, file_of, known, open_page, read, stands, table_of
 from ui.input.hiding import fingerprint
 from ui.show.numbers import percent
 
@@ -55,7 +55,7 @@ def chip(page: Page, name: str) -> Locator:
 def saved(page: Page, name: str = "Save as CSV") -> list[list[str]]:
     waiting = file_of(page.get_by_role("button", name=name, exact=True))
     with open(waiting.path(), encoding="utf-8-sig", newline="") as stream:
-        return list(csv.reader(io.StringIO(stream.read())))
+        return list(csv.reader(io.StringIO(table_of(stream.read()))))
 
 
 def test_a_model_without_the_head_lets_another_one_answer_and_says_so(page: Page, predictor: Predictor) -> None:

@@ -19,7 +19,7 @@ from tests.support.browser import Problems
 from tests.support.looks import DESKTOP, accessible_and_fits
 from tests.support.predictors import BARE, Predictor
 from tests.support.serving import Served
-from tests.support.visitor import DEEP_LINK, file_of, open_page, painted, read, stands
+from tests.support.visitor import DEEP_LINK, file_of, open_page, painted, read, stands, table_of
 
 A, B = "The cat was it.", "It was playing."
 
@@ -46,7 +46,7 @@ def judged(predictor: Predictor, text: str, pair: str) -> float:
 def saved(page: Page, name: str) -> list[list[str]]:
     waiting = file_of(page.get_by_role("button", name=name, exact=True))
     with open(waiting.path(), encoding="utf-8-sig", newline="") as stream:
-        return list(csv.reader(io.StringIO(stream.read())))
+        return list(csv.reader(io.StringIO(table_of(stream.read()))))
 
 
 def test_both_orders_are_the_backends(page: Page, predictor: Predictor) -> None:

@@ -14,7 +14,7 @@ from attention.positions import shift_error, shift_matrix, sinusoidal
 from inference import LocalBackend, TraceRequest
 from inference.questions.order import OrderRequest
 from tests.support.browser import Problems, rest
-from tests.support.visitor import DEEP_LINK, file_of, matched, open_page, read
+from tests.support.visitor import DEEP_LINK, file_of, matched, open_page, read, table_of
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
 
@@ -147,7 +147,7 @@ def test_every_head_is_listed(page: Page, app_url: str, tmp_path: Path) -> None:
     waiting = file_of(page.get_by_role("button", name="Save the differences"))
     saved = tmp_path / "order.csv"
     waiting.save_as(saved)
-    lines = saved.read_text().splitlines()
+    lines = table_of(saved.read_text(encoding="utf-8-sig")).splitlines()
     assert lines[0] == "layer,head,with positions,without positions"
     assert len(lines) == 1 + 6 * 12
     assert max(float(line.split(",")[3]) for line in lines[1:]) < 1e-5

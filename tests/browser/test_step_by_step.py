@@ -22,7 +22,7 @@ from tests.support.browser import PHONE, Problems, accessibility, rest
 from tests.support.looks import STREAMLITS_OWN
 from tests.support.serving import Served
 from tests.support.tinymodels import save, wordpiece
-from tests.support.visitor import DEEP_LINK, file_of, matched, open_page, read
+from tests.support.visitor import DEEP_LINK, file_of, matched, open_page, read, table_of
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
 PATH = "/step_by_step"
@@ -86,8 +86,8 @@ def test_the_page_ends_with_the_difference_from_the_model(page: Page, app_url: s
 def test_every_key_s_numbers_are_those_of_the_trace(page: Page, app_url: str, trace: Trace) -> None:
     open_page(page, app_url, PATH, layer=2, head=4, focus=STREET, to=IT)
     waiting = file_of(page.get_by_role("button", name="Every key's numbers (CSV)"))
-    rows = list(csv.DictReader(Path(waiting.path()).read_text(encoding="utf-8-sig").splitlines()))
-    assert [row["token"] for row in rows] == ["'" + p if p[0] in "=+-@" else p for p in trace.tokens]
+    rows = list(csv.DictReader(table_of(Path(waiting.path()).read_text(encoding="utf-8-sig")).splitlines()))
+    assert [row["token"] for row in rows] == ["'" + p if p[0] in "=+-@" else p for p in trace.source.labels]
     for name, expected in (("weight", trace.weights(2, 4)), ("score", trace.scores(2, 4))):
         np.testing.assert_allclose([float(row[name]) for row in rows], expected[STREET], atol=1e-5)
 

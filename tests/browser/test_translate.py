@@ -23,9 +23,8 @@ from tests.support.browser import Problems, hears_clicks, rest
 from tests.support.looks import DESKTOP, accessible_and_fits
 from tests.support.predictors import BARE
 from tests.support.translators import Translator
-from tests.support.visitor import DEEP_LINK, file_of, known, open_page, painted, read, stands
-from ui.pages.translate.translation import nats
-from ui.show.numbers import percent, small
+from tests.support.visitor import DEEP_LINK, file_of, known, open_page, painted, read, stands, table_of
+from ui.show.numbers import factor, likelihood, percent
 
 TEXT = "The animal sat on the mat."
 CHART = ".js-plotly-plot .main-svg"
@@ -57,7 +56,7 @@ def chips(page: Page, title: str = STRIP) -> Locator:
 def saved(page: Page, name: str = "Save as CSV") -> list[list[str]]:
     waiting = file_of(page.get_by_role("button", name=name))
     text = waiting.path().read_text(encoding="utf-8-sig")
-    return list(csv.reader(io.StringIO(text)))[1:]
+    return list(csv.reader(io.StringIO(table_of(text))))[1:]
 
 
 def asked(translator: Translator, **more: Any) -> NextTarget:
@@ -230,7 +229,7 @@ def test_what_a_removed_head_changes(page: Page, translator: Translator) -> None
     tokens = greedy(translator)
     plain, edited = forced(translator, tokens, (), edits).logs.sum(axis=1)
     said = says(page, "Without cross head 2-1, encoder head 0-2")
-    assert f"from {nats(plain)} to {nats(edited)}" in said
+    assert f"from {likelihood(plain)} to {likelihood(edited)}" in said
     after = greedy(translator, edits=edits)
     text = trace_of(translator, after, edits=edits).target_text
     assert ("stays the same" in said) if after == tokens else (f"becomes “{text}”" in said)
@@ -244,7 +243,8 @@ def test_what_a_removed_head_changes(page: Page, translator: Translator) -> None
     said = says(page, "matters most")
     place = list(np.ndindex(3, 3))[int(np.abs(changes).argmax())]
     assert f"cross head {place[0]}-{place[1]} matters most" in said
-    assert f"by {small(float(np.abs(changes).max()))} nats. {turned.sum()} of 9 removals make" in said
+    less = "less" if changes[int(np.abs(changes).argmax())] < 0 else "more"
+    assert f"{factor(float(np.abs(changes).max()))} times {less} likely. {turned.sum()} of 9 removals make" in said
     rows = saved(page, "Save the table")
     assert [float(row[3]) for row in rows] == pytest.approx(changes.tolist(), abs=1e-4)
     assert [row[4] == "True" for row in rows] == turned.tolist()
@@ -272,7 +272,7 @@ def test_a_click_on_the_map_removes_a_head_and_what_is_typed_too(page: Page, tra
     page.get_by_role("textbox", name="As typed").press("Enter")
     says(page, "An edit should read like")
     plain, even = forced(translator, greedy(translator), (), (Uniform(0, 1, "cross"),)).logs.sum(axis=1)
-    assert f"from {nats(plain)} to {nats(even)}" in says(page, "With 1 other edit")
+    assert f"from {likelihood(plain)} to {likelihood(even)}" in says(page, "With 1 other edit")
 
 
 def test_a_look_is_cut_by_a_click(page: Page, translator: Translator) -> None:
@@ -283,7 +283,7 @@ def test_a_look_is_cut_by_a_click(page: Page, translator: Translator) -> None:
     said = says(page, f"With step 2 not seeing “{trace.source.pieces[2]}” in 9 heads")
     edits = tuple(Cut(layer, head, 1, 2, "cross") for layer, head in np.ndindex(3, 3))
     plain, cut = forced(translator, greedy(translator), (), edits).logs.sum(axis=1)
-    assert f"from {nats(plain)} to {nats(cut)}" in said
+    assert f"from {likelihood(plain)} to {likelihood(cut)}" in said
     expect(chips(page, "Now click a source word").nth(2)).to_have_accessible_name(re.compile("removed"))
     chips(page, "Now click a source word").nth(2).click()
     says(page, "Nothing is removed")

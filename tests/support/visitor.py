@@ -34,6 +34,12 @@ def file_of(button: Locator) -> Download:
     return coming.value
 
 
+def table_of(file: str) -> str:
+    """A saved table without the lines before it that say where it comes from."""
+    about, _, table = re.sub("\r\n", "\n", file).partition("\n\n")
+    return table if about.startswith("model,") else file
+
+
 def painted(page: Page, **wanted: object) -> dict[str, str]:
     """Wait until the component has painted (with these fields, where given); what it says it has painted."""
     pattern = r"\|".join(re.escape(str(wanted[name])) if name in wanted else "[^|]*" for name in FIELDS)

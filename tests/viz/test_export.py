@@ -75,6 +75,7 @@ def test_json_holds_every_bit_and_the_tokens_as_they_are() -> None:
     content = json.loads(weights_json(view, 0, 1))
     assert np.array_equal(np.array(content["weights"], np.float32), view.weights(0, 1))
     assert [token["text"] for token in content["keys"]] == ["play", "ing", "chess", "."]
+    assert [token["label"] for token in content["keys"]] == ["play", "##ing", "chess", "."]
     about = content["caption"]
     assert (about["part"], about["target"], about["layer"], about["head"]) == ("cross", "jouer", 0, 1)
     assert about["rows_renormalised"] is True
@@ -151,7 +152,7 @@ def page_of(view: View, script: str = "export function mount() {}", style: str =
         "message": "",
         "base": "/headlight/trace/x",
         "view": "part=",
-        "model": {"name": view.trace.model.name, "revision": None, "kind": "encoder"},
+        "model": {"name": view.trace.model.name, "revision": None, "weights": None, "kind": "encoder"},
         "text": view.trace.text,
         "pair": None,
         "layers": view.layers,

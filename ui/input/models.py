@@ -7,6 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from inference.catalogue.listing import ModelCard
+from ui.run.network import hub_in_reach
 from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.state.choice import Choice
@@ -30,12 +31,13 @@ def pick_model(slot: str, model: str, revision: str, keep: Callable[[str, str], 
         if name and name != model:
             keep(name, "")
 
+    reachable = hub_in_reach()
     st.session_state[box] = model
     st.selectbox(
         label,
         names,
         key=box,
-        format_func=lambda name: _label(cards, name),
+        format_func=lambda name: _label(cards, name, reachable),
         accept_new_options=True,
         on_change=picked,
         help="Pick one, or type the id of any model of the Hugging Face hub, such as google-bert/bert-base-cased, "
@@ -77,9 +79,18 @@ def saw(model: str, kind: str) -> None:
         st.rerun()
 
 
-def _label(cards: dict[str, ModelCard], name: str) -> str:
+def _label(cards: dict[str, ModelCard], name: str, reachable: bool) -> str:
+    """A model in the list, with what it costs to have it, or that it cannot be had here now.
+
+    >>> card = ModelCard("b", "B", "encoder", "", "", 40_000_000, "")
+    >>> _label({"b": card}, "b", True), _label({"b": card}, "b", False), _label({}, "my/own", False)
+    ('B · 40 MB to fetch', 'B · not here, no network', 'my/own')
+    """
     card = cards.get(name)
     if card is None:
         return name
-    size = "" if card.downloaded or card.size_bytes is None else f" · {card.size_bytes / 1e6:,.0f} MB"
-    return f"{card.title}{size}"
+    if card.downloaded:
+        return card.title
+    if not reachable:
+        return f"{card.title} · not here, no network"
+    return card.title if card.size_bytes is None else f"{card.title} · {card.size_bytes / 1e6:,.0f} MB to fetch"

@@ -13,14 +13,14 @@ NOTHING = "-"  # in the link: nothing is removed
 Head = tuple[int, int]
 
 
-def edits_of(chosen: str, head: Head) -> tuple[Set, list[str]]:
-    """The edits that a link holds, without any the removal of ``head``; and a sentence for each that could not be read.
+def edits_of(chosen: str, head: Head | None) -> tuple[Set, list[str]]:
+    """The edits that a link holds, and a sentence for each that could not be read; without any, ``head`` is removed.
 
-    >>> edits_of("", (3, 1)), edits_of("u0-2", (3, 1))
-    (((Ablate(layer=3, head=1, part=''),), []), ((Uniform(layer=0, head=2, part=''),), []))
+    >>> edits_of("", (3, 1)), edits_of("", None), edits_of("u0-2", (3, 1))
+    (((Ablate(layer=3, head=1, part=''),), []), ((), []), ((Uniform(layer=0, head=2, part=''),), []))
     """
     if not chosen:
-        return (Ablate(*head),), []
+        return () if head is None else (Ablate(*head),), []
     found: list[Edit] = []
     notes: list[str] = []
     for word in chosen.split(",") if chosen != NOTHING else []:

@@ -17,6 +17,7 @@ from ui.input.picking import control
 from ui.run.downloading import offer_or_show
 from ui.run.refusals import say
 from ui.run.shelf import backend
+from ui.show.provenance import answers
 from ui.state.choice import Choice
 from ui.state.options import Answered, own
 from ui.state.session import NEW_MODEL, choose
@@ -52,6 +53,7 @@ def pick_answerer(head: str, choice: Choice, kind: type[Answered]) -> Answerer:
     chosen = Answerer(choice.model, choice.revision or None, _title(cards, choice.model), head, False)
     others = [card for card in cards.values() if card.downloaded and head in card.heads and card.id != choice.model]
     if _may_have(head, choice, cards) or not others:
+        answers(chosen.model, chosen.revision)
         return chosen
     wanted = own(kind).answering_model
     there = {card.id: card for card in others}
@@ -82,6 +84,7 @@ def pick_answerer(head: str, choice: Choice, kind: type[Answered]) -> Answerer:
             kwargs={**NEW_MODEL, "model": card.id, "revision": "", "target": choice.target},
             help="Makes the model that answers here the chosen one, in the sidebar.",
         )
+    answers(card.id, None)
     return Answerer(card.id, None, card.title, head, True)
 
 

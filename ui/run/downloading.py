@@ -7,6 +7,7 @@ import streamlit as st
 from inference import Refusal
 from inference.files.download import Download
 from inference.files.hub import Offer
+from ui.run.network import failed
 from ui.run.refusals import say, show
 from ui.run.shelf import backend
 from ui.state.choice import Choice
@@ -19,6 +20,8 @@ def offer_or_show(refusal: Refusal, choice: Choice) -> None:
     if refusal.way_out == "download":
         offer(choice, refusal.details["offer"])
     else:
+        if refusal.way_out == "retry":
+            failed()
         show(refusal)
 
 

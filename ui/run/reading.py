@@ -7,6 +7,7 @@ import streamlit as st
 from attention.trace import Trace
 from inference import Refusal, TraceRequest
 from ui.input.models import kind_of, saw
+from ui.input.unknown_words import say_unknown
 from ui.run.downloading import offer_or_show
 from ui.run.refusals import say, say_notes
 from ui.run.shelf import backend, shelf
@@ -52,6 +53,7 @@ def read(choice: Choice) -> Trace | None:
     waiting.empty()
     saw(choice.model, trace.model.kind)
     st.session_state[SHOWN] = True
+    say_unknown(choice, trace)
     if choice.cut is not None:
         say(f"Only the first {len(trace.source)} tokens are read; the rest of the text is not shown.", role="status")
     return trace
@@ -70,5 +72,5 @@ def _opened(trace_id: str) -> Trace | None:
         say(refusal.message)
         return None
     if trace is None:
-        say("The file that this link shows is no longer in memory; open it again in the sidebar.")
+        say("The file that this link shows is no longer in memory; open it again in the sidebar.", role="status")
     return trace

@@ -65,7 +65,7 @@ def draw(found: Layers, base: int, state: str) -> None:
         for at, layer in enumerate(layer_names(len(found.guesses), base))
     ]
     columns = ["after", *(f"{what} of {name}" for name in names for what in ("probability", "rank"))]
-    save("Save as CSV", csv_table(columns, rows), "headlight-layers.csv", "All digits")
+    save("Save as CSV", csv_table(columns, rows), "headlight-layers.csv", "All digits", told=True)
 
 
 def summary(found: Layers, base: int) -> str:

@@ -18,6 +18,7 @@ from ui.run.refusals import say
 from ui.run.shelf import START, shelf
 from ui.state.choice import Choice
 from ui.state.examples import example_of
+from ui.state.looked_at import look_at
 from ui.state.selection import changes, doubts, select, settle
 from ui.state.session import choose, current
 from viz.components.explore import explore
@@ -43,7 +44,9 @@ def microscope(  # noqa: PLR0913  (what a page may tell its microscope, by name)
     look, notes = settle(choice if part is None else replace(choice, part=part), trace)
     view = shelf().view(trace, look)
     if not view.queries or not view.keys:
-        say("All tokens of this text are special tokens, and these are hidden; show them in the sidebar.")
+        say(
+            "All tokens of this text are special tokens, and these are hidden; show them in the sidebar.", role="status"
+        )
         return None
     with st.spinner("Drawing every head small"):
         selection, more = select(choice, view, example_of(trace.text, trace.pair or ""))
@@ -52,6 +55,7 @@ def microscope(  # noqa: PLR0913  (what a page may tell its microscope, by name)
         pick_part(trace, look)
     for sentence in notes + more:
         say(sentence, role="status")
+    look_at(trace.model.name, selection["layer"], selection["head"])
     query = f"{look.query()}&count={choice.count}&again={START}-{st.session_state.get(_again(key), 0)}"
     data = explore.payload(view, survey, selection, f"{PREFIX}/{trace.id}", query, choice.count, habits)
     explore.mount(data, key, partial(_keep, key, trace.id, shown, part, kept), partial(_fetch_again, key))

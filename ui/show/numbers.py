@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 SMALL = 0.0001  # a probability below is told by its power of ten
 
 
@@ -29,6 +31,44 @@ def percent(probability: float) -> str:
     )
 
 
+def times(log_odds: float, first: str, second: str) -> str:
+    """How much likelier one of two answers is, from the logarithm of their odds.
+
+    >>> times(1.2, "it", "he"), times(-5.0, "it", "he"), times(0.001, "it", "he")
+    ('“it” is 3.32 times as likely as “he”', '“he” is 148 times as likely as “it”', '“it” and “he” are equally likely')
+    """
+    if abs(log_odds) < math.log1p(0.005):
+        return f"“{first}” and “{second}” are equally likely"
+    more, less = (first, second) if log_odds > 0 else (second, first)
+    return f"“{more}” is {factor(log_odds)} times as likely as “{less}”"
+
+
+def factor(log: float) -> str:
+    """How many times as much a difference of natural logarithms is, at least once.
+
+    >>> factor(-0.7), factor(9.0), factor(50.0)
+    ('2.01', '8,103', '5 × 10²¹')
+    """
+    size = abs(log)
+    if size < math.log(1e6):
+        number = math.exp(size)
+        return f"{number:.2f}" if number < 100 else f"{number:,.0f}"
+    power = int(size / math.log(10))
+    return f"{math.exp(size - power * math.log(10)):.0f} × 10{raised(power)}"
+
+
+def likelihood(log: float) -> str:
+    """A probability on screen, from its natural logarithm: that of a long text is too small for a number.
+
+    >>> likelihood(-0.5), likelihood(-20.0), likelihood(-2000.0)
+    ('0.61', '2.1 × 10⁻⁹', '2.6 × 10⁻⁸⁶⁹')
+    """
+    if log > math.log(SMALL):
+        return percent(math.exp(log))
+    power = math.floor(log / math.log(10))
+    return f"{math.exp(log - power * math.log(10)):.1f} × 10{raised(power)}"
+
+
 def scientific(value: float) -> str:
     """A number near zero, as it is written by hand.
 
@@ -38,4 +78,9 @@ def scientific(value: float) -> str:
     if value == 0:
         return "0"
     digits, power = f"{value:.1e}".split("e")
-    return f"{digits} × 10{str(int(power)).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+    return f"{digits} × 10{raised(int(power))}"
+
+
+def raised(number: int) -> str:
+    """A whole number as a power is written."""
+    return str(number).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from ui.show.provenance import captioned
+
 
 def save(  # noqa: PLR0913  (what a file may be told, by name)
     label: str,
@@ -15,13 +17,17 @@ def save(  # noqa: PLR0913  (what a file may be told, by name)
     kind: str = "text/csv",
     key: str | None = None,
     place: DeltaGenerator | None = None,
+    told: bool = False,
 ) -> None:
     """A button with ``label`` and ``about`` as its help, that saves ``content`` as ``name``, a file of ``kind``.
 
+    ``told``: the table is about the page's text, and begins with the text and the model that read it.
     The page is not drawn again by the click. ``place`` is where the button stands, the current container by default.
     The file is made with the page, not on the click: Streamlit lets go of one made on the click as soon as any
     reader's page has been drawn, which in a class is often before the browser has fetched it.
     """
+    if told:
+        content = captioned(content if isinstance(content, str) else content.decode())
     (place or st).download_button(
         label, content, name, kind, key=key, help=about, icon=":material/download:", on_click="ignore"
     )

@@ -18,8 +18,11 @@ from attention.view import Cell, View
 from viz.bertviz.views import document, pack, sides, weights
 
 
-def neuron_html(view: View, *, prefix: str | None = None, dark: bool = False, layer: int = 0, head: int = 0) -> str:
-    """The neuron view of every layer and head of the view's part; ``layer`` and ``head`` (from 0) are shown first.
+def neuron_html(  # noqa: PLR0913  (what a document may be told, by name)
+    view: View, *, prefix: str | None = None, dark: bool = False, layer: int = 0, head: int = 0, base: int = 0
+) -> str:
+    """The neuron view of every layer and head of the view's part; ``layer`` and ``head`` (from 0) are shown first,
+    and written from ``base``.
 
     Always by pieces, since a merged word has no query of its own. ``prefix`` as in ``head_html``.
     Raises Unavailable when the architecture gave its finished maps only.
@@ -45,7 +48,7 @@ def neuron_html(view: View, *, prefix: str | None = None, dark: bool = False, la
         *unseen(view),
         "Queries and keys are rounded to 16 bits.",
     )
-    return document("neuron", view, payload, prefix=prefix, dark=dark, hint=hint, notes=" ".join(notes))
+    return document("neuron", view, payload, prefix=prefix, dark=dark, hint=hint, notes=" ".join(notes), base=base)
 
 
 def unseen(view: View) -> list[str]:

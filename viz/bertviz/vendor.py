@@ -17,12 +17,16 @@ VIEWS = ("head_view.js", "model_view.js", "neuron_view.js")
 SCRIPTS = (*LIBRARIES, BRIDGE.name, *VIEWS)
 
 # What is changed in BertViz's scripts: where the data comes from (its own template marker would be replaced in a
-# comment too, doubling the document), and the factor of the dot product, which is not 1/√d in every model.
-PARAMETERS = ("const params = PYTHON_PARAMS;", "const params = window.bertviz_params;")
+# comment too, doubling the document), the factor of the dot product, which is not 1/√d in every model, and the number
+# from which the neuron view's boxes count. Each with how often it is there.
+PARAMETERS = (("const params = PYTHON_PARAMS;", "const params = window.bertviz_params;", 1),)
 PATCHES = {
     "head_view.js": PARAMETERS,
     "model_view.js": PARAMETERS,
-    "neuron_view.js": ("dotProduct / Math.sqrt(config.vectorSize)", "dotProduct * attnData.scale[config.layer]"),
+    "neuron_view.js": (
+        ("dotProduct / Math.sqrt(config.vectorSize)", "dotProduct * attnData.scale[config.layer]", 1),
+        (".val(i).text(i)", ".val(i).text(i + params['index_base'])", 2),
+    ),
 }
 # The addresses of d3 and jQuery for require.js, which the bridge stands in for.
 ADDRESSES = re.compile(r"require\.config\(\{.*?\}\);", re.DOTALL)
@@ -42,11 +46,13 @@ def vendor(name: str) -> bytes:
         return _installed(*LIBRARIES[name]).encode()
     if name not in VIEWS:
         raise KeyError(f'There is no script "{name}"; there are {", ".join(SCRIPTS)}.')
-    before, after = PATCHES[name]
     script = _installed("bertviz", name)
-    if script.count(before) != 1:
-        raise RuntimeError(f'BertViz {version()}\'s {name} has no single "{before}". Install the pinned version.')
-    return ADDRESSES.sub("", script.replace(before, after)).encode()
+    for before, after, times in PATCHES[name]:
+        if script.count(before) != times:
+            found = f'{script.count(before)} times "{before}" and not {times}'
+            raise RuntimeError(f"BertViz {version()}'s {name} has {found}. Install the pinned version.")
+        script = script.replace(before, after)
+    return ADDRESSES.sub("", script).encode()
 
 
 def version() -> str:

@@ -36,35 +36,48 @@ body { margin: 0; padding: 8px 12px; font: 14px "Helvetica Neue", Helvetica, Ari
 #vis { min-height: %(height)dpx }
 p { margin: 8px 0; max-width: 60em }
 select { font: inherit; margin-right: 12px }
-body.dark { background: #000; color: #ccc; color-scheme: dark }
-.dark .head text, .dark .model svg > text { fill: #ccc }
+body.dark { background: #121417; color: #e9e9e6; color-scheme: dark }
+.dark .head text, .dark .model svg > text { fill: #e9e9e6 }
 .dark .head .background { fill: #444 }
+.dark .neuron, .dark .model svg { background-color: #121417 !important }
+.dark .model .attn_background { fill: #121417 }
 #bertviz { padding-left: 30px !important }
 """
 
 
-def head_html(
-    view: View, *, prefix: str | None = None, dark: bool = False, layer: int = 0, heads: Sequence[int] | None = None
+def head_html(  # noqa: PLR0913  (what a document may be told, by name)
+    view: View,
+    *,
+    prefix: str | None = None,
+    dark: bool = False,
+    layer: int = 0,
+    heads: Sequence[int] | None = None,
+    base: int = 0,
 ) -> str:
     """The head view: two columns of tokens and a line per weight, of one layer and any of its heads.
 
     ``prefix`` is the path under which the page serves ``vendor``; without it the scripts are written into the document,
-    which then opens from a file. ``layer`` and ``heads`` (all by default) are selected at first; both count from 0.
+    which then opens from a file. ``layer`` and ``heads`` (all by default) are selected at first; both count from 0,
+    what is written on the page from ``base``.
     """
     views = together(view)
-    payload = {"layer": layer, "heads": None if heads is None else list(heads), "parts": [_part(v) for v in views]}
+    payload = {
+        "layer": layer + base,
+        "heads": None if heads is None else list(heads),
+        "parts": [_part(v) for v in views],
+    }
     hint = (
         "Rest on a token to see only its lines. Click a coloured square to switch a head off or on; double-click it to "
         "keep only that head."
     )
-    return document("head", view, payload, prefix=prefix, dark=dark, hint=hint)
+    return document("head", view, payload, prefix=prefix, dark=dark, hint=hint, base=base)
 
 
-def model_html(view: View, *, prefix: str | None = None, dark: bool = False) -> str:
+def model_html(view: View, *, prefix: str | None = None, dark: bool = False, base: int = 0) -> str:
     """The model view: the lines of every head, layers down, heads across; a click enlarges one. See ``head_html``."""
     payload = {"parts": [_part(v) for v in together(view)]}
     hint = "Click a map to enlarge it, click it again to close it. In the enlarged map, rest on a token on the left."
-    return document("model", view, payload, prefix=prefix, dark=dark, hint=hint)
+    return document("model", view, payload, prefix=prefix, dark=dark, hint=hint, base=base)
 
 
 def together(view: View) -> list[View]:
@@ -79,16 +92,28 @@ def together(view: View) -> list[View]:
 
 
 def document(  # noqa: PLR0913  (what a document may be told, by name)
-    kind: str, view: View, payload: dict[str, Any], *, prefix: str | None, dark: bool, hint: str, notes: str = ""
+    kind: str,
+    view: View,
+    payload: dict[str, Any],
+    *,
+    prefix: str | None,
+    dark: bool,
+    hint: str,
+    notes: str = "",
+    base: int = 0,
 ) -> str:
     """The HTML document of one view ("head", "model", "neuron") with its controls, its data and what it shows."""
     defaults = {"layer": None, "heads": None, "head": None, "causal": False}
-    shared = {"mode": "dark" if dark else "light", "layers": list(range(view.layers))}
+    shared = {
+        "mode": "dark" if dark else "light",
+        "layers": [layer + base for layer in range(view.layers)],
+        "base": base,
+    }
     data = quoted({**defaults, **shared, **payload})
     title = f"BertViz {kind} view · {view.trace.model.name}"
     style = STYLE % {"width": WIDTHS[kind], "height": height(kind, view) - MARGINS}
     about = (
-        f"{notes} Layers and heads count from 0. Weights are exact to four decimals. "
+        f"{notes} Layers and heads count from {base}. Weights are exact to four decimals. "
         f"Drawn by BertViz {version()} (Jesse Vig, Apache-2.0)."
     )
     return f"""<!doctype html>
@@ -149,8 +174,8 @@ def sides(view: View) -> dict[str, Any]:
     rows, cols = split(view.queries), split(view.keys)
     return {
         "name": NAMES[view.part or view.trace.part],
-        "left": [cut(cell.text) for cell in view.queries],
-        "right": [cut(cell.text) for cell in view.keys],
+        "left": [cut(cell.label) for cell in view.queries],
+        "right": [cut(cell.label) for cell in view.keys],
         "split": [rows, cols] if rows and cols else None,
     }
 

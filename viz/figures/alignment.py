@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from attention.mask import Array
 from viz.figures.labels import cut, plain
 from viz.figures.palette import sequential
-from viz.figures.theme import Theme, empty
+from viz.figures.theme import Theme, colour_bar, empty
 
 ROW, LEAST, TALLEST = 26, 14, 860  # pixels of a row: of few words, of many; and of all rows
 BELOW = 84  # pixels for the colour bar
@@ -45,7 +45,13 @@ def alignment_map(  # noqa: PLR0913  (what a figure may be told, by name)
         colorscale=sequential(theme),
         zmin=0.0,
         zmax=1.0,
-        colorbar=_BAR,
+        colorbar={
+            **colour_bar(),
+            "title": {"text": "attention weight", "side": "top"},
+            "y": 0,
+            "yanchor": "top",
+            "ypad": 16,
+        },
         customdata=[[[row, column] for column in across] for row in down],
         hovertemplate="%{customdata[0]} looks at %{customdata[1]}: %{z:.3f}<extra></extra>",
         xgap=1 if len(source) <= TICKS else 0,
@@ -127,19 +133,3 @@ def _label_axes(figure: go.Figure, down: Sequence[str], across: Sequence[str]) -
         update(tickvals=places, ticktext=labels[::step], showgrid=False, fixedrange=True, ticks="")
     figure.update_xaxes(side="top", tickangle=-60, range=[-0.5, len(across) - 0.5])
     figure.update_yaxes(range=[len(down) - 0.5, -0.5], rangemode="normal")
-
-
-_BAR = {
-    "orientation": "h",
-    "title": {"text": "attention weight", "side": "top"},
-    "thickness": 10,
-    "lenmode": "pixels",
-    "len": 200,
-    "x": 0,
-    "xanchor": "left",
-    "y": 0,
-    "yanchor": "top",
-    "ypad": 16,
-    "dtick": 0.25,
-    "outlinewidth": 0,
-}

@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 
 from attention.mask import Array
 from viz.figures.labels import cut, plain
-from viz.figures.palette import diverging
-from viz.figures.theme import Theme, empty
+from viz.figures.palette import diverging, sides
+from viz.figures.theme import ABOVE, BAR, Theme, colour_bar, empty, say_colours
 
 MOST = 100  # rows and columns that are drawn
 TICKS = 34  # labels on an axis; beyond, every second, third … is written
@@ -36,27 +36,17 @@ def cosine_map(
         customdata=[[[row, column] for column in labels] for row in labels],
         hovertemplate="%{customdata[0]} and %{customdata[1]}: %{z:.2f}<extra></extra>",
         texttemplate="%{z:.2f}" if count <= NUMBERS else None,
-        colorbar={
-            "orientation": "h",
-            "title": {"text": "cosine", "side": "top"},
-            "thickness": 10,
-            "lenmode": "pixels",
-            "len": 170,
-            "x": 0,
-            "xanchor": "left",
-            "y": 1,
-            "yanchor": "bottom",
-            "dtick": 0.5,
-            "outlinewidth": 0,
-        },
+        colorbar=colour_bar(),
         xgap=1 if count <= TICKS else 0,
         ygap=1 if count <= TICKS else 0,
     )
+    below, above = sides(theme)
+    say_colours(figure, theme, f"cosine; {above}: alike, {below}: opposite")
     ticks = {"tickvals": list(range(0, count, step)), "ticktext": labels[::step], "showgrid": False, "fixedrange": True}
     figure.update_xaxes(**ticks, tickangle=-60, range=[-0.5, count - 0.5])
     figure.update_yaxes(**ticks, range=[count - 0.5, -0.5], rangemode="normal")
     if marked is not None and marked < count:
         line = {"color": theme.accent, "width": 2}
         figure.add_shape(type="rect", x0=-0.5, x1=count - 0.5, y0=marked - 0.5, y1=marked + 0.5, line=line)
-    figure.update_layout(height=min(760, 230 + 25 * count), margin={"t": 118})
+    figure.update_layout(height=min(760, 230 + 25 * count), margin={"t": ABOVE + BAR})
     return figure

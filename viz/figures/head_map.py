@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,12 @@ import plotly.graph_objects as go
 from attention.mask import Array
 from viz.figures.labels import plain
 from viz.figures.palette import diverging as diverging_scale
-from viz.figures.palette import sequential
-from viz.figures.theme import Theme, empty
+from viz.figures.palette import sequential, sides
+from viz.figures.theme import ABOVE, BAR, LEGENDS, Theme, colour_bar, empty, say_colours
 
-CELL = 34  # pixels of a cell where the page is wide enough
-ABOVE = 118  # pixels for the title and the colour bar
+WIDE, CELL, LEAST = 336, 34, 16  # pixels of a map on a phone, and of a cell at most and at least
+HUE = 4 / 3  # the scale's end over the largest of few values: the last colours are nearly black or white
+AXIS = 46  # pixels for the names of heads
 
 
 def head_map(  # noqa: PLR0913  (what a figure may be told, by name)
@@ -27,17 +29,23 @@ def head_map(  # noqa: PLR0913  (what a figure may be told, by name)
     selected: tuple[int, int] | None = None,
     base: int = 0,
     limit: float | None = None,
+    meaning: tuple[str, str] | None = None,
+    kinds: Mapping[float, str] | None = None,
 ) -> go.Figure:
     """Layers downwards, heads to the right, one cell per head; a cell without colour has no number (NaN).
 
-    ``values`` is (layer, head) in ``unit``, which the colour bar names. The scale runs from 0 to ``limit``, on a
+    ``values`` is (layer, head) in ``unit``, which stands under the title. The scale runs from 0 to ``limit``, on a
     ``diverging`` map from -limit to limit, by default the largest size. ``selected`` (layer, head) counts from 0,
-    labels from ``base``; it is outlined.
+    labels from ``base``; it is outlined. ``meaning`` says what less and more than zero mean; it stands
+    in the unit's place, with the names of the two colours. A map of few values names each of them in ``kinds``, and has
+    a legend in the bar's place.
 
     A click picks a head: ``st.plotly_chart(figure, on_select=callback, key=key)``, and in the callback
     ``picked(st.session_state[key])``. Plotly reports clicks on points only, so an unseen one lies on every cell.
     """
     layers, heads = values.shape
+    if kinds is not None:
+        limit = HUE * max(map(abs, kinds))
     across, down = np.arange(heads) + base, np.arange(layers) + base
     figure = empty(theme, title, "Head", "Layer")
     figure.add_heatmap(
@@ -46,7 +54,8 @@ def head_map(  # noqa: PLR0913  (what a figure may be told, by name)
         y=down,
         colorscale=diverging_scale(theme) if diverging else sequential(theme),
         **_ends(values, diverging, limit),
-        colorbar=_bar(unit),
+        showscale=kinds is None,
+        colorbar=colour_bar(),
         hovertemplate="layer %{y} · head %{x}: %{z:.3g}<extra></extra>",
         hoverongaps=False,
         xgap=1,
@@ -67,7 +76,16 @@ def head_map(  # noqa: PLR0913  (what a figure may be told, by name)
         **axis, dtick=max(1, layers // 24), range=[layers + base - 0.5, base - 0.5], constraintoward="top"
     )
     figure.update_yaxes(scaleanchor="x")
-    figure.update_layout(height=ABOVE + 46 + CELL * layers, margin={"t": ABOVE}, showlegend=False, hovermode="closest")
+    figure.update_layout(showlegend=False, hovermode="closest")
+    above, below = (ABOVE + BAR, AXIS) if kinds is None else (ABOVE, LEGENDS)
+    if kinds is not None:
+        _name(figure, theme, kinds, _ends(values, diverging, limit)["zmax"])
+    elif meaning is None:
+        say_colours(figure, theme, unit)
+    else:
+        say_colours(figure, theme, "; ".join(map(": ".join, zip(sides(theme), meaning, strict=True))))
+    cell = min(CELL, max(LEAST, WIDE // heads))
+    figure.update_layout(height=above + below + cell * layers, margin={"t": above, "b": below})
     return figure
 
 
@@ -86,21 +104,14 @@ def _ends(values: Array, diverging: bool, limit: float | None) -> dict[str, floa
     return {"zmin": -end if diverging else 0.0, "zmax": end}
 
 
-def _bar(unit: str) -> dict[str, Any]:
-    """Above the map and as long on a phone: beside it, it would stand far off on a wide page."""
-    return {
-        "orientation": "h",
-        "title": {"text": plain(unit), "side": "top"},
-        "thickness": 10,
-        "lenmode": "pixels",
-        "len": 220,
-        "x": 0,
-        "xanchor": "left",
-        "y": 1,
-        "yanchor": "bottom",
-        "nticks": 5,
-        "outlinewidth": 0,
-    }
+def _name(figure: go.Figure, theme: Theme, kinds: Mapping[float, str], end: float) -> None:
+    """A legend with a square for each value."""
+    scale = diverging_scale(theme)
+    for value, name in kinds.items():
+        colour = scale[round((value / end + 1) / 2 * (len(scale) - 1))][1]
+        square = {"symbol": "square", "size": 12, "color": colour, "line": {"width": 1, "color": theme.grid}}
+        figure.add_scatter(x=[None], y=[None], mode="markers", marker=square, name=plain(name), showlegend=True)
+    figure.update_layout(showlegend=True)
 
 
 def _add_points(figure: go.Figure, theme: Theme, values: Array, base: int) -> None:
@@ -113,6 +124,7 @@ def _add_points(figure: go.Figure, theme: Theme, values: Array, base: int) -> No
         customdata=[[int(layer), int(head), float(values[layer, head])] for layer, head in places],
         mode="markers",
         marker={"opacity": 0, "size": 22, "color": theme.heads},
+        showlegend=False,
         selected=unseen,
         unselected=unseen,
         hovertemplate="layer %{y} · head %{x}: %{customdata[2]:.3g}<extra></extra>",

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from attention.mask import Array
 from viz.figures.labels import cut, plain
-from viz.figures.theme import Theme, empty
+from viz.figures.theme import LEGEND, Theme, empty
 
 MOST = 60  # words that are drawn
 
@@ -40,5 +40,5 @@ def importance(words: Sequence[str], ways: Mapping[str, Array], theme: Theme, un
         showgrid=False,
         fixedrange=True,
     )
-    figure.update_layout(height=150 + 34 * len(shown), barmode="group", bargap=0.25, margin={"b": 60})
+    figure.update_layout(height=150 + 34 * len(shown), barmode="group", bargap=0.25, margin={"b": LEGEND})
     return figure

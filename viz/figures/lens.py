@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from attention.mask import Array
 from viz.figures.labels import cut, plain
 from viz.figures.palette import sequential
-from viz.figures.theme import Theme, empty
+from viz.figures.theme import LEGEND, Theme, empty
 
 HUES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # Okabe and Ito's, told apart on both grounds
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
@@ -73,7 +73,7 @@ def lens_curves(chances: Array, names: Sequence[str], theme: Theme, *, base: int
     some = slice(0, rows, max(1, rows // 12))
     figure.update_xaxes(tickvals=list(range(rows))[some], ticktext=layer_names(rows, base)[some], fixedrange=True)
     figure.update_yaxes(range=[0, max(0.05, 1.1 * float(chances.max(initial=0)))], fixedrange=True)
-    figure.update_layout(height=320, margin={"b": 60}, hovermode="x")
+    figure.update_layout(height=320, margin={"b": LEGEND}, hovermode="x")
     return figure
 
 

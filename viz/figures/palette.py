@@ -42,6 +42,15 @@ def diverging(theme: Theme) -> Scale:
     return _scale((*below[:0:-1], *above))
 
 
+def sides(theme: Theme) -> tuple[str, str]:
+    """What a reader calls the two colours of ``diverging``: that of less, and that of more.
+
+    >>> sides(DARK)
+    ('blue', 'orange')
+    """
+    return ("blue", "orange" if theme == DARK else "brown")
+
+
 def several(theme: Theme) -> tuple[str, ...]:
     """Eight colours for lines beside each other.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from attention.mask import Array
-from viz.figures.theme import Theme, empty
+from viz.figures.theme import LEGENDS, Theme, empty
 
 
 def random_sets(changes: Array, chosen: float, theme: Theme, unit: str) -> go.Figure:
@@ -20,5 +20,5 @@ def random_sets(changes: Array, chosen: float, theme: Theme, unit: str) -> go.Fi
     )
     line = {"color": theme.accent, "width": 3}
     figure.add_vline(x=chosen, line=line, showlegend=True, name="the chosen set")
-    figure.update_layout(height=320, margin={"b": 80}, bargap=0.05)
+    figure.update_layout(height=320, margin={"b": LEGENDS}, bargap=0.05)
     return figure

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from viz.figures.labels import cut, plain
-from viz.figures.theme import Theme, empty
+from viz.figures.theme import LEGENDS, Theme, empty
 
 ROW = 26  # pixels
 
@@ -81,5 +81,5 @@ def relation_scores(scores: Sequence[Score], theme: Theme, title: str, selected:
         fixedrange=True,
     )
     figure.update_xaxes(range=[-2, 103], tickvals=list(range(0, 101, 20)), fixedrange=True)
-    figure.update_layout(height=150 + ROW * len(scores), margin={"b": 90})
+    figure.update_layout(height=150 + ROW * len(scores), margin={"b": LEGENDS})
     return figure

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from attention.mask import Array
 from viz.figures.labels import plain
-from viz.figures.theme import Theme, empty
+from viz.figures.theme import LEGENDS, Theme, empty
 
 
 def removal_curve(values: Array, names: Sequence[str], random: Array, theme: Theme, title: str, unit: str) -> go.Figure:  # noqa: PLR0913  (what a figure may be told, by name)
@@ -49,7 +49,7 @@ def removal_curve(values: Array, names: Sequence[str], random: Array, theme: The
         hovertemplate="%{x} removed, last %{customdata}: %{y:.3f}<extra></extra>",
     )
     figure.update_yaxes(rangemode="normal")
-    figure.update_layout(height=420, margin={"b": 96})
+    figure.update_layout(height=420, margin={"b": LEGENDS})
     return figure
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from viz.figures.labels import cut, plain
-from viz.figures.theme import Theme, empty
+from viz.figures.theme import LEGEND, Theme, empty
 
 ROW = 30  # pixels of one token
 
@@ -94,4 +94,4 @@ def cumulated(own: Sequence[float], drawn: Sequence[float], kept: int, theme: Th
     span = [-0.03, float(np.log10(max(len(ranks), 2))) + 0.03]
     figure.update_xaxes(type="log", range=span, tickvals=steps, ticktext=[str(n) for n in steps], fixedrange=True)
     figure.update_yaxes(range=[0, 1.04], fixedrange=True)
-    return figure.update_layout(height=330, margin={"b": 60}, hovermode="x", showlegend=True)
+    return figure.update_layout(height=330, margin={"b": LEGEND}, hovermode="x", showlegend=True)

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from attention.mask import Array
 from viz.figures.labels import cut, plain
-from viz.figures.theme import Theme, empty
+from viz.figures.theme import ABOVE, Theme, empty
 
 NAMED = 60  # points up to which names stand beside them, where there is room; all have theirs in the hover text
 LONGEST = 20  # characters of a name beside its point
@@ -119,5 +119,5 @@ def _room(figure: go.Figure, theme: Theme, axes: Sequence[str]) -> None:
     }
     away = {"eye": {"x": 1.5, "y": 1.5, "z": 0.9}}
     figure.update_layout(
-        scene={**scene, "aspectmode": "data", "camera": away}, margin={"l": 0, "r": 0, "t": 48, "b": 0}
+        scene={**scene, "aspectmode": "data", "camera": away}, margin={"l": 0, "r": 0, "t": ABOVE, "b": 0}
     )

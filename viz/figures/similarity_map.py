@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from viz.figures.labels import plain
 from viz.figures.palette import several
-from viz.figures.theme import Theme, empty
+from viz.figures.theme import LEGENDS, Theme, empty
 
 SHAPES = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "hexagon")  # beside the colours
 NEAR = 0.035  # of the width: names of points nearer than that to another one would cover it
@@ -57,7 +57,7 @@ def similarity_map(  # noqa: PLR0913  (what a figure may be told, by name)
         figure.add_scatter(name="selected head", **place, mode="markers", marker=ring, hoverinfo="skip")
     figure.update_xaxes(showticklabels=False)
     figure.update_yaxes(showticklabels=False, scaleanchor="x", rangemode="normal")
-    figure.update_layout(height=560, margin={"b": 90}, hovermode="closest")
+    figure.update_layout(height=560, margin={"b": LEGENDS}, hovermode="closest")
     return figure
 
 

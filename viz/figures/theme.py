@@ -1,4 +1,4 @@
-"""What all plotly figures share: colours for light and dark pages, and an empty figure with named axes.
+"""What all plotly figures share: colours for light and dark pages, the font, margins, the place of legends and bars.
 
 Hues are Okabe and Ito's, told apart by colour-blind readers (https://jfly.uni-koeln.de/color/).
 """
@@ -6,10 +6,16 @@ Hues are Okabe and Ito's, told apart by colour-blind readers (https://jfly.uni-k
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import plotly.graph_objects as go
 
 from viz.figures.labels import plain
+
+FONT = '"Source Sans", "Source Sans Pro", sans-serif'  # the app's own
+ABOVE, BELOW = 48, 8  # pixels: for the title; under a figure without a legend
+LEGEND, LEGENDS = 60, 90  # pixels under a figure: for a legend, and for one that a phone breaks into several lines
+BAR = 46  # pixels more above a map: for what its colours mean, and their bar
 
 Figure = go.Figure  # what every figure function gives, named for the rooms that do not know plotly
 
@@ -38,15 +44,39 @@ def empty(theme: Theme, title: str, x: str, y: str) -> go.Figure:
             "title": {"text": plain(title), "x": 0, "xanchor": "left", "font": {"size": 15}},
             "xaxis": {**axis, "title": {"text": x, "font": {"size": 13}}},
             "yaxis": {**axis, "title": {"text": y, "font": {"size": 13}}, "rangemode": "tozero"},
-            "font": {"color": theme.text, "size": 13},
+            "font": {"color": theme.text, "size": 13, "family": FONT},
             "paper_bgcolor": "rgba(0,0,0,0)",
             "plot_bgcolor": "rgba(0,0,0,0)",
-            "margin": {"l": 8, "r": 8, "t": 48, "b": 8},
+            "margin": {"l": 8, "r": 8, "t": ABOVE, "b": BELOW},
             # Below everything: above, a narrow page breaks it into lines that cover the title.
             "legend": {"orientation": "h", "x": 0, "xref": "container", "y": 0, "yref": "container"},
             "hoverlabel": {"namelength": -1},
         }
     )
+
+
+def say_colours(figure: go.Figure, theme: Theme, meaning: str) -> None:
+    """Under the title: what the colours mean, as text, not markup. A bar's own title would push the figure's away."""
+    figure.update_layout(title={"subtitle": {"text": plain(meaning), "font": {"size": 12, "color": theme.text}}})
+
+
+def colour_bar() -> dict[str, Any]:
+    """A map's colours and their numbers, above it and as long on a phone: beside it, it would stand far off on a wide
+    page. The map's top margin needs BAR more pixels."""
+    return {
+        "orientation": "h",
+        "tickfont": {"size": 12},
+        "thickness": 10,
+        "lenmode": "pixels",
+        "len": 220,
+        "x": 0,
+        "xanchor": "left",
+        "y": 1,
+        "yanchor": "bottom",
+        "ypad": 4,
+        "nticks": 5,
+        "outlinewidth": 0,
+    }
 
 
 def reference(figure: go.Figure, theme: Theme, value: float, text: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from viz.figures.labels import cut, plain
-from viz.figures.theme import Theme, empty
+from viz.figures.theme import LEGEND, Theme, empty
 
 
 def two_words(
@@ -39,5 +39,5 @@ def two_words(
         showgrid=False,
         fixedrange=True,
     )
-    figure.update_layout(height=290, barmode="group", bargap=0.3, margin={"b": 60})
+    figure.update_layout(height=290, barmode="group", bargap=0.3, margin={"b": LEGEND})
     return figure

@@ -199,3 +199,22 @@ def test_threads_do_not_disturb_each_other(readers: dict[str, Reader]) -> None:
         with ThreadPoolExecutor(8) as pool:
             together = list(pool.map(lambda text, r=reader: r.read(text, None, None), texts))
         assert together == alone
+
+
+def test_what_the_vocabulary_lacks_stays_as_the_reader_wrote_it(readers: dict[str, Reader]) -> None:
+    row = readers["wordpiece"].read("The 猫 plays, [UNK]", "Öß 猫", None).row
+    unknown = [(row.pieces[at], row.unknown[at]) for at in range(len(row)) if row.unknown[at]]
+    assert unknown == [("猫", "[UNK]"), ("Öß", "[UNK]"), ("猫", "[UNK]")], "the one that was typed is known"
+    assert row.unknown_words()[0] == 3
+
+
+def test_what_a_slow_tokenizer_does_not_know_stands_for_a_word(slow: Reader) -> None:
+    row = slow.read("cat 猫 cat", None, None).row
+    unknown = [at for at, token in enumerate(row.ids) if token == slow.tokenizer.unk_token_id]
+    assert unknown
+    assert all(row.words[at] is not None for at in unknown)
+
+
+@pytest.mark.parametrize("kind", ["bytes", "roberta"])
+def test_a_vocabulary_of_bytes_knows_every_word(readers: dict[str, Reader], kind: str) -> None:
+    assert not any(any(readers[kind].read(text, None, None).row.unknown) for text in HOSTILE)

@@ -95,7 +95,7 @@ def test_a_document_holds_the_views_weights_once(kind: str) -> None:
         expected = np.stack([view.weights(layer, head) for head in range(HEADS)])
         assert np.abs(unpacked(block) - expected).max() < 2e-5
         assert document.count(block["data"]) == 1
-    assert part["left"] == [cell.text for cell in view.queries]
+    assert part["left"] == [cell.label for cell in view.queries]
 
 
 def test_words_and_hidden_tokens_are_drawn_as_the_view_has_them() -> None:
@@ -104,7 +104,24 @@ def test_words_and_hidden_tokens_are_drawn_as_the_view_has_them() -> None:
     assert part["left"] == ["playing", "chess", "."]
     assert np.abs(unpacked(part["weights"][1])[2] - view.weights(1, 2)).max() < 2e-5
     (pieces,) = payload_of(neuron_html(view, prefix="/v"))["parts"]
-    assert pieces["left"] == ["play", "ing", "chess", "."]
+    assert pieces["left"] == ["play", "##ing", "chess", "."]
+
+
+@pytest.mark.parametrize("make", [head_html, model_html, neuron_html])
+def test_a_document_counts_as_the_reader_does(make: Callable[..., str]) -> None:
+    document = make(View(pair_trace()), prefix="/v", base=1)
+    assert "Layers and heads count from 1." in document
+    payload = payload_of(document)
+    assert (payload["base"], payload["layers"][0]) == (1, 1)
+
+
+def test_the_boxes_of_the_neuron_view_count_as_the_reader_does(page: Page, problems: Problems, tmp_path: Path) -> None:
+    problems.allow("machine: file:")
+    (tmp_path / "neuron.html").write_text(neuron_html(View(pair_trace()), layer=1, head=2, base=1), encoding="utf-8")
+    page.goto((tmp_path / "neuron.html").as_uri())
+    assert page.locator("#layer option:checked").inner_text() == "2"
+    assert page.locator("#att_head option:checked").inner_text() == "3"
+    assert page.locator("#att_head option").first.inner_text() == "1"
 
 
 def test_the_neuron_view_holds_queries_keys_and_the_models_scale() -> None:
@@ -275,7 +292,7 @@ def test_tokens_are_text_and_nothing_else(visit: Visit, kind: str, theme: str) -
         assert texts.count(token) >= 2
     assert page.evaluate("window.pwned === undefined && window.origin === 'null'")
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    assert ground == ("rgb(0, 0, 0)" if theme == "dark" else "rgba(0, 0, 0, 0)")
+    assert ground == ("rgb(18, 20, 23)" if theme == "dark" else "rgba(0, 0, 0, 0)")
 
 
 def test_a_script_that_came_in_all_the_same_would_not_run(visit: Visit, problems: Problems) -> None:

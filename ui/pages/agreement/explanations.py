@@ -102,7 +102,7 @@ def figure(ways: Ways, view: View, focus: int, words: Sequence[int]) -> None:
     agreement = ranks(rows)
     say(_verdict(names, rows, agreement, cells, view.keys[focus]), role="status")
     marked = [at for at, name in enumerate(names) if name == EFFECT]
-    by_word, by_way = sheets(names, [cell.text for cell in cells], shares(rows), agreement, marked)
+    by_word, by_way = sheets(names, [cell.label for cell in cells], shares(rows), agreement, marked)
     numbers = True if len(cells) <= NUMBERED else None
     mount([by_word], FIGURE, on_pick=lambda: _picked(view, words), numbers=numbers)
     mount([by_way], WAYS)
@@ -179,5 +179,5 @@ def table(ways: Ways, cells: Sequence[Cell]) -> str:
     """Sizes and shares of every word by every way as CSV."""
     names = ["word", *(f"{way.name}{suffix}" for way in ways.found for suffix in ("", ", share of the row"))]
     columns = [column for way in ways.found for column in (way.sizes, shares(way.sizes))]
-    rows = [[cell.text, *(float(column[at]) for column in columns)] for at, cell in enumerate(cells)]
+    rows = [[cell.label, *(float(column[at]) for column in columns)] for at, cell in enumerate(cells)]
     return csv_table(names, rows)

@@ -36,7 +36,12 @@ def _document(trace: Trace, look: Look, request: Request) -> Response:
     if sentence is not None:
         raise BadRequest(sentence)
     layer, head = head_of(request, view)
-    options: dict[str, Any] = {"prefix": VENDOR, "dark": request.query_params.get("dark") == "1"}
+    asked = request.query_params
+    options: dict[str, Any] = {
+        "prefix": VENDOR,
+        "dark": asked.get("dark") == "1",
+        "base": int(asked.get("count") == "1"),
+    }
     chosen: dict[str, dict[str, Any]] = {
         "head": {"layer": layer, "heads": [head]},
         "model": {},

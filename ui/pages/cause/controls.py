@@ -37,12 +37,12 @@ def pick_clicks(view: View, options: Cause, base: int) -> None:
         Cause,
         "clicking",
         st.segmented_control,
-        "A click shall",
+        "What a click does",
         list(CLICKS),
         format_func=CLICKS.get,
         required=True,
         help="Heads are clicked on the map. For a look that is cut, click the head, then the word that looks and the"
-        " word it shall no longer see. A hidden word is seen by nothing.",
+        " word that it no longer sees. A hidden word is seen by nothing.",
     )
     if options.clicking == "hide":
         control(
@@ -72,7 +72,7 @@ def pick_words(view: View, options: Cause, edits: Set, head: Head) -> None:
     picks = {"cut": "Click the word that looks", "hide": "Click a word to hide it"}
     title = picks.get(options.clicking, "The sentence")
     if options.clicking == "cut" and options.looks is not None:
-        title = "Now click the word that it shall not see"
+        title = "Now click the word that it must not see"
     picking = options.clicking in ("cut", "hide")
     mount(chips, STRIP, title=title, on_pick=(lambda: _word(view, options, edits, head)) if picking else None)
 

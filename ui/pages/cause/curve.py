@@ -19,6 +19,7 @@ from ui.run.refusals import say
 from ui.run.stoppable import stoppable
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
+from ui.show.numbers import times
 from ui.show.saving import save
 from ui.state.options import choose_own
 from viz.figures.removal_curve import removal_curve
@@ -114,6 +115,7 @@ def _draw(case: Case, order: Sequence[Head], numbers: Sequence[float], random: A
         "headlight-removal-curve.csv",
         "Both curves as CSV, all digits",
         key="cause_save_curve",
+        told=True,
     )
 
 
@@ -128,12 +130,14 @@ def _verdict(case: Case, values: Array, random: Array) -> str:
             if turned.size
             else f"the same answer is favoured after all {steps}"
         )
-        beside = (
-            f" At random the log-odds after {half} are {random[:, half].mean():.2f} on average." if random.size else ""
+        average = float(random[:, half].mean()) if random.size else 0.0
+        beside = f" In random orders, on average, {times(average, *case.watch.names)} by then." if random.size else ""
+        return (
+            f"At first {times(float(values[0]), *case.watch.names)}, after {half} heads"
+            f" {times(float(values[half]), *case.watch.names)}; {when}.{beside}"
         )
-        return f"The log-odds go from {values[0]:.2f} to {values[half]:.2f} after {half} heads; {when}.{beside}"
     beside = f" (at random {random[:, half].mean():.2f} on average)" if random.size else ""
     return (
-        f"After {half} of {len(case.places)} heads the sentence vector's cosine with the whole model's is"
-        f" {values[half]:.2f}{beside}, after {steps} it is {values[-1]:.2f}."
+        f"After {half} of {len(case.places)} heads the sentence vector is still {values[half]:.2f} like the whole"
+        f" model's{beside}, after {steps} heads {values[-1]:.2f}: 1 is the same, 0 nothing in common."
     )

@@ -17,7 +17,7 @@ from ui.removing.edits import in_words
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
-from ui.show.numbers import small
+from ui.show.numbers import factor, small, times
 from ui.show.saving import save
 from viz.figures.bars import bars
 from viz.figures.head_map import head_map, picked
@@ -51,6 +51,7 @@ def one_at_a_time(case: Case) -> None:
         "What each head's removal changes",
         case.watch.effect,
         diverging=not vector,
+        meaning=None if vector else (f"“{case.watch.names[0]}” loses", f"“{case.watch.names[0]}” gains"),
         selected=case.head,
         base=case.base,
     )
@@ -60,9 +61,10 @@ def one_at_a_time(case: Case) -> None:
     st.caption(
         "Each cell is one head, removed while all others stay. "
         + (
-            "More colour: the sentence vector turns further away."
+            "More colour: the sentence vector moves further, from 0, not at all, to 1, where nothing of it is left."
             if vector
-            else "One colour: the first answer loses against the second; the other: it gains."
+            else f"Measured in log-odds of “{case.watch.names[0]}” against “{case.watch.names[1]}”: a change of 0.7 "
+            "makes one of them about twice as likely beside the other."
         )
         + " Frame: the selected head; cross: removed; ring: made even. A click does what is chosen above."
     )
@@ -72,7 +74,7 @@ def one_at_a_time(case: Case) -> None:
     ]
     table = csv_table(["layer", "head", case.watch.effect], rows)
     about = "Every head's effect as CSV, all digits"
-    save("Save the table", table, "headlight-every-head.csv", about, key="cause_save_heads")
+    save("Save the table", table, "headlight-every-head.csv", about, key="cause_save_heads", told=True)
 
 
 def _clicked(case: Case, key: str) -> None:
@@ -84,10 +86,10 @@ def _clicked(case: Case, key: str) -> None:
 def _went(case: Case, change: float) -> str:
     """A change in words, with the watched number's meaning."""
     if not case.watch.names:
-        return f"the sentence vector turns by 1 − cosine = {small(change)}"
+        return f"the sentence vector moves by {small(change)}"
     first, second = case.watch.names
-    verb = "falls" if change < 0 else "rises"
-    return f"the log-odds of “{first}” against “{second}” {verb} by {small(abs(change))}"
+    less = "less" if change < 0 else "more"
+    return f"“{first}” becomes {factor(change)} times {less} likely beside “{second}”"
 
 
 def before_after(case: Case) -> None:
@@ -100,12 +102,15 @@ def before_after(case: Case) -> None:
     elif case.watch.names:
         first, second = case.watch.names
         say(
-            f"With {what}: the log-odds of “{first}” against “{second}” go from {before:.2f} to {after:.2f} nats;"
-            f" “{second if before < 0 else first}” {'stays' if before * after > 0 else 'does not stay'} ahead.",
+            f"With {what}, {times(after, first, second)}; before, {times(before, first, second)}.",
             role="status",
         )
     else:
-        say(f"With {what}: the sentence vector turns by 1 − cosine = {small(1 - after)}.", role="status")
+        say(
+            f"With {what}, the sentence vector moves by {small(1 - after)}, on a scale from 0 (not at all) to 1"
+            " (nothing of it is left).",
+            role="status",
+        )
     if case.watch.names:
         _bars(case, effect)
 
@@ -128,7 +133,7 @@ def _bars(case: Case, effect: Effect) -> None:
     st.caption("Probabilities of the likeliest answers; the two that are watched stand out.")
     table = csv_table(["when", "answer", "probability"], rows)
     about = "These numbers as CSV, all digits"
-    save("Save the table", table, "headlight-before-after.csv", about, key="cause_save_both")
+    save("Save the table", table, "headlight-before-after.csv", about, key="cause_save_both", told=True)
 
 
 def chance(case: Case) -> None:

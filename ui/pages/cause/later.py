@@ -71,7 +71,7 @@ def _map(case: Case, moved: Array, shown: Head) -> None:
     ]
     table = csv_table(["layer", "head", "share of attention that moves"], rows)
     about = "Every later head as CSV, all digits"
-    save("Save the table", table, "headlight-later-heads.csv", about, key="cause_save_later")
+    save("Save the table", table, "headlight-later-heads.csv", about, key="cause_save_later", told=True)
 
 
 def _shown(case: Case, shape: tuple[int, ...], most: Head) -> Head:

@@ -31,7 +31,7 @@ class Cause(Answered):
     watch: str = "vector"
     first: str = ""  # the two words whose odds are watched; "" is the likeliest
     second: str = ""
-    edits: str = ""  # "" removes the selected head, "-" nothing
+    edits: str = ""  # "" removes the head that is selected, if any, "-" nothing
     clicking: str = "ablate"
     looks: int | None = None  # of a look that is to be cut: the word that looks, in tokens
     where: int | None = None  # the layer in which a word is hidden; None is all of them

@@ -31,6 +31,7 @@ from ui.run.reading import request_of
 from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.run.stoppable import stoppable
+from ui.show.provenance import answers
 from ui.state.choice import Choice
 from ui.state.examples import example_of
 
@@ -71,7 +72,7 @@ class Watch:
     @property
     def unit(self) -> str:
         """What the number is."""
-        return "log-odds (nats)" if self.names else "cosine with the vector before"
+        return f"log-odds of “{self.names[0]}”" if self.names else "likeness to the vector before (cosine)"
 
     def effects(self, changes: Array) -> Array:
         """Changes as they are shown: of the log-odds; of a vector 1 - cosine, which is never below zero."""
@@ -80,7 +81,7 @@ class Watch:
     @property
     def effect(self) -> str:
         """What an effect is."""
-        return "change of the log-odds (nats)" if self.names else "1 − cosine"
+        return f"change of the log-odds of “{self.names[0]}”" if self.names else "how far the vector moves (1 − cosine)"
 
 
 def pick_watch(options: Cause, choice: Choice) -> Answerer:
@@ -89,13 +90,14 @@ def pick_watch(options: Cause, choice: Choice) -> Answerer:
         Cause,
         "watch",
         st.segmented_control,
-        "Watch",
+        "What to watch",
         list(WATCHES),
         format_func=WATCHES.get,
         required=True,
         help="The answer of the model that is looked at while something is removed.",
     )
     if options.watch == "vector":
+        answers(choice.model, choice.revision or None)
         return Answerer(choice.model, choice.revision or None, "", BARE, False)
     return pick_answerer(HEADS[options.watch], choice, Cause)
 
@@ -108,7 +110,7 @@ def watch(options: Cause, choice: Choice, who: Answerer) -> Watch | None:
         return Watch(VectorEffects(**given, pair=asked.pair, cut=asked.cut), asked)
     if options.watch == "follows":
         if not asked.pair:
-            say("Whether one text follows another needs a second text. Press “+ second text” above.")
+            say("Whether one text follows another needs a second text. Press “+ second text” above.", role="status")
             return None
         return Watch(FollowsEffects(**given, pair=asked.pair, cut=asked.cut), asked, ("follows", "does not follow"))
     if options.watch == "next":
@@ -155,10 +157,11 @@ def _two(options: Cause, likeliest: Sequence[str]) -> tuple[str, str] | None:
             label,
             shown=shown,
             max_chars=60,
-            help="The number that is watched is by how much the first word is likelier than the second (log-odds).",
+            help="What is watched is how many times likelier the first word is than the second, as a logarithm"
+            " (log-odds).",
         )
         words.append(typed.strip())
     if not all(words) or words[0] == words[1]:
-        say("Type two different words to compare; each must be one piece of the model's vocabulary.")
+        say("Type two different words to compare; each must be one piece of the model's vocabulary.", role="status")
         return None
     return words[0], words[1]

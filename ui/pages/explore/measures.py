@@ -41,6 +41,6 @@ def measures(view: View, survey: Survey, layer: int, head: int, choice: Choice) 
         if view.part != "cross":
             shares = by_offset(weights, min(REACH, max(weights.shape) - 1))
             draw_chart(offset_profile(shares, colours, name), "profile", place=left)
-        tokens = [cell.text for cell in view.keys]
+        tokens = [cell.label for cell in view.keys]
         figure = received_by_token(received(weights), survey.received, tokens, colours, name, base=base)
         draw_chart(figure, "received", place=right)

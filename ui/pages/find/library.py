@@ -53,7 +53,7 @@ def _picked() -> None:
 def keep(asked: Asked, other: str, neutral: tuple[str, ...]) -> None:
     """Save the question as it stands, and open saved ones."""
     with st.expander("Your own questions"):
-        name = st.text_input("Name of this question", key=NAME, max_chars=80, help="As it shall stand in the list")
+        name = st.text_input("Name of this question", key=NAME, max_chars=80, help="What the list calls it")
         source, first, second = (
             asked.view.keys[cell].text for cell in (asked.words.source, asked.words.first, asked.words.second)
         )

@@ -125,12 +125,15 @@ def answer(asked: Asked, choice: Choice, inward: bool) -> None:
             asked.found[at], theme(), f"Weight {verb} {name}", "weight", selected=chosen, base=base, limit=limit
         )
         draw_chart(figure, f"find_map_{at}", place=column, on_click=_pick)
-    figure = head_map(prefers, theme(), f"{first} − {second}", "difference", diverging=True, selected=chosen, base=base)
+    figure = head_map(
+        prefers, theme(), f"{first} − {second}", "difference", diverging=True, selected=chosen, base=base,
+        meaning=(f"more {verb} {second}", f"more {verb} {first}"),
+    )  # fmt: skip
     draw_chart(figure, "find_difference", place=columns[2], on_click=_pick)
     st.caption(
-        "Each cell is one head. The first two maps share a scale; in the third, one colour means more weight for the"
-        " first candidate, the other for the second. A word of several pieces counts as one: attention to it is the sum"
-        " over its pieces, attention from it the mean. Click a cell to select the head on all pages."
+        "Each cell is one head. The first two maps share a scale; the third is their difference. A word of several"
+        " pieces counts as one: attention to it is the sum over its pieces, attention from it the mean. Click a cell to"
+        " select the head on all pages."
     )
 
 
@@ -147,15 +150,20 @@ def compare(asked: Asked, other: Asked, harmless: Sequence[Asked | None], choice
     say(_strongest(asked, other, base), role="status")
     say(_turning(asked, turned, meaning, [one for one in harmless if one is not None]), role="status")
     left, right = st.columns(2)
-    name = f"{asked.name(asked.words.first)} − {asked.name(asked.words.second)}"
-    figure = head_map(after - before, theme(), f"Change of {name}", "change", diverging=True, base=base)
+    first, second = asked.name(asked.words.first), asked.name(asked.words.second)
+    figure = head_map(
+        after - before, theme(), f"Change of {first} − {second}", "change", diverging=True, base=base,
+        meaning=(f"towards {second}", f"towards {first}"),
+    )  # fmt: skip
     draw_chart(figure, "find_change", place=left, on_click=_pick)
-    figure = head_map(meaning.astype(np.float32) - (turned & ~meaning), theme(), "Heads that flip", "direction",
-                      diverging=True, base=base, limit=1.0)  # fmt: skip
+    figure = head_map(
+        meaning.astype(np.float32) - (turned & ~meaning), theme(), "Heads that flip", "direction", diverging=True,
+        base=base, limit=1.0, kinds={1: f"from {first} to {second}", -1: f"from {second} to {first}", 0: "no flip"},
+    )  # fmt: skip
     draw_chart(figure, "find_flips", place=right, on_click=_pick)
     st.caption(
-        "Left: what each head's preference for the first candidate gains or loses. Right: heads whose preference turns"
-        " from the first candidate to the second (+1), or from the second to the first (−1), however slightly."
+        "The change of each head's preference, and the heads whose preference turns from one word to the other, however"
+        " slightly."
     )
 
 

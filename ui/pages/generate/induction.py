@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from attention.mask import Array
+from attention.surprise import bits
 from inference.questions.decoding import NextToken, Step
 from inference.questions.induction import InductionHeads, InductionScores
 from ui.input.head_picking import head_name, head_of, many_do, rank_of
@@ -68,8 +69,8 @@ def summary(found: InductionScores, base: int) -> str:
     return (
         f"{name} puts {found.matching[layer, head]:.2f} of its attention on what followed the same token before; "
         f"looking everywhere alike would give {found.even:.2f}. {several}. A token of "
-        f"the first copy surprises the model by {found.losses[0]:.1f} nats, of the second by "
-        f"{found.losses[-1]:.1f}."
+        f"the first copy surprises the model by {bits(-found.losses[0]):.1f} bits, of the second by "
+        f"{bits(-found.losses[-1]):.1f}; a toss of a coin surprises by 1."
     )
 
 

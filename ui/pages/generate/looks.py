@@ -139,10 +139,10 @@ def _chip(row: TokenRow, at: int, length: int, seen: Seen | None) -> Chip:
     label = str(at - length + 1) if at >= length else ""
     if seen is None or at >= seen.place:
         mark = "target" if seen is not None and at == seen.place else ""
-        return Chip(row.pieces[at], mark=mark, glued=glued, special=row.words[at] is None, label=label)
+        return Chip(row.pieces[at], None, mark, glued, row.words[at] is None, "", label, row.unknown[at])
     mark = "chosen" if at == seen.place - 1 else ""
     weight = float(seen.shown[at])
-    return Chip(row.pieces[at], weight, mark, glued, row.words[at] is None, title=f"{weight:.4f}", label=label)
+    return Chip(row.pieces[at], weight, mark, glued, row.words[at] is None, f"{weight:.4f}", label, row.unknown[at])
 
 
 def _keep(step: Step) -> None:
@@ -171,7 +171,14 @@ def looks(seen: Seen | None, options: Options) -> None:
     )
     folded = st.expander("Every head's weights as a file", key="generate_looks_file", on_change="rerun")
     if folded.open:
-        save("Save as CSV", _file(seen, every), "headlight-looks.csv", "On every token, all digits", place=folded)
+        save(
+            "Save as CSV",
+            _file(seen, every),
+            "headlight-looks.csv",
+            "On every token, all digits",
+            place=folded,
+            told=True,
+        )
 
 
 def keep_on_text(key: str) -> None:
@@ -192,7 +199,7 @@ def furthest(seen: Seen, far: Array) -> str:
 
 
 def _file(seen: Seen, every: Array) -> str:
-    pieces = seen.step.row.pieces
+    pieces = seen.step.row.labels
     rows = (
         (layer + seen.base, head + seen.base, at, pieces[at], float(every[layer, head, at]))
         for layer, head, at in np.ndindex(*every.shape)
@@ -203,7 +210,8 @@ def _file(seen: Seen, every: Array) -> str:
 def _most(seen: Seen) -> Any:
     """The tokens that get most of what is shown."""
     order = np.argsort(-seen.shown, kind="stable")[:MOST]
-    labels = [f"{at}: {seen.step.row.pieces[at]}" for at in order]
+    names = seen.step.row.labels
+    labels = [f"{at}: {names[at]}" for at in order]
     return bars(labels, seen.shown[order].tolist(), theme(), "What is looked at most", "weight")
 
 

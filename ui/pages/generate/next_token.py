@@ -64,7 +64,7 @@ def next_token(request: NextToken, step: Step, options: Options, prompt: Prompt)
     curve = cumulated(*sums, step.possible, theme(), "How fast the likeliest add up")
     draw_chart(curve, "generate_sums", place=right)
     st.caption(
-        "Bars: the model's own softmax over its whole vocabulary. Marks: the same after temperature (logits over it), "
+        "Bars: the model's own probabilities over its whole vocabulary (softmax). Marks: the same after temperature, "
         "then top-k (the k likeliest only), then top-p (the fewest that reach this sum, "
         "[arXiv:1904.09751](https://arxiv.org/abs/1904.09751)), scaled to one; at zero a token cannot be drawn. "
         "In bold: what this seed draws. ␣ is a space before the token, ⏎ a new line."
@@ -162,4 +162,4 @@ def _table(step: Step, most: int) -> None:
         st.dataframe(
             {name: [row[at] for row in rows] for at, name in enumerate(names)}, hide_index=True, key="generate_table"
         )
-        save("Save as CSV", csv_table(names, rows), "headlight-next-token.csv", "All digits")
+        save("Save as CSV", csv_table(names, rows), "headlight-next-token.csv", "All digits", told=True)

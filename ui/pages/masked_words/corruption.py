@@ -47,7 +47,7 @@ def lesson(request: MaskedWords) -> None:
     rows = [(pieces[c.position], LABELS[c.how], c.seen, c.probability, c.loss) for c in found.chosen]
     columns = ("piece", "what happened", "read instead", "probability of the piece", "loss")
     st.dataframe({name: [row[at] for row in rows] for at, name in enumerate(columns)}, hide_index=True)
-    save("Save as CSV", csv_table(columns, rows), "headlight-lesson.csv", "All digits")
+    save("Save as CSV", csv_table(columns, rows), "headlight-lesson.csv", "All digits", told=True)
 
 
 def summary(found: Spoilt) -> str:
@@ -68,14 +68,12 @@ def _strip(found: Spoilt) -> None:
     chips = []
     for at, piece in enumerate(row.pieces):
         special = row.words[at] is None
-        glued = (
-            at > 0 and not special and row.words[at] == row.words[at - 1] and row.segments[at] == row.segments[at - 1]
-        )
+        glued, unknown = row.goes_on(at), row.unknown[at]
         one = chosen.get(at)
         if one is None:
-            chips.append(Chip(piece, special=special, glued=glued))
+            chips.append(Chip(piece, special=special, glued=glued, unknown=unknown))
         else:
             label = f"{one.seen} · {one.loss:.1f}" if one.how == REPLACED else f"{one.loss:.1f}"
             title = f"{LABELS[one.how]}, loss {one.loss:.2f}"
-            chips.append(Chip(piece, mark=MARKS[one.how], glued=glued, label=label, title=title))
+            chips.append(Chip(piece, mark=MARKS[one.how], glued=glued, label=label, title=title, unknown=unknown))
     strip.mount(chips, "lesson_strip", title="What the model must guess, with the loss below")

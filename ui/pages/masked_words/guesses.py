@@ -131,7 +131,7 @@ def _table(filled: Filled) -> None:
         )
         columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
         st.dataframe(columns, hide_index=True, key="masked_table")
-        save("Save as CSV", csv_table(names, rows), "headlight-masked-words.csv", "All digits")
+        save("Save as CSV", csv_table(names, rows), "headlight-masked-words.csv", "All digits", told=True)
 
 
 def _asked(request: MaskedWords, filled: Filled, at: int) -> None:
@@ -161,7 +161,7 @@ def _asked(request: MaskedWords, filled: Filled, at: int) -> None:
         )
     elif any(len(candidate.pieces) > 1 for candidate in found):
         st.caption(f"{HOW} {NO_RANK}")
-    save("Save these as CSV", csv_table(names, rows), "headlight-words.csv", "All digits")
+    save("Save these as CSV", csv_table(names, rows), "headlight-words.csv", "All digits", told=True)
 
 
 def _chance(candidate: Candidate) -> float | None:

@@ -91,7 +91,8 @@ def _chip(
     before = group[0] - 1
     glued = before >= 0 and not special and row.words[group[0]] == row.words[before] and before not in blanks
     if not mine or filled is None:
-        return Chip(text, special=special, glued=glued, title="" if special else "Click to hide it")
+        unknown = next(filter(None, (row.unknown[at] for at in group)), "")
+        return Chip(text, special=special, glued=glued, title="" if special else "Click to hide it", unknown=unknown)
     guesses = [filled.blanks[blanks[at]].guesses[0] for at in mine]
     label = " ".join(guess.piece for guess in guesses)
     chances = ", ".join(f"{guess.piece} {percent(guess.probability)}" for guess in guesses)

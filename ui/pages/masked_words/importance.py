@@ -23,6 +23,7 @@ from ui.state.options import own
 from viz.components.strip import strip
 from viz.components.strip.strip import Chip
 from viz.figures.importance import importance
+from viz.figures.palette import sides
 
 PARTS = 6  # of the path, each a question
 TOKENS_AT_ONCE = 2048  # of hidden texts in one question
@@ -58,8 +59,10 @@ def words(request: MaskedWords, filled: Filled, at: int) -> None:
     _strip(found, names, found.integrated, "Integrated gradients", "words_integrated")
     ways = {LEFT_OUT: found.left_out, GRADIENTS: found.integrated}
     draw_chart(importance(names, ways, theme(), UNIT), "words_bars")
+    below, above = sides(theme())
     st.caption(
-        "Orange on the text, or a bar to the right: the word speaks for the answer; blue, or to the left: against it. "
+        f"{above.capitalize()} on the text, or a bar to the right: the word speaks for the answer; {below}, or to the "
+        "left: against it. "
         "Leaving out hides a word behind a mask token and asks again "
         "([arXiv:1612.08220](https://arxiv.org/abs/1612.08220)). Integrated gradients go from all words hidden to the "
         "text and share out the whole way ([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)): their sum is the "
@@ -72,6 +75,7 @@ def words(request: MaskedWords, filled: Filled, at: int) -> None:
         csv_table(("word", LEFT_OUT, GRADIENTS), rows),
         "headlight-words-that-matter.csv",
         "All digits, in natural logarithms",
+        told=True,
     )
 
 
@@ -150,7 +154,8 @@ def _strip(found: Found, names: list[str], values: Array, title: str, key: str) 
     for at, piece in enumerate(found.row.pieces):
         if at in of:
             value = float(values[of[at]])
-            chips.append(Chip(names[of[at]], shade=value / most, title=f"{value:+.3f}"))
+            unknown = found.row.unknown[at]
+            chips.append(Chip(names[of[at]], shade=value / most, title=f"{value:+.3f}", unknown=unknown))
         elif at not in inside:
             special = found.row.words[at] is None
             chips.append(Chip(piece, special=special, mark="" if special else "masked"))

@@ -55,7 +55,7 @@ def surprise(request: MaskedWords, row: TokenRow, who: Answerer) -> None:
     columns = ("word", "pieces", "natural logarithm", "bits")
     with st.expander("The same as a table"):
         st.dataframe({name: [row[at] for row in rows] for at, name in enumerate(columns)}, hide_index=True)
-    save("Save as CSV", csv_table(columns, rows), "headlight-surprise.csv", "All digits")
+    save("Save as CSV", csv_table(columns, rows), "headlight-surprise.csv", "All digits", told=True)
 
 
 def summary(names: list[str], sums: Array, logs: Array, who: Answerer, whole: bool) -> str:
@@ -77,7 +77,9 @@ def _line(row: TokenRow, places: list[int], runs: list[tuple[int, int]], names: 
     for at, piece in enumerate(row.pieces):
         if at in of:
             value = float(bits(sums[of[at]]))
-            chips.append(Chip(names[of[at]], shade=min(1.0, value / FULL), title=f"{value:.2f} bits"))
+            chips.append(
+                Chip(names[of[at]], shade=min(1.0, value / FULL), title=f"{value:.2f} bits", unknown=row.unknown[at])
+            )
         elif at not in scored:
             chips.append(Chip(piece, special=row.words[at] is None))
     strip.mount(chips, "surprise_strip", title="Surprise of each word")

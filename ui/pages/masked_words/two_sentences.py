@@ -63,7 +63,7 @@ def two_sentences(who: Answerer) -> None:
         for found, chance in zip(pair, row, strict=True)
     ]
     columns = ("sentence", "word", "probability", "rank")
-    save("Save as CSV", csv_table(columns, rows), "headlight-two.csv", "All digits")
+    save("Save as CSV", csv_table(columns, rows), "headlight-two.csv", "All digits", told=True)
 
 
 def summary(pairs: Sequence[Pair], words: tuple[str, str]) -> str:

@@ -33,7 +33,10 @@ def where_it_looks(choice: Choice, who: Answerer, request: MaskedWords, filled: 
         trace = backend().trace(asked)
     place = blank_in(trace, filled, at)
     if place is None:
-        say("The model reads this text differently once it is written with mask tokens; its maps are another text's.")
+        say(
+            "The model reads this text differently once it is written with mask tokens; its maps are another text's.",
+            role="status",
+        )
         return
     rows = trace.rows(place)  # (layer, head, token)
     words = _words(trace)

@@ -51,7 +51,7 @@ def judgement(choice: Choice, who: Answerer, texts: tuple[str, str]) -> None:
     st.caption(f"A is the first text, B the second. {meaning(found[0])}")
     rows = [(*order, one.probability, *one.scores) for order, one in zip((texts, texts[::-1]), found, strict=True)]
     columns = ("first", "second", "probability", "score yes", "score no")
-    save("Save as CSV", csv_table(columns, rows), "headlight-next-sentence.csv", "All digits")
+    save("Save as CSV", csv_table(columns, rows), "headlight-next-sentence.csv", "All digits", told=True)
 
 
 def title(judged: Judged) -> str:

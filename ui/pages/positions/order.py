@@ -32,7 +32,10 @@ Head = tuple[int, int]
 def order_test(choice: Choice, trace: Trace, options: Options) -> None:
     """Pick another order, ask the model, draw what came of it."""
     if choice.opened:
-        say("An opened file holds no model to ask again. Type a text of your own, and its model reads it twice.")
+        say(
+            "An opened file holds no model to ask again. Type a text of your own, and its model reads it twice.",
+            role="status",
+        )
         return
     columns = st.columns([2.2, 1.4, 1.4, 0.8, 0.8], vertical_alignment="bottom")
     order = _pick_order(trace.source, options, columns)
@@ -111,6 +114,7 @@ def _strips(row: TokenRow, order: tuple[int, ...]) -> None:
                 mark="chosen" if order[place] != place else "",
                 glued=place > 0 and row.words[token] is not None and row.words[token] == row.words[tokens[place - 1]],
                 special=row.special[token],
+                unknown=row.unknown[token],
                 label=str(token),
             )
             for place, token in enumerate(tokens)

@@ -39,7 +39,10 @@ def maps(choice: Choice, trace: Trace, test: OrderTest, layer: int, head: int) -
         views = [looked_at(choice, trace, test, map_) for map_ in (result.mixed[layer].weights(head), here)]
         labels = tuple(cell.text for cell in views[0].queries)
         if not labels:
-            say("All tokens of this text are special tokens, and these are hidden; show them in the sidebar.")
+            say(
+                "All tokens of this text are special tokens, and these are hidden; show them in the sidebar.",
+                role="status",
+            )
             return
         shown = [view.weights(0, 0) for view in views]
         limit = max(float(map_.max()) for map_ in shown)
@@ -83,6 +86,7 @@ def all_heads(test: OrderTest, selected: tuple[int, int], base: int) -> None:
             table(test),
             "headlight-order.csv",
             "One line for each head, with positions and without, layers and heads counted from 0",
+            told=True,
         )
 
 

@@ -19,6 +19,7 @@ from ui.show.numbers import small
 from ui.state.options import choose_own
 from viz.components.matrices import matrices
 from viz.components.matrices.matrices import Sheet
+from viz.figures.palette import sides
 from viz.figures.positions import curves, products, similarity
 
 WIDEST = 1024  # dimensions that are drawn
@@ -77,7 +78,8 @@ def vectors(held: Positions, options: Options) -> None:
             limit = 1.0 if table.layout else float(np.quantile(np.abs(own), SHOWN)) or 1.0
             _sheet(own, f"{table.path}, {kind}", limit, "own_table")
         pairs = [("Sinusoidal", sines), ("The model's own", own)]
-    st.caption("Each row is a position, each column a dimension; blue is below zero, orange above it.")
+    below, above = sides(theme())
+    st.caption(f"Each row is a position, each column a dimension; {below} is below zero, {above} above it.")
     _figures(options, pairs)
     past_the_end(held)
 

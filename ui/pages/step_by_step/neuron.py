@@ -10,7 +10,9 @@ from attention.worked import products
 from ui.pages.step_by_step.texts import paper
 from ui.pages.step_by_step.weight_picker import Spot, labels, place, window
 from ui.run.refusals import say
+from ui.show.chart import theme
 from viz.components.matrices import matrices
+from viz.figures.palette import sides
 from viz.sheets.neuron import neuron as sheets
 
 KEYS = 40  # drawn of a long text
@@ -27,9 +29,10 @@ def neuron(spot: Spot) -> None:
     found = sheets(query, keys[shown], record.scale, weights, labels(spot.keys, shown), place(shown, spot.key))
     matrices.mount(found, "neuron", numbers=None)
     hidden = "" if len(shown) == len(keys) else f" {len(shown)} of {len(keys)} keys are drawn, around the chosen one."
+    below, above = sides(theme())
     st.caption(
-        "Blue is below zero, orange above; the framed row is the chosen key. Queries and keys are as they enter the "
-        "dot product, after all norms and rotary positions. The view is that of BertViz "
+        f"{below.capitalize()} is below zero, {above} above; the framed row is the chosen key. Queries and keys "
+        "are as they enter the dot product, after all norms and rotary positions. The view is that of BertViz "
         f"({paper('1906.05714')}).{hidden}"
     )
 

@@ -144,9 +144,10 @@ def scores(spot: Spot, weighing: Weighing, shown: np.ndarray, query: np.ndarray,
     matrices.mount(found[1:], "steps_scores", numbers=len(shown) <= NUMBERED or None)
     save(
         "Every key's numbers (CSV)",
-        row_csv(spot.keys.pieces, weighing),
+        row_csv(spot.keys.labels, weighing),
         "headlight-one-row.csv",
         "Dot product, score and weight of every key for the token that looks, with all digits",
+        told=True,
     )
 
 

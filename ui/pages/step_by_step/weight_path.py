@@ -80,7 +80,10 @@ def take_apart(choice: Choice, spot: Spot) -> Way | None:
         say(refusal.message, role="status")
         return None
     if found.ids != spot.trace.source.ids or not isinstance(spot.record, Record):
-        say("The model here reads this text in other tokens than the file has, so its steps would not be the file's.")
+        say(
+            "The model here reads this text in other tokens than the file has, so its steps would not be the file's.",
+            role="status",
+        )
         return None
     way = walk(found.wiring, spot.record, found.stream, found.memory, spot.row)
     return Way(spot, found, way, weigh_head(found.wiring, spot.record, way.query, way.key, spot.head, spot.row))

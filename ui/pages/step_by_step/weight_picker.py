@@ -120,7 +120,8 @@ def window(length: int, size: int, *must: int) -> np.ndarray:
 
 def labels(row: TokenRow, shown: np.ndarray) -> tuple[str, ...]:
     """Tokens by position and piece, cut to a label's length."""
-    return tuple(f"{at} {row.pieces[at][:LABEL]}" for at in map(int, shown))
+    names = row.labels
+    return tuple(f"{at} {names[at][:LABEL]}" for at in map(int, shown))
 
 
 def place(shown: np.ndarray, token: int) -> int | None:
@@ -176,11 +177,12 @@ def _picked(key: str, field: str, spot: Spot) -> None:
 
 def chips(row: TokenRow, weights: np.ndarray | None = None) -> list[Chip]:
     """A row of tokens as chips, shaded by weights (token,) where these are given."""
-    names = [(segment, word) for segment, word in zip(row.segments, row.words, strict=True)]
-    glued = [at > 0 and row.words[at] is not None and names[at - 1] == names[at] for at in range(len(row))]
     shades = [None] * len(row) if weights is None else [float(weight) for weight in weights]
     titles = ["" if shade is None else f"{shade:.4f}" for shade in shades]
+    glued = map(row.goes_on, range(len(row)))
     return [
-        Chip(piece, shade, "", glue, special, title)
-        for piece, shade, glue, special, title in zip(row.pieces, shades, glued, row.special, titles, strict=True)
+        Chip(piece, shade, "", glue, special, title, unknown=unknown)
+        for piece, shade, glue, special, title, unknown in zip(
+            row.pieces, shades, glued, row.special, titles, row.unknown, strict=True
+        )
     ]

@@ -53,7 +53,10 @@ def pick_beside(choice: Choice, options: Tokens, steps: Steps) -> str | None:
     """The model whose tokenizer stands beside the steps' one; None, and a sentence, where only one is here."""
     found = others(choice)
     if options.beside and options.beside not in found and options.beside != choice.model:
-        say(f"The link compares with {options.beside}, which is not on this machine; pick it at the left to fetch it.")
+        say(
+            f"The link compares with {options.beside}, which is not on this machine; pick it at the left to fetch it.",
+            role="status",
+        )
     if not found:
         say(
             "Only one tokenizer is on this machine, so there is none to compare with. Pick another model at the left:"

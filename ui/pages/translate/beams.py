@@ -7,10 +7,11 @@ import streamlit as st
 from ui.input.picking import control
 from ui.pages.translate.options import Translate
 from ui.pages.translate.strip import logs_of
-from ui.pages.translate.translation import Search, Translation, nats, width_of
+from ui.pages.translate.translation import Search, Translation, width_of
 from ui.pages.translate.writing import beams
 from ui.run.refusals import say
 from ui.show.csv_table import csv_table
+from ui.show.numbers import likelihood
 from ui.show.saving import save
 from ui.state.options import own
 from viz.components.tree import tree
@@ -34,11 +35,12 @@ def beam_tree(translation: Translation) -> None:
         TREE,
         title=f"Beam search, {width_of(options)} beams",
         current=best if any(node.id == best for node in nodes[:MOST_NODES]) else None,
-        unit="log-probability of the whole way (nats)",
+        unit="log-probability of the whole way",
     )
     st.caption(
         "From left to right: each step goes on from every beam with its likeliest tokens and keeps the best ways; bold:"
-        " the way that is best in the end. The number is the sum of the logarithms of the probabilities so far."
+        " the way that is best in the end. The number is the sum of the logarithms of the probabilities so far:"
+        " 0 would be certain, 0.7 less is half as likely."
     )
     control(
         Translate,
@@ -80,7 +82,8 @@ def summary(translation: Translation, search: Search) -> str:
         return said
     if best.strip() == translation.text.strip():
         return f"{said} It is the translation above."
-    return f"{said} The translation above is another; its log-probability is {nats(float(logs_of(translation).sum()))}."
+    chance = likelihood(float(logs_of(translation).sum()))
+    return f"{said} The translation above is another; its probability is {chance}."
 
 
 def _table(search: Search) -> None:
@@ -96,4 +99,4 @@ def _table(search: Search) -> None:
         "The finished ways. Score: the sum of the log-probabilities over the length to the model's own power, so that a"
         " long translation is not worse for its length alone ([arXiv:1609.08144](https://arxiv.org/abs/1609.08144))."
     )
-    save("Save as CSV", csv_table(names, rows), "headlight-beams.csv", "All digits")
+    save("Save as CSV", csv_table(names, rows), "headlight-beams.csv", "All digits", told=True)

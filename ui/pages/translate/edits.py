@@ -59,12 +59,12 @@ def pick_clicks(options: Translate) -> None:
             Translate,
             "clicking",
             st.segmented_control,
-            "A click shall",
+            "What a click does",
             list(CLICKS),
             format_func=CLICKS.get,
             required=True,
             help="Heads are clicked on the map below. For a look that is cut, click a word of the translation above,"
-            " then the source word that it shall no longer see.",
+            " then the source word that it must no longer see.",
         )
         if options.clicking == "cut":
             control(
@@ -100,7 +100,7 @@ def pick_look(choice: Choice, translation: Translation, head: CrossHead, at: int
             put(toggled(scope, cuts(heads, word, cells[place])))
 
     strip.mount(
-        chips, STRIP, title=f"Now click a source word that “{translation.shown(word)}” shall not see", on_pick=keep
+        chips, STRIP, title=f"Now click a source word that “{translation.shown(word)}” must not see", on_pick=keep
     )
 
 

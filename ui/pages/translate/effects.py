@@ -24,7 +24,7 @@ from ui.run.shelf import backend
 from ui.run.stoppable import stoppable
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
-from ui.show.numbers import small
+from ui.show.numbers import factor
 from ui.show.saving import save
 from viz.figures.head_map import head_map, picked
 from viz.figures.head_marks import mark_heads
@@ -32,7 +32,7 @@ from viz.figures.random_sets import random_sets as random_figure
 
 MAP = "translate_map"
 AT_ONCE = 8  # sets of one question
-UNIT = "change of the log-probability (nats)"
+UNIT = "change of the log-probability"
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +78,9 @@ def every_head(translation: Translation, head: CrossHead, edits: Set, options: T
     say(summary(found, places, part, base), "status")
     selected = (head.layer, head.head) if part == "cross" else None
     figure = head_map(
-        values, theme(), "What each head's removal changes", UNIT, diverging=True, selected=selected, base=base
-    )
+        values, theme(), "What each head's removal changes", UNIT, diverging=True, selected=selected, base=base,
+        meaning=("less likely without it", "more likely"),
+    )  # fmt: skip
     gone = [(edit.layer, edit.head) for edit in edits if isinstance(edit, Ablate) and edit.part == part]
     turned = [place for place, other in zip(places, found.others, strict=False) if other and place not in gone]
     mark_heads(figure, turned, "circle-open", theme(), base)
@@ -94,7 +95,8 @@ def every_head(translation: Translation, head: CrossHead, edits: Set, options: T
     so = ", so that greedy decoding writes another text" if translation.way == "greedy" else ""
     st.caption(
         "Each cell is one head, removed while all others stay: by how much the translation that was written first"
-        f" becomes less or more likely. Ring: the model would put another token first somewhere{so}. Cross: removed."
+        f" becomes less or more likely, as a logarithm: −0.7 is half as likely. Ring:"
+        f" the model would put another token first somewhere{so}. Cross: removed."
         " A click removes a head, or puts it back."
     )
     rows = [
@@ -102,19 +104,19 @@ def every_head(translation: Translation, head: CrossHead, edits: Set, options: T
         for (layer, one), change, turned in zip(places, found.changes, found.others, strict=False)
     ]
     table = csv_table(("part", "layer", "head", UNIT, "another token first"), rows)
-    save("Save the table", table, "headlight-every-head.csv", "All digits")
+    save("Save the table", table, "headlight-every-head.csv", "All digits", told=True)
 
 
 def summary(found: Effects, places: Sequence[Head], part: str, base: int) -> str:
     """Which head matters most, among those that were removed so far, and how many change a token."""
     most = int(np.abs(found.changes).argmax())
-    verb = "falls" if found.changes[most] < 0 else "rises"
+    less = "less" if found.changes[most] < 0 else "more"
     some = f" of the first {len(found.changes)}" if len(found.changes) < len(places) else ""
     turned = int(found.others.sum())
     others = f"{turned} of {len(found.changes)} removals make{'s' if turned == 1 else ''}"
     return (
-        f"Alone, {part} head {named(*places[most], base)} matters most{some}: without it the translation's"
-        f" log-probability {verb} by {small(abs(float(found.changes[most])))} nats. {others} the model put"
+        f"Alone, {part} head {named(*places[most], base)} matters most{some}: without it the translation is"
+        f" {factor(float(found.changes[most]))} times {less} likely. {others} the model put"
         " another token first somewhere."
     )
 
@@ -150,7 +152,8 @@ def chance(translation: Translation, edits: Set) -> None:
     what = f"{part} heads" if len(edits) == 1 and isinstance(edits[0], Ablate) else "sets like it"
     say(
         f"Of {len(sizes)} other {what}, drawn at random, {100 * float((sizes < abs(change)).mean()):.0f} % change the"
-        f" log-probability less (their median: {small(float(np.median(sizes)))}), and {int(found.others.sum())} make"
+        f" translation's probability less (their median: by a factor of {factor(float(np.median(sizes)))}),"
+        f" and {int(found.others.sum())} make"
         " the model put another token first somewhere.",
         "status",
     )

@@ -103,6 +103,7 @@ def _read(translation: Translation, at: int) -> None:
                 mark="masked" if hidden else "chosen" if place == at else "",
                 glued=row.goes_on(place),
                 special=row.words[place] is None,
+                unknown=row.unknown[place],
                 title="not written yet: hidden by the causal mask" if hidden else "read",
             )
         )
@@ -121,6 +122,7 @@ def _source(translation: Translation, looks: Array, head: CrossHead) -> None:
             shade=float(looks[place]),
             glued=row.goes_on(place),
             special=row.words[place] is None,
+            unknown=row.unknown[place],
             title=f"{looks[place]:.4f}",
             label=f"{looks[place]:.2f}" if looks[place] >= 0.1 else "",
         )
@@ -163,4 +165,4 @@ def _candidates(translation: Translation, step: Step, at: int) -> None:
         )
         columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
         st.dataframe(columns, hide_index=True, key="translate_step_table")
-        save("Save as CSV", csv_table(names, rows), "headlight-step.csv", "All digits")
+        save("Save as CSV", csv_table(names, rows), "headlight-step.csv", "All digits", told=True)

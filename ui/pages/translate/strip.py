@@ -60,13 +60,14 @@ def target_strip(choice: Choice, translation: Translation, at: int, logs: Array)
         start, stop = cell.pieces
         known = stop <= len(logs)
         chance = percent(float(np.exp(logs[start:stop].sum()))) if known else ""
-        glued = place > 0 and cell.word is not None and cell.word == cells[place - 1].word
+        glued = place > 0 and cell.goes_on
         chips.append(
             Chip(
                 translation.shown(cell),
                 mark="chosen" if start <= at < stop else "",
                 glued=glued,
                 special=cell.special,
+                unknown=cell.unknown,
                 title=f"step {start + 1}: probability {chance}" if known else f"step {start + 1}: not written",
                 label=apart(chance, glued),
             )

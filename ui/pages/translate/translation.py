@@ -84,15 +84,6 @@ class Translation:
         return ask(self.question(at, top), "Asking the model")
 
 
-def nats(value: float) -> str:
-    """A logarithm on screen.
-
-    >>> nats(-2.5)
-    '−2.50 nats'
-    """
-    return f"{value:.2f} nats".replace("-", "−")
-
-
 def request_of(choice: Choice, who: Answerer) -> NextTarget:
     """The question of the first step; raises Refusal for a text that no model can read."""
     return NextTarget(model=who.model, revision=who.revision, text=check_text(choice.text), cut=choice.cut)

@@ -17,12 +17,12 @@ from ui.pages.translate.effects import chance, every_head
 from ui.pages.translate.heads import CrossHead
 from ui.pages.translate.options import Translate
 from ui.pages.translate.strip import apart, forced, logs_of
-from ui.pages.translate.translation import Translation, nats, width_of
+from ui.pages.translate.translation import Translation, width_of
 from ui.pages.translate.writing import translate
 from ui.run.answering import ask
 from ui.run.refusals import say, show
 from ui.show.csv_table import csv_table
-from ui.show.numbers import percent
+from ui.show.numbers import likelihood, percent
 from ui.show.saving import save
 from ui.state.choice import Choice
 from viz.components.strip import strip
@@ -33,10 +33,10 @@ def without(choice: Choice, translation: Translation, head: CrossHead, at: int, 
     """The experiment: what is removed, the translation before and after, and how other removals compare."""
     trace, base = translation.trace, choice.count
     if not trace.has_qkv("cross"):
-        say(f"{trace.model.name} computes attention in its own way, so nothing is removed from it here.")
+        say(f"{trace.model.name} computes attention in its own way, so nothing is removed from it here.", role="status")
         return
     if not translation.tokens:
-        say("The translation is empty, so there is nothing to watch. Type your own, or another text.")
+        say("The translation is empty, so there is nothing to watch. Type your own, or another text.", role="status")
         return
     pick_clicks(options)
     edits = chosen_edits(options, head)
@@ -85,7 +85,7 @@ def before_after(choice: Choice, translation: Translation, edits: Set, options: 
     )
     rows = [("before", *row) for row in _rows(translation, before)] + [("after", *row) for row in _rows(after, logs)]
     table = csv_table(("when", "step", "token", "probability"), rows)
-    save("Save both", table, "headlight-before-after.csv", "All digits")
+    save("Save both", table, "headlight-before-after.csv", "All digits", told=True)
 
 
 def _logs(after: Translation, edits: Set) -> Array:
@@ -98,13 +98,13 @@ def _logs(after: Translation, edits: Set) -> Array:
 
 def summary(before: Translation, after: Translation, first: float, then: float, what: str) -> str:
     """What became of the translation, and how much less likely the first one is now."""
-    went = f"goes from {nats(first)} to {nats(then)}"
+    went = f"goes from {likelihood(first)} to {likelihood(then)}"
     begin = f"{what[0].upper()}{what[1:]}:"
     if before.way == "own":
-        return f"{begin} the log-probability of your translation {went}."
+        return f"{begin} the probability of your translation {went}."
     if after.tokens == before.tokens:
-        return f"{begin} the translation stays the same; its log-probability {went}."
-    return f"{begin} the translation becomes “{after.text}”; the log-probability of the first one {went}."
+        return f"{begin} the translation stays the same; its probability {went}."
+    return f"{begin} the translation becomes “{after.text}”; the probability of the first one {went}."
 
 
 def differences(before: Sequence[str], after: Sequence[str]) -> tuple[set[int], set[int]]:
@@ -131,4 +131,6 @@ def _side(translation: Translation, logs: Array, marked: set[int], mark: str, ti
         glued = row is not None and row.goes_on(at + 1)  # after the start token
         label = apart(percent(float(np.exp(logs[at]))), glued)
         chips.append(Chip(piece, mark=mark if at in marked else "", glued=glued, label=label))
-    strip.mount(chips, f"translate_{title.lower()}", title=f"{title}: {nats(float(logs.sum()))} in all")
+    strip.mount(
+        chips, f"translate_{title.lower()}", title=f"{title}: probability {likelihood(float(logs.sum()))} as a whole"
+    )

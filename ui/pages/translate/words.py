@@ -55,13 +55,13 @@ def matrix(choice: Choice, translation: Translation, head: CrossHead, at: int, o
     """The controls, one true sentence, the matrix, its file and why it is read where it is."""
     found = looking(choice, options).of(translation.trace, head)
     if not found.target or not found.source:
-        say("All tokens here are special tokens, and these are hidden; show them in the sidebar.")
+        say("All tokens here are special tokens, and these are hidden; show them in the sidebar.", role="status")
         return
     say(summary(translation, found, head, at), "status")
     figure = alignment_map(
         found.weights,
         [translation.shown(cell) for cell in found.target],
-        [cell.text for cell in found.source],
+        [cell.label for cell in found.source],
         theme(),
         f"What {head.told} looks at",
         chosen=row_of(found, at),
@@ -137,6 +137,7 @@ def _below(translation: Translation, found: Alignment, head: CrossHead) -> None:
             csv_table(("row", "target", "column", "source", "weight"), rows),
             f"headlight-alignment-{'mean' if head.mean else head.name.replace(' ', '-')}.csv",
             "This matrix, all digits",
+            told=True,
         )
 
 

@@ -101,7 +101,10 @@ def _arranged(vectors: Array, axes: int, what: str) -> Array | None:
     if arrangement.state in ("waiting", "running"):
         _watch(arrangement)
         return None
-    say("UMAP was stopped." if arrangement.state == "stopped" else "UMAP could not arrange these vectors.")
+    if arrangement.state == "stopped":
+        say("UMAP was stopped.", role="status")
+    else:
+        say("UMAP could not arrange these vectors.")
     st.button(
         "Try again",
         on_click=arranger().again,  # type: ignore[arg-type]  # what it gives back is not used

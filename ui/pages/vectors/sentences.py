@@ -35,9 +35,7 @@ TYPED = 200  # lines that are made without being asked
 NEAREST = 10
 PATIENCE = 0.8  # seconds before a run shows how far it is
 BRINGS = {"typed": "Typed here", "file": "From a file"}
-MARKS = (
-    "Each square is the cosine of two sentences: 1 (orange) the same direction, 0 none in common, -1 (blue) opposite."
-)
+MARKS = "Each square is the cosine of two sentences: 1 means the same direction, 0 nothing in common, −1 the opposite."
 
 
 def sentences(choice: Choice, options: Vectors, levels: int) -> None:

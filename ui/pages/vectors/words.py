@@ -30,10 +30,11 @@ from viz.components.matrices.matrices import Sheet
 from viz.components.strip import strip
 from viz.components.strip.strip import Chip
 from viz.figures.cosine import MOST, cosine_map
+from viz.figures.palette import sides
 
 STRIP = "vectors_strip"
 MARKS = (
-    "Each square is the cosine of two vectors: 1 (orange) the same direction, 0 none in common, -1 (blue) the opposite "
+    "Each square is the cosine of two vectors: 1 means the same direction, 0 nothing in common, −1 the opposite "
     "direction. The outlined row is the chosen word's."
 )
 
@@ -45,7 +46,9 @@ def words(choice: Choice, trace: Trace, options: Vectors) -> None:
         states = backend().inspect(HiddenStates(asked.model, asked.revision, asked.text, asked.pair, asked.cut))
     cells = View(trace, None, choice.words, choice.special).queries
     if not cells:
-        say("All tokens of this text are special tokens, and these are hidden; show them in the sidebar.")
+        say(
+            "All tokens of this text are special tokens, and these are hidden; show them in the sidebar.", role="status"
+        )
         return
     levels = len(states.levels)
     pick_mix(st.columns(2)[0], options, levels, choice.count)
@@ -107,8 +110,9 @@ def _strip(cells: Sequence[Cell], row: Array, focus: int) -> None:
             cell.text,
             shade=float(row[at]),
             mark="chosen" if at == focus else "",
-            glued=at > 0 and cell.word is not None and cell.word == cells[at - 1].word,
+            glued=cell.goes_on,
             special=cell.special,
+            unknown=cell.unknown,
             title=f"cosine {row[at]:.2f}",
         )
         for at, cell in enumerate(cells)
@@ -128,7 +132,8 @@ def _numbers(vectors: Array, names: Sequence[str], unit: str) -> None:
     if not folded.open:
         return
     with folded:
-        note = f"{len(names)} {unit} × {vectors.shape[1]:,} channels; blue below zero, orange above."
+        below, above = sides(theme())
+        note = f"{len(names)} {unit} × {vectors.shape[1]:,} channels; {below} below zero, {above} above."
         matrices.mount([Sheet("Vectors", vectors[:MOST], rows=tuple(names[:MOST]), note=note)], "vectors_strips")
         lines = "".join(csv_rows([(names, vectors)], vectors.shape[1], unit[:-1]))
         left, right = st.columns(2)

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import { cell, PAIR, SENTENCE } from "../shared/cases.mjs";
-import { continues, filterRange, isPair, quote } from "./cells.js";
+import { cellName, continues, filterRange, isPair, quote } from "./cells.js";
 
 describe("tokens", () => {
   test("pieces of one word belong together", () => {
@@ -16,6 +16,11 @@ describe("tokens", () => {
       false,
     ]);
     assert.equal(continues(PAIR, 3), false); // the same word number, another segment
+  });
+
+  test("a name tells pieces from words, and unknown words from known ones", () => {
+    assert.deepEqual([3, 4, 5, 6].map((i) => cellName(SENTENCE, i)), ["was", "tir", "##ed", "the"]);
+    assert.equal(cellName([{ ...cell("猫", 0), unknown: "[UNK]" }], 0), "猫 [UNK]");
   });
 
   test("a quoted token says where it stands when the text repeats it", () => {

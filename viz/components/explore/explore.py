@@ -45,7 +45,7 @@ def payload(  # noqa: PLR0913  (the fields of what is drawn)
         "message": "",
         "base": base,
         "view": query,
-        "model": {"name": trace.model.name, "revision": trace.model.revision, "kind": trace.model.kind},
+        "model": {name: getattr(trace.model, name) for name in ("name", "revision", "weights", "kind")},
         "text": trace.text,
         "pair": trace.pair,
         "layers": view.layers,
@@ -79,10 +79,13 @@ def style() -> str:
 
 
 def _cells(cells: Sequence[Cell]) -> list[dict[str, Any]]:
-    return [
-        {"text": c.text, "special": c.special, "segment": c.segment, "word": c.word, "at": list(c.pieces)}
-        for c in cells
-    ]
+    return [_cell(cell) for cell in cells]
+
+
+def _cell(cell: Cell) -> dict[str, Any]:
+    told = {"text": cell.text, "special": cell.special, "segment": cell.segment, "word": cell.word}
+    told["at"] = list(cell.pieces)
+    return {**told, "unknown": cell.unknown} if cell.unknown else told
 
 
 def _habits(habits: Habits, view: View) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 // The picture of lines: two columns of tokens, and a line for each weight between them.
 
 import { elide, textWidth } from "../shared/labels.js";
-import { visible } from "../shared/texts.js";
+import { cellName } from "./cells.js";
 import { tileAt } from "./numbers.js";
 
 /** @import { Cell, Pen, Scale, Theme, Tile } from "./types.js" */
@@ -73,7 +73,7 @@ function drawLineTokens(pen, spec, side, align, chosen) {
       fill: side.cells[i].special && !bold ? theme.muted : theme.text,
       weight: bold ? 600 : 400,
     };
-    const text = elide(visible(side.cells[i].text), side.room, pen.font(size, style.weight));
+    const text = elide(cellName(side.cells, i), side.room, pen.font(size, style.weight));
     if (i === chosen) {
       const width = textWidth(text, pen.font(size, 600)) + 10;
       pen.rect(align === "right" ? side.x - 3 - width : side.x + 3, y - step / 2 + 1, width, step - 2, {

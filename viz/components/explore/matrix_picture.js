@@ -2,7 +2,8 @@
 
 import { css, level } from "../shared/colours.js";
 import { elide, labelled, textWidth } from "../shared/labels.js";
-import { cut, visible } from "../shared/texts.js";
+import { cut } from "../shared/texts.js";
+import { cellName } from "./cells.js";
 import { pooledIndex, poolMax } from "./numbers.js";
 import { contextOf } from "./pens.js";
 import { levelCanvas } from "./raster.js";
@@ -38,7 +39,7 @@ export function gutters(pen, queries, keys, range, size, most = 116) {
     const step = Math.max(1, Math.floor((to - from) / 200));
     let width = 12;
     for (let i = from; i < to; i += step) {
-      width = Math.max(width, textWidth(cut(visible(cells[i].text), 24), pen.font(size, 600)));
+      width = Math.max(width, textWidth(cut(cellName(cells, i), 24), pen.font(size, 600)));
     }
     return Math.min(Math.ceil(width), most);
   };
@@ -154,7 +155,7 @@ function drawRowLabels(pen, spec, shown, y) {
     const middle = y(i) + view.scale / 2;
     if (middle < area.y - 1 || middle > area.y + area.h + 1) continue;
     const style = labelStyle(spec, queries[i], i === focus, strong);
-    const text = elide(visible(queries[i].text), area.x - 10, pen.font(style.size, style.weight));
+    const text = elide(cellName(queries, i), area.x - 10, pen.font(style.size, style.weight));
     if (i === focus) pen.rect(area.x - 5, middle - 6, 3, 12, { fill: theme.accent });
     pen.text(text, area.x - 8, middle, { ...style, align: "right" });
   }
@@ -168,7 +169,7 @@ function drawColumnLabels(pen, spec, shown, x) {
     const middle = x(i) + view.scale / 2;
     if (middle < area.x - 1 || middle > area.x + area.w + 1) continue;
     const style = labelStyle(spec, keys[i], i === target, strong);
-    const text = elide(visible(keys[i].text), area.y - 10, pen.font(style.size, style.weight));
+    const text = elide(cellName(keys, i), area.y - 10, pen.font(style.size, style.weight));
     const flat = !strong && [...text].length === 1;
     const align = flat ? "center" : "left";
     pen.text(text, middle, area.y - 7 - (flat ? 3 : 0), { ...style, align, rotate: flat ? 0 : -90 });

@@ -24,6 +24,7 @@ function wrap(text, room, font) {
 /** What every exported figure says under it. @param {Payload} data @param {Selection} selection */
 export function caption(data, selection, say = WORDS) {
   const { model, indexBase } = data;
+  const which = model.revision ? cut(model.revision, 12) : model.weights && `sha256:${cut(model.weights, 12)}`;
   const text = data.pair ? `${data.text} | ${data.pair}` : data.text;
   return [
     [
@@ -32,7 +33,7 @@ export function caption(data, selection, say = WORDS) {
       selection.filter === "all" ? "" : say[FILTERS[selection.filter].label],
       fill(say.captionBase, { base: indexBase }),
     ].filter(Boolean).join(" · "),
-    `${model.name}${model.revision ? ` @ ${cut(model.revision, 12)}` : ""} · “${cut(text.replace(/\s+/g, " "), 240)}”`,
+    `${model.name}${which ? ` @ ${which}` : ""} · “${cut(text.replace(/\s+/g, " "), 240)}”`,
   ];
 }
 

@@ -11,5 +11,7 @@ describe("links and tables", () => {
     for (const part of ["Layer 2 · head 3", "square-root", "counted from 1", "tiny @ 0123456789a…", "the animal"]) {
       assert.ok(text.includes(part), part);
     }
+    const local = { ...DATA, model: { ...DATA.model, revision: null, weights: "fedcba9876543210" } };
+    assert.ok(caption(local, fitSelection(local, {})).join("\n").includes("tiny @ sha256:fedcba98765…"));
   });
 });

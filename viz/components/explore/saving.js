@@ -3,6 +3,7 @@
 import { h, save_as, setAttribute, setText } from "../shared/elements.js";
 import { csv } from "../shared/texts.js";
 import { TABS } from "./contract.js";
+import { cellName } from "./cells.js";
 import { isExact } from "./numbers.js";
 import { saveFigure } from "./paper.js";
 import { fill } from "./words.js";
@@ -89,20 +90,30 @@ export function createExport(app, current) {
       { length: tile.rows },
       (_, r) => Array.from(tile.data.subarray(r * tile.cols, (r + 1) * tile.cols)),
     );
-    const from = (/** @type {number} */ r) => (isExact(tile) ? app.data.queries[r].text : String(r));
-    const to = (/** @type {number} */ c) => (isExact(tile) ? app.keys()[c].text : String(c));
-    const body = format === "csv"
-      ? `\ufeff${csv([["", ...weights[0].map((_, c) => to(c))], ...weights.map((row, r) => [from(r), ...row])])}`
-      : JSON.stringify({
-        model: app.data.model,
-        text: app.data.text,
-        pair: app.data.pair,
-        layer,
-        head,
-        queries: app.data.queries.map((c) => c.text),
-        keys: app.keys().map((c) => c.text),
-        weights,
-      });
+    const from = (/** @type {number} */ r) => (isExact(tile) ? cellName(app.data.queries, r) : String(r));
+    const to = (/** @type {number} */ c) => (isExact(tile) ? cellName(app.keys(), c) : String(c));
+    const { model, text, pair } = app.data;
+    const about = {
+      model: model.name,
+      revision: model.revision,
+      weights_sha256: model.weights,
+      text,
+      pair,
+      layer,
+      head,
+    };
+    const said = Object.entries(about).map(([name, value]) => [name, value ?? ""]);
+    const table = [["", ...weights[0].map((_, c) => to(c))], ...weights.map((row, r) => [from(r), ...row])];
+    const body = format === "csv" ? `\ufeff${csv([...said, [], ...table])}` : JSON.stringify({
+      model: app.data.model,
+      text: app.data.text,
+      pair: app.data.pair,
+      layer,
+      head,
+      queries: app.data.queries.map((_, i) => cellName(app.data.queries, i)),
+      keys: app.keys().map((_, i) => cellName(app.keys(), i)),
+      weights,
+    });
     save_as(
       `headlight-${layer}-${head}.${format}`,
       new Blob([body], { type: format === "csv" ? "text/csv" : "application/json" }),

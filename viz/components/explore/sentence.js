@@ -78,6 +78,7 @@ function createWords(app, role) {
         text: all[i].text,
         special: all[i].special,
         glued: continues(all, i),
+        unknown: all[i].unknown,
         heading: heads(i) ? (all[i].segment === 0 ? app.say.segmentA : app.say.segmentB) : null,
       }),
       look: (i) => ({

@@ -1,8 +1,13 @@
 // What the modules of the microscope hand each other. Only types: nothing of this file reaches a page.
 
 /**
- * @typedef {{text: string, special: boolean, segment: number, word: number|null, at: [number, number]}} Cell at: its
- *   pieces among the tokens, end excluded
+ * @typedef {object} Cell
+ * @property {string} text
+ * @property {boolean} special
+ * @property {number} segment
+ * @property {number|null} word
+ * @property {[number, number]} at its pieces among the tokens, end excluded
+ * @property {string} [unknown] what the model read in place of the text, such as "[UNK]"
  */
 /**
  * @typedef {object} Selection
@@ -44,7 +49,8 @@
  * @property {string} message
  * @property {string} base fetch prefix
  * @property {string} view appended to each fetch
- * @property {{name: string, revision: string|null, kind: string}} model
+ * @property {{name: string, revision: string|null, weights: string|null, kind: string}} model weights: their SHA-256,
+ *   where there is no revision
  * @property {string} text
  * @property {string|null} pair
  * @property {number} layers

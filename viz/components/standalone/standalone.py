@@ -34,6 +34,7 @@ POLICY = (
 LABELS = {
     "model": "Model",
     "revision": "Revision",
+    "weights_sha256": "SHA-256 of the weights",
     "architecture": "Architecture",
     "text": "Text",
     "pair": "Second text",

@@ -9,7 +9,10 @@ import { h, setAttribute } from "../shared/elements.js";
 import { stripKey } from "../shared/moves.js";
 import { isRtl, joinedForm, visible } from "../shared/texts.js";
 
-/** @typedef {{text: string, glued?: boolean, special?: boolean, label?: string, heading?: string|null}} ChipText */
+/**
+ * @typedef {{text: string, glued?: boolean, special?: boolean, label?: string, unknown?: string,
+ *   heading?: string|null}} ChipText unknown: what the model read in place of the text
+ */
 /** @typedef {{rgb: number[]|null, marks: string[], pressed: boolean, name?: string}} ChipLook */
 /**
  * @typedef {object} RowHooks
@@ -115,15 +118,16 @@ export function createChipRow(hooks) {
 
   /** @param {number} i */
   function node(i) {
-    const { text, glued, special, label } = row.chip(i);
+    const { text, glued, special, label, unknown } = row.chip(i);
     const open = i + 1 < row.length && Boolean(row.chip(i + 1).glued);
-    const kinds = ["chip", glued && "joined", open && "open", special && "special", label && "labelled"];
+    const kinds = ["chip", glued && "joined", open && "open", special && "special", (label || unknown) && "labelled"];
     const inside = h("span", { class: "text", dir: "auto" }, shownText({ text, glued }, open));
     const properties = row.picks ? { type: "button", tabindex: -1 } : { role: "listitem" };
     return h(
       row.picks ? "button" : "span",
       { ...properties, class: kinds.filter(Boolean).join(" "), "data-i": i },
       inside,
+      unknown ? h("small", {}, unknown) : null,
       label ? h("small", {}, label) : null,
     );
   }

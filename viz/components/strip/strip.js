@@ -5,7 +5,8 @@
 //              below
 //              zero and orange above.
 //   outline    accent: the chosen chip; accent dashes: the target. Hatched: masked. Struck out: removed.
-//   pale       a special token. Chips that touch are pieces of one word.
+//   pale       a special token. Chips that touch are pieces of one word, each but the first after a pale ##.
+//   [UNK]      under a chip: what the model read in its place, because it does not know the word.
 // Texts reach the page only through text nodes.
 
 import { clamp, colourAt, level, levelAround, readTheme } from "../shared/colours.js";
@@ -24,6 +25,7 @@ import { createChipRow, shownAtOnce } from "./chips.js";
  * @property {boolean} [special]
  * @property {string} [title]
  * @property {string} [label]
+ * @property {string} [unknown] what the model read in place of the text
  */
 /**
  * @typedef {object} StripData  Made by viz/components/strip/strip.py.
@@ -47,7 +49,9 @@ const markOf = (chip) => (chip.mark ? MARKS[chip.mark] : undefined);
 /** What a screen reader hears of a chip. @param {Chip} chip */
 export function spoken(chip) {
   const title = chip.title && chip.title !== chip.label ? chip.title : "";
-  return [visible(chip.text), chip.label, title, markOf(chip)?.said].filter(Boolean).join(", ");
+  return [visible(chip.text), chip.unknown && `read as ${chip.unknown}`, chip.label, title, markOf(chip)?.said].filter(
+    Boolean,
+  ).join(", ");
 }
 
 /**
@@ -137,7 +141,9 @@ function createStrip(root) {
     setAttribute(el, "aria-label", title);
     row.draw({
       key: JSON.stringify(
-        chips.slice(start, start + count + 1).map((chip) => [chip.text, chip.glued, chip.special, chip.label]),
+        chips.slice(start, start + count + 1).map((
+          chip,
+        ) => [chip.text, chip.glued, chip.special, chip.label, chip.unknown]),
       ),
       label: title,
       length: chips.length,

@@ -23,6 +23,7 @@ class Chip:
     special: bool = False  # pale
     title: str = ""  # shown on hover and told to screen readers
     label: str = ""  # small text under the chip
+    unknown: str = ""  # what the model read in place of the text ("[UNK]"), under the chip too
 
 
 def payload(chips: Sequence[Chip], title: str, picks: bool, diverging: bool) -> dict[str, Any]:
@@ -55,7 +56,7 @@ def _nothing() -> None:
 
 def _chip(chip: Chip) -> dict[str, Any]:
     """Only what differs from a plain chip: a long text has thousands."""
-    values = {name: getattr(chip, name) for name in ("mark", "glued", "special", "title", "label")}
+    values = {name: getattr(chip, name) for name in ("mark", "glued", "special", "title", "label", "unknown")}
     told = {name: value for name, value in values.items() if value}
     shade = {} if chip.shade is None or isnan(chip.shade) else {"shade": round(float(chip.shade), 4)}
     return {"text": chip.text, **shade, **told}

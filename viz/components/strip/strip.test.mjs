@@ -16,6 +16,7 @@ describe("the strip", () => {
       "it, mask, weight 0.68, masked",
     );
     assert.equal(spoken({ text: " " }), "␣");
+    assert.equal(spoken({ text: "猫", unknown: "[UNK]", label: "0.68" }), "猫, read as [UNK], 0.68");
   });
 
   test("a mark that nobody knows is not spoken", () => {

@@ -30,7 +30,7 @@ from ui.pages.translate.effects import Effects
 from ui.pages.translate.effects import summary as effects_summary
 from ui.pages.translate.heads import CrossHead
 from ui.pages.translate.options import Translate
-from ui.pages.translate.translation import Search, Translation, nats, way_of
+from ui.pages.translate.translation import Search, Translation, way_of
 from ui.pages.translate.words import step_at
 from ui.run import answering, stoppable
 from ui.state.choice import Choice
@@ -116,7 +116,7 @@ def test_a_translation_that_only_begins_like_the_best_way_is_another(monkeypatch
     one = cast("Translation", SimpleNamespace(way="greedy", text="x"))
     assert beams_summary(one, SEARCH).endswith("best is “x”. It is the translation above.")
     longer = Search((replace(SEARCH.steps[1], finished=(Beam((4, 5, 0), -0.4, "x z"),)),))
-    assert beams_summary(one, longer).endswith("The translation above is another; its log-probability is −1.50 nats.")
+    assert beams_summary(one, longer).endswith("The translation above is another; its probability is 0.22.")
     assert beams_summary(cast("Translation", SimpleNamespace(way="beam", text="x")), longer).endswith("best is “x z”.")
 
 
@@ -136,8 +136,8 @@ def test_heads_are_compared_as_far_as_they_were_removed() -> None:
     found = Effects(np.array([0.25, -1.5], np.float32), np.array([False, True]))
     places = [(0, 0), (0, 1), (1, 0)]
     assert effects_summary(found, places, "cross", 1) == (
-        "Alone, cross head 1-2 matters most of the first 2: without it the translation's log-probability falls by 1.50"
-        " nats. 1 of 2 removals makes the model put another token first somewhere."
+        "Alone, cross head 1-2 matters most of the first 2: without it the translation is 4.48 times less likely."
+        " 1 of 2 removals makes the model put another token first somewhere."
     )
     assert "matters most: without" in effects_summary(found, places[:2], "cross", 1)
 
@@ -161,10 +161,6 @@ def test_a_typed_translation_is_read_unless_another_way_is_chosen() -> None:
     assert way_of(typed, Translate()) == "own"
     assert way_of(typed, Translate(way="beam")) == "beam"
     assert way_of(Choice(target="  "), Translate()) == "greedy"
-
-
-def test_a_negative_logarithm_has_a_minus_sign() -> None:
-    assert nats(-1.25) == "\u22121.25 nats"
 
 
 def writing() -> None:

@@ -1,0 +1,66 @@
+"""Words that the model does not know: how many there are, and a model that reads them."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+import streamlit as st
+
+from attention.trace import Trace
+from inference.catalogue.listing import ModelCard
+from ui.run.network import hub_in_reach
+from ui.run.refusals import say
+from ui.run.shelf import backend
+from ui.state.choice import Choice
+from ui.state.session import NEW_MODEL, choose
+
+HAN = ("CJK UNIFIED", "CJK COMPATIBILITY IDEOGRAPH")  # how Unicode names the characters that Chinese is written in
+
+
+def say_unknown(choice: Choice, trace: Trace) -> None:
+    """One sentence where words of the text are unknown to the model, with a model that reads them as a button."""
+    row = trace.source
+    lacking, words = row.unknown_words()
+    if not lacking:
+        return
+    unknown = [at for at in range(len(row)) if row.unknown[at]]
+    better = reads(backend().models(), [row.pieces[at] for at in unknown], trace.model.kind)
+    name = next((card.title for card in backend().models() if card.id == trace.model.name), trace.model.name)
+    say(told(name, lacking, words, row.unknown[unknown[0]], better), role="status")
+    if better is not None and not choice.opened and (better.downloaded or hub_in_reach()):
+        change = {**NEW_MODEL, "model": better.id, "revision": ""}
+        st.button(f"Read it with {better.title}", on_click=choose, kwargs=change, help=better.summary)
+
+
+def told(name: str, lacking: int, words: int, piece: str, better: ModelCard | None) -> str:
+    """The sentence.
+
+    >>> told("BERT", 1, 7, "[UNK]", None)
+    '1 of the 7 words here is not in the vocabulary of BERT: it reads [UNK] in its place, whatever the word is.'
+    """
+    are, its = ("is", "its place") if lacking == 1 else ("are", "their place")
+    said = (
+        f"{lacking} of the {words} words here {are} not in the vocabulary of {name}: it reads {piece} in {its}, "
+        "whatever the word is."
+    )
+    if better is None:
+        return said
+    size = "" if better.downloaded or better.size_bytes is None else f" ({better.size_bytes / 1e6:,.0f} MB to fetch)"
+    how = "spells every character in bytes, so it loses none" if better.spells else f"was made for {better.language}"
+    return f"{said} {better.title}{size} {how}."
+
+
+def reads(cards: Iterable[ModelCard], lacking: Sequence[str], kind: str) -> ModelCard | None:
+    """A model of the list that reads these words: one made for their script, else one that spells bytes.
+
+    What is on this machine comes first, then what is of the same ``kind``.
+
+    >>> card = ModelCard("b", "B", "encoder", "English", "", None, "", spells=True)
+    >>> reads([card], ["\\u732b"], "encoder").id, reads([], ["\\u732b"], "encoder")
+    ('b', None)
+    """
+    chinese = all(unicodedata.name(letter, "").startswith(HAN) for word in lacking for letter in word)
+    able = [card for card in cards if card.spells or (chinese and card.language == "Chinese")]
+    order = lambda card: (not card.downloaded, card.language != "Chinese", card.kind != kind)  # noqa: E731  (a sort key)
+    return min(able, key=order, default=None)

@@ -1,0 +1,45 @@
+"""Where the numbers of a page come from, as the first lines of the files that it saves."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import streamlit as st
+
+from ui.run.shelf import backend, shelf
+from ui.state.session import PAGE, current
+from viz.export import safe_cell
+
+ANSWERED_BY = "answered_by"  # (page, model, revision): which model answers there, where it may be another
+
+
+def answers(model: str, revision: str | None) -> None:
+    """This model answers on this page, whichever is chosen in the sidebar."""
+    st.session_state[ANSWERED_BY] = (st.session_state.get(PAGE), model, revision)
+
+
+def provenance() -> dict[str, str]:
+    """Model, revision or hash of its weights, and text of what is on the page."""
+    choice = current()
+    trace = shelf().find(choice.opened) if choice.opened else None
+    if trace is not None:
+        made, texts = trace.model, (trace.text, trace.pair or "", trace.target_text or "")
+    else:
+        page, model, revision = st.session_state.get(ANSWERED_BY, (None, "", None))
+        if page != st.session_state.get(PAGE):
+            model, revision = choice.model, choice.revision or None
+        made = backend().identity(model, revision)
+        texts = (choice.text, choice.pair, choice.target)
+    named = {"model": made.name, "revision": made.revision or "", "weights_sha256": made.weights or ""}
+    told = {**named, **dict(zip(("text", "pair", "target"), texts, strict=True))}
+    return {name: value for name, value in told.items() if value}
+
+
+def captioned(table: str) -> str:
+    """A CSV file with where it comes from before its table, a name and a value a line, then an empty line."""
+    lines = io.StringIO(newline="")
+    writer = csv.writer(lines)
+    writer.writerows((name, safe_cell(value)) for name, value in provenance().items())
+    mark = "\ufeff" if table.startswith("\ufeff") else ""
+    return f"{mark}{lines.getvalue()}\r\n{table.removeprefix(mark)}"
