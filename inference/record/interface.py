@@ -193,7 +193,7 @@ def weigh(call: Call) -> Tensor:
 def _scores(call: Call) -> Tensor:
     """What enters the softmax, (batch, head, query, key) float32; changed in place only where no gradient needs it."""
     groups = call.query.shape[1] // call.key.shape[1]
-    scores = (call.query.float() * call.scale) @ repeat_kv(call.key, groups).float().transpose(2, 3)
+    scores: Tensor = (call.query.float() * call.scale) @ repeat_kv(call.key, groups).float().transpose(2, 3)
     if call.softcap is not None:
         scores = torch.tanh(scores / call.softcap) * call.softcap
     if call.bias is not None:

@@ -117,6 +117,43 @@ def test_soft_caps_and_sinks_follow_from_the_record(extra: Any, mask: Any) -> No
     np.testing.assert_allclose(record.weights(3) @ record.value[1], output[1, :, 3].numpy(), atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "extra",
+    [{"softcap": 1.5}, {"s_aux": numbers(4, seed=5)}, {"softcap": 1.5, "position_bias": numbers(1, 4, 5, 5)}],
+    ids=["soft cap", "sinks", "soft cap, bias"],
+)
+@pytest.mark.parametrize(
+    "mask", [None, some(2, 1, 5, 5), additive(some(2, 1, 5, 5))], ids=["causal", "bool", "additive"]
+)
+def test_soft_caps_and_sinks_have_gradients(extra: Any, mask: Any) -> None:
+    """As far as differences of the answer itself can tell, in its float32."""
+    vectors = [numbers(2, heads, 5, 6, seed=heads + at).requires_grad_() for at, heads in enumerate((4, 2, 2))]
+
+    def total(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        output: Tensor = attend(Module(2, True), query, key, value, mask, **extra)[0]
+        return (output * numbers(2, 5, 4, 6, seed=9)).sum()
+
+    for vector, gradient in zip(vectors, torch.autograd.grad(total(*vectors), vectors), strict=True):
+        step = numbers(*vector.shape, seed=11) * 5e-3
+        with torch.no_grad():
+            there, back = (
+                total(*(other + sign * step if other is vector else other for other in vectors)) for sign in (1, -1)
+            )
+        torch.testing.assert_close((gradient * step).sum(), (there - back) / 2, atol=2e-3, rtol=2e-2)
+
+
+@pytest.mark.parametrize("extra", [{"softcap": 1.5}, {"s_aux": numbers(4, seed=5)}], ids=["soft cap", "sinks"])
+def test_a_row_with_every_key_hidden_passes_no_gradient_on(extra: Any) -> None:
+    mask = torch.ones(2, 1, 5, 5, dtype=torch.bool)
+    mask[1, 0, 2] = False
+    query = numbers(2, 4, 5, 6).requires_grad_()
+    output, _ = attend(Module(2, True), query, numbers(2, 2, 5, 6, seed=1), numbers(2, 2, 5, 6, seed=2), mask, **extra)
+    [gradient] = torch.autograd.grad(output.square().sum(), query)
+    assert gradient.isfinite().all()
+    assert (gradient[1, :, 2] == 0).all()
+    assert (gradient[0, :, 2] != 0).any()
+
+
 def test_a_row_with_every_key_hidden_is_zero() -> None:
     mask = torch.ones(2, 1, 5, 5, dtype=torch.bool)
     mask[1, 0, 2] = False
