@@ -154,6 +154,7 @@ def test_the_path_s_shares_sum_to_what_it_rises(backend: LocalBackend, folder: P
     rise = 1 - float(torch.cosine_similarity(first, last, dim=0))
     assert told.values.sum() == pytest.approx(rise, abs=0.02)
     assert told.missed == pytest.approx(float(told.values.sum()) - rise, abs=1e-4)
+    assert told.rise == pytest.approx(rise, abs=1e-4)
 
 
 @pytest.mark.parametrize("most", [1, 15, 4096])
