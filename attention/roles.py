@@ -1,7 +1,8 @@
 """What each head is for, as far as its maps alone tell: where its attention goes, in shares that add over texts.
 
-The roles are those of arXiv:1906.04341, section 3, and the sinks of arXiv:2309.17453. A sink's share counts twice: as
-attention, and as attention times the length of the value vector (arXiv:2004.10102), which is what reaches the output.
+The roles are those of arXiv:1906.04341, section 3, and the first token as a sink of arXiv:2309.17453; the separator as
+one is the former's, section 3.2. A sink's share counts twice: as attention, and as attention times the length of the
+value vector (arXiv:2004.10102), which is what reaches the output.
 Departure: without the output matrix, which a trace does not hold.
 """
 

@@ -6,7 +6,7 @@ A trace is an immutable value and a pure function of (model and revision, text, 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -118,6 +118,11 @@ class Trace:
         if not 0 <= query < records[0].queries:
             raise IndexError(f"Token {query} was asked for; this trace has tokens 0 to {records[0].queries - 1}.")
         return np.stack([[r.weights(head, index)[0] for head in range(r.heads)] for r in records])
+
+    def quick(self) -> Trace:
+        """The same for a glance at many heads of a long text: attention.record.Record.quick."""
+        parts = {part: tuple(record.quick() for record in records) for part, records in self.parts.items()}
+        return replace(self, parts=parts)
 
     @property
     def nbytes(self) -> int:

@@ -6,7 +6,7 @@ Words: attention *to* a word is the sum over its pieces, attention *from* it the
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 
@@ -98,10 +98,14 @@ class View:
         return np.array(maps, dtype=np.float32)
 
     def columns(self, key: int) -> Array:
-        """How much every cell looks at one, in every head, (layer, head, query) float32."""
+        """How much every cell looks at one, in every head, (layer, head, query) float32.
+
+        Of a long text with the sums that the forward pass had: its own would cost all of every map.
+        """
+        view = replace(self, trace=self.trace.quick()) if self.sampled() else self
         every, span = (0, len(self.queries)), (key, key + 1)
         maps = [
-            [self.block(layer, head, every, span)[:, 0] for head in range(self.heads)] for layer in range(self.layers)
+            [view.block(layer, head, every, span)[:, 0] for head in range(self.heads)] for layer in range(self.layers)
         ]
         return np.array(maps, dtype=np.float32)
 

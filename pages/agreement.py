@@ -9,7 +9,7 @@ from ui.input.composing import compose
 from ui.input.models import kind_of
 from ui.pages.agreement.explanations import answers, collapse, count_itself, figure, focus_of, pick_focus, words_of
 from ui.pages.agreement.options import Agreement
-from ui.pages.agreement.ways import EFFECT
+from ui.pages.agreement.ways import EFFECT, MOST_MISSED
 from ui.run.reading import read
 from ui.run.refusals import say
 from ui.show.reading_help import reading_help
@@ -34,7 +34,9 @@ def how_to_read() -> None:
             "without each word's value, rolled out ([arXiv:2301.12971](https://arxiv.org/abs/2301.12971)). "
             f"*Gradients*: size of the Jacobian in each word vector, from {WordGradients.directions} random directions "
             f"(fixed seed). *Integrated gradients*: sizes, {WordPath.steps} steps, all word vectors from zero to their "
-            "own ([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)). A word of several pieces: sum over its pieces."
+            "own ([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)); left out where the steps miss more than "
+            f"{MOST_MISSED:.0%} of the path, as with many models that undo the size of a vector (RMSNorm). A word of "
+            "several pieces: sum over its pieces."
         )
 
 

@@ -28,9 +28,10 @@ def how_to_read() -> None:
         st.markdown(
             "- A role says where a head's attention goes, measured: the mean share over all tokens but special ones "
             "([arXiv:1906.04341](https://arxiv.org/abs/1906.04341)). One short text shows little; 100 sentences more.\n"
-            "- A head that looks at the first token or a separator often does nothing there: that token's value vector "
-            "is short, so little is added ([arXiv:2004.10102](https://arxiv.org/abs/2004.10102), "
-            "[arXiv:2309.17453](https://arxiv.org/abs/2309.17453)).\n"
+            "- A head that looks at a separator often does nothing there: that token's value vector is short, so "
+            "little is added ([arXiv:2004.10102](https://arxiv.org/abs/2004.10102)). Decoders put what they have no "
+            "use for on the first tokens, whatever these say "
+            "([arXiv:2309.17453](https://arxiv.org/abs/2309.17453)).\n"
             "- Heads with one name may still do different things, and a head without one may matter: removing it, on "
             "the page Cause, shows that ([arXiv:1905.09418](https://arxiv.org/abs/1905.09418))."
         )

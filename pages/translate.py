@@ -35,8 +35,9 @@ def how_to_read() -> None:
             " it has written, never ahead (the causal mask), and **across** at the source"
             " ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n"
             "- A row of the matrix is one step: the word that it writes, and what it looked at in the source just"
-            " before. A trained model has a head or two whose rows pick the right source words"
-            " ([arXiv:1909.02074](https://arxiv.org/abs/1909.02074)).\n"
+            " before. In a trained model the heads of a late layer together come near to an alignment of the words"
+            " ([arXiv:1909.02074](https://arxiv.org/abs/1909.02074)); “Which head aligns best?” measures each head by"
+            " itself.\n"
             "- To look at a word is not yet to need it: under “Without a head” it is removed, and the model writes"
             " again. One sentence is one sentence: another may need other heads."
         )

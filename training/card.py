@@ -23,6 +23,7 @@ pipeline_tag: fill-mask
 
 A `BertForPreTraining`: an encoder with a masked-LM head, whose decoder is tied to the word embeddings, and a
 next-sentence head. Weights in half precision, `model.safetensors`, SHA-256 `{digest}`.
+Transformers opens them in float32, unless another `dtype` is passed.
 
 ## Scores
 

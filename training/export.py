@@ -17,7 +17,7 @@ from training.card import card
 from training.config import Config
 from training.curves import curves
 from training.evaluate import evaluate
-from training.folder import SCORES, seal
+from training.folder import SCORES, save_half, seal
 from training.model import build, fits, start_folder, vocabulary
 from training.precision import precision
 from training.prepare import held_out_batches, prepare, training_text
@@ -43,7 +43,7 @@ def export(config: Config, folder: Path, *, pairs: int, further: Path | None = N
     dropout = BertConfig.from_pretrained(start)
     model.config.hidden_dropout_prob = dropout.hidden_dropout_prob
     model.config.attention_probs_dropout_prob = dropout.attention_probs_dropout_prob
-    model.half().save_pretrained(folder)
+    save_half(model, folder)
     _write_tokenizer(start, folder, model.config.max_position_embeddings)
     scores: dict[str, Any] = {"step": progress.step, "pieces": progress.pieces, "hours": progress.seconds / 3600}
     scores |= assessed(config, folder, pairs) | more

@@ -1,12 +1,25 @@
-"""The last steps of every exported model: files that all may read, and their sums."""
+"""The first and the last steps of every exported model: its weights, files that all may read, and their sums."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+import torch
 
 from inference.files import checksums
 
 SCORES = "evaluation.json"
+
+
+def save_half(model: Any, folder: Path) -> None:
+    """Writes weights in half precision, and a configuration by which transformers opens them in float32.
+
+    That holds them exactly, and computes with more digits; without it, what is stored is what they open in.
+    """
+    model.half().save_pretrained(folder)
+    model.config.dtype = torch.float32
+    model.config.save_pretrained(folder)
 
 
 def seal(folder: Path) -> None:

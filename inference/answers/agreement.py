@@ -139,7 +139,8 @@ def _path(model: Any, one: dict[str, Tensor], question: WordPath) -> Told:
         internal_batch_size=max(1, BATCH // embeddings.shape[1]),
         return_convergence_delta=True,
     )
-    return Told(numpy(values.sum(-1)[0]), float(missed.sum()))
+    off = float(missed.sum())
+    return Told(numpy(values.sum(-1)[0]), off, float(values.sum()) - off)
 
 
 def _embeddings(model: Any, one: dict[str, Tensor]) -> Tensor:

@@ -121,10 +121,9 @@ def _measured(loaded: Loaded, ids: Ids, scores: Sequence[Score]) -> list[Array]:
 
 
 def _losses(logits: Tensor, ids: Ids, start: int, length: int) -> Array:
-    """Mean loss of each copy's tokens, (copy,) float32; a first token with nothing before it is not predicted."""
+    """Mean loss of each copy's tokens, (copy,) float32, but for the first of each, which nothing predicts."""
     logs = logits[:, :-1].float().log_softmax(-1)
     right = torch.from_numpy(ids)[:, 1:, None]
-    by_token = -logs.gather(-1, right)[..., 0].mean(0).numpy()  # of the second token on
-    ends = range(start + length - 1, ids.shape[1], length)
-    copies = [by_token[max(0, end - length) : end] for end in ends]
-    return np.array([copy.mean() for copy in copies], dtype=np.float32)
+    by_token = -logs.gather(-1, right)[..., 0].mean(0).numpy()  # of the text's second token on
+    seconds = range(start, ids.shape[1], length)  # where each copy's second token stands there
+    return np.array([by_token[at : at + length - 1].mean() for at in seconds], dtype=np.float32)

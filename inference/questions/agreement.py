@@ -16,11 +16,12 @@ Run = tuple[int, int]  # (start, stop) among the tokens: a word
 class Told:
     """One way's answer, float32 and read-only; see the question for its axes.
 
-    ``missed``: for integrated gradients, what the steps of the sum have missed.
+    ``missed``: for integrated gradients, what the steps of the sum have missed of ``rise``, what the path rises by.
     """
 
     values: Array
     missed: float = 0.0
+    rise: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ class InductionScores:
     """What the test found, means over its texts. All (layer, head) arrays are float32, from 0 to 1, and read-only.
 
     ``losses`` is (copy,): how surprised the model is by a token of each copy, in nats, the mean of the negative
-    logarithm of what it gave the token. Nothing but the repetition makes later copies less surprising.
+    logarithm of what it gave the token. Nothing but the repetition makes later copies less surprising. The first token
+    of each copy is left out: the second copy's follows a token that nothing has followed yet.
     """
 
     matching: Array  # attention of tokens that came before to what followed them then (attention.induction.matching)

@@ -144,9 +144,7 @@ def _by_kernel(call: Call, tape: Tape) -> tuple[Tensor, Tensor | None]:
     if call.bias is not None:
         mask, causal = _with_bias(call, mask), False
     if FLASH is not None and _fits_flash(query, key, value, mask):
-        # Scaled before the product, as a record computes its scores: where these are large, the roundings of a score
-        # and of its row's sum then cancel in exp(score - sum). The other order costs 1e-5 of a weight at scores of 40.
-        output, lse = FLASH(query * call.scale, key, value, 0.0, causal, attn_mask=mask, scale=1.0)
+        output, lse = FLASH(query, key, value, 0.0, causal, attn_mask=mask, scale=call.scale)
         return output, lse
     output = torch.nn.functional.scaled_dot_product_attention(
         query, key, value, mask, is_causal=causal, scale=call.scale, enable_gqa=query.shape[1] != key.shape[1]
@@ -178,18 +176,24 @@ def _triangle(call: Call) -> Tensor:
 
 def _by_formula(call: Call) -> tuple[Tensor, Tensor]:
     """Output and log-sum-exp for what no kernel knows: soft caps (arXiv:2408.00118) and sinks, in float32."""
-    weights, lse = weigh(call)
+    scores = _scores(call)
+    lse = scores.logsumexp(-1)
+    if call.sinks is not None:
+        lse = torch.logaddexp(lse, _columns(call.sinks, scores)[..., 0])
+    lse = lse.masked_fill(~lse.isfinite(), 0)  # a row with every key masked, whose weights are zero
     groups = call.query.shape[1] // call.key.shape[1]
-    return weights.to(call.value.dtype) @ repeat_kv(call.value, groups), lse
+    return _softmax(scores, call.sinks).to(call.value.dtype) @ repeat_kv(call.value, groups), lse
 
 
-def weigh(call: Call, lse: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """Attention weights (batch, head, query, key) and log-sum-exp (batch, head, query) of a call, in float32.
+def weigh(call: Call) -> Tensor:
+    """Attention weights (batch, head, query, key) of a call, in float32."""
+    return _softmax(_scores(call), call.sinks)
 
-    ``lse`` is the latter where it is known already.
-    """
+
+def _scores(call: Call) -> Tensor:
+    """What enters the softmax, (batch, head, query, key) float32; changed in place only where no gradient needs it."""
     groups = call.query.shape[1] // call.key.shape[1]
-    scores = (call.query.float() * call.scale) @ repeat_kv(call.key, groups).float().transpose(2, 3)
+    scores: Tensor = (call.query.float() * call.scale) @ repeat_kv(call.key, groups).float().transpose(2, 3)
     if call.softcap is not None:
         scores = torch.tanh(scores / call.softcap) * call.softcap
     if call.bias is not None:
@@ -199,9 +203,20 @@ def weigh(call: Call, lse: Tensor | None = None) -> tuple[Tensor, Tensor]:
         scores = scores.masked_fill_(~call.mask, -torch.inf) if boolean else scores.add_(call.mask)
     elif call.looks_back:
         scores.masked_fill_(~_triangle(call), -torch.inf)
-    if lse is None:
-        lse = scores.logsumexp(-1)
-        if call.sinks is not None:
-            lse = torch.logaddexp(lse, call.sinks.float().reshape(-1, scores.shape[1], 1))
-    lse = lse.masked_fill(~lse.isfinite(), 0)  # a row with every key masked, whose weights are then zero
-    return scores.sub_(lse.unsqueeze(-1)).exp_(), lse
+    return scores
+
+
+def _softmax(scores: Tensor, sinks: Tensor | None) -> Tensor:
+    """Shares of each row; a row with every key masked is zero, and so are its gradients."""
+    if sinks is not None:
+        with_sinks: Tensor = torch.cat([scores, _columns(sinks, scores)], dim=-1).softmax(-1)
+        return with_sinks[..., :-1]
+    nothing = scores.amax(-1, keepdim=True).isneginf()
+    if not bool(nothing.any()):
+        return scores.softmax(-1)
+    return scores.masked_fill(nothing, 0).softmax(-1).masked_fill(nothing, 0)
+
+
+def _columns(sinks: Tensor, scores: Tensor) -> Tensor:
+    """Sinks, (head,) or (batch, head), as one more column of the scores: (batch, head, query, 1)."""
+    return sinks.float().reshape(-1, scores.shape[1], 1, 1).expand(*scores.shape[:3], 1)

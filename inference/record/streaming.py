@@ -56,7 +56,7 @@ class _Stream(Tape):
     take: Take
     layer: int = 0
 
-    def note(self, call: Call, lse: Tensor | None) -> None:
+    def note(self, call: Call, lse: Tensor | None) -> None:  # noqa: ARG002  # a tape's own signature
         """One layer's maps, in blocks of heads."""
         texts, heads, queries, _ = call.query.shape
         step = max(1, MOST_BYTES // (4 * texts * queries * call.key.shape[2]))
@@ -68,8 +68,7 @@ class _Stream(Tape):
             mask = call.mask if call.mask is None or call.mask.shape[1] == 1 else call.mask[:, some]
             sinks = None if call.sinks is None else call.sinks.reshape(-1, heads)[:, some]
             part = replace(call, query=call.query[:, some], key=key[:, some], bias=bias, mask=mask, sinks=sinks)
-            sums = None if lse is None else lse[:, some]
-            self.take(self.layer, first, numpy(weigh(part, sums)[0]))
+            self.take(self.layer, first, numpy(weigh(part)))
         self.layer += 1
 
 

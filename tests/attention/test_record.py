@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,31 +33,84 @@ CASES: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
+def assert_nearest(weights: Any, exact: Any) -> None:
+    """Each weight is the float32 nearest to the exact one: no other way of computing it can come closer."""
+    half = np.spacing(weights.astype(np.float32)).astype(float) / 2
+    np.testing.assert_array_less(np.abs(weights.astype(float) - exact), half * (1 + 1e-4))
+
+
+SIZES = (0.01, 1, 80)
+
+
+def sized(case: str, size: float) -> Any:
+    """A case's record with scores so many times as large: at 80 they reach 300."""
+    rec = record(**CASES[case])
+    return replace(rec, query=rec.query * np.float32(size))
+
+
+@pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("case", CASES)
-def test_weights_equal_the_formula(case: Any) -> None:
+def test_weights_are_the_nearest_numbers_to_the_formula_s(case: Any, size: float) -> None:
+    rec = sized(case, size)
+    for head in range(rec.heads):
+        assert_nearest(rec.weights(head), by_hand(rec, head))
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("case", CASES)
+def test_blocks_are_the_nearest_numbers_whatever_was_looked_at_before(case: Any, size: float) -> None:
+    rec = sized(case, size)
+    blocks: list[tuple[Any, Any]] = [
+        (np.array([1]), slice(None)),  # one row
+        (slice(1, 4), np.array([1, rec.keys - 1])),  # of which one was looked at before
+        (slice(None), slice(1, 2)),  # a column
+        (slice(0, 2), slice(None)),
+        (slice(None), slice(None)),
+    ]
+    for head in range(rec.heads):
+        exact = by_hand(rec, head)
+        for rows, cols in blocks:
+            assert_nearest(rec.weights(head, rows, cols), exact[rows][:, cols])
+
+
+def test_the_scores_of_the_sized_records_are_large() -> None:
+    assert np.abs(sized("plain", 80).scores(0)).max() > 270
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_computed_in_blocks_is_what_is_computed_at_once(case: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = record(**CASES[case])
+    expected = [whole.weights(head) for head in range(whole.heads)], [whole.scores(head) for head in range(whole.heads)]
+    monkeypatch.setattr("attention.record.BLOCK", 2 * whole.keys)
     rec = record(**CASES[case])
     for head in range(rec.heads):
-        np.testing.assert_allclose(rec.weights(head), by_hand(rec, head), atol=1e-6)
+        np.testing.assert_allclose(rec.weights(head), expected[0][head], rtol=2e-7)
+        np.testing.assert_allclose(rec.scores(head), expected[1][head], rtol=2e-7)
 
 
+@pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("case", CASES)
-def test_a_block_equals_that_part_of_the_whole(case: Any) -> None:
-    rec = record(**CASES[case])
-    rows, cols = slice(1, 4), np.array([1, rec.keys - 1])
+def test_rows_sum_to_what_is_given_to_keys(case: Any, size: float) -> None:
+    rec = sized(case, size)
     for head in range(rec.heads):
-        np.testing.assert_allclose(rec.weights(head, rows, cols), by_hand(rec, head)[rows][:, cols], atol=1e-6)
+        sums = rec.weights(head).sum(axis=1)
+        some = by_hand(rec, head).any(axis=1)  # a row with every key masked gives nothing
+        np.testing.assert_allclose(sums[some], rec.given(head)[some], atol=1e-6)
+        assert rec.sinks is not None or np.allclose(sums[some], 1, rtol=0, atol=1e-6)
 
 
-def test_a_recorded_sum_gives_the_same_weights() -> None:
+def test_what_a_sink_takes_is_missing_from_the_share() -> None:
+    rec = record(sinks=numbers(3, seed=4))
+    np.testing.assert_allclose(rec.given(2, slice(1, 3)), by_hand(rec, 2)[1:3].sum(axis=1), atol=1e-7)
+
+
+def test_a_forward_pass_s_sums_change_no_weight_but_a_quick_one() -> None:
     plain = record(5, 7)
-    sums = np.stack([plain.log_sum_exp(head) for head in range(plain.heads)])
-    given = record(5, 7, lse=sums)
-    np.testing.assert_allclose(given.weights(1), plain.weights(1), atol=1e-6)
-
-
-def test_rows_sum_to_one() -> None:
-    rec = record(5, 7, mask=Mask(5, 7, causal=True))
-    np.testing.assert_allclose(rec.weights(2).sum(axis=1), 1, atol=1e-6)
+    sums = np.stack([plain.log_sum_exp(head) for head in range(plain.heads)]).astype(np.float32)
+    doubled = record(5, 7, lse=sums + np.float32(np.log(2)))
+    np.testing.assert_array_equal(doubled.weights(1), plain.weights(1))
+    np.testing.assert_allclose(doubled.quick().weights(1, slice(1, 3)), plain.weights(1)[1:3] / 2, rtol=1e-5)
+    np.testing.assert_array_equal(plain.quick().weights(1), plain.weights(1))
 
 
 def test_permuting_the_tokens_permutes_the_map() -> None:

@@ -102,6 +102,17 @@ def test_long_maps_are_pooled_in_strips_and_grids_sampled(monkeypatch: pytest.Mo
         ).all()
 
 
+def test_columns_of_long_texts_take_the_sums_that_the_forward_pass_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exact ones would cost all of every map; here the recorded ones are wrong on purpose, so that it shows."""
+    doubled = record(6, 6, lse=np.stack([record(6, 6).log_sum_exp(head) for head in range(3)]) + np.log(2))
+    view = View(sentence_trace(parts={"encoder": (doubled,)}))
+    expected = view.weights(0, 1)
+    np.testing.assert_allclose(view.columns(2)[0, 1], expected[:, 2], rtol=1e-6)
+    monkeypatch.setattr("attention.view.SAMPLED_ABOVE", 3)
+    np.testing.assert_allclose(view.columns(2)[0, 1], expected[:, 2] / 2, rtol=1e-6)
+    np.testing.assert_allclose(view.block(0, 1, (1, 3), (2, 3))[:, 0], expected[1:3, 2], rtol=1e-6)
+
+
 @pytest.mark.parametrize("sinks", [None, np.array([3.0, 0.0, -1.0], np.float32)])
 def test_long_rows_are_renormalised_as_short_ones_are(monkeypatch: pytest.MonkeyPatch, sinks: Any) -> None:
     """Beyond a length the visible share is taken as the rest of the row, exactly where little is left of it."""

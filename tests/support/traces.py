@@ -61,10 +61,11 @@ def by_hand(rec: Any, head: int) -> Any:
             )
             if not allowed:
                 scores[i, j] = -np.inf
-    powers = np.exp(scores)
-    total = powers.sum(axis=1, keepdims=True)
-    if rec.sinks is not None:
-        total = total + np.exp(rec.sinks[head])
+    sink = -np.inf if rec.sinks is None else float(rec.sinks[head])
+    top = np.maximum(scores.max(axis=1, keepdims=True), sink)
+    top[np.isneginf(top)] = 0
+    powers = np.exp(scores - top)
+    total = powers.sum(axis=1, keepdims=True) + np.exp(sink - top)
     return np.divide(powers, total, out=np.zeros_like(powers), where=total > 0)
 
 

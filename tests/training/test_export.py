@@ -41,6 +41,7 @@ def test_transformers_reads_it_with_both_heads(exported: Path) -> None:
     assert not said["missing_keys"]
     assert not said["unexpected_keys"]
     assert {value.dtype for value in load_file(exported / "model.safetensors").values()} == {torch.float16}
+    assert model.dtype == torch.float32
     trained = torch.load(exported.parent / "run" / "checkpoint.pt", weights_only=True)["model"]
     for name, value in model.state_dict().items():
         assert torch.equal(value.float(), trained[name].half().float()), name

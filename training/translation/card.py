@@ -23,6 +23,7 @@ pipeline_tag: translation
 
 A `MarianMTModel`: {layers} encoder and {layers} decoder layers of {heads} heads, width {width}, one vocabulary of
 {vocabulary:,} pieces for both languages. Weights in half precision, `model.safetensors`, SHA-256 `{digest}`.
+Transformers opens them in float32, unless another `dtype` is passed.
 
 ## Scores
 

@@ -13,7 +13,7 @@ from transformers import MarianMTModel, PreTrainedTokenizerFast
 
 from training import checkpoint
 from training.checkpoint import Progress
-from training.folder import SCORES, seal
+from training.folder import SCORES, save_half, seal
 from training.precision import precision
 from training.translation import vocabulary
 from training.translation.alignment import alignment
@@ -52,7 +52,7 @@ def export(config: Config, folder: Path, *, sentences: int | None = None) -> Non
     tokenizer = own_tokenizer(config, train)
     model = build(config.shape, tokenizer, config.loop.seed)
     progress = checkpoint.load(saved, model)
-    model.half().save_pretrained(folder)
+    save_half(model, folder)
     vocabulary.wrapped(tokenizer.backend_tokenizer, config.shape.positions).save_pretrained(folder)
     scores = _run(config, progress, read_batches(config, tokenizer, train), held) | assessed(
         folder, train, spread(held, sentences)

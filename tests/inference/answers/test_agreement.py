@@ -15,9 +15,13 @@ from attention.edits import Mute
 from inference import LocalBackend, Refusal
 from inference.answers import agreement, effects, zeroing
 from inference.questions.agreement import AnyFocus, FlowToWord, WithoutWords, WordGradients, WordPath, ZeroedValues
+from inference.record import capture
 from inference.record.edits import editing
 from inference.settings import Settings
+from tests.support.architectures import RECORDED, Architecture, build, inputs
 from tests.support.tinymodels import save
+
+capture.install()
 
 TEXT = "the animal was a cat"
 FOCUS = (2, 3)
@@ -86,6 +90,20 @@ def test_gradients_of_a_linear_model_are_its_weights() -> None:
     np.testing.assert_allclose(both, mix[1:3].mean(0).abs() * matrix.norm(), rtol=1e-4)
 
 
+CAPPED_OR_SINKING = [row for row in RECORDED if row.model_type in ("gemma2", "gpt_oss")]
+
+
+@pytest.mark.parametrize("row", CAPPED_OR_SINKING, ids=[row.name for row in CAPPED_OR_SINKING])
+def test_gradients_pass_through_soft_caps_and_sinks(row: Architecture) -> None:
+    """Their attention is computed by a formula of ours: its gradients are those of the architecture's own code."""
+    ours, plain, given = build(row, capture.NAME), build(row, "eager").requires_grad_(False), inputs(row, (7,))
+    assert capture.prepare(ours)
+    plain.config.use_cache = False
+    found, expected = (agreement.gradients(model, given, (5, 6), 24) for model in (ours, plain))
+    assert (found[:6] > 0).all()
+    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-6)
+
+
 def test_leaving_a_word_out_equals_masking_it(backend: LocalBackend, folder: Path, plain: Any) -> None:
     model, ids = plain
     found = ask(backend, folder, WithoutWords, words=WORDS)
@@ -136,6 +154,7 @@ def test_the_path_s_shares_sum_to_what_it_rises(backend: LocalBackend, folder: P
     rise = 1 - float(torch.cosine_similarity(first, last, dim=0))
     assert told.values.sum() == pytest.approx(rise, abs=0.02)
     assert told.missed == pytest.approx(float(told.values.sum()) - rise, abs=1e-4)
+    assert told.rise == pytest.approx(rise, abs=1e-4)
 
 
 @pytest.mark.parametrize("most", [1, 15, 4096])

@@ -122,9 +122,23 @@ def test_equals_the_models_own_maps_and_losses(backend: LocalBackend, root: Path
         np.testing.assert_allclose(array, [score(layer).mean(0) for layer in which], atol=1e-5)
         assert array.dtype == np.float32
         assert not array.flags.writeable
-    np.testing.assert_allclose(found.losses, [losses[:4].mean(), losses[4:9].mean(), losses[9:].mean()], rtol=1e-4)
+    each = [losses[at : at + 4].mean() for at in (0, 5, 10)]  # losses[4] is that of the second copy's first token
+    np.testing.assert_allclose(found.losses, each, rtol=1e-4)
     assert found.row.ids == tuple(ids[0].tolist())
     assert (found.start, found.even) == (0, induction.even(15, 0, 5))
+
+
+@pytest.mark.parametrize("start", [0, 1])
+def test_a_model_that_copies_is_surprised_by_no_token_of_later_copies(start: int) -> None:
+    """It knows what followed a token before, and guesses evenly otherwise."""
+    ids = np.array([[9] * start + [1, 2, 3, 4] * 3])
+    logits = torch.zeros(1, ids.shape[1], 10)
+    text = ids[0].tolist()
+    for at, token in enumerate(text):
+        if token in text[:at]:
+            logits[0, at, text[text.index(token) + 1]] = 50
+    found = answers._losses(logits, ids, start, 4)  # noqa: SLF001  # by hand, without a model
+    np.testing.assert_allclose(found, [np.log(10), 0, 0], rtol=1e-6, atol=1e-6)
 
 
 def test_the_texts_are_what_the_question_says(backend: LocalBackend, root: Path) -> None:

@@ -8,6 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
+from safetensors.torch import load_file
+from transformers import AutoModelForPreTraining, AutoModelForSeq2SeqLM
 
 from inference import LocalBackend
 from inference.catalogue.listing import catalogue
@@ -46,6 +49,16 @@ def test_changed_bytes_are_refused(tmp_path: Path, changed: str) -> None:
         stream.write(b" ")
     with pytest.raises(Refusal, match=rf"file {changed} is missing or is not the published one"):
         embedded.verify(tmp_path)
+
+
+@pytest.mark.parametrize("name", embedded.OWN)
+def test_our_own_models_open_in_float32(name: str) -> None:
+    """As transformers opens them for anybody; what is stored has half the digits."""
+    assert {value.dtype for value in load_file(embedded.ASSETS / name / "model.safetensors").values()} == {
+        torch.float16
+    }
+    kind = AutoModelForPreTraining if name == embedded.BERT else AutoModelForSeq2SeqLM
+    assert {value.dtype for value in kind.from_pretrained(embedded.ASSETS / name).parameters()} == {torch.float32}
 
 
 def test_other_weights_are_refused(tmp_path: Path) -> None:

@@ -9,17 +9,20 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from transformers import AutoModel, AutoTokenizer
 
 from attention.record import MapRecord, Record
+from inference.files import embedded
 from inference.record import capture
 from tests.support.architectures import CLIP_TEXT, MAPS_ONLY, RECORDED, VISION, Architecture, build, inputs, named
+from tests.support.traces import by_hand
 
 capture.install()
 EVERY = RECORDED + MAPS_ONLY
 IDS = [row.name for row in EVERY]
 TEXTS = ("encoder", "decoder", "encoder-decoder")
 PADDED = [row for row in EVERY if row.kind in TEXTS]
-TOLERANCE = 1e-5
+TOLERANCE = 3e-6
 
 
 def eager(row: Architecture, given: Any) -> Any:
@@ -83,8 +86,58 @@ def test_weights_equal_eager_attention(row: Any) -> None:
             assert all(array.dtype in (np.float32, bool) and not array.flags.writeable for array in record.arrays())
             sums = np.stack([record.weights(head).sum(axis=1) for head in range(record.heads)])
             given_away = np.stack([record.given(head) for head in range(record.heads)])  # less than one with sinks only
-            np.testing.assert_allclose(sums, given_away, atol=1e-5)
-            assert row.model_type == "gpt_oss" or np.allclose(sums, 1, atol=1e-5)
+            np.testing.assert_allclose(sums, given_away, rtol=0, atol=1e-6)
+            assert row.model_type == "gpt_oss" or np.allclose(sums, 1, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("size", [1, 40])
+@pytest.mark.parametrize("row", RECORDED, ids=[row.name for row in RECORDED])
+def test_no_weight_is_further_from_float64_than_eager_s(row: Architecture, size: float) -> None:
+    """Of the same queries and keys, with scores as they are and with large ones."""
+    for records in recorded(row, inputs(row, (5, 9)))[0].values():
+        for found in records:
+            record = replace(found, query=found.query * np.float32(size))
+            for head in range(record.heads):
+                exact = by_hand(record, head)
+                ours, other = (np.abs(weights - exact) for weights in (record.weights(head), in_float32(record, head)))
+                assert (ours <= other + 1e-12).all()
+
+
+def in_float32(record: Any, head: int) -> Any:
+    """Eager attention of a record's queries and keys, in torch's float32, (query, key)."""
+    query, key = (torch.tensor(vectors) for vectors in (record.query[head], record.key[record.kv_head(head)]))
+    scores = query @ key.T * record.scale
+    if record.softcap is not None:
+        scores = torch.tanh(scores / record.softcap) * record.softcap
+    if record.bias is not None:
+        scores = scores + torch.tensor(record.bias[head % len(record.bias)])
+    allowed = record.mask.block(slice(None), slice(None))
+    if allowed is not None:
+        scores = scores.masked_fill(~torch.tensor(allowed), -torch.inf)
+    if record.sinks is None:
+        return scores.softmax(-1).numpy()
+    sink = torch.full((len(scores), 1), float(record.sinks[head]))
+    return torch.cat([scores, sink], dim=-1).softmax(-1)[:, :-1].numpy()
+
+
+@pytest.mark.parametrize("text", ["word " * 400, "The animal did not cross the street because it was too tired."])
+def test_a_real_model_s_maps_are_no_further_from_float64_than_eager_s(text: str) -> None:
+    """The whole model in float64, so that what the layers below round is in both distances."""
+    folder, implementations = str(embedded.folder()), {"ours": capture.NAME, "eager": "eager", "exact": "eager"}
+    given = AutoTokenizer.from_pretrained(folder)(text, return_tensors="pt", return_token_type_ids=False)
+    maps = {}
+    for name, implementation in implementations.items():
+        kind = torch.float64 if name == "exact" else torch.float32
+        model = AutoModel.from_pretrained(folder, attn_implementation=implementation, dtype=kind)
+        if name == "ours":
+            assert capture.prepare(model)
+            maps[name] = np.stack(weights(capture.record_parts(model, dict(given))))
+        else:
+            with torch.inference_mode():
+                maps[name] = torch.cat(model.eval()(**given, output_attentions=True).attentions, dim=1)[0].numpy()
+    ours, other = (np.abs(maps[name] - maps["exact"]).max() for name in ("ours", "eager"))
+    assert ours <= other
+    np.testing.assert_allclose(maps["ours"].sum(axis=-1), 1, rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("lengths", [(7,), (5, 9)], ids=["alone", "padded"])
@@ -277,7 +330,7 @@ def test_half_precision_is_recorded_in_full(name: str, lengths: Any, kind: Any) 
         for records in parts.values():
             for record in records:
                 assert {array.dtype for array in record.arrays()} <= {np.dtype(np.float32), np.dtype(bool)}
-                np.testing.assert_allclose(record.weights(1).sum(axis=1), 1, atol=1e-5)
+                np.testing.assert_allclose(record.weights(1).sum(axis=1), 1, rtol=0, atol=1e-6)
 
 
 def test_text_and_picture_of_one_model_are_kept_apart() -> None:

@@ -117,6 +117,43 @@ def test_soft_caps_and_sinks_follow_from_the_record(extra: Any, mask: Any) -> No
     np.testing.assert_allclose(record.weights(3) @ record.value[1], output[1, :, 3].numpy(), atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "extra",
+    [{"softcap": 1.5}, {"s_aux": numbers(4, seed=5)}, {"softcap": 1.5, "position_bias": numbers(1, 4, 5, 5)}],
+    ids=["soft cap", "sinks", "soft cap, bias"],
+)
+@pytest.mark.parametrize(
+    "mask", [None, some(2, 1, 5, 5), additive(some(2, 1, 5, 5))], ids=["causal", "bool", "additive"]
+)
+def test_soft_caps_and_sinks_have_gradients(extra: Any, mask: Any) -> None:
+    """As far as differences of the answer itself can tell, in its float32."""
+    vectors = [numbers(2, heads, 5, 6, seed=heads + at).requires_grad_() for at, heads in enumerate((4, 2, 2))]
+
+    def total(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        output: Tensor = attend(Module(2, True), query, key, value, mask, **extra)[0]
+        return (output * numbers(2, 5, 4, 6, seed=9)).sum()
+
+    for vector, gradient in zip(vectors, torch.autograd.grad(total(*vectors), vectors), strict=True):
+        step = numbers(*vector.shape, seed=11) * 5e-3
+        with torch.no_grad():
+            there, back = (
+                total(*(other + sign * step if other is vector else other for other in vectors)) for sign in (1, -1)
+            )
+        torch.testing.assert_close((gradient * step).sum(), (there - back) / 2, atol=2e-3, rtol=2e-2)
+
+
+@pytest.mark.parametrize("extra", [{"softcap": 1.5}, {"s_aux": numbers(4, seed=5)}], ids=["soft cap", "sinks"])
+def test_a_row_with_every_key_hidden_passes_no_gradient_on(extra: Any) -> None:
+    mask = torch.ones(2, 1, 5, 5, dtype=torch.bool)
+    mask[1, 0, 2] = False
+    query = numbers(2, 4, 5, 6).requires_grad_()
+    output, _ = attend(Module(2, True), query, numbers(2, 2, 5, 6, seed=1), numbers(2, 2, 5, 6, seed=2), mask, **extra)
+    [gradient] = torch.autograd.grad(output.square().sum(), query)
+    assert gradient.isfinite().all()
+    assert (gradient[1, :, 2] == 0).all()
+    assert (gradient[0, :, 2] != 0).any()
+
+
 def test_a_row_with_every_key_hidden_is_zero() -> None:
     mask = torch.ones(2, 1, 5, 5, dtype=torch.bool)
     mask[1, 0, 2] = False
@@ -153,8 +190,8 @@ def test_without_the_private_kernel_everything_is_recorded_but_the_sums(monkeypa
 
 @pytest.mark.parametrize("seed", range(3))
 def test_large_scores_stay_exact(seed: int) -> None:
-    """Real models reach scores of 40 and more, where the last digit of a score is worth 4e-6 to 8e-6 of its weight."""
-    query, key, value = numbers(3, 1, 4, 96, 32, seed=seed) * 1.3
+    """Real models reach scores of 270, where the last digit of a score in float32 is worth 3e-5 of its weight."""
+    query, key, value = numbers(3, 1, 4, 96, 32, seed=seed) * 3
     # As in a first layer: each token finds itself.
     key = key + query
     with recording() as tape:
@@ -162,9 +199,16 @@ def test_large_scores_stay_exact(seed: int) -> None:
     [[record]] = records.parts(Module(1, False), tape.calls, {"input_ids": torch.zeros(1, 1)}, (None, None))[0].values()
     scores = (query.double() @ key.double().transpose(2, 3) / 32**0.5)[0]
     largest = scores.abs().max().item()
-    assert largest > 60
-    for head, exact in enumerate(scores.softmax(-1).numpy()):  # how sums are ordered differs between processors
-        np.testing.assert_allclose(record.weights(head), exact, atol=4 * np.spacing(np.float32(largest)))
+    assert largest > 270
+    for head, exact in enumerate(scores.softmax(-1).numpy()):
+        np.testing.assert_allclose(record.weights(head), exact, atol=1e-7)
+        np.testing.assert_allclose(record.weights(head).sum(axis=1), 1, rtol=0, atol=1e-6)
+        # The forward pass's own sums, for a glance at a long text: good to a few of a score's last digits.
+        np.testing.assert_allclose(
+            record.quick().weights(head, slice(None), slice(3, 5)),
+            exact[:, 3:5],
+            atol=4 * np.spacing(np.float32(largest)),
+        )
 
 
 def test_views_are_copied_when_they_pin_what_they_do_not_show() -> None:

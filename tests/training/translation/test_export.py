@@ -45,9 +45,11 @@ def test_transformers_reads_it(exported: Path) -> None:
     assert not said["missing_keys"]
     assert not said["unexpected_keys"]
     assert {value.dtype for value in load_file(exported / "model.safetensors").values()} == {torch.float16}
+    assert model.dtype == torch.float32
     trained = torch.load(exported.parent / "run" / "checkpoint.pt", weights_only=True)["model"]
     for name, value in model.state_dict().items():
-        assert torch.equal(value.float(), trained[name].half().float()), name
+        computed = "embed_positions" in name  # sines and cosines, which no file holds
+        assert torch.equal(value, trained[name] if computed else trained[name].half().float()), name
     settings = model.generation_config
     assert (settings.num_beams, settings.max_length, settings.bad_words_ids) == (4, 80, None)
 

@@ -19,6 +19,7 @@ from ui.run.stoppable import stoppable
 
 EFFECT, ZEROING, NORMS = "Left out", "Value zeroing", "Norms"
 INSIDE = (EFFECT, ZEROING, NORMS)  # what needs values, or changes inside the attention
+MOST_MISSED = 0.05  # of the path, beyond which the steps of integrated gradients add up to something else
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,9 +116,21 @@ def _steps(question: Question) -> Sequence[tuple[str, Callable[[], Array]]]:
         (NORMS, lambda: _norms(question)),
         *((ZEROING, told(ZeroedValues, layer=layer)) for layer in range(question.trace.layers)),
         ("Gradients", told(WordGradients)),
-        ("Integrated gradients", told(WordPath)),
+        ("Integrated gradients", lambda: _path(given)),
         (EFFECT, told(WithoutWords, words=question.words)),
     ]
+
+
+def _path(given: dict[str, Any]) -> Array:
+    """Integrated gradients; raises Refusal where their steps do not add up to the path."""
+    told = backend().inspect(WordPath(**given))
+    if abs(told.missed) > MOST_MISSED * abs(told.rise):
+        raise Refusal(
+            f"The path from zero rises by {told.rise:.2f}, and its {WordPath.steps} steps add up to"
+            f" {told.rise + told.missed:.2f}: the model changes too fast on the way to be added up in steps. The row is"
+            f" shown where they come within {MOST_MISSED:.0%}."
+        )
+    return told.values
 
 
 def _norms(question: Question) -> Array:

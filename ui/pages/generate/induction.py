@@ -54,7 +54,8 @@ def induction(choice: Choice, request: NextToken, step: Step, options: Options) 
         f"{question.count} texts of {length} different random tokens, each then repeated once. A cell is the head's "
         "weight, mean over the tokens of the second copy, on the token that followed the same token in the first "
         "([arXiv:2209.11895](https://arxiv.org/abs/2209.11895)); beside it the same places where nothing is repeated. "
-        "Random tokens rule out that the head follows the meaning. Click a head to see it on the text above."
+        "Random tokens rule out that the head follows the meaning. The first token of a copy, which nothing predicts, "
+        "counts in no mean of surprise. Click a head to see it on the text above."
     )
     with right:
         _buttons(found)

@@ -92,7 +92,7 @@ def sink(choice: Choice, request: NextToken) -> None:
         st.caption(
             "Each cell a head: its weight on the first token, mean over the tokens that come after it, special ones "
             f"left out, of more than {MOST_ROWS} evenly spaced ones. A softmax has to put its weight somewhere; where "
-            "nothing fits, many models learn to put it on the first token, an attention sink "
+            "nothing fits, many models learn to put it on the first tokens, whatever these say: attention sinks "
             "([arXiv:2309.17453](https://arxiv.org/abs/2309.17453)). Click one to see it on the text."
         )
         by_value = evidence.value_share("first")
