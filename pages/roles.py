@@ -60,7 +60,7 @@ compose(choice_now, kind_of(choice_now))
 left, middle, right = st.columns(3)
 control(Roles, "source", left.segmented_control, "Seen in", list(SOURCES), format_func=SOURCES.get, required=True,
         help=SEEN)  # fmt: skip
-control(Roles, "share", middle.slider, "Named from this share on", 10, 100, step=5, format="%d %%", help=SHARE)
+control(Roles, "share", middle.slider, "A role takes at least", 10, 100, step=5, format="%d %%", help=SHARE)
 control(Roles, "relations", right.checkbox, "Relations too", help=RELATIONS)
 known_now = seen(options_now)
 if known_now is not None:

@@ -39,7 +39,10 @@ def best(cues: Mapping[int, int], candidates: bool) -> int:
 def name(cue: int, candidates: bool) -> str:
     """The rule in words.
 
-    >>> name(-1, candidates=False)
-    'fixed offset -1'
+    >>> name(-1, candidates=False), name(3, candidates=False)
+    ('always the word before', 'always 3 words on')
     """
-    return NEAREST if candidates else f"fixed offset {cue:+d}"
+    if candidates:
+        return NEAREST
+    near = {-1: "always the word before", 1: "always the next word"}
+    return near.get(cue, f"always {abs(cue)} words {'on' if cue > 0 else 'back'}")

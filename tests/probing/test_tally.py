@@ -138,7 +138,7 @@ def test_there_is_a_row_for_every_head_and_relation() -> None:
             both = hits[:, row.layer, row.head]
             assert row.accuracy == pytest.approx(100 * both.max() / 3)
             assert row.direction == corpus().directions[int(both.argmax())]
-            assert (row.n, row.baseline_name) == (3, "fixed offset +1")
+            assert (row.n, row.baseline_name) == (3, "always the next word")
             assert row.baseline == pytest.approx(200 / 3)
             assert row.low < row.accuracy + 1e-9
             assert row.accuracy < row.high + 1e-9
@@ -168,7 +168,7 @@ def test_the_head_is_chosen_on_one_half_and_reported_on_the_other() -> None:
     row = present(chosen(halves(first, second), corpus(), "det"))
     assert (row.layer, row.head, row.direction) == (1, 2, "head to dependent")
     assert (row.accuracy, row.n) == (50, 10)
-    assert (row.baseline_name, row.baseline) == ("fixed offset +1", 20)
+    assert (row.baseline_name, row.baseline) == ("always the next word", 20)
 
 
 def test_a_split_chooses_head_direction_and_offset() -> None:
@@ -178,7 +178,7 @@ def test_a_split_chooses_head_direction_and_offset() -> None:
     tally = halves(first, second)
     row = present(chosen(tally, corpus(), "det", split))
     assert (row.layer, row.head, row.direction, row.accuracy, row.n) == (1, 0, "dependent to head", 20, 20)
-    assert (row.baseline_name, row.baseline) == ("fixed offset -1", 60)
+    assert (row.baseline_name, row.baseline) == ("always the word before", 60)
     [same] = [r for r in rows(tally, corpus(), split) if (r.layer, r.head) == (1, 0)]
     assert same == row
 

@@ -91,8 +91,8 @@ TURNING = Turning("local", np.cos(np.linspace(0, 3, 9)), np.linspace(1, 0.2, 9))
 ROLES = [["previous", "", "first"], ["separator", "broad", "repeat"]]
 RELATIONS = [["", "det", "obj"], ["", "", "<i>long</i>"]]
 SCORES = (
-    Score("det", 921, "2-8", 80.6, 78.0, 83.0, 58.9, "fixed offset +1", 9.1),
-    Score("<b>odd</b>", 12, "1-3", 27.2, 9.7, 55.0, 31.8, "fixed offset -2", None),
+    Score("det", 921, "2-8", 80.6, 78.0, 83.0, 58.9, "always the next word", 9.1),
+    Score("<b>odd</b>", 12, "1-3", 27.2, 9.7, 55.0, 31.8, "always 2 words back", None),
 )
 LAYER = Sizes(width=384, heads=12, kv_heads=12, head_width=32, value_width=32, hidden=1536)
 

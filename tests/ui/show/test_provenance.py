@@ -6,6 +6,7 @@ import csv
 import io
 
 import pytest
+import streamlit as st
 
 from attention.trace import ModelId
 from ui.show import provenance
@@ -22,7 +23,7 @@ class Backend:
 @pytest.fixture(autouse=True)
 def page(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     state: dict[str, object] = {"page": "cause"}
-    monkeypatch.setattr("streamlit.session_state", state)
+    monkeypatch.setattr(st, "session_state", state)
     monkeypatch.setattr(provenance, "current", lambda: Choice(model="tiny", text='=1+1, "x"\n\nend', pair="it"))
     monkeypatch.setattr(provenance, "backend", Backend)
     return state

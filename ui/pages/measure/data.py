@@ -37,7 +37,7 @@ def pick_data(options: Measure) -> tuple[Corpus, Corpus | None] | None:
     if options.data in READY:
         say(ABOUT[options.data], role="status")
         return ready(options.data), None
-    control(Measure, "format", right.selectbox, "Written in", list(formats.NAMES), format_func=formats.NAMES.get,
+    control(Measure, "format", right.selectbox, "The file's form", list(formats.NAMES), format_func=formats.NAMES.get,
             help="How the file marks its links")  # fmt: skip
     suffixes = SUFFIXES[options.format]
     uploaded = left.file_uploader("Annotated file", suffixes, key=FILE, help="UTF-8; it stays on this machine")

@@ -82,6 +82,7 @@ def summary(distances: np.ndarray, labels: np.ndarray, heads: list[Place], kept:
     largest = int((labels == 0).sum())
     return (
         f"Most alike are heads {name[one]} and {name[other]} (distance {apart[one, other]:.2f} of at most 1); least"
-        f" like any other is {name[lone]} ({apart[lone].min():.2f} from the nearest). The picture keeps {kept:.0%} of"
-        f" the squared distances. The largest of the {labels.max() + 1} groups has {largest} of the heads."
+        f" like any other is {name[lone]} ({apart[lone].min():.2f} from the nearest). The picture is flat: it shows"
+        f" {kept:.0%} of how far apart the heads are (squared), so near dots may still differ. The largest of the"
+        f" {labels.max() + 1} groups has {largest} of the heads."
     )
