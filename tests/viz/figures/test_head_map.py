@@ -32,7 +32,7 @@ def test_each_cell_is_a_head_and_layers_go_down(base: int) -> None:
     assert list(heat.y) == [base, base + 1]
     assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1]
     assert figure.layout.yaxis.scaleanchor == "x", "cells are squares"
-    assert heat.colorbar.title.text == "bits"
+    assert figure.layout.title.subtitle.text == "bits"
 
 
 def test_scales_are_centred_or_begin_at_zero() -> None:
@@ -71,7 +71,7 @@ def test_the_chosen_head_is_outlined() -> None:
 def test_titles_are_text() -> None:
     content = json.loads(head_map(VALUES, LIGHT, "<b>x", "<i>y").to_json())
     assert content["layout"]["title"]["text"] == "&lt;b&gt;x"
-    assert content["data"][0]["colorbar"]["title"]["text"] == "&lt;i&gt;y"
+    assert content["layout"]["title"]["subtitle"]["text"] == "&lt;i&gt;y"
 
 
 def test_what_is_most_stands_out_in_both_themes() -> None:
