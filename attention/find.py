@@ -25,6 +25,22 @@ def links(view: View, source: int, candidates: Sequence[int], *, inward: bool = 
     return np.moveaxis(view.rows(source)[:, :, list(candidates)], 2, 0)
 
 
+def favoured(view: View, weights: Array, key: int, source: int) -> tuple[int, int]:
+    """Of how many other words a key is the favourite in one head, (query, key) weights, and how many they are.
+
+    A word's favourite is the word that it looks at most, itself and special tokens aside; the key and the ``source``,
+    about which is asked, are no others. A word that looks at no word has none.
+    """
+    words = np.array([not cell.special for cell in view.keys])
+    rows = [at for at, cell in enumerate(view.queries) if not cell.special and at not in (source, key)]
+    between = np.where(words[None, :], weights[rows], -1)
+    if not view.crosses:
+        between[np.arange(len(rows)), rows] = -1
+    best = between.argmax(axis=1) if rows else np.zeros(0, dtype=np.intp)
+    looked = between[np.arange(len(rows)), best] > 0
+    return int((looked & (best == key)).sum()), int(looked.sum())
+
+
 def preference(found: Array) -> Array:
     """What each head gives the first candidate more than the second, (layer, head), between -1 and 1.
 

@@ -9,10 +9,11 @@ from attention.view import View
 from inference import Refusal, TraceRequest
 from ui.input.composing import compose
 from ui.input.models import kind_of
+from ui.pages.find.asked import ask, ask_again
 from ui.pages.find.library import keep, pick_probe
 from ui.pages.find.options import Find
 from ui.pages.find.probes import Probe
-from ui.pages.find.question import answer, ask, ask_again, compare, options, pick_words, table
+from ui.pages.find.question import answer, compare, options, pick_strength, pick_words, table
 from ui.pages.find.words import enough, words_of
 from ui.run.reading import read, request_of
 from ui.run.refusals import say, show
@@ -75,9 +76,10 @@ def draw(choice: Choice, trace: Trace, probe: Probe | None) -> None:
     words, notes = words_of(choice, found.against, view, probe)
     for note in notes:
         say(note, role="status")
-    asked = ask(view, words, found.inward)
+    asked = ask(view, words, found.inward, choice)
     pick_words(asked, found)
-    answer(asked, choice, found.inward)
+    pick_strength(choice)
+    answer(asked, choice)
     st.subheader("And when one word changes?")
     other, neutral = texts(found, probe)
     again = None
@@ -86,11 +88,11 @@ def draw(choice: Choice, trace: Trace, probe: Probe | None) -> None:
         try:
             with st.spinner("Reading the other texts"):
                 changed, *harmless = backend().traces([_with(request, text) for text in (other, *neutral)])
-            again = ask_again(asked, View(changed, words=True), found.inward)
+            again = ask_again(asked, View(changed, words=True), choice)
             if again is None:
                 say("The other text has no counterpart of all three words. Keep them, and change another word.")
             else:
-                rest = [ask_again(asked, View(one, words=True), found.inward) for one in harmless]
+                rest = [ask_again(asked, View(one, words=True), choice) for one in harmless]
                 compare(asked, again, rest, choice)
         except Refusal as refusal:
             show(refusal)

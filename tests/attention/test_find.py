@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attention.find import align, flips, follows, links, preference
+from attention.find import align, favoured, flips, follows, links, preference
 from attention.view import View
 from tests.support.traces import HEADS, LAYERS, sentence_trace
 
@@ -33,6 +33,17 @@ def test_inward_is_the_other_way_round(view: View) -> None:
     assert inward[0, 1, 2] == pytest.approx(weights[3, 1] + weights[3, 2], abs=1e-6)
     np.testing.assert_allclose(inward[0], outward[0], atol=1e-6)
     assert inward[1, 0, 1] == pytest.approx(view.trace.weights(0, 1)[4, 1:3].sum(), abs=1e-6)
+
+
+def test_a_favourite_is_what_most_words_look_at_anyway() -> None:
+    view = View(sentence_trace())  # [CLS] play ing chess . [SEP]
+    weights = np.full((6, 6), 0.1, np.float32)
+    weights[:, 0] = 0.9  # special tokens are nobody's favourite
+    weights[2, 4] = weights[3, 4] = 0.5
+    weights[4, 4] = 0.8  # nor is a word its own
+    assert favoured(view, weights, key=4, source=1) == (2, 2)
+    assert favoured(view, weights, key=1, source=2) == (1, 2), "chess looks at the full stop"
+    assert favoured(view, np.zeros((6, 6), np.float32), key=1, source=2) == (0, 0), "who looks at no word has none"
 
 
 def test_swapping_the_candidates_turns_every_preference_round(view: View) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from ui.pages.find.asked import Asked
 from ui.pages.find.options import Find
 from ui.pages.find.probes import LIBRARY, Probe, probe_of, read, write
-from ui.pages.find.question import Asked
 from ui.run.refusals import say
 from ui.show.saving import save
 from ui.state.choice import Choice

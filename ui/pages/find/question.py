@@ -5,16 +5,14 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
 
-from attention.find import Flags, align, flips, follows, links, preference
-from attention.mask import Array
+from attention.find import Flags, flips, follows
 from attention.view import View
+from ui.pages.find.asked import Asked
 from ui.pages.find.options import ROLES, Find
-from ui.pages.find.words import Words
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.state.choice import Choice
@@ -24,40 +22,9 @@ from viz.components.strip.strip import Chip, mount
 from viz.components.strip.strip import picked as picked_chip
 from viz.figures.head_map import head_map, picked
 
-STRIP, CLICKING, INWARD = "find_strip", "find_clicking", "find_inward"
+STRIP, CLICKING, INWARD, STRENGTH = "find_strip", "find_clicking", "find_inward", "find_strength"
+STRENGTHS = {"excess": "beyond what others get", "weight": "weight alone"}
 ROLE_NAMES = {"source": "Source word", "first": "First candidate", "second": "Second candidate"}
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What every head answered about one text."""
-
-    view: View
-    words: Words
-    found: Array  # (candidate, layer, head)
-
-    @property
-    def prefers(self) -> Array:
-        """What each head gives the first candidate more than the second, (layer, head)."""
-        return preference(self.found)
-
-    def name(self, cell: int) -> str:
-        """A word in quotation marks."""
-        return f"“{self.view.keys[cell].text}”"
-
-
-def ask(view: View, words: Words, inward: bool) -> Asked:
-    """Every head asked about these words."""
-    return Asked(view, words, links(view, words.source, (words.first, words.second), inward=inward))
-
-
-def ask_again(asked: Asked, view: View, inward: bool) -> Asked | None:
-    """The same question about another text; None where one of the words has no counterpart there."""
-    places = align([cell.text for cell in asked.view.keys], [cell.text for cell in view.keys])
-    mine = (asked.words.source, asked.words.first, asked.words.second)
-    if not all(place in places for place in mine):
-        return None
-    return ask(view, Words(*(places[place] for place in mine)), inward)
 
 
 def pick_words(asked: Asked, options: Find) -> None:
@@ -101,29 +68,34 @@ def _set(view: View, role: str) -> None:
         choose_own(Find, clicking=following)
 
 
-def answer(asked: Asked, choice: Choice, inward: bool) -> None:
+def pick_strength(choice: Choice) -> None:
+    """What makes a link strong: the same on every page."""
+    st.session_state[STRENGTH] = choice.by
+    st.segmented_control(
+        "Strong is",
+        list(STRENGTHS),
+        key=STRENGTH,
+        format_func=STRENGTHS.__getitem__,
+        required=True,
+        on_change=lambda: choose(by=st.session_state[STRENGTH]),
+        help="Beyond what others get: the weight less what the text's other words give the same word in that head, or "
+        "less what the head gives that place in other texts, whichever is more. Weight alone: as the model has it.",
+    )
+
+
+def answer(asked: Asked, choice: Choice) -> None:
     """One sentence, then a map for each candidate and one of their difference."""
     base, prefers = choice.count, asked.prefers
-    first, second, source = (asked.name(cell) for cell in (asked.words.first, asked.words.second, asked.words.source))
-    layer, head = (int(place) for place in np.unravel_index(int(prefers.argmax()), prefers.shape))
-    many, most = int((prefers > 0).sum()), asked.found[:, layer, head]
-    rank = "the most" if many else "comes closest"
-    looked = (
-        f"look at {source} more from {first} than from" if inward else f"look from {source} more at {first} than at"
-    )
-    say(
-        f"{many} of {prefers.size} heads {looked} {second}; head {layer + base}-{head + base} {rank}:"
-        f" {most[0]:.2f} against {most[1]:.2f}.",
-        role="status",
-    )
-    verb = "from" if inward else "to"
-    limit = float(asked.found.max()) or 1.0
+    first, second = asked.name(asked.words.first), asked.name(asked.words.second)
+    say(said(asked, base), role="status")
+    verb = "from" if asked.inward else "to"
+    limit = max(float(asked.strengths.max()), 0.01)
+    what, unit = ("Beyond others", "weight beyond others") if asked.compared else ("Weight", "weight")
     columns = st.columns(3)
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
     for at, (column, name) in enumerate(zip(columns, (first, second), strict=False)):
-        figure = head_map(
-            asked.found[at], theme(), f"Weight {verb} {name}", "weight", selected=chosen, base=base, limit=limit
-        )
+        shown = np.maximum(asked.strengths[at], 0)
+        figure = head_map(shown, theme(), f"{what} {verb} {name}", unit, selected=chosen, base=base, limit=limit)
         draw_chart(figure, f"find_map_{at}", place=column, on_click=_pick)
     figure = head_map(
         prefers, theme(), f"{first} − {second}", "difference", diverging=True, selected=chosen, base=base,
@@ -134,6 +106,28 @@ def answer(asked: Asked, choice: Choice, inward: bool) -> None:
         "Each cell is one head. The first two maps share a scale; the third is their difference. A word of several"
         " pieces counts as one: attention to it is the sum over its pieces, attention from it the mean. Click a cell to"
         " select the head on all pages."
+    )
+
+
+def said(asked: Asked, base: int) -> str:
+    """How many heads prefer the first candidate, which one the most, and what the other words do there."""
+    prefers = asked.prefers
+    first, second, source = (asked.name(cell) for cell in (asked.words.first, asked.words.second, asked.words.source))
+    layer, head = (int(place) for place in np.unravel_index(int(prefers.argmax()), prefers.shape))
+    many, most, usual = int((prefers > 0).sum()), asked.found[:, layer, head], asked.usual[:, layer, head]
+    rank = "the most" if many else "comes closest"
+    looked = (
+        f"look at {source} more from {first} than from {second}"
+        if asked.inward
+        else f"look from {source} more at {first} than at {second}"
+    )
+    what = ", beyond what other words and other texts give" if asked.compared else ""
+    key, times, others = asked.favourite(layer, head)
+    given = "" if np.isnan(usual[0]) else f" Other words give {key} {usual[0]:.2f} there on average."
+    anyway = f" There {key} is the favourite of {times} of {others} other words anyway." if others else ""
+    return (
+        f"{many} of {prefers.size} heads {looked}{what}; head {layer + base}-{head + base} {rank}:"
+        f" {most[0]:.2f} against {most[1]:.2f}.{given}{anyway}"
     )
 
 
@@ -171,13 +165,14 @@ def _strongest(asked: Asked, other: Asked, base: int) -> str:
     """What the head that prefers the first candidate most does in the other text."""
     before, after = asked.prefers, other.prefers
     layer, head = (int(place) for place in np.unravel_index(int(before.argmax()), before.shape))
-    now = other.found[:, layer, head]
+    now = other.strengths[:, layer, head]
     kept = after[layer, head] > 0
     names = other.name(other.words.first), other.name(other.words.second)
     verb = "still prefers" if kept else "now prefers"
     mine, theirs = (0, 1) if kept else (1, 0)
+    what = " beyond others" if other.compared else ""
     return (
-        f"In the other text, head {layer + base}-{head + base} {verb} {names[mine]}: {now[mine]:.2f} against"
+        f"In the other text, head {layer + base}-{head + base} {verb} {names[mine]}: {now[mine]:.2f}{what} against"
         f" {now[theirs]:.2f} for {names[theirs]}."
     )
 
@@ -202,15 +197,21 @@ def table(asked: Asked, other: Asked | None, base: int) -> bytes:
     both = [asked] if other is None else [asked, other]
     names = [one.view.keys[cell].text for one in both for cell in (one.words.first, one.words.second)]
     suffixes = ["", "", " (other text)", " (other text)"]
+    named = [f"{name}{suffix}" for name, suffix in zip(names, suffixes, strict=False)]
     rows.writerow(
-        ["layer", "head", *(f"weight: {name}{suffix}" for name, suffix in zip(names, suffixes, strict=False))]
+        ["layer", "head", *(f"weight: {name}" for name in named), *(f"others give: {name}" for name in named)]
     )
     layers, heads = asked.prefers.shape
     for layer in range(layers):
         for head in range(heads):
             weights = [f"{weight:.6g}" for one in both for weight in one.found[:, layer, head]]
-            rows.writerow([layer + base, head + base, *weights])
+            given = [_digits(weight) for one in both for weight in one.usual[:, layer, head]]
+            rows.writerow([layer + base, head + base, *weights, *given])
     return stream.getvalue().encode("utf-8-sig")
+
+
+def _digits(weight: float) -> str:
+    return "" if np.isnan(weight) else f"{weight:.6g}"
 
 
 def options() -> Find:

@@ -1,0 +1,73 @@
+"""Every head asked about a source word and two candidates in one text, and again in another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from attention.find import align, favoured, links, preference
+from attention.mask import Array
+from attention.view import View
+from ui.pages.find.words import Words
+from ui.state.choice import Choice
+from ui.state.selection import beyond, doubts
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What every head answered about one text."""
+
+    view: View
+    words: Words
+    found: Array  # (candidate, layer, head): weights
+    usual: Array  # (candidate, layer, head): what other words give instead; NaN where there are none
+    strengths: Array  # (candidate, layer, head): the weights, or what is left of them beyond both doubts
+    inward: bool
+
+    @property
+    def prefers(self) -> Array:
+        """How much stronger each head's link with the first candidate is than with the second, (layer, head)."""
+        return preference(self.strengths)
+
+    @property
+    def compared(self) -> bool:
+        """Whether links count for what they have beyond what other words and other texts give."""
+        return self.strengths is not self.found
+
+    def name(self, cell: int) -> str:
+        """A word in quotation marks."""
+        return f"“{self.view.keys[cell].text}”"
+
+    def favourite(self, layer: int, head: int) -> tuple[str, int, int]:
+        """What is looked at, of how many other words it is the favourite in this head, and how many those are."""
+        pair = self.words.first, self.words.source
+        key, other = pair[::-1] if self.inward else pair
+        times, others = favoured(self.view, self.view.weights(layer, head), key, other)
+        return self.name(key), times, others
+
+
+def ask(view: View, words: Words, inward: bool, choice: Choice) -> Asked:
+    """Every head asked about these words; what makes a link strong is the reader's choice."""
+    survey, habits = doubts(choice, view)
+    candidates = [words.first, words.second]
+    found = links(view, words.source, candidates, inward=inward)
+    if inward:
+        usual = survey.crowd.usual_column(words.source, view.columns(words.source))
+        rows = None if habits is None else [habits.row(view, each)[..., words.source] for each in candidates]
+        placed = None if rows is None else np.array(rows)
+    else:
+        usual = survey.crowd.usual_row(words.source, view.rows(words.source))
+        placed = None if habits is None else np.moveaxis(habits.row(view, words.source)[..., candidates], 2, 0)
+    given = np.moveaxis(usual[..., candidates], 2, 0)
+    strengths = found if choice.by == "weight" else beyond(found, given, placed)
+    return Asked(view, words, found, given, strengths, inward)
+
+
+def ask_again(asked: Asked, view: View, choice: Choice) -> Asked | None:
+    """The same question about another text; None where one of the words has no counterpart there."""
+    places = align([cell.text for cell in asked.view.keys], [cell.text for cell in view.keys])
+    mine = (asked.words.source, asked.words.first, asked.words.second)
+    if not all(place in places for place in mine):
+        return None
+    return ask(view, Words(*(places[place] for place in mine)), asked.inward, choice)
