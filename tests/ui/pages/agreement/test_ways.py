@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from inference import Refusal
 from inference.questions.agreement import Told, WordPath
 from tests.support.asking import allowed, asked, notes, says
 from tests.support.decoders import save_decoder
@@ -33,7 +34,7 @@ def test_steps_that_add_up_to_the_path_are_shown(missed: float, rise: float, mon
 def test_steps_that_miss_more_than_a_twentieth_are_refused(
     missed: float, rise: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(ways.Refusal, match=f"rises by {rise:.2f}, and its 32 steps add up to {rise + missed:.2f}"):
+    with pytest.raises(Refusal, match=f"rises by {rise:.2f}, and its 32 steps add up to {rise + missed:.2f}"):
         path(missed, rise, monkeypatch)
 
 
