@@ -211,9 +211,10 @@ def _softmax(scores: Tensor, sinks: Tensor | None) -> Tensor:
     if sinks is not None:
         with_sinks: Tensor = torch.cat([scores, _columns(sinks, scores)], dim=-1).softmax(-1)
         return with_sinks[..., :-1]
+    weights = scores.softmax(-1)
+    if not bool(weights[..., 0].isnan().any()):
+        return weights
     nothing = scores.amax(-1, keepdim=True).isneginf()
-    if not bool(nothing.any()):
-        return scores.softmax(-1)
     return scores.masked_fill(nothing, 0).softmax(-1).masked_fill(nothing, 0)
 
 
