@@ -22,7 +22,9 @@ def how_to_read() -> None:
             "- A figure alone says little: a word's neighbour is often right, and the best of many heads is good "
             "somewhere by luck. So each stands beside a rule without a model (fixed offset -2: always the second word "
             "before; among candidates: the nearest), random weights, and its interval, on sentences that the head was "
-            "not chosen on.\n"
+            "not chosen on. “More” is said where a paired test on the same links, taken sentence by sentence "
+            "([arXiv:cs/0008005](https://arxiv.org/abs/cs/0008005)) and corrected for everything tested beside it "
+            "([Holm](https://doi.org/10.2307/4615733)), leaves luck at most 5 chances in 100.\n"
             "- A head that finds a relation reads where it stands; whether the model uses that is another question, "
             "for the page Cause ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186))."
         )
@@ -35,8 +37,8 @@ if data is not None:
     found = measure(chosen, options, *data)
     if found is not None:
         left_out(found)
-        relation = overview(found, options)
-        if relation is not None:
-            maps(found, options, relation)
-            files(found, relation)
+        best = overview(found, options)
+        if best is not None:
+            maps(found, options, best)
+            files(found, best.relation)
 how_to_read()
