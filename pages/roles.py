@@ -9,7 +9,7 @@ from ui.input.picking import control
 from ui.pages.roles.evidence import Known, draw_map, from_sentences, from_trace, named, table
 from ui.pages.roles.likeness import likeness
 from ui.pages.roles.options import SOURCES, Roles
-from ui.pages.roles.relations import head_relations
+from ui.pages.roles.relations import Relations, head_relations
 from ui.run.reading import read
 from ui.run.refusals import say
 from ui.run.shelf import Look
@@ -18,7 +18,10 @@ from ui.state.session import current
 
 SHARE = "A head is named after a role when at least this share of its attention goes there."
 SEEN = "The text above, or the 60 and 40 sentences of the page Measure: more tokens, steadier shares"
-RELATIONS = "Also scores every head on 60 annotated sentences and names the relation that it finds."
+RELATIONS = (
+    "Also scores every head on 60 and 40 annotated sentences and names the relation that it finds more often than a"
+    " rule without a model, on sentences that the name was not chosen on."
+)
 
 
 def how_to_read() -> None:
@@ -63,12 +66,11 @@ control(Roles, "relations", right.checkbox, "Relations too", help=RELATIONS)
 known_now = seen(options_now)
 if known_now is not None:
     roles_now = named(known_now, options_now)
-    layers, heads = known_now.shape
     two_sided = kind_of(choice_now) == "encoder-decoder"
-    found_now = [[""] * heads for _ in range(layers)]
+    found_now = Relations()
     # Annotated sentences are read by the chosen model, by its encoder where it has two sides.
     if options_now.relations and not choice_now.opened and not (two_sided and choice_now.part == "decoder"):
-        found_now = head_relations(choice_now, layers, heads)
+        found_now = head_relations(choice_now)
     draw_map(known_now, choice_now, options_now, roles_now, found_now)
     table(known_now, choice_now, options_now, roles_now, found_now)
     likeness(known_now, choice_now, options_now, roles_now)

@@ -61,7 +61,7 @@ def _groups(
     for number in range(labels.max() + 1):
         mine = np.flatnonzero(labels == number)
         within = distances[np.ix_(mine, mine)][np.triu_indices(len(mine), 1)]
-        counted = Counter(role for at in mine for role in roles[heads[at][0]][heads[at][1]])
+        counted = Counter(role for at in mine for role in roles[heads[at][0]][heads[at][1]][:1])
         [(role, times)] = counted.most_common(1) or [("", 0)]
         table["group"].append(number + 1)
         table["heads"].append(len(mine))
