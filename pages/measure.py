@@ -6,6 +6,7 @@ from ui.pages.measure.data import pick_data
 from ui.pages.measure.heads import overview
 from ui.pages.measure.maps import files, left_out, maps
 from ui.pages.measure.measured import measure
+from ui.pages.measure.opened import looked_at, opened
 from ui.pages.measure.options import Measure
 from ui.state.options import own
 from ui.state.session import current
@@ -39,6 +40,8 @@ if data is not None:
         left_out(found)
         best = overview(found, options)
         if best is not None:
-            maps(found, options, best)
+            head = looked_at(found, best, chosen)
+            maps(found, options, best.relation, head)
+            opened(found, options, best.relation, head, chosen)
             files(found, best.relation)
 how_to_read()

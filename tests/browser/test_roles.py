@@ -101,6 +101,19 @@ def test_heads_are_named_on_sentences_that_the_name_was_not_chosen_on(
     assert re.search(r"With random weights it is [0-9]+, then 0\.$", text)
 
 
+def test_a_relation_opens_the_sentences_that_it_was_told_on(page: Page, app_url: str, problems: Problems) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/roles", text=TEXT, layer=3, head=1, relation="coref", outcome="hits", leaf=2)
+    corpus, tally = ready("pronouns"), run_of(LocalBackend(), "pronouns").tally
+    counts = tally.of("coref")
+    assert counts is not None
+    text = said(page, "^Head 3-1, coref, from ")
+    direction = next(at for at, name in enumerate(corpus.directions) if f"from {name}:" in text)
+    hits = int(counts.found[direction, 3, 1])
+    assert f"{hits} hits and {40 - hits} misses among 40 links in 40 sentences" in text
+    expect(page.get_by_text(re.compile("^Hit · line"))).to_have_count(min(6, hits - 6), timeout=PATIENCE)
+
+
 def test_hostile_words_are_shown_as_text(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/roles", text="<b>cats</b> ![x](http://example.org/a.png) <script>alert(1)</script>")

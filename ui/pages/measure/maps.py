@@ -23,15 +23,14 @@ from viz.figures.head_marks import mark_heads
 MAP, RANDOM_MAP = "measure_map", "measure_random_map"
 
 
-def maps(found: Measured, options: Measure, best: Row) -> None:
-    """Every head's score for one relation, whose best head is given, and random weights' on the same scale."""
-    relation = best.relation
+def maps(found: Measured, options: Measure, relation: str, looked_at: tuple[int, int]) -> None:
+    """Every head's score for one relation, and random weights' on the same scale; one head is framed."""
     counts = found.state.tally.of(relation)
     assert counts is not None
     ways = {"best": "Each head's better direction", "out": found.corpus.directions[0]}
     if len(found.corpus.directions) > 1:
         ways["in"] = found.corpus.directions[1]
-    way = options.way if options.way in ways else "best"
+    way = way_of(options, found.corpus)
     control(Measure, "way", st.segmented_control, "Direction", list(ways), format_func=ways.get, shown=way,
             required=True, help="Whether a head may find a link by looking from one end or from the other")  # fmt: skip
     shown = _shown(counts, found.corpus, way)
@@ -44,7 +43,7 @@ def maps(found: Measured, options: Measure, best: Row) -> None:
         theme(),
         "How often each head finds it",
         f"% of {counts.n:,} links",
-        selected=(best.layer, best.head),
+        selected=looked_at,
         **common,
     )
     mark_heads(figure, above, "circle-open", theme(), found.base)
@@ -58,10 +57,16 @@ def maps(found: Measured, options: Measure, best: Row) -> None:
         draw_chart(figure, RANDOM_MAP, place=right)
     st.caption(
         "Each cell is one head, on all of the sentences, those on which heads are chosen included. Frame: the head"
-        " chosen above. Ring: the head finds more than the rule without a model, by a paired test on the same links,"
-        " sentence by sentence, corrected for all heads and both directions by Holm's method: in at most 5 of 100 such"
-        " maps is even one ring luck. Both maps share a scale. A click selects the head on all pages."
+        " whose sentences are below. Ring: the head finds more than the rule without a model, by a paired test on the"
+        " same links, sentence by sentence, corrected for all heads and both directions by Holm's method: in at most 5"
+        " of 100 such maps is even one ring luck. Both maps share a scale. A click selects the head on all pages, and"
+        " opens its sentences."
     )
+
+
+def way_of(options: Measure, corpus: Corpus) -> str:
+    """The direction that is shown: the reader's, where these sentences have it."""
+    return options.way if options.way == "out" or (options.way == "in" and len(corpus.directions) > 1) else "best"
 
 
 def _shown(counts: Counts, corpus: Corpus, way: str) -> np.ndarray:
