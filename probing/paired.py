@@ -75,3 +75,12 @@ def holm(chances: Numbers) -> Numbers:
     result = np.empty_like(flat)
     result[order] = np.minimum(raised, 1)
     return result.reshape(chances.shape)
+
+
+def verdict(p_more: float, p_less: float) -> str:
+    """What two tests say together: "more", "less", or "not clearly more".
+
+    >>> verdict(0.01, 0.99), verdict(0.2, 0.8), verdict(0.99, 0.01)
+    ('more', 'not clearly more', 'less')
+    """
+    return "more" if p_more <= LEVEL else "less" if p_less <= LEVEL else "not clearly more"

@@ -14,7 +14,7 @@ import numpy as np
 from probing import baselines
 from probing.corpus import Corpus
 from probing.intervals import wilson
-from probing.paired import LEVEL, Numbers, by_sentence, holm, sign_flips
+from probing.paired import LEVEL, Numbers, by_sentence, holm, sign_flips, verdict
 from probing.tally import Counts, Tally
 
 Place = tuple[int, int, int]  # direction, layer, head
@@ -45,7 +45,7 @@ class Row:
     @property
     def verdict(self) -> str:
         """Beside the rule: "more", "less", or "not clearly more"."""
-        return "more" if self.more else "less" if self.p_less <= LEVEL else "not clearly more"
+        return verdict(self.p_more, self.p_less)
 
 
 @dataclass(frozen=True, eq=False)
