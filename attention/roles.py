@@ -114,6 +114,25 @@ def observe(trace: Trace, part: str | None = None) -> Evidence:
     return Evidence(shares, chance, tokens, by_value if known else None, lengths if known else None)
 
 
+def given(trace: Trace, role: str, layer: int, head: int, part: str | None = None) -> Numbers:
+    """The share of its attention that each token gives to a role's places in one head, (token,).
+
+    Their mean is the strength. NaN for tokens that do not count: special ones, those passed over in a long text, and
+    those that have nothing to look at in that role.
+    """
+    row, _ = trace.token_rows(part)
+    rows, record = looking(row), trace.records(part)[layer]
+    seen = _allowed(record, rows, (part or trace.part) == "decoder")
+    weights = as_shares(record.weights(head, rows))
+    result = np.full(len(row), np.nan)
+    if role == "broad":
+        result[rows] = _evenness(weights, seen.sum(axis=1, dtype=np.float32))
+    else:
+        target = places(row, rows)[role] & seen
+        result[rows] = np.where(target.any(axis=1), (weights * target).sum(axis=1), np.nan)
+    return result
+
+
 def looking(row: TokenRow) -> Indices:
     """The tokens that count as looking, (row,): no special ones, of a long text MOST_ROWS evenly spaced ones."""
     real = np.array([at for at, word in enumerate(row.words) if word is not None], dtype=np.intp)

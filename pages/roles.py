@@ -6,7 +6,8 @@ from ui.input.composing import compose
 from ui.input.models import kind_of
 from ui.input.parts import pick_part
 from ui.input.picking import control
-from ui.pages.roles.evidence import Known, draw_map, from_sentences, from_trace, named, table
+from ui.pages.roles.evidence import draw_map, named, table
+from ui.pages.roles.known import Known, from_sentences, from_trace
 from ui.pages.roles.likeness import likeness
 from ui.pages.roles.opened import opened
 from ui.pages.roles.options import SOURCES, Roles
@@ -74,6 +75,6 @@ if known_now is not None:
         found_now = head_relations(choice_now)
     draw_map(known_now, choice_now, options_now, roles_now, found_now)
     table(known_now, choice_now, options_now, roles_now, found_now)
-    opened(found_now, options_now, choice_now)
+    opened(known_now, roles_now, found_now, options_now, choice_now)
     likeness(known_now, choice_now, options_now, roles_now)
 how_to_read()

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from attention.links import Item, Link
 from probing.corpus import Corpus
 from probing.rows import Place
 from probing.tally import HALVES, Counts
-
-OUTCOMES = ("all", "hits", "misses")
 
 
 @dataclass(frozen=True)
@@ -32,8 +29,3 @@ def listed(counts: Counts, corpus: Corpus, place: Place, cue: int) -> list[Liste
         Listed(corpus.items[item], corpus.items[item].links[at], item % HALVES, hit, right)
         for (item, at), hit, right in found
     ]
-
-
-def of_outcome(found: Sequence[Listed], outcome: str) -> list[Listed]:
-    """All of them, those that the head finds, or those that it does not."""
-    return [one for one in found if outcome == "all" or one.hit == (outcome == "hits")]

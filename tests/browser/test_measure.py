@@ -57,7 +57,7 @@ def test_the_sentences_of_the_app_are_scored_by_the_model(
     above = sum(entry.more for entry in of_relation(tally, corpus, "det"))
     text = said(page, "^det, all")
     assert f"{above} of 72 heads find more than the rule's" in text
-    assert "; with random weights, 0 of 72 do" in text
+    assert "; with random weights, 0 of 72 heads do so" in text
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
 
 
@@ -133,7 +133,7 @@ def test_a_score_opens_its_sentences(
     open_page(page, app_url, "/measure", relation="det", way="out", layer=2, head=8, control=0)
     hits = int(counts.found[0, 2, 8])
     text = said(page, "^Head 2-8, det")
-    assert f"{hits} hits and {counts.n - hits} misses among {counts.n} links in 56 sentences" in text
+    assert f"a hit on {hits} of {counts.n} links in 56 sentences, a miss on {counts.n - hits}." in text
     page.get_by_role("radio", name="Misses").click()
     expect(page).to_have_url(re.compile("outcome=misses"))
     expect(page.get_by_text(re.compile("^Miss · line"))).to_have_count(6, timeout=PATIENCE)

@@ -17,7 +17,7 @@ from inference import LocalBackend, TraceRequest
 from probing.naming import named
 from probing.score import Run, State, score
 from tests.support.browser import PATIENCE, Problems, rest
-from tests.support.visitor import DEEP_LINK, file_of, open_page
+from tests.support.visitor import DEEP_LINK, file_of, open_page, painted
 from ui.run.ready_sets import ready
 
 TEXT = "The dog chased the cat until the cat climbed a tree."
@@ -110,8 +110,22 @@ def test_a_relation_opens_the_sentences_that_it_was_told_on(page: Page, app_url:
     text = said(page, "^Head 3-1, coref, from ")
     direction = next(at for at, name in enumerate(corpus.directions) if f"from {name}:" in text)
     hits = int(counts.found[direction, 3, 1])
-    assert f"{hits} hits and {40 - hits} misses among 40 links in 40 sentences" in text
+    assert f"a hit on {hits} of 40 links in 40 sentences, a miss on {40 - hits}." in text
     expect(page.get_by_text(re.compile("^Hit · line"))).to_have_count(min(6, hits - 6), timeout=PATIENCE)
+
+
+def test_a_role_opens_the_texts_that_it_was_told_of(page: Page, app_url: str, problems: Problems, trace: Trace) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/roles", text=TEXT, layer=0, head=2, relations=0)
+    text = said(page, "^Head 0-2, the token before: a hit in 1 of 1 text, a miss in 0")
+    share = observe(trace).strength("previous")[0, 2]
+    assert f"Over all tokens of all texts it is {share:.2f}." in text
+    expect(page.get_by_text(f"Hit · {share:.2f}")).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("radio", name="100 sentences").click()
+    said(page, "^Head 0-2, the token before: a hit in 100 of 100 texts, a miss in 0")
+    page.get_by_role("link", name="Open in Explore").nth(1).click()
+    expect(page).to_have_url(re.compile("head=2"))
+    painted(page, layer=0, head=2)
 
 
 def test_hostile_words_are_shown_as_text(page: Page, app_url: str, problems: Problems) -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import streamlit as st
 
 from attention.mask import Array, Bools
 from probing.listed import Listed
 from probing.rows import Place
-from ui.state.choice import Choice, fits, to_query
+from ui.state.choice import Choice
 from ui.state.session import FRESH
 from viz.components.strip.strip import Chip
 
@@ -72,17 +71,9 @@ def chips_of(one: Listed, worth: Array) -> list[Chip]:
     return chips + [Chip(piece) for piece in one.item.text[at:].split()]
 
 
-def way_to_explore(one: Listed, units: Bools, place: Place, choice: Choice) -> None:
-    """A link to the same head and the same two words on the page Explore; none where the text is too long for one."""
+def on_explore(one: Listed, units: Bools, place: Place, choice: Choice) -> Choice:
+    """The same head and the same two words on the page Explore."""
     ends = [int(np.flatnonzero(units[unit])[0]) for unit in (one.link.source, one.link.target)]
     focus, to = ends if place[0] == 0 else reversed(ends)
     view = {"text": one.item.text, "pair": "", "target": "", "layer": place[1], "head": place[2]}
-    there = replace(choice, **{**FRESH, **view, "focus": focus, "to": to})
-    if fits(there):
-        st.page_link(
-            "../../pages/explore.py",
-            label="Open in Explore",
-            icon=":material/grid_view:",
-            query_params=to_query(there),
-            help="This sentence, this head and these two words on the Explore page",
-        )
+    return replace(choice, **{**FRESH, **view, "focus": focus, "to": to})

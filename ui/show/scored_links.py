@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import ceil
-from typing import Any, ClassVar
+from typing import Any
 
 import streamlit as st
 
@@ -12,36 +11,22 @@ from attention.links import membership, worths
 from inference import Refusal, TraceRequest
 from probing import baselines
 from probing.corpus import Corpus
-from probing.listed import OUTCOMES, Listed, listed, of_outcome
+from probing.listed import Listed, listed
 from probing.rows import Place, candidates
 from probing.tally import Counts
 from ui.input.models import kind_of
-from ui.input.picking import control
 from ui.run.refusals import say, show
 from ui.run.shelf import backend
 from ui.show.csv_table import csv_table
-from ui.show.link_look import chips_of, title, way_to_explore, word
+from ui.show.explore_link import explore_link
+from ui.show.leaves import Leaf, turned
+from ui.show.link_look import chips_of, on_explore, title, word
 from ui.show.saving import save
 from ui.state.choice import Choice
-from ui.state.options import choose_own
 from viz.components.strip import strip
 
-TITLE = "The sentences behind the score"
-PER_LEAF = 6  # links drawn at once: each takes a look into a trace
-FILTERS = {"all": "All", "hits": "Hits", "misses": "Misses"}
-SHOWN = "Links that the head finds, those that it does not, or both"
 COLUMNS = ["model", "revision", "data", "relation", "layer", "head", "direction", "line", "text", "source", "target",
            "half", "hit", "rule hit"]  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Leaf:
-    """What a page lets its reader choose of such a list; a page's options inherit it."""
-
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"outcome": OUTCOMES}
-
-    outcome: str = "all"
-    leaf: int = 1  # which part of a long list is shown, from 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,20 +48,8 @@ def scored_links(score: Score, kind: type[Any], options: Leaf, choice: Choice) -
     """The list and its controls, which belong to the options ``kind`` of a page."""
     every = listed(score.counts, score.corpus, score.place, score.cue)
     say(summary(score, every, choice.count), role="status")
-    left, right = st.columns([2, 1])
-    name = f"{kind.__name__.lower()}_outcome"
-    st.session_state[name] = options.outcome
-    left.segmented_control(
-        "Links shown", list(OUTCOMES), format_func=FILTERS.__getitem__, required=True, key=name, help=SHOWN,
-        on_change=lambda: choose_own(kind, outcome=st.session_state[name], leaf=1),
-    )  # fmt: skip
-    kept = of_outcome(every, options.outcome)
-    leaves = max(1, ceil(len(kept) / PER_LEAF))
-    leaf = max(1, min(options.leaf, leaves))
-    if leaves > 1:
-        about = f"{len(kept):,} links, {PER_LEAF} at a time"
-        control(kind, "leaf", right.number_input, f"Part, of {leaves:,}", 1, leaves, shown=leaf, help=about)
-    _drawn(score, kept[(leaf - 1) * PER_LEAF : leaf * PER_LEAF], choice, f"{kind.__name__.lower()}_links")
+    kept, shown = turned(every, kind, options)
+    _drawn(score, shown, choice, f"{kind.__name__.lower()}_links")
     st.caption(
         "Each strip is one link in its sentence. Outlined: the marked word; dashed: its answer. Shade and numbers: the"
         f" weight that the outlined word {'gives to' if score.place[0] == 0 else 'gets from'} each word that competes,"
@@ -93,8 +66,8 @@ def summary(score: Score, every: list[Listed], base: int) -> str:
     sentences = len({one.item.line for one in every})
     rule = baselines.name(score.cue, candidates(score.corpus))
     return (
-        f"Head {score.name(base)}, {score.relation}, from {score.corpus.directions[score.place[0]]}: {hits:,} hits and"
-        f" {len(every) - hits:,} misses among {len(every):,} links in {sentences:,} sentences. The rule “{rule}” finds"
+        f"Head {score.name(base)}, {score.relation}, from {score.corpus.directions[score.place[0]]}: a hit on {hits:,}"
+        f" of {len(every):,} links in {sentences:,} sentences, a miss on {len(every) - hits:,}. The rule “{rule}” finds"
         f" {by_rule:,} of them, {sum(one.by_rule and one.hit for one in every):,} of which the head finds too."
     )
 
@@ -122,7 +95,7 @@ def _drawn(score: Score, shown: list[Listed], choice: Choice, key: str) -> None:
         units = membership(trace.source, one.item.units)
         worth = worths(trace.weights(layer, head, part), units, one.link, direction)
         strip.mount(chips_of(one, worth), f"{key}_{at}", title=title(one, worth, direction))
-        way_to_explore(one, units, score.place, replace(choice, part=part or ""))
+        explore_link(on_explore(one, units, score.place, replace(choice, part=part or "")))
 
 
 def _table(score: Score, kept: list[Listed], choice: Choice) -> list[list[object]]:

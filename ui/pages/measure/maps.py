@@ -10,7 +10,7 @@ import streamlit as st
 from probing.corpus import Corpus
 from probing.rows import Row, accuracies, rows, to_csv, to_json
 from probing.tally import Counts
-from ui.input.head_picking import keep_head
+from ui.input.head_picking import keep_head, many_do
 from ui.input.picking import control
 from ui.pages.measure.measured import Measured
 from ui.pages.measure.options import Measure
@@ -79,11 +79,12 @@ def among(mine: list[Row], untrained: list[Row]) -> str:
     """How many heads find more than the rule, beside how many do so untrained."""
     mean = sum(row.accuracy for row in mine) / len(mine)
     best = max(mine, key=lambda row: row.accuracy)
-    beside = f"; with random weights, {sum(row.more for row in untrained)} of {len(untrained)} do" if untrained else ""
+    more, at_random = (sum(row.more for row in found) for found in (mine, untrained))
+    beside = f"; with random weights, {many_do(at_random, len(untrained), 'does', 'do', 'so')}" if untrained else ""
     return (
-        f"{best.relation}, all {best.n:,} links: {sum(row.more for row in mine)} of {len(mine)} heads find more than"
-        f" the rule's {best.baseline:.1f} % (paired test by sentence, corrected for all heads by Holm's method)"
-        f"{beside}. The mean over heads is {mean:.1f} %, the largest {best.accuracy:.1f} %."
+        f"{best.relation}, all {best.n:,} links: {many_do(more, len(mine), 'finds', 'find', 'more')} than the rule's"
+        f" {best.baseline:.1f} % (paired test by sentence, corrected for all heads by Holm's method){beside}. The mean"
+        f" over heads is {mean:.1f} %, the largest {best.accuracy:.1f} %."
     )
 
 

@@ -8,7 +8,8 @@ from probing.rows import Row, rule
 from ui.pages.measure.maps import way_of
 from ui.pages.measure.measured import Measured
 from ui.pages.measure.options import Measure
-from ui.show.scored_links import TITLE, Score, scored_links
+from ui.show.leaves import TITLE
+from ui.show.scored_links import Score, scored_links
 from ui.state.choice import Choice
 
 

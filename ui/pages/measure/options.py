@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from probing import formats
-from ui.show.scored_links import Leaf
+from ui.show.leaves import Leaf
 
 BRINGS = {"grammar": "Grammar", "pronouns": "Pronouns", "file": "Your own"}
 

@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import streamlit as st
 
 from attention.mask import Bools
-from attention.roles import EVEN, FEWEST, ROLES, SINKS, Evidence, names, observe
-from attention.similarity import Divergence, compare
-from attention.trace import Trace
-from inference import Refusal, TraceRequest
+from attention.roles import EVEN, FEWEST, ROLES, SINKS, names
 from ui.input.head_picking import keep_head
 from ui.input.picking import control
+from ui.pages.roles.known import Known
 from ui.pages.roles.options import Roles
 from ui.pages.roles.relations import Relations
 from ui.pages.roles.relations import summary as told
-from ui.run.downloading import offer_or_show
-from ui.run.ready_sets import ready
 from ui.run.refusals import say
-from ui.run.shelf import backend
-from ui.run.stoppable import stoppable
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.saving import save
 from ui.state.choice import Choice
 from viz.figures.role_map import SIGNS, role_map
 
-MAP, KEPT = "roles_map", "roles_evidence"
-BATCH = 20  # texts read at once
+MAP = "roles_map"
 WORDS = {
     "previous": "the token before",
     "next": "the token after",
@@ -48,52 +39,6 @@ SHORT = {
     "repeat": "repeats",
     "broad": "broad",
 }
-
-
-@dataclass(frozen=True, eq=False)
-class Known:
-    """What was seen of every head."""
-
-    evidence: Evidence
-    likeness: Divergence
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Layers and heads."""
-        layers, heads = self.evidence.strength("broad").shape
-        return layers, heads
-
-
-def from_trace(trace: Trace, choice: Choice) -> Known:
-    """What one text shows; cross-attention has no roles, so then it is the first part's."""
-    part = choice.part if choice.part in trace.parts and choice.part != "cross" else None
-    return Known(observe(trace, part), compare(trace, part))
-
-
-def from_sentences(choice: Choice) -> Known | None:
-    """What the sentences of the app show, read in steps; None where the model cannot read them."""
-    texts = [item.text for name in ("grammar", "pronouns") for item in ready(name).items]
-    key = (choice.model, choice.revision, choice.part)
-    kept: dict[tuple[str, str, str], dict[int, Known]] = st.session_state.setdefault(KEPT, {})
-    done = kept.setdefault(key, {})  # by step: two drawings of the page at once do no harm
-    steps = range(0, len(texts), BATCH)
-    try:
-        for at in stoppable(f"roles {key}", len(steps), "Reading the sentences"):
-            if at not in done:
-                some = texts[steps[at] : steps[at] + BATCH]
-                requests = [TraceRequest(choice.model, text, revision=choice.revision or None) for text in some]
-                done[at] = _together([from_trace(trace, choice) for trace in backend().traces(requests)])
-    except Refusal as refusal:
-        offer_or_show(refusal, choice)
-        return None
-    return _together(list(done.values())) if done else None
-
-
-def _together(found: list[Known]) -> Known:
-    evidence, likeness = found[0].evidence, found[0].likeness
-    for other in found[1:]:
-        evidence, likeness = evidence + other.evidence, likeness + other.likeness
-    return Known(evidence, likeness)
 
 
 def named(known: Known, options: Roles) -> list[list[list[str]]]:

@@ -10,7 +10,8 @@ import streamlit as st
 from attention.similarity import flat, groups
 from ui.input.head_picking import keep_head
 from ui.input.picking import control
-from ui.pages.roles.evidence import SHORT, Known
+from ui.pages.roles.evidence import SHORT
+from ui.pages.roles.known import Known
 from ui.pages.roles.options import Roles
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme

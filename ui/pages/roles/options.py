@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from attention.roles import ROLES
-from ui.show.scored_links import Leaf
+from ui.show.leaves import Leaf
 
 SOURCES = {"text": "The text above", "sentences": "100 sentences"}
 
@@ -26,4 +26,4 @@ class Roles(Leaf):
     relations: bool = True  # also what it finds in annotated sentences
     only: str = ""  # the table's filter
     groups: int = 6
-    relation: str = ""  # whose sentences are listed; "" is the one that the head was chosen for
+    relation: str = ""  # or role, whose sentences are listed; "" is what the head is named after
