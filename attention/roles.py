@@ -1,6 +1,7 @@
 """What each head is for, as far as its maps alone tell: where its attention goes, in shares that add over texts.
 
-The roles are those of arXiv:1906.04341, section 3, and the sinks of arXiv:2309.17453. A sink's share counts twice: as
+The roles are those of arXiv:1906.04341, section 3. Sinks are where attention goes whatever stands there: separators
+(section 3.2 there) and, shown for language models, the first token (arXiv:2309.17453). A sink's share counts twice: as
 attention, and as attention times the length of the value vector (arXiv:2004.10102), which is what reaches the output.
 Departure: without the output matrix, which a trace does not hold.
 """

@@ -32,9 +32,12 @@ def how_to_read() -> None:
         st.markdown(
             "- A role says where a head's attention goes, measured: the mean share over all tokens but special ones "
             "([arXiv:1906.04341](https://arxiv.org/abs/1906.04341)). One short text shows little; 100 sentences more.\n"
-            "- A head that looks at the first token or a separator often does nothing there: that token's value vector "
-            "is short, so little is added ([arXiv:2004.10102](https://arxiv.org/abs/2004.10102), "
-            "[arXiv:2309.17453](https://arxiv.org/abs/2309.17453)).\n"
+            "- A head that looks at the first token or a separator often takes little from it: that token's value "
+            "vector is short, so little is added ([arXiv:2004.10102](https://arxiv.org/abs/2004.10102)). Language "
+            "models look at their first tokens whatever these mean, as at a sink "
+            "([arXiv:2309.17453](https://arxiv.org/abs/2309.17453)).\n"
+            "- A relation's name is chosen on one half of the annotated sentences and told on the other; pick a "
+            "head to see every sentence behind its name.\n"
             "- Heads with one name may still do different things, and a head without one may matter: removing it, on "
             "the page Cause, shows that ([arXiv:1905.09418](https://arxiv.org/abs/1905.09418))."
         )
