@@ -132,6 +132,29 @@ def between_units(weights: Array, units: Bools) -> Array:
     return result
 
 
+def worths(weights: Array, units: Bools, link: Link, direction: int) -> Array:
+    """What one head gives each unit as the answer to a link, (unit,): the numbers of which ``found`` takes the largest.
+
+    ``weights`` is (query, key), ``units`` (unit, token). NaN where a unit does not compete.
+
+    >>> weights = np.array([[0.2, 0.5, 0.3], [0.6, 0.1, 0.3], [0.4, 0.4, 0.2]], np.float32)
+    >>> worths(weights, np.eye(3, dtype=bool), Link("r", 0, 1), 0).round(3).tolist()  # what the first gives
+    [nan, 0.5, 0.30000001192092896]
+    >>> worths(weights, np.eye(3, dtype=bool), Link("r", 0, 1), 1).round(3).tolist()  # what it gets
+    [nan, 0.6000000238418579, 0.4000000059604645]
+    """
+    result: Array = np.full(len(units), np.nan, np.float32)
+    if link.others is None:
+        between = between_units(weights[None, None], units[None])[0, 0]
+        result[:] = between[link.source] if direction == 0 else between[:, link.source]
+        result[link.source] = np.nan
+    else:
+        source = (weights if direction == 0 else weights.T)[units[link.source]]
+        for unit in (link.target, *link.others):
+            result[unit] = source[:, units[unit]].max(initial=0)
+    return result
+
+
 def _strongest(between: Array, places: npt.NDArray[np.intp]) -> Bools:
     """Whether each source's largest weight to another unit goes to the target, (link, head).
 

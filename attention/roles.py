@@ -1,8 +1,8 @@
 """What each head is for, as far as its maps alone tell: where its attention goes, in shares that add over texts.
 
-The roles are those of arXiv:1906.04341, section 3, and the first token as a sink of arXiv:2309.17453; the separator as
-one is the former's, section 3.2. A sink's share counts twice: as attention, and as attention times the length of the
-value vector (arXiv:2004.10102), which is what reaches the output.
+The roles are those of arXiv:1906.04341, section 3. Sinks are where attention goes whatever stands there: separators
+(section 3.2 there) and, shown for language models, the first token (arXiv:2309.17453). A sink's share counts twice: as
+attention, and as attention times the length of the value vector (arXiv:2004.10102), which is what reaches the output.
 Departure: without the output matrix, which a trace does not hold.
 """
 
@@ -113,6 +113,25 @@ def observe(trace: Trace, part: str | None = None) -> Evidence:
                     by_value[sink][layer, head], lengths[sink][layer, head] = _sunk(weights, norms, targets[sink])
     known = trace.has_qkv(part)
     return Evidence(shares, chance, tokens, by_value if known else None, lengths if known else None)
+
+
+def given(trace: Trace, role: str, layer: int, head: int, part: str | None = None) -> Numbers:
+    """The share of its attention that each token gives to a role's places in one head, (token,).
+
+    Their mean is the strength. NaN for tokens that do not count: special ones, those passed over in a long text, and
+    those that have nothing to look at in that role.
+    """
+    row, _ = trace.token_rows(part)
+    rows, record = looking(row), trace.records(part)[layer]
+    seen = _allowed(record, rows, (part or trace.part) == "decoder")
+    weights = as_shares(record.weights(head, rows))
+    result = np.full(len(row), np.nan)
+    if role == "broad":
+        result[rows] = _evenness(weights, seen.sum(axis=1, dtype=np.float32))
+    else:
+        target = places(row, rows)[role] & seen
+        result[rows] = np.where(target.any(axis=1), (weights * target).sum(axis=1), np.nan)
+    return result
 
 
 def looking(row: TokenRow) -> Indices:

@@ -17,6 +17,7 @@ MEASUREMENTS = {
     "forward": "a forward pass with recording against a plain one",
     "memory": "peak memory of recording against output_attentions",
     "matrix": "one head's matrix against a forward pass",
+    "luck": "how often luck alone is called more than the rule",
     "edits": "every head removed in turn against plain forward passes",
     "reruns": "a click and a new text on every page, on a server that has had visitors",
     "held": "memory held after a thousand texts and twenty models",

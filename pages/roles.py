@@ -6,10 +6,12 @@ from ui.input.composing import compose
 from ui.input.models import kind_of
 from ui.input.parts import pick_part
 from ui.input.picking import control
-from ui.pages.roles.evidence import Known, draw_map, from_sentences, from_trace, named, table
+from ui.pages.roles.evidence import draw_map, named, table
+from ui.pages.roles.known import Known, from_sentences, from_trace
 from ui.pages.roles.likeness import likeness
+from ui.pages.roles.opened import opened
 from ui.pages.roles.options import SOURCES, Roles
-from ui.pages.roles.relations import head_relations
+from ui.pages.roles.relations import Relations, head_relations
 from ui.run.reading import read
 from ui.run.refusals import say
 from ui.run.shelf import Look
@@ -19,7 +21,10 @@ from ui.state.session import current
 
 SHARE = "A head is named after a role when at least this share of its attention goes there."
 SEEN = "The text above, or the 60 and 40 sentences of the page Measure: more tokens, steadier shares"
-RELATIONS = "Also scores every head on 60 annotated sentences and names the relation that it finds."
+RELATIONS = (
+    "Also scores every head on 60 and 40 annotated sentences and names the relation that it finds more often than a"
+    " rule without a model, on sentences that the name was not chosen on."
+)
 
 
 def how_to_read() -> None:
@@ -28,10 +33,12 @@ def how_to_read() -> None:
         st.markdown(
             "- A role says where a head's attention goes, measured: the mean share over all tokens but special ones "
             "([arXiv:1906.04341](https://arxiv.org/abs/1906.04341)). One short text shows little; 100 sentences more.\n"
-            "- A head that looks at a separator often does nothing there: that token's value vector is short, so "
-            "little is added ([arXiv:2004.10102](https://arxiv.org/abs/2004.10102)). Decoders put what they have no "
-            "use for on the first tokens, whatever these say "
+            "- A head that looks at the first token or a separator often takes little from it: that token's value "
+            "vector is short, so little is added ([arXiv:2004.10102](https://arxiv.org/abs/2004.10102)). Language "
+            "models look at their first tokens whatever these mean, as at a sink "
             "([arXiv:2309.17453](https://arxiv.org/abs/2309.17453)).\n"
+            "- A relation's name is chosen on one half of the annotated sentences and told on the other; pick a "
+            "head to see every sentence behind its name.\n"
             "- Heads with one name may still do different things, and a head without one may matter: removing it, on "
             "the page Cause, shows that ([arXiv:1905.09418](https://arxiv.org/abs/1905.09418))."
         )
@@ -65,13 +72,13 @@ control(Roles, "relations", right.checkbox, "Relations too", help=RELATIONS)
 known_now = seen(options_now)
 if known_now is not None:
     roles_now = named(known_now, options_now)
-    layers, heads = known_now.shape
     two_sided = kind_of(choice_now) == "encoder-decoder"
-    found_now = [[""] * heads for _ in range(layers)]
+    found_now = Relations()
     # Annotated sentences are read by the chosen model, by its encoder where it has two sides.
     if options_now.relations and not choice_now.opened and not (two_sided and choice_now.part == "decoder"):
-        found_now = head_relations(choice_now, layers, heads)
+        found_now = head_relations(choice_now)
     draw_map(known_now, choice_now, options_now, roles_now, found_now)
     table(known_now, choice_now, options_now, roles_now, found_now)
+    opened(known_now, roles_now, found_now, options_now, choice_now)
     likeness(known_now, choice_now, options_now, roles_now)
 how_to_read()

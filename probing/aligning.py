@@ -14,13 +14,14 @@ from typing import Protocol
 
 import numpy as np
 
-from attention.aligned import Counts, HandAligned, by_chance, by_diagonal, count, strongest, total
+from attention.aligned import Counts, HandAligned, Numbers, by_chance, by_diagonal, count, strongest, total
 from attention.alignment import ReadAt
 from attention.trace import Trace
 from inference.errors import Refusal
 from inference.request import TraceRequest
 from probing.alignments import Alignments
 from probing.intervals import wilson
+from probing.paired import sign_flips, verdict
 
 CHUNK = 8  # pairs asked for at once
 HALVES = 2
@@ -70,13 +71,21 @@ class Best:
     diagonal: float  # what the source word at the same relative place would find there
     chance: float  # what a source word at random would
     diagonal_error: float
+    p_more: float  # of the paired test, pair of sentences by pair, that it finds more than the diagonal
+    p_less: float
+
+    @property
+    def verdict(self) -> str:
+        """Beside the source word at the same relative place: "more", "less", or "not clearly more"."""
+        return verdict(self.p_more, self.p_less)
 
 
 @dataclass(frozen=True, eq=False)
 class AlignmentState:
     """How far a run has come, and what it has counted.
 
-    ``heads`` are counts (reading, layer, head) by half; ``diagonal`` and ``chance`` are single ones.
+    ``heads`` are counts (reading, layer, head) by half; ``diagonal`` and ``chance`` are single ones; ``gains`` are, for
+    each pair, the words that a head finds less those that the diagonal finds, (reading, layer, head).
     """
 
     done: int = 0  # chunks
@@ -86,6 +95,7 @@ class AlignmentState:
     heads: Mapping[int, Counts] = field(default_factory=dict)
     diagonal: Mapping[int, Counts] = field(default_factory=dict)
     chance: Mapping[int, Counts] = field(default_factory=dict)
+    gains: Mapping[int, tuple[Numbers, ...]] = field(default_factory=dict)
 
     def all(self) -> Counts:
         """Counts of every head over all sentences, (reading, layer, head)."""
@@ -101,6 +111,8 @@ class AlignmentState:
         place = (at, int(layer), int(head))
         found, words = int(reporting.found[place]), int(reporting.words[place])
         low, high = wilson(found, words)
+        gains = np.array([pair[place] for pair in self.gains[1]]).astype(np.int64)[:, None]
+        more, less = (float(sign_flips(sign * gains)[0]) for sign in (1, -1))
         return Best(
             int(layer),
             int(head),
@@ -112,6 +124,8 @@ class AlignmentState:
             100 * float(self.diagonal[1].share),
             100 * float(self.chance[1].share),
             float(self.diagonal[1].error),
+            more,
+            less,
         )
 
 
@@ -120,13 +134,12 @@ def advance(backend: Reads, run: AlignmentRun, state: AlignmentState) -> Alignme
     chunk = run.chunks()[state.done]
     read, reason = _traces(backend, run, chunk)
     heads, diagonal, chance = dict(state.heads), dict(state.diagonal), dict(state.chance)
+    gains = dict(state.gains)
     for number, pair, trace in read:
         half = number % HALVES
-        for counts, new in (
-            (heads, count(pair, strongest(trace, pair))),
-            (diagonal, by_diagonal(pair)),
-            (chance, by_chance(pair)),
-        ):
+        by_heads, by_place = count(pair, strongest(trace, pair)), by_diagonal(pair)
+        gains[half] = (*gains.get(half, ()), by_heads.found - by_place.found)
+        for counts, new in ((heads, by_heads), (diagonal, by_place), (chance, by_chance(pair))):
             counts[half] = counts[half] + new if half in counts else new
     return replace(
         state,
@@ -137,6 +150,7 @@ def advance(backend: Reads, run: AlignmentRun, state: AlignmentState) -> Alignme
         heads=heads,
         diagonal=diagonal,
         chance=chance,
+        gains=gains,
     )
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from probing.corpus import Corpus
-from probing.rows import chosen
+from probing.paired import LEVEL
+from probing.rows import Row, chosen, of_relation, together
 from probing.score import State
 from probing.tally import Tally
 
@@ -14,22 +15,35 @@ def summary(corpus: Corpus, state: State, chooser: Tally | None, random: Tally |
     """The best head of each relation, chosen on one part of the data and reported on another; what was left out."""
     where = "the split file" if chooser else "every other text"
     there = "the file" if chooser else "the rest"
-    lines = [f"Best head of each relation, chosen on {where}, reported on {there}; accuracy in percent, 95 % interval."]
-    for relation in state.tally.relations():
-        row = chosen(state.tally, corpus, relation, chooser)
-        if row is None or row.n < FEWEST:
-            continue
+    lines = [
+        f"Best head of each relation, chosen on {where}, reported on {there}; accuracy in percent, 95 % interval.",
+        f"More, less: a paired test by sentence, corrected for these relations by Holm's method, {100 * LEVEL:.0f} %."
+        " Last: how many heads find more than the rule on all texts, corrected for all heads.",
+    ]
+    found = [chosen(state.tally, corpus, relation, chooser) for relation in state.tally.relations()]
+    for row in together([row for row in found if row is not None and row.n >= FEWEST]):
+        many = _above(state.tally, corpus, row.relation, chooser)
         beside = f"{row.baseline_name} {row.baseline:.1f}"
-        twin = chosen(random, corpus, relation) if random else None
-        if twin is not None:
+        twin = chosen(random, corpus, row.relation) if random else None
+        if random is not None and twin is not None:
             beside += f", random weights {twin.accuracy:.1f}"
-        verdict = "above" if row.low > row.baseline else "below" if row.high < row.baseline else "not clearly above"
-        lines.append(
-            f"  {relation:12} {row.layer}-{row.head:<3} {row.accuracy:5.1f} [{row.low:.1f}, {row.high:.1f}]"
-            f"  n = {row.n:<6,} {verdict} {beside}  ({row.direction})"
-        )
+            many += f", with random weights {_above(random, corpus, row.relation)}"
+        lines.append(_line(row, beside, many))
     lines += _left_out(corpus, state)
     return "\n".join(lines)
+
+
+def _line(row: Row, beside: str, many: str) -> str:
+    return (
+        f"  {row.relation:12} {row.layer}-{row.head:<3} {row.accuracy:5.1f} [{row.low:.1f}, {row.high:.1f}]"
+        f"  n = {row.n:<6,} {row.verdict} than {beside}  ({row.direction}); {many}"
+    )
+
+
+def _above(tally: Tally, corpus: Corpus, relation: str, chooser: Tally | None = None) -> str:
+    """How many heads find more than the rule, in words."""
+    found = of_relation(tally, corpus, relation, chooser)
+    return f"{sum(row.more for row in found)} of {len(found)} heads"
 
 
 def _left_out(corpus: Corpus, state: State) -> list[str]:

@@ -1,10 +1,12 @@
-"""Counts of what was found, all that is kept of thousands of sentences. They add up, and travel as JSON."""
+"""What was found, a bit for each head and link: all that is kept of thousands of sentences. It travels as JSON."""
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,41 +18,87 @@ from probing.baselines import cue
 from probing.corpus import ALL, UNCOUNTED
 
 HALVES = 2
-Found = npt.NDArray[np.int64]  # (direction, layer, head)
+Integers = npt.NDArray[np.int64]
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Counts:
-    """One relation: how many links, how many of them each head found, and what a rule would have needed to know."""
+    """One relation's links: where each stands, what a rule would need to know of it, and which heads find it."""
 
-    n: int
-    found: Found
-    cues: Counter[int]
+    places: Integers  # (link, 2): the item's number in the file, and which of the item's links it is
+    needed: Integers  # (link,): what a rule would need to know, see probing.baselines
+    bits: npt.NDArray[np.uint8]  # (link, byte): whether each direction, layer and head finds it, eight to a byte
+    shape: tuple[int, ...]  # directions, layers, heads
+
+    @classmethod
+    def of(cls, places: Sequence[tuple[int, int]], needed: Sequence[int], hits: Bools) -> Counts:
+        """From what was found, (link, direction, layer, head)."""
+        bits = np.packbits(hits.reshape(len(hits), -1), axis=1)
+        return cls(np.array(places, np.int64).reshape(-1, 2), np.array(needed, np.int64), bits, hits.shape[1:])
 
     def __add__(self, other: Counts) -> Counts:
-        return Counts(self.n + other.n, self.found + other.found, self.cues + other.cues)
+        return Counts(
+            np.concatenate([self.places, other.places]),
+            np.concatenate([self.needed, other.needed]),
+            np.concatenate([self.bits, other.bits]),
+            self.shape,
+        )
+
+    @property
+    def n(self) -> int:
+        """How many links."""
+        return len(self.places)
+
+    @property
+    def sentences(self) -> Integers:
+        """The number of the item that each link stands in, (link,)."""
+        return self.places[:, 0]
+
+    @property
+    def hits(self) -> Bools:
+        """Which heads find which link, (link, direction, layer, head)."""
+        flat = np.unpackbits(self.bits, axis=1, count=int(np.prod(self.shape)))
+        return flat.astype(np.bool_).reshape(self.n, *self.shape)
+
+    @cached_property
+    def found(self) -> Integers:
+        """How many links each head finds, (direction, layer, head)."""
+        total: Integers = self.hits.sum(axis=0, dtype=np.int64)
+        return total
+
+    @cached_property
+    def cues(self) -> Counter[int]:
+        """How often a rule would need to know what."""
+        return Counter(self.needed.tolist())
+
+
+@lru_cache(maxsize=128)
+def joined(*parts: Counts) -> Counts:
+    """Several halves as one; the same value for the same parts, so that what was computed of it is kept."""
+    return sum(parts[1:], parts[0])
 
 
 @dataclass(eq=False)
 class Tally:
-    """Counts by half and relation. Every other item of the file belongs to half 0, the others to half 1."""
+    """Links by half and relation. Every other item of the file belongs to half 0, the others to half 1."""
 
     counts: dict[tuple[int, str], Counts] = field(default_factory=dict)
     unread: int = 0  # links in words that the model could not read; they count nowhere else
 
     def add(self, items: Sequence[tuple[int, Item]], found: Bools, read: Bools, together: bool) -> None:
         """Counts some items, each with its number in the file; ``found`` is (link, direction, layer, head)."""
-        links = [(number % HALVES, item, link) for number, item in items for link in item.links]
+        links = [(number, place, item) for number, item in items for place in range(len(item.links))]
         groups: dict[tuple[int, str], list[int]] = {}
-        for at, (half, _, link) in enumerate(links):
+        for at, (number, place, item) in enumerate(links):
+            relation = item.links[place].relation
             if read[at]:
-                groups.setdefault((half, link.relation), []).append(at)
-                if together and link.relation not in UNCOUNTED:
-                    groups.setdefault((half, ALL), []).append(at)
+                groups.setdefault((number % HALVES, relation), []).append(at)
+                if together and relation not in UNCOUNTED:
+                    groups.setdefault((number % HALVES, ALL), []).append(at)
         self.unread += int((~read).sum())
+        needed = [cue(item, item.links[place]) for _, place, item in links]
         for key, members in groups.items():
-            cues = Counter(cue(item, link) for _, item, link in (links[at] for at in members))
-            new = Counts(len(members), found[members].sum(axis=0, dtype=np.int64), cues)
+            new = Counts.of([links[at][:2] for at in members], [needed[at] for at in members], found[members])
             self.counts[key] = self.counts[key] + new if key in self.counts else new
 
     def relations(self) -> list[str]:
@@ -64,13 +112,13 @@ class Tally:
         """Counts of a relation, in one half or both; None where it does not occur."""
         halves = range(HALVES) if half is None else (half,)
         found = [self.counts[h, relation] for h in halves if (h, relation) in self.counts]
-        return sum(found[1:], found[0]) if found else None
+        return joined(*found) if found else None
 
     def to_json(self) -> dict[str, Any]:
         """As plain values."""
         rows = [
-            [half, relation, counts.n, counts.found.tolist(), sorted(counts.cues.items())]
-            for (half, relation), counts in self.counts.items()
+            [half, relation, c.places.tolist(), c.needed.tolist(), b64encode(c.bits.tobytes()).decode(), list(c.shape)]
+            for (half, relation), c in self.counts.items()
         ]
         return {"unread": self.unread, "counts": rows}
 
@@ -78,10 +126,14 @@ class Tally:
     def from_json(cls, stated: dict[str, Any]) -> Tally:
         """From what ``to_json`` gave; raises ValueError, TypeError or LookupError for anything else."""
         rows: Iterable[Any] = stated["counts"]
-        counts = {
-            (int(half), str(relation)): Counts(
-                int(n), np.array(found, dtype=np.int64), Counter({int(cue): int(times) for cue, times in cues})
-            )
-            for half, relation, n, found, cues in rows
-        }
-        return cls(counts, int(stated["unread"]))
+        return cls({(int(row[0]), str(row[1])): _counts(*row[2:]) for row in rows}, int(stated["unread"]))
+
+
+def _counts(places: Any, needed: Any, bits: Any, shape: Any) -> Counts:
+    """One relation's links from plain values; raises ValueError or TypeError where they do not fit together."""
+    where, cues = np.array(places, np.int64).reshape(-1, 2), np.array(needed, np.int64)
+    size = tuple(int(length) for length in shape)
+    packed = np.frombuffer(b64decode(bits, validate=True), np.uint8).reshape(len(where), -(-int(np.prod(size)) // 8))
+    if cues.shape != (len(where),):
+        raise ValueError(f"{len(where)} links came with {cues.shape} cues.")
+    return Counts(where, cues, packed, size)

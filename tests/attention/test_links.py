@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attention.links import Item, Layout, Link, between_units, membership
+from attention.links import Item, Layout, Link, between_units, membership, worths
 from attention.tokens import TokenRow
 
 # [CLS] play ##ing chess tires us [SEP]
@@ -128,3 +128,25 @@ def test_equal_candidates_are_not_preferred() -> None:
 def test_a_unit_without_a_piece_is_not_read(unit: Any, read: bool) -> None:
     strange = Item(TEXT, (unit, *WORDS[1:]), (Link("r", 0, 1), Link("r", 2, 3, (0,)), Link("r", 1, 2)))
     assert Layout.of([strange], [ROW]).read().tolist() == [read, read, True]
+
+
+@pytest.mark.parametrize("direction", [0, 1])
+@pytest.mark.parametrize("others", [None, (2,), (2, 3)])
+def test_a_head_finds_a_link_where_its_target_is_worth_most(direction: int, others: tuple[int, ...] | None) -> None:
+    links = [Link("r", 0, 1, others), Link("r", 1, 0, others)]
+    weights, units = maps(heads=200, seed=5), membership(ROW, WORDS)
+    found = Layout.of([item(*links)], [ROW]).found(weights)  # (link, direction, head)
+    for at, link in enumerate(links):
+        worth = np.array([worths(weights[0, head], units, link, direction) for head in range(200)])
+        np.testing.assert_array_equal(np.nanargmax(worth, axis=1) == link.target, found[at, direction])
+        competing = set(range(4)) - {link.source} if others is None else {link.target, *others}
+        assert set(np.flatnonzero(~np.isnan(worth[0]))) == competing
+        assert 0 < found[at, direction].sum() < 200
+
+
+def test_what_a_unit_that_was_not_read_is_worth_is_nothing() -> None:
+    units = membership(ROW, WORDS)
+    units[3] = False
+    for direction in (0, 1):
+        assert worths(maps()[0, 0], units, Link("r", 0, 1, (3,)), direction)[3] == 0
+        assert worths(maps()[0, 0], units, Link("r", 0, 1), direction)[3] == 0

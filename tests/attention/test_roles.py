@@ -11,7 +11,7 @@ import pytest
 from attention import roles
 from attention.mask import Mask
 from attention.record import MapRecord, Record
-from attention.roles import ROLES, names, observe
+from attention.roles import ROLES, given, names, observe
 from attention.tokens import TokenRow
 from attention.trace import Trace
 from tests.support.present import present
@@ -179,3 +179,16 @@ def test_numbers_are_not_touched() -> None:
     before = weights.copy()
     observe(one_head(weights))
     np.testing.assert_array_equal(weights, before)
+
+
+@pytest.mark.parametrize("weights", [shifted(-1), at(0), repeats(), EVENLY])
+def test_what_each_token_gives_to_a_role_is_on_average_its_strength(weights: np.ndarray) -> None:
+    mixed = 0.7 * weights + 0.3 * np.random.default_rng(0).dirichlet(np.ones(SIZE), SIZE)
+    trace = one_head(mixed)
+    found = observe(trace)
+    for role in ROLES:
+        shares = given(trace, role, 0, 0)
+        assert shares.shape == (SIZE,)
+        assert np.isnan(shares[[0, SIZE - 1]]).all()  # special tokens do not look
+        assert (~np.isnan(shares)).sum() == found.tokens[role][0, 0]
+        np.testing.assert_allclose(np.nanmean(shares), found.strength(role)[0, 0], rtol=1e-5)

@@ -52,7 +52,8 @@ def strengths(view: View, words: list[int], by: str) -> Array:
         return found
     placed = stored()["all-MiniLM-L6-v2"]["encoder"].row(view, words[0])
     doubts = [np.maximum(usual(view, words[0], key), placed[..., key]) for key in words[1:]]
-    return found - np.array(doubts)
+    left: Array = found - np.array(doubts)
+    return left
 
 
 @pytest.mark.parametrize("by", ["excess", "weight"])

@@ -11,12 +11,12 @@ from playwright.sync_api import Page, expect
 
 from inference import EMBEDDED, LocalBackend
 from probing.corpus import Corpus
-from probing.rows import chosen, rows
+from probing.rows import chosen, of_relation
 from probing.score import Run, score
 from probing.tally import Tally
 from tests.probing.test_score import TABLE, tree
 from tests.support.browser import PATIENCE, Problems, rest
-from tests.support.visitor import DEEP_LINK, file_of, known, open_page
+from tests.support.visitor import DEEP_LINK, file_of, known, open_page, painted
 from ui.run.ready_sets import ready
 
 LONG = 3 * PATIENCE
@@ -51,10 +51,13 @@ def test_the_sentences_of_the_app_are_scored_by_the_model(
     row = known(chosen(tally, corpus, "det"))
     assert f"head {row.layer}-{row.head} finds {row.accuracy:.1f} % ({row.low:.1f} to {row.high:.1f})" in text
     assert f"of {row.n:,} links that it was not chosen on" in text
-    assert f"“{row.baseline_name}”, which finds {row.baseline:.1f} %; the best head with random weights" in text
-    mine = [entry for entry in rows(tally, corpus) if entry.relation == "det"]
-    above = sum(entry.low > entry.baseline for entry in mine)
-    assert f"{above} of 72 heads are clearly above" in said(page, "^det, all")
+    assert f"“{row.baseline_name}”, which finds {row.baseline:.1f} % of the same links (paired test by sentence" in text
+    assert "corrected for the 7 relations shown by Holm's method: p = " in text
+    assert "The best head with random weights finds" in text
+    above = sum(entry.more for entry in of_relation(tally, corpus, "det"))
+    text = said(page, "^det, all")
+    assert f"{above} of 72 heads find more than the rule's" in text
+    assert "; with random weights, 0 of 72 heads do so" in text
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
 
 
@@ -119,3 +122,36 @@ def test_many_sentences_wait_to_be_asked_for_and_can_be_stopped(page: Page, app_
     page.get_by_role("button", name="Go on").click()
     said(page, "^all, all 13,500 links")
     expect(page.locator(".headlight-note").filter(has_text="Stopped after")).to_have_count(0)
+
+
+def test_a_score_opens_its_sentences(
+    page: Page, app_url: str, problems: Problems, grammar: tuple[Corpus, Tally]
+) -> None:
+    """Hits and misses are those of the counts, are drawn with their looks, saved, and lead to Explore."""
+    problems.allow(DEEP_LINK)
+    counts = known(grammar[1].of("det"))
+    open_page(page, app_url, "/measure", relation="det", way="out", layer=2, head=8, control=0)
+    hits = int(counts.found[0, 2, 8])
+    text = said(page, "^Head 2-8, det")
+    assert f"a hit on {hits} of {counts.n} links in 56 sentences, a miss on {counts.n - hits}." in text
+    page.get_by_role("radio", name="Misses").click()
+    expect(page).to_have_url(re.compile("outcome=misses"))
+    expect(page.get_by_text(re.compile("^Miss · line"))).to_have_count(6, timeout=PATIENCE)
+    expect(page.get_by_text(re.compile("^Hit · line"))).to_have_count(0)
+    waited = file_of(page.get_by_role("button", name="Save the links"))
+    lines = list(csv.DictReader(io.StringIO(waited.path().read_text(encoding="utf-8-sig"))))
+    assert len(lines) == counts.n - hits
+    assert {(line["layer"], line["head"], line["relation"], line["hit"]) for line in lines} == {("2", "8", "det", "0")}
+    page.get_by_role("link", name="Open in Explore").first.click()
+    expect(page).to_have_url(re.compile("layer=2.*head=8|head=8.*layer=2"))
+    painted(page, layer=2, head=8, focus=1)
+
+
+def test_a_click_on_a_head_opens_its_sentences(page: Page, app_url: str, problems: Problems) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/measure", relation="det", control=0)
+    said(page, "^Head 2-8, det")
+    rest(page)
+    page.locator(".js-plotly-plot").nth(1).locator(".scatterlayer .point").nth(12 * 3 + 1).click(force=True)
+    said(page, "^Head 3-1, det")
+    expect(page).to_have_url(re.compile("layer=3"))

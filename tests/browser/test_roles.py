@@ -14,10 +14,10 @@ from attention.roles import names, observe
 from attention.similarity import compare
 from attention.trace import Trace
 from inference import LocalBackend, TraceRequest
-from probing.rows import rows
-from probing.score import Run, score
+from probing.naming import named
+from probing.score import Run, State, score
 from tests.support.browser import PATIENCE, Problems, rest
-from tests.support.visitor import DEEP_LINK, file_of, open_page
+from tests.support.visitor import DEEP_LINK, file_of, open_page, painted
 from ui.run.ready_sets import ready
 
 TEXT = "The dog chased the cat until the cat climbed a tree."
@@ -26,6 +26,17 @@ TEXT = "The dog chased the cat until the cat climbed a tree."
 @pytest.fixture(scope="module")
 def trace() -> Trace:
     return LocalBackend().trace(TraceRequest(text=TEXT))
+
+
+def run_of(backend: LocalBackend, name: str) -> State:
+    *_, state = score(backend, Run(ready(name)))
+    return state
+
+
+def added_up(summary: str) -> int:
+    """All heads that a summary tells of, each kind's number added to the others'."""
+    numbers = re.findall(r"(?:: |everything |neither )([0-9]+)(?: \(|[;.])", summary)
+    return sum(int(number) for number in numbers)
 
 
 def said(page: Page, pattern: str) -> str:
@@ -39,7 +50,7 @@ def test_roles_are_those_of_the_numbers(page: Page, app_url: str, problems: Prob
     open_page(page, app_url, "/roles", text=TEXT, relations=0)
     found = observe(trace)
     roles = [names(found, layer, head) for layer, head in np.ndindex(6, 12)]
-    some = sum(any(role != "broad" for role in entry) for entry in roles)
+    some = sum(entry[:1] not in ([], ["broad"]) for entry in roles)
     text = said(page, "^In 1 text, ")
     assert f"{some} of 72 heads give 50 % of their attention or more to one kind of place" in text
     before = found.strength("previous")
@@ -47,6 +58,7 @@ def test_roles_are_those_of_the_numbers(page: Page, app_url: str, problems: Prob
     assert (
         f"the token before: {sum('previous' in entry for entry in roles)} ({layer}-{head}, {before.max():.2f}" in text
     )
+    assert added_up(text) == 72
     distances = compare(trace).distances() + np.diag([np.inf] * 72)
     assert f"(distance {distances.min():.2f} of at most 1)" in said(page, "^Most alike are heads")
 
@@ -73,19 +85,47 @@ def test_the_table_is_filtered_and_saved_whole(page: Page, app_url: str, problem
     assert float(lines[2]["token before"]) > 0.99
 
 
-def test_heads_that_find_a_relation_are_those_clearly_above_the_rule(
+def test_heads_are_named_on_sentences_that_the_name_was_not_chosen_on(
     page: Page, app_url: str, problems: Problems
 ) -> None:
     problems.allow(DEEP_LINK)
-    corpus = ready("grammar")
-    *_, state = score(LocalBackend(), Run(corpus))
-    clear = {
-        (row.layer, row.head)
-        for row in rows(state.tally, corpus)
-        if row.low > row.baseline and row.n >= 20 and row.relation not in ("all", "punct")
-    }
+    backend = LocalBackend()
+    sets = [(ready(name), run_of(backend, name).tally) for name in ("grammar", "pronouns")]
+    told = named([(tally, corpus) for corpus, tally in sets])
+    clear = [row for row in told.values() if row.more]
     open_page(page, app_url, "/roles", text=TEXT, only="relation")
     expect(page.get_by_text(re.compile(f"^{len(clear)} of 72 heads"))).to_be_visible(timeout=3 * PATIENCE)
+    text = said(page, "^On one half of 100 annotated sentences")
+    assert f"{len(told)} of 72 heads find some relation more often" in text
+    assert f"still clearly above it: {len(clear)} ({clear[0].layer}-{clear[0].head} {clear[0].relation}, " in text
+    assert re.search(r"With random weights it is [0-9]+, then 0\.$", text)
+
+
+def test_a_relation_opens_the_sentences_that_it_was_told_on(page: Page, app_url: str, problems: Problems) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/roles", text=TEXT, layer=3, head=1, relation="coref", outcome="hits", leaf=2)
+    corpus, tally = ready("pronouns"), run_of(LocalBackend(), "pronouns").tally
+    counts = tally.of("coref")
+    assert counts is not None
+    text = said(page, "^Head 3-1, coref, from ")
+    direction = next(at for at, name in enumerate(corpus.directions) if f"from {name}:" in text)
+    hits = int(counts.found[direction, 3, 1])
+    assert f"a hit on {hits} of 40 links in 40 sentences, a miss on {40 - hits}." in text
+    expect(page.get_by_text(re.compile("^Hit · line"))).to_have_count(min(6, hits - 6), timeout=PATIENCE)
+
+
+def test_a_role_opens_the_texts_that_it_was_told_of(page: Page, app_url: str, problems: Problems, trace: Trace) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/roles", text=TEXT, layer=0, head=2, relations=0)
+    text = said(page, "^Head 0-2, the token before: a hit in 1 of 1 text, a miss in 0")
+    share = observe(trace).strength("previous")[0, 2]
+    assert f"Over all tokens of all texts it is {share:.2f}." in text
+    expect(page.get_by_text(f"Hit · {share:.2f}")).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("radio", name="100 sentences").click()
+    said(page, "^Head 0-2, the token before: a hit in 100 of 100 texts, a miss in 0")
+    page.get_by_role("link", name="Open in Explore").nth(1).click()
+    expect(page).to_have_url(re.compile("head=2"))
+    painted(page, layer=0, head=2)
 
 
 def test_hostile_words_are_shown_as_text(page: Page, app_url: str, problems: Problems) -> None:

@@ -86,6 +86,8 @@ def test_the_best_head_is_reported_where_it_was_not_chosen() -> None:
     assert (best.low, best.high) == wilson(reported, WORDS * reported)
     assert (best.diagonal, best.diagonal_error) == (100, 0)
     np.testing.assert_allclose(best.chance, 100 / 3)
+    assert best.verdict == "less"  # two of three words fewer than the diagonal, in every sentence
+    np.testing.assert_allclose([best.p_less, best.p_more], [2.0**-reported, 1])
     shares = state.all().share[0, 0]
     first = PAIRS - reported
     np.testing.assert_allclose(shares, [(3 * first + reported) / (3 * PAIRS), (first + 3 * reported) / (3 * PAIRS)])

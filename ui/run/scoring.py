@@ -11,7 +11,7 @@ from ui.run.shelf import backend
 from ui.run.stoppable import stoppable
 
 STATES = "scoring_states"
-MOST_STATES = 8  # kept in a session; one is some hundred kilobytes
+MOST_STATES = 8  # kept in a session; one is some hundred kilobytes, of thousands of sentences a few megabytes
 
 
 def scored(run: Run, doing: str) -> State:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from probing.rows import Row
 from ui.input.picking import control
 from ui.pages.measure.measured import Measured
 from ui.pages.measure.options import Measure
@@ -19,29 +20,29 @@ LEAST = "Relations with fewer links in the part that is reported are left out: t
 SHOWN = "What the sentences and the maps speak of. A click on a line of the table picks it too."
 
 
-def relations(found: Measured, options: Measure) -> list[str]:
-    """Relations with enough links to be shown, the reader's among them."""
-    tally = found.state.tally
-    kept = []
-    for relation in tally.relations():
-        row = found.chosen(relation)
-        if row is not None and (row.n >= options.least or relation == options.relation):
-            kept.append(relation)
-    return kept
+def relations(found: Measured, options: Measure) -> dict[str, Row]:
+    """The best heads of the relations with enough links to be shown, the reader's among them."""
+    shown = [
+        relation
+        for relation, row in found.best(found.state.tally.relations()).items()
+        if row.n >= options.least or relation == options.relation
+    ]
+    return found.best(shown)  # tested together with what is shown beside them
 
 
-def overview(found: Measured, options: Measure) -> str | None:
-    """The figure of all relations and their table; the relation that is looked at. None where none has enough links."""
+def overview(found: Measured, options: Measure) -> Row | None:
+    """The figure of all relations and their table; the best head of the one that is looked at, None without any."""
     left, right = st.columns([1, 4])
     control(Measure, "least", left.number_input, "Fewest links", min_value=1, max_value=100_000, step=5, help=LEAST)
-    names = relations(found, options)
+    best = relations(found, options)
+    names = list(best)
     if not names:
         say("No relation has so many links in both parts of the data. Ask for fewer, or bring more sentences.")
         return None
     relation = options.relation if options.relation in names else names[0]
     control(Measure, "relation", right.selectbox, "Relation", names, shown=relation, format_func=in_words, help=SHOWN)
-    say(summary(found, relation), role="status")
-    scores = [_score(found, name) for name in names]
+    say(summary(found, best[relation], len(best)), role="status")
+    scores = [_score(found, row) for row in best.values()]
     drawn = scores[:MOST_LINES]
     if relation not in {score.relation for score in drawn}:
         drawn.append(scores[names.index(relation)])
@@ -52,48 +53,59 @@ def overview(found: Measured, options: Measure) -> str | None:
         "Dot: how often the head named at the left finds the relation, with its 95 % interval. It was chosen on"
         f" {where} and is reported on the rest, because the best of many heads always looks good on what it was"
         " chosen on. Bar: the best rule that looks at no model. Ring: the best head of the same architecture with"
-        " random weights, chosen and reported in the same way."
+        " random weights, chosen and reported in the same way. The interval is one head's, as if links were"
+        " independent; “more” is a paired test on the same links, sentence by sentence, corrected for all relations"
+        " shown (Holm)."
     )
-    _table(found, scores)
-    return relation
+    _table(list(best.values()), scores)
+    return best[relation]
 
 
-def summary(found: Measured, relation: str) -> str:
+def summary(found: Measured, row: Row, tests: int) -> str:
     """What the numbers say of one relation."""
-    row = found.chosen(relation)
-    assert row is not None
-    chance = found.chance(relation)
-    beside = "" if chance is None else f"; the best head with random weights {chance.accuracy:.1f} %"
-    verdict = "more" if row.low > row.baseline else "less" if row.high < row.baseline else "not clearly more"
+    chance = found.chance(row.relation)
+    beside = "" if chance is None else f" The best head with random weights finds {chance.accuracy:.1f} %."
+    corrected = f", corrected for the {tests} relations shown by Holm's method" if tests > 1 else ""
+    doubt = row.p_less if row.verdict == "less" else row.p_more
     return (
-        f"{relation}: head {found.name(row)} finds {row.accuracy:.1f} % ({row.low:.1f} to {row.high:.1f}) of {row.n:,}"
-        f" links that it was not chosen on, from {row.direction}. That is {verdict} than the rule"
-        f" “{row.baseline_name}”, which finds {row.baseline:.1f} %{beside}."
+        f"{row.relation}: head {found.name(row)} finds {row.accuracy:.1f} % ({row.low:.1f} to {row.high:.1f}) of"
+        f" {row.n:,} links that it was not chosen on, from {row.direction}. That is {row.verdict} than the rule"
+        f" “{row.baseline_name}”, which finds {row.baseline:.1f} % of the same links (paired test by"
+        f" sentence{corrected}: p {p_value(doubt)}).{beside}"
     )
 
 
-def _score(found: Measured, relation: str) -> Score:
-    row, chance = found.chosen(relation), found.chance(relation)
-    assert row is not None
+def p_value(chance: float) -> str:
+    """How likely luck is, in a sentence.
+
+    >>> p_value(0.0312), p_value(1e-9), p_value(1.0)
+    ('= 0.031', '< 0.001', '= 1')
+    """
+    return "< 0.001" if chance < 0.001 else f"= {chance:.2g}"
+
+
+def _score(found: Measured, row: Row) -> Score:
+    chance = found.chance(row.relation)
     random = None if chance is None else chance.accuracy
     head = found.name(row)
-    return Score(relation, row.n, head, row.accuracy, row.low, row.high, row.baseline, row.baseline_name, random)
+    return Score(row.relation, row.n, head, row.accuracy, row.low, row.high, row.baseline, row.baseline_name, random)
 
 
-def _table(found: Measured, scores: list[Score]) -> None:
+def _table(best: list[Row], scores: list[Score]) -> None:
     """All relations with their figures; a click on a line picks the relation."""
-    directions = {row.relation: row.direction for s in scores if (row := found.chosen(s.relation)) is not None}
     st.dataframe(
         {
             "relation": [score.relation for score in scores],
             "links": [score.n for score in scores],
             "head": [score.head for score in scores],
-            "direction": [directions[score.relation] for score in scores],
+            "direction": [row.direction for row in best],
             "% found": [round(score.accuracy, 2) for score in scores],
             "low": [round(score.low, 2) for score in scores],
             "high": [round(score.high, 2) for score in scores],
             "rule finds": [round(score.baseline, 2) for score in scores],
             "rule": [score.rule for score in scores],
+            "than the rule": [row.verdict for row in best],
+            "p of “more”": [float(f"{row.p_more:.3g}") for row in best],
             "random weights": [None if score.random is None else round(score.random, 2) for score in scores],
         },
         hide_index=True,
@@ -102,8 +114,8 @@ def _table(found: Measured, scores: list[Score]) -> None:
         selection_mode="single-row",
     )
     st.caption(
-        "Percent of links found, ends of the 95 % interval (Wilson), and what the two comparisons find. Click a line's"
-        " left edge to see that relation below."
+        "Percent of links found, ends of the 95 % interval (Wilson), and what the two comparisons find; p as above."
+        " Click a line's left edge to see that relation below."
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import streamlit as st
 
 from inference import Refusal
 from probing.corpus import Corpus
-from probing.rows import Row, chosen
+from probing.rows import Row, chosen, of_relation, together
 from probing.score import Run, State
 from probing.tally import Tally
 from ui.input.picking import control
@@ -33,9 +34,19 @@ class Measured:
     random: Tally | None
     base: int
 
-    def chosen(self, relation: str) -> Row | None:
-        """The best head of a relation, chosen on one part and reported on the other."""
-        return chosen(self.state.tally, self.corpus, relation, self.chooser)
+    def best(self, relations: Sequence[str]) -> dict[str, Row]:
+        """The best head of each relation, chosen on one part and reported on the other; tested together."""
+        found = [chosen(self.state.tally, self.corpus, relation, self.chooser) for relation in relations]
+        return {row.relation: row for row in together([row for row in found if row is not None])}
+
+    def heads(self, relation: str) -> list[Row]:
+        """Every head on all of the sentences, tested together."""
+        return of_relation(self.state.tally, self.corpus, relation, self.chooser)
+
+    def untrained(self, relation: str) -> list[Row]:
+        """The same of random weights; none where they were not asked for or have read no such link."""
+        known = self.random is not None and self.random.of(relation) is not None
+        return of_relation(self.random, self.corpus, relation) if self.random is not None and known else []
 
     def chance(self, relation: str) -> Row | None:
         """The same among random weights, chosen and reported in the same way."""

@@ -6,15 +6,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from probing import formats
+from ui.show.leaves import Leaf
 
 BRINGS = {"grammar": "Grammar", "pronouns": "Pronouns", "file": "Your own"}
 
 
 @dataclass(frozen=True)
-class Measure:
+class Measure(Leaf):
     """What this page lets its reader choose beside the shared choice."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
+        **Leaf.CHOICES,
         "data": tuple(BRINGS),
         "format": tuple(formats.FORMATS),
         "way": ("best", "out", "in"),

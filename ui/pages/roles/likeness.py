@@ -10,7 +10,8 @@ import streamlit as st
 from attention.similarity import flat, groups
 from ui.input.head_picking import keep_head
 from ui.input.picking import control
-from ui.pages.roles.evidence import SHORT, Known
+from ui.pages.roles.evidence import SHORT
+from ui.pages.roles.known import Known
 from ui.pages.roles.options import Roles
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
@@ -61,7 +62,7 @@ def _groups(
     for number in range(labels.max() + 1):
         mine = np.flatnonzero(labels == number)
         within = distances[np.ix_(mine, mine)][np.triu_indices(len(mine), 1)]
-        counted = Counter(role for at in mine for role in roles[heads[at][0]][heads[at][1]])
+        counted = Counter(role for at in mine for role in roles[heads[at][0]][heads[at][1]][:1])
         [(role, times)] = counted.most_common(1) or [("", 0)]
         table["group"].append(number + 1)
         table["heads"].append(len(mine))

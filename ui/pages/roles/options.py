@@ -6,18 +6,24 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from attention.roles import ROLES
+from ui.show.leaves import Leaf
 
 SOURCES = {"text": "The text above", "sentences": "100 sentences"}
 
 
 @dataclass(frozen=True)
-class Roles:
+class Roles(Leaf):
     """What this page lets its reader choose beside the shared choice."""
 
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"source": tuple(SOURCES), "only": ("", *ROLES, "relation", "none")}
+    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
+        **Leaf.CHOICES,
+        "source": tuple(SOURCES),
+        "only": ("", *ROLES, "relation", "none"),
+    }
 
     source: str = "text"
     share: int = 50  # percent of its attention from which a head is named after a role
     relations: bool = True  # also what it finds in annotated sentences
     only: str = ""  # the table's filter
     groups: int = 6
+    relation: str = ""  # or role, whose sentences are listed; "" is what the head is named after

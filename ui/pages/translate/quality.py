@@ -152,12 +152,12 @@ def summary(best: dict[ReadAt, Best | None], base: int) -> str:
     first, other = best[ReadAt.WRITING], best[ReadAt.OWN]
     if first is None or other is None:
         return "One pair of sentences says nothing about which head is best; the maps show what it has."
-    verdict = "more" if first.low > first.diagonal else "less" if first.high < first.diagonal else "not clearly more"
     return (
         f"Head {first.layer + base}-{first.head + base} links {first.share:.1f} % ({first.low:.1f} to {first.high:.1f})"
         f" of {first.words:,} words to a source word that people allow, in sentences that it was not chosen on"
-        f" (alignment error rate {first.error:.2f}). That is {verdict} than the word at the same relative place,"
-        f" {first.diagonal:.1f} % (error rate {first.diagonal_error:.2f}); a word at random finds {first.chance:.1f} %."
+        f" (alignment error rate {first.error:.2f}). By a paired test, sentence by sentence, that is {first.verdict}"
+        f" than the word at the same relative place, {first.diagonal:.1f} % (error rate {first.diagonal_error:.2f}); a"
+        f" word at random finds {first.chance:.1f} %."
         f" Read one step later, the best head, {other.layer + base}-{other.head + base}, finds {other.share:.1f} %."
     )
 

@@ -1,0 +1,52 @@
+"""Which relation a head is named after: chosen on one half of the sentences, told as it does on the other.
+
+The best of many relations on the very sentences that it was chosen on would always look like a skill.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from probing.corpus import ALL, UNCOUNTED, Corpus
+from probing.rows import Place, Row, doubts, row, rule, together
+from probing.tally import Tally
+
+FEWEST = 20  # links of a relation, both halves together
+Head = tuple[int, int]  # layer, head
+
+
+def named(scored: Sequence[tuple[Tally, Corpus]]) -> dict[Head, Row]:
+    """For each head that beats a rule on one half, the relation it does so most clearly in, as told by the other half.
+
+    The tests of the other half are corrected for all these heads, so ``Row.more`` says which names may be believed.
+    Several sets of sentences may stand side by side, as long as their heads are the same model's.
+    """
+    best: dict[Head, tuple[float, float, Row]] = {}
+    for tally, corpus in scored:
+        for relation in tally.relations():
+            for place, (doubt, margin, told) in _above(tally, corpus, relation).items():
+                mine = (doubt, -margin)
+                if place not in best or mine < best[place][:2]:
+                    best[place] = (*mine, told)
+    heads = sorted(best)
+    return dict(zip(heads, together([best[head][2] for head in heads]), strict=True))
+
+
+def _above(tally: Tally, corpus: Corpus, relation: str) -> dict[Head, tuple[float, float, Row]]:
+    """Heads that find more than the rule on half 0: how doubtful that is, by how many links; their row on half 1."""
+    first, second = tally.of(relation, 0), tally.of(relation, 1)
+    if first is None or second is None or first.n + second.n < FEWEST or relation in (ALL, *UNCOUNTED):
+        return {}
+    cue, directions = rule(first, corpus), len(corpus.directions)
+    choosing, telling = doubts(first, cue, directions), doubts(second, cue, directions)
+    margins = first.found[:directions] - first.cues[cue]
+    found = {}
+    for layer, head in np.ndindex(*margins.shape[1:]):
+        direction = int(choosing.more[:, layer, head].argmin())
+        place: Place = (direction, layer, head)
+        if margins[place] > 0:
+            told = row(second, first, corpus, relation, place, telling)
+            found[layer, head] = (float(choosing.more[place]), float(margins[place]), told)
+    return found

@@ -1,0 +1,40 @@
+"""What a terminal is told: each relation's best head beside the rule, and how many heads are above it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from probing.corpus import Corpus
+from probing.score import State
+from probing.summary import summary
+from probing.tally import Counts, Tally
+
+LINKS, SHAPE = 30, (2, 2, 3)
+CORPUS = Corpus("conllu", (), ("dependent to head", "head to dependent"), "0" * 64)
+
+
+def tally(found: int, also: int = 0) -> Tally:
+    """Of 30 links in each half, one to a sentence, the rule finds 10, head 1-2 ``found`` and each other ``also``."""
+    hits = np.zeros((LINKS, *SHAPE), bool)
+    hits[:also] = True
+    hits[:, 0, 1, 2] = np.arange(LINKS) < found
+    needed = [1] * 10 + list(range(2, 22))
+    return Tally(
+        {(half, "det"): Counts.of([(2 * at + half, 0) for at in range(LINKS)], needed, hits) for half in (0, 1)}
+    )
+
+
+def told(found: int, also: int = 0, random: Tally | None = None) -> str:
+    return summary(CORPUS, State("", tally=tally(found, also)), None, random).splitlines()[-1]
+
+
+def test_a_head_above_the_rule_is_said_to_find_more_and_counted_beside_the_untrained() -> None:
+    line = told(30, random=tally(0, 1))
+    assert "1-2   100.0" in line
+    assert "n = 30     more than fixed offset +1 33.3, random weights 3.3" in line
+    assert line.endswith("1 of 6 heads, with random weights 0 of 6 heads")
+
+
+def test_a_head_like_the_rule_is_not_clearly_more_and_a_worse_one_less() -> None:
+    assert "not clearly more than fixed offset +1" in told(11)
+    assert "n = 30     less than fixed offset +1" in told(1)

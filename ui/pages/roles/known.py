@@ -1,0 +1,90 @@
+"""What was seen of every head: evidence from one text or from many."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from attention.mask import Array
+from attention.roles import ROLES, Evidence, observe
+from attention.similarity import Divergence, compare
+from attention.trace import Trace
+from inference import Refusal, TraceRequest
+from ui.run.downloading import offer_or_show
+from ui.run.ready_sets import ready
+from ui.run.shelf import backend
+from ui.run.stoppable import stoppable
+from ui.state.choice import Choice
+
+KEPT = "roles_evidence"
+BATCH = 20  # texts read at once
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What one text showed: by role, each head's mean share, (layer, head), NaN where no token could have it."""
+
+    text: str
+    strengths: Mapping[str, Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What was seen of every head."""
+
+    evidence: Evidence
+    likeness: Divergence
+    each: tuple[Seen, ...]
+    trace: Trace | None = None  # of the text, where it is only one
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Layers and heads."""
+        layers, heads = self.evidence.strength("broad").shape
+        return layers, heads
+
+
+def from_trace(trace: Trace, choice: Choice) -> Known:
+    """What one text shows; cross-attention has no roles, so then it is the first part's."""
+    part = part_of(trace, choice)
+    evidence = observe(trace, part)
+    strengths = {role: evidence.strength(role).astype(np.float32) for role in ROLES}
+    return Known(evidence, compare(trace, part), (Seen(trace.text, strengths),), trace)
+
+
+def part_of(trace: Trace, choice: Choice) -> str | None:
+    """The part whose roles are told: the reader's, None for the trace's first."""
+    return choice.part if choice.part in trace.parts and choice.part != "cross" else None
+
+
+def from_sentences(choice: Choice) -> Known | None:
+    """What the sentences of the app show, read in steps; None where the model cannot read them."""
+    texts = [item.text for name in ("grammar", "pronouns") for item in ready(name).items]
+    key = (choice.model, choice.revision, choice.part)
+    kept: dict[tuple[str, str, str], dict[int, Known]] = st.session_state.setdefault(KEPT, {})
+    done = kept.setdefault(key, {})  # by step: two drawings of the page at once do no harm
+    steps = range(0, len(texts), BATCH)
+    try:
+        for at in stoppable(f"roles {key}", len(steps), "Reading the sentences"):
+            if at not in done:
+                some = texts[steps[at] : steps[at] + BATCH]
+                done[at] = _together([from_trace(trace, choice) for trace in traces(some, choice)])
+    except Refusal as refusal:
+        offer_or_show(refusal, choice)
+        return None
+    return _together(list(done.values())) if done else None
+
+
+def traces(texts: Sequence[str], choice: Choice) -> list[Trace]:
+    """Some of the app's sentences as the chosen model reads them; raises Refusal."""
+    return backend().traces([TraceRequest(choice.model, text, revision=choice.revision or None) for text in texts])
+
+
+def _together(found: list[Known]) -> Known:
+    evidence, likeness = found[0].evidence, found[0].likeness
+    for other in found[1:]:
+        evidence, likeness = evidence + other.evidence, likeness + other.likeness
+    return Known(evidence, likeness, tuple(seen for some in found for seen in some.each))

@@ -1,0 +1,102 @@
+"""The texts behind a head's role: in which of them it does what it is named after, token by token."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import streamlit as st
+
+from attention.roles import EVEN, given
+from attention.trace import Trace
+from inference import Refusal
+from probing.naming import Head
+from ui.pages.roles.evidence import WORDS
+from ui.pages.roles.known import Known, part_of, traces
+from ui.pages.roles.options import Roles
+from ui.run.refusals import say, show
+from ui.show.csv_table import csv_table
+from ui.show.explore_link import explore_link
+from ui.show.leaves import turned
+from ui.show.saving import save
+from ui.state.choice import Choice
+from ui.state.session import FRESH
+from viz.components.strip import strip
+from viz.components.strip.strip import Chip
+
+COLUMNS = ["model", "revision", "role", "layer", "head", "text", "share", "hit"]
+
+
+@dataclass(frozen=True)
+class Told:
+    """One text and the head's mean share in it."""
+
+    text: str
+    share: float
+    hit: bool  # at least what heads are named from
+
+
+def role_sentences(known: Known, role: str, head: Head, options: Roles, choice: Choice) -> None:
+    """The list and its controls."""
+    least = EVEN if role == "broad" else options.share / 100
+    every = told(known, role, head, least)
+    say(summary(known, every, role, head, least, choice.count), role="status")
+    kept, shown = turned(every, Roles, options)
+    try:
+        looks = [known.trace] if known.trace is not None else traces([one.text for one in shown], choice)
+    except Refusal as refusal:
+        show(refusal)
+        return
+    for at, (one, trace) in enumerate(zip(shown, looks if shown else [], strict=True)):
+        name = f"{'Hit' if one.hit else 'Miss'} · {one.share:.2f}"
+        strip.mount(chips_of(trace, role, head, choice), f"roles_texts_{at}", title=name)
+        text = {} if known.trace is not None else {**FRESH, "text": one.text, "pair": "", "target": ""}
+        explore_link(replace(choice, **{**text, "layer": head[0], "head": head[1]}))
+    st.caption(
+        f"Each strip is one text. Shade and numbers: {_measured(role)}, for each token that counts (from 0, no shade,"
+        " to 1); the number above is their mean. Special tokens do not look."
+    )
+    table = [[choice.model, choice.revision, role, *head, one.text, one.share, int(one.hit)] for one in kept]
+    about = f"All {len(kept):,} texts of this list; layers and heads counted from 0"
+    save("Save the texts", csv_table(COLUMNS, table), f"headlight-{head[0]}-{head[1]}-{role}.csv", about)
+
+
+def told(known: Known, role: str, head: Head, least: float) -> list[Told]:
+    """Every text in which some token could have the role."""
+    shares = [(seen.text, float(seen.strengths[role][head])) for seen in known.each]
+    return [Told(text, share, share >= least) for text, share in shares if not np.isnan(share)]
+
+
+def summary(known: Known, every: list[Told], role: str, head: Head, least: float, base: int) -> str:  # noqa: PLR0913  (what the sentence is about)
+    """What the list holds, in numbers that add up."""
+    hits, texts = sum(one.hit for one in every), len(known.each)
+    without = f" In the other {texts - len(every)} no token could." if len(every) < texts else ""
+    return (
+        f"Head {head[0] + base}-{head[1] + base}, {WORDS[role]}: a hit in {hits} of {len(every)}"
+        f" text{'' if len(every) == 1 else 's'}, a miss in {len(every) - hits}. A hit: {_measured(role)} is {least:.2f}"
+        f" or more on average over its tokens. Over all tokens of all texts it is"
+        f" {known.evidence.strength(role)[head]:.2f}.{without}"
+    )
+
+
+def _measured(role: str) -> str:
+    if role == "broad":
+        return "the entropy of what the token looks at over the greatest there is"
+    return f"the share of its attention that the token gives to {WORDS[role]}"
+
+
+def chips_of(trace: Trace, role: str, head: Head, choice: Choice) -> list[Chip]:
+    """The tokens, each with what it gives to the role."""
+    part = part_of(trace, choice)
+    row, _ = trace.token_rows(part)
+    return [
+        Chip(
+            piece,
+            shade=None if np.isnan(share) else float(share),
+            special=row.words[at] is None,
+            glued=at > 0 and row.words[at] is not None and row.words[at] == row.words[at - 1],
+            title="" if np.isnan(share) else f"{share:.4f}",
+            label="" if np.isnan(share) else f"{share:.2f}",
+        )
+        for at, (piece, share) in enumerate(zip(row.pieces, given(trace, role, *head, part), strict=True))
+    ]

@@ -1,0 +1,19 @@
+"""The way from a list to the page Explore."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ui.state.choice import Choice, fits, to_query
+
+
+def explore_link(there: Choice) -> None:
+    """A link to a view of its own; none where its text is too long for an address."""
+    if fits(there):
+        st.page_link(
+            "../../pages/explore.py",
+            label="Open in Explore",
+            icon=":material/grid_view:",
+            query_params=to_query(there),
+            help="This sentence and this head on the Explore page",
+        )

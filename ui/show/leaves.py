@@ -1,0 +1,63 @@
+"""A long list on a page: hits, misses or both, and a part of them at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any, ClassVar, Protocol, TypeVar
+
+import streamlit as st
+
+from ui.input.picking import control
+from ui.state.options import choose_own
+
+PER_LEAF = 6  # drawn at once: each takes a look into a trace
+TITLE = "The sentences behind the score"
+FILTERS = {"all": "All", "hits": "Hits", "misses": "Misses"}
+SHOWN = "Where the head does what its score counts, where it does not, or both"
+
+
+class Judged(Protocol):
+    """One entry of such a list."""
+
+    @property
+    def hit(self) -> bool:
+        """Whether the score counts it."""
+        ...
+
+
+Entry = TypeVar("Entry", bound=Judged)
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """What a page lets its reader choose of such a list; a page's options inherit it."""
+
+    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"outcome": tuple(FILTERS)}
+
+    outcome: str = "all"
+    leaf: int = 1  # which part of a long list is shown, from 1
+
+
+def turned(every: Sequence[Entry], kind: type[Any], options: Leaf) -> tuple[list[Entry], list[Entry]]:
+    """The controls, which belong to the options ``kind`` of a page; the entries that are kept, and those to draw."""
+    left, right = st.columns([2, 1])
+    name = f"{kind.__name__.lower()}_outcome"
+    st.session_state[name] = options.outcome
+    left.segmented_control(
+        "Shown", list(FILTERS), format_func=FILTERS.__getitem__, required=True, key=name, help=SHOWN,
+        on_change=lambda: choose_own(kind, outcome=st.session_state[name], leaf=1),
+    )  # fmt: skip
+    kept = of_outcome(every, options.outcome)
+    leaves = max(1, ceil(len(kept) / PER_LEAF))
+    leaf = max(1, min(options.leaf, leaves))
+    if leaves > 1:
+        about = f"{len(kept):,} in all, {PER_LEAF} at a time"
+        control(kind, "leaf", right.number_input, f"Part, of {leaves:,}", 1, leaves, shown=leaf, help=about)
+    return kept, kept[(leaf - 1) * PER_LEAF : leaf * PER_LEAF]
+
+
+def of_outcome(every: Sequence[Entry], outcome: str) -> list[Entry]:
+    """All of them, the hits, or the misses."""
+    return [one for one in every if outcome == "all" or one.hit == (outcome == "hits")]

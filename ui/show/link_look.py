@@ -1,0 +1,79 @@
+"""One scored link as it looks: its sentence with the weights that the score compares, in words, and on Explore."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from attention.mask import Array, Bools
+from probing.listed import Listed
+from probing.rows import Place
+from ui.state.choice import Choice
+from ui.state.session import FRESH
+from viz.components.strip.strip import Chip
+
+
+def title(one: Listed, worth: Array, direction: int) -> str:
+    """One link in a sentence: what the head gives its answer, and what it gives most where that is another word.
+
+    >>> from attention.links import Item, Link
+    >>> link = Listed(Item("a b c", ((0, 1), (2, 3), (4, 5)), (), 3), Link("r", 0, 1), 0, False, True)
+    >>> title(link, np.array([np.nan, 0.25, 0.5]), 0)
+    'Miss · line 3 · “a” gives “b” 0.25, “c” 0.50 · the rule finds it'
+    >>> title(link, np.array([np.nan, 0.5, 0.25]), 1)
+    'Miss · line 3 · “a” gets 0.50 from “b”, the most · the rule finds it'
+    """
+    most = int(np.nanargmax(worth))
+    source, target, other = (word(one, unit) for unit in (one.link.source, one.link.target, most))
+    told, best = weight(worth, one.link.target), weight(worth, most)
+    same = most == one.link.target
+    if direction == 0:
+        said = f"{source} gives {target} {told}, {'the most' if same else f'{other} {best}'}"
+    else:
+        said = f"{source} gets {told} from {target}, {'the most' if same else f'{best} from {other}'}"
+    rule = "the rule finds it" if one.by_rule else "the rule misses it"
+    return f"{'Hit' if one.hit else 'Miss'} · line {one.item.line} · {said} · {rule}"
+
+
+def word(one: Listed, unit: int) -> str:
+    start, end = one.item.units[unit]
+    return f"“{one.item.text[start:end]}”"
+
+
+def weight(worth: Array, unit: int) -> str:
+    """A weight with as many digits as tell it from the others.
+
+    >>> weight(np.array([0.5, 0.25]), 1), weight(np.array([0.0123, 0.0119]), 1)
+    ('0.25', '0.0119')
+    """
+    return f"{worth[unit]:.{2 if np.nanmax(worth) >= 0.1 else 4}f}"
+
+
+def chips_of(one: Listed, worth: Array) -> list[Chip]:
+    """The text in its order: units with their weights, and what stands between them word by word."""
+    chips, at = [], 0
+    for unit in sorted(range(len(one.item.units)), key=lambda unit: one.item.units[unit]):
+        start, end = one.item.units[unit]
+        chips += [Chip(piece) for piece in one.item.text[at:start].split()]
+        known = bool(np.isfinite(worth[unit]))
+        mark = "chosen" if unit == one.link.source else "target" if unit == one.link.target else ""
+        chips.append(
+            Chip(
+                one.item.text[start:end],
+                shade=float(worth[unit]) if known else None,
+                mark=mark,
+                title=f"{worth[unit]:.4f}" if known else "",
+                label=weight(worth, unit) if known else "",
+            )
+        )
+        at = end
+    return chips + [Chip(piece) for piece in one.item.text[at:].split()]
+
+
+def on_explore(one: Listed, units: Bools, place: Place, choice: Choice) -> Choice:
+    """The same head and the same two words on the page Explore."""
+    ends = [int(np.flatnonzero(units[unit])[0]) for unit in (one.link.source, one.link.target)]
+    focus, to = ends if place[0] == 0 else reversed(ends)
+    view = {"text": one.item.text, "pair": "", "target": "", "layer": place[1], "head": place[2]}
+    return replace(choice, **{**FRESH, **view, "focus": focus, "to": to})
