@@ -31,10 +31,10 @@ def told(found: int, also: int = 0, random: Tally | None = None) -> str:
 def test_a_head_above_the_rule_is_said_to_find_more_and_counted_beside_the_untrained() -> None:
     line = told(30, random=tally(0, 1))
     assert "1-2   100.0" in line
-    assert "n = 30     more than fixed offset +1 33.3, random weights 3.3" in line
+    assert "n = 30     more than always the next word 33.3, random weights 3.3" in line
     assert line.endswith("1 of 6 heads, with random weights 0 of 6 heads")
 
 
 def test_a_head_like_the_rule_is_not_clearly_more_and_a_worse_one_less() -> None:
-    assert "not clearly more than fixed offset +1" in told(11)
-    assert "n = 30     less than fixed offset +1" in told(1)
+    assert "not clearly more than always the next word" in told(11)
+    assert "n = 30     less than always the next word" in told(1)
