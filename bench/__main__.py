@@ -28,7 +28,10 @@ MEASUREMENTS = {
     "long": "8,192 tokens on a ModernBERT-sized model",
 }
 # Measured on files that are named after it, and only when it is named itself.
-ON_FILES = {"probing": "scores of heads on annotated sentences, given a CoNLL-U file and GAP's TSV"}
+ON_FILES = {
+    "probing": "scores of heads on annotated sentences, given a CoNLL-U file and GAP's TSV",
+    "specific": "heads chosen by a link's weight and by its excess, on held-out sentences; GAP's TSV may be given",
+}
 
 
 def rows(names: list[str], files: list[str]) -> Iterator[Row]:
