@@ -93,21 +93,27 @@ export function createExport(app, current) {
     const from = (/** @type {number} */ r) => (isExact(tile) ? cellName(app.data.queries, r) : String(r));
     const to = (/** @type {number} */ c) => (isExact(tile) ? cellName(app.keys(), c) : String(c));
     const { model, text, pair } = app.data;
-    const about = { model: model.name, revision: model.revision, weights_sha256: model.weights, text, pair, layer, head };
+    const about = {
+      model: model.name,
+      revision: model.revision,
+      weights_sha256: model.weights,
+      text,
+      pair,
+      layer,
+      head,
+    };
     const said = Object.entries(about).map(([name, value]) => [name, value ?? ""]);
     const table = [["", ...weights[0].map((_, c) => to(c))], ...weights.map((row, r) => [from(r), ...row])];
-    const body = format === "csv"
-      ? `\ufeff${csv([...said, [], ...table])}`
-      : JSON.stringify({
-        model: app.data.model,
-        text: app.data.text,
-        pair: app.data.pair,
-        layer,
-        head,
-        queries: app.data.queries.map((_, i) => cellName(app.data.queries, i)),
-        keys: app.keys().map((_, i) => cellName(app.keys(), i)),
-        weights,
-      });
+    const body = format === "csv" ? `\ufeff${csv([...said, [], ...table])}` : JSON.stringify({
+      model: app.data.model,
+      text: app.data.text,
+      pair: app.data.pair,
+      layer,
+      head,
+      queries: app.data.queries.map((_, i) => cellName(app.data.queries, i)),
+      keys: app.keys().map((_, i) => cellName(app.keys(), i)),
+      weights,
+    });
     save_as(
       `headlight-${layer}-${head}.${format}`,
       new Blob([body], { type: format === "csv" ? "text/csv" : "application/json" }),

@@ -49,7 +49,9 @@ const markOf = (chip) => (chip.mark ? MARKS[chip.mark] : undefined);
 /** What a screen reader hears of a chip. @param {Chip} chip */
 export function spoken(chip) {
   const title = chip.title && chip.title !== chip.label ? chip.title : "";
-  return [visible(chip.text), chip.unknown && `read as ${chip.unknown}`, chip.label, title, markOf(chip)?.said].filter(Boolean).join(", ");
+  return [visible(chip.text), chip.unknown && `read as ${chip.unknown}`, chip.label, title, markOf(chip)?.said].filter(
+    Boolean,
+  ).join(", ");
 }
 
 /**
@@ -139,7 +141,9 @@ function createStrip(root) {
     setAttribute(el, "aria-label", title);
     row.draw({
       key: JSON.stringify(
-        chips.slice(start, start + count + 1).map((chip) => [chip.text, chip.glued, chip.special, chip.label, chip.unknown]),
+        chips.slice(start, start + count + 1).map((
+          chip,
+        ) => [chip.text, chip.glued, chip.special, chip.label, chip.unknown]),
       ),
       label: title,
       length: chips.length,
