@@ -29,7 +29,8 @@ def how_to_read() -> None:
         st.markdown(
             "- A **head** gives each token (row) weights over the tokens it looks at (columns); a row sums to one: "
             "the softmax of q · kᵀ, in most models over √d, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762).\n"
-            "- Click a word to ask where it looks; switch to “is looked at by” for the other direction. The sentence "
+            "- Rare words are cut into pieces; a piece that goes on with a word begins with ##. "
+            "Click a word to ask where it looks; switch to “is looked at by” for the other direction. The sentence "
             "above the maps says what the numbers say, for the head that is chosen.\n"
             "- A large weight shows where a head reads, not yet what the model does with it "
             "([arXiv:1902.10186](https://arxiv.org/abs/1902.10186), "
