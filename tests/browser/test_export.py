@@ -68,6 +68,8 @@ def test_pictures_carry_their_caption(shown: Page) -> None:
 
 def test_the_page_opens_without_the_app(shown: Page, browser: Browser, tmp_path: Path) -> None:
     saved = tmp_path / "view.html"
+    said = shown.locator(".truth").inner_text()
+    assert "on average" in said
     export(shown, re.compile("HTML")).save_as(saved)
     context = browser.new_context(offline=True)
     alone = context.new_page()
@@ -77,6 +79,7 @@ def test_the_page_opens_without_the_app(shown: Page, browser: Browser, tmp_path:
     alone.goto(saved.as_uri())
     painted(alone, layer=2, head=4)
     expect(alone.get_by_text("Layer 3 · head 5").first).to_be_visible()
+    expect(alone.locator(".truth")).to_have_text(said)  # with what other words give, and other texts
     alone.get_by_role("tab", name="Lines").click()
     painted(alone, tab="lines")
     context.close()

@@ -13,6 +13,7 @@ from starlette.routing import Route
 from attention.trace import Trace
 from attention.view import View
 from ui.routes.traces import PREFIX, BadRequest, attachment, head_of, number, served
+from ui.run.habits import habits_shown
 from ui.run.shelf import Look, shelf
 from viz.components.explore import explore
 from viz.components.explore.contract import CHOICES
@@ -42,7 +43,8 @@ def links(trace: Trace, look: Look, request: Request) -> bytes:
 def html(trace: Trace, look: Look, request: Request) -> bytes:
     """The microscope itself with the numbers inside."""
     view, survey = shelf().view(trace, look), shelf().survey(trace, look)
-    data = explore.payload(view, survey, _selection(request, trace, look), "", "", _base(request))
+    habits = habits_shown(trace, look.part or None)
+    data = explore.payload(view, survey, _selection(request, trace, look), "", "", _base(request), habits)
     page = standalone_html(view, data, survey, explore.script(), explore.style())
     return page.encode()
 

@@ -12,6 +12,7 @@ from ui.run.shelf import backend
 KEPT = 2**23  # bytes; of one model they are some tens of thousands
 
 _measured: ByteLru[dict[str, Habits]] = ByteLru(KEPT)
+_shown: ByteLru[dict[str, Habits]] = ByteLru(KEPT)  # by trace
 
 
 def habits_of(model: str, revision: str, trace: Trace, part: str | None) -> Habits | None:
@@ -29,7 +30,13 @@ def habits_of(model: str, revision: str, trace: Trace, part: str | None) -> Habi
             parts = _measured.get_or_make(key, lambda: measured(backend(), model, revision or None, kind), _size)
         except Refusal:
             return None
+    _shown.put(trace.id, parts, _size(parts))
     return parts.get(part or trace.part)
+
+
+def habits_shown(trace: Trace, part: str | None) -> Habits | None:
+    """The habits that a page has compared this trace with lately: a file of what is on screen names no model."""
+    return (_shown.get(trace.id) or {}).get(part or trace.part)
 
 
 def _name(model: str) -> str:
