@@ -108,6 +108,16 @@ def test_a_traceback_in_the_log_is_a_fault(page: Page, small: App) -> None:
     assert faults("socket.connect to 'x.org' was refused: the tests stay on this machine.")
 
 
+def test_a_connection_closed_while_it_is_made_is_no_fault_and_hides_none() -> None:
+    first = "Traceback (most recent call last):\n  File a\n"
+    begun, name = f"Exception in ASGI application\n{first}", "starlette.websockets.WebSocketDisconnected"
+    gone = f"{begun}{name}: WebSocket is not connected.\n\n{first}"
+    gone += f'{name}: Cannot call "send" once a close message has been sent.\n'
+    assert faults(gone) == []
+    assert len(faults(f"{begun}ValueError: 3\n{gone}")) == 1
+    assert len(faults(f"{gone}{begun}ValueError: 3\n")) == 1
+
+
 def test_an_app_that_does_not_start_says_why(tmp_path: Path) -> None:
     with (
         pytest.raises(RuntimeError, match="File does not exist"),

@@ -29,10 +29,12 @@ ON_A_PHONE: tuple[Look, ...] = (("phone", "light"), ("phone", "dark"))
 STREAMLITS_OWN = [f"[data-testid='{name}']" for name in ("stSidebarHeader", "stSidebarNav", "stToolbar", "stHeader")]
 
 
-def themed(page: Page) -> str:
-    """The theme that the page is drawn in, by what its background is."""
-    bright = "(app) => getComputedStyle(app).backgroundColor.match(/[0-9]+/g).slice(0, 3).every((part) => part > 127)"
-    return "light" if page.get_by_test_id("stApp").evaluate(bright) else "dark"
+# Whether the page is drawn in a theme, by what its background is.
+THEMED = """(theme) => {
+    const app = document.querySelector("[data-testid=stApp]");
+    const parts = app && getComputedStyle(app).backgroundColor.match(/[0-9]+/g).slice(0, 3);
+    return Boolean(parts) && (parts.every((part) => part > 127) ? "light" : "dark") === theme;
+}"""
 
 
 def each_look(page: Page, looks: Sequence[Look], drawn: Callable[[], object] = lambda: None) -> Iterator[Look]:
@@ -41,11 +43,11 @@ def each_look(page: Page, looks: Sequence[Look], drawn: Callable[[], object] = l
     for size, theme in looks:
         page.set_viewport_size(SIZES[size])
         page.emulate_media(color_scheme=theme)
+        page.wait_for_function(THEMED, arg=theme)  # which the page is told a moment later
         rest(page)
         drawn()
         rest(page)  # what stands below the figure has come too
         expect(page.get_by_test_id("stTooltipContent")).to_have_count(0)
-        assert themed(page) == theme
         wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wide <= 0, f"nothing is cut off at the side ({size}, {theme})"
         yield size, theme
