@@ -14,7 +14,7 @@ import torch
 from inference.answers.decoding import prepare, refuse_odd_tokens
 from inference.errors import Refusal, refusing
 from inference.loaded import Loaded
-from inference.questions.decoding import Beam, BeamStep, Branch, NextBeams
+from inference.questions.decoding import Beam, BeamStep, Branch, Fate, NextBeams
 from inference.text.next_pieces import marked
 from inference.write import decoding
 from inference.write.bounds import end_tokens
@@ -86,7 +86,7 @@ def _ways(loaded: Loaded, writing: Writing, passed: decoding.Passed, beams: Sequ
     ]
 
 
-def _fate(way: _Way, alive: Sequence[_Way], ended: Sequence[_Way], kept_ends: set[tuple[int, ...]]) -> str:
+def _fate(way: _Way, alive: Sequence[_Way], ended: Sequence[_Way], kept_ends: set[tuple[int, ...]]) -> Fate:
     if way in ended:
         return "ended" if way.tokens in kept_ends else "dropped"
     return "kept" if way in alive else "dropped"

@@ -7,7 +7,7 @@ what it names: a page goes on by asking with one token more, and another way by 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from attention.edits import Edit
 from attention.mask import Array
@@ -113,6 +113,9 @@ class Beam:
     text: str = ""
 
 
+Fate = Literal["kept", "ended", "dropped"]
+
+
 @dataclass(frozen=True)
 class Branch:
     """One continuation that a step of beam search looked at."""
@@ -121,7 +124,7 @@ class Branch:
     token: int
     piece: str
     score: float  # of the whole way
-    fate: str  # "kept", "ended" or "dropped"
+    fate: Fate
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from probing.listed import Listed
 from probing.rows import Place
 from ui.state.choice import Choice
 from ui.state.session import FRESH
-from viz.components.strip.strip import Chip
+from viz.components.strip.strip import Chip, Mark
 
 
 def title(one: Listed, worth: Array, direction: int) -> str:
@@ -57,7 +57,7 @@ def chips_of(one: Listed, worth: Array) -> list[Chip]:
         start, end = one.item.units[unit]
         chips += [Chip(piece) for piece in one.item.text[at:start].split()]
         known = bool(np.isfinite(worth[unit]))
-        mark = "chosen" if unit == one.link.source else "target" if unit == one.link.target else ""
+        mark: Mark = "chosen" if unit == one.link.source else "target" if unit == one.link.target else ""
         chips.append(
             Chip(
                 one.item.text[start:end],

@@ -1,10 +1,12 @@
 """What the tree is given to draw; how it is drawn is tested in tree_picture.test.mjs and tests/browser/test_tree.py."""
 
+from typing import cast
+
 import pytest
 import streamlit as st
 
 from viz.components.tree import tree
-from viz.components.tree.tree import NAMES, Node, payload
+from viz.components.tree.tree import NAMES, Kind, Node, payload
 
 NODES = [
     Node("start", None, "<s>", kind="kept"),
@@ -35,7 +37,7 @@ def test_a_node_names_its_parent_by_its_place_and_nothing_that_is_as_usual() -> 
         ([Node("a", None, "x"), Node("b", "c", "y"), Node("c", "a", "z")], "parents come first"),
         ([Node("a", None, "x"), Node("b", "b", "y")], "parents come first"),
         ([Node("a", None, "x"), Node("a", "a", "y")], "an id of its own"),
-        ([Node("a", None, "x", kind="best")], "kept, ended, dropped, other"),
+        ([Node("a", None, "x", kind=cast("Kind", "best"))], "kept, ended, dropped, other"),
     ],
 )
 def test_what_is_no_tree_is_refused(nodes: list[Node], said: str) -> None:

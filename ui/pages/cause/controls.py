@@ -17,7 +17,7 @@ from ui.removing.listed import keep_edits, listed_and_typed
 from ui.state.choice import Choice
 from ui.state.options import choose_own, own
 from ui.state.session import choose
-from viz.components.strip.strip import Chip, mount
+from viz.components.strip.strip import Chip, Mark, mount
 from viz.components.strip.strip import picked as picked_chip
 
 STRIP = "cause_strip"
@@ -77,7 +77,7 @@ def pick_words(view: View, options: Cause, edits: Set, head: Head) -> None:
     mount(chips, STRIP, title=title, on_pick=(lambda: _word(view, options, edits, head)) if picking else None)
 
 
-def _mark(at: int, hidden: set[int], cut: set[int], looking: set[int]) -> str:
+def _mark(at: int, hidden: set[int], cut: set[int], looking: set[int]) -> Mark:
     return "removed" if at in hidden else "chosen" if at in looking else "target" if at in cut else ""
 
 

@@ -18,7 +18,7 @@ from ui.show.chart import draw_chart, theme
 from ui.state.choice import Choice
 from ui.state.options import choose_own, own
 from ui.state.session import choose
-from viz.components.strip.strip import Chip, mount
+from viz.components.strip.strip import Chip, Mark, mount
 from viz.components.strip.strip import picked as picked_chip
 from viz.figures.head_map import head_map, picked
 
@@ -47,7 +47,7 @@ def pick_words(asked: Asked, options: Find) -> None:
     )
     words = asked.words
     labels = {words.source: "source", words.first: "first", words.second: "second"}
-    marks = {words.source: "chosen", words.first: "target", words.second: "target"}
+    marks: dict[int, Mark] = {words.source: "chosen", words.first: "target", words.second: "target"}
     chips = [
         Chip(cell.text, mark=marks.get(at, ""), special=cell.special, label=labels.get(at, ""))
         for at, cell in enumerate(asked.view.keys)

@@ -9,7 +9,7 @@ import streamlit as st
 from inference.questions.decoding import Candidate, NextToken, Step
 from ui.pages.generate.prompt import HISTORY, go_to, mark_of, read_path, write_path
 from viz.components.tree import tree as tree_view
-from viz.components.tree.tree import Node
+from viz.components.tree.tree import Kind, Node
 
 TREE = "generate_tree"
 MOST = 2000  # tokens kept for one prompt
@@ -57,6 +57,11 @@ def remember(request: NextToken, step: Step) -> None:
             history[path[:end]] = Been(piece, None)
 
 
+def _kind(path: Path, current: Path) -> Kind:
+    """The way to ``current`` is kept, others were tried."""
+    return "kept" if current[: len(path)] == path else "other"
+
+
 def nodes_of(history: dict[Path, Been], current: Path) -> list[Node]:
     """The tree's nodes, the prompt first, parents before their children; the way to ``current`` is kept, others tried.
 
@@ -65,7 +70,7 @@ def nodes_of(history: dict[Path, Been], current: Path) -> list[Node]:
     """
     nodes = [Node("", None, "the prompt", kind="kept")]
     for path in sorted(history, key=len):
-        been, kind = history[path], "kept" if current[: len(path)] == path else "other"
+        been, kind = history[path], _kind(path, current)
         nodes.append(Node(write_path(path), write_path(path[:-1]), been.piece, been.probability, kind))
     return nodes
 

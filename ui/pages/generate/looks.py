@@ -24,7 +24,7 @@ from ui.show.saving import save
 from ui.state.choice import Choice
 from ui.state.options import choose_own
 from viz.components.strip import strip
-from viz.components.strip.strip import Chip
+from viz.components.strip.strip import Chip, Mark
 from viz.figures import head_map
 from viz.figures.bars import bars
 
@@ -138,9 +138,9 @@ def _chip(row: TokenRow, at: int, length: int, seen: Seen | None) -> Chip:
     glued = row.goes_on(at)
     label = str(at - length + 1) if at >= length else ""
     if seen is None or at >= seen.place:
-        mark = "target" if seen is not None and at == seen.place else ""
-        return Chip(row.pieces[at], None, mark, glued, row.words[at] is None, "", label, row.unknown[at])
-    mark = "chosen" if at == seen.place - 1 else ""
+        ahead: Mark = "target" if seen is not None and at == seen.place else ""
+        return Chip(row.pieces[at], None, ahead, glued, row.words[at] is None, "", label, row.unknown[at])
+    mark: Mark = "chosen" if at == seen.place - 1 else ""
     weight = float(seen.shown[at])
     return Chip(row.pieces[at], weight, mark, glued, row.words[at] is None, f"{weight:.4f}", label, row.unknown[at])
 

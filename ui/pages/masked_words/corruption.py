@@ -14,9 +14,9 @@ from ui.show.numbers import percent
 from ui.show.saving import save
 from ui.state.options import choose_own, own
 from viz.components.strip import strip
-from viz.components.strip.strip import Chip
+from viz.components.strip.strip import Chip, Mark
 
-MARKS = {HIDDEN: "masked", REPLACED: "removed", KEPT: "target"}
+MARKS: dict[str, Mark] = {HIDDEN: "masked", REPLACED: "removed", KEPT: "target"}
 LABELS = {HIDDEN: "hidden", REPLACED: "replaced", KEPT: "kept"}
 
 

@@ -20,7 +20,7 @@ from ui.state.choice import Choice, to_query
 from ui.state.examples import example_of
 from ui.state.session import FRESH, choose
 from viz.components.strip import strip
-from viz.components.strip.strip import Chip
+from viz.components.strip.strip import Chip, Mark
 from viz.figures import head_map
 
 MAP, STRIP = "blank_map", "blank_strip"
@@ -105,7 +105,7 @@ def _strip(trace: Trace, row: Array, words: list[tuple[int, ...]], chosen: int, 
     chips = []
     for at, word in enumerate(words):
         weight = float(row[list(word)].sum())
-        mark = "chosen" if place in word else "target" if at == chosen else ""
+        mark: Mark = "chosen" if place in word else "target" if at == chosen else ""
         special = trace.source.words[word[0]] is None
         chips.append(Chip(_name(trace, word), shade=weight, mark=mark, special=special, title=f"{weight:.4f}"))
 

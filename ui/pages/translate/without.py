@@ -26,7 +26,7 @@ from ui.show.numbers import likelihood, percent
 from ui.show.saving import save
 from ui.state.choice import Choice
 from viz.components.strip import strip
-from viz.components.strip.strip import Chip
+from viz.components.strip.strip import Chip, Mark
 
 
 def without(choice: Choice, translation: Translation, head: CrossHead, at: int, options: Translate) -> None:
@@ -124,7 +124,7 @@ def _rows(translation: Translation, logs: Array) -> list[tuple[int, str, float]]
     return [(at + 1, piece, float(np.exp(log))) for at, (piece, log) in enumerate(zip(pieces, logs, strict=True))]
 
 
-def _side(translation: Translation, logs: Array, marked: set[int], mark: str, title: str) -> None:
+def _side(translation: Translation, logs: Array, marked: set[int], mark: Mark, title: str) -> None:
     row = translation.trace.target
     chips = []
     for at, piece in enumerate(translation.pieces):

@@ -24,7 +24,8 @@ import { isRtl, visible } from "../shared/texts.js";
  * @property {{name: string, about: string, rows: Row[]}[]} ways
  */
 
-const MARKS = { special: "special token", unknown: "not in the vocabulary", whole: "taken whole" };
+/** What a screen reader hears of each mark. */
+export const MARKS = { special: "special token", unknown: "not in the vocabulary", whole: "taken whole" };
 
 /** Whether two places, [text, start, end], share a character. */
 export function overlap(one, other) {

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
 from viz.components.script import script, stylesheet
+
+Mark = Literal["", "special", "unknown", "whole"]
 
 
 @dataclass(frozen=True)
@@ -18,7 +20,7 @@ class Rung:
     text: str
     place: tuple[int, int, int] | None = None  # which text, first and last + 1 of its characters there
     word: tuple[int, int] | None = None  # which text, which of its words: what picking it asks about
-    mark: str = ""  # "", "special", "unknown" or "whole"
+    mark: Mark = ""
     joined: bool = False  # touches the one before: pieces of one word
     under: tuple[str, ...] = ()  # small lines below it
     title: str = ""  # told on hover, on focus and to screen readers
@@ -80,7 +82,12 @@ def _row(row: Row) -> dict[str, Any]:
 
 def _rung(rung: Rung) -> dict[str, Any]:
     """Only what differs from a plain one: a long text has hundreds."""
-    values = {"mark": rung.mark, "joined": rung.joined, "under": list(rung.under), "title": rung.title}
+    values: dict[str, object] = {
+        "mark": rung.mark,
+        "joined": rung.joined,
+        "under": list(rung.under),
+        "title": rung.title,
+    }
     values |= {"place": rung.place and list(rung.place), "word": rung.word and list(rung.word)}
     return {"text": rung.text, **{name: value for name, value in values.items() if value}}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,8 @@ import streamlit as st
 from attention.codec import frame
 from attention.mask import Array
 from viz.components.script import script, stylesheet
+
+Palette = Literal["diverging", "sequential"]  # sequential: weights from 0
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,7 @@ class Sheet:
     rows: tuple[str, ...] = ()  # labels
     columns: tuple[str, ...] = ()
     note: str = ""  # a line under it: shape, meaning, range
-    palette: str = "diverging"  # or "sequential": weights from 0
+    palette: Palette = "diverging"
     limit: float | None = None  # end of the colour scale, shared by sheets that are compared; None: the largest size
     marked_rows: tuple[int, ...] = ()
     marked_columns: tuple[int, ...] = ()

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isnan
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
 from viz.components.script import script, stylesheet
+
+Mark = Literal["", "chosen", "target", "masked", "removed"]
 
 
 @dataclass(frozen=True)
@@ -18,7 +20,7 @@ class Chip:
 
     text: str
     shade: float | None = None  # 0..1 on the sequential palette; on a diverging strip -1..1
-    mark: str = ""  # "", "chosen", "target", "masked", "removed"
+    mark: Mark = ""
     glued: bool = False  # touches the chip before it: pieces of one word
     special: bool = False  # pale
     title: str = ""  # shown on hover and told to screen readers

@@ -6,13 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
 from viz.components.script import script, stylesheet
 
 NAMES = MappingProxyType({"kept": "kept", "ended": "ended", "dropped": "dropped", "other": "tried"})
+
+
+Kind = Literal["kept", "ended", "dropped", "other"]  # a node's shape, line and colour
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,7 @@ class Node:
     parent: str | None  # None for the root
     text: str
     value: float | None = None  # shown beside the text: a probability, a score
-    kind: str = "other"  # "kept", "ended", "dropped" or "other": its shape, line and colour
+    kind: Kind = "other"
     note: str = ""  # told on hover, on focus and to screen readers
 
 

@@ -11,8 +11,13 @@ const GAP = { chain: 9, branch: 30 }; // px between columns, without and with a 
 const EDGE = 4; // px around everything
 
 /**
- * @typedef {{id: string, parent: number, text: string, kind: string, value?: number, note?: string}} TreeNode  parent:
- * its place, before the node's own; -1 for the root
+ * @typedef {object} TreeNode
+ * @property {string} id
+ * @property {number} parent its place, before the node's own; -1 for the root
+ * @property {string} text
+ * @property {"kept"|"ended"|"dropped"|"other"} kind
+ * @property {number} [value]
+ * @property {string} [note]
  */
 /** @typedef {{depth: number, row: number, x: number, y: number, w: number}} Spot  x, y: upper left corner */
 

@@ -143,7 +143,8 @@ export function picture(data, theme) {
 
 /** What the marks mean, of the kinds that are there. */
 export function legendOf(data, theme) {
-  const there = Object.keys(data.names).filter((kind) => data.nodes.some((node) => node.kind === kind));
+  const named = /** @type {TreeNode["kind"][]} */ (Object.keys(data.names));
+  const there = named.filter((kind) => data.nodes.some((node) => node.kind === kind));
   const looks = looksOf(theme);
   const entry = (sample, name) =>
     h(

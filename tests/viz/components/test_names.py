@@ -1,0 +1,43 @@
+"""What Python may send to a component by name, its script knows: marks, kinds and palettes, nothing more nor less."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from typing import get_args
+
+import pytest
+
+from tests.support.repository import ROOT
+from tools.javascript import node
+from viz.components.ladder import ladder
+from viz.components.matrices import matrices
+from viz.components.strip import strip
+from viz.components.tree import tree
+
+FOLDER = ROOT / "viz" / "components"
+KEYS = "import(process.argv[1]).then((known) => console.log(JSON.stringify(Object.keys(known.MARKS))))"
+
+
+@pytest.mark.parametrize(("script", "names"), [("strip/strip.js", strip.Mark), ("ladder/ladder.js", ladder.Mark)])
+def test_every_mark_has_words_and_a_look(script: str, names: object) -> None:
+    program = node()
+    assert program, "the JavaScript tests need Node.js"
+    command = [program, "--input-type=module", "-e", KEYS, (FOLDER / script).as_uri()]
+    known = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    assert set(known) == set(get_args(names)) - {""}
+
+
+@pytest.mark.parametrize(
+    ("script", "field", "names"),
+    [("tree/tree_layout.js", "kind", tree.Kind), ("matrices/sheet.js", "palette", matrices.Palette)],
+)
+def test_every_kind_and_palette_is_one_that_the_script_is_checked_with(script: str, field: str, names: object) -> None:
+    stated = re.search(rf'@property \{{("[^}}]*)\}} {field}\b', (FOLDER / script).read_text(encoding="utf-8"))
+    assert stated, f"{script} states no {field}"
+    assert set(re.findall(r'"([a-z]+)"', stated[1])) == set(get_args(names))
+    look = (FOLDER / script).parent / ("tree_picture.js" if field == "kind" else "sheet_picture.js")
+    drawn = look.read_text(encoding="utf-8")
+    usual = get_args(names)[0] if field == "palette" else ""  # what is drawn where nothing else is said
+    assert all(re.search(rf"\b{name}\b", drawn) for name in get_args(names) if name != usual)
