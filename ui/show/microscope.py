@@ -19,7 +19,7 @@ from ui.run.shelf import START, shelf
 from ui.state.choice import Choice
 from ui.state.examples import example_of
 from ui.state.looked_at import look_at
-from ui.state.selection import changes, doubts, select, settle
+from ui.state.selection import changes, doubts, faced, select, settle
 from ui.state.session import choose, current
 from viz.components.explore import explore
 
@@ -50,6 +50,7 @@ def microscope(  # noqa: PLR0913  (what a page may tell its microscope, by name)
         return None
     with st.spinner("Drawing every head small"):
         selection, more = select(choice, view, example_of(trace.text, trace.pair or ""))
+        selection = faced(selection, choice, view)
         survey, habits = doubts(choice, view)
     if part is None:
         pick_part(trace, look)

@@ -15,7 +15,7 @@ OWN = "own_query"  # by page: what its address holds beside the choice
 OLDER = "own_query_of_an_older_text"  # pages whose part of the address was chosen for another text or model
 
 # What belongs to one part of a model on one text; a change of either makes the page choose anew from the numbers.
-UNSELECTED: dict[str, Any] = {"layer": None, "head": None, "focus": None, "to": None, "pins": ""}
+UNSELECTED: dict[str, Any] = {"layer": None, "head": None, "focus": None, "to": None, "facing": "out", "pins": ""}
 FRESH: dict[str, Any] = {**UNSELECTED, "opened": "", "cut": None}
 
 NEW_MODEL: dict[str, Any] = {**FRESH, "part": "", "target": ""}
