@@ -187,6 +187,51 @@ def test_the_scale_can_end_at_one(page: Page, app_url: str) -> None:
     expect(page).to_have_url(re.compile("top=one"))
 
 
+def test_an_edited_text_keeps_the_head_and_the_words(page: Page, app_url: str, backend: LocalBackend) -> None:
+    open_page(page, app_url)
+    painted(page, layer=3, head=1)
+    wide = FAMOUS.replace("tired", "wide")
+    read(page, wide)
+    trace = backend.trace(TraceRequest(text=wide))
+    it, animal = trace.tokens.index("it"), trace.tokens.index("animal")
+    painted(page, base=f"/headlight/trace/{trace.id}", layer=3, head=1, focus=it)
+    expect(page).to_have_url(re.compile(f"layer=3&head=1&focus={it}&to={animal}"))
+    weight = float(trace.weights(3, 1)[it, animal])
+    expect(sentence(page)).to_contain_text("“animal”")
+    expect(sentence(page)).to_contain_text(f"{weight:.2f}")
+    rest(page)
+    read(page, wide.replace("animal", "dog"))
+    expect(page.get_by_text("“animal” is gone from the text; “dog” stands in its place")).to_be_visible()
+    painted(page, layer=3, head=1, focus=it)
+    rest(page)
+    page.go_back()
+    painted(page, base=f"/headlight/trace/{trace.id}", layer=3, head=1, focus=it)
+    offer = page.get_by_role("button", name="The strongest head for this text is now")
+    rest(page)
+    read(page, FAMOUS.replace("tired", "wide") + " Really.")
+    expect(offer).to_be_visible()
+    head = matched(r"layer (\d+) · head (\d+)", offer.inner_text())
+    assert head.groups() != ("3", "1")
+    rest(page)
+    offer.click()
+    painted(page, layer=head.group(1), head=head.group(2))
+    expect(offer).to_have_count(0)
+    read(page, "My brother lost his keys on the train to London.")
+    expect(page).not_to_have_url(re.compile("layer="))
+
+
+def test_a_second_text_leaves_the_view_where_it_is(page: Page, app_url: str, backend: LocalBackend) -> None:
+    trace = backend.trace(TraceRequest(text=FAMOUS, pair="It slept."))
+    street = trace.tokens.index("street")
+    open_page(page, app_url, layer=2, head=5, focus=street)
+    painted(page, layer=2, head=5, focus=street)
+    page.get_by_role("button", name="second text").click()
+    second = page.get_by_role("textbox", name="Second text (optional)")
+    second.fill("It slept.")
+    second.press("Enter")
+    painted(page, base=f"/headlight/trace/{trace.id}", layer=2, head=5, focus=street)
+
+
 def test_a_link_restores_the_view(page: Page, app_url: str) -> None:
     query: dict[str, Any] = {
         "text": "A small test of links.",

@@ -51,9 +51,14 @@ def choose(**changes: Any) -> None:
 
 
 def notes() -> list[str]:
-    """What of the address could not be read, a sentence each."""
+    """What of the address could not be read, or of a view did not stay, a sentence each."""
     found: list[str] = st.session_state.get(NOTES, [])
     return found
+
+
+def tell(sentences: list[str]) -> None:
+    """Say these until something else is chosen."""
+    st.session_state[NOTES] = sentences
 
 
 def untold() -> list[str]:
