@@ -190,7 +190,8 @@ from viz.components.explore import explore
 
 view = View(sentence_trace())
 FIRST = {"layer": 0, "head": 0, "focus": 3, "target": None, "tab": "matrix", "order": "layer", "scale": "sqrt"}
-data = explore.payload(view, survey(view, 48), {**FIRST, "filter": "all", "by": "excess", "pinned": []}, "", "", 0)
+MORE = {"facing": "out", "top": "fit", "filter": "all", "by": "excess", "pinned": []}
+data = explore.payload(view, survey(view, 48), {**FIRST, **MORE}, "", "", 0)
 
 def keep(key):
     st.session_state[f"{key} kept"] = dict(st.session_state[key].selection)

@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from attention.storage import parse
+from attention.view import View
 from inference import LocalBackend, TraceRequest
 from tests.support.browser import Problems, rest
 from tests.support.visitor import matched, open_page, painted, read, text_box
@@ -128,6 +129,107 @@ def test_a_sentence_of_one_s_own_is_read(page: Page, app_url: str, backend: Loca
     assert shown["base"] != first["base"]
     token = trace.tokens[int(shown["focus"])]
     expect(sentence(page)).to_contain_text(f"“{token}”")
+
+
+def test_the_other_direction_turns_everything_and_lives_in_the_address(
+    page: Page, app_url: str, backend: LocalBackend
+) -> None:
+    trace = backend.trace(TraceRequest(text=FAMOUS))
+    it, animal = trace.tokens.index("it"), trace.tokens.index("animal")
+    open_page(page, app_url)
+    painted(page, focus=it)
+    page.get_by_role("button", name="is looked at by").click()
+    painted(page, layer=3, head=1, focus=it)
+    expect(page).to_have_url(re.compile(f"to={it}.*facing=in"))
+    column = View(trace).columns(it)[3, 1]
+    most = trace.tokens[int(column.argmax())]
+    expect(sentence(page)).to_contain_text("“it” is looked at most by")
+    expect(sentence(page)).to_contain_text(most)
+    assert weight_in(sentence(page).inner_text()) == pytest.approx(float(column.max()), abs=0.005)
+    links = page.locator("details.links")
+    expect(links.locator("summary")).to_have_text("Who looks at “it”?")
+    links.locator("summary").click()
+    expect(links.get_by_role("columnheader", name="is looked at by")).to_be_visible()
+    rows = links.locator("tbody tr")
+    expect(rows).to_have_count(10)
+    expect(links.locator("caption")).to_have_text("Strongest links to “it” over all heads")
+    rest(page)
+    page.reload()  # the address alone says it
+    painted(page, layer=3, head=1, focus=it)
+    expect(page.get_by_role("button", name="is looked at by")).to_have_attribute("aria-pressed", "true")
+    ask(page, "animal")
+    painted(page, focus=animal)
+    expect(sentence(page)).to_contain_text("“animal” is looked at most by “it” (0.68)")
+    page.get_by_role("button", name="looks at", exact=True).click()
+    painted(page, focus=animal)
+    expect(page).to_have_url(re.compile(f"focus={animal}"))
+    expect(sentence(page)).to_contain_text("“animal” looks most")
+
+
+def test_the_sentence_answers_the_target_that_was_picked(page: Page, app_url: str, backend: LocalBackend) -> None:
+    trace = backend.trace(TraceRequest(text=FAMOUS))
+    it, street = trace.tokens.index("it"), trace.tokens.index("street")
+    open_page(page, app_url, layer=3, head=1, focus=it, to=street)
+    painted(page, focus=it)
+    weight = float(trace.weights(3, 1)[it, street])
+    expect(sentence(page)).to_contain_text(f"“it” gives “street” {weight:.2f}")
+    expect(sentence(page)).to_contain_text("“it” looks most at “animal” (0.68)")
+
+
+def test_the_scale_can_end_at_one(page: Page, app_url: str) -> None:
+    open_page(page, app_url, layer=0, head=0)
+    painted(page)
+    legend = page.get_by_role("img", name="colour scale")
+    fitted = legend.get_attribute("aria-label")
+    page.get_by_role("combobox", name="Up to").select_option("1")
+    expect(legend).to_have_attribute("aria-label", "square-root colour scale, 0 – 1")
+    assert fitted != "square-root colour scale, 0 – 1"
+    expect(page).to_have_url(re.compile("top=one"))
+
+
+def test_an_edited_text_keeps_the_head_and_the_words(page: Page, app_url: str, backend: LocalBackend) -> None:
+    open_page(page, app_url)
+    painted(page, layer=3, head=1)
+    wide = FAMOUS.replace("tired", "wide")
+    read(page, wide)
+    trace = backend.trace(TraceRequest(text=wide))
+    it, animal = trace.tokens.index("it"), trace.tokens.index("animal")
+    painted(page, base=f"/headlight/trace/{trace.id}", layer=3, head=1, focus=it)
+    expect(page).to_have_url(re.compile(f"layer=3&head=1&focus={it}&to={animal}"))
+    weight = float(trace.weights(3, 1)[it, animal])
+    expect(sentence(page)).to_contain_text("“animal”")
+    expect(sentence(page)).to_contain_text(f"{weight:.2f}")
+    rest(page)
+    read(page, wide.replace("animal", "dog"))
+    expect(page.get_by_text("“animal” is gone from the text; “dog” stands in its place")).to_be_visible()
+    painted(page, layer=3, head=1, focus=it)
+    rest(page)
+    page.go_back()
+    painted(page, base=f"/headlight/trace/{trace.id}", layer=3, head=1, focus=it)
+    offer = page.get_by_role("button", name="The strongest head for this text is now")
+    rest(page)
+    read(page, FAMOUS.replace("tired", "wide") + " Really.")
+    expect(offer).to_be_visible()
+    head = matched(r"layer (\d+) · head (\d+)", offer.inner_text())
+    assert head.groups() != ("3", "1")
+    rest(page)
+    offer.click()
+    painted(page, layer=head.group(1), head=head.group(2))
+    expect(offer).to_have_count(0)
+    read(page, "My brother lost his keys on the train to London.")
+    expect(page).not_to_have_url(re.compile("layer="))
+
+
+def test_a_second_text_leaves_the_view_where_it_is(page: Page, app_url: str, backend: LocalBackend) -> None:
+    trace = backend.trace(TraceRequest(text=FAMOUS, pair="It slept."))
+    street = trace.tokens.index("street")
+    open_page(page, app_url, layer=2, head=5, focus=street)
+    painted(page, layer=2, head=5, focus=street)
+    page.get_by_role("button", name="second text").click()
+    second = page.get_by_role("textbox", name="Second text (optional)")
+    second.fill("It slept.")
+    second.press("Enter")
+    painted(page, base=f"/headlight/trace/{trace.id}", layer=2, head=5, focus=street)
 
 
 def test_a_link_restores_the_view(page: Page, app_url: str) -> None:

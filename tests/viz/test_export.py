@@ -136,6 +136,7 @@ SELECTION: dict[str, Any] = {
     "focus": 3,
     "target": None,
     "tab": "matrix",
+    "facing": "out",
     "order": "layer",
     "scale": "sqrt",
     "filter": "all",
@@ -189,7 +190,7 @@ def test_a_page_holds_every_head_or_says_which() -> None:
     embedded = embedded_in(page_of(view))
     assert len(embedded["maps"]) == LAYERS * HEADS
     assert np.abs(numbers_of(embedded["maps"]["1.2"]) - view.weights(1, 2)).max() < 5e-4
-    assert (embedded["payload"]["base"], embedded["payload"]["message"], embedded["rows"]) == ("", "", None)
+    assert (embedded["payload"]["base"], embedded["payload"]["message"], embedded["asked"]) == ("", "", None)
 
 
 def test_a_long_text_keeps_the_heads_one_looks_at(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,8 +203,11 @@ def test_a_long_text_keeps_the_heads_one_looks_at(monkeypatch: pytest.MonkeyPatc
     page = page_of(view, pinned=[[0, 0], [9, 9]])
     embedded = embedded_in(page)
     assert set(embedded["maps"]) == {"1.2", "0.0"}
-    assert embedded["rows"]["query"] == 3
-    assert np.abs(numbers_of(embedded["rows"]) - view.rows(3)).max() < 5e-4
+    assert (embedded["asked"]["kind"], embedded["asked"]["at"]) == ("rows", 3)
+    assert np.abs(numbers_of(embedded["asked"]) - view.rows(3)).max() < 5e-4
+    turned = embedded_in(page_of(view, facing="in", focus=None, target=2))["asked"]
+    assert (turned["kind"], turned["at"]) == ("columns", 2)
+    assert np.abs(numbers_of(turned) - view.columns(2)).max() < 5e-4
     assert "the maps of 2 of the 6 heads" in embedded["payload"]["message"]
     assert "the maps of 2 of the 6 heads" in page.split("<footer>")[1]
 

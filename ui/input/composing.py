@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import streamlit as st
 
+from ui.run.editing import what_stays
 from ui.run.refusals import say
 from ui.state.choice import Choice, fits
 from ui.state.examples import EXAMPLES
-from ui.state.session import FRESH, choose, current
+from ui.state.session import FRESH, choose, current, tell
 from viz.components.composer import composer
 
 KEY = "composer"
@@ -32,5 +36,10 @@ def _submitted() -> None:
     # Half a character, as broken copying leaves it, cannot stand in an address; it is shown as the mark for one.
     value = {name: text.encode("utf-8", "replace").decode() for name, text in value.items()}
     before = current()
-    same = (value["text"], value["pair"], value["target"]) == (before.text, before.pair, before.target)
-    choose(**({} if same else FRESH), text=value["text"], pair=value["pair"], target=value["target"])
+    texts = {name: value[name] for name in ("text", "pair", "target")}
+    if texts == {name: getattr(before, name) for name in texts}:
+        return
+    anew: dict[str, Any] = {**FRESH, **texts}
+    stays, gone = what_stays(before, replace(before, **anew))
+    choose(**{**anew, **stays})
+    tell(gone)

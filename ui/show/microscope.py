@@ -16,10 +16,11 @@ from ui.input.parts import pick_part
 from ui.routes.traces import PREFIX
 from ui.run.refusals import say
 from ui.run.shelf import START, shelf
+from ui.show.strongest_offer import offer_strongest
 from ui.state.choice import Choice
 from ui.state.examples import example_of
-from ui.state.looked_at import look_at
-from ui.state.selection import changes, doubts, select, settle
+from ui.state.looked_at import look_at, see
+from ui.state.selection import changes, doubts, faced, select, settle
 from ui.state.session import choose, current
 from viz.components.explore import explore
 
@@ -50,9 +51,12 @@ def microscope(  # noqa: PLR0913  (what a page may tell its microscope, by name)
         return None
     with st.spinner("Drawing every head small"):
         selection, more = select(choice, view, example_of(trace.text, trace.pair or ""))
+        selection = faced(selection, choice, view)
         survey, habits = doubts(choice, view)
+    see(trace.id, changes(selection, view))
     if part is None:
         pick_part(trace, look)
+        offer_strongest(choice, view, selection)
     for sentence in notes + more:
         say(sentence, role="status")
     look_at(trace.model.name, selection["layer"], selection["head"])

@@ -1,6 +1,9 @@
-"""The head that was looked at last, so that another page can begin with it where the reader has chosen none."""
+"""What was looked at last: another page begins with that head, and an edited text keeps the view, where the reader has
+chosen none."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import streamlit as st
 
@@ -8,11 +11,23 @@ from ui.state.choice import Choice
 from ui.state.session import choose, current
 
 LOOKED_AT = "looked_at"  # (model, layer, head) of the head that stood large on the last page
+SEEN = "seen_view"  # (id of the trace, what of a choice its picture stood for)
 
 
 def look_at(model: str, layer: int, head: int) -> None:
     """A head stands large on this page."""
     st.session_state[LOOKED_AT] = (model, layer, head)
+
+
+def see(trace_id: str, view: dict[str, Any]) -> None:
+    """This head, this word and its target are shown, chosen or not."""
+    st.session_state[SEEN] = (trace_id, {name: view[name] for name in ("layer", "head", "focus", "to")})
+
+
+def seen(trace_id: str) -> dict[str, Any]:
+    """What was shown of this trace last; nothing where it was not shown."""
+    last, view = st.session_state.get(SEEN, ("", {}))
+    return dict(view) if last == trace_id else {}
 
 
 def begin_with(choice: Choice) -> Choice:

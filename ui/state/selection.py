@@ -50,13 +50,28 @@ def select(choice: Choice, view: View, example: Mapping[str, Any] | None) -> tup
         "focus": focus,
         "target": target,
         "tab": choice.tab,
+        "facing": choice.facing,
         "order": choice.order,
         "scale": choice.scale,
+        "top": choice.top,
         "filter": choice.filter,
         "by": choice.by,
         "pinned": [pin for pin in choice.pinned() if pin[0] < view.layers and pin[1] < view.heads],
     }
     return selection, notes
+
+
+def faced(selection: Mapping[str, Any], choice: Choice, view: View) -> dict[str, Any]:
+    """The selection as the microscope asks: who looks at the target is left open where the reader picked nobody."""
+    found = dict(selection)
+    if choice.facing == "out":
+        return found
+    layer, head, focus = (int(found[name]) for name in ("layer", "head", "focus"))
+    if found["target"] is None:
+        found["target"] = int(_between_words(view.rows(focus), view, focus)[layer, head].argmax())
+    elif choice.focus is None and choice.to is not None:
+        found["focus"] = None
+    return found
 
 
 def changes(selection: Mapping[str, Any], view: View) -> dict[str, Any]:

@@ -15,7 +15,7 @@ OWN = "own_query"  # by page: what its address holds beside the choice
 OLDER = "own_query_of_an_older_text"  # pages whose part of the address was chosen for another text or model
 
 # What belongs to one part of a model on one text; a change of either makes the page choose anew from the numbers.
-UNSELECTED: dict[str, Any] = {"layer": None, "head": None, "focus": None, "to": None, "pins": ""}
+UNSELECTED: dict[str, Any] = {"layer": None, "head": None, "focus": None, "to": None, "facing": "out", "pins": ""}
 FRESH: dict[str, Any] = {**UNSELECTED, "opened": "", "cut": None}
 
 NEW_MODEL: dict[str, Any] = {**FRESH, "part": "", "target": ""}
@@ -51,9 +51,14 @@ def choose(**changes: Any) -> None:
 
 
 def notes() -> list[str]:
-    """What of the address could not be read, a sentence each."""
+    """What of the address could not be read, or of a view did not stay, a sentence each."""
     found: list[str] = st.session_state.get(NOTES, [])
     return found
+
+
+def tell(sentences: list[str]) -> None:
+    """Say these until something else is chosen."""
+    st.session_state[NOTES] = sentences
 
 
 def untold() -> list[str]:

@@ -10,7 +10,7 @@ from inference import EMBEDDED, TraceRequest
 from tests.support.traces import sentence_trace, translation_trace
 from ui.run.shelf import backend
 from ui.state.choice import Choice
-from ui.state.selection import changes, doubts, select, settle
+from ui.state.selection import changes, doubts, faced, select, settle
 
 EXAMPLE = {"focus": "chess", "target": "playing"}
 
@@ -92,6 +92,25 @@ def test_a_selection_in_the_component_becomes_the_same_choice(words: bool) -> No
         choice = Choice(**changes(selection, view))
         again, _ = select(choice, view, None)
         assert {name: again[name] for name in selection} == selection
+
+
+def test_who_looks_at_the_target_is_left_open_where_nobody_was_picked() -> None:
+    view = View(linked(1, 2, query=3, key=2))
+
+    def ends(choice: Choice) -> tuple[int | None, int | None]:
+        selection = faced(select(choice, view, None)[0], choice, view)
+        again = changes(selection, view)
+        assert (again["facing"], again["focus"], again["to"]) == (
+            choice.facing,
+            selection["focus"],
+            selection["target"],
+        )
+        return selection["focus"], selection["target"]
+
+    assert ends(Choice(facing="in", layer=1, head=2, to=4)) == (None, 4)
+    assert ends(Choice(facing="in", layer=1, head=2, focus=3, to=4)) == (3, 4)
+    assert ends(Choice(facing="in")) == (3, 2), "nothing is chosen: the link that the text opens on, from its other end"
+    assert ends(Choice(layer=1, head=2, focus=3)) == (3, None)
 
 
 def test_a_selection_that_does_not_fit_changes_nothing() -> None:

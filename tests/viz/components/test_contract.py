@@ -63,6 +63,8 @@ def sent() -> dict[str, Any]:
         ("SCALES", contract.SCALES),
         ("FILTERS", contract.FILTERS),
         ("STRENGTHS", contract.STRENGTHS),
+        ("FACINGS", contract.FACINGS),
+        ("TOPS", contract.TOPS),
     ],
 )
 def test_both_sides_know_the_same_names(known: dict[str, list[str]], table: str, names: tuple[str, ...]) -> None:
@@ -76,7 +78,7 @@ def test_an_order_is_known_by_name_or_is_a_measure_that_comes_with_the_payload(k
 
 
 def test_there_is_no_other_table(known: dict[str, list[str]]) -> None:
-    assert set(known) == {"TABS", "SCALES", "FILTERS", "STRENGTHS", "ORDERS"}
+    assert set(known) == {"TABS", "SCALES", "FILTERS", "STRENGTHS", "FACINGS", "TOPS", "ORDERS"}
 
 
 def test_an_address_may_say_what_the_payload_names() -> None:

@@ -6,7 +6,7 @@ import { createArrival } from "./arrival.js";
 import { createChoosing } from "./choosing.js";
 import { createNotice } from "./notice.js";
 import { questions } from "./questions.js";
-import { FIRST } from "./selection.js";
+import { changed, FIRST } from "./selection.js";
 import { TILE } from "./source.js";
 import { createStore } from "./store.js";
 import { headName } from "./truth.js";
@@ -20,7 +20,6 @@ const MOVING = 150; // ms after the last step of a zoom or scroll before tiles a
 const firstState = () => ({
   kept: FIRST,
   preview: null,
-  facing: "out",
   picking: false,
   special: false,
   view: null,
@@ -51,7 +50,7 @@ export function createApp(root, makeSource) {
     stamp: "",
     tip: createTip(el),
     keys: () => app.data.keys ?? app.data.queries,
-    shown: () => ({ ...store.state.kept, ...store.state.preview }),
+    shown: () => changed(store.state.kept, store.state.preview),
     width: () => el.clientWidth,
     wide: () => el.clientWidth >= 760,
     coarse: () => Boolean(globalThis.matchMedia?.("(pointer: coarse)").matches),
@@ -92,8 +91,8 @@ export function createApp(root, makeSource) {
     else setAttribute(body, "aria-busy", true);
   }
   function painted() {
-    const { layer, head, focus, tab } = app.shown();
-    setAttribute(el, "data-painted", [app.data.base, layer, head, focus ?? "", tab].join("|"));
+    const { layer, head, tab } = app.shown();
+    setAttribute(el, "data-painted", [app.data.base, layer, head, app.pivot() ?? "", tab].join("|"));
     setAttribute(body, "aria-busy", arrival.waits());
     performance.mark("headlight:painted");
     clearTimeout(idle);

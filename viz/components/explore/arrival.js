@@ -3,7 +3,7 @@
 import { h, setAttribute } from "../shared/elements.js";
 import { createFeed } from "./feed.js";
 import { createParts } from "./parts.js";
-import { fitSelection } from "./selection.js";
+import { ends, fitSelection } from "./selection.js";
 import { THUMB, TILE } from "./source.js";
 import { WORDS } from "./words.js";
 
@@ -17,11 +17,13 @@ const stampOf = (data) => `${data.base}?${data.view}`;
 
 /** The first questions about a text, the same as its parts will ask. @param {Payload} data */
 function firstQuestions(data) {
-  const { layer, head, focus } = fitSelection(data, data.selection);
+  const selection = fitSelection(data, data.selection);
+  const { layer, head } = selection;
+  const pivot = selection[ends(selection)[0]];
   const [rows, cols] = [data.queries.length, (data.keys ?? data.queries).length];
   /** @type {Question[]} */
   const list = [["grid", THUMB]];
-  if (focus !== null) list.push(["rows", focus]);
+  if (pivot !== null) list.push([selection.facing === "out" ? "rows" : "columns", pivot]);
   if (rows <= TILE && cols <= TILE) list.push(["tile", { layer, head, q0: 0, q1: rows, k0: 0, k1: cols, size: TILE }]);
   return list;
 }

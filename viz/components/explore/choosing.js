@@ -1,7 +1,7 @@
 // What a visitor looks at and keeps: previews, choices, and when a choice is told to the page.
 
 import { setAttribute } from "../shared/elements.js";
-import { canonical, createEchoes, fitSelection, togglePin } from "./selection.js";
+import { canonical, changed, createEchoes, fitSelection, togglePin } from "./selection.js";
 
 /** @import { App, Choosing, Selection } from "./types.js" */
 
@@ -25,14 +25,12 @@ export function createChoosing(app) {
     app.report.selection?.({ ...store.state.kept });
   }
   /**
-   * Keep a choice; a new focus asks about its own strongest target. `wait` holds the report back while keys are pressed
+   * Keep a choice. `wait` holds the report back while keys are pressed
    * quickly.
    * @param {Partial<Selection>} patch
    */
   function keep(patch, wait = false) {
-    const before = store.state.kept;
-    const asksAnew = Number.isInteger(patch.focus) && patch.focus !== before.focus && patch.target === undefined;
-    const kept = fitSelection(app.data, { ...before, ...(asksAnew ? { target: null } : {}), ...patch });
+    const kept = fitSelection(app.data, changed(store.state.kept, patch));
     if (canonical(kept) === canonical(store.state.kept)) return;
     performance.mark("headlight:ask");
     store.set({ kept, preview: null });

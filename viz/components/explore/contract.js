@@ -14,6 +14,18 @@ export const SCALES = {
   linear: { label: "scaleLinear", legend: "linearScale" },
 };
 
+/** Where the shades end: what the menu calls it. */
+export const TOPS = {
+  fit: { label: /** @type {const} */ ("topFit") },
+  one: { label: /** @type {const} */ ("topOne") },
+};
+
+/** Which way a word is asked about: what the switch calls it. */
+export const FACINGS = {
+  out: { label: /** @type {const} */ ("looksAt") },
+  in: { label: /** @type {const} */ ("lookedAt") },
+};
+
 /** What makes a link strong: what the table's menu calls it. */
 export const STRENGTHS = {
   excess: { label: /** @type {const} */ ("byExcess") },

@@ -13,4 +13,14 @@ ORDERS = ("layer", *(measure.name for measure in MEASURES), "focus")
 SCALES = ("sqrt", "linear")
 FILTERS = ("all", "aa", "ab", "ba", "bb")
 STRENGTHS = ("excess", "weight")
-CHOICES = {"tab": TABS, "order": ORDERS, "scale": SCALES, "filter": FILTERS, "by": STRENGTHS}
+FACINGS = ("out", "in")
+TOPS = ("fit", "one")
+CHOICES = {
+    "tab": TABS,
+    "facing": FACINGS,
+    "order": ORDERS,
+    "scale": SCALES,
+    "top": TOPS,
+    "filter": FILTERS,
+    "by": STRENGTHS,
+}

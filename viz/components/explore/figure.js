@@ -2,7 +2,7 @@
 
 import { freshId, h, setAttribute, setText } from "../shared/elements.js";
 import { isPair } from "./cells.js";
-import { FILTERS, SCALES, TABS } from "./contract.js";
+import { FILTERS, SCALES, TABS, TOPS } from "./contract.js";
 import { createLines } from "./lines.js";
 import { createMatrix } from "./matrix.js";
 import { picker } from "./picker.js";
@@ -47,6 +47,11 @@ export function createFigure(app) {
     choices.scale.map((value) => ({ value, text: say[SCALES[value].label] })),
     (value) => app.keep({ scale: value }),
   );
+  const top = picker(
+    say.scaleTop,
+    choices.top.map((value) => ({ value, text: say[TOPS[value].label] })),
+    (value) => app.keep({ top: value }),
+  );
   const filter = picker(
     say.filter,
     choices.filter.map((value) => ({ value, text: say[FILTERS[value].label] })),
@@ -73,7 +78,7 @@ export function createFigure(app) {
       h("div", { role: "tablist", class: "tabs", "aria-label": say.views }, ...tabs),
       h("span", { class: "chosen" }, name, step(-1, say.headBefore, "◂"), step(1, say.headAfter, "▸"), pin),
     ),
-    h("div", { class: "tools" }, filter.el, scale.el, h("span", { class: "end" }, zoom, menu.el)),
+    h("div", { class: "tools" }, filter.el, scale.el, top.el, h("span", { class: "end" }, zoom, menu.el)),
     panel,
   );
   let open = "";
@@ -99,6 +104,8 @@ export function createFigure(app) {
     setText(pin, isPinned ? say.unpin : say.pin);
     setAttribute(pin, "aria-pressed", isPinned);
     scale.select.value = shown.scale;
+    top.select.value = shown.top;
+    top.el.hidden = tab !== "matrix";
     filter.select.value = shown.filter;
     filter.el.hidden = !(isPair(app.data.queries) && isPair(app.keys()));
     zoom.hidden = tab !== "matrix";

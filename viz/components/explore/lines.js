@@ -9,7 +9,7 @@ import { drawLines, LEAST_LINE } from "./lines_picture.js";
 import { gutters } from "./matrix_picture.js";
 import { short, tileAt } from "./numbers.js";
 import { canvasPen, contextOf, printTheme, sheet } from "./pens.js";
-import { togglePin } from "./selection.js";
+import { ends, togglePin } from "./selection.js";
 import { TILE } from "./source.js";
 import { fill } from "./words.js";
 
@@ -58,17 +58,18 @@ export function createLines(app) {
   /** The rows of each column that are shown; the kept focus and target stay inside. */
   function windows(height, step, range) {
     const count = Math.max(4, Math.floor((height - 26) / step));
-    const { focus } = app.store.state.kept;
+    const { kept } = app.store.state;
+    const link = app.linkOf(kept);
     const stored = app.store.state.scroll ?? { q: range.q0, k: range.k0 };
-    const key = [app.stamp, focus, app.store.state.kept.target, Object.values(range)].join();
+    const key = [app.stamp, kept.focus, kept.target, kept.facing, Object.values(range)].join();
     const side = (at, from, to, must) => {
       const length = to - from;
       const inside = must !== null && must >= from && must < to && key !== seen ? must - from : null;
       return from + windowOn(inside, at - from, Math.min(count, length), length);
     };
-    const q = side(stored.q, range.q0, range.q1, focus);
-    const k = side(stored.k, range.k0, range.k1, app.target(app.store.state.kept));
-    if (app.target(app.store.state.kept) !== null || focus === null) seen = key;
+    const q = side(stored.q, range.q0, range.q1, link.focus);
+    const k = side(stored.k, range.k0, range.k1, link.target);
+    if ((link.focus === null) === (link.target === null)) seen = key;
     app.store.state.scroll = { q, k };
     return { left: [q, Math.min(q + count, range.q1)], right: [k, Math.min(k + count, range.k1)], count };
   }
@@ -106,7 +107,11 @@ export function createLines(app) {
       width * 0.32,
     );
     const [x1, x2] = [label.left + 8, width - label.top - 8];
-    const focus = shown.focus !== null && shown.focus >= left[0] && shown.focus < left[1] ? shown.focus : null;
+    const link = app.linkOf(shown);
+    const [side, index, window] = shown.facing === "out"
+      ? /** @type {const} */ (["left", shown.focus, left])
+      : /** @type {const} */ (["right", shown.target, right]);
+    const asked = index !== null && index >= window[0] && index < window[1] ? { side, index } : null;
     return {
       range,
       count,
@@ -116,11 +121,12 @@ export function createLines(app) {
       top: 22,
       names: [say.linesLeft, say.linesRight],
       scale: shown.scale,
-      focus: shown.focus,
-      target: app.target(shown),
+      focus: link.focus,
+      target: link.target,
+      facing: shown.facing,
       left: { cells: app.data.queries, start: left[0], end: left[1], x: x1, room: label.left },
       right: { cells: keys, start: right[0], end: right[1], x: x2, room: label.top },
-      emphasis: follow ?? (focus === null ? null : { side: "left", index: focus }),
+      emphasis: follow ?? asked,
       layers: layers(left, right),
     };
   }
@@ -198,7 +204,9 @@ export function createLines(app) {
     const next = at.near && at.inside && event.pointerType !== "touch" ? { side: at.near, index: at.index } : null;
     if (next?.side === follow?.side && next?.index === follow?.index) return;
     follow = next;
-    app.preview(next?.side === "left" ? { focus: next.index } : null);
+    const { facing } = app.store.state.kept;
+    const asks = next?.side === (facing === "out" ? "left" : "right");
+    app.preview(next && asks ? (facing === "out" ? { focus: next.index } : { target: next.index }) : null);
     if (next) app.tip.show(strongest(next), event.clientX, event.clientY);
     else app.tip.hide();
     app.redraw();
@@ -237,9 +245,9 @@ export function createLines(app) {
     drag = null;
     const at = clicked ? under(event) : null;
     if (!at?.inside) return;
-    app.keep(
-      at.near === "right" || event.altKey || app.store.state.picking ? { target: at.index } : { focus: at.index },
-    );
+    const picks = event.altKey || app.store.state.picking;
+    const end = picks ? ends(app.store.state.kept)[1] : at.near === "right" ? "target" : "focus";
+    app.keep({ [end]: at.index });
     app.setLocal({ picking: false });
   }
   function scroll(steps, side) {
@@ -263,8 +271,10 @@ export function createLines(app) {
   function onkeydown(event) {
     if (!now || event.ctrlKey || event.metaKey || event.altKey) return;
     const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
-    const { focus } = app.store.state.kept;
-    if (step) app.keep({ focus: clamp((focus ?? now.range.q0 - step) + step, now.range.q0, now.range.q1 - 1) }, true);
+    const [pivot] = ends(app.store.state.kept);
+    const [start, end] = pivot === "focus" ? [now.range.q0, now.range.q1] : [now.range.k0, now.range.k1];
+    const at = app.store.state.kept[pivot];
+    if (step) app.keep({ [pivot]: clamp((at ?? start - step) + step, start, end - 1) }, true);
     else if (event.key === "PageUp" || event.key === "PageDown") {
       scroll(event.key === "PageUp" ? -now.count : now.count, "both");
     } else if (event.key === "Escape") {

@@ -4,7 +4,7 @@ import { elide, textWidth } from "../shared/labels.js";
 import { cellName } from "./cells.js";
 import { tileAt } from "./numbers.js";
 
-/** @import { Cell, Pen, Scale, Theme, Tile } from "./types.js" */
+/** @import { Cell, Facing, Pen, Scale, Theme, Tile } from "./types.js" */
 
 export const LEAST_LINE = 0.02; // weights under it are not drawn as lines (the caption says so)
 
@@ -24,6 +24,7 @@ export const LEAST_LINE = 0.02; // weights under it are not drawn as lines (the 
  * @property {Lines[]} layers
  * @property {number|null} focus
  * @property {number|null} target
+ * @property {Facing} facing which of both is asked about
  * @property {Followed|null} emphasis
  */
 
@@ -79,7 +80,7 @@ function drawLineTokens(pen, spec, side, align, chosen) {
       pen.rect(align === "right" ? side.x - 3 - width : side.x + 3, y - step / 2 + 1, width, step - 2, {
         stroke: theme.accent,
         width: 1.5,
-        dash: align === "right" ? [] : [3, 3],
+        dash: (align === "right") === (spec.facing === "out") ? [] : [3, 3],
       });
     }
     pen.text(text, side.x + away, y, style);

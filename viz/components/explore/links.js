@@ -9,6 +9,7 @@ import { STRENGTHS } from "./contract.js";
 import { doubtsIn } from "./crowd.js";
 import { short } from "./numbers.js";
 import { sheet } from "./pens.js";
+import { ends } from "./selection.js";
 import { topLinks } from "./truth.js";
 import { fill } from "./words.js";
 
@@ -20,9 +21,10 @@ const COLUMNS = ["layer", "head", "from_index", "from", "to_index", "to", "weigh
 export function createLinks(app) {
   const say = app.say;
   const title = h("summary", {});
+  const partner = () => ends(app.store.state.kept)[1];
   const canvas = h("canvas", { role: "img", onpointermove, onpointerleave: () => app.tip.hide(), onclick });
   const choose = h("select", {
-    onchange: () => app.keep({ target: choose.value === "" ? null : Number(choose.value) }),
+    onchange: () => app.keep({ [partner()]: choose.value === "" ? null : Number(choose.value) }),
   });
   const by = h(
     "select",
@@ -33,6 +35,8 @@ export function createLinks(app) {
   const caption = h("caption", {});
   const body = h("tbody", {});
   const note = h("p", { class: "note" });
+  const token = h("th", { scope: "col" });
+  const other = h("span", {});
   const table = h(
     "table",
     {},
@@ -43,7 +47,9 @@ export function createLinks(app) {
       h(
         "tr",
         {},
-        ...[say.layer, say.headColumn, say.token, say.weight].map((text) => h("th", { scope: "col" }, text)),
+        ...[say.layer, say.headColumn].map((text) => h("th", { scope: "col" }, text)),
+        token,
+        h("th", { scope: "col" }, say.weight),
         h("th", { scope: "col", title: say.othersGiveHint }, say.othersGive),
       ),
     ),
@@ -59,7 +65,7 @@ export function createLinks(app) {
       h(
         "div",
         { class: "links-map" },
-        h("label", { class: "picker" }, h("span", {}, say.target), choose),
+        h("label", { class: "picker" }, other, choose),
         h("label", { class: "picker" }, h("span", {}, say.by), by),
         canvas,
         note,
@@ -82,6 +88,8 @@ export function createLinks(app) {
   let offered = "";
   let decided = false;
 
+  const quoted = (/** @type {number} */ pivot) =>
+    quote(app.cellsOf(ends(app.store.state.kept)[0]), pivot, app.data.indexBase);
   /** @param {MouseEvent} event */
   function under(event) {
     const box = canvas.getBoundingClientRect();
@@ -93,8 +101,8 @@ export function createLinks(app) {
   }
   /** @param {PointerEvent} event */
   function onpointermove(event) {
-    const [at, weights, { focus }] = [under(event), app.linkWeights(), app.store.state.kept];
-    const target = app.target(app.store.state.kept);
+    const [at, weights] = [under(event), app.linkWeights()];
+    const { focus, target } = app.linkOf(app.store.state.kept);
     if (!at || !weights || focus === null || target === null) return app.tip.hide();
     const weight = weights[at.layer * app.data.heads + at.head];
     const usual = doubtsIn(app)?.({ ...at, query: focus, key: target, weight }).usual ?? NaN;
@@ -151,54 +159,66 @@ export function createLinks(app) {
     setText(note, text);
     setAttribute(canvas, "aria-label", text);
   }
-  /** @param {Rows} rows */
-  function offerTargets(rows) {
-    const keys = app.keys();
-    const { focus, target } = app.store.state.kept;
-    const strongest = app.target({ ...app.store.state.kept, target: null });
-    const key = [app.stamp, focus, strongest, target !== null].join();
+  /** The words that may stand at the link's other end. @param {Rows} rows @param {number} pivot */
+  function offerPartners(rows, pivot) {
+    const { kept } = app.store.state;
+    const end = partner();
+    const cells = app.cellsOf(end);
+    const target = kept[end];
+    const strongest = app.linkOf({ ...kept, [end]: null })[end];
+    const key = [app.stamp, end, pivot, strongest, target !== null].join();
     if (key !== offered) {
       offered = key;
-      let list = keys.map((_, i) => i);
+      let list = cells.map((_, i) => i);
       if (list.length > 300) {
         list = [...new Set([...topLinks(rows, 300).map((link) => link.token), ...(target === null ? [] : [target])])]
           .sort((a, b) => a - b);
       }
       choose.replaceChildren(
-        h("option", { value: "" }, fill(say.strongest, { target: cut(visible(keys[strongest ?? 0].text), 20) })),
-        ...list.map((i) => h("option", { value: i }, `${i + app.data.indexBase} ${cut(visible(keys[i].text), 24)}`)),
+        h("option", { value: "" }, fill(say.strongest, { target: cut(visible(cells[strongest ?? 0].text), 20) })),
+        ...list.map((i) => h("option", { value: i }, `${i + app.data.indexBase} ${cut(visible(cells[i].text), 24)}`)),
       );
     }
     if (target !== null && !choose.querySelector(`option[value="${target}"]`)) {
-      choose.append(h("option", { value: target }, visible(keys[target].text)));
+      choose.append(h("option", { value: target }, visible(cells[target].text)));
     }
     choose.value = target === null ? "" : String(target);
   }
-  /** The strongest links of the focus, by what the reader calls strong. @param {Rows} rows @param {number} most */
-  function strongest(rows, most) {
-    const { focus, by: how } = app.store.state.kept;
-    const keys = app.keys();
-    const allowed = (/** @type {number} */ i) => Boolean(app.store.state.special) || !keys[i].special;
-    const strength = how === "weight" || focus === null ? null : app.strengthOf(focus, "out");
-    return topLinks(rows, most, allowed, strength ?? undefined);
+  /**
+   * The strongest links of the word that is asked about, by what the reader calls strong.
+   * @param {Rows} rows @param {number} pivot @param {number} most
+   */
+  function strongest(rows, pivot, most) {
+    const { facing, by: how } = app.store.state.kept;
+    const cells = app.cellsOf(partner());
+    const allowed = (/** @type {number} */ i) => Boolean(app.store.state.special) || !cells[i].special;
+    const strength = how === "weight" ? null : app.strengthOf(pivot, facing);
+    return topLinks(rows, most, allowed, strength ?? undefined).map((link) => ({
+      ...link,
+      query: facing === "out" ? pivot : link.token,
+      key: facing === "out" ? link.token : pivot,
+    }));
   }
   /** @param {import("./crowd.js").Doubts|undefined} doubts */
   const othersGive = (doubts) => (doubts && !Number.isNaN(doubts.usual) ? short(doubts.usual) : "–");
-  /** @param {Rows} rows */
-  function list(rows) {
-    const { focus, by: how } = app.store.state.kept;
+  /** @param {Rows} rows @param {number} pivot */
+  function list(rows, pivot) {
+    const { facing, by: how } = app.store.state.kept;
     const withSpecial = Boolean(app.store.state.special);
     const doubts = doubtsIn(app);
-    const key = [app.stamp, focus, withSpecial, how, doubts !== null, app.say.top].join();
-    if (key === listed || focus === null) return;
+    const key = [app.stamp, facing, pivot, withSpecial, how, doubts !== null, app.say.top].join();
+    if (key === listed) return;
     listed = key;
-    const [keys, base] = [app.keys(), app.data.indexBase];
-    setText(caption, fill(say.top, { focus: app.linkNames()?.from }));
+    const [end, base] = [partner(), app.data.indexBase];
+    const cells = app.cellsOf(end);
+    const out = facing === "out";
+    setText(token, out ? say.token : say.lookedAt);
+    setText(caption, fill(out ? say.top : say.topIn, { focus: quoted(pivot) }));
     body.replaceChildren(
-      ...strongest(rows, 10).map(({ layer, head, token, weight }) =>
+      ...strongest(rows, pivot, 10).map(({ layer, head, token, weight, query, key }) =>
         h(
           "tr",
-          { onclick: () => app.keep({ layer, head, target: token }) },
+          { onclick: () => app.keep({ layer, head, [end]: token }) },
           h("td", {}, String(layer + base)),
           h(
             "td",
@@ -209,28 +229,28 @@ export function createLinks(app) {
               "aria-label": app.name(layer, head),
               onclick: (/** @type {Event} */ event) => {
                 event.stopPropagation();
-                app.keep({ layer, head, target: token });
+                app.keep({ layer, head, [end]: token });
               },
             }, String(head + base)),
           ),
-          h("td", { dir: "auto" }, visible(keys[token].text)),
+          h("td", { dir: "auto" }, visible(cells[token].text)),
           h("td", {}, short(weight)),
-          h("td", {}, othersGive(doubts?.({ layer, head, query: focus, key: token, weight }))),
+          h("td", {}, othersGive(doubts?.({ layer, head, query, key, weight }))),
         )
       ),
     );
   }
   function save() {
-    const { focus } = app.store.state.kept;
-    const rows = focus === null ? null : app.feed.peek("rows", focus);
-    if (focus === null || !rows) return;
+    const { facing, [ends(app.store.state.kept)[0]]: pivot } = app.store.state.kept;
+    const rows = pivot === null ? null : app.feed.peek(facing === "out" ? "rows" : "columns", pivot);
+    if (pivot === null || !rows) return;
     const [keys, base, doubts] = [app.keys(), app.data.indexBase, doubtsIn(app)];
-    const lines = strongest(rows, 1000).map(
-      ({ layer, head, token, weight }) => {
-        const [from, to] = [app.data.queries[focus].text, keys[token].text];
-        const found = doubts?.({ layer, head, query: focus, key: token, weight });
+    const lines = strongest(rows, pivot, 1000).map(
+      ({ layer, head, query, key, weight }) => {
+        const [from, to] = [app.data.queries[query].text, keys[key].text];
+        const found = doubts?.({ layer, head, query, key, weight });
         const others = found && !Number.isNaN(found.usual) ? found.usual : "";
-        return [layer + base, head + base, focus + base, from, token + base, to, weight, others, found?.placed ?? ""];
+        return [layer + base, head + base, query + base, from, key + base, to, weight, others, found?.placed ?? ""];
       },
     );
     save_as(
@@ -241,11 +261,13 @@ export function createLinks(app) {
     );
   }
   function draw() {
-    const { focus } = app.store.state.kept;
-    el.hidden = focus === null;
-    if (focus === null) return;
-    setText(title, fill(say.links, { focus: quote(app.data.queries, focus, app.data.indexBase) }));
-    const rows = app.feed.get("rows", focus);
+    const { facing, [ends(app.store.state.kept)[0]]: pivot } = app.store.state.kept;
+    const out = facing === "out";
+    el.hidden = pivot === null;
+    if (pivot === null) return;
+    setText(title, fill(out ? say.links : say.linksIn, { focus: quoted(pivot) }));
+    setText(other, out ? say.target : say.looking);
+    const rows = app.feed.get(out ? "rows" : "columns", pivot);
     if (!decided && rows) { // open at first where there is room for it
       decided = true;
       el.open = app.wide() && pageTop(el) + 240 < globalThis.innerHeight;
@@ -253,10 +275,10 @@ export function createLinks(app) {
     const weights = rows && app.linkStrengths();
     if (!el.open || !weights) return;
     by.value = app.store.state.kept.by;
-    offerTargets(rows);
+    offerPartners(rows, pivot);
     drawMap(weights);
     special.checked = Boolean(app.store.state.special);
-    list(rows);
+    list(rows, pivot);
   }
   return { el, draw };
 }

@@ -8,6 +8,7 @@ import { drawMatrix, gutters } from "./matrix_picture.js";
 import { isExact, tileAt } from "./numbers.js";
 import { canvasPen, contextOf, printTheme, sheet } from "./pens.js";
 import { thumbOf } from "./raster.js";
+import { canonical, ends } from "./selection.js";
 import { THUMB, TILE } from "./source.js";
 import { clampView, fitView, matrixKey, shownCells, tileWindow, zoomAt } from "./viewport.js";
 import { fill } from "./words.js";
@@ -94,15 +95,16 @@ export function createMatrix(app) {
     const pen = sheet(canvas, width, Math.ceil(tall), family);
     const shown = app.shown();
     if (hover && (hover.row >= first.range.q1 || hover.col >= first.range.k1)) hover = null;
-    const focus = shown.focus;
+    const link = app.store.state.picking ? app.linkOf(shown) : shown;
     now = {
       ...first,
       tiles: tiles(first, pen),
       top: app.scaleTop(),
       scale: shown.scale,
       theme: app.theme,
-      focus,
-      target: app.store.state.picking ? app.target(shown) : shown.target,
+      focus: link.focus,
+      target: link.target,
+      facing: shown.facing,
       hover,
       corner: [say.rowCorner, say.columnCorner],
     };
@@ -117,7 +119,9 @@ export function createMatrix(app) {
     setAttribute(pad, "aria-label", fill(say.matrixLabel, { head: app.name(shown.layer, shown.head) }));
     setText(
       note,
-      `${say.axes} ${say.matrixNote}${fitView(now.range, now.area).scale < 14 ? ` ${say.matrixZoom}` : ""}`,
+      `${say.axes} ${shown.facing === "out" ? say.matrixNote : say.matrixNoteIn}${
+        fitView(now.range, now.area).scale < 14 ? ` ${say.matrixZoom}` : ""
+      }`,
     );
     const scaleName = shown.scale === "sqrt" ? say.sqrtScale : say.linearScale;
     setAttribute(legend, "aria-label", `${scaleName}, 0 – ${now.top}`);
@@ -163,7 +167,9 @@ export function createMatrix(app) {
   const weightText = (value) => (value > 0 && value < 0.00005 ? value.toExponential(1) : value.toFixed(4));
   function point(cell, event) {
     hover = { row: cell.row, col: cell.col };
-    app.preview(cell.row === app.store.state.kept.focus ? null : { focus: cell.row });
+    const { kept } = app.store.state;
+    const pivot = kept.facing === "out" ? { focus: cell.row } : { target: cell.col };
+    app.preview(canonical({ ...kept, ...pivot }) === canonical(kept) ? null : pivot);
     app.tip.show(lines(hover), event.clientX, event.clientY);
     app.redraw();
   }
@@ -210,8 +216,10 @@ export function createMatrix(app) {
     const clicked = drag.points.delete(event.pointerId) && drag.moved <= 4;
     const cell = clicked && now ? cellUnder(event) : null;
     if (!cell) return;
-    if (cell.side === "column" || event.altKey || app.store.state.picking) app.keep({ target: cell.col });
-    else app.keep(cell.side === "row" ? { focus: cell.row } : { focus: cell.row, target: cell.col });
+    const place = { focus: cell.row, target: cell.col };
+    const picks = cell.onMap && (event.altKey || app.store.state.picking);
+    const end = picks ? ends(app.store.state.kept)[1] : cell.side === "column" ? "target" : "focus";
+    app.keep(cell.onMap && !picks ? place : { [end]: place[end] });
     app.setLocal({ picking: false });
     if (cell.onMap) point(cell, event);
   }
@@ -252,8 +260,8 @@ export function createMatrix(app) {
   /** @param {KeyboardEvent} event */
   function onkeydown(event) {
     if (!now || event.ctrlKey || event.metaKey || event.altKey) return;
-    const at = hover ??
-      { row: app.store.state.kept.focus ?? now.range.q0, col: app.target(app.store.state.kept) ?? now.range.k0 };
+    const link = app.linkOf(app.store.state.kept);
+    const at = hover ?? { row: link.focus ?? now.range.q0, col: link.target ?? now.range.k0 };
     const act = matrixKey(event.key, event.shiftKey, at, now.range);
     if (!act) return;
     event.preventDefault();

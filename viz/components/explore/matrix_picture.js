@@ -9,7 +9,7 @@ import { contextOf } from "./pens.js";
 import { levelCanvas } from "./raster.js";
 import { shownCells } from "./viewport.js";
 
-/** @import { Area, Cell, Pen, Place, Range, Scale, Theme, Tile, Viewport } from "./types.js" */
+/** @import { Area, Cell, Facing, Pen, Place, Range, Scale, Theme, Tile, Viewport } from "./types.js" */
 
 /**
  * @typedef {object} MatrixFigure
@@ -24,6 +24,7 @@ import { shownCells } from "./viewport.js";
  * @property {Theme} theme
  * @property {number|null} focus
  * @property {number|null} target
+ * @property {Facing} facing which of both is asked about
  * @property {Place|null} hover
  * @property {number} size of labels
  * @property {string[]|null} corner what rows and columns are
@@ -115,15 +116,11 @@ export function drawMatrix(pen, spec) {
       pen.rect(area.x, y(spec.hover.row), right - area.x, Math.max(1, view.scale), { stroke: theme.text });
       pen.rect(x(spec.hover.col), area.y, Math.max(1, view.scale), bottom - area.y, { stroke: theme.text });
     }
-    if (spec.focus !== null) {
-      pen.rect(area.x, y(spec.focus), right - area.x, Math.max(2, view.scale), { stroke: theme.accent, width: 1.5 });
-    }
-    if (spec.target !== null) {
-      pen.rect(x(spec.target), area.y, Math.max(2, view.scale), bottom - area.y, {
-        stroke: theme.accent,
-        dash: [3, 3],
-      });
-    }
+    const [asked, answers] = [{ stroke: theme.accent, width: 1.5 }, { stroke: theme.accent, dash: [3, 3] }];
+    const out = spec.facing === "out";
+    const thick = Math.max(2, view.scale);
+    if (spec.focus !== null) pen.rect(area.x, y(spec.focus), right - area.x, thick, out ? asked : answers);
+    if (spec.target !== null) pen.rect(x(spec.target), area.y, thick, bottom - area.y, out ? answers : asked);
   });
   drawRowLabels(pen, spec, shown, y);
   drawColumnLabels(pen, spec, shown, x);
@@ -156,14 +153,14 @@ function drawRowLabels(pen, spec, shown, y) {
     if (middle < area.y - 1 || middle > area.y + area.h + 1) continue;
     const style = labelStyle(spec, queries[i], i === focus, strong);
     const text = elide(cellName(queries, i), area.x - 10, pen.font(style.size, style.weight));
-    if (i === focus) pen.rect(area.x - 5, middle - 6, 3, 12, { fill: theme.accent });
+    if (i === focus && spec.facing === "out") pen.rect(area.x - 5, middle - 6, 3, 12, { fill: theme.accent });
     pen.text(text, area.x - 8, middle, { ...style, align: "right" });
   }
 }
 
 /** @param {Pen} pen @param {MatrixFigure} spec @param {Range} shown @param {(column: number) => number} x */
 function drawColumnLabels(pen, spec, shown, x) {
-  const { area, view, target, hover, keys } = spec;
+  const { area, view, target, hover, keys, theme } = spec;
   const must = [target ?? -1, hover?.col ?? -1];
   for (const { i, strong } of labels(labelled(shown.k0, shown.k1, view.scale, must))) {
     const middle = x(i) + view.scale / 2;
@@ -172,6 +169,7 @@ function drawColumnLabels(pen, spec, shown, x) {
     const text = elide(cellName(keys, i), area.y - 10, pen.font(style.size, style.weight));
     const flat = !strong && [...text].length === 1;
     const align = flat ? "center" : "left";
+    if (i === target && spec.facing === "in") pen.rect(middle - 6, area.y - 5, 12, 3, { fill: theme.accent });
     pen.text(text, middle, area.y - 7 - (flat ? 3 : 0), { ...style, align, rotate: flat ? 0 : -90 });
   }
 }

@@ -5,10 +5,11 @@ import { quote } from "./cells.js";
 import { beyond, doubtsIn } from "./crowd.js";
 import { headInWords } from "./measures.js";
 import { niceTop, overAllHeads, slice } from "./numbers.js";
+import { ends } from "./selection.js";
 import { THUMB, TILE } from "./source.js";
 import { strongestTarget, truth } from "./truth.js";
 
-/** @import { App, Grid, Questions, Rows, Selection, StripRole } from "./types.js" */
+/** @import { App, Facing, Grid, Questions, Rows, Selection, StripRole } from "./types.js" */
 /** @import { Strength } from "./truth.js" */
 
 /**
@@ -31,10 +32,13 @@ export function questions(app) {
   /** @type {WeakMap<Grid, Map<number, number>>} */
   const tops = new WeakMap();
   /** @type {WeakMap<Rows, Map<string, number>>} */
-  const targets = new WeakMap();
+  const partners = new WeakMap();
   /** @type {WeakMap<Rows, Map<number, Float32Array>>} */
   const linked = new WeakMap();
   const cross = () => Boolean(app.data.keys);
+  const cellsOf = (/** @type {"focus"|"target"} */ end) => (end === "focus" ? app.data.queries : app.keys());
+  /** What a word gives all others, or gets of them, over all heads. @param {Facing} facing @param {number} pivot */
+  const peek = (facing, pivot) => app.feed.peek(facing === "out" ? "rows" : "columns", pivot);
   /**
    * Rows or columns over all heads: for what is kept at once, for a preview when the pointer rests and they are small.
    * @param {"rows"|"columns"} kind @param {number} index
@@ -56,7 +60,7 @@ export function questions(app) {
   }
   /**
    * The link between the pivot and a token: who looks at whom.
-   * @param {number} id layer * heads + head @param {number} pivot @param {number} token @param {"out"|"in"} facing
+   * @param {number} id layer * heads + head @param {number} pivot @param {number} token @param {Facing} facing
    * @param {number} weight
    */
   function link(id, pivot, token, facing, weight) {
@@ -66,7 +70,7 @@ export function questions(app) {
   }
   /**
    * How strong the links of the pivot are, beyond both doubts; null before the numbers are there.
-   * @param {number} pivot @param {"out"|"in"} facing @returns {Strength|null}
+   * @param {number} pivot @param {Facing} facing @returns {Strength|null}
    */
   function strengthOf(pivot, facing) {
     const doubts = doubtsIn(app);
@@ -74,8 +78,10 @@ export function questions(app) {
   }
   return {
     strengthOf,
+    cellsOf,
     /** The end of the chosen head's colour scale. */
     scaleTop() {
+      if (app.shown().top === "one") return 1;
       const grid = app.feed.peek("grid", THUMB);
       if (!grid) return 1;
       const { layer, head } = app.shown();
@@ -84,51 +90,55 @@ export function questions(app) {
       const map = grid.data.subarray(id * cells, (id + 1) * cells);
       return once(tops, grid, id, () => niceTop(sqrt8(map.reduce((a, b) => Math.max(a, b), 0))));
     },
-    /** The key that links and dashes are about: the chosen one, else the strongest. @param {Selection} selection */
-    target({ target, focus }) {
-      if (target !== null || focus === null) return target;
-      const rows = app.feed.peek("rows", focus);
-      if (!rows) return null;
+    /** Both ends of the link that is asked about: the chosen ones, else the strongest. @param {Selection} selection */
+    linkOf(selection) {
+      const { focus, target } = selection;
+      const [pivot, partner] = ends(selection);
+      const at = selection[pivot];
+      const all = at === null || selection[partner] !== null ? null : peek(selection.facing, at);
+      if (!all || at === null) return { focus, target };
       const { layer, head, order } = app.store.state.kept; // not the head that is only looked at in passing
-      const still = order === "focus"; // an order by the target must not change with the head
-      const weights = () => (still ? overAllHeads(rows) : slice(rows, layer, head));
+      const still = order === "focus"; // an order by the link must not change with the head
+      const weights = () => (still ? overAllHeads(all) : slice(all, layer, head));
       const key = still ? "any head" : `${layer} ${head}`;
-      return once(targets, rows, key, () => strongestTarget(weights(), app.keys(), focus, !cross()));
+      const found = once(partners, all, key, () => strongestTarget(weights(), cellsOf(partner), at, !cross()));
+      return { focus, target, [partner]: found };
     },
-    /** (layer * heads + head) weights from the kept focus to its target. */
+    /** (layer * heads + head) weights of the kept link. */
     linkWeights() {
       const { kept } = app.store.state;
-      const rows = kept.focus === null ? null : app.feed.peek("rows", kept.focus);
-      const target = app.target(kept);
-      if (!rows || target === null) return null;
-      const { layers, heads, count, data } = rows;
-      const to = () => Float32Array.from({ length: layers * heads }, (_, id) => data[id * count + target]);
-      return once(linked, rows, target, to);
+      const [pivot, partner] = ends(kept);
+      const [at, to] = [kept[pivot], app.linkOf(kept)[partner]];
+      const all = at === null ? null : peek(kept.facing, at);
+      if (!all || to === null) return null;
+      const { layers, heads, count, data } = all;
+      const make = () => Float32Array.from({ length: layers * heads }, (_, id) => data[id * count + to]);
+      return once(linked, all, to, make);
     },
     linkStrengths() {
       const { kept } = app.store.state;
-      const [weights, target] = [app.linkWeights(), app.target(kept)];
-      if (!weights || target === null || kept.by === "weight") return weights;
-      const strength = strengthOf(kept.focus ?? 0, "out");
-      return strength && weights.map((weight, id) => strength(id, target, weight));
+      const [pivot, partner] = ends(kept);
+      const [weights, to] = [app.linkWeights(), app.linkOf(kept)[partner]];
+      if (!weights || to === null || kept.by === "weight") return weights;
+      const strength = strengthOf(kept[pivot] ?? 0, kept.facing);
+      return strength && weights.map((weight, id) => strength(id, to, weight));
     },
     linkNames() {
-      const { kept } = app.store.state;
-      const target = app.target(kept);
-      if (kept.focus === null || target === null) return null;
+      const { focus, target } = app.linkOf(app.store.state.kept);
+      if (focus === null || target === null) return null;
       const base = app.data.indexBase;
-      return { from: quote(app.data.queries, kept.focus, base), to: quote(app.keys(), target, base) };
+      return { from: quote(app.data.queries, focus, base), to: quote(app.keys(), target, base) };
     },
-    /** The token that shades and sentence are about: (index, which row of tokens it stands in). */
+    /** The token that shades and sentence are about. */
     pivot() {
       const shown = app.shown();
-      return app.store.state.facing === "in" && cross() ? app.target(shown) : shown.focus;
+      return shown[ends(shown)[0]];
     },
     /** Weights between the pivot and every other token in the chosen head, or null. */
     weights() {
-      const [pivot, { layer, head }] = [app.pivot(), app.shown()];
+      const [pivot, { layer, head, facing }] = [app.pivot(), app.shown()];
       if (pivot === null) return null;
-      const out = app.store.state.facing === "out";
+      const out = facing === "out";
       const tile = wholeTile(layer, head);
       const all = overHeads(out ? "rows" : "columns", pivot);
       if (all) return slice(all, layer, head);
@@ -139,16 +149,14 @@ export function questions(app) {
     },
     /** What to shade a row of chips with. @param {StripRole} role */
     shades(role) {
-      const out = app.store.state.facing === "out";
-      if (role === (out ? "query" : "key")) return null;
-      return app.weights();
+      return role === (app.shown().facing === "out" ? "query" : "key") ? null : app.weights();
     },
     sentence() {
-      const { layer, head } = app.shown();
-      const pivot = app.pivot();
+      const shown = app.shown();
+      const { layer, head, facing } = shown;
+      const [asked, answers] = ends(shown);
+      const pivot = shown[asked];
       if (pivot === null) return headInWords(app.data, app.say, app.name(layer, head), layer, head);
-      const out = app.store.state.facing === "out";
-      const facing = out ? "out" : "in";
       const doubts = doubtsIn(app);
       const strength = app.store.state.kept.by === "weight" ? null : strengthOf(pivot, facing);
       return truth({
@@ -158,11 +166,12 @@ export function questions(app) {
         head,
         facing,
         pivot,
+        picked: shown[answers],
         same: !cross(),
-        pivots: out ? app.data.queries : app.keys(),
-        others: out ? app.keys() : app.data.queries,
+        pivots: cellsOf(asked),
+        others: cellsOf(answers),
         values: app.weights(),
-        rows: app.feed.peek(out ? "rows" : "columns", pivot),
+        rows: peek(facing, pivot),
         ...(strength ? { strength } : {}),
         doubts: (token, weight) => doubts && doubts(link(layer * app.data.heads + head, pivot, token, facing, weight)),
       });

@@ -2,7 +2,7 @@
 
 import { isPair } from "./cells.js";
 
-/** @import { Payload, Selection } from "./types.js" */
+/** @import { Facing, Payload, Selection } from "./types.js" */
 
 const MOST_PINNED = 8;
 
@@ -13,8 +13,10 @@ export const FIRST = {
   focus: null,
   target: null,
   tab: "matrix",
+  facing: "out",
   order: "layer",
   scale: "sqrt",
+  top: "fit",
   filter: "all",
   by: "excess",
   pinned: [],
@@ -45,12 +47,42 @@ export function fitSelection(data, raw = {}) {
     focus: isIndex(raw.focus, data.queries.length) ? raw.focus : null,
     target: isIndex(raw.target, keys.length) ? raw.target : null,
     tab: one(raw.tab, choices.tab),
+    facing: one(raw.facing, choices.facing),
     order: one(raw.order, choices.order),
     scale: one(raw.scale, choices.scale),
+    top: one(raw.top, choices.top),
     filter: one(isPair(data.queries) && isPair(keys) ? raw.filter : "all", choices.filter),
     by: one(raw.by, choices.by),
     pinned: pinned.slice(0, MOST_PINNED).map(([layer, head]) => [layer, head]),
   };
+}
+
+/**
+ * The end of the link that is asked about, and the end that answers.
+ * @param {Pick<Selection, "facing">} selection @returns {["focus", "target"]|["target", "focus"]}
+ */
+export const ends = ({ facing }) => (facing === "out" ? ["focus", "target"] : ["target", "focus"]);
+
+/**
+ * A selection with a change; a new word that is asked about is asked for its own strongest link.
+ * @param {Selection} before @param {Partial<Selection>|null} patch @returns {Selection}
+ */
+export function changed(before, patch) {
+  const after = { ...before, ...patch };
+  const [pivot, partner] = ends(after);
+  const asksAnew = after.facing === before.facing && after[pivot] !== before[pivot] && patch?.[partner] === undefined;
+  return asksAnew ? { ...after, [partner]: null } : after;
+}
+
+/**
+ * What turns when the same word is asked the other way: of one text the word is then the link's other end; of two
+ * texts the link stays.
+ * @param {{focus: number|null, target: number|null}} link @param {Facing} facing @param {boolean} cross
+ * @returns {Partial<Selection>}
+ */
+export function turned({ focus, target }, facing, cross) {
+  if (cross) return { facing, focus, target };
+  return facing === "in" ? { facing, focus: null, target: focus } : { facing, focus: target, target: null };
 }
 
 /** @param {Partial<Selection>} selection */

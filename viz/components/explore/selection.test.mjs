@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import { DATA } from "../shared/cases.mjs";
-import { createEchoes, FIRST, fitSelection, togglePin } from "./selection.js";
+import { changed, createEchoes, ends, FIRST, fitSelection, togglePin, turned } from "./selection.js";
 
 describe("the selection", () => {
   test("is brought into range", () => {
@@ -18,6 +18,29 @@ describe("the selection", () => {
     });
     assert.deepEqual(wild, { ...FIRST, target: 6, scale: "linear", pinned: [[0, 1]] });
     assert.deepEqual(fitSelection(DATA, undefined), FIRST);
+  });
+
+  test("a new word that is asked about is asked for its own strongest link", () => {
+    const out = { ...FIRST, focus: 3, target: 2 };
+    assert.equal(changed(out, { focus: 4 }).target, null);
+    assert.equal(changed(out, { focus: 3 }).target, 2, "the same word keeps what was picked");
+    assert.deepEqual(ends(changed(out, { focus: 4, target: 1 })), ["focus", "target"]);
+    assert.equal(changed(out, { focus: 4, target: 1 }).target, 1);
+    assert.equal(changed(out, { target: 1 }).focus, 3);
+    const into = { ...out, facing: "in" };
+    assert.equal(changed(into, { target: 4 }).focus, null);
+    assert.equal(changed(into, { focus: 4 }).target, 2);
+    assert.deepEqual(changed(out, null), out);
+  });
+
+  test("the same word asked the other way is the link's other end, and back", () => {
+    const out = { ...FIRST, focus: 3, target: 2 };
+    const into = changed(out, turned(out, "in", false));
+    assert.deepEqual([into.facing, into.focus, into.target], ["in", null, 3]);
+    const back = changed(into, turned({ focus: 5, target: 3 }, "out", false));
+    assert.deepEqual([back.facing, back.focus, back.target], ["out", 3, null]);
+    const cross = changed(out, turned({ focus: 3, target: 2 }, "in", true));
+    assert.deepEqual([cross.facing, cross.focus, cross.target], ["in", 3, 2], "of two texts the link stays");
   });
 
   test("heads are pinned and unpinned, eight at most", () => {

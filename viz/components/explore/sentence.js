@@ -5,9 +5,14 @@ import { clamp, colourAt, level } from "../shared/colours.js";
 import { h, setAttribute, setText } from "../shared/elements.js";
 import { windowOn } from "../shared/moves.js";
 import { continues, isPair } from "./cells.js";
+import { FACINGS } from "./contract.js";
 import { createScrubber } from "./scrubber.js";
+import { ends, turned } from "./selection.js";
 
-/** @import { App, StripRole } from "./types.js" */
+/** @import { App, Facing, StripRole } from "./types.js" */
+
+/** The end of links that a row of chips is for; null: whichever is asked about. @param {StripRole} role */
+const endOf = (role) => role === "query" ? "focus" : role === "key" ? "target" : null;
 
 /**
  * One row of chips: everything ("both"), or for cross-attention what looks ("query") and what is looked at ("key").
@@ -27,14 +32,15 @@ function createWords(app, role) {
     },
     onback() {
       app.escape();
-      return app.store.state.kept.focus ?? 0;
+      return app.store.state.kept[mine()] ?? 0;
     },
   });
   const bar = createScrubber(app, moveTo);
   const name = role === "both" ? "" : role === "query" ? app.say.queriesRow : app.say.keysRow;
   const label = name ? `${app.say.strip}: ${name}` : app.say.strip;
   const el = h("div", { class: "chip-row" }, name ? h("span", { class: "row-name" }, name) : null, row.el, bar.el);
-  const cells = () => (role === "key" ? app.keys() : app.data.queries);
+  const mine = () => endOf(role) ?? ends(app.store.state.kept)[0];
+  const cells = () => app.cellsOf(mine());
   let [start, count] = [0, 0];
   /** @type {number|null|undefined} */
   let lastKept;
@@ -45,14 +51,14 @@ function createWords(app, role) {
   }
   /** What a click on a chip asks about. @param {number} i @param {boolean} alt */
   function patch(i, alt) {
-    const aims = role === "key" || (role === "both" && (alt || app.store.state.picking));
-    return aims ? { target: i } : { focus: i };
+    const [pivot, partner] = ends(app.store.state.kept);
+    return { [endOf(role) ?? (alt || app.store.state.picking ? partner : pivot)]: i };
   }
   /** The window of the text that is shown; what was kept last is inside it. */
   function frame() {
     const { kept, strips } = app.store.state;
     const length = cells().length;
-    const at = role === "key" ? kept.target : kept.focus;
+    const at = kept[mine()];
     count = shownAtOnce(length, app.width());
     start = at === lastKept ? clamp(strips[role], 0, length - count) : windowOn(at, strips[role], count, length);
     strips[role] = start; // not a change to be told: this is the drawing that it would ask for
@@ -62,9 +68,12 @@ function createWords(app, role) {
     frame();
     const [all, shown, { kept, preview }] = [cells(), app.shown(), app.store.state];
     const [pair, values, top] = [isPair(all), app.shades(role), app.scaleTop()];
-    const target = role === "query" ? null : app.target(shown);
-    const chosen = role === "key" ? target : shown.focus;
-    const stop = (role === "key" ? kept.target : kept.focus) ?? start;
+    const [pivot, partner] = ends(shown);
+    const link = app.linkOf(shown);
+    const chosen = link[mine()];
+    const marked = (/** @type {"focus"|"target"} */ end, /** @type {number} */ i) =>
+      (endOf(role) ?? end) === end && link[end] === i;
+    const stop = kept[mine()] ?? start;
     const heads = (/** @type {number} */ i) => pair && (i === start || all[i].segment !== all[i - 1].segment);
     row.draw({
       key: app.stamp,
@@ -83,7 +92,7 @@ function createWords(app, role) {
       }),
       look: (i) => ({
         rgb: values && values[i] > 0 ? colourAt(app.theme.ramp, level(values[i], top, shown.scale)) : null,
-        marks: [role !== "key" && i === chosen ? "focus" : "", i === target ? "target" : ""],
+        marks: [marked(pivot, i) ? "focus" : "", marked(partner, i) ? "target" : ""],
         pressed: i === chosen,
       }),
     });
@@ -96,9 +105,14 @@ function createWords(app, role) {
 /** The rows of chips, and the tools under them. @param {App} app */
 export function createStrip(app) {
   const say = app.say;
-  const facing = (/** @type {"out"|"in"} */ value, /** @type {string} */ text) =>
-    h("button", { type: "button", "data-value": value, onclick: () => app.setLocal({ facing: value }) }, text);
-  const ways = [facing("out", say.looksAt), facing("in", say.lookedAt)];
+  const ways = app.data.choices.facing.map((facing) =>
+    h("button", { type: "button", "data-value": facing, onclick: () => turn(facing) }, say[FACINGS[facing].label])
+  );
+  /** @param {Facing} facing */
+  function turn(facing) {
+    const { kept } = app.store.state;
+    if (facing !== kept.facing) app.keep(turned(app.linkOf(kept), facing, Boolean(app.data.keys)));
+  }
   const pick = h("button", {
     type: "button",
     class: "plain",
@@ -127,7 +141,7 @@ export function createStrip(app) {
       groups = /** @type {StripRole[]} */ (cross ? ["query", "key"] : ["both"]).map((role) => createWords(app, role));
       rows.replaceChildren(...groups.map((group) => group.el));
     }
-    for (const b of ways) setAttribute(b, "aria-pressed", b.dataset.value === app.store.state.facing);
+    for (const b of ways) setAttribute(b, "aria-pressed", b.dataset.value === app.store.state.kept.facing);
     setAttribute(pick, "aria-pressed", app.store.state.picking);
     el.classList.toggle("picking", app.store.state.picking);
     for (const group of groups) group.draw();

@@ -4,7 +4,7 @@ import { quote } from "./cells.js";
 import { argmax, short } from "./numbers.js";
 import { fill } from "./words.js";
 
-/** @import { Cell, Rows, Words } from "./types.js" */
+/** @import { Cell, Facing, Rows, Words } from "./types.js" */
 /** @import { Doubts } from "./crowd.js" */
 
 const TOLD = 0.2; // what a head gives a place in other texts from which the sentence says so
@@ -48,10 +48,10 @@ export const headName = (say, base, layer, head) => fill(say.head, { layer: laye
 
 /**
  * The sentence of truth: where the focus looks (or who looks at it) in the chosen head, in the numbers shown.
- * @param {{say: Words, base: number, layer: number, head: number, facing: "out"|"in", pivot: number, pivots: Cell[],
- *   others: Cell[], same: boolean, values: Float32Array|null, rows: Rows|null, strength?: Strength,
- *   doubts?: (token: number, weight: number) => Doubts|null}} facts values: weights of this head; without ``strength``
- *   heads are compared by their weight
+ * @param {{say: Words, base: number, layer: number, head: number, facing: Facing, pivot: number, picked?: number|null,
+ *   pivots: Cell[], others: Cell[], same: boolean, values: Float32Array|null, rows: Rows|null, strength?: Strength,
+ *   doubts?: (token: number, weight: number) => Doubts|null}} facts values: weights of this head; picked: the other
+ *   end of the link that was asked about; without ``strength`` heads are compared by their weight
  */
 export function truth(facts) {
   const { say, base, pivot, pivots, others, values, rows, layer, head, strength } = facts;
@@ -61,26 +61,37 @@ export function truth(facts) {
   const top = argmax(values);
   const word = argmax(values, (i) => !others[i].special);
   const called = (/** @type {number} */ i) => (facts.same && i === pivot ? say.itself : quote(others, i, base));
-  const template = facts.facing === "in"
+  const incoming = facts.facing === "in";
+  const strongest = others[top].special && word >= 0 ? word : top;
+  const said = facts.picked ?? strongest;
+  const own = said !== strongest && said !== top; // another than the strongest was asked for
+  const template = own
+    ? incoming ? say.getsFrom : say.gives
+    : incoming
     ? say.received
     : values[top] > 0.5 && others[top].special
     ? say.mostly
     : say.most;
-  let text = fill(template, { head: name, focus, key: called(top), weight: short(values[top]) });
-  const said = others[top].special && word >= 0 ? word : top;
-  if (said !== top) text += fill(say.among, { key: called(said), weight: short(values[said]) });
+  const first = own ? said : top;
+  let text = fill(template, { head: name, focus, key: called(first), weight: short(values[first]) });
+  if (said !== first) {
+    text += fill(incoming ? say.amongBy : say.among, { key: called(said), weight: short(values[said]) });
+  }
   const known = facts.doubts?.(said, values[said]) ?? null;
   text += doubtsInWords(
     say,
-    facts.facing === "in" ? focus : called(said),
+    incoming ? focus : called(said),
     known,
-    facts.facing === "in" ? pivot - said : said - pivot,
+    incoming ? pivot - said : said - pivot,
   );
   if (rows && rows.layers * rows.heads > 1) {
     const below = headsBelow(rows, layer, head, said, strength);
     const rest = rows.layers * rows.heads - 1;
     const [first, some] = strength ? [say.ownFirst, say.ownRank] : [say.rankFirst, say.rank];
     text += fill(below === rest ? first : some, { below, others: rest });
+  }
+  if (own) {
+    text += fill(incoming ? say.butReceived : say.butMost, { focus, key: called(top), weight: short(values[top]) });
   }
   return `${text}.`;
 }

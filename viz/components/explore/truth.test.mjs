@@ -37,6 +37,19 @@ describe("the sentence of truth", () => {
     assert.match(say({ pivot: 2, same: false }), /looks most at “animal”/);
   });
 
+  test("answers the target that was picked, and says what the strongest is", () => {
+    assert.equal(
+      say({ picked: 4 }),
+      "Layer 2 · head 3: “was” gives “tir” 0.05, more than in 0 of the other 5 heads; " +
+        "“was” looks most at “animal” (0.60).",
+    );
+    assert.equal(say({ picked: 2 }), say({}), "the strongest is the answer itself");
+    assert.match(
+      say({ picked: 4, facing: "in" }),
+      /“was” gets 0\.05 from “tir”.*; “was” is looked at most by “animal”/,
+    );
+  });
+
   test("turns round for what is looked at, and stays silent on what is not known", () => {
     assert.equal(say({ facing: "in", rows: null }), "Layer 2 · head 3: “was” is looked at most by “animal” (0.60).");
     assert.equal(say({ values: null }), "Layer 2 · head 3.");

@@ -14,11 +14,14 @@
  * @property {number} layer 0-based
  * @property {number} head 0-based
  * @property {number|null} focus row (query) index
- * @property {number|null} target column (key) index; null: the word that the focus looks at most in the chosen head (in
- *   any head when that orders the grid)
+ * @property {number|null} target column (key) index
+ *   One of both is asked about: the focus, or facing "in" the target. The other may be null: the word with the
+ *   strongest link to it in the chosen head (in any head when that orders the grid)
  * @property {Tab} tab
+ * @property {Facing} facing
  * @property {string} order "layer", a measure's name, or "focus"
  * @property {Scale} scale
+ * @property {Top} top
  * @property {Filter} filter
  * @property {By} by what makes a link strong
  * @property {[number, number][]} pinned at most 8 (layer, head)
@@ -27,9 +30,12 @@
 /** @typedef {keyof typeof import("./contract.js").SCALES} Scale */
 /** @typedef {keyof typeof import("./contract.js").FILTERS} Filter */
 /** @typedef {keyof typeof import("./contract.js").STRENGTHS} By */
+/** @typedef {keyof typeof import("./contract.js").FACINGS} Facing */
+/** @typedef {keyof typeof import("./contract.js").TOPS} Top */
 /**
- * @typedef {{tab: Tab[], order: string[], scale: Scale[], filter: Filter[], by: By[]}} Choices what an address may say,
- *   usual first
+ * What an address may say, usual first.
+ * @typedef {{tab: Tab[], facing: Facing[], order: string[], scale: Scale[], top: Top[], filter: Filter[],
+ *   by: By[]}} Choices
  */
 /**
  * @typedef {object} Measure one number per head; attention/head_measures.py
@@ -135,7 +141,6 @@
  * @typedef {object} State what one view knows of itself; never shared with another on the same page
  * @property {Selection} kept
  * @property {Partial<Selection>|null} preview what the pointer rests on
- * @property {"out"|"in"} facing
  * @property {boolean} picking whether the next click on a chip is a target
  * @property {boolean} special whether the table of links has special tokens
  * @property {(Viewport & {key: string})|null} view of the matrix
@@ -166,10 +171,11 @@
 /**
  * @typedef {object} Questions questions.js
  * @property {() => number} scaleTop
- * @property {(selection: Selection) => number|null} target
+ * @property {(end: "focus"|"target") => Cell[]} cellsOf the tokens that stand at this end of links
+ * @property {(selection: Selection) => {focus: number|null, target: number|null}} linkOf
  * @property {() => Float32Array|null} linkWeights
  * @property {() => Float32Array|null} linkStrengths what the links are shaded and ordered by
- * @property {(pivot: number, facing: "out"|"in") => import("./truth.js").Strength|null} strengthOf
+ * @property {(pivot: number, facing: Facing) => import("./truth.js").Strength|null} strengthOf
  * @property {() => {from: string, to: string}|null} linkNames
  * @property {() => number|null} pivot
  * @property {() => Float32Array|null} weights

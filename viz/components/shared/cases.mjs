@@ -77,8 +77,10 @@ export const DATA = {
   habits: null,
   choices: {
     tab: ["matrix", "lines"],
+    facing: ["out", "in"],
     order: ["layer", "entropy", "focus"],
     scale: ["sqrt", "linear"],
+    top: ["fit", "one"],
     filter: ["all", "aa", "ab", "ba", "bb"],
     by: ["excess", "weight"],
   },

@@ -3,7 +3,7 @@
 //
 // Embedded mirrors viz/components/standalone/standalone.py:
 //   {payload, grid: Coded, means: Coded, counts: Coded, summed: number[] | null, sampled,
-//    maps: {"layer.head": Coded}, rows: {query, ...Coded} | null, absent: string}
+//    maps: {"layer.head": Coded}, asked: {kind: "rows" | "columns", at, ...Coded} | null, absent: string}
 //   Coded = {coding: "sqrt8" | "float16", shape: number[], data: base64, little-endian}
 // Its imports stand for what that module holds: the file has it already.
 
@@ -47,6 +47,14 @@ function everyHead(count, place) {
   return { layers, heads, count, data };
 }
 
+/** The row or column that was asked about when the file was written; undefined for another. */
+function askedFor(kind, at) {
+  const { asked } = embedded;
+  if (asked?.kind !== kind || asked.at !== at) return;
+  const [layers, heads, count] = asked.shape;
+  return { layers, heads, count, data: numbers(open(asked)) };
+}
+
 const queries = payload.queries.length;
 const keys = (payload.keys ?? payload.queries).length;
 const source = {
@@ -57,14 +65,10 @@ const source = {
     return { layers, heads, rows, cols, data: bytesOf(grid), sampled: embedded.sampled, means, counts, summed };
   },
   async rows(query) {
-    if (query === embedded.rows?.query) {
-      const [layers, heads, count] = embedded.rows.shape;
-      return { layers, heads, count, data: numbers(open(embedded.rows)) };
-    }
-    return everyHead(keys, (key) => query * keys + key);
+    return askedFor("rows", query) ?? everyHead(keys, (key) => query * keys + key);
   },
   async columns(key) {
-    return everyHead(queries, (query) => query * keys + key);
+    return askedFor("columns", key) ?? everyHead(queries, (query) => query * keys + key);
   },
   async tile({ layer, head, q0, q1, k0, k1, size }) {
     const [rows, cols] = [Math.min(size, q1 - q0), Math.min(size, k1 - k0)];

@@ -1,8 +1,8 @@
 """The microscope as one HTML file that opens from a disk: no server, no network, the numbers inside.
 
 Which numbers: every head's map as float16 where that is small; else every map as square-root bytes (to 0.004, see
-attention.codec); else the heads one is looking at, as many others as fit, small maps of the rest, and the focus word's
-weights in all heads. The page says which.
+attention.codec); else the heads one is looking at, as many others as fit, small maps of the rest, and in all heads the
+weights of the word that is asked about. The page says which.
 """
 
 from __future__ import annotations
@@ -57,8 +57,7 @@ def standalone_html(view: View, payload: Mapping[str, Any], survey: Survey, scri
     selection = payload["selection"]
     maps, inside = _maps(view, selection)
     complete = len(maps) == view.layers * view.heads
-    focus = selection.get("focus")
-    rows = None if focus is None or complete else {"query": focus, **_coded(view.rows(focus), "float16")}
+    asked = None if complete else _asked(view, selection)
     embedded = {
         "payload": {**payload, "state": "ready", "message": "" if complete else inside, "base": "", "view": ""},
         "grid": _coded(survey.thumbnails, "sqrt8"),
@@ -67,7 +66,7 @@ def standalone_html(view: View, payload: Mapping[str, Any], survey: Survey, scri
         "summed": survey.crowd.rows.tolist() if survey.sampled else None,
         "sampled": survey.sampled,
         "maps": maps,
-        "rows": rows,
+        "asked": asked,
         "absent": f"{inside} Open the text in Headlight to see the others.",
     }
     about = caption(view, base=payload["indexBase"])
@@ -110,6 +109,16 @@ def _nearest(view: View, selection: Mapping[str, Any]) -> list[tuple[int, int]]:
     first = [(selection["layer"], selection["head"]), *map(tuple, selection.get("pinned", ()))]
     every = [(layer, head) for layer in range(view.layers) for head in range(view.heads)]
     return sorted(every, key=lambda place: (place not in first, abs(place[0] - selection["layer"])))
+
+
+def _asked(view: View, selection: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What the word that is asked about gives the others in all heads, or facing "in" gets from them."""
+    out = selection["facing"] == "out"
+    at = selection["focus" if out else "target"]
+    if at is None:
+        return None
+    read, kind = (view.rows(at), "rows") if out else (view.columns(at), "columns")
+    return {"kind": kind, "at": at, **_coded(read, "float16")}
 
 
 def _coded(values: Array, coding: str) -> dict[str, Any]:

@@ -1,0 +1,35 @@
+"""After an edit the head stays: the head that the text would open on is offered, and not shown by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from attention.view import View
+from ui.run.editing import was_edited
+from ui.state.choice import Choice
+from ui.state.examples import example_of
+from ui.state.selection import select
+from ui.state.session import choose
+
+OPEN: dict[str, Any] = {"layer": None, "head": None, "focus": None, "to": None, "facing": "out"}
+
+
+def offer_strongest(choice: Choice, view: View, selection: Mapping[str, Any]) -> None:
+    """A button that opens an edited text anew, where that would show another head."""
+    if not was_edited(view.trace.id):
+        return
+    anew, _ = select(replace(choice, **OPEN), view, example_of(view.trace.text, view.trace.pair or ""))
+    layer, head = anew["layer"], anew["head"]
+    if (layer, head) == (selection["layer"], selection["head"]):
+        return
+    st.button(
+        f"The strongest head for this text is now layer {layer + choice.count} · head {head + choice.count}: show it",
+        on_click=choose,
+        kwargs=OPEN,
+        type="tertiary",
+        help="The text was edited, and the head, the word and its target stayed. This opens it as a new text.",
+    )
