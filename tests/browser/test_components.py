@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
+from starlette.requests import Request
 
 from attention.codec import frame
 from attention.mask import Array
@@ -18,6 +19,8 @@ from tests.support.browser import PHONE, hears_clicks, one_page
 from tests.support.looks import ON_A_PHONE, accessible_and_fits
 from tests.support.traces import sentence_trace
 from tests.support.visitor import box_of
+from ui.routes.traces import grid
+from ui.run.shelf import Look
 from viz.components.explore import explore
 
 SCRIPT = "text/javascript"
@@ -227,6 +230,9 @@ def two(page: Page, twice: str) -> Page:
         address = urlsplit(route.request.url)
         asked = {name: int(value) for name, value in parse_qsl(address.query)}
         kind = address.path.rsplit("/", 1)[-1]
+        if kind == "grid":
+            route.fulfill(body=grid(view.trace, Look(), Request({"type": "http"})))
+            return
         values: dict[str, Callable[[], tuple[Array, str]]] = {
             "rows": lambda: (view.rows(asked["query"]), "float16"),
             "columns": lambda: (view.columns(asked["key"]), "float16"),

@@ -30,6 +30,5 @@ def offer_strongest(choice: Choice, view: View, selection: Mapping[str, Any]) ->
         f"The strongest head for this text is now layer {layer + choice.count} · head {head + choice.count}: show it",
         on_click=choose,
         kwargs=OPEN,
-        type="tertiary",
         help="The text was edited, and the head, the word and its target stayed. This opens it as a new text.",
     )
