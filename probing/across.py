@@ -82,8 +82,8 @@ def across(values: Numbers, control: Bools, groups: Integers) -> Across:
     within = bool(np.isfinite(both).all(axis=1).any())
     # Where no group has both kinds, each group is one value, and all of them are one group.
     p_more, p_less = _chances(values, control, groups) if within else _chances(*_stacked(changed, wording))
-    kinds = (mean_of(one[np.isfinite(one).all(axis=1)]) for one in (changed, wording, both))
-    return Across(*kinds, holm(p_more), holm(p_less), within)
+    change, wordings, more = (mean_of(one[np.isfinite(one).all(axis=1)]) for one in (changed, wording, both))
+    return Across(change, wordings, more, holm(p_more), holm(p_less), within)
 
 
 def mean_of(values: Numbers) -> Mean:
@@ -109,10 +109,10 @@ def mean_of(values: Numbers) -> Mean:
         ratio = shift / spread
     ratio[np.abs(shift) < 1e-15] = 0
     size = apart.std(axis=0)
-    low, high = np.quantile(ratio, [0.975, 0.025], axis=0, method="nearest")
+    below, above = np.quantile(ratio, [0.975, 0.025], axis=0, method="nearest")
     with np.errstate(invalid="ignore"):
-        ends = (np.where(size > 0, mean - end * size, mean) for end in (low, high))
-        return Mean(mean, *(np.clip(end, -1, 1) for end in ends), n)
+        low, high = (np.where(size > 0, np.clip(mean - end * size, -1, 1), mean) for end in (below, above))
+    return Mean(mean, low, high, n)
 
 
 def _means(values: Numbers, groups: Integers, kept: Bools) -> Numbers:

@@ -54,8 +54,8 @@ def parse(content: bytes) -> tuple[TextPair, ...]:
 
 
 def _pair(row: dict[str, str], line: int) -> TextPair:
-    texts = [row[name].strip() for name in COLUMNS]
-    for name, text in zip(COLUMNS, texts, strict=True):
+    a, b = (row[name].strip() for name in COLUMNS)
+    for name, text in zip(COLUMNS, (a, b), strict=True):
         if not text:
             raise Refusal(f"Line {line} has no text in column {name}. Every pair needs both.")
         if len(text) > LONGEST:
@@ -65,7 +65,7 @@ def _pair(row: dict[str, str], line: int) -> TextPair:
     kind = row.get("kind", "").strip().lower() or "change"
     if kind not in KINDS:
         raise Refusal(f"The kind in line {line} is “{kind[:40]}”; it should be change, control, or empty.")
-    return TextPair(*texts, kind == "control")
+    return TextPair(a, b, kind == "control")
 
 
 def groups(pairs: Sequence[TextPair]) -> list[int]:
