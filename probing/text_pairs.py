@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from attention.aligned_texts import by_words
 from inference.errors import Refusal
 from probing.delimited import rows
 
@@ -26,6 +27,17 @@ class TextPair:
     a: str
     b: str
     control: bool = False
+
+    @property
+    def words(self) -> int:
+        """How many words differ, put in others' places, added or left out.
+
+        >>> TextPair("The key to the door is here.", "The keys to the door are here.").words
+        2
+        """
+        one, other = self.a.casefold().split(), self.b.casefold().split()
+        same = sum(one[at] == other[there] for at, there in by_words(one, other))
+        return max(len(one), len(other)) - same
 
 
 def parse(content: bytes) -> tuple[TextPair, ...]:

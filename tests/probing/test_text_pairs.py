@@ -29,6 +29,14 @@ def test_without_kinds_every_pair_is_a_change_and_text_stays_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(
+    ("a", "b", "words"),
+    [("He ran.", "He ran.", 0), ("He ran.", "He sat.", 1), ("He ran.", "Then he ran.", 1), ("a b c", "c b a", 2)],
+)
+def test_words_that_differ_are_counted_alike_from_both_sides(a: str, b: str, words: int) -> None:
+    assert TextPair(a, b).words == TextPair(b, a).words == words
+
+
+@pytest.mark.parametrize(
     ("content", "said"),
     [
         (b"", 'Line 1 lacks the column "a"'),

@@ -122,9 +122,9 @@ def _pairs(found: Set, head: Place, choice: Choice, options: Compare) -> None:
     for at in order[(leaf - 1) * PER_LEAF : leaf * PER_LEAF]:
         pair = found.pairs[at]
         kind = "wording only" if pair.control else "meaning"
-        say(
-            f"{small(float(bits[at]))} bits, {kind}: “{cut(pair.a, LONGEST)}” | “{cut(pair.b, LONGEST)}”", role="status"
-        )
+        differ = f"{pair.words} word{'' if pair.words == 1 else 's'}"
+        texts = f"“{cut(pair.a, LONGEST)}” | “{cut(pair.b, LONGEST)}”"
+        say(f"{small(float(bits[at]))} bits, {kind}, {differ}: {texts}", role="status")
         _link(replace(choice, **FRESH, text=pair.a, pair="", target=""), pair.b, head)
     save("Save these pairs' figures", pairs_of_head_csv(found, head, choice), "headlight-across-pairs.csv",
          "Every pair with this head's divergence as CSV, all digits; heads counted from 0")  # fmt: skip

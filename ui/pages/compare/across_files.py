@@ -29,10 +29,10 @@ def heads_csv(found: Set, choice: Choice) -> str:
 def pairs_of_head_csv(found: Set, head: Place, choice: Choice) -> str:
     """A line for each pair."""
     lines = (
-        [*head, pair.a, pair.b, "control" if pair.control else "change", float(bits)]
+        [*head, pair.a, pair.b, "control" if pair.control else "change", pair.words, float(bits)]
         for pair, bits in zip(found.pairs, found.bits[:, head[0], head[1]], strict=True)
     )
-    return _file(found, choice, ["layer", "head", "a", "b", "kind", "divergence in bits"], lines)
+    return _file(found, choice, ["layer", "head", "a", "b", "kind", "words that differ", "divergence in bits"], lines)
 
 
 def _file(found: Set, choice: Choice, names: Sequence[str], lines: Iterable[Sequence[object]]) -> str:

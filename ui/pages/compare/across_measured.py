@@ -29,6 +29,7 @@ KEPT = 2**24  # bytes of pairs' changes
 KEPT_SETS = 2**22
 OF_THE_TEXT = ("cut", "text")  # ways out of a refusal that concerns one pair alone
 Place = tuple[int, int]
+Told = tuple[Across, Across | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,7 @@ class Set:
     pairs: tuple[TextPair, ...]
     bits: Array  # Jensen–Shannon divergence, (pair, layer, head)
     across: Across  # heads numbered layer by layer
+    one_word: Across | None  # of the pairs that differ in one word; None where both kinds differ in as many on the mean
     left_out: tuple[str, ...]  # why, for each pair that was not read
     digest: str  # of the pairs that were asked for
     base: int
@@ -108,13 +110,23 @@ def measure_set(choice: Choice, pairs: tuple[TextPair, ...], look: Look) -> Set 
             say(f"None of these pairs could be compared. {left_out[-1]}")
         return None
     values = np.stack(bits)
-    control, numbers = np.array([pair.control for pair in read]), np.array(groups(read), np.intp)
-    told = _told().get_or_make(
-        (mark, len(read) + len(left_out)),
-        lambda: across(values.reshape(len(read), -1).astype(np.float64), control, numbers),
-        lambda made: 12 * made.p_more.nbytes,
+    told, one_word = _told().get_or_make(
+        (mark, len(read) + len(left_out)), lambda: _tell(read, values), lambda made: 24 * made[0].p_more.nbytes
     )
-    return Set(tuple(read), values, told, tuple(left_out), digest, choice.count)
+    return Set(tuple(read), values, told, one_word, tuple(left_out), digest, choice.count)
+
+
+def _tell(pairs: Sequence[TextPair], bits: Array) -> Told:
+    """What all pairs say and, where the kinds differ in unlike numbers of words, what those of one word say."""
+    words = {kind: [pair.words for pair in pairs if pair.control == kind] for kind in (False, True)}
+    unlike = all(words.values()) and np.mean(words[False]) != np.mean(words[True])
+    one = [at for at, pair in enumerate(pairs) if pair.words == 1]
+    return _across(pairs, bits), _across([pairs[at] for at in one], bits[one]) if unlike else None
+
+
+def _across(pairs: Sequence[TextPair], bits: Array) -> Across:
+    values = bits.reshape(len(pairs), bits.shape[1] * bits.shape[2]).astype(np.float64)
+    return across(values, np.array([pair.control for pair in pairs], bool), np.array(groups(pairs), np.intp))
 
 
 @cache
@@ -123,7 +135,7 @@ def _kept() -> ByteLru[Array | str]:
 
 
 @cache
-def _told() -> ByteLru[Across]:
+def _told() -> ByteLru[Told]:
     return ByteLru(KEPT_SETS)
 
 

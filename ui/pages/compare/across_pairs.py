@@ -44,8 +44,8 @@ def pick_pairs(bring: str) -> tuple[TextPair, ...] | None:
     if bring == "ready":
         changes = sum(not pair.control for pair in READY)
         say(
-            f"{changes} English sentences written for this app, each beside one in which a word changes what is meant,"
-            f" and beside {len(READY) - changes} in all in which a word changes that should not matter.",
+            f"{changes} English sentences written for this app, each beside one that means something else, and beside"
+            f" some, {len(READY) - changes} in all, with another word that should not matter.",
             role="status",
         )
         save("Save these pairs", pairs_csv(READY), "headlight-pairs.csv", "As a file that can be edited and brought")

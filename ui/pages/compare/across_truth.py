@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from probing.across import Integers
+from probing.across import Across, Integers
 from ui.input.head_picking import many_do
 from ui.pages.compare.across_measured import Place, Set
 from ui.show.numbers import small
@@ -16,6 +16,8 @@ def truth(found: Set) -> list[str]:
     """How many heads change more with the meaning than with the wording, which the most, and what was left out."""
     told = found.across
     sentences = [_tested(found) if told.tested else _untested(found)]
+    if found.one_word is not None:
+        sentences.append(_fair(found, found.one_word))
     if found.left_out:
         many = len(found.left_out)
         pairs = "1 pair was" if many == 1 else f"{many:,} pairs were"
@@ -38,6 +40,20 @@ def _tested(found: Set) -> str:
     rank = f"{found.name(most)} the most:" if len(more) else f"The largest difference, {found.name(most)}, may be luck:"
     also = f" {len(less)} {'changes' if len(less) == 1 else 'change'} less with the meaning." if len(less) else ""
     return f"{does}{_names(found, more)} ({counted}). {rank} {against}.{also}"
+
+
+def _fair(found: Set, one: Across) -> str:
+    """That the kinds differ in unlike numbers of words, and what is left where they do not."""
+    change, control = (np.mean([pair.words for pair in found.pairs if pair.control == kind]) for kind in (False, True))
+    said = (
+        f"A doubt: the pairs of different meaning differ in {change:.1f} words on the mean, the others in"
+        f" {control:.1f}, which alone may move a head."
+    )
+    if not one.tested:
+        return f"{said} Of each kind, pairs that differ in one word only would tell; there are none."
+    more, texts = one.those(more=True), one.more.n if one.within else one.change.n
+    does = many_do(len(more), len(one.p_more), "changes", "change", "more with the meaning")
+    return f"{said} Of the pairs that differ in one word only ({_many(texts, 'text')}), {does}{_names(found, more)}."
 
 
 def _names(found: Set, heads: Integers) -> str:
@@ -67,8 +83,8 @@ def of_head(found: Set, head: Place) -> str:
         for mean, what in ((told.change, "the meaning changes"), (told.control, "only the wording does"))
         if mean.n
     ]
-    verdict = f": {told.verdict(at)}" if told.tested else ""
-    return f"Head {found.name(at)}: {' and '.join(said)}{verdict}."
+    verdict = f" Test: {told.verdict(at)} with the meaning." if told.tested else ""
+    return f"Head {found.name(at)}: {' and '.join(said)}.{verdict}"
 
 
 def _interval(low: float, high: float) -> str:

@@ -55,6 +55,8 @@ def test_the_ready_pairs_are_told_and_each_opens_in_a_link() -> None:
     says(page, "of 72 heads change more with the meaning than with the wording: ")
     says(page, "(18 pairs of different meaning, 58 of different wording only; permutation test within each")
     says(page, "95 % interval")
+    says(page, "A doubt: the pairs of different meaning differ in 1.9 words on the mean, the others in 1.0")
+    says(page, "Of the pairs that differ in one word only (7 texts), ")
     links = [link.proto.query_string for link in page.get("page_link")]
     assert sum("differs=text" in link and "layer=5&head=4" in link for link in links) == 6
     stands(page)
