@@ -7,10 +7,12 @@ from inference import Refusal
 from ui.input.composing import compose
 from ui.input.models import kind_of
 from ui.input.parts import pick_part
+from ui.input.picking import control
+from ui.pages.compare.across import draw_set
 from ui.pages.compare.controls import pick_difference, settle_difference
 from ui.pages.compare.drawing import figures, maps, strips
 from ui.pages.compare.measured import compare
-from ui.pages.compare.options import Compare
+from ui.pages.compare.options import SHOWS, Compare
 from ui.pages.compare.sides import sides_of
 from ui.pages.compare.truth import truth
 from ui.run.reading import read
@@ -36,11 +38,18 @@ def how_to_read() -> None:
         )
 
 
+def draw_pair(choice: Choice, options: Compare) -> None:
+    """The text box and what the second reading has of its own; then both readings, once the first is there."""
+    compose(choice, kind_of(choice))
+    settled = settle_difference(choice, options)
+    pick_difference(settled.differs)
+    trace = read(choice)
+    if trace is not None:
+        draw(choice, trace, settled)
+
+
 def draw(choice: Choice, trace: Trace, options: Compare) -> None:
     """The second reading, the sentence, then both beside each other."""
-    if choice.opened:
-        say("An opened file holds one reading; close it in the sidebar to put another beside it.")
-        return
     look, notes = settle(choice, trace)
     for note in notes:
         say(note, role="status")
@@ -64,11 +73,11 @@ def draw(choice: Choice, trace: Trace, options: Compare) -> None:
 
 
 st.title("What changes from one reading to the other?")
-chosen = current()
-compose(chosen, kind_of(chosen))
-options_now = settle_difference(chosen, own(Compare))
-pick_difference(options_now.differs)
-read_now = read(chosen)
-if read_now is not None:
-    draw(chosen, read_now, options_now)
+chosen, options_now = current(), own(Compare)
+control(Compare, "show", st.segmented_control, "Compare", list(SHOWS), format_func=SHOWS.get, required=True,
+        help="One reading beside another, word by word, or many pairs of texts at once")  # fmt: skip
+if options_now.show == "set" and not chosen.opened:
+    draw_set(chosen, options_now)
+else:
+    draw_pair(chosen, options_now)
 how_to_read()

@@ -6,47 +6,25 @@ One that stands several times in its text says which is meant: "the#2" is the se
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 
 from attention.links import Item, Link, Span
 from inference.errors import Refusal
 from probing.corpus import Parsed
+from probing.delimited import rows
 
 DIRECTIONS = ("source to target", "target to source")
 EMPTY = "it has no row below its header"
 RELATION = "link"
 COLUMNS = ("text", "source", "target", "distractor")
-DELIMITERS = ",;\t"
 
 
 def parse(text: str) -> Parsed:
     """Every row as an item; raises Refusal with the line that does not fit."""
-    head = text.split("\n", 1)[0]
-    delimiter = max(DELIMITERS, key=head.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    items: list[Item] = []
-    line = 1
-    try:
-        header = [name.strip().lower() for name in next(reader, [])]
-        lacking = [column for column in COLUMNS if column not in header]
-        if lacking:
-            raise Refusal(f'Line 1 lacks the column "{lacking[0]}"; {", ".join(COLUMNS)} were expected.')
-        line = reader.line_num + 1
-        for fields in reader:
-            if any(field.strip() for field in fields):
-                items.append(_item(header, fields, line))
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise Refusal(f"Line {line} is not CSV: a quotation mark or a separator stands where none can.") from error
-    return Parsed(tuple(items))
+    return Parsed(tuple(_item(row, line) for line, row in rows(text, COLUMNS)))
 
 
-def _item(header: list[str], fields: list[str], line: int) -> Item:
-    if len(fields) != len(header):
-        raise Refusal(f"Line {line} has {len(fields)} columns; line 1 has {len(header)}.")
-    row = dict(zip(header, fields, strict=True))
+def _item(row: dict[str, str], line: int) -> Item:
     text = row["text"].replace("\r\n", "\n").replace("\r", "\n")
     units = tuple(_find(text, row[name].strip(), name, line) for name in ("source", "target", "distractor"))
     if len(set(units)) < len(units):

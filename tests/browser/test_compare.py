@@ -136,3 +136,54 @@ def test_words_of_one_text_only_are_marked_and_text_stays_text(page: Page, app_u
     expect(page).to_have_url(re.compile("differs=model"))
     page.go_back()
     said(page, "^In .* in the first text and")
+
+
+def test_across_a_set_a_head_opens_its_pairs_and_a_pair_opens_side_by_side(
+    page: Page, app_url: str, problems: Problems, found: Changes
+) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/compare", show="set")
+    said(page, "^[0-9]+ of 72 heads change more with the meaning than with the wording")
+    chart = page.locator(".js-plotly-plot").first
+    cells = chart.locator(".heatmaplayer image")
+    cells.scroll_into_view_if_needed()
+    rest(page)
+    hears_clicks(chart)
+    box = box_of(cells)
+    page.mouse.click(box["x"] + box["width"] * 1.5 / 12, box["y"] + box["height"] * 3.5 / 6)
+    said(page, "^Head 3-1: ")
+    expect(page).to_have_url(re.compile("show=set.*layer=3&head=1"))
+    table = rows(file_of(page.get_by_role("button", name="Save these pairs' figures")).path())
+    lines = [line for line in table[table.index([]) + 2 :] if line[2:4] == [TIRED, WIDE]]
+    assert float(lines[0][6]) == pytest.approx(float(found.bits[3, 1]), abs=1e-5)
+    said(page, re.escape(f"“{TIRED}” | “{WIDE}”"))
+    pairs = page.locator(".headlight-note").filter(has_text=" bits, ")
+    nth = next(at for at, text in enumerate(pairs.all_inner_texts()) if WIDE in text)
+    page.get_by_role("link", name="Open side by side").nth(nth).click()
+    said(page, "In 3-1, “it” gives “animal”")
+    expect(page.get_by_role("textbox", name="The second text")).to_have_value(WIDE)
+    page.go_back()
+    said(page, "^Head [0-9]-[0-9]+: .* where the meaning changes")
+
+
+def test_across_a_file_hostile_text_is_text_and_long_work_stops_and_goes_on(
+    page: Page, app_url: str, problems: Problems
+) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/compare", show="set", bring="file")
+    hostile = '<img src="http://example.org/a.png"> ![x](http://example.org/b.png) slept.'
+    long = "".join(f"{'this and that ' * 90}{at},{'this and that ' * 90}{at + 1},\n" for at in range(200))
+    page.get_by_test_id("stMainBlockContainer").locator("input[type=file]").set_input_files(
+        {
+            "name": "pairs.csv",
+            "mimeType": "text/csv",
+            "buffer": f"a,b,kind\n{hostile},{hostile} Well.,\n{long}".encode(),
+        }
+    )
+    page.get_by_role("button", name="Stop", exact=True).click()
+    said(page, "^Stopped after [0-9]+ of 201 steps")
+    said(page, "none of them a control")
+    expect(page.get_by_role("button", name="Go on")).to_be_visible()
+    assert page.locator("img[src*='example.org']").count() == 0
+    page.get_by_role("radio", name="Ready pairs").click()
+    said(page, "^[0-9]+ of 72 heads change more with the meaning than with the wording")

@@ -6,14 +6,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
-import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 from starlette.requests import Request
 
 from attention.codec import frame
 from attention.mask import Array
-from attention.measures import survey
 from attention.view import View
 from tests.support.browser import PHONE, hears_clicks, one_page
 from tests.support.looks import ON_A_PHONE, accessible_and_fits
@@ -214,13 +212,6 @@ def twice(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
-def grid(view: View) -> bytes:
-    """All heads small, and what the words give each key, as the app's route sends them."""
-    found = survey(view, 48)
-    crowd = {"means": (found.crowd.means(), "float16"), "counts": (found.crowd.counts.astype(np.float32), "float16")}
-    return frame({"sampled": False, "rows": None}, {"grid": (found.thumbnails, "sqrt8"), **crowd})
-
-
 @pytest.fixture
 def two(page: Page, twice: str) -> Page:
     """Two microscopes on one page; their numbers are answered here, as the app's routes would."""
@@ -238,8 +229,7 @@ def two(page: Page, twice: str) -> Page:
             "columns": lambda: (view.columns(asked["key"]), "float16"),
             "tile": lambda: (view.weights(asked["layer"], asked["head"]), "float16"),
         }
-        body = frame({}, {kind: values[kind]()}) if kind in values else grid(view)
-        route.fulfill(body=body)
+        route.fulfill(body=frame({}, {kind: values[kind]()}))
 
     page.route("**/maps/**", answer)
     page.route(f"{twice}{explore.ADDRESS}", lambda route: route.fulfill(body=explore.script(), content_type=SCRIPT))

@@ -1,0 +1,96 @@
+"""Pairs of texts to be compared: those that differ in meaning, and those that differ in wording only, the control.
+
+A file has a row for each pair, with its texts in the columns a and b; a column kind says "change" or "control", and
+without it, or left empty, a pair is a change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from attention.aligned_texts import by_words
+from inference.errors import Refusal
+from probing.delimited import rows
+
+COLUMNS = ("a", "b")
+KINDS = ("change", "control")
+MOST_BYTES = 1_000_000  # of a file
+MOST_PAIRS = 500  # in it
+LONGEST = 2_000  # characters of a text
+
+
+@dataclass(frozen=True)
+class TextPair:
+    """Two texts; ``control`` where what differs should not matter."""
+
+    a: str
+    b: str
+    control: bool = False
+
+    @property
+    def words(self) -> int:
+        """How many words differ, put in others' places, added or left out.
+
+        >>> TextPair("The key to the door is here.", "The keys to the door are here.").words
+        2
+        """
+        one, other = self.a.casefold().split(), self.b.casefold().split()
+        same = sum(one[at] == other[there] for at, there in by_words(one, other))
+        return max(len(one), len(other)) - same
+
+
+def parse(content: bytes) -> tuple[TextPair, ...]:
+    """The pairs in a file; raises Refusal in one sentence.
+
+    >>> parse(b"a,b,kind\\nIt was hot.,It was cold.,\\nIt was hot.,It was so hot.,control\\n")[1].control
+    True
+    """
+    if len(content) > MOST_BYTES:
+        raise Refusal(f"The file has {len(content):,} bytes; a file of pairs has at most {MOST_BYTES:,}. Split it.")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise Refusal(f"Line {line} is not UTF-8 text. Save the file as UTF-8.") from error
+    if "\0" in text:
+        raise Refusal("The file is binary, not text: it holds zero bytes. Save it as a CSV file in UTF-8.")
+    found: list[TextPair] = []
+    for line, row in rows(text, COLUMNS):
+        if len(found) == MOST_PAIRS:
+            raise Refusal(f"The file has more than {MOST_PAIRS} pairs, from line {line} on. Leave the rest out.")
+        found.append(_pair(row, line))
+    if not found:
+        raise Refusal("The file has no pair below its header. Add rows with a text in column a and one in column b.")
+    return tuple(found)
+
+
+def _pair(row: dict[str, str], line: int) -> TextPair:
+    a, b = (row[name].strip() for name in COLUMNS)
+    for name, text in zip(COLUMNS, (a, b), strict=True):
+        if not text:
+            raise Refusal(f"Line {line} has no text in column {name}. Every pair needs both.")
+        if len(text) > LONGEST:
+            raise Refusal(
+                f"The text in column {name} of line {line} has {len(text):,} characters; at most {LONGEST:,} are read."
+            )
+    kind = row.get("kind", "").strip().lower() or "change"
+    if kind not in KINDS:
+        raise Refusal(f"The kind in line {line} is “{kind[:40]}”; it should be change, control, or empty.")
+    return TextPair(a, b, kind == "control")
+
+
+def groups(pairs: Sequence[TextPair]) -> list[int]:
+    """Which pairs belong together: those that share a text, and whatever these share another with, by a number each.
+
+    >>> hot, cold = TextPair("It was hot.", "It was cold."), TextPair("It was late.", "It was soon.")
+    >>> groups([hot, cold, TextPair("It was so cold.", "It was cold.", True)])
+    [0, 1, 0]
+    """
+    of: dict[str, int] = {}
+    for at, pair in enumerate(pairs):
+        joined = {of[text] for text in (pair.a, pair.b) if text in of}
+        of.update({text: min([at, *joined]) for text, number in of.items() if number in joined})
+        of.update(dict.fromkeys((pair.a, pair.b), min([at, *joined])))
+    numbers = {number: place for place, number in enumerate(dict.fromkeys(of[pair.a] for pair in pairs))}
+    return [numbers[of[pair.a]] for pair in pairs]

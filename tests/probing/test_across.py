@@ -1,0 +1,120 @@
+"""A set of pairs: identical ones change nothing, sides do not matter, two pairs by hand, and luck kept at its level."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from probing.across import LEAST, across, mean_of
+from probing.paired import LEVEL
+from probing.text_pairs import TextPair, groups
+
+
+def drawn(seed: int, texts: int, controls: int, heads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Divergences with a long tail, in which meaning makes no difference: values, which are controls, and groups."""
+    chance = np.random.default_rng(seed)
+    values = 0.02 * chance.lognormal(0, 0.6, (texts * (1 + controls), heads)) * chance.lognormal(0, 0.4, heads)
+    return values, np.tile([False] + [True] * controls, texts), np.repeat(np.arange(texts), 1 + controls)
+
+
+def test_pairs_of_one_text_twice_change_nothing() -> None:
+    found = across(np.zeros((12, 4)), np.tile([False, True], 6), np.repeat(np.arange(6), 2))
+    for mean in (found.change, found.control, found.more):
+        assert (mean.mean == 0).all()
+        assert (mean.low == 0).all()
+        assert (mean.high == 0).all()
+    assert (found.p_more == 1).all()
+    assert found.those(more=True).size == found.those(more=False).size == 0
+
+
+def test_two_pairs_by_hand() -> None:
+    # Changes 0.2 and 0.6; of the first text's two controls, 0.1 and 0.3, the mean is 0.2; the second text has none.
+    values = np.array([[0.2, 0.0], [0.1, 0.5], [0.3, 0.7], [0.6, 1.0]])
+    found = across(values, np.array([False, True, True, False]), np.array([0, 0, 0, 1]))
+    np.testing.assert_allclose(found.change.mean, [0.4, 0.5])
+    np.testing.assert_allclose(found.control.mean, [0.2, 0.6])
+    np.testing.assert_allclose(found.more.mean, [0.0, -0.6])  # over the first text alone
+    assert (found.change.n, found.control.n, found.more.n) == (2, 1, 1)
+    assert np.isnan(found.change.low).all()  # two are too few for an interval
+    assert found.within
+
+
+def test_the_test_is_the_share_of_all_ways_to_call_one_pair_the_change() -> None:
+    values, control, group = drawn(1, 3, 2, 1)
+    values[control] *= 0.2
+    seen, ways = 0, 0
+    sums = values.reshape(3, 3)
+    least = sum(row[0] - (row[1] + row[2]) / 2 for row in sums)
+    for order in np.ndindex(3, 3, 3):
+        total = sum(row[at] - (row.sum() - row[at]) / 2 for row, at in zip(sums, order, strict=True))
+        seen, ways = seen + (total >= least - 1e-12), ways + 1
+    assert across(values, control, group).p_more[0] == pytest.approx(seen / ways, abs=0.01)
+
+
+def test_the_order_of_pairs_and_the_numbers_of_groups_do_not_matter() -> None:
+    values, control, group = drawn(2, 8, 2, 3)
+    found = across(values, control, group)
+    order = np.random.default_rng(0).permutation(len(values))
+    other = across(values[order], control[order], group[order])
+    np.testing.assert_allclose(found.more.mean, other.more.mean, atol=1e-12)
+    np.testing.assert_allclose(found.more.low, other.more.low, atol=1e-12)
+    np.testing.assert_allclose(found.p_more, other.p_more, atol=0.05)
+
+
+def test_a_head_that_follows_the_meaning_is_found_among_many_that_do_not() -> None:
+    values, control, group = drawn(3, 18, 3, 72)
+    values[~control, 7] *= 4
+    found = across(values, control, group)
+    assert found.those(more=True).tolist() == [7]
+    assert found.verdict(7) == "more"
+    assert found.more.low[7] > 0
+    again = across(values, control, group)
+    np.testing.assert_array_equal(found.p_more, again.p_more)  # what is drawn is drawn from one seed
+
+
+def test_luck_alone_seldom_calls_any_head_more() -> None:
+    wrong = sum(across(*drawn(100 + at, 15, 3, 8)).those(more=True).size > 0 for at in range(30))
+    assert wrong / 30 <= LEVEL + 3 * np.sqrt(LEVEL * (1 - LEVEL) / 30)
+
+
+def test_the_interval_covers_the_mean_that_is_true() -> None:
+    chance = np.random.default_rng(5)
+    true = np.exp(0.6**2 / 2)
+    found = mean_of(chance.lognormal(0, 0.6, (20, 600)) / 100)  # 600 sets of 20 texts
+    covered = np.mean((100 * found.low <= true) & (true <= 100 * found.high))
+    assert 0.91 <= covered <= 0.98
+
+
+def test_an_interval_needs_some_texts() -> None:
+    values = np.random.default_rng(6).uniform(size=(LEAST, 2))
+    assert np.isnan(mean_of(values[:-1]).low).all()
+    found = mean_of(values)
+    assert ((found.low < found.mean) & (found.mean < found.high)).all()
+
+
+def test_without_a_control_nothing_is_tested() -> None:
+    values = np.random.default_rng(7).uniform(size=(9, 2))
+    found = across(values, np.zeros(9, bool), np.arange(9))
+    assert not found.tested
+    assert found.verdict(0) == ""
+    assert np.isnan(found.control.mean).all()
+    assert np.isfinite(found.change.low).all()
+
+
+def test_texts_that_have_one_kind_each_stand_against_each_other() -> None:
+    values = np.random.default_rng(8).uniform(size=(24, 2)) / 10
+    values[:12, 0] += 1
+    found = across(values, np.repeat([False, True], 12), np.arange(24))
+    assert not found.within
+    assert found.those(more=True).tolist() == [0]
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_pairs_that_share_a_text_belong_together_in_any_order_and_on_any_side(order: tuple[int, ...]) -> None:
+    chain = [TextPair("a", "b"), TextPair("b", "c", True), TextPair("c", "d")]
+    apart = TextPair("x", "y")
+    mixed = [chain[at] for at in order]
+    assert groups([mixed[0], apart, *mixed[1:]]) == [0, 1, 0, 0]
+    assert groups([TextPair(pair.b, pair.a, pair.control) for pair in [mixed[0], apart, *mixed[1:]]]) == [0, 1, 0, 0]

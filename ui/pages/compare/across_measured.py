@@ -1,0 +1,162 @@
+"""Every head's change in every pair of a set, a pair at a time, and what the set says of each head."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+import streamlit as st
+
+from attention.mask import Array
+from attention.side_by_side import Beside, changes, same_heads
+from attention.trace import Trace
+from inference import Refusal, TraceRequest
+from inference.memory import ByteLru
+from probing.across import Across, Numbers, across
+from probing.text_pairs import TextPair, groups
+from ui.run.downloading import offer_or_show
+from ui.run.reading import request_of
+from ui.run.refusals import say
+from ui.run.shelf import Look, backend, shelf
+from ui.run.stoppable import stoppable
+from ui.state.choice import Choice
+from ui.state.session import FRESH
+
+KEPT = 2**24  # bytes of pairs' changes
+KEPT_SETS = 2**22
+OF_THE_TEXT = ("cut", "text")  # ways out of a refusal that concerns one pair alone
+Place = tuple[int, int]
+Told = tuple[Across, Across | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Set:
+    """What is known of a set on one model; pairs that were not read are left out."""
+
+    pairs: tuple[TextPair, ...]
+    bits: Array  # Jensen–Shannon divergence, (pair, layer, head)
+    across: Across  # heads numbered layer by layer
+    one_word: Across | None  # of the pairs that differ in one word; None where both kinds differ in as many on the mean
+    left_out: tuple[str, ...]  # why, for each pair that was not read
+    digest: str  # of the pairs that were asked for
+    base: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Layers and heads."""
+        return self.bits.shape[1], self.bits.shape[2]
+
+    @property
+    def apart(self) -> Numbers:
+        """By how much each head changes more with the meaning, (head,); without a control, by how much it changes."""
+        told = self.across
+        if told.tested:
+            return told.more.mean if told.within else told.change.mean - told.control.mean
+        return told.change.mean if told.change.n else told.control.mean
+
+    def as_map(self, values: Numbers) -> Array:
+        """A number a head as (layer, head)."""
+        found: Array = np.asarray(values, np.float32).reshape(self.shape)
+        return found
+
+    def place(self, head: int) -> Place:
+        """Layer and head of a head's number."""
+        return head // self.shape[1], head % self.shape[1]
+
+    def name(self, head: int) -> str:
+        """A head as it is called."""
+        layer, number = self.place(head)
+        return f"{layer + self.base}-{number + self.base}"
+
+
+def first_of(choice: Choice, pairs: Sequence[TextPair]) -> Trace | None:
+    """The first text that the model can read, whose parts can then be picked; None where there is none, which is
+    said."""
+    reason = ""
+    for pair in pairs:
+        try:
+            with st.spinner("Reading the first pair", show_time=True):
+                return backend().trace(_request(choice, pair.a))
+        except Refusal as refusal:
+            if refusal.way_out not in OF_THE_TEXT:
+                offer_or_show(refusal, choice)
+                return None
+            reason = refusal.message
+    say(f"The model could read none of these texts. {reason}")
+    return None
+
+
+def measure_set(choice: Choice, pairs: tuple[TextPair, ...], look: Look) -> Set | None:
+    """The pairs compared as far as the reader lets it go; None where nothing is known. Raises Refusal."""
+    digest = hashlib.sha256(repr([(pair.a, pair.b, pair.control) for pair in pairs]).encode()).hexdigest()
+    mark = f"{digest}:{choice.model}:{choice.revision}:{look.query()}"
+    read, bits, left_out = [], [], []
+    for at in stoppable(mark, len(pairs), "Comparing every head, pair by pair"):
+        found = _kept().get_or_make(
+            (choice.model, choice.revision, look, pairs[at].a, pairs[at].b),
+            lambda pair=pairs[at]: _changed(choice, pair, look),  # type: ignore[misc]
+            lambda made: 500 if isinstance(made, str) else made.nbytes + 500,
+        )
+        if isinstance(found, str):
+            left_out.append(found)
+        else:
+            read.append(pairs[at])
+            bits.append(found)
+    if not read:
+        if left_out:
+            say(f"None of these pairs could be compared. {left_out[-1]}")
+        return None
+    values = np.stack(bits)
+    told, one_word = _told().get_or_make(
+        (mark, len(read) + len(left_out)), lambda: _tell(read, values), lambda made: 24 * made[0].p_more.nbytes
+    )
+    return Set(tuple(read), values, told, one_word, tuple(left_out), digest, choice.count)
+
+
+def _tell(pairs: Sequence[TextPair], bits: Array) -> Told:
+    """What all pairs say and, where the kinds differ in unlike numbers of words, what those of one word say."""
+    words = {kind: [pair.words for pair in pairs if pair.control == kind] for kind in (False, True)}
+    unlike = all(words.values()) and np.mean(words[False]) != np.mean(words[True])
+    one = [at for at, pair in enumerate(pairs) if pair.words == 1]
+    return _across(pairs, bits), _across([pairs[at] for at in one], bits[one]) if unlike else None
+
+
+def _across(pairs: Sequence[TextPair], bits: Array) -> Across:
+    values = bits.reshape(len(pairs), bits.shape[1] * bits.shape[2]).astype(np.float64)
+    return across(values, np.array([pair.control for pair in pairs], bool), np.array(groups(pairs), np.intp))
+
+
+@cache
+def _kept() -> ByteLru[Array | str]:
+    return ByteLru(KEPT)
+
+
+@cache
+def _told() -> ByteLru[Told]:
+    return ByteLru(KEPT_SETS)
+
+
+def _request(choice: Choice, text: str) -> TraceRequest:
+    return request_of(replace(choice, **FRESH, text=text, pair="", target=""))
+
+
+def _changed(choice: Choice, pair: TextPair, look: Look) -> Array | str:
+    """Every head's change, (layer, head); where the pair cannot be compared, why."""
+    try:
+        left, right = backend().traces([_request(choice, text) for text in (pair.a, pair.b)])
+        views = [shelf().view(trace, look) for trace in (left, right)]
+        heads = same_heads(*views)
+        assert heads is not None  # one model read both
+        if not all(view.queries and view.keys for view in views):
+            return "All tokens of a text are special tokens, and these are hidden."
+        bits = changes(Beside.of(*views), heads).bits
+    except Refusal as refusal:
+        if refusal.way_out not in OF_THE_TEXT:
+            raise
+        return refusal.message
+    except ValueError as error:  # no words in common
+        return str(error)
+    return "A head has no row that can be compared." if np.isnan(bits).any() else bits

@@ -1,0 +1,76 @@
+"""The pairs that are compared as a set: the app's probes, or a file of the reader's own."""
+
+from __future__ import annotations
+
+import json
+
+import streamlit as st
+
+from inference import Refusal
+from probing.text_pairs import TextPair, parse
+from ui.input.picking import control
+from ui.pages.compare.options import BRINGS, Compare
+from ui.places import ASSETS
+from ui.run.refusals import say
+from ui.show.csv_table import csv_table
+from ui.show.saving import save
+
+FILE, PARSED = "compare_file", "compare_parsed"
+WANTED = (
+    "Bring a CSV or TSV file with the columns a and b, a text in each. A column kind says “change” where the meaning"
+    " differs (also when it is left out) and “control” where only the wording does; controls that share a text with a"
+    " change are held against it."
+)
+
+
+def _ready() -> tuple[TextPair, ...]:
+    found = []
+    for probe in json.loads((ASSETS / "probes.json").read_text(encoding="utf-8")):
+        if probe["language"] == "English":
+            found.append(TextPair(probe["text"], probe["other"]))
+            found += [TextPair(probe["text"], neutral, control=True) for neutral in probe["neutral"]]
+    return tuple(found)
+
+
+READY = _ready()
+
+
+def pick_pairs(bring: str) -> tuple[TextPair, ...] | None:
+    """Controls for the set; None while there is none."""
+    control(
+        Compare, "bring", st.segmented_control, "Pairs", list(BRINGS), format_func=BRINGS.get, required=True,
+        help="Pairs of texts that differ in meaning, and beside them pairs that differ in wording only, the control",
+    )  # fmt: skip
+    if bring == "ready":
+        changes = sum(not pair.control for pair in READY)
+        say(
+            f"{changes} English sentences written for this app, each beside one that means something else, and beside"
+            f" some, {len(READY) - changes} in all, with another word that should not matter.",
+            role="status",
+        )
+        save("Save these pairs", pairs_csv(READY), "headlight-pairs.csv", "As a file that can be edited and brought")
+        return READY
+    uploaded = st.file_uploader("File of pairs", ["csv", "tsv", "txt"], key=FILE,
+                                help="UTF-8, at most 500 pairs; it stays on this machine")  # fmt: skip
+    if uploaded is None:
+        say(WANTED, role="status")
+        return None
+    try:
+        return _parsed(uploaded.file_id, uploaded.getvalue())
+    except Refusal as refusal:
+        say(refusal.message)
+        return None
+
+
+def pairs_csv(pairs: tuple[TextPair, ...]) -> str:
+    """Pairs as a file that can be brought."""
+    lines = ([pair.a, pair.b, "control" if pair.control else "change"] for pair in pairs)
+    return csv_table(["a", "b", "kind"], lines)
+
+
+def _parsed(file: str, content: bytes) -> tuple[TextPair, ...]:
+    """What a file holds; parsed once, since the page is drawn again at every click."""
+    kept: tuple[str, tuple[TextPair, ...]] = st.session_state.get(PARSED, ("", ()))
+    if kept[0] != file:
+        kept = st.session_state[PARSED] = (file, parse(content))
+    return kept[1]
