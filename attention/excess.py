@@ -26,9 +26,11 @@ Rows = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Crowd:
-    """What the words of a text give each key together, head by head; from some rows only where the text is long."""
+    """What the words of a text give each key together, head by head; from some rows only where the text is long.
 
-    view: View
+    It does not hold the view that it was counted in, which every question brings: a survey outlives its trace.
+    """
+
     rows: Rows  # the queries that were counted, (row,)
     sums: Array  # (layer, head, key)
     counts: Rows  # (layer, key)
@@ -39,20 +41,25 @@ class Crowd:
         means: Array = np.divide(self.sums, counts, out=np.zeros_like(self.sums), where=counts > 0)
         return means
 
-    def usual_row(self, query: int, weights: Array) -> Array:
+    @property
+    def nbytes(self) -> int:
+        """Bytes that it holds."""
+        return int(self.rows.nbytes + self.sums.nbytes + self.counts.nbytes)
+
+    def usual_row(self, view: View, query: int, weights: Array) -> Array:
         """What the other words give each key, (layer, head, key); ``weights`` are the query's own, of that shape."""
-        counted = self._counted(np.array([query]), None)[:, 0]
+        counted = self._counted(view, np.array([query]), None)[:, 0]
         return self._without(weights, counted, self.sums, self.counts)
 
-    def usual_column(self, key: int, weights: Array) -> Array:
+    def usual_column(self, view: View, key: int, weights: Array) -> Array:
         """What the others give one key beside each query, (layer, head, query); ``weights`` are what it gets."""
-        counted = self._counted(np.arange(len(self.view.queries)), np.array([key]))[:, :, 0]
+        counted = self._counted(view, np.arange(len(view.queries)), np.array([key]))[:, :, 0]
         return self._without(weights, counted, self.sums[:, :, key, None], self.counts[:, key, None])
 
-    def _counted(self, rows: Rows, cols: Rows | None) -> Bools:
+    def _counted(self, view: View, rows: Rows, cols: Rows | None) -> Bools:
         """Which weights are in the sums, (layer, row, col)."""
         summed = np.isin(rows, self.rows)[:, None]
-        return np.array([summed & heard(self.view, layer, rows, cols) for layer in range(self.view.layers)])
+        return np.array([summed & heard(view, layer, rows, cols) for layer in range(view.layers)])
 
     @staticmethod
     def _without(weights: Array, counted: Bools, sums: Array, counts: Rows) -> Array:

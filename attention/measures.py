@@ -188,6 +188,11 @@ class Survey:
     sampled: bool  # from some rows only, because the text is long
 
     @property
+    def nbytes(self) -> int:
+        """Bytes that it holds, but for the few of measures."""
+        return int(self.thumbnails.nbytes + self.received.nbytes) + self.crowd.nbytes
+
+    @property
     def entropy(self) -> Array:
         """(layer, head), mean over queries, bits."""
         return self.measures["entropy"]
@@ -224,7 +229,7 @@ def survey(view: View, size: int) -> Survey:
         np.array(grids, dtype=np.float32).reshape(*shape, *grids[0].shape),
         {name: np.array(values, dtype=np.float32).reshape(shape) for name, values in found.items()},
         (total / len(grids)).astype(np.float32),
-        Crowd(view, rows, np.array(sums, dtype=np.float32).reshape(*shape, -1), np.array(counts)),
+        Crowd(rows, np.array(sums, dtype=np.float32).reshape(*shape, -1), np.array(counts)),
         _own_links(rows, links, shape),
         view.sampled(),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -41,7 +43,7 @@ def test_what_others_give_is_their_mean(words: bool, special: bool) -> None:
     view = View(sentence_trace(), words=words, special=special)
     crowd = crowd_of(view)
     for query in range(len(view.queries)):
-        usual = crowd.usual_row(query, view.rows(query))
+        usual = crowd.usual_row(view, query, view.rows(query))
         expected = [
             [[naive(view, layer, head, query, key) for key in range(len(view.keys))] for head in range(HEADS)]
             for layer in range(LAYERS)
@@ -61,7 +63,7 @@ def test_special_tokens_and_the_key_s_own_row_are_no_other_words() -> None:
 def test_in_a_decoder_only_those_that_come_after_count() -> None:
     causal = tuple(record(6, 6, seed=at, mask=Mask(6, 6, causal=True)) for at in range(LAYERS))
     view = View(sentence_trace(parts={"decoder": causal}))
-    usual = crowd_of(view).usual_row(3, view.rows(3))
+    usual = crowd_of(view).usual_row(view, 3, view.rows(3))
     weights = view.weights(1, 2)
     assert usual[1, 2, 1] == pytest.approx((weights[2, 1] + weights[4, 1]) / 2, abs=1e-6)
     assert usual[1, 2, 3] == pytest.approx(weights[4, 3], abs=1e-6)
@@ -72,22 +74,22 @@ def test_maps_of_a_decoder_without_vectors_are_causal_too() -> None:
     maps = np.tril(np.ones((HEADS, 6, 6), np.float32))
     maps /= maps.sum(axis=2, keepdims=True)
     view = View(sentence_trace(parts={"decoder": (MapRecord(maps),)}))
-    assert np.isnan(crowd_of(view).usual_row(3, view.rows(3))[0, :, 4]).all()
+    assert np.isnan(crowd_of(view).usual_row(view, 3, view.rows(3))[0, :, 4]).all()
 
 
 def test_columns_are_rows_seen_from_the_other_side() -> None:
     view = View(sentence_trace())
     crowd = crowd_of(view)
-    rows = np.array([crowd.usual_row(query, view.rows(query)) for query in range(6)])
+    rows = np.array([crowd.usual_row(view, query, view.rows(query)) for query in range(6)])
     for key in range(6):
         np.testing.assert_allclose(
-            crowd.usual_column(key, view.columns(key)), np.moveaxis(rows[..., key], 0, 2), atol=1e-6
+            crowd.usual_column(view, key, view.columns(key)), np.moveaxis(rows[..., key], 0, 2), atol=1e-6
         )
 
 
 def test_of_two_texts_every_word_of_the_one_counts() -> None:
     view = View(translation_trace(), part="cross")
-    usual = crowd_of(view).usual_row(0, view.rows(0))
+    usual = crowd_of(view).usual_row(view, 0, view.rows(0))
     weights = view.weights(0, 1)
     np.testing.assert_allclose(usual[0, 1], weights[1], atol=1e-6)  # <s> jouer </s>: one word looks
 
@@ -97,7 +99,7 @@ def test_a_head_whose_rows_are_all_the_same_has_no_excess() -> None:
     view = View(maps_trace(np.tile(row, (HEADS, 6, 1))))
     for query in range(6):
         rows = view.rows(query)
-        np.testing.assert_allclose(rows - crowd_of(view).usual_row(query, rows), 0, atol=1e-6)
+        np.testing.assert_allclose(rows - crowd_of(view).usual_row(view, query, rows), 0, atol=1e-6)
     excess = excess_map(view.weights(0, 0), heard(view, 0, np.arange(6)))
     np.testing.assert_allclose(excess, 0, atol=1e-6)
 
@@ -108,7 +110,7 @@ def test_weight_shifted_between_other_keys_leaves_a_link_alone() -> None:
     moved[..., 4] += moved[..., 5] / 2
     moved[..., 5] /= 2
     before, after = (View(maps_trace(each)) for each in (maps, moved))
-    one, other = (crowd_of(view).usual_row(2, view.rows(2)) for view in (before, after))
+    one, other = (crowd_of(view).usual_row(view, 2, view.rows(2)) for view in (before, after))
     np.testing.assert_allclose(one[..., :4], other[..., :4], atol=1e-6)
     assert np.abs(one[..., 4] - other[..., 4]).max() > 1e-3
 
@@ -130,7 +132,16 @@ def test_in_a_long_text_the_rows_that_were_read_count(monkeypatch: pytest.Monkey
         [[view.weights(layer, head)[[1, 3]].sum(axis=0) for head in range(HEADS)] for layer in range(LAYERS)]
     )
     part = replace(whole, sums=sums, counts=np.full((LAYERS, 6), 2))
-    usual = part.usual_row(2, view.rows(2))
+    usual = part.usual_row(view, 2, view.rows(2))
     np.testing.assert_allclose(usual[..., 0], sums[..., 0] / 2, atol=1e-6)  # row 2 was not read: nothing is taken off
-    usual = part.usual_row(3, view.rows(3))
+    usual = part.usual_row(view, 3, view.rows(3))
     np.testing.assert_allclose(usual[1, 2, 0], view.weights(1, 2)[1, 0], atol=1e-6)
+
+
+def test_what_a_survey_keeps_does_not_keep_the_trace() -> None:
+    trace = sentence_trace()
+    kept, gone = survey(View(trace), 48), weakref.ref(trace)
+    del trace
+    gc.collect()
+    assert gone() is None
+    assert kept.nbytes >= kept.thumbnails.nbytes + kept.crowd.sums.nbytes

@@ -82,7 +82,7 @@ class Shelf:
             with self._gate:
                 return survey(self.view(trace, look), THUMBNAIL)
 
-        return self._surveys.get_or_make((trace.id, look), make, lambda made: made.thumbnails.nbytes)
+        return self._surveys.get_or_make((trace.id, look), make, lambda made: made.nbytes)
 
 
 @cache

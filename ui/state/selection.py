@@ -154,7 +154,7 @@ def _head_of_link(choice: Choice, view: View, focus: int, target: int | None) ->
     survey, habits = doubts(choice, view)
     rows = view.rows(focus)  # (layer, head, key)
     placed = None if habits is None else habits.row(view, focus)
-    own = beyond(rows, survey.crowd.usual_row(focus, rows), placed)
+    own = beyond(rows, survey.crowd.usual_row(view, focus, rows), placed)
     links = own[..., target] if target is not None else _between_words(own, view, focus).max(axis=-1)
     layer, head = np.unravel_index(int(links.argmax()), links.shape)
     return int(layer), int(head)

@@ -50,7 +50,7 @@ def test_a_text_opens_on_no_head_of_places_or_columns(text: str) -> None:
     assert habits is not None
     layer, head, focus = selection["layer"], selection["head"], selection["focus"]
     rows = view.rows(focus)
-    usual = survey.crowd.usual_row(focus, rows)
+    usual = survey.crowd.usual_row(view, focus, rows)
     key = int(np.where([cell.special for cell in view.keys], 0, rows[layer, head]).argmax())
     assert not habits.positional[layer, head]
     assert rows[layer, head, key] > 2 * usual[layer, head, key]

@@ -53,11 +53,11 @@ def ask(view: View, words: Words, inward: bool, choice: Choice) -> Asked:
     candidates = [words.first, words.second]
     found = links(view, words.source, candidates, inward=inward)
     if inward:
-        usual = survey.crowd.usual_column(words.source, view.columns(words.source))
+        usual = survey.crowd.usual_column(view, words.source, view.columns(words.source))
         rows = None if habits is None else [habits.row(view, each)[..., words.source] for each in candidates]
         placed = None if rows is None else np.array(rows)
     else:
-        usual = survey.crowd.usual_row(words.source, view.rows(words.source))
+        usual = survey.crowd.usual_row(view, words.source, view.rows(words.source))
         placed = None if habits is None else np.moveaxis(habits.row(view, words.source)[..., candidates], 2, 0)
     given = np.moveaxis(usual[..., candidates], 2, 0)
     strengths = found if choice.by == "weight" else beyond(found, given, placed)
