@@ -191,7 +191,7 @@ from viz.components.explore import explore
 
 view = View(sentence_trace())
 FIRST = {"layer": 0, "head": 0, "focus": 3, "target": None, "tab": "matrix", "order": "layer", "scale": "sqrt"}
-MORE = {"facing": "out", "top": "fit", "filter": "all", "by": "excess", "pinned": []}
+MORE = {"facing": "out", "upto": "fit", "filter": "all", "by": "excess", "pinned": []}
 data = explore.payload(view, survey(view, 48), {**FIRST, **MORE}, "", "", 0)
 
 def keep(key):

@@ -184,7 +184,7 @@ def test_the_scale_can_end_at_one(page: Page, app_url: str) -> None:
     page.get_by_role("combobox", name="Up to").select_option("1")
     expect(legend).to_have_attribute("aria-label", "square-root colour scale, 0 – 1")
     assert fitted != "square-root colour scale, 0 – 1"
-    expect(page).to_have_url(re.compile("top=one"))
+    expect(page).to_have_url(re.compile("upto=one"))
 
 
 def test_an_edited_text_keeps_the_head_and_the_words(page: Page, app_url: str, backend: LocalBackend) -> None:

@@ -48,7 +48,7 @@ class Choice:
     facing: str = "out"  # whether the focus is asked what it looks at, or the target who looks at it
     order: str = "layer"
     scale: str = "sqrt"
-    top: str = "fit"  # the end of the scale: the largest weight, or 1
+    upto: str = "fit"  # the end of the scale: the largest weight, or 1
     filter: str = "all"
     by: str = "excess"  # what makes a link strong
     pins: str = ""  # "3-1,4-0"

@@ -53,7 +53,7 @@ def select(choice: Choice, view: View, example: Mapping[str, Any] | None) -> tup
         "facing": choice.facing,
         "order": choice.order,
         "scale": choice.scale,
-        "top": choice.top,
+        "upto": choice.upto,
         "filter": choice.filter,
         "by": choice.by,
         "pinned": [pin for pin in choice.pinned() if pin[0] < view.layers and pin[1] < view.heads],

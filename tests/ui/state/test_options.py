@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, fields, is_dataclass
+from importlib import import_module
+from pkgutil import walk_packages
+from typing import Any, ClassVar
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import ui.pages
+from ui.state.choice import Choice
 from ui.state.options import Answered, read, write
 
 
@@ -21,6 +25,22 @@ class Waves:
     dimension: int = 3
     until: int | None = None
     checked: bool = False
+
+
+def pages_options() -> list[tuple[str, type]]:
+    """Every page's own options, each with its module."""
+    names = [
+        module.name for module in walk_packages(ui.pages.__path__, "ui.pages.") if module.name.endswith(".options")
+    ]
+    found = [(name, value) for name in names for value in vars(import_module(name)).values() if isinstance(value, type)]
+    return [(name, kind) for name, kind in found if is_dataclass(kind) and kind.__module__ == name]
+
+
+@pytest.mark.parametrize(("name", "kind"), pages_options(), ids=lambda part: getattr(part, "__name__", part))
+def test_a_page_s_own_option_is_none_of_the_shared_choice(name: str, kind: Any) -> None:
+    """One address holds both: a name of both would be read as either."""
+    shared = {field.name for field in fields(Choice)}
+    assert not shared & {field.name for field in fields(kind)}, f"{name} says what the shared choice says"
 
 
 @pytest.mark.parametrize(

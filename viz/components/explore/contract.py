@@ -20,7 +20,7 @@ CHOICES = {
     "facing": FACINGS,
     "order": ORDERS,
     "scale": SCALES,
-    "top": TOPS,
+    "upto": TOPS,
     "filter": FILTERS,
     "by": STRENGTHS,
 }

@@ -49,8 +49,8 @@ export function createFigure(app) {
   );
   const top = picker(
     say.scaleTop,
-    choices.top.map((value) => ({ value, text: say[TOPS[value].label] })),
-    (value) => app.keep({ top: value }),
+    choices.upto.map((value) => ({ value, text: say[TOPS[value].label] })),
+    (value) => app.keep({ upto: value }),
   );
   const filter = picker(
     say.filter,
@@ -104,7 +104,7 @@ export function createFigure(app) {
     setText(pin, isPinned ? say.unpin : say.pin);
     setAttribute(pin, "aria-pressed", isPinned);
     scale.select.value = shown.scale;
-    top.select.value = shown.top;
+    top.select.value = shown.upto;
     top.el.hidden = tab !== "matrix";
     filter.select.value = shown.filter;
     filter.el.hidden = !(isPair(app.data.queries) && isPair(app.keys()));

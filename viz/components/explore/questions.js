@@ -81,7 +81,7 @@ export function questions(app) {
     cellsOf,
     /** The end of the chosen head's colour scale. */
     scaleTop() {
-      if (app.shown().top === "one") return 1;
+      if (app.shown().upto === "one") return 1;
       const grid = app.feed.peek("grid", THUMB);
       if (!grid) return 1;
       const { layer, head } = app.shown();

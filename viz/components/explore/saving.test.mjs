@@ -12,7 +12,7 @@ describe("links and tables", () => {
     assert.equal(
       address,
       "/headlight/trace/abc/export.csv?part=encoder&words=0" +
-        "&layer=1&head=2&focus=3&tab=matrix&facing=out&order=layer&scale=sqrt&top=fit" +
+        "&layer=1&head=2&focus=3&tab=matrix&facing=out&order=layer&scale=sqrt&upto=fit" +
         "&filter=all&by=excess&pinned=0.1-1.0",
     );
   });

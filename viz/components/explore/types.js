@@ -21,7 +21,7 @@
  * @property {Facing} facing
  * @property {string} order "layer", a measure's name, or "focus"
  * @property {Scale} scale
- * @property {Top} top
+ * @property {Top} upto
  * @property {Filter} filter
  * @property {By} by what makes a link strong
  * @property {[number, number][]} pinned at most 8 (layer, head)
@@ -34,7 +34,7 @@
 /** @typedef {keyof typeof import("./contract.js").TOPS} Top */
 /**
  * What an address may say, usual first.
- * @typedef {{tab: Tab[], facing: Facing[], order: string[], scale: Scale[], top: Top[], filter: Filter[],
+ * @typedef {{tab: Tab[], facing: Facing[], order: string[], scale: Scale[], upto: Top[], filter: Filter[],
  *   by: By[]}} Choices
  */
 /**

@@ -80,7 +80,7 @@ export const DATA = {
     facing: ["out", "in"],
     order: ["layer", "entropy", "focus"],
     scale: ["sqrt", "linear"],
-    top: ["fit", "one"],
+    upto: ["fit", "one"],
     filter: ["all", "aa", "ab", "ba", "bb"],
     by: ["excess", "weight"],
   },
