@@ -39,6 +39,13 @@ class Habits:
         found = np.nan_to_num(self.means[:, :, places(keys, looking, view.crosses)]).mean(axis=2)
         return _of_cells(found, view.keys)
 
+    def link(self, view: View, layer: int, head: int, query: int, key: int) -> float:
+        """The same for one head and one key."""
+        _, keys = view.trace.token_rows(view.part)
+        looking, looked = (np.arange(*cells[at].pieces) for cells, at in ((view.queries, query), (view.keys, key)))
+        found = np.nan_to_num(self.means[layer, head, places(keys, looking, view.crosses)[:, looked]])
+        return float(found.sum(axis=1).mean())
+
     @property
     def positional(self) -> Bools:
         """Which heads look at a word for where it stands, whatever it is, (layer, head)."""

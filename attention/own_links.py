@@ -49,9 +49,9 @@ class OwnLinks:
         """
         beyond = np.where(self.queries >= 0, self.excess, -np.inf)
         if habits is not None:
-            rows = {int(query): habits.row(view, int(query)) for query in np.unique(self.queries[self.queries >= 0])}
             for layer, head, at in np.argwhere(self.queries >= 0):
-                placed = rows[int(self.queries[layer, head, at])][layer, head, self.keys[layer, head, at]]
+                query, key = int(self.queries[layer, head, at]), int(self.keys[layer, head, at])
+                placed = habits.link(view, layer, head, query, key)
                 beyond[layer, head, at] = min(beyond[layer, head, at], self.weights[layer, head, at] - placed)
             free = np.where(habits.positional[..., None], -np.inf, beyond)
             beyond = free if np.isfinite(free if heads is None else free[heads]).any() else beyond

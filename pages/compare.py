@@ -17,6 +17,7 @@ from ui.pages.compare.sides import sides_of
 from ui.pages.compare.truth import truth
 from ui.run.reading import read
 from ui.run.refusals import say, show
+from ui.show.reading_help import reading_help
 from ui.state.choice import Choice
 from ui.state.options import own
 from ui.state.selection import settle
@@ -25,7 +26,7 @@ from ui.state.session import current
 
 def how_to_read() -> None:
     """Three lines for a first-time reader."""
-    with st.expander("How to read this"):
+    with reading_help():
         st.markdown(
             "- Change one thing and see which heads change with it. A head that looks from *it* to *animal* whether "
             "the animal is too *tired* or the street too *wide* has not told them apart.\n"

@@ -147,7 +147,7 @@ def _tokens(cells: Sequence[Cell]) -> list[dict[str, Any]]:
 def _table(about: dict[str, Any], header: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
     lines = io.StringIO(newline="")
     writer = csv.writer(lines)
-    writer.writerows([name, safe_cell(_said(value))] for name, value in about.items())
+    writer.writerows([name, safe_cell(said(value))] for name, value in about.items())
     writer.writerow(["note", "an apostrophe before = + - @ keeps a spreadsheet from reading a token as a formula"])
     writer.writerow([])
     writer.writerow(map(safe_cell, header))
@@ -155,7 +155,8 @@ def _table(about: dict[str, Any], header: Sequence[str], rows: Iterable[Sequence
     return b"\xef\xbb\xbf" + lines.getvalue().encode()
 
 
-def _said(value: Any) -> str:
+def said(value: object) -> str:
+    """A value of a caption as a file writes it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "" if value is None else str(value)

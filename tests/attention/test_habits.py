@@ -98,6 +98,10 @@ def test_a_word_is_the_sum_over_its_pieces_seen_from_the_mean_of_the_other_s() -
     np.testing.assert_allclose(found.row(words, 2)[..., 1], by_piece[..., 1] + by_piece[..., 2], atol=1e-6)
     mean = (found.row(pieces, 1) + found.row(pieces, 2)) / 2
     np.testing.assert_allclose(found.row(words, 1)[..., 2], mean[..., 3], atol=1e-6)
+    for view in (pieces, words):
+        for query in range(len(view.queries)):
+            row = [found.link(view, 1, 2, query, key) for key in range(len(view.keys))]
+            np.testing.assert_allclose(row, found.row(view, query)[1, 2], atol=1e-6)
 
 
 def test_a_place_that_never_came_is_no_doubt() -> None:

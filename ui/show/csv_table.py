@@ -8,16 +8,28 @@ from collections.abc import Iterable, Sequence
 
 from viz.export import safe_cell
 
+MARK = "\ufeff"  # tells a spreadsheet that the file is UTF-8
+
 
 def csv_table(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """The file; numbers keep all their digits, texts that look like formulas get an apostrophe.
 
     >>> csv_table(["word", "probability"], [("=it", 0.25), ("he", None)]).splitlines()[1:]
     ["'=it,0.25", 'he,']
+    >>> csv_table(["=model"], ())
+    "\\ufeff'=model\\r\\n"
     """
     page = io.StringIO(newline="")
     writer = csv.writer(page)
-    writer.writerow(names)
-    for row in rows:
+    for row in (names, *rows):
         writer.writerow([safe_cell(cell) if isinstance(cell, str) else "" if cell is None else cell for cell in row])
-    return "\ufeff" + page.getvalue()
+    return MARK + page.getvalue()
+
+
+def below(caption: str, table: str) -> str:
+    """A table under what says where it comes from, an empty line between them, as one file.
+
+    >>> below(csv_table(["model", "tiny"], ()), csv_table(["a"], [(1,)])).splitlines()
+    ['\\ufeffmodel,tiny', '', 'a', '1']
+    """
+    return f"{caption}\r\n{table.removeprefix(MARK)}"

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
-
 import streamlit as st
 
 from ui.run.shelf import backend, shelf
+from ui.show.csv_table import MARK, below, csv_table
 from ui.state.session import PAGE, current
-from viz.export import safe_cell
 
 ANSWERED_BY = "answered_by"  # (page, model, revision): which model answers there, where it may be another
 
@@ -38,8 +35,6 @@ def provenance() -> dict[str, str]:
 
 def captioned(table: str) -> str:
     """A CSV file with where it comes from before its table, a name and a value a line, then an empty line."""
-    lines = io.StringIO(newline="")
-    writer = csv.writer(lines)
-    writer.writerows((name, safe_cell(value)) for name, value in provenance().items())
-    mark = "\ufeff" if table.startswith("\ufeff") else ""
-    return f"{mark}{lines.getvalue()}\r\n{table.removeprefix(mark)}"
+    (first, *rest) = provenance().items()
+    caption = csv_table(first, rest)
+    return below(caption if table.startswith(MARK) else caption.removeprefix(MARK), table)

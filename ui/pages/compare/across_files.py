@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ui.pages.compare.across_measured import Place, Set
 from ui.run.shelf import backend
-from ui.show.csv_table import csv_table
+from ui.show.csv_table import below, csv_table
 from ui.state.choice import Choice
 
 HEADS = ["layer", "head", "change in bits", "change, low", "change, high", "control in bits", "control, low",
@@ -42,7 +42,7 @@ def _file(found: Set, choice: Choice, names: Sequence[str], lines: Iterable[Sequ
         ["words", choice.words], ["special tokens", choice.special], ["renormalised", choice.renormalise],
         ["pairs sha256", found.digest], ["pairs", len(found.pairs)], ["left out", len(found.left_out)],
     ]  # fmt: skip
-    return csv_table(["model", made.name], about) + "\r\n" + csv_table(names, lines).removeprefix("\ufeff")
+    return below(csv_table(["model", made.name], about), csv_table(names, lines))
 
 
 def _known(value: float) -> float | None:

@@ -9,10 +9,10 @@ import numpy as np
 from attention.edits import pack
 from attention.mask import Array
 from ui.pages.compare.measured import Compared
-from ui.show.csv_table import csv_table
+from ui.show.csv_table import below, csv_table
 from viz.components.matrices.matrices import Sheet
 from viz.components.standalone.matrices_page import matrices_html
-from viz.export import caption
+from viz.export import caption, said
 
 
 def heads_csv(found: Compared) -> str:
@@ -53,7 +53,7 @@ def page_html(found: Compared, sentences: Sequence[str], sheets: Sequence[Sheet]
 
 
 def _file(found: Compared, names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    return csv_table(["", "first", "second"], _captions(found)) + "\r\n" + csv_table(names, rows).removeprefix("\ufeff")
+    return below(csv_table(["", "first", "second"], _captions(found)), csv_table(names, rows))
 
 
 def _captions(found: Compared) -> list[list[str]]:
@@ -62,14 +62,8 @@ def _captions(found: Compared) -> list[list[str]]:
     one, other = (
         caption(view, *place, found.base) for view, place in ((beside.left, found.head), (beside.right, found.partner))
     )
-    about = [[name.replace("_", " "), _said(one[name]), _said(other[name])] for name in one]
+    about = [[name.replace("_", " "), said(one[name]), said(other[name])] for name in one]
     return [*about, ["removed", "", pack(found.sides.edits)]]
-
-
-def _said(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "" if value is None else str(value)
 
 
 def _numbers(place: Sequence[int], base: int) -> list[int]:

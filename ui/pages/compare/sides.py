@@ -121,7 +121,7 @@ def sides_of(choice: Choice, trace: Trace, look: Look, options: Compare) -> Side
         return None
     right = shelf().view(second, look)
     if not left.keys or not right.keys or not left.queries or not right.queries:
-        say("All tokens of a text are special tokens, and these are hidden; show them in the sidebar.")
+        say("All tokens of a text are special tokens, and these are hidden; show them in the sidebar.", role="status")
         return None
     beside = _aligned(left, right, look)
     with place:

@@ -106,7 +106,8 @@ export function topLinks(rows, most, allowed = () => true, strength = plainly) {
   for (let id = 0, at = 0; id < rows.layers * rows.heads; id++) {
     for (let token = 0; token < rows.count; token++, at++) {
       const weight = rows.data[at];
-      if (!(weight > 0) || !allowed(token)) continue;
+      // No link is stronger than its weight: most are left before it is worked out.
+      if (!(weight > 0) || (best.length === most && weight <= best[most - 1].strength) || !allowed(token)) continue;
       const strong = strength(id, token, weight);
       if (best.length === most && strong <= best[most - 1].strength) continue;
       let place = best.length;
