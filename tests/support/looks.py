@@ -17,6 +17,12 @@ from tests.support.browser import PHONE, Theme, accessibility, rest
 if TYPE_CHECKING:
     from playwright.sync_api import Page, ViewportSize
 
+# Whether every figure's title is written in a theme's ink: it is drawn anew when the theme changes.
+INKED = """(theme) => [...document.querySelectorAll(".gtitle")].every((title) => {
+    const parts = getComputedStyle(title).fill.match(/[0-9]+/g).slice(0, 3);
+    return (parts.every((part) => part > 127) ? "dark" : "light") === theme;
+})"""
+
 Look = tuple[str, Theme]
 
 DESKTOP: ViewportSize = {"width": 1440, "height": 900}
@@ -46,6 +52,7 @@ def each_look(page: Page, looks: Sequence[Look], drawn: Callable[[], object] = l
         page.wait_for_function(THEMED, arg=theme)  # which the page is told a moment later
         rest(page)
         drawn()
+        page.wait_for_function(INKED, arg=theme)
         rest(page)  # what stands below the figure has come too
         expect(page.get_by_test_id("stTooltipContent")).to_have_count(0)
         wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")

@@ -10,10 +10,12 @@ from ui.places import ASSETS, ROOT
 from ui.run.idle_collection import SCRIPTS
 from ui.state.session import begin
 from viz.components.rest import rest
+from viz.components.theme_change import theme_change
 
 st.set_page_config(page_title="Headlight", page_icon=str(ASSETS / "icon.png"), layout="wide")
 st.html(ASSETS / "app.css")
 rest.mount()
+theme_change.mount()
 
 # Section -> pages in the order of reading: file, title, icon, and the address where it is not the file's name.
 PAGES: dict[str, list[tuple[str, str, str, str | None]]] = {
