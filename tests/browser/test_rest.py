@@ -102,7 +102,7 @@ def test_a_click_on_nothing_is_followed_by_rest(opened: Page) -> None:
 
 
 def test_a_part_that_says_it_is_busy_is_waited_for(opened: Page) -> None:
-    host = opened.get_by_test_id("stBidiComponentIsolated")
+    host = opened.locator(".st-key-rest").get_by_test_id("stBidiComponentIsolated")
     say = "(host, busy) => host.shadowRoot.querySelector('span').setAttribute('aria-busy', String(busy))"
     host.evaluate(say, True)
     opened.get_by_role("heading", name="Slow").click()

@@ -74,7 +74,13 @@ ARGUMENTS = [
 HERE = {"localhost", "127.0.0.1", "::1"}
 
 
-KEEPS_THE_MARK = "from viz.components.rest import rest as mark_of_rest\n\nmark_of_rest.mount()"
+# What the shell mounts on every page: the mark of rest, and the run that a change of theme asks for.
+LIKE_THE_SHELL = """from viz.components.rest import rest as mark_of_rest
+from viz.components.theme_change import theme_change as change_of_theme
+
+mark_of_rest.mount()
+change_of_theme.mount()"""
+
 
 # --- the app -----------------------------------------------------------------------------------------------------
 
@@ -135,8 +141,8 @@ def one_page(folder: Path, script: str, **environ: str) -> Iterator[str]:
 
 @contextmanager
 def one_script(folder: Path, script: str, **environ: str) -> Iterator[App]:
-    """An app of one page, which says as ours does when it is at rest."""
-    (folder / "main.py").write_text(f"{KEEPS_THE_MARK}\n{script}", encoding="utf-8")
+    """An app of one page, which says when it is at rest and follows the theme, as ours does."""
+    (folder / "main.py").write_text(f"{LIKE_THE_SHELL}\n{script}", encoding="utf-8")
     search = os.pathsep.join([str(ROOT), os.environ["PYTHONPATH"]])
     with running(folder / "log", "main.py", folder, environ={"PYTHONPATH": search, **environ}) as started:
         yield started
