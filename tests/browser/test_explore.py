@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
+from attention.habits import REACH
 from attention.storage import parse
 from attention.view import View
 from inference import LocalBackend, TraceRequest
+from probing.reference import stored
 from tests.support.browser import Problems, rest
 from tests.support.visitor import matched, open_page, painted, read, text_box
 
@@ -300,3 +302,10 @@ def test_another_file_is_refused_in_a_sentence(page: Page, app_url: str, tmp_pat
     page.get_by_text("Saved traces").click()
     page.locator("input[type=file]").set_input_files(wrong)
     expect(page.get_by_role("alert")).to_contain_text("is not a whole trace saved by Headlight")
+
+
+def test_a_head_of_places_is_told_for_what_it_does_in_other_texts(page: Page, app_url: str) -> None:
+    open_page(page, app_url, layer=0, head=2, focus=10)
+    painted(page, layer=0, head=2)
+    usual = stored()["all-MiniLM-L6-v2"]["encoder"].means[0, 2, REACH]  # the token before
+    expect(page.locator(".truth")).to_contain_text(f"in other texts this head gives the token before {usual:.2f}")

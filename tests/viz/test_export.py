@@ -168,7 +168,7 @@ def page_of(view: View, script: str = "export function mount() {}", style: str =
         "sampled": False,
         "selection": {**SELECTION, **selection},
     }
-    return standalone_html(view, payload, survey(view, 48), script, style)
+    return standalone_html(view, payload, survey(view, 48), None, script, style)
 
 
 def embedded_in(page: str) -> dict[str, Any]:

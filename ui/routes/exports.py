@@ -43,9 +43,9 @@ def links(trace: Trace, look: Look, request: Request) -> bytes:
 def html(trace: Trace, look: Look, request: Request) -> bytes:
     """The microscope itself with the numbers inside."""
     view, survey = shelf().view(trace, look), shelf().survey(trace, look)
-    habits = habits_shown(trace, look.part or None)
-    data = explore.payload(view, survey, _selection(request, trace, look), "", "", _base(request), habits)
-    page = standalone_html(view, data, survey, explore.script(), explore.style())
+    data = explore.payload(view, survey, _selection(request, trace, look), "", "", _base(request))
+    habits = explore.places(habits_shown(trace, look.part or None), view)
+    page = standalone_html(view, data, survey, habits, explore.script(), explore.style())
     return page.encode()
 
 

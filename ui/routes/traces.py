@@ -21,6 +21,7 @@ from attention.storage import dump
 from attention.trace import Trace
 from attention.view import BLOCK, View
 from inference import Refusal
+from ui.run.habits import habits_shown
 from ui.run.shelf import Look, shelf
 from viz.components.explore import explore
 
@@ -45,7 +46,13 @@ def grid(trace: Trace, look: Look, _request: Request) -> bytes:
         "means": (crowd.means(), "float16"),
         "counts": (crowd.counts.astype(np.float32), "float16"),
     }
-    return frame({"sampled": found.sampled, "rows": crowd.rows.tolist() if found.sampled else None}, arrays)
+    part = look.part or None
+    header = {
+        "sampled": found.sampled,
+        "rows": crowd.rows.tolist() if found.sampled else None,
+        "habits": explore.places(habits_shown(trace, part), shelf().view(trace, look)),
+    }
+    return frame(header, arrays)
 
 
 def rows(trace: Trace, look: Look, request: Request) -> bytes:

@@ -52,7 +52,7 @@ def microscope(  # noqa: PLR0913  (what a page may tell its microscope, by name)
     with st.spinner("Drawing every head small"):
         selection, more = select(choice, view, example_of(trace.text, trace.pair or ""))
         selection = faced(selection, choice, view)
-        survey, habits = doubts(choice, view)
+        survey, _ = doubts(choice, view)  # whose habits go with the grid
     see(trace.id, changes(selection, view))
     if part is None:
         pick_part(trace, look)
@@ -61,7 +61,7 @@ def microscope(  # noqa: PLR0913  (what a page may tell its microscope, by name)
         say(sentence, role="status")
     look_at(trace.model.name, selection["layer"], selection["head"])
     query = f"{look.query()}&count={choice.count}&again={START}-{st.session_state.get(_again(key), 0)}"
-    data = explore.payload(view, survey, selection, f"{PREFIX}/{trace.id}", query, choice.count, habits)
+    data = explore.payload(view, survey, selection, f"{PREFIX}/{trace.id}", query, choice.count)
     explore.mount(data, key, partial(_keep, key, trace.id, shown, part, kept), partial(_fetch_again, key))
     return view, survey, selection
 

@@ -44,7 +44,7 @@ def test_frames_hold_the_trace_s_numbers(client: TestClient, trace: Trace, look:
         return unframe(answer.content)
 
     header, arrays = fetch("grid")
-    assert header == {"sampled": False, "rows": None}
+    assert header == {"sampled": False, "rows": None, "habits": None}
     np.testing.assert_allclose(arrays["grid"], view.thumbnails(48), atol=4e-3)
     crowd = survey(view, 48).crowd
     np.testing.assert_allclose(arrays["means"] * arrays["counts"][:, None], crowd.sums, atol=2e-3)

@@ -25,7 +25,7 @@ export function usual({ heads, means, counts, summed }, data, { layer, head, que
 
 /**
  * The place of a token as seen from another, counted as attention/habits.py counts them.
- * @param {NonNullable<Payload["habits"]>} habits @param {number} from @param {number} to @param {boolean} special
+ * @param {NonNullable<Grid["habits"]>} habits @param {number} from @param {number} to @param {boolean} special
  * @param {boolean} cross
  */
 function placeOf({ reach, first }, from, to, special, cross) {
@@ -37,9 +37,9 @@ function placeOf({ reach, first }, from, to, special, cross) {
 
 /**
  * What the head gives the place of a key in other texts, whatever stands there; null where that is not known.
- * @param {Payload} data @param {Omit<Link, "weight">} link
+ * @param {Pick<Grid, "habits">} grid @param {Payload} data @param {Omit<Link, "weight">} link
  */
-export function placed({ habits, queries, keys }, { layer, head, query, key }) {
+export function placed({ habits }, { queries, keys }, { layer, head, query, key }) {
   if (!habits) return null;
   /** @param {Cell} cell */
   const pieces = ({ at: [start, end] }) => Array.from({ length: end - start }, (_, i) => start + i);
@@ -58,7 +58,7 @@ export function placed({ habits, queries, keys }, { layer, head, query, key }) {
  */
 export function doubtsIn({ feed, data }) {
   const grid = feed.peek("grid", THUMB);
-  return grid && ((link) => ({ usual: usual(grid, data, link), placed: placed(data, link) }));
+  return grid && ((link) => ({ usual: usual(grid, data, link), placed: placed(grid, data, link) }));
 }
 
 /**

@@ -43,21 +43,22 @@ describe("what a place gets", () => {
   const reach = 1; // places: far back, before, itself, after, far on, first, special
   const means = DATA.measures &&
     Array.from({ length: LAYERS }, () => Array.from({ length: HEADS }, () => [0.01, 0.1, 0.2, 0.3, 0.02, 0.5, 0.4]));
-  const known = { ...data, habits: { means, reach, first: true } };
-  const at = (query, key, one = known) => placed(one, { layer: 0, head: 0, query, key });
+  const grid = { habits: { means, reach, first: true } };
+  const at = (query, key, one = data) => placed(grid, one, { layer: 0, head: 0, query, key });
   test("by distance, the first token and special ones apart", () => {
     assert.deepEqual([at(3, 1), at(3, 2), at(3, 3), at(3, 4), at(3, 5), at(3, 0)], [0.01, 0.1, 0.2, 0.3, 0.02, 0.5]);
-    const end = { ...known, queries: [...SENTENCE, { ...cell("[SEP]", null), at: [7, 8] }] };
+    const end = { ...data, queries: [...SENTENCE, { ...cell("[SEP]", null), at: [7, 8] }] };
     assert.equal(at(3, 7, end), 0.4);
     assert.equal(at(0, 0), 0.2, "itself, though it is the first");
   });
   test("a word is the sum over its pieces, seen from the mean of the other's", () => {
     const word = { ...cell("tired", 3), at: [4, 6] };
-    const words = { ...known, queries: [...SENTENCE.slice(0, 4), word, { ...SENTENCE[6] }] };
+    const words = { ...data, queries: [...SENTENCE.slice(0, 4), word, { ...SENTENCE[6] }] };
     assert.ok(Math.abs(at(3, 4, words) - (0.3 + 0.02)) < 1e-9);
     assert.ok(Math.abs(at(4, 3, words) - (0.1 + 0.01) / 2) < 1e-9);
   });
-  test("nothing is known without habits", () => assert.equal(at(3, 2, data), null));
+  test("nothing is known without habits", () =>
+    assert.equal(placed({ habits: null }, data, { layer: 0, head: 0, query: 3, key: 2 }), null));
 });
 
 describe("beyond both", () => {

@@ -24,18 +24,11 @@ HERE = Path(__file__).parent
 
 
 def payload(  # noqa: PLR0913  (the fields of what is drawn)
-    view: View,
-    survey: Survey,
-    selection: Mapping[str, Any],
-    base: str,
-    query: str,
-    index_base: int,
-    habits: Habits | None = None,
+    view: View, survey: Survey, selection: Mapping[str, Any], base: str, query: str, index_base: int
 ) -> dict[str, Any]:
     """What explore.js draws; the typedef Payload of types.js has the same fields.
 
-    ``selection`` counts in cells of the view; ``base`` and ``query`` make up every address that is fetched; ``habits``
-    are those of the part that is shown, where they are known.
+    ``selection`` counts in cells of the view; ``base`` and ``query`` make up every address that is fetched.
     """
     trace = view.trace
     queries, keys = _cells(view.queries), _cells(view.keys)
@@ -56,7 +49,6 @@ def payload(  # noqa: PLR0913  (the fields of what is drawn)
         "direction": view.part or trace.part,
         "measures": [_measure(measure, survey) for measure in MEASURES],
         "choices": {name: list(names) for name, names in CHOICES.items()},
-        "habits": None if habits is None else _habits(habits, view),
         "indexBase": index_base,
         "sampled": survey.sampled,
         "selection": dict(selection),
@@ -88,8 +80,10 @@ def _cell(cell: Cell) -> dict[str, Any]:
     return {**told, "unknown": cell.unknown} if cell.unknown else told
 
 
-def _habits(habits: Habits, view: View) -> dict[str, Any]:
-    """What each head gives a place in other texts; null for a place that never came."""
+def places(habits: Habits | None, view: View) -> dict[str, Any] | None:
+    """What each head gives a place in other texts; null for a place that never came. Goes with the grid, once."""
+    if habits is None:
+        return None
     means = [[[None if np.isnan(m) else round(float(m), 4) for m in head] for head in layer] for layer in habits.means]
     _, keys = view.trace.token_rows(view.part)
     return {"means": means, "reach": REACH, "first": not view.crosses or keys.special[0]}

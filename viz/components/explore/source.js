@@ -71,7 +71,7 @@ export function httpSource({ base, view }, hooks = {}) {
     async grid(size, { signal } = {}) {
       const answer = await get("grid", { size }, signal);
       const { shape, data } = arrayOf(answer, "grid", 4, Uint8Array);
-      const { rows } = answer.header;
+      const { rows, habits } = answer.header;
       return {
         layers: shape[0],
         heads: shape[1],
@@ -82,6 +82,7 @@ export function httpSource({ base, view }, hooks = {}) {
         means: arrayOf(answer, "means", 3, Float32Array).data,
         counts: arrayOf(answer, "counts", 2, Float32Array).data,
         summed: Array.isArray(rows) ? new Set(rows) : null,
+        habits: habits ?? null,
       };
     },
     rows: async (query, { signal } = {}) =>

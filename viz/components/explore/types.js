@@ -67,8 +67,6 @@
  * @property {string} direction name of the part
  * @property {Measure[]} measures
  * @property {Choices} choices
- * @property {{means: (number|null)[][][], reach: number, first: boolean}|null} habits what each head gives a place in
- *   other texts, (layer, head, place); attention/habits.py
  * @property {0|1} indexBase added when a layer, head or position is shown
  * @property {boolean} sampled
  * @property {Partial<Selection>} selection
@@ -87,6 +85,7 @@
  * @property {Float32Array} means (layer, head, key): the mean over the words that count
  * @property {Float32Array} counts (layer, key): how many they are
  * @property {Set<number>|null} summed the rows that were read; null: all
+ * @property {import("../shared/frames.js").Habits|null} habits what each head gives a place in other texts
  */
 /** @typedef {{layers: number, heads: number, count: number, data: Float32Array}} Rows (layer, head, token) */
 /** @typedef {{q0: number, q1: number, k0: number, k1: number}} Range rows q0 to q1 and columns k0 to k1 */

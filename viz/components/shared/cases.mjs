@@ -74,7 +74,6 @@ export const DATA = {
   keys: SENTENCE,
   indexBase: 1,
   measures: [],
-  habits: null,
   choices: {
     tab: ["matrix", "lines"],
     facing: ["out", "in"],

@@ -29,7 +29,10 @@ const WIDTHS = { sqrt8: 1, float16: 2, float32: 4 };
 
 /** @typedef {{name: string, dtype: string, shape: number[], offset: number, bytes: number}} Entry */
 /** @typedef {{dtype: string, shape: number[], data: Uint8Array|Float32Array}} Decoded */
-/** @typedef {{arrays?: Entry[], sampled?: boolean, rows?: number[]|null, text?: string}} Header */
+/** @typedef {{means: (number|null)[][][], reach: number, first: boolean}} Habits (layer, head, place); habits.py */
+/**
+ * @typedef {{arrays?: Entry[], sampled?: boolean, rows?: number[]|null, habits?: Habits|null, text?: string}} Header
+ */
 /** @typedef {{header: Header, arrays: Record<string, Decoded>}} Frame */
 
 /**

@@ -2,7 +2,7 @@
 // Answers what explore.js asks of a Source from the numbers in the file; what is not in it is refused in a sentence.
 //
 // Embedded mirrors viz/components/standalone/standalone.py:
-//   {payload, grid: Coded, means: Coded, counts: Coded, summed: number[] | null, sampled,
+//   {payload, grid: Coded, means: Coded, counts: Coded, summed: number[] | null, sampled, habits,
 //    maps: {"layer.head": Coded}, asked: {kind: "rows" | "columns", at, ...Coded} | null, absent: string}
 //   Coded = {coding: "sqrt8" | "float16", shape: number[], data: base64, little-endian}
 // Its imports stand for what that module holds: the file has it already.
@@ -12,7 +12,7 @@ import { poolMax } from "../explore/numbers.js";
 import { decodeHalves, sqrt8 } from "../shared/frames.js";
 
 const embedded = JSON.parse(document.getElementById("embedded")?.textContent ?? "");
-const { payload, grid, maps } = embedded;
+const { payload, grid, maps, habits } = embedded;
 const bytesOf = ({ data }) => Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
 
 /** What each code stands for, by coding. */
@@ -62,7 +62,7 @@ const source = {
     const [layers, heads, rows, cols] = grid.shape;
     const [means, counts] = [numbers(open(embedded.means)), numbers(open(embedded.counts))];
     const summed = embedded.summed && new Set(embedded.summed);
-    return { layers, heads, rows, cols, data: bytesOf(grid), sampled: embedded.sampled, means, counts, summed };
+    return { layers, heads, rows, cols, data: bytesOf(grid), sampled: embedded.sampled, means, counts, summed, habits };
   },
   async rows(query) {
     return askedFor("rows", query) ?? everyHead(keys, (key) => query * keys + key);

@@ -48,11 +48,18 @@ LABELS = {
 }
 
 
-def standalone_html(view: View, payload: Mapping[str, Any], survey: Survey, script: str, style: str) -> str:
+def standalone_html(  # noqa: PLR0913  (the parts of one file)
+    view: View,
+    payload: Mapping[str, Any],
+    survey: Survey,
+    habits: Mapping[str, Any] | None,
+    script: str,
+    style: str,
+) -> str:
     """The file's content.
 
-    ``payload``, ``script`` and ``style`` are the microscope's own (viz/components/explore). Raises TooLong when not
-    even one head's map fits.
+    ``payload``, ``habits`` (``places``), ``script`` and ``style`` are the microscope's own (viz/components/explore).
+    Raises TooLong when not even one head's map fits.
     """
     selection = payload["selection"]
     maps, inside = _maps(view, selection)
@@ -65,6 +72,7 @@ def standalone_html(view: View, payload: Mapping[str, Any], survey: Survey, scri
         "counts": _coded(survey.crowd.counts.astype(np.float32), "float16"),
         "summed": survey.crowd.rows.tolist() if survey.sampled else None,
         "sampled": survey.sampled,
+        "habits": habits,
         "maps": maps,
         "asked": asked,
         "absent": f"{inside} Open the text in Headlight to see the others.",
