@@ -19,7 +19,7 @@ def measure() -> Iterator[Row]:
     import torch
 
     from attention.edits import Ablate
-    from inference.answers.effects import one_pass
+    from inference.answers.many_sets import one_pass
     from inference.record.edits import HEADS
     from inference.settings import Settings
 

@@ -12,8 +12,8 @@ from torch import Tensor
 from attention.agreement import shares, with_residual
 from attention.edits import Edit, Hide
 from inference.answers import attention_flow, zeroing
-from inference.answers.effects import outputs
 from inference.answers.inputs import read, tensors
+from inference.answers.many_sets import one_text, outputs
 from inference.errors import Refusal, refusing
 from inference.loaded import Loaded
 from inference.questions.agreement import (
@@ -75,7 +75,7 @@ def _without(loaded: Loaded, reading: Reading, focus: Run, words: Sequence[Run])
     layers = len(next(iter((getattr(loaded.model, HEADS, None) or {"": ()}).values())))
     sets: list[Sequence[Edit]] = [()]
     sets += [[Hide(layer, key) for layer in range(layers) for key in range(*word)] for word in words]
-    passes = outputs(loaded, reading, sets)
+    passes = outputs(loaded, one_text(loaded, reading), sets)
     found = torch.cat([_vector(output, focus) for output in passes])  # (set, channel)
     return numpy(1 - torch.cosine_similarity(found[1:], found[:1], dim=-1))
 

@@ -11,8 +11,8 @@ from torch import Tensor
 from attention.edits import Edit
 from inference.answers.blanks import shown
 from inference.answers.decoding import refuse_odd_tokens
-from inference.answers.effects import refuse_sets
 from inference.answers.inputs import read
+from inference.answers.many_sets import refuse_sets
 from inference.errors import Refusal, refusing
 from inference.loaded import Loaded
 from inference.questions.forced import Forced, ForcedTarget

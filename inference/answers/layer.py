@@ -19,6 +19,7 @@ from inference.questions.layer import LayerAnswer, LayerQuestion
 from inference.record import records, smallest_input, spans
 from inference.record.call import part_names
 from inference.record.interface import recording
+from inference.record.layer_modules import block_of
 
 COMPARED = 512  # tokens at most whose way is computed again; of a longer text, the last ones
 WRONG = 1e-3  # of the largest number: a difference that no rounding explains
@@ -56,17 +57,6 @@ def run(model: Any, inputs: dict[str, Any], part: str, layer: int) -> tuple[Reco
     record = found[part][layer]
     assert isinstance(record, Record)
     return record, watch
-
-
-def block_of(path: str) -> str:
-    """The block that an attention stands in: the outermost module of its path that has a number.
-
-    >>> block_of("encoder.block.2.layer.0.SelfAttention"), block_of("attention")
-    ('encoder.block.2', '')
-    """
-    steps = path.split(".")
-    numbered = next((at for at, step in enumerate(steps) if step.isdigit()), -1)
-    return ".".join(steps[: numbered + 1])
 
 
 def factors(record: Record) -> tuple[float, ...]:

@@ -11,11 +11,10 @@ import torch
 from torch import Tensor
 
 from attention.edits import Mute
-from inference.answers.layer import block_of
 from inference.errors import Refusal
-from inference.record import growing, smallest_input
-from inference.record.edits import HEADS, editing
-from inference.record.interface import recording
+from inference.record import growing
+from inference.record.edits import editing
+from inference.record.layer_modules import layer_modules
 from inference.record.replace_output import replacing_output
 
 BATCH = 4096  # tokens of one pass, all samples together
@@ -65,15 +64,7 @@ def _after(model: Any, block: Any, one: dict[str, Tensor], layer: int, sets: lis
 
 def _block(model: Any, layer: int) -> Any:
     """The module that is the layer: attention, what follows it, and the sums."""
-    heads = getattr(model, HEADS, None)
-    if not heads:
-        raise Refusal(
-            f"{type(model).__name__} computes its attention in code of its own, which cannot be changed from outside."
-            " Pick a model such as BERT or GPT-2."
-        )
-    layers = len(next(iter(heads.values())))
-    if not 0 <= layer < layers:
-        raise Refusal(f"Layer {layer} was asked for; {type(model).__name__} has {layers} layers, counted from 0.")
-    with recording() as tape:
-        model(**smallest_input.inputs(model))
-    return model.get_submodule(block_of(tape.calls[layer].path))
+    paths = next(iter(layer_modules(model).values()))
+    if not 0 <= layer < len(paths):
+        raise Refusal(f"Layer {layer} was asked for; {type(model).__name__} has {len(paths)} layers, counted from 0.")
+    return model.get_submodule(paths[layer])

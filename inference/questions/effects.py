@@ -1,4 +1,5 @@
-"""What changes when heads are removed or looks are cut: one answer of a model, watched under many sets of edits."""
+"""What changes when heads are removed, looks are cut, or something of another text is put in: one answer of a model,
+watched under many sets of edits."""
 
 from __future__ import annotations
 
@@ -7,12 +8,13 @@ from typing import ClassVar
 
 from attention.edits import Edit
 from attention.mask import Array
+from attention.patches import Take
 from attention.tokens import TokenRow
-from inference.heads import CAUSAL, NEXT_SENTENCE
+from inference.heads import CAUSAL, NEXT_SENTENCE, WRITES
 from inference.questions.masked import BlankRequest
 from inference.questions.question import InspectRequest, PredictRequest
 
-Sets = tuple[tuple[Edit, ...], ...]
+Sets = tuple[tuple[Edit | Take, ...], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +41,7 @@ class VectorEffects(InspectRequest[Effect]):
     pair: str | None = None
     cut: int | None = None
     edits: Sets = ((),)
+    other: VectorEffects | None = None  # the same question about the text that the sets take from
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,7 @@ class BlankEffects(BlankRequest[Effect]):
     words: tuple[str, ...] = ()
     blank: int = 0
     edits: Sets = ((),)
+    other: BlankEffects | None = None  # the same question about the text that the sets take from
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,7 @@ class FollowsEffects(PredictRequest[Effect]):
     pair: str = ""
     cut: int | None = None
     edits: Sets = ((),)
+    other: FollowsEffects | None = None  # the same question about the text that the sets take from
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,23 @@ class NextTokenEffects(PredictRequest[Effect]):
     cut: int | None = None
     words: tuple[str, ...] = ()
     edits: Sets = ((),)
+    other: NextTokenEffects | None = None  # the same question about the text that the sets take from
 
 
-AnyEffects = VectorEffects | BlankEffects | FollowsEffects | NextTokenEffects
+@dataclass(frozen=True)
+class WrittenEffects(PredictRequest[Effect]):
+    """What a translation goes on with after the tokens ``written`` (as in NextTarget): the probabilities of the tokens
+    ``words``."""
+
+    ANSWERED_BY: ClassVar[str] = "effects"
+    HEAD: ClassVar[str] = WRITES
+
+    text: str = ""
+    cut: int | None = None
+    written: tuple[int, ...] = ()
+    words: tuple[int, ...] = ()
+    edits: Sets = ((),)
+    other: WrittenEffects | None = None  # the same question about the text that the sets take from
+
+
+AnyEffects = VectorEffects | BlankEffects | FollowsEffects | NextTokenEffects | WrittenEffects

@@ -22,6 +22,7 @@ from inference.record import fallback, growing, records, smallest_input, spans
 from inference.record.call import part_names
 from inference.record.edits import HEADS, editing
 from inference.record.interface import PATH, attend, recording
+from inference.record.layer_modules import note_layers
 
 __all__ = ["NAME", "Recording", "implementation", "install", "prepare", "record", "record_parts", "recording"]
 
@@ -97,6 +98,7 @@ def _recordable(model: Any, given: dict[str, Tensor]) -> bool:
         heads = [call.query.shape[1] for call in tape.calls]
         by_part = {part: [n for n, name in zip(heads, parts, strict=True) if name == part] for part in parts}
         setattr(model, HEADS, by_part)
+        note_layers(model, tape.calls, parts)
         if len(by_part) == 1:
             growing.prepare(model, [call.path for call in tape.calls], given)
         records.parts(model, tape.calls, given, (None, None))

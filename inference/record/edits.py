@@ -91,13 +91,19 @@ def check(model: Any, edits: Sequence[Edit], queries: Mapping[str, int], keys: M
                 )
 
 
-def _by_place(model: Any, edits: Sequence[Sequence[Edit]]) -> dict[Place, list[tuple[int, Edit]]]:
+def heads_of(model: Any) -> Mapping[str, Sequence[int]]:
+    """A prepared model's heads by part, a number for each layer; raises Refusal where its attention is its own."""
     heads: Mapping[str, Sequence[int]] | None = getattr(model, HEADS, None)
     if not heads:
         raise Refusal(
             f"{type(model).__name__} computes its attention in code of its own, which cannot be changed from outside."
             " Pick a model such as BERT or GPT-2."
         )
+    return heads
+
+
+def _by_place(model: Any, edits: Sequence[Sequence[Edit]]) -> dict[Place, list[tuple[int, Edit]]]:
+    heads = heads_of(model)
     places: dict[Place, list[tuple[int, Edit]]] = {}
     for sample, mine in enumerate(edits):
         for edit in mine:

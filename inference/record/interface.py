@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from transformers.integrations.sdpa_attention import repeat_kv, sdpa_attention_forward
 
-from inference.record import edits
+from inference.record import edits, patches
 from inference.record.call import Call
 from inference.record.tensors import own, place
 
@@ -87,7 +87,7 @@ def attend(  # noqa: PLR0913  # transformers' own signature
     **extra: Any,
 ) -> tuple[Tensor, None]:
     """Attention with transformers' calling convention: output (batch, query, head, channel), and no weights."""
-    tape, editor = _tape.get(), edits.editor()
+    tape, editor, lending = _tape.get(), edits.editor(), patches.lending()
     plain = softcap is None and s_aux is None
 
     def unrecorded() -> Tensor:
@@ -95,7 +95,7 @@ def attend(  # noqa: PLR0913  # transformers' own signature
         result: Tensor = sdpa_attention_forward(module, query, key, value, attention_mask, **given)[0]
         return result
 
-    if tape is None and editor is None and plain:
+    if tape is None and editor is None and lending is None and plain:
         return unrecorded(), None
     scale = query.shape[-1] ** -0.5 if scaling is None else float(scaling)
     causal = bool(getattr(module, "is_causal", True) if is_causal is None else is_causal)
@@ -111,6 +111,8 @@ def attend(  # noqa: PLR0913  # transformers' own signature
     change = None if editor is None else editor.change(call)
     if change is not None:
         call, output, lse = _changed(call, change, output, lse)
+    if lending is not None:
+        output = lending.output(call, output)
     if tape is not None:
         tape.note(call, lse)
     return output.transpose(1, 2).contiguous(), None

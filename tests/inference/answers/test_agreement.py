@@ -13,7 +13,7 @@ from transformers import AutoModel
 
 from attention.edits import Mute
 from inference import LocalBackend, Refusal
-from inference.answers import agreement, effects, zeroing
+from inference.answers import agreement, many_sets, zeroing
 from inference.questions.agreement import AnyFocus, FlowToWord, WithoutWords, WordGradients, WordPath, ZeroedValues
 from inference.record import capture
 from inference.record.edits import editing
@@ -169,7 +169,7 @@ def test_answers_do_not_depend_on_what_shares_a_batch(
         WordPath(text=TEXT, focus=FOCUS),
     ]
     expected = [agreement.answer(loaded, question).values for question in questions]
-    for module, name in ((effects, "MOST_TOKENS"), (zeroing, "BATCH"), (agreement, "BATCH")):
+    for module, name in ((many_sets, "MOST_TOKENS"), (zeroing, "BATCH"), (agreement, "BATCH")):
         monkeypatch.setattr(module, name, most)
     for question, values in zip(questions, expected, strict=True):
         np.testing.assert_allclose(agreement.answer(loaded, question).values, values, atol=1e-5, rtol=1e-4)

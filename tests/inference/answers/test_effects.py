@@ -13,7 +13,7 @@ from transformers import AutoModelForMaskedLM, BertConfig, BertForPreTraining
 
 from attention.edits import Ablate, Cut, Uniform
 from inference import LocalBackend, Refusal, TraceRequest
-from inference.answers import effects
+from inference.answers import effects, many_sets
 from inference.questions.effects import BlankEffects, FollowsEffects, NextTokenEffects, VectorEffects
 from inference.settings import Settings
 from tests.support.present import present
@@ -56,7 +56,7 @@ def test_results_do_not_depend_on_what_shares_a_batch(
     backend: LocalBackend, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     expected = [backend.inspect(VectorEffects(text=TEXT, edits=(mine,))).values[0] for mine in SETS]
-    monkeypatch.setattr(effects, "MOST_TOKENS", most)
+    monkeypatch.setattr(many_sets, "MOST_TOKENS", most)
     found = effects.answer(backend.loaded("all-MiniLM-L6-v2", None), VectorEffects(text=TEXT, edits=SETS))
     np.testing.assert_allclose(found.values, expected, atol=1e-5)
 

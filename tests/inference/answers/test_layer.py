@@ -13,7 +13,7 @@ from attention.record import Record
 from attention.steps import walk, weigh_head
 from inference import LocalBackend, Refusal, TraceRequest
 from inference.answers.assembly import Puzzle, assemble
-from inference.answers.layer import block_of, factors, run
+from inference.answers.layer import factors, run
 from inference.answers.projections import rotaries
 from inference.catalogue.listing import catalogue
 from inference.files.embedded import TRANSLATOR
@@ -159,11 +159,6 @@ def test_other_threads_passes_are_not_taken_for_this_one() -> None:
         stop.set()
         thread.join()
     assert hooks(model) == before
-
-
-def test_blocks_are_found_by_their_numbers() -> None:
-    assert block_of("h.3.attn") == "h.3"
-    assert block_of("encoder.albert_layer_groups.0.albert_layers.0.attention") == "encoder.albert_layer_groups.0"
 
 
 # --- through the backend

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from attention.edits import Ablate, Cut, Uniform
-from inference.answers.effects import one_pass
+from inference.answers.many_sets import one_pass
 from inference.record import capture
 from inference.record.growing import GROWS
 from tests.inference.record.test_edits import output

@@ -1,0 +1,125 @@
+"""One text under many sets of edits, as few passes as its length allows: each sample of a batch has its own set.
+
+What a set takes from another text is noted in a pass over that text with the same samples, just before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attention.edits import Edit
+from attention.patches import Take, TakeHead, TakeState
+from inference.answers.inputs import tensors
+from inference.errors import Refusal, refusing
+from inference.loaded import Loaded
+from inference.record import edits, growing, lending
+from inference.record.batching import MOST_TOKENS
+from inference.record.patches import Notes, Noting, Putting, bare
+from inference.text.reading import Reading
+
+MOST_SETS = 2048  # in one question
+MOST_NUMBERS = 2**25  # that a model says in one pass
+
+Set = Sequence[Edit | Take]
+
+
+@dataclass(frozen=True)
+class Given:
+    """One text as the model reads it, a batch of one; and how many tokens look and are looked at in each part."""
+
+    inputs: Mapping[str, Tensor]
+    looking: Mapping[str, int]
+    looked_at: Mapping[str, int]
+
+
+def one_text(loaded: Loaded, reading: Reading) -> Given:
+    """A text for a model that reads one; raises Refusal for a model that reads one and writes another."""
+    if loaded.id.kind == "encoder-decoder":
+        raise Refusal(f"{loaded.id.name} reads one text and writes another; pick an encoder or a decoder here.")
+    here = dict.fromkeys(("encoder", "decoder"), len(reading.ids))
+    return Given(tensors(loaded, reading), here, here)
+
+
+def refuse_sets(sets: Sequence[Sequence[Any]]) -> None:
+    """Raises Refusal for no set of edits, or for more than one question takes."""
+    if not 1 <= len(sets) <= MOST_SETS:
+        raise Refusal(
+            f"{len(sets)} sets of edits were asked for; at least one and at most {MOST_SETS} fit one question."
+        )
+
+
+def outputs(
+    loaded: Loaded, given: Given, sets: Sequence[Set], other: Given | None = None, numbers: int = 1
+) -> Iterator[Any]:
+    """The model's output for every set in turn, several sets a pass, each (set, ...).
+
+    ``other`` is the text that sets take from; ``numbers`` is how many the model says of each token. Raises Refusal
+    for sets that do not fit the model or the texts.
+    """
+    for mine in sets:
+        changes, takes = apart(mine)
+        edits.check(loaded.model, changes, given.looking, given.looked_at)
+        if takes and other is None:
+            raise Refusal("Something was to be taken from another text, and no other text came.", way_out="text")
+        lending.check(loaded.model, takes, given.looking, {} if other is None else other.looking)
+    tokens, lender = max(given.looking.values()), None if other is None else other.inputs
+    step = max(1, min(MOST_TOKENS // tokens, MOST_NUMBERS // (tokens * numbers)))
+    failed = f"{loaded.id.name} failed while reading this text. Change the text or pick another model."
+    for start in range(0, len(sets), step):
+        with refusing(failed), torch.inference_mode():
+            yield one_pass(loaded.model, given.inputs, sets[start : start + step], lender)
+
+
+def apart(mine: Set) -> tuple[tuple[Edit, ...], tuple[Take, ...]]:
+    """What is changed in the text itself, and what is taken from another."""
+    takes = tuple(one for one in mine if isinstance(one, TakeHead | TakeState))
+    return tuple(one for one in mine if not isinstance(one, TakeHead | TakeState)), takes
+
+
+def one_pass(
+    model: Any, one: Mapping[str, Tensor], sets: Sequence[Set], other: Mapping[str, Tensor] | None = None
+) -> Any:
+    """One pass over a text under several sets; its output has them in their order."""
+    changes, takes = zip(*map(apart, sets), strict=True)
+    notes: Notes = {}
+    if other is not None and any(takes):
+        lenders = list(dict.fromkeys(map(bare, takes)))
+        grown(model, other, lenders, lambda order: lending.lent(model, [lenders[at] for at in order], Noting(notes)))
+
+    def changing(order: Sequence[int]) -> AbstractContextManager[object]:
+        stack = ExitStack()
+        stack.enter_context(edits.editing(model, [changes[at] for at in order]))
+        stack.enter_context(lending.lent(model, [takes[at] for at in order], Putting(notes)))
+        return stack
+
+    return grown(model, one, sets, changing)
+
+
+def grown(
+    model: Any,
+    one: Mapping[str, Tensor],
+    sets: Sequence[Set],
+    changing: Callable[[Sequence[int]], AbstractContextManager[object]],
+) -> Any:
+    """One pass with a sample for each set, which joins in the layer of its first change where the model can grow.
+
+    ``changing`` takes the order in which the samples stand, and gives what holds during the pass.
+    """
+    layers = getattr(model, growing.GROWS, None)
+    if layers is None:
+        many = {name: tensor.expand(len(sets), *tensor.shape[1:]) for name, tensor in one.items()}
+        with changing(range(len(sets))):
+            return model(**many)
+    first = [min((edit.layer for edit in mine), default=0) for mine in sets]
+    order = sorted(range(len(sets)), key=first.__getitem__)
+    joining = [sum(first[at] == layer for at in order[1:]) for layer in range(layers)]
+    with changing(order), growing.growing(joining):
+        output = model(**one)
+    back = torch.tensor(order).argsort()
+    return type(output)(**{name: value[back] for name, value in output.items() if isinstance(value, Tensor)})

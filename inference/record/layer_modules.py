@@ -1,0 +1,92 @@
+"""The modules that a model's layers are: what a pass's vectors enter and leave, layer by layer, part by part."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from threading import get_ident
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from inference.errors import Refusal
+from inference.record.call import Call
+from inference.record.edits import heads_of
+
+LAYERS = "_headlight_layers"  # on a prepared model: the path of each layer's module, by part
+Change = Callable[[str, int, Tensor], Tensor | None]  # part, layer, vectors (sample, token, channel)
+_OWN_WAY = "This model hands its vectors from layer to layer in a way of its own, so none can be replaced."
+
+
+def block_of(path: str) -> str:
+    """The block that an attention stands in: the outermost module of its path that has a number.
+
+    >>> block_of("encoder.block.2.layer.0.SelfAttention"), block_of("attention")
+    ('encoder.block.2', '')
+    """
+    steps = path.split(".")
+    numbered = next((at for at, step in enumerate(steps) if step.isdigit()), -1)
+    return ".".join(steps[: numbered + 1])
+
+
+def note_layers(model: Any, calls: Sequence[Call], parts: Sequence[str]) -> None:
+    """Remembers with a model where the layers of each part stand, from one pass's attentions and their parts."""
+    found: dict[str, tuple[str, ...]] = {}
+    for call, part in zip(calls, parts, strict=True):
+        found[part] = (*found.get(part, ()), block_of(call.path))
+    setattr(model, LAYERS, found)
+
+
+def layer_modules(model: Any) -> Mapping[str, tuple[str, ...]]:
+    """The path of each layer's module, by part; a module that is used several times comes several times.
+
+    Raises Refusal for a model whose attention is not computed where it can be seen.
+    """
+    heads_of(model)
+    found: Mapping[str, tuple[str, ...]] = getattr(model, LAYERS)
+    return found
+
+
+@contextmanager
+def changing_states(model: Any, parts: Sequence[str], change: Change) -> Iterator[None]:
+    """Inside the block, ``change(part, layer, vectors)`` is what enters each layer of these parts, (sample, token,
+    channel); None leaves it as it is. For one pass of this thread only.
+    """
+    paths = layer_modules(model) if parts else {}
+    by_path = {path: part for part in parts for path in paths.get(part, ())}
+    begun: Counter[str] = Counter()
+    mine = get_ident()
+
+    def hook(part: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if get_ident() != mine:
+            return None
+        layer = begun[part]
+        begun[part] += 1
+        return _given(part, layer, args, kwargs, change)
+
+    handles = [
+        model.get_submodule(path).register_forward_pre_hook(
+            lambda _module, args, kwargs, part=part: hook(part, args, kwargs), with_kwargs=True
+        )
+        for path, part in by_path.items()
+    ]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+    if any(begun[part] != len(paths[part]) for part in parts):
+        raise Refusal(_OWN_WAY)
+
+
+def _given(part: str, layer: int, args: tuple[Any, ...], kwargs: dict[str, Any], change: Change) -> Any:
+    """What a layer's module is called with once its vectors are changed."""
+    vectors = args[0] if args else kwargs.get("hidden_states")
+    if not isinstance(vectors, Tensor) or vectors.ndim != 3 or not torch.is_floating_point(vectors):
+        raise Refusal(_OWN_WAY)
+    other = change(part, layer, vectors)
+    if other is None:
+        return None
+    return ((other, *args[1:]), kwargs) if args else (args, {**kwargs, "hidden_states": other})

@@ -1,0 +1,130 @@
+"""What one pass lends another: noted in the pass over the other text, put into the pass over this one.
+
+Both passes have the same samples in the same places, so a text that lends to itself changes nothing, bit for bit.
+Like the edits of a pass, what is lent is a context variable, so threads that share a model do not mix.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from attention.patches import Take, TakeHead
+from inference.record.call import Call
+
+Set = tuple[Take, ...]
+Notes = dict[tuple[Set, Take], Tensor]  # what a set takes at one place, (token, channel)
+Place = tuple[str, int]  # part, layer
+Found = Sequence[tuple[int, Set, Take]]  # sample, its set, one of the set
+
+
+class Lender(Protocol):
+    """What happens where a sample of a pass is to take something."""
+
+    def meets(self, values: Tensor, mine: Set, take: Take) -> Tensor | None:
+        """What stands in the place of ``values`` (token, channel) of one sample; None where they stay."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Noting:
+    """The pass over the text that lends: its values are kept, and stay."""
+
+    notes: Notes
+
+    def meets(self, values: Tensor, mine: Set, take: Take) -> None:
+        """Keeps what the take names."""
+        self.notes[mine, take] = values[[there for _, there in take.pairs]].clone()
+
+
+@dataclass(frozen=True, eq=False)
+class Putting:
+    """The pass over the text that is lent to."""
+
+    notes: Notes
+
+    def meets(self, values: Tensor, mine: Set, take: Take) -> Tensor:
+        """The values with what was noted in the place of those that the take names."""
+        here = [at for at, _ in take.pairs]
+        lent = self.notes[bare(mine), replace(take, seed=None)]
+        changed = values.clone()
+        changed[here] = lent if take.seed is None else values[here] + _as_large(lent - values[here], take.seed)
+        return changed
+
+
+@dataclass(eq=False)
+class Lending:
+    """One pass: who takes what at which place; counts the calls of each part to know the layer."""
+
+    heads: Mapping[Place, Found]
+    states: Mapping[Place, Found]
+    lender: Lender
+    part_of: Any  # Call -> the part that it belongs to
+    seen: Counter[str] = field(default_factory=Counter)
+
+    def output(self, call: Call, output: Tensor) -> Tensor:
+        """An attention's output (sample, head, query, channel) with what is taken. Asked for every call, in order."""
+        part = self.part_of(call)
+        found = self.heads.get((part, self.seen[part]), ())
+        self.seen[part] += 1
+        for sample, mine, take in found:
+            assert isinstance(take, TakeHead)
+            other = self.lender.meets(output[sample, take.head], mine, take)
+            if other is not None:
+                output = output.clone()
+                output[sample, take.head] = other
+        return output
+
+    def state(self, part: str, layer: int, vectors: Tensor) -> Tensor | None:
+        """What enters a layer (sample, token, channel) with what is taken; None where nothing is."""
+        changed = None
+        for sample, mine, take in self.states.get((part, layer), ()):
+            other = self.lender.meets(vectors[sample], mine, take)
+            if other is not None:
+                changed = vectors.clone() if changed is None else changed
+                changed[sample] = other
+        return changed
+
+
+_lending: ContextVar[Lending | None] = ContextVar("headlight_lending", default=None)
+
+
+def lending() -> Lending | None:
+    """What is lent in the pass that this thread computes, if anything is."""
+    return _lending.get()
+
+
+@contextmanager
+def under_way(lend: Lending) -> Iterator[None]:
+    """Lends in the one pass inside the block."""
+    token = _lending.set(lend)
+    try:
+        yield
+    finally:
+        _lending.reset(token)
+
+
+def bare(mine: Set) -> Set:
+    """The set as the text that lends knows it.
+
+    >>> from attention.patches import TakeState
+    >>> bare((TakeState(2, ((1, 1),), seed=3),))
+    (TakeState(layer=2, pairs=((1, 1),), part='', seed=None),)
+    """
+    return tuple(replace(take, seed=None) for take in mine)
+
+
+def _as_large(change: Tensor, seed: int) -> Tensor:
+    """A change in a random direction, for each token of the same length."""
+    generator = torch.Generator().manual_seed(seed)
+    drawn = torch.randn(change.shape, generator=generator).to(change)
+    sizes = [tensor.float().norm(dim=-1, keepdim=True) for tensor in (change, drawn)]
+    scaled: Tensor = drawn * (sizes[0] / sizes[1])
+    return scaled.to(change.dtype)

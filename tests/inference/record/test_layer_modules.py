@@ -1,0 +1,10 @@
+"""The modules that are a model's layers, and what enters them."""
+
+from __future__ import annotations
+
+from inference.record.layer_modules import block_of
+
+
+def test_blocks_are_found_by_their_numbers() -> None:
+    assert block_of("h.3.attn") == "h.3"
+    assert block_of("encoder.albert_layer_groups.0.albert_layers.0.attention") == "encoder.albert_layer_groups.0"
