@@ -19,6 +19,7 @@ MEASUREMENTS = {
     "matrix": "one head's matrix against a forward pass",
     "luck": "how often luck alone is called more than the rule",
     "edits": "every head removed in turn against plain forward passes",
+    "carry": "every vector and head of one text taken from another",
     "reruns": "a click and a new text on every page, on a server that has had visitors",
     "held": "memory held after a thousand texts and twenty models",
     "startup": "from process start to a page, and to the first map",

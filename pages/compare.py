@@ -9,6 +9,7 @@ from ui.input.models import kind_of
 from ui.input.parts import pick_part
 from ui.input.picking import control
 from ui.pages.compare.across import draw_set
+from ui.pages.compare.carrying import draw_carrying
 from ui.pages.compare.controls import pick_difference, settle_difference
 from ui.pages.compare.drawing import figures, maps, strips
 from ui.pages.compare.measured import compare
@@ -35,7 +36,11 @@ def how_to_read() -> None:
             " shares, 1 bit for none in common. Any change of a text changes some heads a little: the page Find counts"
             " what harmless changes do.\n"
             "- Heads of two models are matched by what they do on the same sentences, since a head's number has no "
-            "meaning of its own: only models that grew out of one another have the same ones."
+            "meaning of its own: only models that grew out of one another have the same ones.\n"
+            "- A difference that is seen need not matter. What carries it is found by taking one thing at a time from"
+            " the second reading into the first "
+            "([arXiv:2004.12265](https://arxiv.org/abs/2004.12265), "
+            "[arXiv:2202.05262](https://arxiv.org/abs/2202.05262)) and asking what the answer then is."
         )
 
 
@@ -76,9 +81,12 @@ def draw(choice: Choice, trace: Trace, options: Compare) -> None:
 st.title("What changes from one reading to the other?")
 chosen, options_now = current(), own(Compare)
 control(Compare, "show", st.segmented_control, "Compare", list(SHOWS), format_func=SHOWS.get, required=True,
-        help="One reading beside another, word by word, or many pairs of texts at once")  # fmt: skip
+        help="One reading beside another, word by word; which words and heads carry the difference between two texts;"
+        " or many pairs of texts at once")  # fmt: skip
 if options_now.show == "set" and not chosen.opened:
     draw_set(chosen, options_now)
+elif options_now.show == "carry" and not chosen.opened:
+    draw_carrying(chosen, options_now)
 else:
     draw_pair(chosen, options_now)
 how_to_read()

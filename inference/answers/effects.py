@@ -42,6 +42,7 @@ class Watched:
     found: Callable[[Any], Tensor]  # of an output, (set, number)
     names: tuple[str, ...] = ()
     pieces: tuple[int, ...] | None = None  # of the vocabulary, those that are named; None where all numbers are told
+    at: int | None = None  # the token at which the head is read; None for an answer about the whole text
 
 
 def answer(loaded: Loaded, question: AnyEffects) -> Effect:
@@ -49,10 +50,9 @@ def answer(loaded: Loaded, question: AnyEffects) -> Effect:
     refuse_sets(question.edits)
     watched = _watched(loaded, question)
     other = None if question.other is None else _watched(loaded, question.other).given
-    numbers = 1 if watched.pieces is None else loaded.reader.target_vocabulary
     values: list[Tensor] = []
     top: list[tuple[tuple[str, float], ...]] = []
-    for output in outputs(loaded, watched.given, question.edits, other, numbers):
+    for output in outputs(loaded, watched.given, question.edits, other, watched.at):
         found = watched.found(output)
         if watched.pieces is not None:
             top += map(_likeliest(loaded), found)
@@ -111,7 +111,12 @@ def _written(loaded: Loaded, question: WrittenEffects) -> Watched:
 
 def _at(given: Given, row: TokenRow, at: int, names: tuple[str, ...], pieces: tuple[int, ...]) -> Watched:
     """What the model says at one token, as logarithms of probabilities."""
-    return Watched(given, row, lambda output: output.logits[:, at].float().log_softmax(-1), names, pieces)
+
+    def found(output: Any) -> Tensor:
+        logits: Tensor = output.logits
+        return (logits[:, 0] if logits.shape[1] == 1 else logits[:, at]).float().log_softmax(-1)
+
+    return Watched(given, row, found, names, pieces, at)
 
 
 def _one_piece(word: str, pieces: Sequence[int]) -> int:

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from attention.edits import Edit
 from attention.patches import Take, TakeHead, TakeState
+from inference.answers import one_token
 from inference.answers.inputs import tensors
 from inference.errors import Refusal, refusing
 from inference.loaded import Loaded
@@ -55,12 +56,12 @@ def refuse_sets(sets: Sequence[Sequence[Any]]) -> None:
 
 
 def outputs(
-    loaded: Loaded, given: Given, sets: Sequence[Set], other: Given | None = None, numbers: int = 1
+    loaded: Loaded, given: Given, sets: Sequence[Set], other: Given | None = None, at: int | None = None
 ) -> Iterator[Any]:
     """The model's output for every set in turn, several sets a pass, each (set, ...).
 
-    ``other`` is the text that sets take from; ``numbers`` is how many the model says of each token. Raises Refusal
-    for sets that do not fit the model or the texts.
+    ``other`` is the text that sets take from; ``at`` is the only token of which the head's answer is needed, where
+    it can be asked of one alone. Raises Refusal for sets that do not fit the model or the texts.
     """
     for mine in sets:
         changes, takes = apart(mine)
@@ -69,11 +70,13 @@ def outputs(
             raise Refusal("Something was to be taken from another text, and no other text came.", way_out="text")
         lending.check(loaded.model, takes, given.looking, {} if other is None else other.looking)
     tokens, lender = max(given.looking.values()), None if other is None else other.inputs
-    step = max(1, min(MOST_TOKENS // tokens, MOST_NUMBERS // (tokens * numbers)))
+    said = 1 if at is None or one_token.can(loaded.model) else loaded.reader.target_vocabulary
+    step = max(1, min(MOST_TOKENS // tokens, MOST_NUMBERS // (tokens * said)))
     failed = f"{loaded.id.name} failed while reading this text. Change the text or pick another model."
     for start in range(0, len(sets), step):
-        with refusing(failed), torch.inference_mode():
-            yield one_pass(loaded.model, given.inputs, sets[start : start + step], lender)
+        with refusing(failed), torch.inference_mode(), one_token.reading_one(loaded.model, at):
+            found = one_pass(loaded.model, given.inputs, sets[start : start + step], lender)
+        yield found
 
 
 def apart(mine: Set) -> tuple[tuple[Edit, ...], tuple[Take, ...]]:

@@ -19,6 +19,7 @@ from viz.figures.activation import activation
 from viz.figures.alignment import alignment_map
 from viz.figures.bars import bars
 from viz.figures.by_layer import MapSize
+from viz.figures.carried import carried_map
 from viz.figures.complexity import growth
 from viz.figures.contexts import context_lines
 from viz.figures.cosine import cosine_map
@@ -158,6 +159,15 @@ FIGURES: Mapping[str, Example] = {
         theme,
         "Heads that look alike",
         selected=(1, 0),
+    ),
+    "carried": lambda theme: carried_map(
+        np.array([[0, 1, 0], [0.1, 0.86, -0.05], [np.nan, 0.4, 0.3], [0.2, 1, 0.1]], np.float32),
+        ["it", "tired → wide", "<b>"],
+        theme,
+        "One word's vector taken from the second text",
+        beyond=np.array([[0, 1, 0], [0, 1, 0], [0, 0, 1], [0, 1, 0]], bool),
+        selected=(1, 1),
+        base=1,
     ),
     "two_readings": lambda theme: two_readings(
         WORDS,

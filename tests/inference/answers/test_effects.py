@@ -12,9 +12,19 @@ import torch
 from transformers import AutoModelForMaskedLM, BertConfig, BertForPreTraining
 
 from attention.edits import Ablate, Cut, Uniform
+from attention.patches import TakeState
 from inference import LocalBackend, Refusal, TraceRequest
-from inference.answers import effects, many_sets
-from inference.questions.effects import BlankEffects, FollowsEffects, NextTokenEffects, VectorEffects
+from inference.answers import effects, many_sets, one_token
+from inference.heads import CAUSAL, MASKED
+from inference.questions.effects import (
+    AnyEffects,
+    BlankEffects,
+    Effect,
+    FollowsEffects,
+    NextTokenEffects,
+    VectorEffects,
+    WrittenEffects,
+)
 from inference.settings import Settings
 from tests.support.present import present
 from tests.support.tinymodels import save, wordpiece
@@ -114,3 +124,81 @@ def test_what_cannot_be_asked_is_refused_in_a_sentence(backend: LocalBackend, qu
 def test_a_word_of_several_pieces_is_refused(backend: LocalBackend, folder: Path) -> None:
     with pytest.raises(Refusal, match="is 4 pieces"):
         backend.predict(BlankEffects(str(folder / "bert"), text="the [MASK]", words=("zxqv",)))
+
+
+# -- what is taken from another text
+
+
+OTHER = "the animal a was cat"
+
+
+def whole(tokens: int, part: str = "") -> tuple[TakeState, ...]:
+    return (TakeState(0, tuple((at, at) for at in range(tokens)), part),)
+
+
+def test_all_that_enters_the_first_layer_gives_the_other_text_s_answer(backend: LocalBackend, folder: Path) -> None:
+    bert, gpt2 = str(folder / "bert"), str(folder / "gpt2")
+    hidden = ((0, 4, 10),)
+    questions: list[tuple[AnyEffects, AnyEffects]] = [
+        (VectorEffects(text=TEXT), VectorEffects(text=OTHER)),
+        (BlankEffects(bert, text=TEXT, hidden=hidden, words=("cat", "the")),
+         BlankEffects(bert, text=OTHER, hidden=hidden, words=("cat", "the"))),
+        (NextTokenEffects(gpt2, text=TEXT, words=("a", "b")), NextTokenEffects(gpt2, text=OTHER, words=("a", "b"))),
+    ]  # fmt: skip
+
+    def ask(question: AnyEffects) -> Effect:
+        return backend.inspect(question) if isinstance(question, VectorEffects) else backend.predict(question)
+
+    for here, there in questions:
+        other = ask(there)
+        tokens = len(present(other.row))
+        taken = ask(replace(here, edits=((), whole(tokens)), other=there))  # type: ignore[arg-type]  # of one kind
+        np.testing.assert_allclose(taken.values[1], other.values[0], atol=2e-6)
+        np.testing.assert_allclose(taken.values[0], ask(here).values[0], atol=2e-6)
+        assert [name for name, _ in (taken.top or ((),))[-1]] == [name for name, _ in (other.top or ((),))[0]]
+        assert np.abs(taken.values[1] - taken.values[0]).max() > 1e-4
+
+
+def test_a_translation_goes_on_as_the_other_text_s_does(backend: LocalBackend) -> None:
+    loaded = backend.loaded("headlight-en-fr", None)
+    texts = "The cat sleeps.", "The dog sleeps."
+    rows = [present(backend.trace(TraceRequest("headlight-en-fr", text=text)).target).ids[1:] for text in texts]
+    at = next(at for at, pair in enumerate(zip(*rows, strict=False)) if pair[0] != pair[1])
+    written, words = tuple(rows[0][:at]), (rows[0][at], rows[1][at])
+    here, there = (WrittenEffects("headlight-en-fr", text=text, written=written, words=words) for text in texts)
+    before, after = backend.predict(here), backend.predict(there)
+    assert before.values[0, 0] > before.values[0, 1]
+    assert after.values[0, 0] < after.values[0, 1]
+    tokens = len(loaded.reader.read(texts[0], None, 99, None).ids)
+    taken = backend.predict(replace(here, edits=((), whole(tokens, "encoder"), (Ablate(0, 0, "cross"),)), other=there))
+    np.testing.assert_allclose(taken.values[:2], [before.values[0], after.values[0]], atol=1e-5)
+    assert np.abs(taken.values[2] - before.values[0]).max() > 1e-4
+    start = loaded.model.config.decoder_start_token_id
+    ids = torch.tensor([loaded.reader.read(texts[0], None, 99, None).ids])
+    with torch.inference_mode():
+        logits = loaded.model(input_ids=ids, decoder_input_ids=torch.tensor([[start, *written]])).logits
+    np.testing.assert_allclose(before.values[0], logits[0, -1].log_softmax(-1)[list(words)], atol=1e-5)
+
+
+def test_taking_without_another_text_is_refused(backend: LocalBackend) -> None:
+    with pytest.raises(Refusal, match="no other text came"):
+        backend.inspect(VectorEffects(text=TEXT, edits=(whole(3),)))
+    take = TakeState(0, ((90, 0),))
+    with pytest.raises(Refusal, match="Token 90 of the first text's encoder"):
+        backend.inspect(VectorEffects(text=TEXT, edits=((take,),), other=VectorEffects(text=OTHER)))
+
+
+@pytest.mark.parametrize("kind", ["bert", "gpt2"])
+def test_a_head_read_at_one_token_says_what_it_says_of_all(backend: LocalBackend, folder: Path, kind: str) -> None:
+    head = "masked" if kind == "bert" else "causal"
+    model = backend.loaded(str(folder / kind), None, {"masked": MASKED, "causal": CAUSAL}[head]).model
+    ids = torch.arange(5, 11)[None]
+    with torch.inference_mode():
+        every = model(input_ids=ids).logits
+        with one_token.reading_one(model, 3):
+            one = model(input_ids=ids).logits
+        again = model(input_ids=ids).logits
+    assert one_token.can(model)
+    assert one.shape[1] == 1
+    torch.testing.assert_close(one[:, 0], every[:, 3], atol=1e-5, rtol=0)
+    assert torch.equal(again, every)

@@ -6,21 +6,24 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from attention.edits import anywhere
+from ui.state.options import Answered, nothing
 
 DIFFERS = {"text": "Another text", "model": "Another model", "edit": "Heads removed"}
-SHOWS = {"pair": "Two readings", "set": "Across a set of pairs"}
+SHOWS = {"pair": "Two readings", "carry": "What carries the difference", "set": "Across a set of pairs"}
+WATCHES = {"blank": "Masked word", "next": "Next token", "vector": "Sentence vector"}
 BRINGS = {"ready": "Ready pairs", "file": "A file of your own"}
 HEADS = {"same": "The same head", "best": "The head most like it"}
 
 
 @dataclass(frozen=True)
-class Compare:
+class Compare(Answered):
     """What this page lets its reader choose; the first reading is the shared choice."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
         "show": tuple(SHOWS), "bring": tuple(BRINGS), "differs": ("", *DIFFERS), "heads": tuple(HEADS),
+        "watch": ("", *WATCHES),
     }  # fmt: skip
-    OF_TEXT: ClassVar = {"edits": anywhere}
+    OF_TEXT: ClassVar = {"edits": anywhere, "lent": nothing}
 
     show: str = "pair"
     bring: str = "ready"  # which set
@@ -30,4 +33,10 @@ class Compare:
     beside: str = ""  # the second model; "" is the first one on this machine that fits
     beside_revision: str = ""
     heads: str = "same"  # which head of the second model stands beside one of the first
+    watch: str = ""  # the answer that is followed; "" is what the model is there for
+    first: str = ""  # the two words whose odds are followed; "" are those that differ most
+    second: str = ""
+    lent: str = (
+        ""  # what is taken on its own: s3-5, what enters layer 3 at word 5, or h3-1, a head; "" what carries most
+    )
     edits: str = ""  # what is removed in the second reading; "" is the first head of the first layer

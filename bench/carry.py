@@ -1,0 +1,58 @@
+"""What it takes to find what carries a difference: every vector and head of one text taken from another, and chance."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from itertools import product
+from statistics import median
+from typing import Any
+
+from bench.models import EMBEDDED
+from bench.report import Row, most
+
+LIMIT = 5.0  # seconds
+TIRED = "The animal didn't cross the street because it was too tired."
+WIDE = TIRED.replace("tired", "wide")
+ROUNDS, DRAWS, AT_ONCE = 5, 3, 500  # repeats; random changes for each place; sets of one question
+
+
+def measure() -> Iterator[Row]:
+    """A row for the sentence vector of the embedded model, and one for a masked word of our own BERT."""
+    from inference.questions.effects import BlankEffects, VectorEffects
+
+    hidden = ((0, TIRED.index("animal"), TIRED.index("animal") + len("animal")),)
+    words = ("people", "street")
+    yield _row(EMBEDDED, "sentence vector", *(VectorEffects(EMBEDDED, text=text) for text in (TIRED, WIDE)))
+    blanks = (BlankEffects("headlight-bert", text=text, hidden=hidden, words=words) for text in (TIRED, WIDE))
+    yield _row("headlight-bert", "masked word", *blanks)
+
+
+def _row(model: str, what: str, here: Any, there: Any) -> Row:
+    from dataclasses import replace
+
+    from attention.aligned_texts import align
+    from attention.patches import at_random, heads, states, tokens_beside
+    from attention.view import View
+    from inference import LocalBackend, TraceRequest
+    from inference.answers import effects
+
+    backend = LocalBackend()
+    left, right = (View(trace, words=True) for trace in backend.traces(
+        [TraceRequest(model, text=text) for text in (TIRED, WIDE)]))  # fmt: skip
+    pairs = tokens_beside(left, right, align(left, right)[0])
+    sets = [*states(left.layers, pairs), *heads([*product(range(left.layers), range(left.heads))], pairs)]
+    sets += list(at_random(sets, DRAWS))
+    loaded = backend.loaded(model, None, here.HEAD)
+    wall, processor = [], []
+    for _ in range(ROUNDS):
+        began, used = time.perf_counter(), time.process_time()
+        for at in range(0, len(sets), AT_ONCE):
+            some = tuple(sets[at : at + AT_ONCE])
+            effects.answer(loaded, replace(here, edits=some, other=there))
+        wall.append(time.perf_counter() - began)
+        processor.append(time.process_time() - used)
+    told = f"{median(wall):.1f} s (processor {median(processor):.1f} s)"
+    note = f"median of {ROUNDS}; {len(sets)} readings, of which {len(sets) * DRAWS // (DRAWS + 1)} are random changes"
+    return most(f"tired | wide, {what} of {model}: every vector and head taken from the other text", LIMIT,
+                median(wall), told, note)  # fmt: skip

@@ -1,0 +1,196 @@
+"""What carries the difference between two texts: one vector, or one head's output, taken from the second at a time."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import streamlit as st
+
+from attention.trace import Trace
+from attention.view import View
+from inference import Refusal
+from inference.questions.effects import Effect
+from ui.input.composing import compose
+from ui.input.models import kind_of
+from ui.input.parts import pick_part
+from ui.pages.compare.carrying_measured import DRAWS, Carried, Place, measure
+from ui.pages.compare.carrying_truth import beyond, of_one, truth
+from ui.pages.compare.carrying_watch import Followed, ask, follow, pick_watch
+from ui.pages.compare.controls import pick_other, settle_difference
+from ui.pages.compare.options import Compare
+from ui.run.answering import refused
+from ui.run.refusals import say, show
+from ui.run.shelf import Look, backend
+from ui.show.chart import draw_chart, theme
+from ui.show.csv_table import csv_table
+from ui.show.saving import save
+from ui.state.choice import Choice
+from ui.state.options import choose_own, own
+from ui.state.session import choose
+from viz.figures.bars import bars
+from viz.figures.carried import carried_map
+from viz.figures.head_map import head_map, picked
+from viz.figures.head_marks import mark_heads
+
+STATES, HEADS = "compare_carried_states", "compare_carried_heads"
+MOST_TOKENS = 64  # of a text: each of its words is taken in each layer, several times
+_ONE = re.compile(r"([sh])(\d{1,4})-(\d{1,4})")
+
+
+def draw_carrying(choice: Choice, options: Compare) -> None:
+    """Both texts, what is followed, the sentences, both maps, and one thing taken alone."""
+    compose(choice, kind_of(choice))
+    settled = settle_difference(choice, replace(options, differs="text"))
+    other = pick_other(choice, settled)
+    if not other:
+        say("Type a second text, or pick a ready pair.", role="status")
+        return
+    watch, who = pick_watch(options, choice)
+    try:
+        with st.spinner("Asking the model", show_time=True):
+            followed = follow(watch, own(Compare), choice, who, other)
+            traces = [] if followed is None else [backend().trace(request) for request in followed.requests]
+    except Refusal as refusal:
+        refused(refusal, who, choice)
+        return
+    if followed is None or not _can(traces):
+        return
+    part = _part(choice, traces[0])
+    try:
+        views = View(traces[0], part or None, words=True), View(traces[1], part or None, words=True)
+        found = measure(followed, views, part, choice.count)
+    except Refusal as refusal:
+        show(refusal)
+        return
+    if found is not None:
+        _draw(found, own(Compare))
+
+
+def _can(traces: list[Trace]) -> bool:
+    """Whether these texts can lend each other something; says why where they cannot."""
+    if not traces[0].has_qkv():
+        say(f"{traces[0].model.name} computes attention in its own way, so nothing is taken from one text into the"
+            " other. Pick a model such as BERT or GPT-2.", role="status")  # fmt: skip
+        return False
+    longest = max(len(trace.source) for trace in traces)
+    if longest > MOST_TOKENS:
+        say(f"A text has {longest} tokens; what carries a difference is followed in texts of at most {MOST_TOKENS}.",
+            role="status")  # fmt: skip
+        return False
+    return True
+
+
+def _part(choice: Choice, trace: Trace) -> str:
+    """The part whose heads and words are taken; "" in a model that has one."""
+    if len(trace.parts) == 1:
+        return ""
+    part = choice.part if choice.part in trace.parts else "encoder"
+    pick_part(trace, Look(part))
+    return part
+
+
+def _draw(found: Carried, options: Compare) -> None:
+    kind, place = _chosen(found, options.lent)
+    for sentence in truth(found):
+        say(sentence, role="status")
+    left, right = st.columns(2)
+    figure = carried_map(
+        found.states, found.words, theme(), "One word's vector taken from the second text",
+        beyond=beyond(found.states, found.state_bands), selected=place if kind == "s" else None, base=found.base,
+    )  # fmt: skip
+    draw_chart(figure, STATES, place=left, on_click=_keep_state)
+    figure = head_map(
+        found.heads, theme(), "One head's output taken", "part of the way", diverging=True,
+        meaning=("away from the second text's answer", "towards it"), selected=place if kind == "h" else None,
+        base=found.base,
+    )  # fmt: skip
+    marked = [(int(layer), int(head)) for layer, head in np.argwhere(beyond(found.heads, found.head_bands))]
+    mark_heads(figure, marked, "circle-open", theme(), found.base)
+    draw_chart(figure, HEADS, place=right, on_click=_keep_head)
+    st.caption(
+        "Each cell is the first text read again with one thing taken from the reading of the second: on the left the"
+        " vector of a word as it enters a layer (in the last row as it enters every layer), on the right what a head"
+        " hands on for all words. Its number says how far the answer then goes from the first text's, 0, to the second"
+        f" text's, 1. Dot and ring: further than 95 of 100 random changes of the same size in that layer ({DRAWS} for"
+        " each place, fixed seed). Words stand beside those that take their place; a word without one is left as it is."
+    )
+    _one(found, kind, place)
+    _save(found)
+
+
+def _chosen(found: Carried, lent: str) -> tuple[str, Place]:
+    """What is looked at alone: the reader's, else the head that carries most."""
+    named = _ONE.fullmatch(lent)
+    if named is not None:
+        place = int(named[2]), int(named[3])
+        sizes = found.heads.shape if named[1] == "h" else found.states.shape
+        if place[0] < sizes[0] and place[1] < sizes[1]:
+            return named[1], place
+        say("The link names a layer, a word or a head that is not there; what carries most is shown.", role="status")
+    known = np.nan_to_num(found.heads, nan=-np.inf)
+    layer, head = np.unravel_index(int(known.argmax()), known.shape)
+    return "h", (int(layer), int(head))
+
+
+def _keep_state(key: str) -> None:
+    place = picked(st.session_state[key])
+    if place is not None:
+        choose_own(Compare, lent=f"s{place[0]}-{place[1]}")
+
+
+def _keep_head(key: str) -> None:
+    place = picked(st.session_state[key])
+    if place is not None:
+        choose_own(Compare, lent=f"h{place[0]}-{place[1]}")
+        choose(layer=place[0], head=place[1])
+
+
+def _one(found: Carried, kind: str, place: Place) -> None:
+    """One thing taken alone: the answer before, with it, and the second text's."""
+    values = found.heads if kind == "h" else found.states
+    if np.isnan(values[place]):
+        return
+    st.subheader("One thing taken alone")
+    followed: Followed = found.followed
+    effect = ask(replace(followed.here, edits=(found.set_of(kind, place),), other=followed.there))  # type: ignore[arg-type]
+    say(of_one(found, kind, place, effect), role="status")
+    if not effect.top:
+        return
+    shown = [_likeliest(one, followed.names) for one in (found.before, effect, found.after)]
+    end = 1.2 * max(value for top in shown for _, value in top)
+    titles = ("The first text", "With it taken", "The second text")
+    for at, (column, title, top) in enumerate(zip(st.columns(3), titles, shown, strict=True)):
+        names, chances = zip(*top, strict=True)
+        figure = bars(
+            names, chances, theme(), title, marked=[i for i, name in enumerate(names) if name in followed.names]
+        )
+        figure.update_xaxes(range=[0, end])
+        draw_chart(figure, f"compare_carried_bars_{at}", place=column)
+
+
+def _likeliest(effect: Effect, names: tuple[str, ...]) -> list[tuple[str, float]]:
+    """The likeliest answers, and the two that are followed."""
+    followed = [(name, float(np.exp(log))) for name, log in zip(names, effect.values[0], strict=True)]
+    return [*effect.top[0], *(pair for pair in followed if pair[0] not in dict(effect.top[0]))]
+
+
+def _save(found: Carried) -> None:
+    rows: list[list[object]] = []
+    for layer, word in np.ndindex(*found.states.shape):
+        name = "every layer" if layer == found.layers else str(layer + found.base)
+        band = found.state_bands[layer]
+        rows.append(
+            ["vector", name, "", found.words[word], _number(float(found.states[layer, word])), _number(float(band))]
+        )
+    for layer, head in np.ndindex(*found.heads.shape):
+        rows.append(["head", str(layer + found.base), head + found.base, "", _number(float(found.heads[layer, head])),
+                     _number(float(found.head_bands[layer]))])  # fmt: skip
+    names = ["taken", "layer", "head", "word", "part of the way", "95 of 100 random changes stay within"]
+    save("Save the table", csv_table(names, rows), "headlight-carried.csv",
+         "Every vector and head as CSV, all digits", key="compare_carried_save", told=True)  # fmt: skip
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

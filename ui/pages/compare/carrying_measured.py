@@ -1,0 +1,124 @@
+"""What each vector and each head carries from the second text into the first, beside random changes as large."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+import streamlit as st
+
+from attention.aligned_texts import align
+from attention.mask import Array
+from attention.patches import Pairs, Take, at_random, carried, heads, states, tokens_beside
+from attention.view import View
+from inference.questions.effects import Effect
+from ui.pages.compare.carrying_watch import Followed, ask
+from ui.run.refusals import say
+from ui.run.stoppable import stoppable
+
+AT_ONCE = 8192  # tokens of one question, all its sets together
+MOST_SETS = 500  # in one question
+DRAWS = 3  # random changes for each place
+USUAL = 0.95  # the part of random changes that a place must go beyond to be marked
+LEAST = 0.05  # nats between the two answers, below which there is nothing to follow
+Place = tuple[int, int]  # layer and word, or layer and head
+
+
+@dataclass(frozen=True, eq=False)
+class Carried:
+    """How far each thing taken alone brings the first text's answer to the second's: 0 not at all, 1 all the way.
+
+    ``states`` is (layer + 1, word), what enters each layer and, in the last row, a word's vectors in every layer;
+    ``heads`` is (layer, head). Bands are by row: what ``USUAL`` of random changes of the same size stay within. NaN
+    where the reader stopped before it was known.
+    """
+
+    followed: Followed
+    views: tuple[View, View]
+    words: tuple[str, ...]  # of the first text, with what stands in its place in the second
+    pairs: tuple[Pairs, ...]
+    before: Effect
+    after: Effect
+    states: Array
+    heads: Array
+    state_bands: Array
+    head_bands: Array
+    part: str
+    base: int
+
+    @property
+    def layers(self) -> int:
+        """How many layers there are."""
+        return len(self.heads)
+
+    def set_of(self, kind: str, place: Place) -> tuple[Take, ...]:
+        """What is taken at one place of the maps."""
+        if kind == "h":
+            return heads([place], self.pairs, self.part)[0]
+        return states(self.layers, self.pairs, _stream(self.part))[place[0] * len(self.pairs) + place[1]]
+
+
+def measure(followed: Followed, views: tuple[View, View], part: str, base: int) -> Carried | None:
+    """Everything measured; None where there is nothing to follow, which is said. Raises Refusal."""
+    aligned, _ = align(*views)
+    pairs = tokens_beside(*views, aligned)
+    with st.spinner("Asking about both texts", show_time=True):
+        before, after = ask(followed.here), ask(followed.there)
+    ends = [followed.numbers(effect)[0] for effect in (before, after)]
+    if (followed.names and float(np.abs(ends[0] - ends[1]).max()) < LEAST) or np.array_equal(*ends):
+        say("Both texts have the same answer, so there is no difference to follow. Change a word or what is followed.",
+            role="status")  # fmt: skip
+        return None
+    layers, every = views[0].layers, [*product(range(views[0].layers), range(views[0].heads))]
+    sets = [*states(layers, pairs, _stream(part)), *heads(every, pairs, part)]
+    found = _ask_all(followed, [*sets, *at_random(sets, DRAWS)], len(views[0].trace.source))
+    shares = np.full((1 + DRAWS) * len(sets), np.nan, np.float32)
+    shares[: len(found)] = carried(found, *ends) if len(found) else []
+    split, rows = (layers + 1) * len(pairs), (layers + 1, layers)
+    drawn = np.abs(shares[len(sets) :])
+    return Carried(
+        followed, views, _names(views, aligned.pairs, followed.blank), pairs, before, after,
+        shares[:split].reshape(layers + 1, -1), shares[split : len(sets)].reshape(layers, -1),
+        _band(drawn[: split * DRAWS].reshape(rows[0], -1)), _band(drawn[split * DRAWS :].reshape(rows[1], -1)),
+        part, base,
+    )  # fmt: skip
+
+
+def _stream(part: str) -> str:
+    """The part whose vectors a part's heads write into."""
+    return "decoder" if part == "cross" else part
+
+
+def _ask_all(followed: Followed, sets: Sequence[tuple[Take, ...]], tokens: int) -> Array:
+    """The numbers of each set, (set, number); fewer where the reader has stopped."""
+    step = min(MOST_SETS, max(1, AT_ONCE // tokens))
+    starts = range(0, len(sets), step)
+    mark = f"carry:{followed.here.key}:{followed.there.key}:{hash(tuple(sets))}"
+    found: list[Array] = []
+    for at in stoppable(mark, len(starts), "Taking one thing after the other from the second text"):
+        some = tuple(sets[starts[at] : starts[at] + step])
+        found.append(followed.numbers(ask(replace(followed.here, edits=some, other=followed.there))))  # type: ignore[arg-type]
+    return np.concatenate(found) if found else np.zeros((0, 1), np.float32)
+
+
+def _band(drawn: Array) -> Array:
+    """What most random changes of each row stay within; of those that changed something."""
+    moved = [row[np.isfinite(row) & (row > 1e-6)] for row in drawn]
+    return np.array([np.quantile(row, USUAL) if len(row) else np.nan for row in moved], np.float32)
+
+
+def _names(
+    views: tuple[View, View], pairs: Sequence[tuple[tuple[int, int], tuple[int, int]]], blank: str
+) -> tuple[str, ...]:
+    """Each word of the first text, with the one that takes its place; the blank's word is hidden."""
+
+    def text(view: View, run: tuple[int, int]) -> str:
+        return "".join(cell.text for cell in view.queries[slice(*run)])
+
+    both = [(text(views[0], one), text(views[1], two)) for one, two in pairs]
+    names = [one if one.casefold() == two.casefold() else f"{one} → {two}" for one, two in both]
+    if blank in names:
+        names[names.index(blank)] = f"[MASK] {blank}"
+    return tuple(names)
