@@ -1,6 +1,6 @@
 // The lines of the chosen head and of the pinned ones: drawn, followed, scrolled.
 
-import { clamp } from "../shared/colours.js";
+import { clamp, printTheme } from "../shared/colours.js";
 import { h, setAttribute, setText } from "../shared/elements.js";
 import { windowOn } from "../shared/moves.js";
 import { visible } from "../shared/texts.js";
@@ -8,7 +8,7 @@ import { filterRange, quote } from "./cells.js";
 import { drawLines, LEAST_LINE } from "./lines_picture.js";
 import { gutters } from "./matrix_picture.js";
 import { short, tileAt } from "./numbers.js";
-import { canvasPen, contextOf, printTheme, sheet } from "./pens.js";
+import { canvasPen, contextOf, sheet } from "./pens.js";
 import { ends, togglePin } from "./selection.js";
 import { TILE } from "./source.js";
 import { fill } from "./words.js";

@@ -1,12 +1,12 @@
 // The chosen head's matrix: what is drawn of it, and what pointer, wheel and keys do.
 
-import { clamp } from "../shared/colours.js";
+import { clamp, printTheme } from "../shared/colours.js";
 import { h, setAttribute, setText } from "../shared/elements.js";
 import { filterRange, quote } from "./cells.js";
 import { drawLegend } from "./legend.js";
 import { drawMatrix, gutters } from "./matrix_picture.js";
 import { isExact, tileAt } from "./numbers.js";
-import { canvasPen, contextOf, printTheme, sheet } from "./pens.js";
+import { canvasPen, contextOf, sheet } from "./pens.js";
 import { thumbOf } from "./raster.js";
 import { canonical, ends } from "./selection.js";
 import { THUMB, TILE } from "./source.js";
