@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
-from attention.tokens import TokenRow
+from attention.tokens import TokenRow, word_runs
 from attention.view import Cell, View
 
 Run = tuple[int, int]  # cells from start to stop
@@ -146,22 +146,11 @@ def _cells(cells: tuple[Cells, Cells], rows: tuple[TokenRow, TokenRow], same: bo
         places = _places(left, rows[0]), _places(right, rows[1])
         if all(places):
             return _with_special(cells, places)
-    words = _words(left), _words(right)
+    words = [word_runs([cell.word for cell in side], [cell.segment for cell in side]) for side in cells]
     names = (["".join(cell.text.strip() for cell in side[slice(*run)]) for run in runs]
              for side, runs in zip(cells, words, strict=True))  # fmt: skip
     pairs = ((words[0][i], words[1][j]) for i, j in by_words(*names))
     return Aligned(tuple(pair for one, other in pairs for pair in _piece_by_piece(one, other)))
-
-
-def _words(cells: Cells) -> list[Run]:
-    """The run of cells of each word; a special token stands alone."""
-    names = [(at, None) if cell.word is None else (cell.segment, cell.word) for at, cell in enumerate(cells)]
-    runs, start = [], 0
-    for _, group in groupby(names):
-        stop = start + len(list(group))
-        runs.append((start, stop))
-        start = stop
-    return runs
 
 
 def _piece_by_piece(left: Run, right: Run) -> Iterator[tuple[Run, Run]]:

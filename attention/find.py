@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import SequenceMatcher
 
 import numpy as np
 import numpy.typing as npt
 
+from attention.aligned_texts import by_words
 from attention.mask import Array
 from attention.view import View
 
@@ -71,20 +71,18 @@ def follows(before: Array, after: Array) -> Flags:
     return turned
 
 
-def align(before: Sequence[str], after: Sequence[str]) -> dict[int, int]:
-    """Which cell of one text stands where a cell of the other stood, by their words.
+def counterparts(asked: Sequence[int], before: Sequence[str], after: Sequence[str]) -> tuple[int, ...] | None:
+    """Where the words that are asked about stand in another text; None where one of them has no counterpart there.
 
-    Texts of as many words are matched place by place. Otherwise words that both have in the same order are matched,
-    and words put in the place of as many others take their places; what was added or left out has no partner.
+    They are the partners of attention/aligned_texts.py. Names that changed places cannot all be partners, since those
+    stand in the same order; in a text of as many words each then has the word at its own place.
 
-    >>> align("it was too tired".split(), "it was much too wide".split())
-    {0: 0, 1: 1, 2: 3, 3: 4}
+    >>> counterparts([1, 3], "it was too tired".split(), "it was much too wide".split())
+    (1, 4)
+    >>> counterparts([0, 3], "Ann Ann met Bob .".split(), "Bob met Ann Ann .".split())
+    (0, 3)
     """
-    if len(before) == len(after):
-        return {place: place for place in range(len(before))}
-    left, right = ([word.lower() for word in words] for words in (before, after))
-    found: dict[int, int] = {}
-    for kind, i0, i1, j0, j1 in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
-        if kind == "equal" or (kind == "replace" and i1 - i0 == j1 - j0):
-            found.update(zip(range(i0, i1), range(j0, j1), strict=True))
-    return found
+    partners = dict(by_words(before, after))
+    if all(word in partners for word in asked):
+        return tuple(partners[word] for word in asked)
+    return tuple(asked) if len(before) == len(after) else None

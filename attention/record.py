@@ -140,8 +140,13 @@ class Record:
     def _sink(self, head: int) -> float | None:
         return None if self.sinks is None else float(self.sinks[head])
 
+    @property
+    def sums_nbytes(self) -> int:
+        """Memory of the rows' sums once every row of every head was looked at; until then they take less."""
+        return self.heads * self.queries * np.dtype(np.float64).itemsize
+
     def arrays(self) -> Iterator[Array]:
-        """Every array it holds, shared ones included."""
+        """Every array that it was recorded with, shared ones included."""
         optional = (self.bias, self.sinks, self.lse, self.mask.allowed)
         yield from (self.query, self.key, self.value)
         yield from (array for array in optional if array is not None)  # type: ignore[misc]
@@ -188,6 +193,11 @@ class MapRecord:
     def quick(self) -> MapRecord:
         """Itself: what is finished costs nothing more."""
         return self
+
+    @property
+    def sums_nbytes(self) -> int:
+        """None: what is finished needs no sums."""
+        return 0
 
     def arrays(self) -> Iterator[Array]:
         """Every array it holds."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 PIECE = "##"  # before a piece that goes on with the word of the piece before it; BERT's vocabulary writes it so
 
@@ -14,6 +16,21 @@ def label(text: str, goes_on: bool = False, unknown: str = "") -> str:
     ('##ing', '\u732b [UNK]', 'it')
     """
     return f"{PIECE if goes_on else ''}{text}{f' {unknown}' if unknown else ''}"
+
+
+def word_runs(words: Sequence[int | None], segments: Sequence[int]) -> list[tuple[int, int]]:
+    """(start, stop) of each run of tokens of one word, by every token's word and text; a special token stands alone.
+
+    >>> word_runs((None, 0, 0, 0, None), (0, 0, 0, 1, 1))
+    [(0, 1), (1, 3), (3, 4), (4, 5)]
+    """
+    names = [(at, None) if word is None else (segments[at], word) for at, word in enumerate(words)]
+    runs, start = [], 0
+    for _, run in groupby(names):
+        stop = start + len(list(run))
+        runs.append((start, stop))
+        start = stop
+    return runs
 
 
 @dataclass(frozen=True)

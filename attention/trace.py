@@ -126,9 +126,10 @@ class Trace:
 
     @property
     def nbytes(self) -> int:
-        """Memory of its arrays; an array shared by layers counts once."""
-        arrays = {id(a): a.nbytes for records in self.parts.values() for record in records for a in record.arrays()}
-        return sum(arrays.values())
+        """The most memory that its arrays take, whatever is looked at; an array shared by layers counts once."""
+        records = [record for layers in self.parts.values() for record in layers]
+        arrays = {id(array): array.nbytes for record in records for array in record.arrays()}
+        return sum(arrays.values()) + sum(record.sums_nbytes for record in records)
 
     def _record(self, layer: int, head: int, part: str | None) -> AnyRecord:
         records = self.records(part)

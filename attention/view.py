@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import groupby
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +15,7 @@ import numpy.typing as npt
 from attention.mask import Array, Bools, Index, Mask, positions
 from attention.pooling import edges, pool_cols, pool_rows, sample_rows
 from attention.record import AnyRecord, Record
-from attention.tokens import TokenRow, label
+from attention.tokens import TokenRow, label, word_runs
 from attention.trace import Trace
 
 SAMPLED_ABOVE = 2048  # tokens; thumbnails of longer texts are pooled over some rows only
@@ -229,22 +228,11 @@ class View:
         return self._cells(self.trace.token_rows(self.part)[1])
 
     def _cells(self, row: TokenRow) -> tuple[Cell, ...]:
-        groups = _word_groups(row) if self.words else [(i, i + 1) for i in range(len(row))]
+        groups = word_runs(row.words, row.segments) if self.words else [(i, i + 1) for i in range(len(row))]
         texts = (
             (self.trace.target_text or "",) if row is self.trace.target else (self.trace.text, self.trace.pair or "")
         )
         return tuple(_cell(row, group, texts) for group in groups)
-
-
-def _word_groups(row: TokenRow) -> list[tuple[int, int]]:
-    """(start, stop) of each run of pieces of one word; special tokens stand alone."""
-    names = [(i, None) if word is None else (row.segments[i], word) for i, word in enumerate(row.words)]
-    groups, start = [], 0
-    for _, run in groupby(names):
-        stop = start + len(list(run))
-        groups.append((start, stop))
-        start = stop
-    return groups
 
 
 def _cell(row: TokenRow, group: tuple[int, int], texts: tuple[str, ...]) -> Cell:

@@ -136,8 +136,8 @@ def again(random: Random, own: Set) -> Set:
 def _own() -> Iterator[World]:
     """What the embedded model finds in the sentences that come with the app."""
     from inference.backend import LocalBackend
+    from probing.ready_sets import ready
     from probing.score import Run, score
-    from ui.run.ready_sets import ready
 
     corpus = ready("grammar")
     *_, state = score(LocalBackend(), Run(corpus))

@@ -20,6 +20,7 @@ from attention.aligned import HandAligned
 from attention.links import Span
 from inference.errors import Refusal
 from inference.text.accepted import check_text
+from probing.utf8 import decoded
 
 EMBEDDED = Path(__file__).resolve().parent.parent / "assets" / "alignments" / "en-fr.json"
 MOST = 2000  # pairs in a file
@@ -54,11 +55,7 @@ def parse(content: bytes) -> Alignments:
     >>> parse("It rains\\tIl pleut\\t0-0 1-1 0?1".encode()).pairs[0].possible
     frozenset({(0, 1)})
     """
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise Refusal(f"Line {line} is not UTF-8 text. Save the file as UTF-8.") from error
+    text = decoded(content)
     stated = _from_json(text) if text.lstrip().startswith(("{", "[")) else _from_lines(text)
     pairs = tuple(_pair(place, at, fields) for place, at, fields in stated)
     if not pairs:

@@ -8,6 +8,7 @@ from pathlib import Path
 from inference.errors import Refusal
 from probing import conllu, gap, table
 from probing.corpus import Corpus
+from probing.utf8 import decoded
 
 FORMATS = {"conllu": conllu, "gap": gap, "csv": table}
 NAMES = {
@@ -36,11 +37,7 @@ def parse(content: bytes, format: str) -> Corpus:
     """
     if format not in FORMATS:
         raise Refusal(f'The format "{format}" came; {", ".join(FORMATS)} can be read. Name one of them.')
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise Refusal(f"Line {line} is not UTF-8 text. Save the file as UTF-8.") from error
+    text = decoded(content)
     parser = FORMATS[format]
     parsed = parser.parse(text)
     if not any(item.links for item in parsed.items):

@@ -13,14 +13,12 @@ from pathlib import Path
 from safetensors.numpy import load_file, save_file
 
 from attention.habits import Habits, habits
-from attention.links import Item
 from attention.trace import PARTS
 from inference.backend import Backend
 from inference.request import TraceRequest
-from probing import formats
 from probing.alignments import load
+from probing.ready_sets import ready
 
-SENTENCES = Path(__file__).resolve().parent.parent / "assets" / "probes" / "grammar.conllu"
 STORED = Path(__file__).resolve().parent.parent / "assets" / "habits.safetensors"  # of the models that come along
 
 
@@ -28,12 +26,7 @@ def requests(model: str, revision: str | None, kind: str) -> list[TraceRequest]:
     """What the model reads; ``kind`` is "encoder", "decoder" or "encoder-decoder"."""
     if kind == "encoder-decoder":
         return [TraceRequest(model, pair.source, revision=revision, target=pair.target) for pair in load().pairs[::2]]
-    return [TraceRequest(model, item.text, revision=revision) for item in _sentences()]
-
-
-@cache
-def _sentences() -> tuple[Item, ...]:
-    return formats.load(SENTENCES, "conllu").items[::2]
+    return [TraceRequest(model, item.text, revision=revision) for item in ready("grammar").items[::2]]
 
 
 def measured(backend: Backend, model: str, revision: str | None, kind: str) -> dict[str, Habits]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from attention.aligned_texts import by_words
 from inference.errors import Refusal
 from probing.delimited import rows
+from probing.utf8 import decoded
 
 COLUMNS = ("a", "b")
 KINDS = ("change", "control")
@@ -48,11 +49,7 @@ def parse(content: bytes) -> tuple[TextPair, ...]:
     """
     if len(content) > MOST_BYTES:
         raise Refusal(f"The file has {len(content):,} bytes; a file of pairs has at most {MOST_BYTES:,}. Split it.")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise Refusal(f"Line {line} is not UTF-8 text. Save the file as UTF-8.") from error
+    text = decoded(content)
     if "\0" in text:
         raise Refusal("The file is binary, not text: it holds zero bytes. Save it as a CSV file in UTF-8.")
     found: list[TextPair] = []

@@ -38,8 +38,8 @@ def position_limit(model: Any, tokenizer: Any) -> int | None:
 def memory_limit(model: Any, records: bool, budget: int) -> int:
     """Tokens whose trace stays within ``budget`` bytes; of encoder-decoders, tokens on either side.
 
-    Queries, keys, values and each row's log-sum-exp grow with n; finished maps, and the position bias of T5-like
-    models, with n².
+    Queries, keys, values and each row's log-sum-exp, in float32 and again in float64, grow with n; finished maps, and
+    the position bias of T5-like models, with n².
     """
     config = model.config.get_text_config()
     heads = _number(config, 12, "num_attention_heads")
@@ -52,7 +52,7 @@ def memory_limit(model: Any, records: bool, budget: int) -> int:
         attentions += 2 * _number(config, layers, "num_decoder_layers", "decoder_layers")
     if not records:
         return isqrt(budget // (attentions * heads * 4))
-    linear = 4 * attentions * ((heads + 2 * shared) * width + heads)
+    linear = 4 * attentions * ((heads + 2 * shared) * width + 3 * heads)
     square = 4 * heads * _biases(model, config, attentions, two)
     if not square:
         return budget // linear

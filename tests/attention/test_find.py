@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attention.find import align, favoured, flips, follows, links, preference
+from attention.find import counterparts, favoured, flips, follows, links, preference
 from attention.view import View
 from tests.support.traces import HEADS, LAYERS, sentence_trace
 
@@ -66,4 +66,18 @@ def test_swapping_the_candidates_turns_every_preference_round(view: View) -> Non
     ],
 )
 def test_words_are_matched_by_place_or_by_order(before: str, after: str, expected: Any) -> None:
-    assert align(before.split(), after.split()) == expected
+    words, others = before.split(), after.split()
+    assert counterparts(tuple(expected), words, others) == tuple(expected.values())
+    for word in range(len(words)):
+        assert counterparts((word,), words, others) == ((expected[word],) if word in expected else None)
+
+
+def test_a_word_that_moved_with_the_text_is_no_longer_matched_by_its_place() -> None:
+    before, after = ["it", "was", "so", "tired"], ["today", "it", "was", "tired"]
+    assert counterparts((0, 1, 3), before, after) == (1, 2, 3)
+
+
+def test_names_that_changed_places_stand_where_the_other_stood() -> None:
+    before, after = "妈妈给女儿打电话，因为她", "女儿给妈妈打电话，因为她"
+    assert counterparts((11, 0, 3), before, after) == (11, 0, 3)
+    assert counterparts((11, 0, 3), before, f"{after}们") is None, "not as many words: nothing says who stands where"

@@ -11,13 +11,13 @@ from playwright.sync_api import Page, expect
 
 from inference import EMBEDDED, LocalBackend
 from probing.corpus import Corpus
+from probing.ready_sets import ready
 from probing.rows import chosen, of_relation
 from probing.score import Run, score
 from probing.tally import Tally
 from tests.probing.test_score import TABLE, tree
 from tests.support.browser import PATIENCE, Problems, rest
 from tests.support.visitor import DEEP_LINK, file_of, known, open_page, painted
-from ui.run.ready_sets import ready
 
 LONG = 3 * PATIENCE
 

@@ -15,10 +15,10 @@ from attention.similarity import compare
 from attention.trace import Trace
 from inference import LocalBackend, TraceRequest
 from probing.naming import named
+from probing.ready_sets import ready
 from probing.score import Run, State, score
 from tests.support.browser import PATIENCE, Problems, rest
 from tests.support.visitor import DEEP_LINK, file_of, open_page, painted
-from ui.run.ready_sets import ready
 
 TEXT = "The dog chased the cat until the cat climbed a tree."
 

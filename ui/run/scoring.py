@@ -1,4 +1,4 @@
-"""A run of scoring on a page: in steps that can be stopped and gone on with, kept for this session."""
+"""A run of scoring on a page: begun where it is short or asked for, in steps that can be stopped and gone on with."""
 
 from __future__ import annotations
 
@@ -11,7 +11,19 @@ from ui.run.shelf import backend
 from ui.run.stoppable import stoppable
 
 STATES = "scoring_states"
+ASKED = "scoring_asked"
+UNASKED = 300  # texts that are scored without being asked
 MOST_STATES = 8  # kept in a session; one is some hundred kilobytes, of thousands of sentences a few megabytes
+
+
+def begun(key: str, many: int, label: str) -> bool:
+    """Whether a run over so many texts may begin: a short one does, a long one when the reader presses this button."""
+    asked: set[str] = st.session_state.setdefault(ASKED, set())
+    if many <= UNASKED or key in asked:
+        return True
+    help = "It can be stopped, and goes on where it was."
+    st.button(label, type="primary", on_click=asked.add, args=(key,), help=help)
+    return False
 
 
 def scored(run: Run, doing: str) -> State:

@@ -41,7 +41,7 @@ def test_finished_maps_grow_with_the_square() -> None:
 
 
 def test_recorded_vectors_grow_with_the_length() -> None:
-    budget = 4 * 2 * (3 * 24 + 3) * 100  # and a log-sum-exp for each head
+    budget = 4 * 2 * (3 * 24 + 3 * 3) * 100  # and each head's log-sum-exp, in float32 and in float64
     assert memory_limit(model(num_hidden_layers=2, num_attention_heads=3, hidden_size=24), True, budget) == 100
 
 
@@ -60,17 +60,17 @@ def test_the_longest_text_fills_the_budget_and_no_more(row: Architecture) -> Non
 
 def test_stated_widths_count_not_hidden_sizes() -> None:
     qwen3 = model(num_hidden_layers=28, num_attention_heads=16, num_key_value_heads=8, hidden_size=1024, head_dim=128)
-    assert memory_limit(qwen3, True, 4 * 28 * (32 * 128 + 16) * 100) == 100
+    assert memory_limit(qwen3, True, 4 * 28 * (32 * 128 + 3 * 16) * 100) == 100
 
 
 def test_one_text_takes_half_of_the_budget() -> None:
     sizes = model(num_hidden_layers=2, num_attention_heads=3, hidden_size=24)
-    assert token_limit(sizes, SimpleNamespace(), True, 4 * 2 * (3 * 24 + 3) * 100) == 50
+    assert token_limit(sizes, SimpleNamespace(), True, 4 * 2 * (3 * 24 + 3 * 3) * 100) == 50
 
 
 def test_a_position_bias_counts_too() -> None:
     sizes = {"num_hidden_layers": 2, "num_attention_heads": 3, "hidden_size": 24}
-    budget = 4 * 2 * (3 * 24 + 3) * 100 + 4 * 3 * 100**2
+    budget = 4 * 2 * (3 * 24 + 3 * 3) * 100 + 4 * 3 * 100**2
     assert memory_limit(model(**sizes, relative_attention_num_buckets=32), True, budget) == 100
 
 

@@ -9,13 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from transformers import AutoModel, AutoTokenizer
 
 from attention.record import MapRecord, Record
-from inference.files import embedded
 from inference.record import capture
 from tests.support.architectures import CLIP_TEXT, MAPS_ONLY, RECORDED, VISION, Architecture, build, inputs, named
-from tests.support.traces import by_hand
 
 capture.install()
 EVERY = RECORDED + MAPS_ONLY
@@ -88,56 +85,6 @@ def test_weights_equal_eager_attention(row: Any) -> None:
             given_away = np.stack([record.given(head) for head in range(record.heads)])  # less than one with sinks only
             np.testing.assert_allclose(sums, given_away, rtol=0, atol=1e-6)
             assert row.model_type == "gpt_oss" or np.allclose(sums, 1, rtol=0, atol=1e-6)
-
-
-@pytest.mark.parametrize("size", [1, 40])
-@pytest.mark.parametrize("row", RECORDED, ids=[row.name for row in RECORDED])
-def test_no_weight_is_further_from_float64_than_eager_s(row: Architecture, size: float) -> None:
-    """Of the same queries and keys, with scores as they are and with large ones."""
-    for records in recorded(row, inputs(row, (5, 9)))[0].values():
-        for found in records:
-            record = replace(found, query=found.query * np.float32(size))
-            for head in range(record.heads):
-                exact = by_hand(record, head)
-                ours, other = (np.abs(weights - exact) for weights in (record.weights(head), in_float32(record, head)))
-                assert (ours <= other + 1e-12).all()
-
-
-def in_float32(record: Any, head: int) -> Any:
-    """Eager attention of a record's queries and keys, in torch's float32, (query, key)."""
-    query, key = (torch.tensor(vectors) for vectors in (record.query[head], record.key[record.kv_head(head)]))
-    scores = query @ key.T * record.scale
-    if record.softcap is not None:
-        scores = torch.tanh(scores / record.softcap) * record.softcap
-    if record.bias is not None:
-        scores = scores + torch.tensor(record.bias[head % len(record.bias)])
-    allowed = record.mask.block(slice(None), slice(None))
-    if allowed is not None:
-        scores = scores.masked_fill(~torch.tensor(allowed), -torch.inf)
-    if record.sinks is None:
-        return scores.softmax(-1).numpy()
-    sink = torch.full((len(scores), 1), float(record.sinks[head]))
-    return torch.cat([scores, sink], dim=-1).softmax(-1)[:, :-1].numpy()
-
-
-@pytest.mark.parametrize("text", ["word " * 400, "The animal did not cross the street because it was too tired."])
-def test_a_real_model_s_maps_are_no_further_from_float64_than_eager_s(text: str) -> None:
-    """The whole model in float64, so that what the layers below round is in both distances."""
-    folder, implementations = str(embedded.folder()), {"ours": capture.NAME, "eager": "eager", "exact": "eager"}
-    given = AutoTokenizer.from_pretrained(folder)(text, return_tensors="pt", return_token_type_ids=False)
-    maps = {}
-    for name, implementation in implementations.items():
-        kind = torch.float64 if name == "exact" else torch.float32
-        model = AutoModel.from_pretrained(folder, attn_implementation=implementation, dtype=kind)
-        if name == "ours":
-            assert capture.prepare(model)
-            maps[name] = np.stack(weights(capture.record_parts(model, dict(given))))
-        else:
-            with torch.inference_mode():
-                maps[name] = torch.cat(model.eval()(**given, output_attentions=True).attentions, dim=1)[0].numpy()
-    ours, other = (np.abs(maps[name] - maps["exact"]).max() for name in ("ours", "eager"))
-    assert ours <= other
-    np.testing.assert_allclose(maps["ours"].sum(axis=-1), 1, rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("lengths", [(7,), (5, 9)], ids=["alone", "padded"])
@@ -257,66 +204,6 @@ def test_windows_become_rules() -> None:
         assert (record.mask.causal, record.mask.left, record.mask.allowed) == (True, 3, None)
     masks = [record.mask for record in recorded(named("ModernBERT"), longer)[1]["encoder"]]
     assert [(mask.left, mask.right, mask.allowed) for mask in masks] == [(None, None, None), (2, 2, None), (2, 2, None)]
-
-
-def test_what_layers_share_is_kept_once() -> None:
-    one, other = recorded(named("T5"), inputs(named("T5"), (5, 9)))[1]["encoder"]
-    assert one.bias is other.bias
-    assert one.mask is other.mask
-
-
-def memory(array: Any) -> Any:
-    """The memory that an array keeps alive: where it is, and its bytes."""
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    if isinstance(array.base, torch.Tensor):
-        storage = array.base.untyped_storage()
-        return storage.data_ptr(), storage.nbytes()
-    return array.ctypes.data, array.nbytes
-
-
-@pytest.mark.parametrize("name", ["BERT", "GPT-2", "ModernBERT", "Llama", "T5", "MPNet", "XLNet"])
-@pytest.mark.parametrize("lengths", [(9,), (3, 33)])
-def test_a_sample_holds_little_more_memory_than_it_says(name: str, lengths: Any) -> None:
-    """Neither its batch's, nor its padding's, nor that of a projection it was a part of."""
-    row = named(name)
-    for parts in recorded(row, inputs(row, lengths)):
-        for records in parts.values():
-            for record in records:
-                held = sum(dict(memory(array) for array in record.arrays()).values())
-                assert held <= 1.5 * sum(array.nbytes for array in record.arrays())
-
-
-@pytest.mark.parametrize("name", ["GPT-2", "ModernBERT"])
-def test_a_forward_pass_keeps_no_fused_projection(name: str) -> None:
-    """While it runs, too: its peak is what is recorded, not three times the values."""
-    row = named(name)
-    model = build(row, capture.NAME)
-    with capture.recording() as tape:
-        model(**inputs(row, (33,)))
-    for call in tape.calls:
-        held = {
-            t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in (call.query, call.key, call.value)
-        }
-        assert sum(held.values()) <= 1.5 * sum(t.nbytes for t in (call.query, call.key, call.value))
-
-
-def test_a_single_text_is_not_copied() -> None:
-    record = recorded(named("BERT"), inputs(named("BERT")))[0]["encoder"][0]
-    assert record.query.strides == (8 * 4, 24 * 4, 4), "as the model laid it out: a copy would be in order"
-
-
-def test_a_record_shares_no_memory_with_the_weights() -> None:
-    row = named("gpt-oss")
-    model = build(row, capture.NAME)
-    capture.prepare(model)
-    record = capture.record_parts(model, inputs(row))[0]["decoder"][0]
-    assert isinstance(record, Record)
-    assert record.sinks is not None
-    before = record.sinks.copy()
-    with torch.no_grad():
-        [parameter.zero_() for parameter in model.parameters()]
-    np.testing.assert_array_equal(record.sinks, before)
 
 
 @pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16], ids=["float16", "bfloat16"])

@@ -13,7 +13,7 @@ from attention.trace import Trace
 from attention.view import View
 from inference import TraceRequest
 from inference.memory import ByteLru
-from ui.run.ready_sets import ready
+from probing.ready_sets import ready
 from ui.run.shelf import backend
 
 KEPT = 2**24  # bytes of divergences between models' heads

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attention.find import align, favoured, links, preference
+from attention.find import counterparts, favoured, links, preference
 from attention.mask import Array
 from attention.view import View
 from ui.pages.find.words import Words
@@ -66,8 +66,6 @@ def ask(view: View, words: Words, inward: bool, choice: Choice) -> Asked:
 
 def ask_again(asked: Asked, view: View, choice: Choice) -> Asked | None:
     """The same question about another text; None where one of the words has no counterpart there."""
-    places = align([cell.text for cell in asked.view.keys], [cell.text for cell in view.keys])
-    mine = (asked.words.source, asked.words.first, asked.words.second)
-    if not all(place in places for place in mine):
-        return None
-    return ask(view, Words(*(places[place] for place in mine)), asked.inward, choice)
+    before, after = ([cell.text for cell in one.keys] for one in (asked.view, view))
+    places = counterparts((asked.words.source, asked.words.first, asked.words.second), before, after)
+    return None if places is None else ask(view, Words(*places), asked.inward, choice)

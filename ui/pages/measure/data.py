@@ -7,9 +7,9 @@ import streamlit as st
 from inference import Refusal
 from probing import formats
 from probing.corpus import Corpus
+from probing.ready_sets import READY, ready
 from ui.input.picking import control
 from ui.pages.measure.options import BRINGS, Measure
-from ui.run.ready_sets import READY, ready
 from ui.run.refusals import say
 
 FILE, SPLIT, PARSED = "measure_file", "measure_split", "measure_parsed"

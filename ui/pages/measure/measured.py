@@ -16,11 +16,9 @@ from ui.input.picking import control
 from ui.pages.measure.options import Measure
 from ui.run.downloading import offer_or_show
 from ui.run.refusals import say
-from ui.run.scoring import known, scored
+from ui.run.scoring import begun, known, scored
 from ui.state.choice import Choice
 
-ASKED = "measure_asked"
-UNASKED = 300  # texts that are scored without being asked
 CONTROL = "Also scores the same architecture with weights that were never trained. Takes as long again."
 
 
@@ -62,13 +60,7 @@ def measure(choice: Choice, options: Measure, corpus: Corpus, split: Corpus | No
     control(Measure, "control", st.checkbox, "Random weights beside it", help=CONTROL)
     total = len(corpus.items) + (len(split.items) if split else 0)
     plan = Run(corpus, choice.model, choice.revision or None)
-    if total > UNASKED and plan.key not in st.session_state.setdefault(ASKED, set()):
-        st.button(
-            f"Score {total:,} texts",
-            type="primary",
-            on_click=lambda: st.session_state[ASKED].add(plan.key),
-            help="It can be stopped, and goes on where it was.",
-        )
+    if not begun(plan.key, total, f"Score {total:,} texts"):
         return None
     try:
         chooser = None

@@ -13,8 +13,8 @@ from attention.roles import ROLES, Evidence, observe
 from attention.similarity import Divergence, compare
 from attention.trace import Trace
 from inference import Refusal, TraceRequest
+from probing.ready_sets import ready
 from ui.run.downloading import offer_or_show
-from ui.run.ready_sets import ready
 from ui.run.shelf import backend
 from ui.run.stoppable import stoppable
 from ui.state.choice import Choice

@@ -9,6 +9,7 @@ import streamlit as st
 from attention.roles import ROLES
 from probing.corpus import UNCOUNTED
 from probing.naming import FEWEST, Head
+from probing.ready_sets import ready
 from probing.rows import Row, rule
 from probing.tally import Counts
 from ui.input.picking import control
@@ -17,7 +18,6 @@ from ui.pages.roles.known import Known
 from ui.pages.roles.options import Roles
 from ui.pages.roles.relations import Relations
 from ui.pages.roles.role_sentences import role_sentences
-from ui.run.ready_sets import ready
 from ui.show.leaves import TITLE
 from ui.show.relation_names import in_words
 from ui.show.scored_links import Score, scored_links

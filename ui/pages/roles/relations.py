@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from inference import Refusal
 from probing.naming import Head, named
+from probing.ready_sets import READY, ready
 from probing.rows import Row
 from probing.score import Run
 from probing.tally import Tally
-from ui.run.ready_sets import READY, ready
 from ui.run.refusals import say
 from ui.run.scoring import scored
 from ui.state.choice import Choice

@@ -16,6 +16,7 @@ from probing.alignments import Alignments, load, parse
 from probing.intervals import wilson
 from ui.run.answering import Answerer, refused
 from ui.run.refusals import say
+from ui.run.scoring import begun
 from ui.run.shelf import backend
 from ui.run.stoppable import stoppable
 from ui.show.chart import draw_chart, theme
@@ -25,9 +26,8 @@ from ui.state.choice import Choice
 from viz.figures import head_map
 
 FILE, PARSED = "alignments_file", "alignments_parsed"
-ASKED, STATES = "alignments_asked", "alignments_states"
+STATES = "alignments_states"
 MOST_STATES = 8  # kept in a session
-UNASKED = 300  # pairs of sentences that are scored without being asked
 MAPS = {ReadAt.WRITING: "alignments_map", ReadAt.OWN: "alignments_late_map"}
 TITLES = {
     ReadAt.WRITING: "Read at the step that writes the word",
@@ -60,13 +60,7 @@ def quality_section(choice: Choice, who: Answerer, keep: Callable[[int, int], No
         return
     run = AlignmentRun(sentences, who.model, who.revision)
     total = len(sentences.pairs)
-    if total > UNASKED and run.key not in st.session_state.setdefault(ASKED, set()):
-        st.button(
-            f"Score every cross head on {total:,} pairs",
-            type="primary",
-            on_click=lambda: st.session_state[ASKED].add(run.key),
-            help="It can be stopped, and goes on where it was.",
-        )
+    if not begun(run.key, total, f"Score every cross head on {total:,} pairs"):
         return
     try:
         state = _scored(run)

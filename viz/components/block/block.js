@@ -2,6 +2,7 @@
 
 import { readTheme } from "../shared/colours.js";
 import { h, save_as, setText } from "../shared/elements.js";
+import { mounting } from "../shared/mounting.js";
 import { s, SVG } from "../shared/svg.js";
 import { DRAWN, ROLES } from "./block_shapes.js";
 
@@ -159,21 +160,4 @@ function createBlock(root) {
   return { update, close: () => watch.disconnect() };
 }
 
-/** @type {WeakMap<object, ReturnType<typeof createBlock>>} */
-const blocks = new WeakMap();
-
-/**
- * Streamlit calls this at the mount and again at every change of the data or the theme, with the same parent.
- * @param {{data: BlockData, parentElement: Element|ShadowRoot, setTriggerValue: (name: string, value: unknown) =>
- *   void}} component
- */
-export default function block({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector("#block") ?? parentElement;
-  const view = blocks.get(root) ?? createBlock(root);
-  blocks.set(root, view);
-  view.update(data, (id) => setTriggerValue("picked", id));
-  return () => {
-    view.close();
-    blocks.delete(root);
-  };
-}
+export default mounting("block", createBlock);

@@ -1,12 +1,13 @@
 // Every head: the grid of small maps, its order and its pages.
 
+import { printTheme } from "../shared/colours.js";
 import { h, setAttribute, setText } from "../shared/elements.js";
 import { gridKey, gridLayout, orderHeads, pageOf, slotUnder } from "./grid_layout.js";
 import { ORDERS, SCALES } from "./contract.js";
 import { drawGrid, gridPicture } from "./grid_picture.js";
 import { measured, measuresOf } from "./measures.js";
 import { short } from "./numbers.js";
-import { printTheme, sheet } from "./pens.js";
+import { sheet } from "./pens.js";
 import { picker } from "./picker.js";
 import { togglePin } from "./selection.js";
 import { THUMB } from "./source.js";

@@ -1,16 +1,17 @@
 // The lines of the chosen head and of the pinned ones: drawn, followed, scrolled.
 
-import { clamp } from "../shared/colours.js";
+import { clamp, printTheme } from "../shared/colours.js";
 import { h, setAttribute, setText } from "../shared/elements.js";
 import { windowOn } from "../shared/moves.js";
 import { visible } from "../shared/texts.js";
 import { filterRange, quote } from "./cells.js";
-import { drawLines, LEAST_LINE } from "./lines_picture.js";
+import { createHeadNames, lineHeads } from "./line_heads.js";
+import { drawLines, LEAST_LINE, PAPER, printedLines } from "./lines_picture.js";
 import { gutters } from "./matrix_picture.js";
 import { short, tileAt } from "./numbers.js";
-import { canvasPen, contextOf, printTheme, sheet } from "./pens.js";
-import { ends, togglePin } from "./selection.js";
-import { TILE } from "./source.js";
+import { canvasPen, contextOf, sheet } from "./pens.js";
+import { ends } from "./selection.js";
+import { linesTile } from "./tiles.js";
 import { fill } from "./words.js";
 
 /** @import { App, Pen, Print, Range, Theme } from "./types.js" */
@@ -35,7 +36,7 @@ export function createLines(app) {
     onpointerleave,
   }, canvas);
   pad.addEventListener("wheel", onwheel, { passive: false });
-  const heads = h("div", { class: "heads" });
+  const heads = createHeadNames(app);
   const note = h("p", { class: "note" });
   const place = h("span", { class: "place" });
   const turn = (sign) => () => now && scroll(sign * now.count, "both");
@@ -46,7 +47,7 @@ export function createLines(app) {
     place,
     h("button", { type: "button", class: "plain", "aria-label": say.later, onclick: turn(1) }, "›"),
   );
-  const el = h("div", { class: "lines" }, pad, pager, heads, note);
+  const el = h("div", { class: "lines" }, pad, pager, heads.el, note);
   /** @type {Drawn} what is drawn: nothing until the first drawing */
   let now;
   /** @type {Followed|null} */
@@ -72,26 +73,6 @@ export function createLines(app) {
     if ((link.focus === null) === (link.target === null)) seen = key;
     app.store.state.scroll = { q, k };
     return { left: [q, Math.min(q + count, range.q1)], right: [k, Math.min(k + count, range.k1)], count };
-  }
-  /** One exact tile per head: all of a short text, else blocks of 64 around the windows. */
-  function layers(left, right) {
-    const [rows, cols] = [app.data.queries.length, app.keys().length];
-    const block = (
-      from,
-      to,
-      count,
-    ) => (rows <= 128 && cols <= 128
-      ? [0, count]
-      : [Math.floor(from / 64) * 64, Math.min(count, Math.ceil(to / 64) * 64)]);
-    const [[q0, q1], [k0, k1]] = [block(...left, rows), block(...right, cols)];
-    const whole = { q0: 0, q1: rows, k0: 0, k1: cols };
-    return lineHeads(app).map(({ layer, head, colour }) => ({
-      layer,
-      head,
-      colour,
-      tile: (rows <= TILE && cols <= TILE && app.feed.peek("tile", { layer, head, ...whole, size: TILE })) ||
-        (app.still() ? app.feed.get : app.feed.peek)("tile", { layer, head, q0, q1, k0, k1, size: TILE }),
-    })).filter(({ tile }) => tile);
   }
   function specOf(width, height, theme, pen, step) {
     const keys = app.keys();
@@ -127,7 +108,10 @@ export function createLines(app) {
       left: { cells: app.data.queries, start: left[0], end: left[1], x: x1, room: label.left },
       right: { cells: keys, start: right[0], end: right[1], x: x2, room: label.top },
       emphasis: follow ?? asked,
-      layers: layers(left, right),
+      layers: lineHeads(app, theme).flatMap(({ layer, head, colour }) => {
+        const tile = linesTile(app, { layer, head }, left, right);
+        return tile ? [{ layer, head, colour, tile }] : [];
+      }),
     };
   }
   function draw(width, height) {
@@ -144,33 +128,9 @@ export function createLines(app) {
     setText(place, `${part(now.left, app.data.queries.length)} → ${part(now.right, app.keys().length)}`);
     setText(note, fill(say.linesNote, { least: LEAST_LINE }));
     setAttribute(pad, "aria-label", fill(say.linesLabel, { head: app.name(app.shown().layer, app.shown().head) }));
-    listHeads();
+    heads.draw();
   }
   const scrolls = () => now.range.q1 - now.range.q0 > now.count || now.range.k1 - now.range.k0 > now.count;
-  function listHeads() {
-    const list = lineHeads(app);
-    const key = JSON.stringify([list, app.stamp, app.theme.name]);
-    if (heads.dataset.key === key) return;
-    heads.dataset.key = key;
-    heads.replaceChildren(...list.map(({ layer, head, colour, pinned }) => {
-      const dot = h("span", { class: "dot", "aria-hidden": "true" });
-      dot.style.backgroundColor = colour;
-      const name = app.name(layer, head);
-      if (!pinned) return h("span", { class: "head" }, dot, `${name} (${say.current})`);
-      return h(
-        "span",
-        { class: "head" },
-        dot,
-        h("button", { type: "button", class: "plain", onclick: () => app.keep({ layer, head }) }, name),
-        h("button", {
-          type: "button",
-          class: "plain",
-          "aria-label": `${say.unpin} ${name}`,
-          onclick: () => app.keep({ pinned: togglePin(app.store.state.kept.pinned, layer, head) }),
-        }, "×"),
-      );
-    }));
-  }
   /** @param {MouseEvent} event */
   function under(event) {
     const box = canvas.getBoundingClientRect();
@@ -288,35 +248,8 @@ export function createLines(app) {
     if (!now?.layers.length) return null;
     const theme = printTheme();
     const ink = canvasPen(contextOf(canvas), theme.family, 1);
-    const spec = { ...specOf(620, (now.count + 0.5) * 22 + 26, theme, ink, 22) };
-    const colours = new Map(lineHeads(app, theme).map(({ layer, head, colour }) => [`${layer} ${head}`, colour]));
-    spec.layers = spec.layers.map((one) => ({ ...one, colour: colours.get(`${one.layer} ${one.head}`) }));
-    const rows = Math.max(spec.left.end - spec.left.start, spec.right.end - spec.right.start);
-    const bottom = spec.top + rows * 22 + 14;
-    const draw = (pen) => {
-      drawLines(pen, spec);
-      spec.layers.forEach(({ layer, head, colour }, i) => {
-        const [x, y] = [12 + (i % 4) * 152, bottom + Math.floor(i / 4) * 18];
-        pen.rect(x, y - 5, 10, 10, { fill: colour });
-        pen.text(app.name(layer, head), x + 16, y, { size: 12, fill: theme.text });
-      });
-    };
-    return { name: "lines", width: 620, height: bottom + Math.ceil(spec.layers.length / 4) * 18, draw };
+    const spec = specOf(PAPER.width, (now.count + 0.5) * PAPER.step + 26, theme, ink, PAPER.step);
+    return printedLines(spec, app.name);
   }
   return { el, draw, print };
-}
-
-/** The heads whose lines are drawn: the pinned ones in their colours, and the chosen one. */
-function lineHeads(app, theme = app.theme) {
-  const { layer, head } = app.shown();
-  const list = app.store.state.kept.pinned.map(([l, hd], i) => ({
-    layer: l,
-    head: hd,
-    colour: theme.heads[i],
-    pinned: true,
-  }));
-  if (!list.some((one) => one.layer === layer && one.head === head)) {
-    list.push({ layer, head, colour: theme.text, pinned: false });
-  }
-  return list;
 }

@@ -4,9 +4,10 @@ import { elide, textWidth } from "../shared/labels.js";
 import { cellName } from "./cells.js";
 import { tileAt } from "./numbers.js";
 
-/** @import { Cell, Facing, Pen, Scale, Theme, Tile } from "./types.js" */
+/** @import { Cell, Facing, Pen, Print, Scale, Theme, Tile } from "./types.js" */
 
 export const LEAST_LINE = 0.02; // weights under it are not drawn as lines (the caption says so)
+export const PAPER = { width: 620, step: 22 };
 
 /** @typedef {{cells: Cell[], start: number, end: number, x: number, room: number}} Column of tokens start to end */
 /** @typedef {{side: "left"|"right", index: number}} Followed a token whose lines are strong */
@@ -85,4 +86,27 @@ function drawLineTokens(pen, spec, side, align, chosen) {
     }
     pen.text(text, side.x + away, y, style);
   }
+}
+
+/**
+ * The lines for paper, with the names of their heads below them.
+ * @param {LinesFigure} spec as wide as PAPER @param {(layer: number, head: number) => string} nameOf
+ * @returns {Print}
+ */
+export function printedLines(spec, nameOf) {
+  const rows = Math.max(spec.left.end - spec.left.start, spec.right.end - spec.right.start);
+  const bottom = spec.top + rows * PAPER.step + 14;
+  return {
+    name: "lines",
+    width: PAPER.width,
+    height: bottom + Math.ceil(spec.layers.length / 4) * 18,
+    draw: (pen) => {
+      drawLines(pen, spec);
+      spec.layers.forEach(({ layer, head, colour }, i) => {
+        const [x, y] = [12 + (i % 4) * 152, bottom + Math.floor(i / 4) * 18];
+        pen.rect(x, y - 5, 10, 10, { fill: colour });
+        pen.text(nameOf(layer, head), x + 16, y, { size: 12, fill: spec.theme.text });
+      });
+    },
+  };
 }

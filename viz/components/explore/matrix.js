@@ -1,16 +1,15 @@
 // The chosen head's matrix: what is drawn of it, and what pointer, wheel and keys do.
 
-import { clamp } from "../shared/colours.js";
+import { clamp, printTheme } from "../shared/colours.js";
 import { h, setAttribute, setText } from "../shared/elements.js";
 import { filterRange, quote } from "./cells.js";
 import { drawLegend } from "./legend.js";
-import { drawMatrix, gutters } from "./matrix_picture.js";
+import { drawMatrix, gutters, printedMatrix } from "./matrix_picture.js";
 import { isExact, tileAt } from "./numbers.js";
-import { canvasPen, contextOf, printTheme, sheet } from "./pens.js";
-import { thumbOf } from "./raster.js";
+import { canvasPen, contextOf, sheet } from "./pens.js";
 import { canonical, ends } from "./selection.js";
-import { THUMB, TILE } from "./source.js";
-import { clampView, fitView, matrixKey, shownCells, tileWindow, zoomAt } from "./viewport.js";
+import { matrixTiles } from "./tiles.js";
+import { clampView, fitView, matrixKey, zoomAt } from "./viewport.js";
 import { fill } from "./words.js";
 
 /** @import { App, Head, Pen, Place, Print, Selection, Viewport } from "./types.js" */
@@ -62,28 +61,6 @@ export function createMatrix(app) {
     const view = stored?.key === key ? clampView(stored, range, area) : fitView(range, area);
     return { range, area, view, key, queries, keys, size: 12 };
   }
-  /** What to paint now, coarse first; asks for what is missing. @param {Frame} frame @param {Pen} pen */
-  function tiles({ range, area, view }, pen) {
-    const { layer, head } = app.shown();
-    const [rows, cols] = [app.data.queries.length, app.keys().length];
-    const grid = app.feed.peek("grid", THUMB);
-    const list = grid ? [thumbOf(grid, layer, head, rows, cols)] : [];
-    // hovering fetches only small maps
-    const ask = app.previewsHead() && rows * cols > 16384 ? app.feed.peek : app.feed.get;
-    if (rows <= TILE && cols <= TILE) {
-      const whole = ask("tile", { layer, head, q0: 0, q1: rows, k0: 0, k1: cols, size: TILE });
-      return whole ? [whole] : list;
-    }
-    const pixelsWide = Math.ceil((Math.max(area.w, area.h) * pen.ratio) / 64) * 64;
-    const overview = ask("tile", { layer, head, ...range, size: clamp(pixelsWide, 128, TILE) });
-    if (overview) list.push(overview);
-    const detail = tileWindow(shownCells(view, range, area), range);
-    if (detail.q1 - detail.q0 < range.q1 - range.q0 || detail.k1 - detail.k0 < range.k1 - range.k0) {
-      const tile = (app.still() ? ask : app.feed.peek)("tile", { layer, head, ...detail, size: TILE });
-      if (tile) list.push(tile);
-    }
-    return list;
-  }
   function draw(width, height) {
     const family = app.theme.family;
     const first = frame(canvasPen(contextOf(canvas), family, 1), width, height);
@@ -98,7 +75,7 @@ export function createMatrix(app) {
     const link = app.store.state.picking ? app.linkOf(shown) : shown;
     now = {
       ...first,
-      tiles: tiles(first, pen),
+      tiles: matrixTiles(app, first, pen.ratio),
       top: app.scaleTop(),
       scale: shown.scale,
       theme: app.theme,
@@ -289,29 +266,7 @@ export function createMatrix(app) {
   /** What is shown, for paper. */
   function print() {
     if (!now?.tiles.length) return null;
-    const shown = shownCells(now.view, now.range, now.area);
-    const ink = canvasPen(contextOf(canvas), printTheme().family, 1);
-    const label = gutters(ink, now.queries, now.keys, shown, 12);
-    const [rows, cols] = [shown.q1 - shown.q0, shown.k1 - shown.k0];
-    const view = fitView(shown, { w: 780, h: 780 }, 40);
-    const area = { x: label.left + 16, y: label.top + 16, w: cols * view.scale, h: rows * view.scale };
-    const theme = printTheme();
-    const spec = { ...now, range: shown, area, view, theme, hover: null, corner: null };
-    const draw = (pen) => {
-      drawMatrix(pen, spec);
-      pen.text(say.columnAxis, area.x, 8, { size: 11, fill: theme.muted });
-      pen.text(say.rowAxis, 10, area.y + area.h, { size: 11, fill: theme.muted, rotate: -90 });
-      drawLegend(pen, {
-        theme,
-        x: area.x,
-        y: area.y + area.h + 12,
-        w: 160,
-        top: now.top,
-        scale: now.scale,
-        name: now.scale === "sqrt" ? say.sqrtScale : say.linearScale,
-      });
-    };
-    return { name: "matrix", width: Math.max(area.x + area.w + 8, area.x + 340), height: area.y + area.h + 46, draw };
+    return printedMatrix(now, canvasPen(contextOf(canvas), printTheme().family, 1), say);
   }
   return {
     el,

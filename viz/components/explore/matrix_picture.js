@@ -1,15 +1,17 @@
 // The matrix's picture: tiles, frames and the tokens beside and above them.
 
-import { css, level } from "../shared/colours.js";
+import { css, level, printTheme } from "../shared/colours.js";
 import { elide, labelled, textWidth } from "../shared/labels.js";
 import { cut } from "../shared/texts.js";
 import { cellName } from "./cells.js";
+import { drawLegend } from "./legend.js";
 import { pooledIndex, poolMax } from "./numbers.js";
 import { contextOf } from "./pens.js";
 import { levelCanvas } from "./raster.js";
-import { shownCells } from "./viewport.js";
+import { fitView, shownCells } from "./viewport.js";
 
-/** @import { Area, Cell, Facing, Pen, Place, Range, Scale, Theme, Tile, Viewport } from "./types.js" */
+/** @import { Area, Cell, Facing, Pen, Place, Print, Range, Scale, Theme, Tile,
+ * Viewport, Words } from "./types.js" */
 
 /**
  * @typedef {object} MatrixFigure
@@ -172,4 +174,37 @@ function drawColumnLabels(pen, spec, shown, x) {
     if (i === target && spec.facing === "in") pen.rect(middle - 6, area.y - 5, 12, 3, { fill: theme.accent });
     pen.text(text, middle, area.y - 7 - (flat ? 3 : 0), { ...style, align, rotate: flat ? 0 : -90 });
   }
+}
+
+/**
+ * The part of a matrix that is shown, for paper, with its axes' names and its legend.
+ * @param {MatrixFigure} now @param {Pen} ink for measuring labels @param {Words} say @returns {Print}
+ */
+export function printedMatrix(now, ink, say) {
+  const shown = shownCells(now.view, now.range, now.area);
+  const label = gutters(ink, now.queries, now.keys, shown, 12);
+  const [rows, cols] = [shown.q1 - shown.q0, shown.k1 - shown.k0];
+  const view = fitView(shown, { w: 780, h: 780 }, 40);
+  const area = { x: label.left + 16, y: label.top + 16, w: cols * view.scale, h: rows * view.scale };
+  const theme = printTheme();
+  const spec = { ...now, range: shown, area, view, theme, hover: null, corner: null };
+  return {
+    name: "matrix",
+    width: Math.max(area.x + area.w + 8, area.x + 340),
+    height: area.y + area.h + 46,
+    draw: (pen) => {
+      drawMatrix(pen, spec);
+      pen.text(say.columnAxis, area.x, 8, { size: 11, fill: theme.muted });
+      pen.text(say.rowAxis, 10, area.y + area.h, { size: 11, fill: theme.muted, rotate: -90 });
+      drawLegend(pen, {
+        theme,
+        x: area.x,
+        y: area.y + area.h + 12,
+        w: 160,
+        top: now.top,
+        scale: now.scale,
+        name: now.scale === "sqrt" ? say.sqrtScale : say.linearScale,
+      });
+    },
+  };
 }

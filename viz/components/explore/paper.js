@@ -1,10 +1,11 @@
 // Figures on paper: always light, with a caption, as PNG or SVG.
 
+import { printTheme } from "../shared/colours.js";
 import { h, save_as } from "../shared/elements.js";
 import { elide, textWidth } from "../shared/labels.js";
 import { cut } from "../shared/texts.js";
 import { FILTERS, SCALES } from "./contract.js";
-import { canvasPen, contextOf, printTheme, svgPen } from "./pens.js";
+import { canvasPen, contextOf, svgPen } from "./pens.js";
 import { headName } from "./truth.js";
 import { fill, WORDS } from "./words.js";
 

@@ -1,7 +1,5 @@
 // Pens draw on a canvas or write SVG; pictures know only pens.
 
-import { themeOf } from "../shared/colours.js";
-
 /** @import { Pen } from "./types.js" */
 
 /**
@@ -192,7 +190,3 @@ export function sheet(canvas, width, height, family) {
   ctx.clearRect(0, 0, width, height);
   return canvasPen(ctx, family, ratio);
 }
-
-/** For paper: always light. */
-export const printTheme = () =>
-  themeOf(false, [255, 255, 255], [30, 32, 40], [214, 40, 40], "Helvetica, Arial, 'DejaVu Sans', sans-serif");

@@ -8,6 +8,7 @@
 // Texts reach the page only through text nodes.
 
 import { createTip, h, setAttribute } from "../shared/elements.js";
+import { mounting } from "../shared/mounting.js";
 import { stripKey } from "../shared/moves.js";
 import { isRtl, visible } from "../shared/texts.js";
 
@@ -186,18 +187,4 @@ function createLadder(root) {
   return { update };
 }
 
-/** @type {WeakMap<object, ReturnType<typeof createLadder>>} */
-const ladders = new WeakMap();
-
-/**
- * Streamlit calls this at the mount and again at every change of the data or the theme, with the same parent.
- * @param {{data: LadderData, parentElement: Element|ShadowRoot, setTriggerValue: (name: string, value: unknown) =>
- *   void}} component
- */
-export default function ladder({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector("#ladder") ?? parentElement;
-  const view = ladders.get(root) ?? createLadder(root);
-  ladders.set(root, view);
-  view.update(data, (place) => setTriggerValue("picked", place));
-  return () => ladders.delete(root);
-}
+export default mounting("ladder", createLadder);

@@ -4,6 +4,7 @@
 import { clamp, readTheme } from "../shared/colours.js";
 import { createTip, h, setAttribute, setText } from "../shared/elements.js";
 import { decodeFrame } from "../shared/frames.js";
+import { mounting } from "../shared/mounting.js";
 import { cellKey } from "../shared/moves.js";
 import { arrange, said, scaleEnd } from "./sheet.js";
 import { fresh, paint, paintLegend, saveCsv, savePng } from "./sheet_picture.js";
@@ -213,21 +214,5 @@ function createMatrices(root) {
   return { update, close: () => watch.disconnect() };
 }
 
-/** @type {WeakMap<object, ReturnType<typeof createMatrices>>} */
-const mounted = new WeakMap();
-
-/**
- * Streamlit calls this at the mount and again at every change of the data or the theme, with the same parent.
- * @param {{data: Uint8Array, parentElement: Element|ShadowRoot, setTriggerValue: (name: string, value: unknown) =>
- *   void}} component
- */
-export default function matrices({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector("#matrices") ?? parentElement;
-  const view = mounted.get(root) ?? createMatrices(root);
-  mounted.set(root, view);
-  view.update(data, (place) => setTriggerValue("picked", place));
-  return () => {
-    view.close();
-    mounted.delete(root);
-  };
-}
+const matrices = mounting("matrices", createMatrices);
+export default matrices; // by its name too, for a file of its own: viz/components/standalone/matrices_page.py

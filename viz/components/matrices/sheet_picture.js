@@ -11,11 +11,11 @@
 // Where a matrix has more cells than pixels, a pixel shows the largest size under it.
 // Labels reach the picture only through fillText.
 
-import { colourAt, css, inkOn, level, levelAround, pixels, themeOf } from "../shared/colours.js";
+import { colourAt, css, inkOn, level, levelAround, pixels, printTheme } from "../shared/colours.js";
 import { h, save_as } from "../shared/elements.js";
 import { elide, labelled, textWidth } from "../shared/labels.js";
 import { arrange, brief, FONT, labelOf, largest, scaleEnd, sign, table } from "./sheet.js";
-import { cut } from "../shared/texts.js";
+import { cut, fileName } from "../shared/texts.js";
 
 /** @typedef {import("./sheet.js").Values} Values */
 
@@ -179,16 +179,8 @@ export function fresh(canvas, width, height, ratio) {
 
 // -- files
 
-const fileName = (name) => name.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 60) || "matrix";
-
 export function savePng(sheet, values, numbers) {
-  const theme = themeOf(
-    false,
-    [255, 255, 255],
-    [30, 32, 40],
-    [214, 40, 40],
-    "Helvetica, Arial, 'DejaVu Sans', sans-serif",
-  );
+  const theme = printTheme();
   const family = theme.family;
   const place = arrange(sheet, values, 900, numbers, family);
   const end = sheet.limit ?? scaleEnd(values.data);
@@ -209,9 +201,9 @@ export function savePng(sheet, values, numbers) {
   paint(ctx, { sheet, values, end, theme, place, ratio: 2 });
   paintLegend(ctx, { sheet, end, theme, family }, 1, place.height + 8, 140);
   canvas.toBlob((blob) => {
-    if (blob) save_as(`headlight-${fileName(sheet.name)}.png`, blob);
+    if (blob) save_as(fileName(sheet.name, "matrix", "png"), blob);
   });
 }
 
 export const saveCsv = (sheet, values) =>
-  save_as(`headlight-${fileName(sheet.name)}.csv`, new Blob(["\ufeff", table(sheet, values)], { type: "text/csv" }));
+  save_as(fileName(sheet.name, "matrix", "csv"), new Blob(["\ufeff", table(sheet, values)], { type: "text/csv" }));

@@ -148,3 +148,7 @@ export function themeOf(dark, background, text, accent, family) {
     heads: HEAD_COLOURS[dark ? "dark" : "light"],
   };
 }
+
+/** For paper: always light. */
+export const printTheme = () =>
+  themeOf(false, [255, 255, 255], [30, 32, 40], [214, 40, 40], "Helvetica, Arial, 'DejaVu Sans', sans-serif");

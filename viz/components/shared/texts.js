@@ -41,3 +41,10 @@ export function csvField(value) {
 
 /** @param {unknown[][]} rows */
 export const csv = (rows) => rows.map((row) => row.map(csvField).join(",")).join("\r\n") + "\r\n";
+
+/**
+ * What a file is called: by its title's letters and digits, or where there are none by what it holds.
+ * @param {string} title @param {string} what @param {string} ending
+ */
+export const fileName = (title, what, ending) =>
+  `headlight-${title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 60) || what}.${ending}`;

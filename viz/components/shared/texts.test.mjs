@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { csv, csvField, isRtl, visible } from "./texts.js";
+import { csv, csvField, fileName, isRtl, visible } from "./texts.js";
 
 describe("tokens", () => {
   test("nothing invisible stays invisible", () => {
@@ -26,5 +26,12 @@ describe("links and tables", () => {
       '"a,b","say ""x""",\'=1+1,-,0.5,"line\nbreak"\r\n',
     );
     assert.equal(csvField(-0.5), "-0.5");
+  });
+
+  test("a file's name is letters and digits of any script, and never empty", () => {
+    assert.equal(fileName("Layer 3 · <b>/../", "matrix", "png"), "headlight-Layer-3-b.png");
+    assert.equal(fileName("注意", "tree", "svg"), "headlight-注意.svg");
+    assert.equal(fileName("…", "tree", "svg"), "headlight-tree.svg");
+    assert.equal(fileName("a".repeat(99), "tree", "svg").length, "headlight-.svg".length + 60);
   });
 });

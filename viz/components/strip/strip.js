@@ -11,6 +11,7 @@
 
 import { clamp, colourAt, level, levelAround, readTheme } from "../shared/colours.js";
 import { createTip, h, setAttribute, setText } from "../shared/elements.js";
+import { mounting } from "../shared/mounting.js";
 import { windowOn } from "../shared/moves.js";
 import { visible } from "../shared/texts.js";
 import { createChipRow, shownAtOnce } from "./chips.js";
@@ -187,20 +188,4 @@ function createStrip(root) {
   return { update, close: () => watch.disconnect() };
 }
 
-/** @type {WeakMap<object, ReturnType<typeof createStrip>>} */
-const strips = new WeakMap();
-
-/**
- * Streamlit calls this at the mount and again at every change of the data or the theme, with the same parent.
- * @param {import("../shared/elements.js").Component<StripData>} component
- */
-export default function strip({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector("#strip") ?? parentElement;
-  const view = strips.get(root) ?? createStrip(root);
-  strips.set(root, view);
-  view.update(data, (index) => setTriggerValue("picked", index));
-  return () => {
-    view.close();
-    strips.delete(root);
-  };
-}
+export default mounting("strip", createStrip);

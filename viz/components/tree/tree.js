@@ -2,6 +2,7 @@
 
 import { readTheme } from "../shared/colours.js";
 import { createTip, h, setAttribute, setText } from "../shared/elements.js";
+import { mounting } from "../shared/mounting.js";
 import { BOX_HIGH, treeKey } from "./tree_layout.js";
 import { legendOf, picture, toldOf } from "./tree_picture.js";
 import { savePicture, saveSvg } from "./tree_saving.js";
@@ -140,18 +141,4 @@ function createTree(root) {
   return { update };
 }
 
-/** @type {WeakMap<object, ReturnType<typeof createTree>>} */
-const trees = new WeakMap();
-
-/**
- * Streamlit calls this at the mount and again at every change of the data or the theme, with the same parent.
- * @param {{data: TreeData, parentElement: Element|ShadowRoot, setTriggerValue: (name: string, value: unknown) =>
- *   void}} component
- */
-export default function tree({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector("#tree") ?? parentElement;
-  const view = trees.get(root) ?? createTree(root);
-  trees.set(root, view);
-  view.update(data, (id) => setTriggerValue("picked", id));
-  return () => trees.delete(root);
-}
+export default mounting("tree", createTree);

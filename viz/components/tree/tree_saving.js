@@ -1,8 +1,9 @@
 // A tree of tokens as a file, an SVG or a PNG: on white, with its title.
 
-import { themeOf } from "../shared/colours.js";
+import { printTheme } from "../shared/colours.js";
 import { h, save_as } from "../shared/elements.js";
 import { s } from "../shared/svg.js";
+import { fileName } from "../shared/texts.js";
 import { picture } from "./tree_picture.js";
 
 /** @typedef {import("./tree_picture.js").TreeData} TreeData */
@@ -11,14 +12,7 @@ const LARGEST = 16000; // px on a side of a saved PNG
 
 /** As a file: on white, with its title. */
 function savedPicture(data) {
-  const theme = themeOf(
-    false,
-    [255, 255, 255],
-    [30, 32, 40],
-    [214, 40, 40],
-    "Helvetica, Arial, 'DejaVu Sans', sans-serif",
-  );
-  const { svg, width, height } = picture(data, theme);
+  const { svg, width, height } = picture(data, printTheme());
   svg.prepend(
     s("title", {}, data.title),
     s("rect", { width: "100%", height: "100%", fill: "#ffffff" }),
@@ -26,11 +20,8 @@ function savedPicture(data) {
   return { text: new XMLSerializer().serializeToString(svg), width, height };
 }
 
-const fileOf = (title, kind) =>
-  `headlight-${title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 60) || "tree"}.${kind}`;
-
 export function saveSvg(data) {
-  save_as(fileOf(data.title, "svg"), new Blob([savedPicture(data).text], { type: "image/svg+xml" }));
+  save_as(fileName(data.title, "tree", "svg"), new Blob([savedPicture(data).text], { type: "image/svg+xml" }));
 }
 
 export async function savePicture(data) {
@@ -42,6 +33,6 @@ export async function savePicture(data) {
   const canvas = h("canvas", { width: Math.ceil(width * scale), height: Math.ceil(height * scale) });
   canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
   canvas.toBlob((blob) => {
-    if (blob) save_as(fileOf(data.title, "png"), blob);
+    if (blob) save_as(fileName(data.title, "tree", "png"), blob);
   });
 }

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from attention.find import align
+from attention.aligned_texts import by_words
 from attention.view import View
 from inference import LocalBackend, TraceRequest
 from ui.pages.find.probes import LIBRARY, MOST_BYTES, Probe, probe_of, read, write
@@ -32,7 +32,7 @@ def test_every_question_has_its_words_in_every_text(probe: Probe, backend: Local
     asked = [first.index(word.lower()) for word in (probe.source, *probe.candidates)]
     assert len(set(asked)) == 3
     for other in others:
-        places = align(first, other)
+        places = dict(by_words(first, other))
         assert all(place in places for place in asked)
         assert other != first
 

@@ -1,0 +1,46 @@
+"""What a trace says that it takes is never less than what it holds, however much of it was looked at."""
+
+from __future__ import annotations
+
+from dataclasses import is_dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attention.mask import Mask
+from attention.trace import Trace
+from tests.support.traces import numbers, record, sentence_trace, translation_trace
+
+
+def held(trace: Trace) -> int:
+    """Bytes of all arrays that its records keep alive, whatever they are for; each once."""
+    found: dict[int, int] = {}
+    pending: list[Any] = list(trace.parts.values())
+    while pending:
+        one = pending.pop()
+        if isinstance(one, np.ndarray):
+            found[id(one)] = one.nbytes
+        elif is_dataclass(one):
+            pending += vars(one).values()
+        elif isinstance(one, dict):
+            pending += one.values()
+        elif isinstance(one, tuple):
+            pending += one
+    return sum(found.values())
+
+
+def shared() -> Trace:
+    extras = {"bias": numbers(1, 6, 6, seed=3), "sinks": numbers(3), "mask": Mask(6, 6, allowed=np.tri(6, k=1) > 0)}
+    return sentence_trace(parts={"encoder": (record(6, 6, **extras), record(6, 6, seed=5, **extras))})
+
+
+@pytest.mark.parametrize("make", [sentence_trace, translation_trace, shared])
+def test_when_every_row_was_looked_at_it_holds_what_it_had_said(make: Any) -> None:
+    trace = make()
+    said, recorded = trace.nbytes, held(trace)
+    for part, records in trace.parts.items():
+        for layer, one in enumerate(records):
+            for head in range(one.heads):
+                trace.weights(layer, head, part)
+    assert recorded < held(trace) == said == trace.nbytes

@@ -1,0 +1,43 @@
+// A component's way in: one view for each parent, from the mount to the end.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { mounting } from "./mounting.js";
+
+test("a parent's view is made once, updated at every call, closed at the end, and then made anew", () => {
+  const told = [];
+  const parent = { querySelector: (name) => (name === "#thing" ? place : null) };
+  const place = {};
+  let made = 0;
+  const component = mounting("thing", (root) => {
+    assert.equal(root, place);
+    const number = ++made;
+    return {
+      update: (data, pick) => {
+        told.push(`${number} has ${data}`);
+        pick(data);
+      },
+      close: () => told.push(`${number} is closed`),
+    };
+  });
+  const call = (data) =>
+    component({ data, parentElement: parent, setTriggerValue: (name, value) => told.push(`${name} ${value}`) });
+  call("a");
+  const end = call("b");
+  end();
+  call("c");
+  assert.deepEqual(told, [
+    "1 has a",
+    "picked a",
+    "1 has b",
+    "picked b",
+    "1 is closed",
+    "2 has c",
+    "picked c",
+  ]);
+});
+
+test("a view that has nothing to close, in a parent of its own, ends too", () => {
+  const component = mounting("thing", () => ({ update: () => {} }));
+  component({ data: 1, parentElement: { querySelector: () => null }, setTriggerValue: () => {} })();
+});
