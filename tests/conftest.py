@@ -50,6 +50,8 @@ os.environ.update(
     HF_HOME=_home(),
     HF_HUB_OFFLINE="1",
     HF_HUB_DISABLE_TELEMETRY="1",
+    OMP_NUM_THREADS="1",  # there is a process for each core
+    NUMBA_OPT="0",  # UMAP is compiled in haste: it places some dozens of points
     STREAMLIT_BROWSER_GATHER_USAGE_STATS="false",
     STREAMLIT_SERVER_HEADLESS="true",
     TOKENIZERS_PARALLELISM="false",

@@ -9,7 +9,8 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.browser import PATIENCE, PHONE, Problems, Theme, rest
+from tests.support.browser import PATIENCE, PHONE, Problems, rest
+from tests.support.looks import each_look
 from tests.support.serving import Served
 from tests.support.tinymodels import save
 from tests.support.visitor import DEEP_LINK, file_of, open_page, read
@@ -70,22 +71,20 @@ def test_another_text_has_other_shapes(page: Page, app_url: str, problems: Probl
     expect(part(page, "12 × 6 × 6 weights")).to_be_visible(timeout=PATIENCE)
 
 
-@pytest.mark.parametrize("colour_scheme", ["light", "dark"])
-def test_the_drawing_is_saved_as_it_is_seen(
-    page: Page, app_url: str, problems: Problems, tmp_path: Path, colour_scheme: Theme
-) -> None:
+def test_the_drawing_is_saved_as_it_is_seen(page: Page, app_url: str, problems: Problems, tmp_path: Path) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/block", piece="encoder.0")
-    expect(part(page, "Self-attention")).to_be_visible(timeout=PATIENCE)
-    waiting = file_of(page.get_by_role("button", name="Save as SVG"))
-    assert waiting.suggested_filename == "BertModel.svg"
-    waiting.save_as(tmp_path / "saved.svg")
-    root = ElementTree.parse(tmp_path / "saved.svg").getroot()
-    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert {"Self-attention", "12 heads, d_k = 32", "6 ×", "16 × 384"} <= set(texts)
-    colours = [element.get("fill") for element in root.iter("{http://www.w3.org/2000/svg}rect")]
-    assert ("#dbeaf6" if colour_scheme == "light" else "#14324a") in colours
-    assert not any(element.get("role") == "button" or element.tag.endswith("script") for element in root.iter())
+    for _, theme in each_look(page, (("desktop", "light"), ("desktop", "dark"))):
+        expect(part(page, "Self-attention")).to_be_visible(timeout=PATIENCE)
+        waiting = file_of(page.get_by_role("button", name="Save as SVG"))
+        assert waiting.suggested_filename == "BertModel.svg"
+        waiting.save_as(tmp_path / "saved.svg")
+        root = ElementTree.parse(tmp_path / "saved.svg").getroot()
+        texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+        assert {"Self-attention", "12 heads, d_k = 32", "6 ×", "16 × 384"} <= set(texts)
+        colours = [element.get("fill") for element in root.iter("{http://www.w3.org/2000/svg}rect")]
+        assert ("#dbeaf6" if theme == "light" else "#14324a") in colours
+        assert not any(element.get("role") == "button" or element.tag.endswith("script") for element in root.iter())
 
 
 def test_parameters_are_listed_and_saved(page: Page, app_url: str, problems: Problems, tmp_path: Path) -> None:

@@ -18,10 +18,11 @@ from inference.questions.decoding import NextToken
 from inference.questions.induction import InductionHeads
 from inference.questions.lens import NextLens
 from tests.support.browser import PATIENCE, Problems, rest
-from tests.support.looks import DESKTOP, accessible_and_fits
+from tests.support.looks import DESKTOP, accessible_and_fits, each_view
 from tests.support.predictors import BARE
 from tests.support.serving import Served
 from tests.support.visitor import DEEP_LINK, file_of, known, matched, open_page, painted, read, stands, table_of
+from ui.pages.generate.options import SHOWS
 
 TEXT = "The cat sat on the mat, and the dog"
 CHART = ".js-plotly-plot .main-svg"
@@ -339,11 +340,11 @@ def test_a_hostile_text_is_shown_as_text(page: Page, writer: Served) -> None:
     expect(page.locator("[data-testid='stException']")).to_have_count(0)
 
 
-@pytest.mark.parametrize("show", ["next", "looks", "heads", "layers", "sink", "induction"])
 @pytest.mark.parametrize("viewport", [DESKTOP])
-def test_every_view_is_accessible_and_fits(page: Page, writer: Served, show: str) -> None:
-    opened(page, writer, show=show)
+def test_every_view_is_accessible_and_fits(page: Page, writer: Served) -> None:
+    opened(page, writer)
     page.get_by_role("button", name="Next token").click()
     path_of(page, 1)
-    expect(page.locator("[data-painted]" if show == "heads" else CHART).first).to_be_visible()
-    accessible_and_fits(page)
+    for show in each_view(page, SHOWS):
+        expect(page.locator("[data-painted]" if show == "heads" else CHART).first).to_be_visible()
+        accessible_and_fits(page)

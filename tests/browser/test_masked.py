@@ -20,10 +20,11 @@ from inference.questions.lens import Lens
 from inference.questions.masked import MaskedWords
 from inference.questions.surprise import Surprise
 from tests.support.browser import Problems
-from tests.support.looks import DESKTOP, accessible_and_fits
+from tests.support.looks import DESKTOP, accessible_and_fits, each_view
 from tests.support.predictors import BARE, Predictor
 from tests.support.visitor import DEEP_LINK, file_of, known, open_page, read, stands, table_of
 from ui.input.hiding import fingerprint
+from ui.pages.masked_words.options import SHOWS
 from ui.show.numbers import percent
 
 TEXT = "The animal was in the street."
@@ -223,10 +224,10 @@ def test_the_lesson_and_another_sample(page: Page, predictor: Predictor) -> None
     expect(page).to_have_url(re.compile("seed=4"))
 
 
-@pytest.mark.parametrize("show", ["looks", "layers", "words", "surprise", "two", "lesson"])
 @pytest.mark.parametrize("viewport", [DESKTOP])
-def test_every_view_is_accessible_and_fits(page: Page, predictor: Predictor, show: str) -> None:
-    opened(page, predictor, show=show)
-    expect(page.get_by_role("button", name=re.compile("Save as CSV|Draw another|Copy link")).last).to_be_visible()
-    expect(page.get_by_text("How to read this")).to_be_visible()
-    accessible_and_fits(page)
+def test_every_view_is_accessible_and_fits(page: Page, predictor: Predictor) -> None:
+    opened(page, predictor)
+    for _ in each_view(page, SHOWS):
+        expect(page.get_by_role("button", name=re.compile("Save as CSV|Draw another|Copy link")).last).to_be_visible()
+        expect(page.get_by_text("How to read this")).to_be_visible()
+        accessible_and_fits(page)

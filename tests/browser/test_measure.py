@@ -113,14 +113,14 @@ def test_many_sentences_wait_to_be_asked_for_and_can_be_stopped(page: Page, app_
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/measure", data="file", control=0)
     said(page, "Bring a treebank")
-    sentences = [f"the cat number {at} saw the small dog and it ran away from the old house" for at in range(900)]
+    sentences = [f"the cat number {at} saw the small dog and it ran away from the old house" for at in range(480)]
     upload(page, "own.conllu", tree(sentences))
-    page.get_by_role("button", name="Score 900 texts").click()
+    page.get_by_role("button", name="Score 480 texts").click()
     page.get_by_role("button", name="Stop").click(timeout=LONG)
-    stopped = said(page, "^Stopped after [0-9]+ of 15 steps")
-    assert not stopped.startswith("Stopped after 15")
+    stopped = said(page, "^Stopped after [0-9]+ of 8 steps")
+    assert not stopped.startswith("Stopped after 8")
     page.get_by_role("button", name="Go on").click()
-    said(page, "^all, all 13,500 links")
+    said(page, "^all, all 7,200 links")
     expect(page.locator(".headlight-note").filter(has_text="Stopped after")).to_have_count(0)
 
 

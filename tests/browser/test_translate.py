@@ -20,10 +20,11 @@ from inference import TraceRequest
 from inference.questions.decoding import NextBeams, NextTarget
 from inference.questions.forced import Forced, ForcedTarget
 from tests.support.browser import Problems, hears_clicks, rest
-from tests.support.looks import DESKTOP, accessible_and_fits
+from tests.support.looks import DESKTOP, accessible_and_fits, each_view
 from tests.support.predictors import BARE
 from tests.support.translators import Translator
 from tests.support.visitor import DEEP_LINK, file_of, known, open_page, painted, read, stands, table_of
+from ui.pages.translate.options import SHOWS
 from ui.show.numbers import factor, likelihood, percent
 
 TEXT = "The animal sat on the mat."
@@ -338,10 +339,10 @@ def test_another_text_is_translated_on_enter(page: Page, translator: Translator)
     expect(chips(page).nth(0)).to_have_accessible_name(re.compile(f"^{re.escape(known(trace.target).pieces[1])}"))
 
 
-@pytest.mark.parametrize("show", ["words", "step", "beams", "heads", "without", "best"])
 @pytest.mark.parametrize("viewport", [DESKTOP])
-def test_every_view_is_accessible_and_fits(page: Page, translator: Translator, show: str) -> None:
-    opened(page, translator, show=show)
-    expect(page.locator(MAIN.get(show, CHART)).first).to_be_visible()
-    expect(page.get_by_text("How to read this")).to_be_visible()
-    accessible_and_fits(page)
+def test_every_view_is_accessible_and_fits(page: Page, translator: Translator) -> None:
+    opened(page, translator)
+    for show in each_view(page, SHOWS):
+        expect(page.locator(MAIN.get(show, CHART)).first).to_be_visible()
+        expect(page.get_by_text("How to read this")).to_be_visible()
+        accessible_and_fits(page)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.imports import import_statements
 from tests.support.repository import ROOT, files
 
 Graph = Mapping[str, frozenset[str]]
@@ -28,7 +29,7 @@ def module_of(file: Path) -> str:
 
 def needed(source: str, modules: frozenset[str]) -> Iterator[str]:
     """Those of the modules that a source imports, wherever it does; of ``from a import b`` the module ``a.b`` alone."""
-    for node in ast.walk(ast.parse(source)):
+    for node in import_statements(source):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in modules)
         elif isinstance(node, ast.ImportFrom) and node.module:

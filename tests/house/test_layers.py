@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.imports import import_statements
 from tests.support.repository import ROOT, files
 
 # A room may import itself and these. `app` is app.py.
@@ -53,7 +54,7 @@ ATTENTION = {"numpy", "safetensors"}
 
 def imports(source: str) -> Iterator[tuple[int, str]]:
     """The line and the full name of everything that a module imports, wherever it does."""
-    for node in ast.walk(ast.parse(source)):
+    for node in import_statements(source):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:

@@ -98,3 +98,9 @@ def test_neighbours_from_one_file_stay_together() -> None:
     """With two processes each runs what a part has of a file, in order."""
     names = ["a.py::1", "a.py::2", "b.py::1[x::y]", "a.py::3"]
     assert list(scopes(names).values()) == ["0", "0", "1", "2"]
+
+
+def test_the_file_with_most_tests_in_a_browser_comes_first_of_those(tmp_path: Path) -> None:
+    (tmp_path / "test_few.py").write_text("def test_few(browser): ...\n", encoding="utf-8")
+    (tmp_path / "test_many.py").write_text("def test_one(browser): ...\n\ndef test_two(browser): ...\n", "utf-8")
+    assert passed(run(tmp_path, "-m", "not slow")) == [*QUICK, "test_one", "test_two", "test_few", *BROWSER]

@@ -70,6 +70,8 @@ ARGUMENTS = [
     "--no-proxy-server",
     # With one process for all pages a visit takes two thirds: Streamlit's scripts are compiled already.
     "--renderer-process-limit=1",
+    # A page is left before what compiling its busiest functions costs has come back.
+    "--js-flags=--no-opt --no-maglev",
 ]
 HERE = {"localhost", "127.0.0.1", "::1"}
 
@@ -331,10 +333,11 @@ def page(
 
 
 def forget(page: Page) -> None:
-    """Closes a page, and with it all that the browser has kept of it: files, cookies, what scripts store."""
+    """Closes a page, and with it what the browser has kept of it: cookies, what scripts store. Files stay that are
+    named by their content (Streamlit's scripts, traces), till the window is closed: each file of tests fetches its own.
+    """
     parts = urlsplit(page.url)
     session = page.context.new_cdp_session(page)
-    session.send("Network.clearBrowserCache")
     session.send("Network.clearBrowserCookies")
     if parts.netloc:
         session.send(
@@ -407,7 +410,8 @@ def accessibility(page: Page, leave_out: Sequence[str] = (), rules_off: Sequence
 
     ``leave_out`` are CSS selectors, ``rules_off`` ids of rules, for what is Streamlit's own; say why at the call.
     """
-    page.evaluate(f"() => {{ {_axe()}; }}")  # by the debugger's way in: the app's policy forbids inline scripts
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(f"() => {{ {_axe()}; }}")  # by the debugger's way in: the app's policy forbids inline scripts
     options = {
         "runOnly": {"type": "tag", "values": STANDARDS},
         "rules": {rule: {"enabled": False} for rule in rules_off},

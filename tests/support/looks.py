@@ -3,11 +3,13 @@
 accessible_and_fits(page)                                       # both looks of TWO, from one load
 for size, theme in each_look(page, LOOKS, lambda: drawn(page)):  # after each change the figure is waited for
     page.screenshot(path=f"{size}-{theme}.png")
+for view in each_view(page, SHOWS):                             # all that one page shows, from one load
+    accessible_and_fits(page)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
@@ -44,9 +46,11 @@ THEMED = """(theme) => {
 
 
 def each_look(page: Page, looks: Sequence[Look], drawn: Callable[[], object] = lambda: None) -> Iterator[Look]:
-    """Each size and theme in turn, once the page stands in it: ``drawn`` waits for the figure. Nothing is cut off."""
+    """Each size and theme in turn, once the page stands in it: ``drawn`` waits for the figure. Nothing is cut off. The
+    one in which the page stands comes first, since a change of theme costs as much as a load.
+    """
     page.mouse.move(0, 0)  # what it stands on says its help late, and would be looked at while that fades in
-    for size, theme in looks:
+    for size, theme in sorted(looks, key=lambda look: not _stands_in(page, look)):
         page.set_viewport_size(SIZES[size])
         page.emulate_media(color_scheme=theme)
         page.wait_for_function(THEMED, arg=theme)  # which the page is told a moment later
@@ -60,7 +64,22 @@ def each_look(page: Page, looks: Sequence[Look], drawn: Callable[[], object] = l
         yield size, theme
 
 
+def _stands_in(page: Page, look: Look) -> bool:
+    size, theme = look
+    return page.viewport_size == SIZES[size] and bool(page.evaluate(THEMED, theme))
+
+
 def accessible_and_fits(page: Page, looks: Sequence[Look] = TWO, drawn: Callable[[], object] = lambda: None) -> None:
     """Fails where the page breaks a rule of accessibility, or is cut off, in any of these looks."""
     found = {look: accessibility(page, leave_out=STREAMLITS_OWN) for look in each_look(page, looks, drawn)}
     assert not any(found.values()), found
+
+
+def each_view(page: Page, views: Mapping[str, str]) -> Iterator[str]:
+    """Each of the views that a page offers under "What to look at", by its short name, once the page stands in it."""
+    for view, label in views.items():
+        picked = page.get_by_role("radio", name=label, exact=True)
+        picked.click()
+        expect(picked).to_be_checked()
+        rest(page)
+        yield view

@@ -6,6 +6,7 @@ each process whole files, or what a part has of a file, in that order: a fixture
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
@@ -53,14 +54,16 @@ class Parts:
 
     @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Each test gets the mark of its part, and the parts come in order."""
-        for item in items:
-            if part(item) == "browser":
-                item.add_marker("browser")
-        items.sort(key=lambda item: PARTS.index(part(item)))
+        """Each test gets the mark of its part, and the parts come in order; of the files with a browser those that
+        have most tests come first, so that in the end no process waits long for another's last file."""
+        seen = [item for item in items if part(item) == "browser"]
+        for item in seen:
+            item.add_marker("browser")
+        many = Counter(item.path for item in seen)
+        items.sort(key=lambda item: (PARTS.index(part(item)), -many[item.path] if part(item) == "browser" else 0))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Producer) -> InOrder:
-        """The order is ours, not that of the largest files first."""
+        """The order is ours, not that of the largest files first, in which browser tests would stand among others."""
         config.option.loadscopereorder = False
         return InOrder(config, log)

@@ -42,12 +42,10 @@ class UMAP:
 
 @pytest.fixture(scope="module")
 def real() -> Iterator[Arranger]:
-    """With UMAP itself, compiled in haste."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NUMBA_OPT", "0")
-        made = Arranger()
-        yield made
-        made.worker.end()
+    """With UMAP itself."""
+    made = Arranger()
+    yield made
+    made.worker.end()
 
 
 @pytest.fixture
