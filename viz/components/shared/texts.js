@@ -4,6 +4,7 @@ const BIDI = /[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]/g; // would reorder
 export const RTL = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/;
 const JOINING = /[\u0620-\u06ff\u0750-\u077f\u08a0-\u08ff]/; // scripts whose letters join: Arabic and its kin
 export const PIECE = "##"; // before a piece that goes on with the word of the piece before it
+export const BYTE = "<0x"; // so begins what a vocabulary calls a piece that is a part of a character
 
 /** A token's text with nothing invisible in it. @param {string} text */
 export function visible(text) {
