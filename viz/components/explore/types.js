@@ -140,7 +140,7 @@
  * @typedef {object} State what one view knows of itself; never shared with another on the same page
  * @property {Selection} kept
  * @property {Partial<Selection>|null} preview what the pointer rests on
- * @property {boolean} picking whether the next click on a chip is a target
+ * @property {boolean} picking whether the next click on a chip picks the other end of the link
  * @property {boolean} special whether the table of links has special tokens
  * @property {(Viewport & {key: string})|null} view of the matrix
  * @property {{q: number, k: number}|null} scroll of the lines
