@@ -8,6 +8,7 @@ only, of which one of each text, drawn at random, is called a change of meaning.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -102,11 +103,11 @@ def tied(random: Random) -> Set:
     return Set(random.integers(1, 5, shape) * (random.random(shape) < 0.5) / 100, control, groups)
 
 
-def uneven(random: Random) -> Set:
-    """The same on the mean, but changes of meaning are now next to nothing, now very large."""
+def uneven(random: Random, wild: bool) -> Set:
+    """The same on the mean, but controls (``wild``), or else changes, are now next to nothing, now very large."""
     drawn = apart(random)
-    wild = random.lognormal(-4 + (SPREAD**2 - TAIL**2) / 2, TAIL, drawn.values.shape)
-    return Set(np.where(drawn.control[:, None], drawn.values, wild), drawn.control, drawn.groups)
+    long = random.lognormal(-4 + (SPREAD**2 - TAIL**2) / 2, TAIL, drawn.values.shape)
+    return Set(np.where((drawn.control == wild)[:, None], long, drawn.values), drawn.control, drawn.groups)
 
 
 def moved(random: Random) -> Set:
@@ -129,7 +130,8 @@ WORLDS = (
     World("20 changes and 20 controls of other texts, long tail",
           partial(apart, spread=TAIL, texts=((1, 0),) * 20 + ((0, 1),) * 20)),
     # Level on average, but not to be swapped, which is what the test asks: its limit, told without a bar.
-    World("changes of meaning level on the mean, with a far longer tail", uneven, bar=False),
+    World("level on the mean, changes with a far longer tail", partial(uneven, wild=False), bar=False),
+    World("level on the mean, controls with a far longer tail", partial(uneven, wild=True), bar=False),
 )  # fmt: skip
 
 
@@ -138,10 +140,13 @@ def _own() -> World:
     from attention.side_by_side import Beside, changes, same_heads
     from attention.view import View
     from inference import LocalBackend, TraceRequest
-    from probing.text_pairs import groups
-    from ui.pages.compare.across_pairs import READY
+    from probing.text_pairs import TextPair, groups
+    from ui.places import ASSETS
 
-    pairs, backend = [pair for pair in READY if pair.control], LocalBackend()
+    probes = json.loads((ASSETS / "probes.json").read_text(encoding="utf-8"))
+    english = [probe for probe in probes if probe["language"] == "English"]
+    pairs = [TextPair(probe["text"], neutral, control=True) for probe in english for neutral in probe["neutral"]]
+    backend = LocalBackend()
     bits = []
     for pair in pairs:
         views = [View(backend.trace(TraceRequest(text=text))) for text in (pair.a, pair.b)]

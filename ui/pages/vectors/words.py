@@ -159,5 +159,5 @@ def archive(vectors: Array, names: Sequence[str], told: Mapping[str, str]) -> by
     (['a', 'b'], 'tiny', (2, 2))
     """
     body = io.BytesIO()
-    np.savez(body, allow_pickle=False, values=vectors, names=np.array(names), **told)  # type: ignore[arg-type]
+    np.savez(body, allow_pickle=False, values=vectors, names=np.array(names), **told)
     return body.getvalue()

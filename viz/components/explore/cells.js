@@ -23,7 +23,8 @@ const lacking = (unknown) => Boolean(unknown && !unknown.includes(BYTE));
  * @param {Cell[]} cells @param {number} i
  */
 export const cellName = (cells, i) =>
-  (continues(cells, i) ? PIECE : "") + visible(cells[i].text) + (lacking(cells[i].unknown) ? ` ${cells[i].unknown}` : "");
+  (continues(cells, i) ? PIECE : "") + visible(cells[i].text) +
+  (lacking(cells[i].unknown) ? ` ${cells[i].unknown}` : "");
 
 /**
  * A token in a sentence: “it”; isolated where its direction differs, with its position where the text repeats it.

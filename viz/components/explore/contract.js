@@ -20,7 +20,7 @@ export const TOPS = {
   one: { label: /** @type {const} */ ("topOne") },
 };
 
-/** Which way a word is asked about: what the switch calls it, and what picks the word at the other end, with its help. */
+/** Which way a word is asked about: what the switch calls it, and what picks the link's other end, with its help. */
 export const FACINGS = {
   /** @type {{label: "looksAt", pick: "pickTarget", hint: "pickTargetHint"}} */
   out: { label: "looksAt", pick: "pickTarget", hint: "pickTargetHint" },

@@ -5,7 +5,7 @@ import { elide, labelled, textWidth } from "../shared/labels.js";
 import { cut } from "../shared/texts.js";
 import { cellName } from "./cells.js";
 import { pooledIndex, poolMax } from "./numbers.js";
-import { contextOf } from "./pens.js";
+import { contextOf } from "../shared/pens.js";
 import { levelCanvas } from "./raster.js";
 import { shownCells } from "./viewport.js";
 

@@ -116,24 +116,8 @@
 /** @typedef {ReturnType<typeof import("./grid_layout.js").gridLayout>} GridLayout */
 /** @typedef {ReturnType<typeof import("../shared/colours.js").themeOf>} Theme */
 
-/**
- * @typedef {{size?: number, fill?: string, align?: "left"|"right"|"center", rotate?: number, weight?: number}}
- * TextStyle
- */
-/** @typedef {{fill?: string, stroke?: string, width?: number, dash?: number[]}} RectStyle */
-/**
- * @typedef {object} Pen what pictures draw with; text stands on the middle of its line
- * @property {number} ratio device pixels per unit
- * @property {boolean} [vector] whether it writes shapes and not pixels
- * @property {(size: number, weight?: number) => string} font
- * @property {(text: string, x: number, y: number, style?: TextStyle) => void} text
- * @property {(x: number, y: number, w: number, h: number, style?: RectStyle) => void} rect
- * @property {(x1: number, y1: number, x2: number, y2: number, style: {stroke: string, width: number, alpha: number})
- *   => void} curve
- * @property {(picture: HTMLCanvasElement, x: number, y: number, w: number, h: number) => void} image
- * @property {(x: number, y: number, w: number, h: number, draw: () => void) => void} clip
- */
-/** @typedef {"PNG"|"SVG"} PictureFormat */
+/** @typedef {import("../shared/pens.js").Pen} Pen */
+/** @typedef {import("../shared/prints.js").PictureFormat} PictureFormat */
 /** @typedef {{name: string, width: number, height: number, draw: (pen: Pen) => void}} Print a figure for paper */
 
 /**
