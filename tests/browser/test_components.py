@@ -162,7 +162,8 @@ def test_a_matrix_is_saved_with_all_its_digits(opened: Page) -> None:
         opened.get_by_role("button", name="Picture as SVG").click()
     assert download.value.suggested_filename == "headlight-W.svg"
     drawing = Path(download.value.path()).read_text(encoding="utf-8")
-    assert drawing.startswith("<svg ") and ">W</text>" in drawing
+    assert drawing.startswith("<svg ")
+    assert ">W</text>" in drawing
 
 
 def test_a_click_on_the_map_picks_a_head(opened: Page) -> None:
