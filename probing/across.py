@@ -8,10 +8,11 @@ long tail upwards, and of twenty the plain percentiles would cover too seldom.
 Whether a head changes more with the meaning is asked by a permutation test: if meaning made no difference, any pair of
 a group could as well have been the one that is called a change. Flips of signs (probing/paired.py) would ask nearly the
 same; but one change beside the mean of three controls is no even coin when both have a long tail. The p of all heads
-are corrected by Holm's method. Its limit: heads that are
-level on the mean are called more too often where controls have a far longer tail than changes (`python -m bench
-luck_across`). All that is drawn is drawn from one seed, so that an answer is always the same; where
+are corrected by Holm's method. All that is drawn is drawn from one seed, so that an answer is always the same; where
 there are no more ways than would be drawn, all are counted, since one seed may miss just those that matter.
+
+The test asks whether the pairs could be swapped. Where controls have a far longer tail than changes, heads that are
+level on the mean are called more too often (`python -m bench luck_across`).
 """
 
 from __future__ import annotations
