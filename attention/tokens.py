@@ -9,13 +9,21 @@ from itertools import groupby
 PIECE = "##"  # before a piece that goes on with the word of the piece before it; BERT's vocabulary writes it so
 
 
+BYTE = "<0x"  # so begins what a vocabulary calls a piece that is a part of a character
+
+
 def label(text: str, goes_on: bool = False, unknown: str = "") -> str:
     """A token's name where it stands alone, beside a matrix or in a file.
 
-    >>> label("ing", goes_on=True), label("\u732b", unknown="[UNK]"), label("it")
-    ('##ing', '\u732b [UNK]', 'it')
+    >>> label("ing", goes_on=True), label("\u732b", unknown="[UNK]"), label("\u732b 2/3", unknown="<0x8C>")
+    ('##ing', '\u732b [UNK]', '\u732b 2/3')
     """
-    return f"{PIECE if goes_on else ''}{text}{f' {unknown}' if unknown else ''}"
+    return f"{PIECE if goes_on else ''}{text}{f' {unknown}' if lacking(unknown) else ''}"
+
+
+def lacking(unknown: str) -> bool:
+    """Whether the vocabulary lacks what the reader wrote; a part of a character it knows, by its bytes."""
+    return bool(unknown) and BYTE not in unknown
 
 
 def word_runs(words: Sequence[int | None], segments: Sequence[int]) -> list[tuple[int, int]]:
@@ -42,12 +50,16 @@ class TokenRow:
     (3, (True, False, False))
     """
 
-    pieces: tuple[str, ...]  # as shown: marks made readable, and for an unknown word what the reader wrote
+    pieces: tuple[
+        str, ...
+    ]  # as shown: marks made readable; what is unknown, or a part of a character, as it was written
     ids: tuple[int, ...]  # in the model's vocabulary
     words: tuple[int | None, ...]  # number of the word the piece belongs to; None for a special token
     segments: tuple[int, ...]  # 0 for the first text, 1 for the second of a pair
     spans: tuple[tuple[int, int] | None, ...]  # (start, end) in its text, in characters; None where there is none
-    unknown: tuple[str, ...] = ()  # what the model read in its place ("[UNK]"); "" where the vocabulary has the piece
+    unknown: tuple[
+        str, ...
+    ] = ()  # what the model read in its place: "[UNK]", a character's part "<0xE7>"; "" for itself
 
     def __post_init__(self) -> None:
         if not self.unknown:
@@ -80,7 +92,7 @@ class TokenRow:
         """
         places = [(self.segments[at], self.words[at], self.unknown[at]) for at in range(len(self))]
         words = [(segment, word, unknown) for segment, word, unknown in places if word is not None]
-        return len({place[:2] for place in words if place[2]}), len({place[:2] for place in words})
+        return len({place[:2] for place in words if lacking(place[2])}), len({place[:2] for place in words})
 
     def goes_on(self, at: int) -> bool:
         """Whether the token at ``at`` belongs to the same word as the token before it.

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from attention.mask import Array, Bools, Index, Mask, positions
 from attention.pooling import edges, pool_cols, pool_rows, sample_rows
 from attention.record import AnyRecord, Record
-from attention.tokens import TokenRow, label, word_runs
+from attention.tokens import TokenRow, label, lacking, word_runs
 from attention.trace import Trace
 
 SAMPLED_ABOVE = 2048  # tokens; thumbnails of longer texts are pooled over some rows only
@@ -34,7 +34,7 @@ class Cell:
     word: int | None
     pieces: tuple[int, int]  # (start, stop) in the trace's tokens
     goes_on: bool = False  # whether it is a piece that goes on with the word of the one before it
-    unknown: str = ""  # what the model read in its place, or in a part of it: "[UNK]"
+    unknown: str = ""  # what the model read in its place, or in a part of it: "[UNK]"; of a character's part "<0xE7>"
 
     @property
     def label(self) -> str:
@@ -241,7 +241,8 @@ def _cell(row: TokenRow, group: tuple[int, int], texts: tuple[str, ...]) -> Cell
     first, last, segment = row.spans[start], row.spans[stop - 1], row.segments[start]
     if stop - start > 1 and first is not None and last is not None and segment < len(texts):
         text = texts[segment][first[0] : last[1]].strip() or text
-    unknown = next(filter(None, row.unknown[start:stop]), "")
+    # A word may be several pieces of which one is unknown; with all its bytes it is whole.
+    unknown = row.unknown[start] if stop - start == 1 else next(filter(lacking, row.unknown[start:stop]), "")
     return Cell(text, row.words[start] is None, segment, row.words[start], group, row.goes_on(start), unknown)
 
 

@@ -18,6 +18,7 @@ MEASUREMENTS = {
     "memory": "peak memory of recording against output_attentions",
     "matrix": "one head's matrix against a forward pass",
     "luck": "how often luck alone is called more than the rule",
+    "luck_across": "how often luck alone says that a head changes more with the meaning",
     "edits": "every head removed in turn against plain forward passes",
     "carry": "every vector and head of one text taken from another",
     "reruns": "a click and a new text on every page, on a server that has had visitors",

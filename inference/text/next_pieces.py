@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import codecs
-import re
 from collections.abc import Sequence
 from itertools import islice, takewhile
 
-from inference.text.pieces import decode_bytes, readable, role
+from inference.text.pieces import bytes_of, readable, role
 from inference.text.reading import Reading
 from inference.text.tokenise import Reader
 
 _BEFORE = 8  # tokens before it that decide how a token reads: bytes of one character, spaces, marks
-_BYTE = re.compile(rb"<0x([0-9A-F]{2})>")  # how a byte is spelled that is no character by itself
 
 
 def marked(reader: Reader, tokens: Sequence[int]) -> list[str]:
@@ -53,7 +51,7 @@ def gains(reader: Reader, before: Sequence[int], tokens: Sequence[int]) -> list[
             found.append("")
             continue
         gain = _decoded(decoder, piece, reader.style)
-        if _bytes(piece, reader.style) is None:
+        if bytes_of(piece, reader.style) is None:
             gain += gained(start, reader.text_of([*near, token]))
         found.append(gain)
     return found
@@ -61,16 +59,8 @@ def gains(reader: Reader, before: Sequence[int], tokens: Sequence[int]) -> list[
 
 def _decoded(decoder: codecs.IncrementalDecoder, piece: str | None, style: str) -> str:
     """Characters that the bytes of a piece complete; a piece that is no bytes ends half a character."""
-    raw = _bytes(piece or "", style)
+    raw = bytes_of(piece or "", style)
     return decoder.decode(raw or b"", final=raw is None)
-
-
-def _bytes(piece: str, style: str) -> bytes | None:
-    """The bytes that a piece stands for; None where the tokenizer decodes it as text."""
-    shown = decode_bytes(piece) if style == "bytes" else piece
-    if style != "bytes" and not _BYTE.fullmatch(shown.encode()):
-        return None
-    return _BYTE.sub(lambda byte: bytes.fromhex(byte[1].decode()), shown.encode())
 
 
 def begun(reading: Reading, text: str, cut: int | None) -> str:

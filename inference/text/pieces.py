@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from typing import Any
 
 _CONTROL = {chr(code): f"<0x{code:02X}>" for code in (*range(0x20), 0x7F)}  # no picture file may hold them
 _INVISIBLE = {**_CONTROL, " ": "␣", "\n": "⏎", "\t": "⇥", "\r": "␍"}
 _MARK = "▁"
+_BYTE = re.compile("<0x([0-9A-F]{2})>")  # a byte that is no character by itself, as a vocabulary spells it
 
 
 def style(tokenizer: Any) -> str:
@@ -68,8 +70,17 @@ def readable(piece: str, how: str) -> str:
         shown = piece.removesuffix("</w>")
     else:
         shown = piece.removeprefix("##") if len(piece) > 2 else piece
-    names = _INVISIBLE if not shown.strip() else {**_INVISIBLE, " ": " "}
-    return "".join(names.get(character, character) for character in shown)
+    return visible(shown)
+
+
+def visible(text: str) -> str:
+    """A text with a sign for each character that leaves none; a space has one where there is nothing else.
+
+    >>> visible("\n"), visible("a b"), visible(" ")
+    ('⏎', 'a b', '␣')
+    """
+    names = _INVISIBLE if not text.strip() else {**_INVISIBLE, " ": " "}
+    return "".join(names.get(character, character) for character in text)
 
 
 def decode_bytes(piece: str) -> str:
@@ -78,10 +89,9 @@ def decode_bytes(piece: str) -> str:
     >>> decode_bytes("\u00f0\u0141")
     '<0xF0><0x9F>'
     """
-    table = _byte_of()
-    if any(character not in table for character in piece):
+    raw = bytes_of(piece, "bytes")
+    if raw is None:
         return piece  # an added token, spelled in plain text
-    raw = bytes(table[character] for character in piece)
     parts: list[str] = []
     while raw:
         try:
@@ -92,6 +102,19 @@ def decode_bytes(piece: str) -> str:
             parts.extend(f"<0x{byte:02X}>" for byte in raw[error.start : error.end])
             raw = raw[error.end :]
     return "".join(parts)
+
+
+def bytes_of(piece: str, how: str) -> bytes | None:
+    """The bytes that a piece stands for; None where it stands for text.
+
+    >>> bytes_of("\u00f0\u0141", "bytes"), bytes_of("<0xE7>", "metaspace"), bytes_of("▁the", "metaspace")
+    (b'\\xf0\\x9f', b'\\xe7', None)
+    """
+    if how != "bytes":
+        found = _BYTE.fullmatch(piece)
+        return bytes.fromhex(found[1]) if found else None
+    table = _byte_of()
+    return bytes(table[character] for character in piece) if all(map(table.__contains__, piece)) else None
 
 
 @cache

@@ -8,11 +8,11 @@ from typing import Any
 
 from attention.tokens import TokenRow
 from inference.errors import Refusal, refusing
-from inference.text.pieces import readable, role, style
+from inference.text.cut_characters import shown
+from inference.text.pieces import role, style
+from inference.text.places import places
 from inference.text.reading import Reading, shorten
 from inference.text.words import Span, words_of_spans
-
-_FAR = 64  # characters within which a slow tokenizer's next piece is looked for
 
 
 class Reader:
@@ -160,16 +160,15 @@ class Reader:
     def _slow_reading(
         self, ids: list[int], raw: list[str], special: list[bool], texts: list[str], types: list[int]
     ) -> Reading:
-        """For tokenizers that tell no places: each piece is looked for in the text after the one before it."""
+        """For tokenizers that tell no places."""
         segments = [min(kind, len(texts) - 1) for kind in types]
-        spans: list[Span | None] = []
-        cursor = dict.fromkeys(range(len(texts)), 0)
-        lowered = [text.lower() if len(text.lower()) == len(text) else text for text in texts]
-        for piece, s, segment in zip(raw, special, segments, strict=True):
-            shown = readable(piece, self.style)
-            at = -1 if s or not shown else _find(texts[segment], lowered[segment], shown, cursor[segment])
-            spans.append((at, at + len(shown)) if at >= 0 else None)
-            cursor[segment] = at + len(shown) if at >= 0 else cursor[segment]
+        read = shown([None if s else p for p, s in zip(raw, special, strict=True)], self.style)
+        spans: list[Span | None] = [None] * len(ids)
+        for segment, text in enumerate(texts):
+            mine = [at for at in range(len(ids)) if segments[at] == segment and not special[at]]
+            lacking = [ids[at] == self._unknown for at in mine]
+            for at, span in zip(mine, places(text, [read[at] for at in mine], lacking), strict=True):
+                spans[at] = span
         return self._reading(ids, raw, special, texts, segments, spans, None, types)
 
     def _reading(  # noqa: PLR0913  # the columns of a row of tokens
@@ -200,11 +199,13 @@ class Reader:
             p if one == self._unknown and not s and text not in (None, p) else ""
             for p, one, s, text in zip(raw, ids, special, written, strict=True)
         ]
+        read = shown([None if s else p for p, s in zip(raw, special, strict=True)], self.style)
         pieces = tuple(
-            (text or p) if lacking else p if s else readable(p, self.style)
-            for p, s, text, lacking in zip(raw, special, written, unknown, strict=True)
+            (text or p) if lacking else p if s else piece.text
+            for p, s, text, lacking, piece in zip(raw, special, written, unknown, read, strict=True)
         )
-        row = TokenRow(pieces, tuple(ids), tuple(words), tuple(segments), tuple(spans), tuple(unknown))
+        in_place = tuple(lacking or piece.name for lacking, piece in zip(unknown, read, strict=True))
+        row = TokenRow(pieces, tuple(ids), tuple(words), tuple(segments), tuple(spans), in_place)
         return Reading(row, tuple(types))
 
 
@@ -249,9 +250,3 @@ def _dense(numbers: Sequence[int | None]) -> list[int]:
         same = at > 0 and number is not None and number == numbers[at - 1]
         result.append(0 if not result else result[-1] + (not same))
     return result
-
-
-def _find(text: str, lowered: str, piece: str, start: int) -> int:
-    end = start + len(piece) + _FAR
-    at = text.find(piece, start, end)
-    return at if at >= 0 else lowered.find(piece.lower(), start, end)

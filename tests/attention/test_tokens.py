@@ -43,3 +43,13 @@ def test_what_was_unknown_is_saved_with_a_trace_and_merges_with_its_word() -> No
     assert {cell.unknown for cell in View(trace, words=True).queries} == {"[UNK]"}
     assert not any(cell.goes_on for cell in View(trace, words=True).queries)
     assert [cell.label for cell in View(trace).queries] == list(trace.source.labels)
+
+
+def test_a_part_of_a_character_is_no_unknown_word_and_a_word_of_all_its_parts_is_whole() -> None:
+    row = TokenRow(("天 1–2/3", "天 3/3"), (5, 6), (0, 0), (0, 0), ((0, 1), (0, 1)), ("<0xE5><0xA4>", "<0xA9>"))
+    assert row.unknown_words() == (0, 1)
+    assert row.labels == ("天 1–2/3", "##天 3/3")
+    pieces = sentence_trace().source
+    trace = sentence_trace(source=replace(pieces, unknown=("<0xE5>",) * len(pieces)))
+    assert not any(cell.unknown for cell in View(trace, words=True).queries if cell.pieces[1] - cell.pieces[0] > 1)
+    assert all(cell.unknown for cell in View(trace).queries)

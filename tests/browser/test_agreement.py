@@ -16,7 +16,7 @@ from attention.view import View
 from inference import LocalBackend, TraceRequest
 from inference.questions.agreement import WithoutWords
 from tests.support.browser import PATIENCE, Problems
-from tests.support.visitor import DEEP_LINK, file_of, open_page
+from tests.support.visitor import DEEP_LINK, file_of, open_page, table_of
 
 TEXT = "The animal didn't cross the street because it was too tired."
 
@@ -34,7 +34,7 @@ def said(page: Page, pattern: str) -> str:
 
 def downloaded(page: Page) -> list[dict[str, str]]:
     caught = file_of(page.get_by_role("button", name="Save the table"))
-    return list(csv.DictReader(Path(caught.path()).read_text("utf-8-sig").splitlines()))
+    return list(csv.DictReader(table_of(Path(caught.path()).read_text("utf-8-sig")).splitlines()))
 
 
 def test_the_figure_s_numbers_are_the_model_s(

@@ -19,7 +19,7 @@ from probing.alignments import Alignments, load, parse
 from tests.support.browser import PATIENCE, PHONE, hears_clicks, one_page, rest
 from tests.support.looks import ON_A_PHONE, accessible_and_fits
 from tests.support.tinymodels import save
-from tests.support.visitor import box_of, file_of
+from tests.support.visitor import box_of, file_of, table_of
 from ui.pages.translate.quality import summary
 
 PAGE = """
@@ -101,7 +101,7 @@ def test_sentences_of_ones_own_and_the_table(opened: Page, tiny: Path) -> None:
     rest(opened)  # till then the table is that of the sentences before
     opened.get_by_text("Every cross head", exact=True).click()
     download = file_of(opened.get_by_role("button", name="Save as CSV"))
-    table = list(csv.DictReader(io.StringIO(Path(download.path()).read_text(encoding="utf-8-sig"))))
+    table = list(csv.DictReader(io.StringIO(table_of(Path(download.path()).read_text(encoding="utf-8-sig")))))
     assert len(table) == 2 * 3 * 3
     for row in table:
         place = (int(row["read"].startswith("Read one")), int(row["layer"]), int(row["head"]))

@@ -13,7 +13,7 @@ from tests.support.browser import PATIENCE, PHONE, Problems, rest
 from tests.support.looks import each_look
 from tests.support.serving import Served
 from tests.support.tinymodels import save
-from tests.support.visitor import DEEP_LINK, file_of, open_page, read
+from tests.support.visitor import DEEP_LINK, file_of, open_page, read, table_of
 
 
 def part(page: Page, name: str) -> Locator:
@@ -96,7 +96,7 @@ def test_parameters_are_listed_and_saved(page: Page, app_url: str, problems: Pro
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
     waiting = file_of(page.get_by_role("button", name="Save as CSV"))
     waiting.save_as(tmp_path / "saved.csv")
-    lines = (tmp_path / "saved.csv").read_text().splitlines()
+    lines = table_of((tmp_path / "saved.csv").read_text()).splitlines()
     assert lines[0] == "part,parameters,layers,tensors (of the first layer)"
     assert lines[1].startswith("token embeddings,11720448,,embeddings.word_embeddings.weight 30522×384")
 

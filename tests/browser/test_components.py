@@ -157,6 +157,13 @@ def test_a_matrix_is_saved_with_all_its_digits(opened: Page) -> None:
     with opened.expect_download() as download:
         opened.get_by_role("button", name="Picture as PNG").click()
     assert Path(download.value.path()).read_bytes()[:4] == b"\x89PNG"
+    opened.get_by_label("Save W").click()
+    with opened.expect_download() as download:
+        opened.get_by_role("button", name="Picture as SVG").click()
+    assert download.value.suggested_filename == "headlight-W.svg"
+    drawing = Path(download.value.path()).read_text(encoding="utf-8")
+    assert drawing.startswith("<svg ")
+    assert ">W</text>" in drawing
 
 
 def test_a_click_on_the_map_picks_a_head(opened: Page) -> None:

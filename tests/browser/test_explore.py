@@ -159,6 +159,7 @@ def test_the_other_direction_turns_everything_and_lives_in_the_address(
     page.reload()  # the address alone says it
     painted(page, layer=3, head=1, focus=it)
     expect(page.get_by_role("button", name="is looked at by")).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_role("button", name="Pick who looks")).to_have_attribute("title", re.compile("is to look at it"))
     ask(page, "animal")
     painted(page, focus=animal)
     expect(sentence(page)).to_contain_text("“animal” is looked at most by “it” (0.68)")

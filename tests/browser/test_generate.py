@@ -127,7 +127,8 @@ def test_writing_is_greedy_decoding_and_the_link_restores_it(page: Page, writer:
     step = writer.backend.predict(asked(writer, *path, name=name))
     page.reload()
     expect(chip(page, "before it", len(step.row) - 1)).to_be_visible()
-    assert saved(page, "Save the text") == TEXT + step.text
+    made, _, text = saved(page, "Save the text").partition("\n\n")
+    assert (made.splitlines()[0], text) == (f"model: {name}", TEXT + step.text)
     page.get_by_role("button", name="One back").click()
     assert path_of(page, 4) == path[:4]
     to_the_prompt(page)

@@ -17,7 +17,7 @@ from probing.score import Run, score
 from probing.tally import Tally
 from tests.probing.test_score import TABLE, tree
 from tests.support.browser import PATIENCE, Problems, rest
-from tests.support.visitor import DEEP_LINK, file_of, known, open_page, painted
+from tests.support.visitor import DEEP_LINK, file_of, known, open_page, painted, table_of
 
 LONG = 3 * PATIENCE
 
@@ -80,7 +80,7 @@ def test_the_table_of_all_heads_can_be_saved(page: Page, app_url: str, problems:
     said(page, "^coref: head")
     page.get_by_text("Every head", exact=True).click()
     waited = file_of(page.get_by_role("button", name="Save as CSV"))
-    lines = list(csv.DictReader(io.StringIO(waited.path().read_text(encoding="utf-8"))))
+    lines = list(csv.DictReader(io.StringIO(table_of(waited.path().read_text(encoding="utf-8-sig")))))
     assert len(lines) == 72
     assert {line["baseline_name"] for line in lines} == {"nearest candidate"}
 
@@ -139,7 +139,7 @@ def test_a_score_opens_its_sentences(
     expect(page.get_by_text(re.compile("^Miss · line"))).to_have_count(6, timeout=PATIENCE)
     expect(page.get_by_text(re.compile("^Hit · line"))).to_have_count(0)
     waited = file_of(page.get_by_role("button", name="Save the links"))
-    lines = list(csv.DictReader(io.StringIO(waited.path().read_text(encoding="utf-8-sig"))))
+    lines = list(csv.DictReader(io.StringIO(table_of(waited.path().read_text(encoding="utf-8-sig")))))
     assert len(lines) == counts.n - hits
     assert {(line["layer"], line["head"], line["relation"], line["hit"]) for line in lines} == {("2", "8", "det", "0")}
     page.get_by_role("link", name="Open in Explore").first.click()

@@ -18,7 +18,7 @@ from probing.naming import named
 from probing.ready_sets import ready
 from probing.score import Run, State, score
 from tests.support.browser import PATIENCE, Problems, rest
-from tests.support.visitor import DEEP_LINK, file_of, open_page, painted
+from tests.support.visitor import DEEP_LINK, file_of, open_page, painted, table_of
 
 TEXT = "The dog chased the cat until the cat climbed a tree."
 
@@ -79,7 +79,7 @@ def test_the_table_is_filtered_and_saved_whole(page: Page, app_url: str, problem
     open_page(page, app_url, "/roles", text=TEXT, only="previous")
     expect(page.get_by_text(re.compile("^1 of 72 heads"))).to_be_visible(timeout=3 * PATIENCE)
     waited = file_of(page.get_by_role("button", name="Save the table"))
-    lines = list(csv.DictReader(io.StringIO(waited.path().read_text(encoding="utf-8-sig"))))
+    lines = list(csv.DictReader(io.StringIO(table_of(waited.path().read_text(encoding="utf-8-sig")))))
     assert len(lines) == 72
     assert lines[2]["roles"] == "token before"  # head 0-2
     assert float(lines[2]["token before"]) > 0.99

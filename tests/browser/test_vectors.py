@@ -13,7 +13,7 @@ from attention.vectors import along_levels, cosine, different_words, pca
 from inference import LocalBackend
 from inference.questions.vectors import HiddenStates, Pooled
 from tests.support.browser import PATIENCE, Problems, rest
-from tests.support.visitor import DEEP_LINK, file_of, open_page
+from tests.support.visitor import DEEP_LINK, file_of, open_page, table_of
 from ui.pages.vectors.options import Vectors
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
@@ -90,8 +90,10 @@ def test_the_vectors_are_fetched_as_they_are(page: Page, app_url: str, backend: 
     page.get_by_text("The vectors themselves").click()
     expect(page.get_by_role("button", name="NumPy", exact=True)).to_be_visible(timeout=PATIENCE)
     states = backend.inspect(HiddenStates(text=FAMOUS))
-    np.testing.assert_allclose(np.load(io.BytesIO(fetched(page, "NumPy"))), states.levels[-1], atol=1e-5)
-    table = fetched(page, "CSV").decode().splitlines()
+    archive = np.load(io.BytesIO(fetched(page, "NumPy")))
+    np.testing.assert_allclose(archive["values"], states.levels[-1], atol=1e-5)
+    assert (str(archive["text"]), archive["names"].tolist()) == (FAMOUS, list(states.row.labels))
+    table = table_of(fetched(page, "CSV").decode()).splitlines()
     assert len(table) == 1 + len(states.row)
     assert [float(cell) for cell in table[1].split(",")[1:]] == pytest.approx(states.levels[-1][0].tolist(), abs=1e-5)
 

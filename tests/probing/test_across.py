@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 import pytest
 
 from probing.across import LEAST, across, mean_of
-from probing.paired import LEVEL
+from probing.paired import LEVEL, holm
 from probing.text_pairs import TextPair, groups
 
 
@@ -72,6 +72,19 @@ def test_a_head_that_follows_the_meaning_is_found_among_many_that_do_not() -> No
     assert found.more.low[7] > 0
     again = across(values, control, group)
     np.testing.assert_array_equal(found.p_more, again.p_more)  # what is drawn is drawn from one seed
+
+
+def test_all_ways_are_counted_where_they_are_few() -> None:
+    values, control, group = drawn(11, 3, 2, 4)
+    found = across(values, control, group)
+    means = []
+    for called in product(range(3), repeat=3):  # which pair of each text is called the change
+        change = np.array([values[group == text][at] for text, at in enumerate(called)])
+        rest = np.array([np.delete(values[group == text], at, axis=0).mean(axis=0) for text, at in enumerate(called)])
+        means.append((change - rest).mean(axis=0))
+    chances = (np.array(means) >= found.more.mean - 1e-12).mean(axis=0)
+    np.testing.assert_allclose(found.p_more, holm(chances), atol=1e-12)
+    assert 0 < chances.min() < 1
 
 
 def test_luck_alone_seldom_calls_any_head_more() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import streamlit as st
 
+from attention.tokens import lacking
 from attention.trace import Trace
 from inference.catalogue.listing import ModelCard
 from ui.run.network import hub_in_reach
@@ -21,27 +22,27 @@ HAN = ("CJK UNIFIED", "CJK COMPATIBILITY IDEOGRAPH")  # how Unicode names the ch
 def say_unknown(choice: Choice, trace: Trace) -> None:
     """One sentence where words of the text are unknown to the model, with a model that reads them as a button."""
     row = trace.source
-    lacking, words = row.unknown_words()
-    if not lacking:
+    many, words = row.unknown_words()
+    if not many:
         return
-    unknown = [at for at in range(len(row)) if row.unknown[at]]
+    unknown = [at for at in range(len(row)) if lacking(row.unknown[at])]
     better = reads(backend().models(), [row.pieces[at] for at in unknown], trace.model.kind)
     name = next((card.title for card in backend().models() if card.id == trace.model.name), trace.model.name)
-    say(told(name, lacking, words, row.unknown[unknown[0]], better), role="status")
+    say(told(name, many, words, row.unknown[unknown[0]], better), role="status")
     if better is not None and not choice.opened and (better.downloaded or hub_in_reach()):
         change = {**NEW_MODEL, "model": better.id, "revision": ""}
         st.button(f"Read it with {better.title}", on_click=choose, kwargs=change, help=better.summary)
 
 
-def told(name: str, lacking: int, words: int, piece: str, better: ModelCard | None) -> str:
+def told(name: str, many: int, words: int, piece: str, better: ModelCard | None) -> str:
     """The sentence.
 
     >>> told("BERT", 1, 7, "[UNK]", None)
     '1 of the 7 words here is not in the vocabulary of BERT: it reads [UNK] in its place, whatever the word is.'
     """
-    are, its = ("is", "its place") if lacking == 1 else ("are", "their place")
+    are, its = ("is", "its place") if many == 1 else ("are", "their place")
     said = (
-        f"{lacking} of the {words} words here {are} not in the vocabulary of {name}: it reads {piece} in {its}, "
+        f"{many} of the {words} words here {are} not in the vocabulary of {name}: it reads {piece} in {its}, "
         "whatever the word is."
     )
     if better is None:
@@ -51,7 +52,7 @@ def told(name: str, lacking: int, words: int, piece: str, better: ModelCard | No
     return f"{said} {better.title}{size} {how}."
 
 
-def reads(cards: Iterable[ModelCard], lacking: Sequence[str], kind: str) -> ModelCard | None:
+def reads(cards: Iterable[ModelCard], unread: Sequence[str], kind: str) -> ModelCard | None:
     """A model of the list that reads these words: one made for their script, else one that spells bytes.
 
     What is on this machine comes first, then what is of the same ``kind``.
@@ -60,7 +61,7 @@ def reads(cards: Iterable[ModelCard], lacking: Sequence[str], kind: str) -> Mode
     >>> reads([card], ["\\u732b"], "encoder").id, reads([], ["\\u732b"], "encoder")
     ('b', None)
     """
-    chinese = all(unicodedata.name(letter, "").startswith(HAN) for word in lacking for letter in word)
+    chinese = all(unicodedata.name(letter, "").startswith(HAN) for word in unread for letter in word)
     able = [card for card in cards if card.spells or (chinese and card.language == "Chinese")]
     order = lambda card: (not card.downloaded, card.language != "Chinese", card.kind != kind)  # noqa: E731  (a sort key)
     return min(able, key=order, default=None)

@@ -57,7 +57,7 @@ def scored_links(score: Score, kind: type[Any], options: Leaf, choice: Choice) -
     )
     file = f"headlight-{score.name(0)}-links.csv"
     about = f"All {len(kept):,} links of this list; layers and heads counted from 0"
-    save("Save the links", csv_table(COLUMNS, _table(score, kept, choice)), file, about)
+    save("Save the links", csv_table(COLUMNS, _table(score, kept, choice)), file, about, of_model=True)
 
 
 def summary(score: Score, every: list[Listed], base: int) -> str:

@@ -213,8 +213,24 @@ def test_what_a_slow_tokenizer_does_not_know_stands_for_a_word(slow: Reader) -> 
     unknown = [at for at, token in enumerate(row.ids) if token == slow.tokenizer.unk_token_id]
     assert unknown
     assert all(row.words[at] is not None for at in unknown)
+    assert [(row.pieces[at], row.spans[at]) for at in unknown] == [("猫", (4, 5))]
 
 
 @pytest.mark.parametrize("kind", ["bytes", "roberta"])
 def test_a_vocabulary_of_bytes_knows_every_word(readers: dict[str, Reader], kind: str) -> None:
-    assert not any(any(readers[kind].read(text, None, None).row.unknown) for text in HOSTILE)
+    assert not any(readers[kind].read(text, None, None).row.unknown_words()[0] for text in HOSTILE)
+
+
+@pytest.mark.parametrize("kind", ["bytes", "roberta"])
+def test_a_vocabulary_of_bytes_shows_the_readers_own_characters(readers: dict[str, Reader], kind: str) -> None:
+    text = "The 天 👍"
+    row = readers[kind].read(text, None, None).row
+    places = [at for at in range(len(row)) if row.unknown[at]]
+    assert [row.pieces[at] for at in places] == [
+        "天 1/3",
+        "天 2/3",
+        "天 3/3",
+        *(f"👍 {byte}/4" for byte in range(1, 5)),
+    ]
+    assert [row.unknown[at] for at in places][:3] == ["<0xE5>", "<0xA4>", "<0xA9>"]
+    assert {text[slice(*present(row.spans[at]))] for at in places} == {"天", "👍"}

@@ -116,6 +116,7 @@ def figure(ways: Ways, view: View, focus: int, words: Sequence[int]) -> None:
         table(ways, cells),
         "headlight-agreement.csv",
         "Every word's size and share by every way as CSV, all digits",
+        told=True,
     )
 
 

@@ -156,4 +156,4 @@ def _measured(build: Build, done: Sequence[Measured]) -> None:
             "bytes of all maps": [int(map_bytes(build, one.tokens)) for one in done],
         }
     )
-    save("Save as CSV", table.to_csv(index=False), "cost.csv", "What was measured")
+    save("Save as CSV", table.to_csv(index=False), "cost.csv", "What was measured", of_model=True)

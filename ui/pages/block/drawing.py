@@ -192,7 +192,7 @@ def parameters(build: Build) -> None:
         more = f", and so on for {len(build.tied)} names" if len(build.tied) > 1 else ""
         say(f"Used more than once: {first} is also {again}{more}.", "status")
     rows = table.to_csv(index=False)
-    save("Save as CSV", rows, "parameters.csv", "The table, one line a part")
+    save("Save as CSV", rows, "parameters.csv", "The table, one line a part", of_model=True)
 
 
 def _place(part: Part, short: bool = False) -> str:

@@ -122,4 +122,4 @@ def _table(found: InductionScores, base: int) -> None:
         f"The {min(LISTED, len(rows))} heads with the highest scores; the last two columns are the weight on the token "
         "before and on the first one. The file has every head."
     )
-    save("Save as CSV", csv_table(names, rows), "headlight-induction.csv", "All digits")
+    save("Save as CSV", csv_table(names, rows), "headlight-induction.csv", "All digits", of_model=True)

@@ -15,6 +15,7 @@ from ui.pages.generate.prompt import MOST_MORE, go_to, mark_of, on_path, text_of
 from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.run.stoppable import STOPPED, stoppable
+from ui.show.provenance import headed
 from ui.show.saving import save
 from ui.state.options import read
 from ui.state.session import own_query
@@ -116,9 +117,9 @@ def controls(request: NextToken, step: Step, options: Options) -> None:
         )
         save(
             "Save the text",
-            text_of(request, step),
+            headed(text_of(request, step)),
             "headlight-text.txt",
-            "The prompt and what was written after it, as plain text",
+            "The model in the first lines, then the prompt and what was written after it, as plain text",
             kind="text/plain",
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from ui.pages.measure.measured import Measured
 from ui.pages.measure.options import Measure
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
+from ui.show.provenance import provenance
 from ui.show.saving import save
 from viz.figures.head_map import head_map
 from viz.figures.head_marks import mark_heads
@@ -110,9 +112,10 @@ def files(found: Measured, relation: str) -> None:
         )
         left, right = st.columns(2)
         about = "Every relation and head, all digits, counted from 0"
-        save("Save as CSV", to_csv(everything), "headlight-scores.csv", about, place=left)
+        save("Save as CSV", to_csv(everything), "headlight-scores.csv", about, place=left, of_model=True)
         kind = "application/json"
-        save("Save as JSON", to_json(everything), "headlight-scores.json", about, kind=kind, place=right)
+        scores = {**provenance(texts=False), "scores": json.loads(to_json(everything))}
+        save("Save as JSON", json.dumps(scores, indent=1), "headlight-scores.json", about, kind=kind, place=right)
 
 
 def left_out(found: Measured) -> None:

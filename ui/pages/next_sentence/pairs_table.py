@@ -166,4 +166,4 @@ def _judge(who: Answerer, pairs: Sequence[tuple[str, str]]) -> None:
     say(summary(who.title, rows), "status")
     columns = (FIRST, SECOND, "probability", "other way round", "remark")
     st.dataframe({name: [row[at] for row in rows] for at, name in enumerate(columns)}, hide_index=True)
-    save("Save the judgements as CSV", csv_table(columns, rows), "headlight-pairs.csv", "All digits")
+    save("Save the judgements as CSV", csv_table(columns, rows), "headlight-pairs.csv", "All digits", of_model=True)

@@ -147,7 +147,8 @@ def table(known: Known, choice: Choice, options: Roles, roles: list[list[list[st
         " Shares of attention are means over tokens, and for “broad” the entropy over the greatest. “First token by"
         " value”: its share when each weight counts times the length of its value vector."
     )
-    save("Save the table", csv_table(columns, every), "headlight-roles.csv", "Every head as CSV, all digits")
+    save("Save the table", csv_table(columns, every), "headlight-roles.csv", "Every head as CSV, all digits",
+         of_model=True, told=known.trace is not None)  # fmt: skip
 
 
 def _row(  # noqa: PLR0913  (one control or line, told all about itself)

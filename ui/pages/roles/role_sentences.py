@@ -58,7 +58,8 @@ def role_sentences(known: Known, role: str, head: Head, options: Roles, choice: 
     )
     table = [[choice.model, choice.revision, role, *head, one.text, one.share, int(one.hit)] for one in kept]
     about = f"All {len(kept):,} texts of this list; layers and heads counted from 0"
-    save("Save the texts", csv_table(COLUMNS, table), f"headlight-{head[0]}-{head[1]}-{role}.csv", about)
+    save("Save the texts", csv_table(COLUMNS, table), f"headlight-{head[0]}-{head[1]}-{role}.csv", about,
+         of_model=True)  # fmt: skip
 
 
 def told(known: Known, role: str, head: Head, least: float) -> list[Told]:

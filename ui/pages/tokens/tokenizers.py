@@ -17,6 +17,7 @@ from ui.pages.tokens.walk import first_pick, walk, word_at
 from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.show.csv_table import csv_table
+from ui.show.provenance import captioned, named
 from ui.show.saving import save
 from ui.state.choice import Choice
 from ui.state.options import choose_own
@@ -127,7 +128,9 @@ def draw(choice: Choice, steps: list[Steps], models: list[tuple[str, str | None]
         folded = st.expander(f"Every token{which} as a table", key=f"tokens_table_{number}", on_change="rerun")
         if folded.open:
             rows = table(one)
+            read = dict(zip(("text", "pair"), texts, strict=False))
+            about = named(backend().identity(*models[number])) | read
             page = csv_table(list(rows[0]), [list(row.values()) for row in rows])
             folded.dataframe(rows, hide_index=True)
-            name, about = "headlight-tokens.csv", "A row for each token"
-            save("Save as CSV", page, name, about, key=f"tokens_csv_{number}", place=folded)
+            save("Save as CSV", captioned(page, about), "headlight-tokens.csv", "A row for each token",
+                 key=f"tokens_csv_{number}", place=folded)  # fmt: skip

@@ -182,6 +182,7 @@ def _table(state: AlignmentState, base: int) -> None:
             csv_table(names, every),
             "headlight-alignment-quality.csv",
             "Every head in both readings, all digits, counted from 0",
+            of_model=True,
         )
         st.caption(
             "On all sentences, those on which the head above was chosen included; ends of the 95 % interval (Wilson)."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,16 +14,20 @@ from starlette.routing import Route
 
 from ui.pages.vectors.corpus import Run, find
 from ui.pages.vectors.vector_files import csv_rows
+from ui.run.shelf import backend
+from ui.show.provenance import captioned, named
 
 PREFIX = "/headlight/vectors"
+LONGEST = 120  # characters of a file's name
 BLOCK = 2048  # sentences in memory at once
 NEVER = {"Cache-Control": "no-store"}
 GONE = "These vectors are no longer in memory; make them again on their page."
 
 
 def npy(run: Run) -> Response:
-    """(sentence, channel) float32, for numpy.load."""
-    return FileResponse(run.file, media_type="application/octet-stream", headers=_named("vectors.npy"))
+    """(sentence, channel) float32, for numpy.load; the numbers alone, so that its name says what made them."""
+    name = "-".join(["vectors", *re.findall(r"[\w.]+", " ".join(_made(run).values()))])
+    return FileResponse(run.file, media_type="application/octet-stream", headers=_named(f"{name[:LONGEST]}.npy"))
 
 
 def as_csv(run: Run) -> Response:
@@ -38,17 +43,19 @@ def parquet(run: Run) -> Response:
 
 
 def csv_lines(run: Run) -> Iterator[str]:
-    """The CSV file, a block of sentences at a time."""
-    return csv_rows(blocks(run), int(run.vectors.shape[1]), "sentence")
+    """The CSV file, what made it first, then a block of sentences at a time."""
+    rows = csv_rows(blocks(run), int(run.vectors.shape[1]), "sentence")
+    yield captioned(next(rows), _made(run))
+    yield from rows
 
 
 def parquet_blocks(run: Run) -> Iterator[bytes]:
-    """The bytes of the Parquet file, a row group at a time."""
+    """The bytes of the Parquet file, a row group at a time; its schema's metadata say what made it."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     channels = int(run.vectors.shape[1])
-    schema = pa.schema([("sentence", pa.string()), ("vector", pa.list_(pa.float32(), channels))])
+    schema = pa.schema([("sentence", pa.string()), ("vector", pa.list_(pa.float32(), channels))], _made(run))
     sink = _Drain()
     with pq.ParquetWriter(pa.PythonFile(sink, mode="w"), schema) as writer:
         for texts, vectors in blocks(run):
@@ -64,6 +71,13 @@ def blocks(run: Run) -> Iterator[tuple[tuple[str, ...], np.ndarray[Any, Any]]]:
     for at in range(0, len(vectors), BLOCK):
         part = np.asarray(vectors[at : at + BLOCK])
         yield run.asked.texts[at : at + len(part)], part
+
+
+def _made(run: Run) -> dict[str, str]:
+    """The model, and how its layers and tokens became one vector."""
+    asked = run.asked
+    mix = f"level {asked.level}" if asked.mix == "level" else asked.mix
+    return {**named(backend().identity(asked.model, asked.revision)), "layers": mix, "tokens": asked.pooling}
 
 
 class _Drain(io.RawIOBase):

@@ -209,7 +209,7 @@ def _nearest(run: Run, options: Vectors) -> None:
         },
     )
     page = csv_table(list(rows[0]), [list(row.values()) for row in rows])
-    save("Save as CSV", page, "headlight-nearest.csv", "These sentences, all digits")
+    save("Save as CSV", page, "headlight-nearest.csv", "These sentences, all digits", of_model=True)
 
 
 def _files(run: Run) -> None:

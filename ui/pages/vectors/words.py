@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import streamlit as st
@@ -21,6 +21,7 @@ from ui.run.reading import request_of
 from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.show.chart import draw_chart, theme
+from ui.show.provenance import captioned, provenance
 from ui.show.saving import save
 from ui.state.choice import Choice
 from ui.state.examples import example_of
@@ -68,7 +69,8 @@ def words(choice: Choice, trace: Trace, options: Vectors) -> None:
     draw_chart(figure, "vectors_cosine")
     st.caption(MARKS)
     picture(vectors, names, options, unit, marked=focus, pale=[at for at, cell in enumerate(cells) if cell.special])
-    _numbers(vectors, names, unit)
+    where = mix_name(options, levels, choice.count)
+    _numbers(vectors, [cell.label for cell in cells], unit, where)
 
 
 def summary(names: Sequence[str], likeness: Array, focus: int, where: str) -> str:
@@ -126,7 +128,7 @@ def _strip(cells: Sequence[Cell], row: Array, focus: int) -> None:
     strip.mount(chips, STRIP, title="The text, shaded by likeness to the chosen word", on_pick=pick, diverging=True)
 
 
-def _numbers(vectors: Array, names: Sequence[str], unit: str) -> None:
+def _numbers(vectors: Array, names: Sequence[str], unit: str, where: str) -> None:
     """The vectors themselves, and as files."""
     folded = st.expander("The vectors themselves", key="vectors_numbers", on_change="rerun")
     if not folded.open:
@@ -135,16 +137,27 @@ def _numbers(vectors: Array, names: Sequence[str], unit: str) -> None:
         below, above = sides(theme())
         note = f"{len(names)} {unit} × {vectors.shape[1]:,} channels; {below} below zero, {above} above."
         matrices.mount([Sheet("Vectors", vectors[:MOST], rows=tuple(names[:MOST]), note=note)], "vectors_strips")
-        lines = "".join(csv_rows([(names, vectors)], vectors.shape[1], unit[:-1]))
+        told = {**provenance(), "vectors": where}
+        table = "".join(csv_rows([(names, vectors)], vectors.shape[1], unit[:-1]))
         left, right = st.columns(2)
-        save("CSV", lines, "headlight-vectors.csv", f"A row for each of the {unit}", place=left)
-        body = io.BytesIO()
-        np.save(body, vectors)
+        save("CSV", captioned(table, told), "headlight-vectors.csv", f"A row for each of the {unit}", place=left)
         save(
             "NumPy",
-            body.getvalue(),
-            "headlight-vectors.npy",
-            "For numpy.load",
+            archive(vectors, names, told),
+            "headlight-vectors.npz",
+            f"For numpy.load: “values”, “names” of the {unit}, and what made them",
             kind="application/octet-stream",
             place=right,
         )
+
+
+def archive(vectors: Array, names: Sequence[str], told: Mapping[str, str]) -> bytes:
+    """The vectors, (name, channel), with their names and what made them, as arrays of one .npz file.
+
+    >>> found = np.load(io.BytesIO(archive(np.eye(2, dtype=np.float32), ["a", "b"], {"model": "tiny"})))
+    >>> found["names"].tolist(), str(found["model"]), found["values"].shape
+    (['a', 'b'], 'tiny', (2, 2))
+    """
+    body = io.BytesIO()
+    np.savez(body, allow_pickle=False, values=vectors, names=np.array(names), **told)
+    return body.getvalue()

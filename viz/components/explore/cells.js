@@ -1,6 +1,6 @@
 // Tokens (or words) as they are shown: chips, quotes in a sentence, the segments of a pair.
 
-import { PIECE, RTL, visible } from "../shared/texts.js";
+import { BYTE, PIECE, RTL, visible } from "../shared/texts.js";
 import { FILTERS } from "./contract.js";
 
 /** @import { Cell, Filter, Range } from "./types.js" */
@@ -12,12 +12,19 @@ export function continues(cells, i) {
 }
 
 /**
+ * Whether the vocabulary lacks what the reader wrote; a part of a character it knows, by its bytes.
+ * @param {string} [unknown]
+ */
+const lacking = (unknown) => Boolean(unknown && !unknown.includes(BYTE));
+
+/**
  * A token's name where it stands alone, as attention/tokens.py writes it: ## before a piece that goes on with the word
  * of the one before it, and what the model read where it does not know the word.
  * @param {Cell[]} cells @param {number} i
  */
 export const cellName = (cells, i) =>
-  (continues(cells, i) ? PIECE : "") + visible(cells[i].text) + (cells[i].unknown ? ` ${cells[i].unknown}` : "");
+  (continues(cells, i) ? PIECE : "") + visible(cells[i].text) +
+  (lacking(cells[i].unknown) ? ` ${cells[i].unknown}` : "");
 
 /**
  * A token in a sentence: “it”; isolated where its direction differs, with its position where the text repeats it.

@@ -21,6 +21,7 @@ describe("tokens", () => {
   test("a name tells pieces from words, and unknown words from known ones", () => {
     assert.deepEqual([3, 4, 5, 6].map((i) => cellName(SENTENCE, i)), ["was", "tir", "##ed", "the"]);
     assert.equal(cellName([{ ...cell("猫", 0), unknown: "[UNK]" }], 0), "猫 [UNK]");
+    assert.equal(cellName([{ ...cell("猫 2/3", 0), unknown: "<0x8C>" }], 0), "猫 2/3");
   });
 
   test("a quoted token says where it stands when the text repeats it", () => {

@@ -20,10 +20,12 @@ export const TOPS = {
   one: { label: /** @type {const} */ ("topOne") },
 };
 
-/** Which way a word is asked about: what the switch calls it. */
+/** Which way a word is asked about: what the switch calls it, and what picks the link's other end, with its help. */
 export const FACINGS = {
-  out: { label: /** @type {const} */ ("looksAt") },
-  in: { label: /** @type {const} */ ("lookedAt") },
+  /** @type {{label: "looksAt", pick: "pickTarget", hint: "pickTargetHint"}} */
+  out: { label: "looksAt", pick: "pickTarget", hint: "pickTargetHint" },
+  /** @type {{label: "lookedAt", pick: "pickLooker", hint: "pickLookerHint"}} */
+  in: { label: "lookedAt", pick: "pickLooker", hint: "pickLookerHint" },
 };
 
 /** What makes a link strong: what the table's menu calls it. */

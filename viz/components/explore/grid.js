@@ -7,7 +7,7 @@ import { ORDERS, SCALES } from "./contract.js";
 import { drawGrid, gridPicture } from "./grid_picture.js";
 import { measured, measuresOf } from "./measures.js";
 import { short } from "./numbers.js";
-import { sheet } from "./pens.js";
+import { cleared } from "../shared/pens.js";
 import { picker } from "./picker.js";
 import { togglePin } from "./selection.js";
 import { THUMB } from "./source.js";
@@ -193,7 +193,7 @@ export function createGrid(app) {
     arrange();
     notes(grid);
     const shown = app.shown();
-    const pen = sheet(canvas, layout.width + 3, layout.height + 3, app.theme.family);
+    const pen = cleared(canvas, layout.width + 3, layout.height + 3, app.theme.family);
     pad.classList.toggle("skeleton", !grid);
     if (!grid) return;
     const key = [

@@ -9,7 +9,7 @@ import { createHeadNames, lineHeads } from "./line_heads.js";
 import { drawLines, LEAST_LINE, PAPER, printedLines } from "./lines_picture.js";
 import { gutters } from "./matrix_picture.js";
 import { short, tileAt } from "./numbers.js";
-import { canvasPen, contextOf, sheet } from "./pens.js";
+import { canvasPen, contextOf, cleared } from "../shared/pens.js";
 import { ends } from "./selection.js";
 import { linesTile } from "./tiles.js";
 import { fill } from "./words.js";
@@ -120,7 +120,7 @@ export function createLines(app) {
     const wide = Math.min(width, 620);
     now = specOf(wide, height, app.theme, canvasPen(contextOf(canvas), family, 1), step);
     const rows = Math.max(now.left.end - now.left.start, now.right.end - now.right.start);
-    drawLines(sheet(canvas, wide, rows * step + 26, family), now);
+    drawLines(cleared(canvas, wide, rows * step + 26, family), now);
     pad.classList.toggle("skeleton", now.layers.length === 0);
     const base = app.data.indexBase;
     const part = (side, count) => fill(say.range, { from: side.start + base, to: side.end - 1 + base, count });

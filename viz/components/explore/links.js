@@ -8,7 +8,7 @@ import { quote } from "./cells.js";
 import { STRENGTHS } from "./contract.js";
 import { doubtsIn } from "./crowd.js";
 import { short } from "./numbers.js";
-import { sheet } from "./pens.js";
+import { cleared } from "../shared/pens.js";
 import { ends } from "./selection.js";
 import { topLinks } from "./truth.js";
 import { fill } from "./words.js";
@@ -135,7 +135,7 @@ export function createLinks(app) {
       9,
       30,
     );
-    const pen = sheet(canvas, 26 + heads * cell, 20 + layers * cell, theme.family);
+    const pen = cleared(canvas, 26 + heads * cell, 20 + layers * cell, theme.family);
     const top = Math.max(0, ...weights);
     const label = { size: 11, fill: theme.muted };
     for (let c = 0; c < heads; c += labelStep(cell, 16)) {

@@ -6,7 +6,7 @@ import { filterRange, quote } from "./cells.js";
 import { drawLegend } from "./legend.js";
 import { drawMatrix, gutters, printedMatrix } from "./matrix_picture.js";
 import { isExact, tileAt } from "./numbers.js";
-import { canvasPen, contextOf, sheet } from "./pens.js";
+import { canvasPen, contextOf, cleared } from "../shared/pens.js";
 import { canonical, ends } from "./selection.js";
 import { matrixTiles } from "./tiles.js";
 import { clampView, fitView, matrixKey, zoomAt } from "./viewport.js";
@@ -69,7 +69,7 @@ export function createMatrix(app) {
       first.area.y +
         (first.range.q1 - first.range.q0) * Math.max(first.view.scale, fitView(first.range, first.area).scale) + 8,
     );
-    const pen = sheet(canvas, width, Math.ceil(tall), family);
+    const pen = cleared(canvas, width, Math.ceil(tall), family);
     const shown = app.shown();
     if (hover && (hover.row >= first.range.q1 || hover.col >= first.range.k1)) hover = null;
     const link = app.store.state.picking ? app.linkOf(shown) : shown;
@@ -102,7 +102,7 @@ export function createMatrix(app) {
     );
     const scaleName = shown.scale === "sqrt" ? say.sqrtScale : say.linearScale;
     setAttribute(legend, "aria-label", `${scaleName}, 0 – ${now.top}`);
-    drawLegend(sheet(legend, Math.min(width, 420), 28, app.theme.family), {
+    drawLegend(cleared(legend, Math.min(width, 420), 28, app.theme.family), {
       theme: app.theme,
       x: 2,
       y: 1,

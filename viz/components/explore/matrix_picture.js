@@ -6,7 +6,7 @@ import { cut } from "../shared/texts.js";
 import { cellName } from "./cells.js";
 import { drawLegend } from "./legend.js";
 import { pooledIndex, poolMax } from "./numbers.js";
-import { contextOf } from "./pens.js";
+import { contextOf } from "../shared/pens.js";
 import { levelCanvas } from "./raster.js";
 import { fitView, shownCells } from "./viewport.js";
 

@@ -1,11 +1,10 @@
 // Figures on paper: always light, with a caption, as PNG or SVG.
 
 import { printTheme } from "../shared/colours.js";
-import { h, save_as } from "../shared/elements.js";
 import { elide, textWidth } from "../shared/labels.js";
 import { cut } from "../shared/texts.js";
 import { FILTERS, SCALES } from "./contract.js";
-import { canvasPen, contextOf, svgPen } from "./pens.js";
+import { savePaper } from "../shared/prints.js";
 import { headName } from "./truth.js";
 import { fill, WORDS } from "./words.js";
 
@@ -56,17 +55,5 @@ export function saveFigure(app, figure, format) {
   if (!figure) return;
   const paper = paperOf(app, figure);
   const { layer, head } = app.store.state.kept;
-  const name = `headlight-${figure.name}-${layer}-${head}.${format.toLowerCase()}`;
-  if (format === "SVG") {
-    const pen = svgPen(paper.width, paper.height, paper.family);
-    paper.draw(pen);
-    return save_as(name, new Blob([pen.finish()], { type: "image/svg+xml" }));
-  }
-  const canvas = h("canvas", { width: paper.width * 4, height: paper.height * 4 });
-  const ctx = contextOf(canvas);
-  ctx.scale(4, 4);
-  ctx.fillStyle = "#ffffff";
-  ctx.fillRect(0, 0, paper.width, paper.height);
-  paper.draw(canvasPen(ctx, paper.family, 4));
-  canvas.toBlob((blob) => blob && save_as(name, blob), "image/png");
+  savePaper(paper, `headlight-${figure.name}-${layer}-${head}`, format, 4);
 }

@@ -3,7 +3,7 @@
 import { clamp, level } from "../shared/colours.js";
 import { h, setText } from "../shared/elements.js";
 import { poolMax } from "./numbers.js";
-import { sheet } from "./pens.js";
+import { cleared } from "../shared/pens.js";
 import { levelCanvas } from "./raster.js";
 import { fill } from "./words.js";
 
@@ -46,7 +46,7 @@ export function createScrubber(app, onmove) {
     const base = app.data.indexBase;
     setText(place, fill(app.say.range, { from: start + base, to: start + count - 1 + base, count: length }));
     const width = Math.max(40, track.clientWidth);
-    const pen = sheet(canvas, width, 16, app.theme.family);
+    const pen = cleared(canvas, width, 16, app.theme.family);
     if (values) {
       const cells = Math.min(width, values.length);
       const pooled = poolMax(values, values.length, [0, 1], [0, values.length], 1, cells);

@@ -116,9 +116,8 @@ export function createStrip(app) {
   const pick = h("button", {
     type: "button",
     class: "plain",
-    title: say.pickTargetHint,
     onclick: () => app.setLocal({ picking: !app.store.state.picking }),
-  }, say.pickTarget);
+  });
   const rows = h("div", {});
   const el = h(
     "section",
@@ -142,6 +141,9 @@ export function createStrip(app) {
       rows.replaceChildren(...groups.map((group) => group.el));
     }
     for (const b of ways) setAttribute(b, "aria-pressed", b.dataset.value === app.store.state.kept.facing);
+    const other = FACINGS[app.store.state.kept.facing];
+    setText(pick, say[other.pick]);
+    setAttribute(pick, "title", say[other.hint]);
     setAttribute(pick, "aria-pressed", app.store.state.picking);
     el.classList.toggle("picking", app.store.state.picking);
     for (const group of groups) group.draw();

@@ -116,31 +116,15 @@
 /** @typedef {ReturnType<typeof import("./grid_layout.js").gridLayout>} GridLayout */
 /** @typedef {ReturnType<typeof import("../shared/colours.js").themeOf>} Theme */
 
-/**
- * @typedef {{size?: number, fill?: string, align?: "left"|"right"|"center", rotate?: number, weight?: number}}
- * TextStyle
- */
-/** @typedef {{fill?: string, stroke?: string, width?: number, dash?: number[]}} RectStyle */
-/**
- * @typedef {object} Pen what pictures draw with; text stands on the middle of its line
- * @property {number} ratio device pixels per unit
- * @property {boolean} [vector] whether it writes shapes and not pixels
- * @property {(size: number, weight?: number) => string} font
- * @property {(text: string, x: number, y: number, style?: TextStyle) => void} text
- * @property {(x: number, y: number, w: number, h: number, style?: RectStyle) => void} rect
- * @property {(x1: number, y1: number, x2: number, y2: number, style: {stroke: string, width: number, alpha: number})
- *   => void} curve
- * @property {(picture: HTMLCanvasElement, x: number, y: number, w: number, h: number) => void} image
- * @property {(x: number, y: number, w: number, h: number, draw: () => void) => void} clip
- */
-/** @typedef {"PNG"|"SVG"} PictureFormat */
+/** @typedef {import("../shared/pens.js").Pen} Pen */
+/** @typedef {import("../shared/prints.js").PictureFormat} PictureFormat */
 /** @typedef {{name: string, width: number, height: number, draw: (pen: Pen) => void}} Print a figure for paper */
 
 /**
  * @typedef {object} State what one view knows of itself; never shared with another on the same page
  * @property {Selection} kept
  * @property {Partial<Selection>|null} preview what the pointer rests on
- * @property {boolean} picking whether the next click on a chip is a target
+ * @property {boolean} picking whether the next click on a chip picks the other end of the link
  * @property {boolean} special whether the table of links has special tokens
  * @property {(Viewport & {key: string})|null} view of the matrix
  * @property {{q: number, k: number}|null} scroll of the lines

@@ -9,6 +9,8 @@ export const WORDS = {
   direction: "What the shades show",
   pickTarget: "Pick target",
   pickTargetHint: "Then click the word you want to link to (or Alt-click any word).",
+  pickLooker: "Pick who looks",
+  pickLookerHint: "Then click the word that is to look at it (or Alt-click any word).",
   segmentA: "A",
   segmentB: "B",
   queriesRow: "looks",

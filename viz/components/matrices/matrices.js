@@ -6,8 +6,10 @@ import { createTip, h, setAttribute, setText } from "../shared/elements.js";
 import { decodeFrame } from "../shared/frames.js";
 import { mounting } from "../shared/mounting.js";
 import { cellKey } from "../shared/moves.js";
+import { cleared } from "../shared/pens.js";
 import { arrange, said, scaleEnd } from "./sheet.js";
-import { fresh, paint, paintLegend, saveCsv, savePng } from "./sheet_picture.js";
+import { paint, paintLegend } from "./sheet_picture.js";
+import { saveCsv, savePicture } from "./sheet_saving.js";
 
 /** @typedef {import("./sheet.js").Sheet} Sheet */
 /** @typedef {import("./sheet.js").Values} Values */
@@ -35,7 +37,8 @@ function createSheet(report) {
       "div",
       { class: "items" },
       item("Numbers as CSV", () => saveCsv(sheet, values)),
-      item("Picture as PNG", () => savePng(sheet, values, numbers)),
+      item("Picture as PNG", () => savePicture(sheet, values, numbers, "PNG")),
+      item("Picture as SVG", () => savePicture(sheet, values, numbers, "SVG")),
     ),
   );
   const canvas = h("canvas", { "aria-hidden": "true" });
@@ -143,9 +146,8 @@ function createSheet(report) {
     pad.hidden = legend.hidden = menu.hidden = empty;
     place = empty ? null : arrange(sheet, values, room, numbers, theme.family);
     if (!place) return;
-    const ratio = globalThis.devicePixelRatio || 1;
-    paint(fresh(canvas, place.width, place.height, ratio), { sheet, values, end, theme, place, ratio });
-    paintLegend(fresh(legend, 124, 24, ratio), { sheet, end, theme, family: theme.family }, 1, 1, 120);
+    paint(cleared(canvas, place.width, place.height, theme.family), { sheet, values, end, theme, place });
+    paintLegend(cleared(legend, 124, 24, theme.family), { sheet, end, theme }, 1, 1, 120);
     el.style.maxWidth = `${room}px`;
     note.style.maxWidth = `${Math.max(place.width, 220)}px`;
   }

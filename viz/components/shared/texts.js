@@ -4,6 +4,7 @@ const BIDI = /[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]/g; // would reorder
 export const RTL = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/;
 const JOINING = /[\u0620-\u06ff\u0750-\u077f\u08a0-\u08ff]/; // scripts whose letters join: Arabic and its kin
 export const PIECE = "##"; // before a piece that goes on with the word of the piece before it
+export const BYTE = "<0x"; // so begins what a vocabulary calls a piece that is a part of a character
 
 /** A token's text with nothing invisible in it. @param {string} text */
 export function visible(text) {
@@ -43,8 +44,12 @@ export function csvField(value) {
 export const csv = (rows) => rows.map((row) => row.map(csvField).join(",")).join("\r\n") + "\r\n";
 
 /**
- * What a file is called: by its title's letters and digits, or where there are none by what it holds.
- * @param {string} title @param {string} what @param {string} ending
+ * What a file is called, without its ending: by its title's letters and digits, or where there are none by what it
+ * holds.
+ * @param {string} title @param {string} what
  */
-export const fileName = (title, what, ending) =>
-  `headlight-${title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 60) || what}.${ending}`;
+export const fileStem = (title, what) =>
+  `headlight-${title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 60) || what}`;
+
+/** The same with its ending. @param {string} title @param {string} what @param {string} ending */
+export const fileName = (title, what, ending) => `${fileStem(title, what)}.${ending}`;

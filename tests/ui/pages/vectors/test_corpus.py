@@ -40,6 +40,13 @@ class Model:
         return TextVectors(numbers, (3,) * len(numbers), long, refused)
 
 
+def table(run: Run) -> tuple[dict[str, str], list[list[str]]]:
+    """What the CSV file says of itself, and its rows."""
+    lines = list(csv.reader(io.StringIO("".join(csv_lines(run)), newline="")))
+    blank = lines.index([])
+    return dict(lines[:blank]), lines[blank + 1 :]
+
+
 def finished(run: Run) -> Run:
     run.start().wait(120)
     assert run.error is None
@@ -123,19 +130,21 @@ def test_csv_and_parquet_hold_the_same_numbers() -> None:
 
     texts = ('He said "no, no".', "=1+1", "zwei\nZeilen", *TEXTS)
     run = finished(Run(Pooled(texts=texts), Model()))
-    rows = list(csv.reader(io.StringIO("".join(csv_lines(run)), newline="")))
+    about, rows = table(run)
+    assert about == {"model": run.asked.model, "layers": "last", "tokens": "mean"}
     assert rows[0] == ["sentence", "channel 0", "channel 1", "channel 2"]
     assert [row[0] for row in rows[1:]] == [text if text != "=1+1" else "'=1+1" for text in texts]
     np.testing.assert_array_equal(np.array([row[1:] for row in rows[1:]], dtype=np.float32), run.vectors)
-    table = pq.read_table(io.BytesIO(b"".join(parquet_blocks(run))))
-    assert table["sentence"].to_pylist() == list(texts)
-    np.testing.assert_array_equal(np.array(table["vector"].to_pylist(), dtype=np.float32), run.vectors)
+    read = pq.read_table(io.BytesIO(b"".join(parquet_blocks(run))))
+    assert read["sentence"].to_pylist() == list(texts)
+    assert {name.decode(): said.decode() for name, said in read.schema.metadata.items()} == about
+    np.testing.assert_array_equal(np.array(read["vector"].to_pylist(), dtype=np.float32), run.vectors)
 
 
 def test_numbers_survive_csv_bit_for_bit() -> None:
     values = np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)
     run = finished(Run(Pooled(texts=TEXTS[:5]), lambda _: TextVectors(values, (3,) * 5, (False,) * 5, ("",) * 5)))
-    rows = list(csv.reader("".join(csv_lines(run)).splitlines()))[1:]
+    rows = table(run)[1][1:]
     np.testing.assert_array_equal(np.array([row[1:] for row in rows], dtype=np.float32), values)
 
 
@@ -150,7 +159,8 @@ def test_files_are_served_by_an_address_that_cannot_be_guessed() -> None:
     np.testing.assert_array_equal(np.load(io.BytesIO(answer.content)), run.vectors)
     assert answer.headers["Cache-Control"] == "no-store"
     assert client.get(f"/headlight/vectors/{run.token}/vectors.parquet").content[:4] == b"PAR1"
-    assert client.get(f"/headlight/vectors/{run.token}/vectors.csv").text.startswith("sentence,channel 0")
+    assert client.get(f"/headlight/vectors/{run.token}/vectors.csv").text.startswith("model,")
+    assert f"vectors-{run.asked.model}-last-mean.npy" in answer.headers["Content-Disposition"]
     gone = client.get("/headlight/vectors/nobody/vectors.npy")
     assert (gone.status_code, gone.text[:26]) == (410, "These vectors are no longe")
     assert client.get(f"/headlight/vectors/{Run(Pooled(texts=TEXTS), Model()).token}/vectors.npy").status_code == 410

@@ -1,6 +1,23 @@
 // Pens draw on a canvas or write SVG; pictures know only pens.
 
-/** @import { Pen } from "./types.js" */
+/**
+ * @typedef {{size?: number, fill?: string, align?: "left"|"right"|"center", rotate?: number, weight?: number}}
+ * TextStyle
+ */
+/** @typedef {{fill?: string, stroke?: string, width?: number, dash?: number[]}} RectStyle */
+/**
+ * @typedef {object} Pen what pictures draw with; text stands on the middle of its line
+ * @property {number} ratio device pixels per unit
+ * @property {boolean} [vector] whether it writes shapes and not pixels
+ * @property {(size: number, weight?: number) => string} font
+ * @property {(text: string, x: number, y: number, style?: TextStyle) => void} text
+ * @property {(x: number, y: number, w: number, h: number, style?: RectStyle) => void} rect
+ * @property {(x1: number, y1: number, x2: number, y2: number, style: {stroke: string, width: number, alpha: number})
+ *   => void} curve
+ * @property {(lines: number[][], style: {stroke: string, width: number}) => void} lines each from x1, y1 to x2, y2
+ * @property {(picture: HTMLCanvasElement, x: number, y: number, w: number, h: number) => void} image
+ * @property {(x: number, y: number, w: number, h: number, draw: () => void) => void} clip
+ */
 
 /**
  * A pen that draws on a canvas.
@@ -44,6 +61,15 @@ export function canvasPen(ctx, family, ratio) {
       ctx.bezierCurveTo((x1 + x2) / 2, y1, (x1 + x2) / 2, y2, x2, y2);
       ctx.stroke();
       ctx.globalAlpha = 1;
+    },
+    lines(lines, { stroke, width }) {
+      Object.assign(ctx, { strokeStyle: stroke, lineWidth: width });
+      ctx.beginPath();
+      for (const [x1, y1, x2, y2] of lines) {
+        ctx.moveTo(x1, y1);
+        ctx.lineTo(x2, y2);
+      }
+      ctx.stroke();
     },
     image(picture, x, y, w, h) {
       ctx.imageSmoothingEnabled = false;
@@ -138,6 +164,10 @@ export function svgPen(width, height, family = "sans-serif") {
         }/>`,
       );
     },
+    lines(lines, { stroke, width: line }) {
+      const d = lines.map((ends) => ends.map(tidy)).map(([x1, y1, x2, y2]) => `M${x1} ${y1}L${x2} ${y2}`).join("");
+      if (d) parts.push(`<path${marks({ d, fill: "none", stroke, "stroke-width": line })}/>`);
+    },
     image(picture, x, y, w, h) {
       parts.push(
         `<image${
@@ -176,7 +206,7 @@ export const contextOf = (canvas) => /** @type {CanvasRenderingContext2D} */ (ca
  * A canvas at device resolution; returns a pen on a cleared sheet.
  * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height @param {string} family
  */
-export function sheet(canvas, width, height, family) {
+export function cleared(canvas, width, height, family) {
   const ratio = globalThis.devicePixelRatio || 1;
   const [wide, tall] = [Math.round(width * ratio), Math.round(height * ratio)];
   if (canvas.width !== wide || canvas.height !== tall) {

@@ -13,7 +13,9 @@ describe("links and tables", () => {
     const pen = svgPen(100, 50, 'a"b');
     pen.text("</text><script>", 1, 2, { rotate: -90 });
     pen.rect(0, 0, 5, 5, { fill: '"/><x' });
+    pen.lines([[0, 1, 2.5, 3], [4, 5, 6, 7]], { stroke: "red", width: 1 });
     const svg = pen.finish();
+    assert.ok(svg.includes('d="M0 1L2.5 3M4 5L6 7"'));
     assert.ok(svg.startsWith("<svg ") && svg.endsWith("</svg>"));
     assert.ok(!svg.includes("<script") && !svg.includes("<x") && svg.includes("&lt;/text&gt;"));
   });

@@ -1,0 +1,45 @@
+"""Every file that a page offers says which model it comes from."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+TELLS = ("told", "of_model")
+# Files that say it themselves, by what makes their content.
+ITSELF = {
+    "headed", "captioned", "archive", "json.dumps",  # put under it where they are made
+    "links_csv", "heads_csv", "pairs_of_head_csv", "page_html",  # with both readings' captions
+}  # fmt: skip
+# Files that no model has made.
+NO_MODEL = {"headlight-by-hand.csv", "why_attention.csv", "headlight-probes.json", "headlight-pairs.csv"}
+
+
+def offered() -> Iterator[tuple[str, ast.Call]]:
+    """Every call of ``save``, with the module's name and line."""
+    for folder in ("ui", "pages"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Call) and ast.unparse(node.func) == "save":
+                    yield f"{path.relative_to(ROOT)}:{node.lineno}", node
+
+
+OFFERED = dict(offered())
+
+
+@pytest.mark.parametrize("where", OFFERED)
+def test_it_says_which_model_made_it(where: str) -> None:
+    call = OFFERED[where]
+    if any(keyword.arg in TELLS and ast.unparse(keyword.value) == "True" for keyword in call.keywords):
+        return
+    made = call.args[1].func if isinstance(call.args[1], ast.Call) else call.args[1]
+    name = ast.literal_eval(call.args[2]) if isinstance(call.args[2], ast.Constant) else ""
+    assert ast.unparse(made) in ITSELF or name in NO_MODEL, f"{where} offers {ast.unparse(call.args[2])}, of no model"
+
+
+def test_the_pages_offer_many() -> None:
+    assert len(OFFERED) > 40
