@@ -76,7 +76,7 @@ def readable(piece: str, how: str) -> str:
 def visible(text: str) -> str:
     """A text with a sign for each character that leaves none; a space has one where there is nothing else.
 
-    >>> visible("\n"), visible("a b"), visible(" ")
+    >>> visible("\\n"), visible("a b"), visible(" ")
     ('⏎', 'a b', '␣')
     """
     names = _INVISIBLE if not text.strip() else {**_INVISIBLE, " ": " "}

@@ -9,7 +9,7 @@ import { createHeadNames, lineHeads } from "./line_heads.js";
 import { drawLines, LEAST_LINE, PAPER, printedLines } from "./lines_picture.js";
 import { gutters } from "./matrix_picture.js";
 import { short, tileAt } from "./numbers.js";
-import { canvasPen, contextOf, cleared } from "../shared/pens.js";
+import { canvasPen, cleared, contextOf } from "../shared/pens.js";
 import { ends } from "./selection.js";
 import { linesTile } from "./tiles.js";
 import { fill } from "./words.js";

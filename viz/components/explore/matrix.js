@@ -6,7 +6,7 @@ import { filterRange, quote } from "./cells.js";
 import { drawLegend } from "./legend.js";
 import { drawMatrix, gutters, printedMatrix } from "./matrix_picture.js";
 import { isExact, tileAt } from "./numbers.js";
-import { canvasPen, contextOf, cleared } from "../shared/pens.js";
+import { canvasPen, cleared, contextOf } from "../shared/pens.js";
 import { canonical, ends } from "./selection.js";
 import { matrixTiles } from "./tiles.js";
 import { clampView, fitView, matrixKey, zoomAt } from "./viewport.js";
