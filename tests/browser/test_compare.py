@@ -18,6 +18,7 @@ from attention.view import View
 from inference import LocalBackend, TraceRequest
 from inference.questions.effects import BlankEffects
 from tests.support.browser import PATIENCE, Problems, hears_clicks, rest
+from tests.support.looks import accessible_and_fits
 from tests.support.visitor import DEEP_LINK, box_of, file_of, known, open_page, painted, read
 
 TIRED = "The animal didn't cross the street because it was too tired."
@@ -226,3 +227,4 @@ def test_what_carries_the_difference_is_followed_through_the_layers(
     expect(page).to_have_url(re.compile("lent=s3-13"))
     page.reload()
     said(page, "as it enters layer 3 taken from the second text")
+    accessible_and_fits(page)

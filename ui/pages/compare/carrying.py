@@ -24,7 +24,7 @@ from ui.run.answering import refused
 from ui.run.refusals import say, show
 from ui.run.shelf import Look, backend
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import csv_table
+from ui.show.csv_table import below, csv_table
 from ui.show.saving import save
 from ui.state.choice import Choice
 from ui.state.options import choose_own, own
@@ -188,7 +188,14 @@ def _save(found: Carried) -> None:
         rows.append(["head", str(layer + found.base), head + found.base, "", _number(float(found.heads[layer, head])),
                      _number(float(found.head_bands[layer]))])  # fmt: skip
     names = ["taken", "layer", "head", "word", "part of the way", "95 of 100 random changes stay within"]
-    save("Save the table", csv_table(names, rows), "headlight-carried.csv",
+    followed = found.followed
+    about = csv_table(["second text", followed.requests[1].text], [
+        ["hidden in both", followed.blank], ["followed", " | ".join(followed.names) or "sentence vector"],
+        *([name, float(followed.numbers(effect)[0, 0])] for name, effect in
+          (("log-odds in the first text", found.before), ("log-odds in the second text", found.after))
+          if followed.names),
+    ])  # fmt: skip
+    save("Save the table", below(about, csv_table(names, rows)), "headlight-carried.csv",
          "Every vector and head as CSV, all digits", key="compare_carried_save", told=True)  # fmt: skip
 
 

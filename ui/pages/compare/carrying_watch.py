@@ -38,7 +38,8 @@ from ui.state.examples import example_of
 
 HEADS = {"blank": MASKED, "next": CAUSAL, "vector": BARE, "written": WRITES}
 USUAL = {"encoder": "blank", "decoder": "next", "encoder-decoder": "written"}
-_WORD = re.compile(r"\w+")
+_HAN = "\u3400-\u9fff\uf900-\ufaff"  # written without spaces: each character is taken for a word
+_WORD = re.compile(rf"[{_HAN}]|[^\W{_HAN}]+")
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +131,8 @@ def hidden_in_both(text: str, other: str, example: Mapping[str, Any] | None) -> 
 
     >>> hidden_in_both("A cat sat.", "A cat ran.", None)
     ((0, 2, 5), (0, 2, 5))
+    >>> hidden_in_both("猫坐着。", "狗坐着。", None)
+    ((0, 2, 3), (0, 2, 3))
     >>> hidden_in_both("A cat.", "Some dogs.", None) is None
     True
     """
