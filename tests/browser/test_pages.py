@@ -28,7 +28,7 @@ class Visit:
 
 
 CHART = ".js-plotly-plot .main-svg"
-LACKING = ".headlight-refusal"
+LACKING = ".headlight-note"
 VISITS = {
     "explore": Visit("/", "Explore", ""),
     "compare": Visit("/compare", "Side by side", CHART),

@@ -23,8 +23,8 @@ def say_notes() -> None:
 
 
 def show(refusal: Refusal) -> None:
-    """The sentence and a button for the way out, where there is one."""
-    say(refusal.message)
+    """The sentence and a button for the way out, where there is one. A model without a head is no fault."""
+    say(refusal.message, role="status" if refusal.way_out == "head" else "alert")
     limit = refusal.details.get("limit")
     if refusal.way_out == "cut" and isinstance(limit, int):
         st.button(f"Cut to {limit} tokens", on_click=choose, kwargs={"cut": limit}, help="Read the beginning only")
