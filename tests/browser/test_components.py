@@ -58,7 +58,8 @@ long = [Chip(f"w{i}", mark="chosen" if i == 4000 else "") for i in range(LONG)]
 strip.mount(long, "long", title="A long text", on_pick=lambda: None)
 values = np.array([[0.25, -1.5, 2.0], [-np.inf, 0.0, 1 / 3]])
 large = np.linspace(-1, 1, 512 * 384).reshape(512, 384)
-matrices.mount([Sheet("Q", values, ("je", "suis")), Sheet("W", large)], "sheets", on_pick=keep_cell)
+matrices.mount([Sheet("Q", values, ("je", "suis")), Sheet("W", large)], "sheets", on_pick=keep_cell,
+               about=[("model", "tiny"), ("text", "=je, suis")])
 figure = head_map.head_map(values, theme(), "Heads", "bits")
 event = st.plotly_chart(figure, theme=None, config=CONFIG, key="map", on_select="rerun")
 st.text(f"chip {state.chip}, cell {state.cell}, head {head_map.picked(event)}")
@@ -152,7 +153,8 @@ def test_a_matrix_is_saved_with_all_its_digits(opened: Page) -> None:
     with opened.expect_download() as download:
         opened.get_by_role("button", name="Numbers as CSV").click()
     lines = Path(download.value.path()).read_text(encoding="utf-8-sig").split("\n")
-    assert lines == ["Q,0,1,2", "je,0.25,-1.5,2", "suis,-Infinity,0,0.33333334", ""]
+    assert lines[:3] == ["model,tiny", 'text,"\'=je, suis"', ""]
+    assert lines[3:] == ["Q,0,1,2", "je,0.25,-1.5,2", "suis,-Infinity,0,0.33333334", ""]
     opened.get_by_label("Save W").click()
     with opened.expect_download() as download:
         opened.get_by_role("button", name="Picture as PNG").click()

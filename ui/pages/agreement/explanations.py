@@ -18,13 +18,14 @@ from ui.pages.agreement.ways import EFFECT, Question, Ways, ask
 from ui.run.reading import request_of
 from ui.run.refusals import say
 from ui.show.csv_table import csv_table
+from ui.show.matrices import draw_matrices
 from ui.show.numbers import small
 from ui.show.saving import save
 from ui.state.choice import Choice
 from ui.state.examples import example_of
 from ui.state.selection import select
 from ui.state.session import choose
-from viz.components.matrices.matrices import mount, picked
+from viz.components.matrices.matrices import picked
 from viz.components.strip.strip import Chip
 from viz.components.strip.strip import mount as mount_strip
 from viz.components.strip.strip import picked as picked_chip
@@ -104,8 +105,8 @@ def figure(ways: Ways, view: View, focus: int, words: Sequence[int]) -> None:
     marked = [at for at, name in enumerate(names) if name == EFFECT]
     by_word, by_way = sheets(names, [cell.label for cell in cells], shares(rows), agreement, marked)
     numbers = True if len(cells) <= NUMBERED else None
-    mount([by_word], FIGURE, on_pick=lambda: _picked(view, words), numbers=numbers)
-    mount([by_way], WAYS)
+    draw_matrices([by_word], FIGURE, on_pick=lambda: _picked(view, words), numbers=numbers)
+    draw_matrices([by_way], WAYS)
     st.caption(
         "First: rows are ways of asking, columns words; more colour means a larger share of that row. Second: one cell"
         " is one pair of ways, the framed row and column the causal effect. Click a word's column to ask about it."

@@ -11,13 +11,13 @@ import streamlit as st
 from attention.mask import Array
 from attention.view import Cell
 from ui.input.head_picking import keep_head
-from ui.pages.compare.files import heads_csv, links_csv, page_html
+from ui.pages.compare.files import about, heads_csv, links_csv, page_html
 from ui.pages.compare.measured import Compared
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
+from ui.show.matrices import draw_matrices
 from ui.show.saving import save
 from ui.state.session import choose
-from viz.components.matrices.matrices import mount as mount_matrices
 from viz.components.matrices.matrices import picked as picked_cell
 from viz.components.strip.strip import Chip, mount, picked
 from viz.figures.head_map import head_map
@@ -191,7 +191,7 @@ def maps(found: Compared, sentences: Sequence[str]) -> None:
         (names[0], names[1]),
         (marked[0], marked[1]),
     )
-    mount_matrices(sheets, MAPS, on_pick=lambda: _pair(found, rows, columns), numbers=False)
+    draw_matrices(sheets, MAPS, on_pick=lambda: _pair(found, rows, columns), numbers=False, about=about(found))
     if len(rows) < len(beside.queries.pairs) or len(columns) < len(beside.keys.pairs):
         say(
             f"The maps show {len(rows)} by {len(columns)} words around those in focus, of {len(beside.queries.pairs):,}"

@@ -45,11 +45,15 @@ def page_html(found: Compared, sentences: Sequence[str], sheets: Sequence[Sheet]
     layers, heads = (tuple(str(at + base) for at in range(size)) for size in bits.shape)
     grid = Sheet("Every head's change", bits, layers, heads, "Layers down, heads across: divergence in bits.",
                  "sequential", marked_rows=(found.head[0],), marked_columns=(found.head[1],))  # fmt: skip
-    about = []
+    return matrices_html("Headlight · side by side", sentences, [*sheets, grid], about(found))
+
+
+def about(found: Compared) -> list[tuple[str, str]]:
+    """Names and values of a caption, each reading's own where they differ."""
+    told: list[tuple[str, str]] = []
     for name, one, other in _captions(found):
-        about += [(name, one)] if one == other else [(f"{name}, first", one), (f"{name}, second", other)]
-    about = [(name, value) for name, value in about if value]
-    return matrices_html("Headlight · side by side", sentences, [*sheets, grid], about)
+        told += [(name, one)] if one == other else [(f"{name}, first", one), (f"{name}, second", other)]
+    return [(name, value) for name, value in told if value]
 
 
 def _file(found: Compared, names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -19,10 +19,10 @@ from inference.text.reading import Reading
 from ui.input.head_picking import keep_head
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
+from ui.show.matrices import draw_matrices
 from ui.show.numbers import small
 from ui.show.saving import save
 from ui.state.choice import Choice
-from viz.components.matrices import matrices
 from viz.components.matrices.matrices import Sheet
 from viz.figures import head_map
 
@@ -52,7 +52,7 @@ def maps(choice: Choice, trace: Trace, test: OrderTest, layer: int, head: int) -
         for column, side, title, map_, note in zip(st.columns(2), SIDES, titles, shown, notes, strict=True):
             with column:  # each its half of the page: side by side a long text's maps too
                 sheet = Sheet(title, map_, labels, labels, note, "sequential", limit)
-                matrices.mount([sheet], f"order_{key}_{side}")
+                draw_matrices([sheet], f"order_{key}_{side}")
     st.caption(
         "Rows look, columns are looked at, both in the new order; a stronger colour is more weight. On the left the "
         "model has read the new order. On the right it has read the text, and the finished map was moved along."

@@ -15,9 +15,9 @@ from ui.pages.positions.options import LONGEST, Options, length_of
 from ui.pages.positions.what_it_holds import past_the_end
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
+from ui.show.matrices import draw_matrices
 from ui.show.numbers import small
 from ui.state.options import choose_own
-from viz.components.matrices import matrices
 from viz.components.matrices.matrices import Sheet
 from viz.figures.palette import sides
 from viz.figures.positions import curves, products, similarity
@@ -88,7 +88,7 @@ def _sheet(values: Numbers, name: str, limit: float, key: str) -> None:
     beyond = float((np.abs(values) > limit).mean())
     note = f"{values.shape[0]} positions × {values.shape[1]} dimensions"
     note += f"; {beyond:.1%} of the numbers lie beyond the colours' ends" if beyond else ""
-    matrices.mount([Sheet(name, values, note=note, limit=limit)], key)
+    draw_matrices([Sheet(name, values, note=note, limit=limit)], key)
 
 
 def _figures(options: Options, pairs: Sequence[tuple[str, Numbers]]) -> None:
@@ -171,7 +171,7 @@ def shifting(held: Positions, options: Options) -> None:
     )
     names = tuple(str(dimension) for dimension in range(size))
     note = f"{size} × {size}; everything outside the {size // 2} blocks of 2 × 2 is 0"
-    matrices.mount([Sheet(f"M for k = {shift}", matrix, names, names, note, limit=1.0)], "shift_matrix")
+    draw_matrices([Sheet(f"M for k = {shift}", matrix, names, names, note, limit=1.0)], "shift_matrix")
     st.caption(
         "Each 2 × 2 block on the diagonal turns one pair of dimensions (a sine and its cosine) by k times the pair's "
         "frequency. The matrix knows k but not the position: so, its authors supposed, a model could easily learn to "

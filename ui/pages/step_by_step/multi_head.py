@@ -14,6 +14,7 @@ from attention.wiring import Wiring
 from ui.pages.step_by_step.texts import paper
 from ui.pages.step_by_step.weight_picker import Spot, labels, place, window
 from ui.run.refusals import say
+from ui.show.matrices import draw_matrices
 from ui.state.session import choose
 from viz.components.matrices import matrices
 from viz.sheets.multi_head import multi_head as sheets
@@ -39,7 +40,7 @@ def multi_head(spot: Spot, wiring: Wiring | None) -> None:
         single=single,
         base=spot.base,
     )
-    matrices.mount(found, KEY, on_pick=partial(_picked, spot, shown))
+    draw_matrices(found, KEY, on_pick=partial(_picked, spot, shown))
     hidden = "" if len(shown) == record.keys else f" {len(shown)} of {record.keys} keys are drawn."
     st.caption(
         f"A row a head, a column a key, stronger for more; click a cell to choose its head and its key.{hidden}"

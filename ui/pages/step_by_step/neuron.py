@@ -11,7 +11,7 @@ from ui.pages.step_by_step.texts import paper
 from ui.pages.step_by_step.weight_picker import Spot, labels, place, window
 from ui.run.refusals import say
 from ui.show.chart import theme
-from viz.components.matrices import matrices
+from ui.show.matrices import draw_matrices
 from viz.figures.palette import sides
 from viz.sheets.neuron import neuron as sheets
 
@@ -27,7 +27,7 @@ def neuron(spot: Spot) -> None:
     weights = record.weights(spot.head, spot.row)[0][shown]
     _sentence(spot, query, keys[spot.key])
     found = sheets(query, keys[shown], record.scale, weights, labels(spot.keys, shown), place(shown, spot.key))
-    matrices.mount(found, "neuron", numbers=None)
+    draw_matrices(found, "neuron", numbers=None)
     hidden = "" if len(shown) == len(keys) else f" {len(shown)} of {len(keys)} keys are drawn, around the chosen one."
     below, above = sides(theme())
     st.caption(

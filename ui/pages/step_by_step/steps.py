@@ -13,9 +13,9 @@ from ui.pages.step_by_step.row_csv import row_csv
 from ui.pages.step_by_step.weight_path import Way
 from ui.pages.step_by_step.weight_picker import Spot, labels, place, window
 from ui.run.refusals import say
+from ui.show.matrices import draw_matrices
 from ui.show.numbers import scientific
 from ui.show.saving import save
-from viz.components.matrices import matrices
 from viz.sheets import step_by_step as sheets
 
 WINDOW = 32  # keys shown of a long text
@@ -43,7 +43,7 @@ def only_weights(spot: Spot) -> None:
     shown = window(len(spot.keys), WINDOW, spot.key)
     row = spot.record.weights(spot.head, spot.row)[0][shown]
     who = labels(spot.queries, spot.row)[0]
-    matrices.mount([sheets.weights(row, who, labels(spot.keys, shown), place(shown, spot.key))], "steps_weights")
+    draw_matrices([sheets.weights(row, who, labels(spot.keys, shown), place(shown, spot.key))], "steps_weights")
 
 
 def only_scores(spot: Spot) -> None:
@@ -81,7 +81,7 @@ def _incoming(way: Way) -> None:
     found = sheets.incoming(way.layer.stream[rows], normed, wiring.before, labels(spot.queries, rows))
     if way.layer.memory is not None:
         found.append(sheets.encoded(way.layer.memory[[spot.key]], labels(spot.keys, np.array([spot.key]))))
-    matrices.mount(found, "steps_incoming", numbers=False)
+    draw_matrices(found, "steps_incoming", numbers=False)
 
 
 def _projections(way: Way, shown: np.ndarray) -> None:
@@ -99,7 +99,7 @@ def _projections(way: Way, shown: np.ndarray) -> None:
         sheets.every("k of every token", way.keys[shown], names, at),
         sheets.every("v of every token", way.values[shown], names, at),
     ]
-    matrices.mount(found, "steps_projections", numbers=False)
+    draw_matrices(found, "steps_projections", numbers=False)
     _matrices(way)
 
 
@@ -126,7 +126,7 @@ def _matrices(way: Way) -> None:
     }
     with folded:
         found = [sheets.matrix(name, np.asarray(values)) for name, values in parts.items()]
-        matrices.mount(found, "steps_matrices", numbers=False)
+        draw_matrices(found, "steps_matrices", numbers=False)
 
 
 def scores(spot: Spot, weighing: Weighing, shown: np.ndarray, query: np.ndarray, key: np.ndarray) -> None:
@@ -140,8 +140,8 @@ def scores(spot: Spot, weighing: Weighing, shown: np.ndarray, query: np.ndarray,
     who = labels(spot.queries, spot.row)[0]
     weights = sheets.weights(weighing.weights[0][shown], who, names, at)
     found = [sheets.product(query, key), *sheets.scores(weighing, shown, who, names, at), weights]
-    matrices.mount(found[:1], "steps_product", numbers=False)
-    matrices.mount(found[1:], "steps_scores", numbers=len(shown) <= NUMBERED or None)
+    draw_matrices(found[:1], "steps_product", numbers=False)
+    draw_matrices(found[1:], "steps_scores", numbers=len(shown) <= NUMBERED or None)
     save(
         "Every key's numbers (CSV)",
         row_csv(spot.keys.labels, weighing),
@@ -165,7 +165,7 @@ def _gathered(way: Way, shown: np.ndarray) -> None:
         role="status",
     )
     found = sheets.gathered(weights, values, shown, labels(spot.keys, shown), place(shown, spot.key))
-    matrices.mount(found, "steps_gathered", numbers=False)
+    draw_matrices(found, "steps_gathered", numbers=False)
 
 
 def _joined(way: Way) -> None:
@@ -178,7 +178,7 @@ def _joined(way: Way) -> None:
         f"together{'' if wiring.output_bias is None else ', with the bias,'} give one of length "
         f"{np.linalg.norm(way.walk.output[0]):.2f}."
     )
-    matrices.mount(sheets.joined(way.walk, spot.head, spot.base), "steps_joined", numbers=False)
+    draw_matrices(sheets.joined(way.walk, spot.head, spot.base), "steps_joined", numbers=False)
 
 
 def _leaving(way: Way) -> None:
@@ -189,7 +189,7 @@ def _leaving(way: Way) -> None:
     if norm is not None:
         st.latex(texts.norm_formula(norm))
     if wiring.ends in ("sum", "norm"):
-        matrices.mount([sheets.ending(way.walk, way.layer.stream, wiring)], "steps_leaving", numbers=False)
+        draw_matrices([sheets.ending(way.walk, way.layer.stream, wiring)], "steps_leaving", numbers=False)
 
 
 def _compared(way: Way) -> None:
@@ -204,4 +204,4 @@ def _compared(way: Way) -> None:
         f"{layer.size:.1f}. "
         "Both are computed in float32, so the last digits depend on the order of the sums."
     )
-    matrices.mount(sheets.compared(ours, theirs), "steps_compared", numbers=False)
+    draw_matrices(sheets.compared(ours, theirs), "steps_compared", numbers=False)

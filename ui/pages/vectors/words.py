@@ -21,12 +21,12 @@ from ui.run.reading import request_of
 from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.show.chart import draw_chart, theme
+from ui.show.matrices import draw_matrices
 from ui.show.provenance import captioned, provenance
 from ui.show.saving import save
 from ui.state.choice import Choice
 from ui.state.examples import example_of
 from ui.state.session import choose
-from viz.components.matrices import matrices
 from viz.components.matrices.matrices import Sheet
 from viz.components.strip import strip
 from viz.components.strip.strip import Chip
@@ -136,7 +136,7 @@ def _numbers(vectors: Array, names: Sequence[str], unit: str, where: str) -> Non
     with folded:
         below, above = sides(theme())
         note = f"{len(names)} {unit} × {vectors.shape[1]:,} channels; {below} below zero, {above} above."
-        matrices.mount([Sheet("Vectors", vectors[:MOST], rows=tuple(names[:MOST]), note=note)], "vectors_strips")
+        draw_matrices([Sheet("Vectors", vectors[:MOST], rows=tuple(names[:MOST]), note=note)], "vectors_strips")
         told = {**provenance(), "vectors": where}
         table = "".join(csv_rows([(names, vectors)], vectors.shape[1], unit[:-1]))
         left, right = st.columns(2)

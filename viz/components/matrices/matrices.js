@@ -13,7 +13,10 @@ import { saveCsv, savePicture } from "./sheet_saving.js";
 
 /** @typedef {import("./sheet.js").Sheet} Sheet */
 /** @typedef {import("./sheet.js").Values} Values */
-/** @typedef {{sheets: Sheet[], picks: boolean, numbers: boolean|null}} MatricesData  A frame's header. */
+/**
+ * @typedef {{sheets: Sheet[], picks: boolean, numbers: boolean|null, about: [string, string][]}} MatricesData
+ *   A frame's header; `about` stands in every file.
+ */
 
 // -- one matrix on the page
 
@@ -36,9 +39,9 @@ function createSheet(report) {
     h(
       "div",
       { class: "items" },
-      item("Numbers as CSV", () => saveCsv(sheet, values)),
-      item("Picture as PNG", () => savePicture(sheet, values, numbers, "PNG")),
-      item("Picture as SVG", () => savePicture(sheet, values, numbers, "SVG")),
+      item("Numbers as CSV", () => saveCsv(sheet, values, about)),
+      item("Picture as PNG", () => savePicture(sheet, values, numbers, about, "PNG")),
+      item("Picture as SVG", () => savePicture(sheet, values, numbers, about, "SVG")),
     ),
   );
   const canvas = h("canvas", { "aria-hidden": "true" });
@@ -66,6 +69,8 @@ function createSheet(report) {
   const tip = createTip(el);
   /** @type {Sheet} */
   let sheet;
+  /** @type {[string, string][]} */
+  let about = [];
   /** @type {Values} */
   let values;
   let numbers = null;
@@ -153,7 +158,7 @@ function createSheet(report) {
   }
   /** @param {Sheet} given @param {Values} array */
   function update(given, array, header) {
-    [sheet, values, numbers, picks] = [given, array, header.numbers, header.picks];
+    [sheet, values, numbers, picks, about] = [given, array, header.numbers, header.picks, header.about];
     cursor = {
       row: clamp(cursor.row, 0, Math.max(0, values.tall - 1)),
       col: clamp(cursor.col, 0, Math.max(0, values.wide - 1)),
@@ -177,8 +182,6 @@ function createSheet(report) {
 
 // -- all of them
 
-/** @typedef {{sheets: Sheet[], picks: boolean, numbers: boolean|null}} Header */
-
 function createMatrices(root) {
   const el = h("div", { class: "hl matrices" });
   root.replaceChildren(el);
@@ -195,7 +198,7 @@ function createMatrices(root) {
   function update(bytes, report) {
     const frame = decodeFrame(bytes.slice().buffer);
     const { arrays } = frame;
-    const header = /** @type {Header} */ (/** @type {unknown} */ (frame.header));
+    const header = /** @type {MatricesData} */ (/** @type {unknown} */ (frame.header));
     send = report;
     while (sheets.length < header.sheets.length) {
       const index = sheets.length;

@@ -40,8 +40,14 @@ class Sheet:
                 raise ValueError(f"{self.name} has {count} {name} but {len(labels)} labels.")
 
 
-def payload(sheets: Sequence[Sheet], picks: bool, numbers: bool | None) -> bytes:
-    """What matrices.js draws, as one frame; its typedef MatricesData has the same fields."""
+About = Sequence[tuple[str, str]]  # names and values of a caption: which model, which text
+
+
+def payload(sheets: Sequence[Sheet], picks: bool, numbers: bool | None, about: About = ()) -> bytes:
+    """What matrices.js draws, as one frame; its typedef MatricesData has the same fields.
+
+    ``about`` stands in every file that is saved of them.
+    """
     described = [
         {
             "name": sheet.name,
@@ -56,7 +62,8 @@ def payload(sheets: Sequence[Sheet], picks: bool, numbers: bool | None) -> bytes
         for sheet in sheets
     ]
     arrays = {str(index): (np.asarray(sheet.values, np.float32), "float32") for index, sheet in enumerate(sheets)}
-    return frame({"sheets": described, "picks": picks, "numbers": numbers}, arrays)
+    header = {"sheets": described, "picks": picks, "numbers": numbers, "about": [list(pair) for pair in about]}
+    return frame(header, arrays)
 
 
 def mount(
@@ -65,9 +72,13 @@ def mount(
     *,
     on_pick: Callable[[], None] | None = None,
     numbers: bool | None = None,
+    about: About = (),
 ) -> None:
-    """Draw the matrices; ``on_pick`` runs when a cell is picked, and ``picked(key)`` then says which."""
-    data = payload(sheets, on_pick is not None, numbers)
+    """Draw the matrices; ``on_pick`` runs when a cell is picked, and ``picked(key)`` then says which.
+
+    ``about`` as in ``payload``.
+    """
+    data = payload(sheets, on_pick is not None, numbers, about)
     _COMPONENT(data=data, key=key, on_picked_change=on_pick or _nothing)
 
 

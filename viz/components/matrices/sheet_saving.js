@@ -1,51 +1,62 @@
-// A matrix as a file: a picture on white with its name, legend and note, or its numbers.
+// A matrix as a file: a picture on white with its name, legend and note, or its numbers; and which model and text.
 
 import { printTheme } from "../shared/colours.js";
 import { save_as } from "../shared/elements.js";
-import { textWidth } from "../shared/labels.js";
+import { elide, textWidth } from "../shared/labels.js";
 import { savePaper } from "../shared/prints.js";
-import { fileName, fileStem } from "../shared/texts.js";
+import { csv, fileName, fileStem } from "../shared/texts.js";
 import { arrange, scaleEnd, table } from "./sheet.js";
 import { paint, paintLegend } from "./sheet_picture.js";
 
 /** @typedef {import("./sheet.js").Sheet} Sheet */
 /** @typedef {import("./sheet.js").Values} Values */
+/** @typedef {[string, string][]} About  names and values */
 
 const ROOM = 900; // px
 const LEAST = 160;
 const EDGE = 12;
+const SMALL = 10;
 
 /**
  * The picture with all that stands around it.
- * @param {Sheet} sheet @param {Values} values @param {boolean|null} numbers
+ * @param {Sheet} sheet @param {Values} values @param {boolean|null} numbers @param {About} about
  * @returns {import("../shared/prints.js").Paper}
  */
-export function paperOf(sheet, values, numbers) {
+export function paperOf(sheet, values, numbers, about) {
   const theme = printTheme();
   const { family } = theme;
   const place = arrange(sheet, values, ROOM, numbers, family);
   const end = sheet.limit ?? scaleEnd(values.data);
   const texts = [textWidth(sheet.name, `600 14px ${family}`), textWidth(sheet.note, `12px ${family}`)];
+  const room = Math.ceil(Math.max(place.width, ...texts, LEAST));
+  const said = about.map(([name, value]) => `${name}: ${value}`).join(" · ");
   return {
-    width: Math.ceil(Math.max(place.width, ...texts, LEAST) + 2 * EDGE),
-    height: Math.ceil(place.height + 92),
+    width: room + 2 * EDGE,
+    height: Math.ceil(place.height + (said ? 110 : 92)),
     family,
     draw(pen) {
       pen.text(sheet.name, EDGE, 16, { size: 14, weight: 600, fill: theme.text });
       pen.text(sheet.note, EDGE, place.height + 78, { fill: theme.text });
       paint(pen, { sheet, values, end, theme, place }, EDGE, 32);
       paintLegend(pen, { sheet, end, theme }, EDGE + 1, place.height + 40, 140);
+      if (said) {
+        const line = elide(said, room, `${SMALL}px ${family}`);
+        pen.text(line, EDGE, place.height + 98, { size: SMALL, fill: theme.muted });
+      }
     },
   };
 }
 
 /**
- * @param {Sheet} sheet @param {Values} values @param {boolean|null} numbers
+ * @param {Sheet} sheet @param {Values} values @param {boolean|null} numbers @param {About} about
  * @param {import("../shared/prints.js").PictureFormat} format
  */
-export const savePicture = (sheet, values, numbers, format) =>
-  savePaper(paperOf(sheet, values, numbers), fileStem(sheet.name, "matrix"), format, 2);
+export const savePicture = (sheet, values, numbers, about, format) =>
+  savePaper(paperOf(sheet, values, numbers, about), fileStem(sheet.name, "matrix"), format, 2);
 
-/** @param {Sheet} sheet @param {Values} values */
-export const saveCsv = (sheet, values) =>
-  save_as(fileName(sheet.name, "matrix", "csv"), new Blob(["\ufeff", table(sheet, values)], { type: "text/csv" }));
+/** @param {Sheet} sheet @param {Values} values @param {About} about */
+export function saveCsv(sheet, values, about) {
+  const before = about.length ? [csv(about), "\r\n"] : [];
+  const file = new Blob(["\ufeff", ...before, table(sheet, values)], { type: "text/csv" });
+  save_as(fileName(sheet.name, "matrix", "csv"), file);
+}

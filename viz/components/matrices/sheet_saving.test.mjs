@@ -15,11 +15,13 @@ const SHEET = {
   markedRows: [1],
   markedColumns: [],
 };
+/** @type {[string, string][]} */
+const ABOUT = [["model", "tiny"], ["text", "je <b> suis"]];
 const VALUES = { tall: 2, wide: 3, data: new Float32Array([0.1, 0.5, 1, 0.25, NaN, 0.75]) };
 
 /** @param {boolean} numbers */
 function svg(numbers) {
-  const paper = paperOf(SHEET, VALUES, numbers);
+  const paper = paperOf(SHEET, VALUES, numbers, ABOUT);
   const pen = svgPen(paper.width, paper.height, paper.family);
   paper.draw(pen);
   return { text: pen.finish(), paper };
@@ -48,6 +50,7 @@ describe("a matrix on paper", () => {
   test("names are text, and everything stands on the paper", () => {
     const { text, paper } = svg(true);
     assert.ok(text.includes("first &lt;b&gt;") && text.includes("a &amp; b") && !text.includes("<b>"));
+    assert.ok(text.includes(">model: tiny"), "which model and text");
     for (const [, x, y] of text.matchAll(/<(?:text|rect) x="([\d.-]+)" y="([\d.-]+)"/g)) {
       assert.ok(Number(x) >= 0 && Number(x) <= paper.width && Number(y) >= 0 && Number(y) <= paper.height);
     }
@@ -56,7 +59,7 @@ describe("a matrix on paper", () => {
 
 /** How many shapes a picture with these numbers has. @param {Float32Array} data */
 function svgCells(data) {
-  const paper = paperOf(SHEET, { ...VALUES, data }, false);
+  const paper = paperOf(SHEET, { ...VALUES, data }, false, []);
   const pen = svgPen(paper.width, paper.height, paper.family);
   paper.draw(pen);
   return count(pen.finish(), /<rect /g);

@@ -29,7 +29,7 @@ def matrices_html(
     >>> "&lt;b&gt;" in matrices_html("Maps", ["it gives <b> 0.68"], [], [("text", "a")])
     True
     """
-    data = base64.b64encode(payload(sheets, False, None)).decode()
+    data = base64.b64encode(payload(sheets, False, None, about)).decode()
     told = "".join(f'<p dir="auto">{html.escape(sentence)}</p>' for sentence in sentences)
     said = "".join(f'<dt>{html.escape(name)}</dt><dd dir="auto">{html.escape(value)}</dd>' for name, value in about)
     style = (HERE / "standalone.css").read_text(encoding="utf-8") + stylesheet("shared/look", "matrices/matrices")
