@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ from attention.patches import TakeHead, TakeState
 from attention.view import View
 from inference import LocalBackend, TraceRequest
 from inference.questions.effects import Effect, NextTokenEffects, VectorEffects, WrittenEffects
-from tests.support.asking import asked, says, stands
+from tests.support.asking import allowed, asked, says, stands
+from tests.support.tinymodels import save
 from tests.support.traces import sentence_trace
 from ui.pages.compare.carrying_measured import Carried
 from ui.pages.compare.carrying_truth import answer_of, beyond, of_one, truth
@@ -169,4 +171,19 @@ def test_a_place_that_is_not_there_is_said() -> None:
     page = asked("compare", show="carry", text="A cat sat.", other="A dog sat.", watch="vector", lent="h99-1")
     says(page, "names a layer, a word or a head that is not there")
     says(page, "With the output of head")
+    stands(page)
+
+
+@pytest.mark.slow
+def test_a_decoder_s_next_token_is_followed(tmp_path: Path) -> None:
+    folder = save(tmp_path / "gpt2", "gpt2")
+    text, other = "the cat was a", "xyz qrs tuv z"
+    with allowed(tmp_path) as backend:
+        given = {"model": str(folder), "first": "b", "second": "c"}
+        page = asked("compare", show="carry", text=text, other=other, lent="s0-1", **given)
+        here, there = (NextTokenEffects(str(folder), text=one, words=("b", "c")) for one in (text, other))
+        odds = [-float(np.diff(backend.predict(one).values)[0, 0]) for one in (here, there)]
+        first, second = (times(log, "b", "c") for log in odds)
+    says(page, f"{first[0].upper()}{first[1:]} in the first text; in the second, {second}.")
+    says(page, "as it enters layer 0 taken from the second text")
     stands(page)
