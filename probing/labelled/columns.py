@@ -46,7 +46,7 @@ def parse(text: str, wanted: Columns, classes: Sequence[str] = ()) -> Parsed[Cla
     sample = list(islice(_records(text, delimiter), SAMPLE))
     if not sample:
         raise Refusal("The file is empty. Each row needs a text and a label, with a tab or a comma between.")
-    header = _header(sample[0][1], wanted)
+    header = _header(sample, wanted)
     at = _found(sample[1:] if header else sample, header, len(sample[0][1]), wanted)
     rows: list[Classified] = []
     first: dict[str, int] = {}
@@ -152,11 +152,18 @@ def _unquoted(field: str) -> str:
     return inner.replace('""', '"') if whole else field
 
 
-def _header(first: Sequence[str], wanted: Columns) -> list[str] | None:
-    """The names of the columns; None where the first row is one of texts."""
-    names = [name.strip() for name in first]
-    known = {*TEXTS, *LABELS, *(name.lower() for name in (wanted.text, wanted.label) if name and not name.isdigit())}
-    return names if known & {name.lower() for name in names} else None
+def _header(sample: Sequence[Record], wanted: Columns) -> list[str] | None:
+    """The names of the columns; None where the first row is one of texts, such as "y" above other rows of "y"."""
+    names = [name.strip() for name in sample[0][1]]
+    low = [name.lower() for name in names]
+    named = {name.lower() for name in (wanted.text, wanted.label) if name and not name.isdigit()}
+    if {*TEXTS, *named} & set(low):
+        return names
+    labels = [column for column, name in enumerate(low) if name in LABELS]
+    again = any(
+        fields[column].strip() == names[column] for column in labels for _, fields in sample[1:] if column < len(fields)
+    )
+    return names if labels and not again else None
 
 
 def _found(sample: Sequence[Record], header: list[str] | None, width: int, wanted: Columns) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from itertools import islice
 from inference.errors import Refusal
 from probing.labelled.files import check_length, check_rows, lines
 from probing.labelled.parsed import Parsed
-from probing.labelled.rows import Tagged
+from probing.labelled.rows import OUTSIDE, Tagged
 from probing.labelled.scripts import apart, joined, located, pooled
 from probing.labelled.splitting import kinds
 from probing.labelled.tags import check_tag, is_tag, to_bio
@@ -66,8 +66,10 @@ def parse(text: str, wanted: WordColumns) -> Parsed[Tagged, WordColumns]:
         words, tags = _read(block.words, width, columns.word - 1, columns.tag - 1)
         rows.append(maker.sentence(words, tags, block.text))
         check_length(rows[-1].text, number)
-        for kind in kinds(rows[-1]):
-            first.setdefault(kind, number)
+        if not kinds(rows[-1]) <= first.keys():
+            for (line, _), tag in zip(block.words, rows[-1].tags, strict=True):
+                if tag != OUTSIDE:
+                    first.setdefault(tag[2:], line)
         if len(first) > MOST_KINDS:
             raise Refusal(
                 f"The file has over {MOST_KINDS} kinds of spans by line {number}. Name the column of the tags."

@@ -12,7 +12,7 @@ from inference.errors import Refusal
 from probing.utf8 import decoded
 
 MOST_BYTES = 50_000_000  # of a file
-MOST_ROWS = 100_000  # in it
+MOST_ROWS = 250_000  # in it
 LONGEST = 100_000  # characters of a text
 CONTROLS = re.compile(r"[\x01-\x08\x0b-\x1f\x7f-\x9f]")  # but tab and line end; no model reads them
 

@@ -71,6 +71,12 @@ def test_of_two_columns_the_labels_vary_least_however_long_they_are() -> None:
     assert rows(text)[2] == Classified("Go!", "Society and culture")
 
 
+def test_a_first_row_whose_label_only_looks_like_a_name_is_a_row() -> None:
+    assert len(rows("Good film.\ty\nBad film.\tn\nNo film.\ty\n")) == 3
+    assert len(rows("utterance of a kind\ty\nBad film.\tn\nNo film.\tn\n")) == 2
+    assert len(rows("text\ty\nBad film.\ty\nNo film.\tn\n")) == 2
+
+
 def test_columns_are_taken_as_named() -> None:
     text = "title,body,kind,label\nT one,B one,a,1\nT two,B two,b,2\n"
     assert rows(text)[0] == Classified("T one", "1")

@@ -104,6 +104,10 @@ def test_words_may_begin_with_the_mark_of_a_comment() -> None:
     assert parse("# id = 3\n#tag O\n# O\nAnn B-PER\n", ANY).rows[0].text == "#tag # Ann"
 
 
+def test_the_line_that_a_kind_came_first_on_is_known() -> None:
+    assert parse(f"In\tO\nJune\tO\n\n{TWO}{TWO}", ANY).first == {"PER": 4, "LOC": 9}
+
+
 def test_what_was_done_is_told() -> None:
     assert parse(TWO, ANY).told == ("Words are in column 1, tags in column 2.",)
     assert (
