@@ -64,6 +64,7 @@ def test_without_known_names_content_tells() -> None:
     assert read.told == ("The columns are parted by tabs; texts are in column 3, labels in 4.",)
     assert read.names == ("1", "2", "3", "4")
     assert rows(text, Columns(label="1"))[4].label == "4"
+    assert rows("text,source,mood\nYes.,web,x\nNo.,web,y\n")[1] == Classified("No.", "y")
 
 
 def test_of_two_columns_the_labels_vary_least_however_long_they_are() -> None:

@@ -75,6 +75,7 @@ def test_of_a_class_one_text_at_least_is_learned_from() -> None:
     for seed in range(10):
         parts = split(rows, seed)
         assert {row.label for row in parts["train"]} == {row.label for row in rows}
+        assert [row.label for row in parts["test"]].count("c") == 1  # of two texts
         assert not {row.text for row in parts["train"]} & {row.text for row in parts["dev"] + parts["test"]}
 
 
