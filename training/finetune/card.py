@@ -40,7 +40,7 @@ On {test:,} test rows, scored once, after the training, on the model as it is sa
 
 {columns}: rows are what is true, columns what was said.
 
-| |{heads} |
+| |{heads}
 |---|{rules}
 {confusion}
 

@@ -71,14 +71,17 @@ def _read(rows: Rows, tokenizer: Any, length: int) -> Iterator[tuple[Numbers, Nu
         some = rows[first : first + CHUNK]
         with refusing("The tokenizer of this model cannot read one of these texts. Pick another model."):
             batch = tokenizer([row.text for row in some], truncation=True, max_length=length, verbose=False)
-        for at, row in enumerate(some):
+        for at in range(len(some)):
+            row: Row = some[at]
             # Of some texts nothing is read, and a batch needs something in each of its rows.
             ids = np.array(batch["input_ids"][at] or [tokenizer.pad_token_id], np.int32)
             types = np.zeros_like(ids)
             if "token_type_ids" in batch and batch["token_type_ids"][at]:
                 types[:] = batch["token_type_ids"][at]
-            tags = carriers(row.words, _standing(row.text, batch.encodings[at], spaces)) if tagged else nothing
-            yield ids, types, tags
+            places = nothing
+            if isinstance(row, Tagged):
+                places = carriers(row.words, _standing(row.text, batch.encodings[at], spaces))
+            yield ids, types, places
 
 
 def _spaces(tokenizer: Any) -> frozenset[int]:

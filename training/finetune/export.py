@@ -87,5 +87,5 @@ def _predictions(labels: Labels, rows: Encoded, said: Answers) -> Iterator[dict[
         return
     for row, (told, sure) in zip(labels.test, tags(said, rows.places, labels.labels), strict=True):
         if isinstance(row, Tagged):
-            each = [None if share is None else round(share, 6) for share in sure]
-            yield {"text": row.text, "words": row.words, "tags": row.tags, "said": told, "shares": each}
+            known = [None if share is None else round(share, 6) for share in sure]
+            yield {"text": row.text, "words": row.words, "tags": row.tags, "said": told, "shares": known}

@@ -31,7 +31,7 @@ def test_an_encoder_has_its_own_weights_below_the_head(tmp_path: Path, name: str
     folder = tinyheads.save(tmp_path / "model", name)
     stored = transformers.AutoModel.from_pretrained(folder).state_dict()
     for kind in ("classify", "tag"):
-        model = opens(folder, kind)  # type: ignore[arg-type]
+        model = opens(folder, kind)
         assert model.config.id2label == dict(enumerate(LABELS))
         below = model.base_model.state_dict()
         assert below.keys() - {key for key in below if "pooler" in key} <= stored.keys()

@@ -17,7 +17,7 @@ from transformers import AutoModelForSequenceClassification, AutoModelForTokenCl
 
 from inference.errors import Refusal
 from inference.files import checksums
-from probing.labelled.rows import Labels
+from probing.labelled.rows import Classified, Labels
 from tests.support.labelledtexts import ANIMALS, FAST, PLANTS, classified, machine, tagged, task
 from training import loop, metrics
 from training.finetune import best, settings
@@ -276,14 +276,21 @@ def test_a_model_of_characters_needs_no_other(tmp_path: Path) -> None:
     assert tokenizer.tokenize("C 17") == ["c", "1", "7"]
 
 
-@pytest.mark.parametrize("part", ["train", "dev", "test"])
-def test_a_part_without_rows_is_refused(tmp_path: Path, part: str) -> None:
+@pytest.mark.parametrize(
+    ("part", "labels"),
+    [
+        ("train", replace(classified(), train=[])),
+        ("dev", replace(tagged(), dev=[])),
+        ("test", replace(tagged(), test=())),
+    ],
+)
+def test_a_part_without_rows_is_refused(tmp_path: Path, part: str, labels: Labels) -> None:
     with pytest.raises(Refusal, match=f"There are no {part} rows"):
-        taught(tmp_path, replace(classified(), **{part: []}))
+        taught(tmp_path, labels)
 
 
 def test_one_class_alone_is_refused(tmp_path: Path) -> None:
-    rows = [row for row in classified().train if row.label == "animal"]  # type: ignore[union-attr]
+    rows = [Classified("a cat", "animal")] * 3
     with pytest.raises(Refusal, match="All rows have the label animal"):
         taught(tmp_path, Labels("classify", ("animal",), rows, rows, rows))
 
@@ -325,6 +332,7 @@ def test_the_toys_are_what_they_say() -> None:
     labels = classified()
     assert len(labels.train) == 36
     for row in (*labels.train, *labels.test):
+        assert isinstance(row, Classified)
         word = row.text.split()[0]
-        assert (row.label == "animal") is (word in ANIMALS)  # type: ignore[union-attr]
-        assert (row.label == "plant") is (word in PLANTS)  # type: ignore[union-attr]
+        assert (row.label == "animal") is (word in ANIMALS)
+        assert (row.label == "plant") is (word in PLANTS)
