@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from inference.errors import Refusal
 
@@ -20,20 +20,29 @@ def rows(text: str, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str
     [(2, {'a': '1', 'b': '2'}), (4, {'a': '3', 'b': '4'})]
     """
     head = text.split("\n", 1)[0]
-    delimiter = max(DELIMITERS, key=head.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    found = records(io.StringIO(text, newline=""), max(DELIMITERS, key=head.count))
+    header = [name.strip().lower() for name in next(found, (1, []))[1]]
+    lacking = [column for column in columns if column not in header]
+    if lacking:
+        raise Refusal(f'Line 1 lacks the column "{lacking[0]}"; {", ".join(columns)} were expected.')
+    for line, fields in found:
+        if any(field.strip() for field in fields):
+            if len(fields) != len(header):
+                raise Refusal(f"Line {line} has {len(fields)} columns; line 1 has {len(header)}.")
+            yield line, dict(zip(header, fields, strict=True))
+
+
+def records(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """The line and the fields of every row, blank ones too; raises Refusal with the line that is not CSV.
+
+    >>> list(records(["1;'2\\n", '"3\\n', '";4\\n'], ";"))
+    [(1, ['1', "'2"]), (2, ['3\\n', '4'])]
+    """
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
     line = 1
     try:
-        header = [name.strip().lower() for name in next(reader, [])]
-        lacking = [column for column in columns if column not in header]
-        if lacking:
-            raise Refusal(f'Line 1 lacks the column "{lacking[0]}"; {", ".join(columns)} were expected.')
-        line = reader.line_num + 1
         for fields in reader:
-            if any(field.strip() for field in fields):
-                if len(fields) != len(header):
-                    raise Refusal(f"Line {line} has {len(fields)} columns; line 1 has {len(header)}.")
-                yield line, dict(zip(header, fields, strict=True))
+            yield line, fields
             line = reader.line_num + 1
     except csv.Error as error:
         raise Refusal(f"Line {line} is not CSV: a quotation mark or a separator stands where none can.") from error

@@ -1,0 +1,82 @@
+"""Packs a labelled set into the form of assets/tasks: python -m probing.labelled KIND OUT --train FILE --test FILE …
+
+Files are what can be brought to the app as well: CSV or TSV with a text and a label in each row, or CoNLL columns; a
+name in .xz is unpacked first. A part that is not given is divided from train. With KIND "both", --spans brings the same
+sentences of train, dev and test in CoNLL columns. assets/tasks/README.md says what each set was packed from.
+"""
+
+from __future__ import annotations
+
+import argparse
+import lzma
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from inference.errors import Refusal
+from probing.labelled.files import File
+from probing.labelled.packed import line, pack
+from probing.labelled.reading import PARTS, Files, Read, classified, tagged
+from probing.labelled.rows import Classified, Tagged
+from probing.labelled.scripts import located
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The exit status: 0 when it is done, 2 where a file cannot be used."""
+    asked = _parser().parse_args(arguments)
+    try:
+        files = Files(**{part: _opened(path) for part in PARTS if (path := getattr(asked, part)) is not None})
+        read = tagged(files) if asked.kind == "tag" else classified(files)
+        spans = tagged(Files(*map(_opened, asked.spans))) if asked.kind == "both" else None
+        content = pack(_lines(read, spans))
+    except (Refusal, ValueError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    asked.out.write_bytes(content)
+    for sentence in (*read.told, *(spans.told if spans else ())):
+        print(sentence)
+    sizes = ", ".join(f"{len(getattr(read.labels, part)):,} {part}" for part in PARTS)
+    print(f"{asked.out.name}: {sizes}; {len(content):,} bytes.")
+    return 0
+
+
+def _lines(read: Read, spans: Read | None) -> list[list[str]]:
+    """The lines of each part."""
+    parts = []
+    for part in PARTS:
+        rows = getattr(read.labels, part)
+        if spans is None:
+            parts.append([line(row) for row in rows])
+        else:
+            pairs = zip(rows, getattr(spans.labels, part), strict=True)
+            parts.append([line(_moved(row, words), row.label) for row, words in pairs])
+    return parts
+
+
+def _moved(row: Classified, sentence: Tagged) -> Tagged:
+    """A sentence's words and tags in the text as it was written."""
+    places = located([sentence.text[start:end] for start, end in sentence.words], row.text)
+    if places is None:
+        raise Refusal(f"The words of “{sentence.text[:60]}” do not make up “{row.text[:60]}”. Give the same sentences.")
+    return replace(sentence, text=row.text, words=tuple(places))
+
+
+def _opened(path: Path) -> File:
+    file = File.opened(path)
+    return replace(file, content=lzma.decompress(file.content)) if path.suffix == ".xz" else file
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m probing.labelled", description=__doc__)
+    parser.add_argument("kind", choices=("classify", "tag", "both"), help="what the texts are labelled with")
+    parser.add_argument("out", type=Path, metavar="OUT", help="where the packed set is written")
+    parser.add_argument("--train", type=Path, metavar="FILE", required=True)
+    parser.add_argument("--dev", type=Path, metavar="FILE")
+    parser.add_argument("--test", type=Path, metavar="FILE")
+    parser.add_argument("--spans", type=Path, metavar="FILE", nargs=3, help="train, dev and test in CoNLL columns")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

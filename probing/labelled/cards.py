@@ -1,0 +1,174 @@
+"""The labelled sets that come with the app, as cards: what each is, whose, under which licence, and how large."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from inference.errors import Refusal
+from probing.labelled import packed
+from probing.labelled.rows import Kind, Labels
+from probing.labelled.splitting import kinds
+from probing.labelled.tags import named
+
+FOLDER = Path(__file__).resolve().parents[2] / "assets" / "tasks"
+LICENCES = {
+    "CC0-1.0": "https://creativecommons.org/publicdomain/zero/1.0/",
+    "CC-BY-4.0": "https://creativecommons.org/licenses/by/4.0/",
+    "CC-BY-SA-4.0": "https://creativecommons.org/licenses/by-sa/4.0/",
+}
+
+
+@dataclass(frozen=True)
+class Card:
+    """A labelled set. ``attribution`` is what must be shown wherever the set or a part of it is."""
+
+    id: str
+    title: str
+    kind: Kind
+    language: str
+    sentence: str  # what is to be told
+    licence: str  # of LICENCES
+    source: str  # where the published files are
+    attribution: str
+    citation: str
+    file: str  # in FOLDER; two cards may read the same
+    rows: tuple[int, int, int]  # train, dev, test
+    sha256: str  # of the file
+
+    @property
+    def path(self) -> Path:
+        """Where its texts are."""
+        return FOLDER / self.file
+
+    @property
+    def licence_address(self) -> str:
+        """Where the licence is written."""
+        return LICENCES[self.licence]
+
+
+_SNIPS = (
+    "https://github.com/sonos/nlu-benchmark",
+    "Snips voice requests by Snips (Sonos), dedicated to the public domain; divided and packed for Headlight.",
+    "Coucke et al. 2018, Snips Voice Platform, arXiv:1805.10190",
+)
+_SIB = (
+    "https://github.com/dadelani/sib-200",
+    "SIB-200 by Adelani et al., on sentences of FLORES-200 by the NLLB Team; changed in form and order only.",
+    "Adelani et al. 2024, SIB-200, arXiv:2309.07445; NLLB Team 2022, arXiv:2207.04672",
+)
+
+CARDS = (
+    Card(
+        "snips-intents",
+        "Snips: what is asked for",
+        "classify",
+        "English",
+        "Which of seven things a voice assistant is asked to do, from playing music to booking a table.",
+        "CC0-1.0",
+        *_SNIPS,
+        "snips.xz",
+        (13_084, 700, 700),
+        "6ef32f37c802012fb85f8f49cccfcc42d1a3132d7264220be5b3ca6953427dd1",
+    ),
+    Card(
+        "snips-slots",
+        "Snips: which words say what",
+        "tag",
+        "English",
+        "The words of the same requests that name an artist, a place, a time and 36 other things.",
+        "CC0-1.0",
+        *_SNIPS,
+        "snips.xz",
+        (13_084, 700, 700),
+        "6ef32f37c802012fb85f8f49cccfcc42d1a3132d7264220be5b3ca6953427dd1",
+    ),
+    Card(
+        "sentence-polarity",
+        "Film reviews: for or against",
+        "classify",
+        "English",
+        "Whether a sentence of a film review speaks well or ill of the film.",
+        "CC-BY-4.0",
+        "https://www.cs.cornell.edu/people/pabo/movie-review-data/",
+        "Sentence polarity dataset 1.0 by Bo Pang and Lillian Lee; divided and packed for Headlight.",
+        "Pang and Lee 2005, Seeing stars, doi:10.3115/1219840.1219855",
+        "sentence-polarity.xz",
+        (8_500, 1_000, 1_162),
+        "e64e870507cdccf6a648e0e528b2fe4e8c79c15049b09e9221d4ef4eec2edda5",
+    ),
+    Card(
+        "sib-200-en",
+        "SIB-200: topics, in English",
+        "classify",
+        "English",
+        "Which of seven topics a sentence of a news or travel text is about; the Chinese set has the same sentences.",
+        "CC-BY-SA-4.0",
+        *_SIB,
+        "sib-200-en.xz",
+        (701, 99, 204),
+        "34ae6ddd899379522341d838541d95afc754a6865db82773a51905735ddd049a",
+    ),
+    Card(
+        "sib-200-zh",
+        "SIB-200: topics, in Chinese",
+        "classify",
+        "Chinese",
+        "Which of seven topics a sentence of a news or travel text is about; the English set has the same sentences.",
+        "CC-BY-SA-4.0",
+        *_SIB,
+        "sib-200-zh.xz",
+        (701, 99, 204),
+        "319986729ab9dd5069e250dc2b22cc67556b9293cfd6ff581ef4af3acf62a9bc",
+    ),
+    Card(
+        "uner-zh",
+        "Chinese names: people, places, organisations",
+        "tag",
+        "Chinese",
+        "Which words of sentences from Wikipedia name people, places or organisations.",
+        "CC-BY-SA-4.0",
+        "https://github.com/UniversalNER/UNER_Chinese-GSDSIMP",
+        "UNER Chinese GSDSimp by Mayhew et al., on UD Chinese GSDSimp by Peng Qi and Koichi Yasuoka; sentences by"
+        " Wikipedia's contributors; changed in form only.",
+        "Mayhew et al. 2024, Universal NER, aclanthology.org/2024.naacl-long.243",
+        "uner-zh.xz",
+        (3_997, 500, 500),
+        "a5540892815cd06af2476c04ffa1fc4b2e1280273bb3d6d5688e7870b1cdc5c5",
+    ),
+    Card(
+        "wnut-17",
+        "WNUT-17: rare and new names",
+        "tag",
+        "English",
+        "Which words of posts and comments name people, places, groups, firms, products or works, few of them twice.",
+        "CC-BY-4.0",
+        "https://github.com/leondz/emerging_entities_17",
+        "WNUT 2017 emerging and rare entities by Leon Derczynski, Eric Nichols, Marieke van Erp and Nut Limsopatham;"
+        " divided and packed for Headlight.",
+        "Derczynski et al. 2017, Results of the WNUT2017 Shared Task, doi:10.18653/v1/W17-4418",
+        "wnut-17.xz",
+        (3_054, 340, 1_009),
+        "2ab59f4ce0cecff40c18d66abb326a4370f01a081b7ec324d64631e1fd92bae8",
+    ),
+)
+BY_ID = {card.id: card for card in CARDS}
+
+
+@cache
+def load(card_id: str) -> Labels:
+    """The texts of a card; raises Refusal where there is no such card.
+
+    >>> load("sib-200-en").labels[:3]
+    ('entertainment', 'geography', 'health')
+    """
+    card = BY_ID.get(card_id)
+    if card is None:
+        raise Refusal(f"There is no task “{card_id[:40]}”. Pick one of {', '.join(BY_ID)}.")
+    train, dev, test = packed.unpack(card.path.read_bytes())
+    if card.kind == "classify":
+        classes = [[packed.classified(line) for line in part] for part in (train, dev, test)]
+        return Labels("classify", tuple(sorted({row.label for row in classes[0]})), *classes)
+    tags = [[packed.tagged(line) for line in part] for part in (train, dev, test)]
+    return Labels("tag", named(kind for row in tags[0] for kind in kinds(row)), *tags)

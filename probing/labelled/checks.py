@@ -1,0 +1,175 @@
+"""What is worth knowing of labelled texts before a model learns from them: each a value with its sentence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice, zip_longest
+
+from probing.labelled.rows import Classified, Labels, Tagged
+from probing.labelled.spans import spans
+from probing.labelled.splitting import kinds
+
+LOPSIDED = 0.8  # a class's share from which on always guessing it looks like skill
+MOST_MEASURED = 5_000  # texts that are cut into pieces to say how many are too long
+SHOWN = 3  # examples
+
+Rows = Sequence[Classified] | Sequence[Tagged]
+
+
+def parts(labels: Labels) -> dict[str, Rows]:
+    """The rows by part."""
+    return {"train": labels.train, "dev": labels.dev, "test": labels.test}
+
+
+def everything(labels: Labels) -> list[Classified | Tagged]:
+    """The rows of all parts."""
+    return [*labels.train, *labels.dev, *labels.test]
+
+
+def preview(labels: Labels, most: int = 10) -> list[Classified | Tagged]:
+    """Rows of train to look at: the first of each class or kind by turns, then the second of each, and so on.
+
+    >>> rows = [Classified(text, text[0]) for text in ("a1", "a2", "a3", "b1")]
+    >>> [row.text for row in preview(Labels("classify", ("a", "b"), rows, (), ()), 3)]
+    ['a1', 'b1', 'a2']
+    """
+    of_kind: dict[str, list[Classified | Tagged]] = {}
+    for row in labels.train:
+        some = of_kind.setdefault(min(kinds(row), default=""), [])
+        if len(some) < most:
+            some.append(row)
+    by_turns = chain.from_iterable(zip_longest(*(of_kind[kind] for kind in sorted(of_kind))))
+    return list(islice((row for row in by_turns if row is not None), most))
+
+
+@dataclass(frozen=True)
+class Balance:
+    """How often each class is, or each kind of span, by part."""
+
+    counts: dict[str, dict[str, int]]  # by part, then by class or kind, the most frequent of train first
+    kind: str
+
+    @property
+    def largest(self) -> tuple[str, float]:
+        """The most frequent of train, and its share there, 0 to 1."""
+        train = self.counts["train"]
+        label = next(iter(train))
+        return label, train[label] / sum(train.values())
+
+    @property
+    def sentence(self) -> str:
+        """What there is, and what always guessing the same would score."""
+        label, share = self.largest
+        many = len(self.counts["train"])
+        if self.kind == "tag":
+            return f"{many} {'kinds' if many > 1 else 'kind'} of spans; “{label}” is {share:.0%} of those in train."
+        said = f"{many} classes; “{label}” is {share:.0%} of train, and as often right if it is always guessed."
+        return said + " Accuracy says little here: look at macro F1." * (share >= LOPSIDED)
+
+
+def balance(labels: Labels) -> Balance:
+    """The classes of rows, or the kinds of their spans, counted."""
+    counts = {part: Counter(chain.from_iterable(map(_counted, rows))) for part, rows in parts(labels).items()}
+    order = [label for label, _ in counts["train"].most_common()]
+    return Balance({part: {label: found[label] for label in order} for part, found in counts.items()}, labels.kind)
+
+
+def _counted(row: Classified | Tagged) -> list[str]:
+    return [row.label] if isinstance(row, Classified) else [kind for kind, *_ in spans(row.tags)]
+
+
+@dataclass(frozen=True)
+class Duplicates:
+    """Texts that stand more than once. ``across`` are texts of dev or test that stand in an earlier part, too."""
+
+    across: dict[tuple[str, str], int]  # by the earlier part and the later one
+    within: int  # rows of train whose text stood in it before
+    contradictory: int  # texts that stand with different labels, in any parts
+    examples: tuple[str, ...]  # of those
+
+    @property
+    def sentence(self) -> str:
+        """What there is of them, and what it does."""
+        shared = [(parts, many) for parts, many in self.across.items() if many]
+        said = [f"Texts of {later} that stand in {earlier}, too: {many:,}." for (earlier, later), many in shared]
+        if said:
+            said.append("Scores on them flatter.")
+        if self.within:
+            said.append(f"Rows of train that repeat a text: {self.within:,}.")
+        if self.contradictory:
+            said.append(f"Texts with different labels: {self.contradictory:,}; nothing learns them.")
+        return " ".join(said) or "No text stands twice."
+
+
+def duplicates(labels: Labels) -> Duplicates:
+    """Texts that are the same letter for letter.
+
+    >>> train, dev = [Classified("a", "x"), Classified("b", "y")], [Classified("a", "y")]
+    >>> found = duplicates(Labels("classify", ("x", "y"), train, dev, ()))
+    >>> found.across["train", "dev"], found.contradictory
+    (1, 1)
+    """
+    first: dict[str, Classified | Tagged] = {}
+    differ: dict[str, None] = {}
+    for row in everything(labels):
+        if first.setdefault(row.text, row) != row:
+            differ[row.text] = None
+    texts = {part: {row.text for row in rows} for part, rows in parts(labels).items()}
+    pairs = (("train", "dev"), ("train", "test"), ("dev", "test"))
+    across = {(earlier, later): len(texts[earlier] & texts[later]) for earlier, later in pairs}
+    return Duplicates(across, len(labels.train) - len(texts["train"]), len(differ), tuple(islice(differ, SHOWN)))
+
+
+Measure = Callable[[str], tuple[int, int]]  # a text's tokens, special ones included, and those of them that are unknown
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How texts fit a model: those that it would cut, and what its vocabulary lacks."""
+
+    length: int  # tokens that it reads
+    texts: int  # that were measured
+    of: int  # that there are
+    cut: int  # of those measured
+    longest: int  # tokens
+    tokens: int
+    unknown: int  # of these tokens
+
+    @property
+    def sentence(self) -> str:
+        """What is lost."""
+        said = (
+            f"{self.texts:,} texts" + f" (evenly taken from {self.of:,})" * (self.texts < self.of) + " were measured; "
+        )
+        if self.cut:
+            said += f"longer than {self.length} tokens, and so cut: {self.cut:,} ({self.cut / self.texts:.1%})."
+        else:
+            said += f"none is longer than {self.length} tokens, the longest has {self.longest:,}."
+        if self.unknown:
+            said += (
+                f" Unknown to the model: {self.unknown:,} of {self.tokens:,} tokens ({self.unknown / self.tokens:.1%})."
+            )
+        return said
+
+
+def fit(labels: Labels, measure: Measure, length: int, most: int = MOST_MEASURED) -> Fit:
+    """How the texts of all parts fit a model that reads ``length`` tokens; at most ``most`` of them are measured.
+
+    >>> rows = [Classified("a b c", "x"), Classified("d", "y")]
+    >>> fit(Labels("classify", ("x", "y"), rows, (), ()), lambda text: (len(text.split()), text.count("d")), 2).sentence
+    '2 texts were measured; longer than 2 tokens, and so cut: 1 (50.0%). Unknown to the model: 1 of 4 tokens (25.0%).'
+    """
+    texts = [row.text for row in everything(labels)]
+    measured = [measure(text) for text in texts[:: -(-len(texts) // most)]]
+    sizes = [tokens for tokens, _ in measured]
+    return Fit(
+        length,
+        len(measured),
+        len(texts),
+        sum(size > length for size in sizes),
+        max(sizes),
+        sum(sizes),
+        sum(unknown for _, unknown in measured),
+    )

@@ -1,0 +1,202 @@
+"""Texts and their classes from CSV or TSV: the columns found by name, else by what they hold, or as the caller says.
+
+Fields parted by tabs are read as they stand, since files of texts seldom quote; those of a spreadsheet, where a quoted
+field may hold tabs and line ends, are known by lines that have not all the same number of tabs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from inference.errors import Refusal
+from probing.delimited import records
+from probing.labelled.files import check_length, check_rows, lines
+from probing.labelled.parsed import Parsed
+from probing.labelled.rows import Classified
+
+TEXTS = ("text", "sentence", "texts", "sentences", "review", "content", "title", "headline", "utterance", "query",
+         "comment", "message", "tweet", "文本", "句子", "内容", "标题", "评论", "text_a")  # fmt: skip
+LABELS = ("label", "labels", "class", "category", "intent", "sentiment", "topic", "polarity", "target", "y", "tag",
+          "标签", "类别", "分类", "情感")  # fmt: skip
+DELIMITERS = {"\t": "tabs", ",": "commas", ";": "semicolons"}
+SAMPLE = 1_000  # rows that are looked at to find the columns
+MOST_CLASSES = 200
+
+Record = tuple[int, list[str]]  # line, fields
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns hold the texts and their labels: names, or numbers from 1; None where they are to be found."""
+
+    text: str | None = None
+    label: str | None = None
+
+
+def parse(text: str, wanted: Columns, classes: Sequence[str] = ()) -> Parsed[Classified, Columns]:
+    """The rows of a file; raises Refusal in one sentence. ``classes`` are names that numbers from 0 stand for.
+
+    >>> parse("sports\\tThey won.\\nnews\\tIt rained.\\n", Columns()).rows[1]
+    Classified(text='It rained.', label='news')
+    """
+    delimiter = _delimiter(text)
+    sample = list(islice(_records(text, delimiter), SAMPLE))
+    if not sample:
+        raise Refusal("The file is empty. Each row needs a text and a label, with a tab or a comma between.")
+    header = _header(sample, wanted)
+    at = _found(sample[1:] if header else sample, header, len(sample[0][1]), wanted)
+    rows: list[Classified] = []
+    first: dict[str, int] = {}
+    labels: dict[str, str] = {}  # each written label once, however many rows have it
+    for line, fields in islice(_records(text, delimiter), 1 if header else 0, None):
+        if len(fields) != len(sample[0][1]):
+            raise Refusal(f"Line {line} has {len(fields)} columns; line {sample[0][0]} has {len(sample[0][1])}.")
+        check_rows(len(rows), line)
+        said, label = _pair(fields, at, line)
+        if label not in labels:
+            labels[label] = _class(label, line, classes)
+            first.setdefault(labels[label], line)
+            if len(first) > MOST_CLASSES:
+                raise Refusal(
+                    f"Column {at[1] + 1} has more than {MOST_CLASSES} different labels, from line {line} on. Name the"
+                    " column of the labels, or bring fewer classes."
+                )
+        rows.append(Classified(said, labels[label]))
+    if not rows:
+        raise Refusal("The file has no row below its header. Add rows with a text and a label.")
+    names = tuple(header or map(str, range(1, len(sample[0][1]) + 1)))
+    text_name, label_name = (f"“{names[column]}”" if header else names[column] for column in at)
+    told = (
+        f"The columns are parted by {DELIMITERS[delimiter]}; texts are in column {text_name}, labels in {label_name}."
+    )
+    return Parsed(rows, first, Columns(*(names[column] for column in at)), names, (told,))
+
+
+def class_list(text: str) -> list[str]:
+    """The names in a file of classes, one a line, the first that of number 0; raises Refusal.
+
+    >>> class_list("finance\\nsports\\n")
+    ['finance', 'sports']
+    """
+    names = [name for line in lines(text) if (name := line.strip())]
+    twice = next((name for name, many in Counter(names).items() if many > 1), None)
+    if twice or not 2 <= len(names) <= MOST_CLASSES:
+        what = f"“{twice[:40]}” twice" if twice else f"{len(names):,} lines"
+        raise Refusal(f"The list of classes has {what}; 2 to {MOST_CLASSES} different names were expected, one a line.")
+    return names
+
+
+def _pair(fields: Sequence[str], at: tuple[int, int], line: int) -> tuple[str, str]:
+    """A row's text and label, checked."""
+    text, label = (fields[column].strip() for column in at)
+    for name, field in (("text", text), ("label", label)):
+        if not field:
+            raise Refusal(f"Line {line} has no {name}. Every row needs both a text and a label.")
+    return check_length(text, line), label
+
+
+def _class(written: str, line: int, classes: Sequence[str]) -> str:
+    """The class that a label means: itself, or the name that its number stands for."""
+    if not classes or written in classes:
+        return written
+    number = written.removesuffix(".0")
+    if not (number.isascii() and number.isdigit() and len(number) < 6 and int(number) < len(classes)):
+        raise Refusal(
+            f"Line {line} has the label “{written[:40]}”; a number from 0 to {len(classes) - 1} was expected, as the"
+            f" list of classes has {len(classes)} names."
+        )
+    return classes[int(number)]
+
+
+def _delimiter(text: str) -> str:
+    """What parts the columns: the first that gives all rows looked at the same number of them."""
+    for delimiter in DELIMITERS:
+        try:
+            widths = {len(fields) for _, fields in islice(_records(text, delimiter), SAMPLE)}
+        except Refusal:
+            continue
+        if len(widths) == 1 and widths != {1}:
+            return delimiter
+    head = next((line for line in lines(text) if line.strip()), "")
+    best = max(DELIMITERS, key=head.count)
+    if head and best not in head:
+        raise Refusal("The file has one column. Each row needs a text and a label, with a tab or a comma between.")
+    return best
+
+
+def _records(text: str, delimiter: str) -> Iterator[Record]:
+    """Every row that is not blank, with its line."""
+    if delimiter != "\t" or ('"' in text and _uneven(text)):
+        found = records(lines(text), delimiter)
+    else:
+        numbered = enumerate(lines(text), start=1)
+        found = ((at, [_unquoted(field) for field in line.rstrip("\n").split("\t")]) for at, line in numbered)
+    return ((line, fields) for line, fields in found if any(field.strip() for field in fields))
+
+
+def _uneven(text: str) -> bool:
+    return len({line.count("\t") for line in lines(text) if line.strip()}) > 1
+
+
+def _unquoted(field: str) -> str:
+    """A field without the quotation marks that a program puts around one that holds some.
+
+    >>> _unquoted('"He said ""go""."'), _unquoted('"Go"')
+    ('He said "go".', '"Go"')
+    """
+    inner = field[1:-1]
+    whole = field.startswith('"') and field.endswith('"') and '""' in inner and '"' not in inner.replace('""', "")
+    return inner.replace('""', '"') if whole else field
+
+
+def _header(sample: Sequence[Record], wanted: Columns) -> list[str] | None:
+    """The names of the columns; None where the first row is one of texts, such as "y" above other rows of "y"."""
+    names = [name.strip() for name in sample[0][1]]
+    low = [name.lower() for name in names]
+    named = {name.lower() for name in (wanted.text, wanted.label) if name and not name.isdigit()}
+    if {*TEXTS, *named} & set(low):
+        return names
+    labels = [column for column, name in enumerate(low) if name in LABELS]
+    again = any(
+        fields[column].strip() == names[column] for column in labels for _, fields in sample[1:] if column < len(fields)
+    )
+    return names if labels and not again else None
+
+
+def _found(sample: Sequence[Record], header: list[str] | None, width: int, wanted: Columns) -> tuple[int, int]:
+    """The columns of texts and labels, from 0."""
+    names = [name.lower() for name in header or ()]
+    text, label = (_named(name, header, width) if name else None for name in (wanted.text, wanted.label))
+    if text is None:
+        text = next((names.index(name) for name in TEXTS if name in names and names.index(name) != label), None)
+    if label is None:
+        label = next((names.index(name) for name in LABELS if name in names and names.index(name) != text), None)
+    even = [fields for _, fields in sample if len(fields) == width]
+    free = [column for column in range(width) if column not in (text, label)]
+    kinds = {column: len({fields[column] for fields in even}) for column in free}
+    sizes = {column: sum(len(fields[column]) for fields in even) for column in free}
+    if text is None:  # of two columns the one that varies most, of more, where one may be a number of rows, the longest
+        text = max(free, key=lambda column: (kinds[column] if width == 2 else 0, sizes[column]), default=None)
+        free = [column for column in free if column != text]
+    if label is None:
+        few = [column for column in free if len(free) == 1 or 2 <= kinds[column] <= MOST_CLASSES]
+        label = min(few, key=lambda column: kinds[column], default=None)
+    if text is None or label is None or text == label:
+        raise Refusal(
+            f"Of {width} columns none could be told to hold labels; one with 2 to {MOST_CLASSES} different values was"
+            " expected. Name the columns of texts and labels."
+        )
+    return text, label
+
+
+def _named(name: str, header: list[str] | None, width: int) -> int:
+    names = [known.lower() for known in header or ()]
+    if name.strip().lower() in names:
+        return names.index(name.strip().lower())
+    if name.isascii() and name.isdigit() and len(name) < 6 and 1 <= int(name) <= width:
+        return int(name) - 1
+    there = f"its columns are {', '.join(header)[:200]}" if header else f"it has {width} columns and no header"
+    raise Refusal(f"The file has no column “{name[:40]}”; {there}. Name one of them, or give its number.")

@@ -1,0 +1,173 @@
+"""Words and their tags from CoNLL columns: a word a line, its columns parted by tabs or spaces, an empty line between
+sentences. Universal NER's .iob2 is such a file: lines "# text = …" before a sentence give it as it was written.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from inference.errors import Refusal
+from probing.labelled.files import check_length, check_rows, lines
+from probing.labelled.parsed import Parsed
+from probing.labelled.rows import OUTSIDE, Tagged
+from probing.labelled.scripts import apart, joined, located, pooled
+from probing.labelled.splitting import kinds
+from probing.labelled.tags import check_tag, is_tag, to_bio
+
+SAMPLE = 500  # sentences that are looked at to find columns and script
+MOST_WORDS = 2_000  # of a sentence
+MOST_KINDS = 100
+COMMENT = re.compile(r"#+ ?\w[\w. -]* ?=")
+TEXT = re.compile(r"# ?text ?= ?(.*)")
+DOCUMENT = "-DOCSTART-"
+
+Line = tuple[int, list[str]]  # number, fields
+
+
+@dataclass(frozen=True)
+class WordColumns:
+    """Which columns hold words and tags, from 1, and whether words are written apart; None where to be found."""
+
+    word: int | None = None
+    tag: int | None = None
+    apart: bool | None = None
+
+
+@dataclass
+class Block:
+    """The lines of one sentence, and the text that a comment gives."""
+
+    words: list[Line] = field(default_factory=list)
+    text: str | None = None
+
+
+def parse(text: str, wanted: WordColumns) -> Parsed[Tagged, WordColumns]:
+    """The sentences of a file; raises Refusal in one sentence.
+
+    >>> parse("Ann B-PER\\nsings O\\n", WordColumns()).rows
+    [Tagged(text='Ann sings', words=((0, 3), (4, 9)), tags=('B-PER', 'O'))]
+    """
+    sample = list(islice(_blocks(text), SAMPLE))
+    if not sample:
+        raise Refusal("The file has no words. Each line needs a word and a tag, with a tab or a space between.")
+    columns, width = _found(sample, wanted), len(sample[0].words[0][1])
+    assert columns.word is not None
+    assert columns.tag is not None
+    rows: list[Tagged] = []
+    first: dict[str, int] = {}
+    maker = _Maker(bool(columns.apart))
+    for block in _blocks(text):
+        number = block.words[0][0]
+        check_rows(len(rows), number)
+        words, tags = _read(block.words, width, columns.word - 1, columns.tag - 1)
+        rows.append(maker.sentence(words, tags, block.text))
+        check_length(rows[-1].text, number)
+        if not kinds(rows[-1]) <= first.keys():
+            for (line, _), tag in zip(block.words, rows[-1].tags, strict=True):
+                if tag != OUTSIDE:
+                    first.setdefault(tag[2:], line)
+        if len(first) > MOST_KINDS:
+            raise Refusal(
+                f"The file has over {MOST_KINDS} kinds of spans by line {number}. Name the column of the tags."
+            )
+    names = tuple(map(str, range(1, width + 1)))
+    told = f"Words are in column {columns.word}, tags in column {columns.tag}."
+    return Parsed(rows, first, columns, names, (told, *maker.told()))
+
+
+def _blocks(text: str) -> Iterator[Block]:
+    """The sentences one by one."""
+    tabs = any("\t" in line.strip() for line in islice(lines(text), SAMPLE))
+    block = Block()
+    for number, raw in enumerate(lines(text), start=1):
+        line = raw.strip()
+        if not line or line.startswith(DOCUMENT):
+            if block.words:
+                yield block
+                block = Block()
+        elif line.startswith("#") and (("\t" not in line) if tabs else COMMENT.match(line)):
+            given = TEXT.fullmatch(line)
+            block.text = given[1] if given else block.text
+        else:
+            block.words.append((number, raw.rstrip("\n").split("\t") if tabs else re.split(r"[ \t]+", line)))
+            if len(block.words) > MOST_WORDS:
+                raise Refusal(
+                    f"The sentence of line {block.words[0][0]} has more than {MOST_WORDS:,} words. Put an empty line"
+                    " between sentences."
+                )
+    if block.words:
+        yield block
+
+
+def _found(sample: Sequence[Block], wanted: WordColumns) -> WordColumns:
+    """The columns, as asked for or as the sample has them."""
+    number, fields = sample[0].words[0]
+    width = len(fields)
+    if width < 2:
+        raise Refusal(f"Line {number} has one column; a word and a tag were expected, with a tab or a space between.")
+    for asked in (wanted.word, wanted.tag):
+        if asked is not None and not 1 <= asked <= width:
+            raise Refusal(f"The file has no column {asked}; it has {width}. Name one of them.")
+    even = [fields for block in sample for _, fields in block.words if len(fields) == width]
+    free = [at for at in range(width, 0, -1) if at != wanted.word]
+    # The last with most tags: if one is wrong, it is then named with its line.
+    tag = wanted.tag or max(free, key=lambda at: sum(is_tag(fields[at - 1]) for fields in even))
+    others = [at for at in range(1, width + 1) if at != tag]
+    counted = all(block.words[0][1][0] == "1" for block in sample) and len(others) > 1
+    word = wanted.word or others[1 if counted and others[0] == 1 else 0]
+    if word == tag:
+        raise Refusal(f"Column {tag} cannot hold both words and tags. Name two columns.")
+    spaces = apart(fields[word - 1] for fields in even) if wanted.apart is None else wanted.apart
+    return WordColumns(word, tag, spaces)
+
+
+def _read(block: Sequence[Line], width: int, word: int, tag: int) -> tuple[list[str], list[str]]:
+    """A sentence's words and tags, checked."""
+    words, tags = [], []
+    for number, fields in block:
+        if len(fields) != width:
+            raise Refusal(f"Line {number} has {len(fields)} columns; the first line of words has {width}.")
+        if not fields[word].strip():
+            raise Refusal(f"Line {number} has no word in column {word + 1}.")
+        words.append(fields[word].strip())
+        tags.append(check_tag(fields[tag].strip(), number))
+    return words, tags
+
+
+class _Maker:
+    """Sentences from words and tags; counts what had to be done for them."""
+
+    def __init__(self, apart: bool) -> None:
+        self.apart = apart
+        self.place = pooled()
+        self.given = self.spans = self.begun = 0  # texts from comments; spans, and those that began with I-
+        self.bioes = False
+
+    def sentence(self, words: list[str], tags: list[str], text: str | None) -> Tagged:
+        """As it was written where a comment says how, else its words joined."""
+        places = located(words, text) if text else None
+        self.given += places is not None
+        if text is None or places is None:
+            text, places = joined(words, self.apart)
+        turned = tuple(sys.intern(tag) for tag in to_bio(tags))
+        self.bioes |= any(tag[0] in "ESLUM" for tag in tags)
+        self.spans += sum(tag[0] == "B" for tag in turned)
+        self.begun += sum(new[0] == "B" and old[0] == "I" for new, old in zip(turned, tags, strict=True))
+        return Tagged(text, tuple(map(self.place, places)), turned)
+
+    def told(self) -> tuple[str, ...]:
+        """What was done, a sentence each."""
+        told = []
+        if self.given:
+            told.append(f"{self.given:,} sentences are read as the file's comments have them.")
+        elif not self.apart:
+            told.append("Words are put side by side: most of their letters are of a script without spaces.")
+        if self.bioes:
+            told.append("The tags are BIOES; they were turned into BIO.")
+        elif self.begun:
+            told.append(f"{self.begun:,} of {self.spans:,} spans begin with I-; they were made to begin with B-.")
+        return tuple(told)

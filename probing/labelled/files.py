@@ -1,0 +1,98 @@
+"""A file that somebody brings, as text: what it may weigh, and refusals that name it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from inference.errors import Refusal
+from probing.utf8 import decoded
+
+MOST_BYTES = 50_000_000  # of a file
+MOST_ROWS = 250_000  # in it
+LONGEST = 100_000  # characters of a text
+CONTROLS = re.compile(r"[\x01-\x08\x0b-\x1f\x7f-\x9f]")  # but tab and line end; no model reads them
+
+
+@dataclass(frozen=True)
+class File:
+    """A file as it came, and what it is called where something is said of it."""
+
+    name: str
+    content: bytes
+
+    @classmethod
+    def opened(cls, path: Path) -> File:
+        """The file at a path; raises Refusal where it cannot be opened, before it is read where it is too large."""
+        try:
+            if path.stat().st_size > MOST_BYTES:
+                raise _too_large(path.name, path.stat().st_size)
+            return cls(path.name, path.read_bytes())
+        except OSError as error:
+            reason = "there is no such file" if isinstance(error, FileNotFoundError) else "it cannot be opened"
+            raise Refusal(f"{path} cannot be read: {reason}. Give the path of a file of labelled texts.") from error
+
+    def text(self) -> tuple[str, int]:
+        """What it says, line ends made "\\n", and how many control characters were left out; raises Refusal.
+
+        >>> File("a.tsv", b"one\\r\\ntw\\x07o").text()
+        ('one\\ntwo', 1)
+        """
+        if len(self.content) > MOST_BYTES:
+            raise _too_large(self.name, len(self.content))
+        text = decoded(self.content)
+        if "\0" in text:
+            raise Refusal("The file is binary, not text: it holds zero bytes. Save it as a text file in UTF-8.")
+        return CONTROLS.subn("", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def _too_large(name: str, size: int) -> Refusal:
+    return Refusal(f"{name} has {size:,} bytes; at most {MOST_BYTES:,} are read. Bring a part of it.")
+
+
+@contextmanager
+def about(file: File) -> Iterator[None]:
+    """Refusals of what is in a file begin with its name.
+
+    >>> with about(File("dev.csv", b"")):
+    ...     raise Refusal("Line 3 has no label.")
+    Traceback (most recent call last):
+    inference.errors.Refusal: dev.csv: Line 3 has no label.
+    """
+    try:
+        yield
+    except Refusal as refusal:
+        if refusal.message.startswith(file.name):
+            raise
+        raise Refusal(f"{file.name}: {refusal.message}", way_out=refusal.way_out, details=refusal.details) from refusal
+
+
+def lines(text: str) -> Iterator[str]:
+    """The lines of a text one by one, each with its end, so that they never stand beside the text all at once.
+
+    >>> list(lines("a\\n\\nb"))
+    ['a\\n', '\\n', 'b']
+    """
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start) + 1 or len(text)
+        yield text[start:end]
+        start = end
+
+
+def check_length(text: str, line: int) -> str:
+    """The text itself; raises Refusal with its line where it is too long."""
+    if len(text) > LONGEST:
+        raise Refusal(
+            f"The text of line {line} has {len(text):,} characters; at most {LONGEST:,} are read. Shorten it."
+        )
+    return text
+
+
+def check_rows(rows: int, line: int) -> None:
+    """Raises Refusal where a file already has as many rows as are read, and one more at this line."""
+    if rows >= MOST_ROWS:
+        raise Refusal(f"The file has more than {MOST_ROWS:,} rows, from line {line} on. Bring a part of it.")

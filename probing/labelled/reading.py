@@ -1,0 +1,149 @@
+"""One's own files as labelled texts: train, dev and test as given, what is lacking divided from train, all checked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from inference.errors import Refusal
+from probing.labelled import columns, conll
+from probing.labelled.columns import Columns
+from probing.labelled.conll import WordColumns
+from probing.labelled.files import File, about
+from probing.labelled.parsed import Parsed, Row, Wanted
+from probing.labelled.rows import Classified, Labels
+from probing.labelled.splitting import split
+from probing.labelled.tags import named
+
+PARTS = ("train", "dev", "test")
+ANY, ANY_WORDS = Columns(), WordColumns()  # columns to be found
+
+
+@dataclass(frozen=True)
+class Read:
+    """Labelled texts, and what was found and decided on the way, a sentence each. ``columns`` are those of train."""
+
+    labels: Labels
+    columns: tuple[str, ...]  # names, or numbers from 1: what the caller may name
+    told: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files of a task; what is None is divided from train."""
+
+    train: File
+    dev: File | None = None
+    test: File | None = None
+
+    def given(self) -> dict[str, File]:
+        """The files by part, train first."""
+        return {part: file for part in PARTS if (file := getattr(self, part)) is not None}
+
+
+def classified(files: Files, wanted: Columns = ANY, *, classes: File | None = None, seed: int = 0) -> Read:
+    """Texts with a class each, from CSV or TSV; ``classes`` lists the names that numbers stand for. Raises Refusal.
+
+    >>> rows = "".join(f"{at} is {'odd' if at % 2 else 'even'}.,{at % 2}\\n" for at in range(40))
+    >>> labels = classified(Files(File("mine.csv", b"text,label\\n" + rows.encode()))).labels
+    >>> labels.labels, len(labels.train), len(labels.dev), len(labels.test)
+    (('0', '1'), 32, 4, 4)
+    """
+    names: Sequence[str] = ()
+    if classes is not None:
+        with about(classes):
+            names = columns.class_list(classes.text()[0])
+    parsed, told = _parsed(files, wanted, lambda text, like: columns.parse(text, like, names))
+    with about(files.train):
+        _check_classes(parsed["train"])
+    first = parsed["train"].first
+    labels = tuple(name for name in names if name in first) or tuple(sorted(first, key=_by_number))
+    rows, divided = _parts(files, parsed, seed)
+    return Read(Labels("classify", labels, **rows), parsed["train"].names, (*told, *divided))
+
+
+def tagged(files: Files, wanted: WordColumns = ANY_WORDS, *, seed: int = 0) -> Read:
+    """Texts with a tag for each word, from CoNLL columns. Raises Refusal.
+
+    >>> lines = "".join(f"Ann B-PER\\nhas O\\n{at} O\\n\\n" for at in range(40))
+    >>> labels = tagged(Files(File("mine.conll", lines.encode()))).labels
+    >>> labels.labels, len(labels.train), len(labels.dev), len(labels.test)
+    (('O', 'B-PER', 'I-PER'), 32, 4, 4)
+    """
+    parsed, told = _parsed(files, wanted, conll.parse)
+    first = parsed["train"].first
+    if not first:
+        raise Refusal(f"{files.train.name}: Every tag is O, so there is nothing to learn. Bring sentences with spans.")
+    rows, divided = _parts(files, parsed, seed)
+    return Read(Labels("tag", named(first), **rows), parsed["train"].names, (*told, *divided))
+
+
+def _parsed(
+    files: Files, wanted: Wanted, parse: Callable[[str, Wanted], Parsed[Row, Wanted]]
+) -> tuple[dict[str, Parsed[Row, Wanted]], list[str]]:
+    """Each part's file, read by the columns of train, and what was found in each."""
+    parsed: dict[str, Parsed[Row, Wanted]] = {}
+    told: list[str] = []
+    for part, file in files.given().items():
+        with about(file):
+            text, controls = file.text()
+            parsed[part] = parse(text, parsed["train"].columns if parsed else wanted)
+        told += [f"{file.name}: {sentence}" for sentence in parsed[part].told]
+        if controls:
+            told.append(f"{file.name}: {controls:,} control characters, which no model reads, were left out.")
+    return parsed, told
+
+
+def _check_classes(parsed: Parsed[Classified, Columns]) -> None:
+    """Raises Refusal unless there are two classes, and two rows of each."""
+    counts = Counter(row.label for row in parsed.rows)
+    if len(counts) < 2:
+        label, count = next(iter(counts.items()))
+        raise Refusal(
+            f"All {count:,} rows have the label “{label[:40]}”; two classes at least were expected. Add rows of another"
+            " class, or name the column of the labels."
+        )
+    alone = next((label for label, count in counts.items() if count == 1), None)
+    if alone is not None:
+        raise Refusal(
+            f"Line {parsed.first[alone]} is the only row with the label “{alone[:40]}”; two at least were expected. Add"
+            " rows, or leave it out."
+        )
+
+
+def _by_number(label: str) -> tuple[bool, int, str]:
+    """Numbers in their order, before names in theirs."""
+    number = label.isascii() and label.isdigit() and len(label) < 10
+    return (not number, int(label) if number else 0, label)
+
+
+def _parts(
+    files: Files, parsed: Mapping[str, Parsed[Row, Wanted]], seed: int
+) -> tuple[dict[str, list[Row]], tuple[str, ...]]:
+    """The rows of all three parts, those that no file gives divided from train, and how, in a sentence."""
+    name, rows = files.train.name, {part: found.rows for part, found in parsed.items()}
+    for part, file in files.given().items():
+        _check_known(parsed[part], file.name, parsed["train"], name)
+    wanting = [part for part in PARTS if part not in rows]
+    if not wanting:
+        return rows, ()
+    rows |= split(rows["train"], seed, wanting)
+    empty = next((part for part in PARTS if not rows[part]), None)
+    if empty:
+        raise Refusal(
+            f"{name}: Too few different texts ({len(parsed['train'].rows)} rows) to leave some for {empty}. Add rows,"
+            f" or give {empty} as a file."
+        )
+    sizes = ", ".join(f"{len(rows[part]):,} {part}" for part in PARTS)
+    return rows, (f"{name} was divided here with seed {seed}. Rows now: {sizes}.",)
+
+
+def _check_known(parsed: Parsed[Row, Wanted], name: str, train: Parsed[Row, Wanted], train_name: str) -> None:
+    """Raises Refusal where a part has a label that train lacks."""
+    lacking = next((label for label in parsed.first if label not in train.first), None)
+    if lacking is not None:
+        raise Refusal(
+            f"{name}: Line {parsed.first[lacking]} has the label “{lacking[:40]}”, which {train_name} lacks, so it"
+            " cannot be learned. Add rows of it there, or leave it out here."
+        )

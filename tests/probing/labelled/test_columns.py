@@ -1,0 +1,172 @@
+"""CSV and TSV: which columns are found, what is read of them, and one sentence for each thing that is wrong."""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+
+import pytest
+
+from inference.errors import Refusal
+from probing.labelled import columns
+from probing.labelled.columns import Columns, class_list, parse
+from probing.labelled.rows import Classified
+
+ANY = Columns()
+READ = [
+    Classified("They won, 3 to 1.", "sports"),
+    Classified('He said "go".', "news"),
+    Classified("It rained.", "news"),
+]
+
+
+def rows(text: str, wanted: Columns = ANY, *classes: str) -> list[Classified]:
+    return parse(text, wanted, classes).rows
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("header", [True, False])
+@pytest.mark.parametrize("turned", [True, False])
+@pytest.mark.parametrize("seed", range(5))
+def test_what_was_written_is_read(delimiter: str, header: bool, turned: bool, seed: int) -> None:
+    """Any texts, with line ends and separators in them, whichever column comes first."""
+    dice = random.Random(seed)
+    texts = ["It is " + "".join(dice.choices("ab,;\t\n'\"中😀 ", k=30)) + "." for _ in range(40)]
+    wanted = [Classified(text, dice.choice(["x", "y z", "no,"])) for text in texts]
+    stream = io.StringIO()
+    writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
+    pairs = [(row.text, row.label) for row in wanted]
+    writer.writerows(pair[:: -1 if turned else 1] for pair in [("text", "label")] * header + pairs)
+    assert rows(stream.getvalue()) == wanted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'label\ttext\nsports\tThey won, 3 to 1.\nnews\tHe said "go".\nnews\tIt rained.\n',
+        '\nsports\tThey won, 3 to 1.\n\nnews\tHe said "go".\n \t \nnews\tIt rained.',
+        'Text,id,Category\n"They won, 3 to 1.",1,sports\n"He said ""go"".",2,news\nIt rained.,3,news\n',
+        '内容;标签\nThey won, 3 to 1.;sports\n He said "go". ;news\nIt rained.;news\n',
+        'id\tlabel\tsentence\n1\tsports\tThey won, 3 to 1.\n2\tnews\t"He said ""go""."\n3\tnews\tIt rained.\n',
+    ],
+    ids=["tsv", "no header", "csv", "semicolons", "three columns"],
+)
+def test_columns_are_found(text: str) -> None:
+    assert rows(text) == READ
+
+
+def test_without_known_names_content_tells() -> None:
+    text = "".join(f"{at}\tdev\tNumber {at} is {'odd' if at % 2 else 'even'}.\t{at % 3}\n" for at in range(30))
+    read = parse(text, ANY)
+    assert read.columns == Columns("3", "4")
+    assert read.rows[4] == Classified("Number 4 is even.", "1")
+    assert read.told == ("The columns are parted by tabs; texts are in column 3, labels in 4.",)
+    assert read.names == ("1", "2", "3", "4")
+    assert rows(text, Columns(label="1"))[4].label == "4"
+    assert rows("text,source,mood\nYes.,web,x\nNo.,web,y\n")[1] == Classified("No.", "y")
+
+
+def test_of_two_columns_the_labels_vary_least_however_long_they_are() -> None:
+    text = "Society and culture\tYes.\nNews and weather\tNo.\nSociety and culture\tGo!\n"
+    assert rows(text)[2] == Classified("Go!", "Society and culture")
+
+
+def test_a_first_row_whose_label_only_looks_like_a_name_is_a_row() -> None:
+    assert len(rows("Good film.\ty\nBad film.\tn\nNo film.\ty\n")) == 3
+    assert len(rows("utterance of a kind\ty\nBad film.\tn\nNo film.\tn\n")) == 2
+    assert len(rows("text\ty\nBad film.\ty\nNo film.\tn\n")) == 2
+
+
+def test_columns_are_taken_as_named() -> None:
+    text = "title,body,kind,label\nT one,B one,a,1\nT two,B two,b,2\n"
+    assert rows(text)[0] == Classified("T one", "1")
+    assert rows(text, Columns("Body", "KIND"))[1] == Classified("B two", "b")
+    assert rows(text, Columns("2", "3"))[1] == Classified("B two", "b")
+    read = parse(text, Columns(text="body"))
+    assert read.columns == Columns("body", "label")
+    assert read.names == ("title", "body", "kind", "label")
+    assert read.told[0].endswith("texts are in column “body”, labels in “label”.")
+    unknown = "utterance_1,x\nHow are you?,a\nGo.,b\n"
+    assert rows(unknown, Columns("utterance_1", "x")) == [Classified("How are you?", "a"), Classified("Go.", "b")]
+
+
+def test_numbers_stand_for_names_of_a_list() -> None:
+    text = "他们赢了比赛\t1\n今天下雨\t0\n天晴\t0.0\n"
+    assert [row.label for row in rows(text, ANY, "weather", "sports")] == ["sports", "weather", "weather"]
+    assert [row.label for row in rows("They won.\tsports\nIt rained.\t0\n", ANY, "weather", "sports")] == [
+        "sports",
+        "weather",
+    ]
+    assert parse(text, ANY, ("weather", "sports")).first == {"sports": 1, "weather": 2}
+    assert class_list(" finance \n\nsports\n") == ["finance", "sports"]
+
+
+def test_quotation_marks_stay_where_tabs_part_the_columns() -> None:
+    text = 'x\t"Go," he said, "now"\ny\tHe said "go\nx\t"Go"\n'
+    assert [row.text for row in rows(text)] == ['"Go," he said, "now"', 'He said "go', '"Go"']
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "The file is empty."),
+        ("\n \n", "The file is empty."),
+        ("one\ntwo\n", "The file has one column."),
+        ("text,label\n", "The file has no row below its header."),
+        ("text,label\na,x\n,y\n", "Line 3 has no text. Every row needs both a text and a label."),
+        ("text\tlabel\na\tx\n\nb\t \n", "Line 4 has no label."),
+        ("text\tlabel\na\tx\nb\n", "Line 3 has 1 columns; line 1 has 2."),
+        ("text,label\na,x\nb,y,z\n", "Line 3 has 3 columns; line 1 has 2."),
+        ('text,label\n"a,x\n', "Line 2 is not CSV"),
+    ],
+)
+def test_what_is_wrong_is_said(text: str, said: str) -> None:
+    with pytest.raises(Refusal) as refused:
+        rows(text)
+    assert said in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        (Columns(text="body"), "The file has no column “body”; its columns are text, label. Name one of them"),
+        (Columns(label="3"), "The file has no column “3”; its columns are text, label."),
+        (Columns("1", "1"), "Name the columns of texts and labels."),
+        (Columns("label", "label"), "Name the columns of texts and labels."),
+    ],
+)
+def test_a_column_that_is_not_there_is_said(wanted: Columns, said: str) -> None:
+    with pytest.raises(Refusal) as refused:
+        rows("text,label\na,x\n", wanted)
+    assert said in refused.value.message
+
+
+def test_a_column_by_name_needs_a_header() -> None:
+    with pytest.raises(Refusal, match="The file has no column “body”; it has 2 columns and no header"):
+        rows("a b,x\nc d,y\n", Columns(text="body"))
+
+
+def test_labels_of_too_many_kinds_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(columns, "MOST_CLASSES", 3)
+    text = "".join(f"text {at}\t{at}\n" for at in range(9))
+    with pytest.raises(Refusal, match="Column 2 has more than 3 different labels, from line 4 on"):
+        rows(text)
+    with pytest.raises(Refusal, match="Of 3 columns none could be told to hold labels; one with 2 to 3 different"):
+        rows("".join(f"text {at}\t{at}\tsame\n" for at in range(9)))
+
+
+@pytest.mark.parametrize("label", ["2", "-1", "1.5", "x", "٣", "9" * 9])
+def test_a_number_beyond_the_list_is_said(label: str) -> None:
+    with pytest.raises(
+        Refusal, match=f"Line 2 has the label “{label}”; a number from 0 to 1 was expected, as the list of"
+    ):
+        rows(f"It rained.\t0\nThey won.\t{label}\n", ANY, "weather", "sports")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("", "0 lines"), ("a\n", "1 lines"), ("a\nb\na\n", "“a” twice"), ("a\n" * 9, "“a” twice")]
+)
+def test_a_list_that_is_none_is_said(text: str, said: str) -> None:
+    with pytest.raises(Refusal, match=f"The list of classes has {said}; 2 to 200 different names were expected, one a"):
+        class_list(text)

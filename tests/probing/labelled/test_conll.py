@@ -1,0 +1,160 @@
+"""CoNLL columns: which hold words and tags, how the sentences read, and one sentence for each thing that is wrong."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from inference.errors import Refusal
+from probing.labelled import conll
+from probing.labelled.conll import WordColumns, parse
+from probing.labelled.rows import Tagged
+from probing.labelled.scripts import joined
+from probing.labelled.tags import to_bio
+
+ANY = WordColumns()
+TWO = "Ann\tB-PER\nLee\tI-PER\nsings\tO\n\nIn\tO\nRome\tB-LOC\n"
+READ = [
+    Tagged("Ann Lee sings", ((0, 3), (4, 7), (8, 13)), ("B-PER", "I-PER", "O")),
+    Tagged("In Rome", ((0, 2), (3, 7)), ("O", "B-LOC")),
+]
+IOB2 = """\
+# newdoc id = 1
+# sent_id = 1-1
+# text = 安 · Lee在Rome唱歌。
+1\t安\tB-PER\t-\tann
+2\t·\tI-PER\t-\tann
+3\tLee\tI-PER\t-\tann
+4\t在\tO\t-\t-
+5\tRome\tB-LOC\t-\tann
+6\t唱歌\tO\t-\t-
+7\t。\tO\t-\t-
+
+# sent_id = 1-2
+1\t它们\tO\t-\t-
+2\t停\tO\t-\t-
+3\t了\tO\t-\t-
+"""
+
+
+def written(rows: list[Tagged]) -> str:
+    """Sentences as columns."""
+    sentences = (
+        "".join(f"{row.text[start:end]}\t{tag}\n" for (start, end), tag in zip(row.words, row.tags, strict=True))
+        for row in rows
+    )
+    return "\n".join(sentences)
+
+
+@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("letters", ["abc#", "中文字"])
+def test_what_was_written_is_read(letters: str, seed: int) -> None:
+    dice = random.Random(seed)
+    rows = []
+    for _ in range(dice.randint(1, 9)):
+        words = ["".join(dice.choices(letters, k=dice.randint(1, 3))) for _ in range(dice.randint(1, 6))]
+        text, places = joined(words, letters == "abc#")
+        rows.append(Tagged(text, tuple(places), tuple(to_bio(dice.choices(["O", "B-A", "I-A", "I-B"], k=len(words))))))
+    assert parse(written(rows), ANY).rows == rows
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TWO,
+        TWO.replace("\t", " "),
+        "\n\n-DOCSTART-\tO\n\n" + TWO.replace("\n\n", "\n\t\n\n"),
+        TWO.replace("B-", "I-"),
+        "Ann NNP I-NP B-PER\nLee NNP I-NP E-PER\nsings VB O O\n\nIn IN O O\nRome NNP B-NP S-LOC\n",
+        "1\tAnn\tB-PER\t-\n2\tLee\tI-PER\t-\n3\tsings\tO\t-\n\n1\tIn\tO\t-\n2\tRome\tB-LOC\tx\n",
+        "B-PER Ann\nI-PER Lee\nO sings\n\nO In\nB-LOC Rome\n",
+    ],
+    ids=["tabs", "spaces", "blank lines", "IOB1", "BIOES in the fourth column", "numbered", "tags first"],
+)
+def test_columns_and_schemes_are_found(text: str) -> None:
+    assert parse(text, ANY).rows == READ
+
+
+def test_columns_are_taken_as_named() -> None:
+    text = "Ann ANN I-NP B-PER\nsings SING O O\n"
+    read = parse(text, WordColumns(word=2, tag=3))
+    assert read.rows == [Tagged("ANN SING", ((0, 3), (4, 8)), ("B-NP", "O"))]
+    assert read.told[0] == "Words are in column 2, tags in column 3."
+    assert parse("它们 O\n停 O\n", WordColumns(apart=True)).rows[0].text == "它们 停"
+
+
+def test_chinese_reads_as_its_comment_has_it_or_without_spaces() -> None:
+    first, second = parse(IOB2, ANY).rows
+    assert first.text == "安 · Lee在Rome唱歌。"
+    assert [first.text[start:end] for start, end in first.words] == ["安", "·", "Lee", "在", "Rome", "唱歌", "。"]
+    assert first.tags == ("B-PER", "I-PER", "I-PER", "O", "B-LOC", "O", "O")
+    assert second == Tagged("它们停了", ((0, 2), (2, 3), (3, 4)), ("O", "O", "O"))
+    without = parse(IOB2.replace("# text", "# texts"), ANY)
+    assert without.rows[0].text == "安·Lee在Rome唱歌。"
+    assert "Words are put side by side" in without.told[1]
+
+
+def test_a_comment_that_is_another_text_is_not_believed() -> None:
+    assert parse(f"# text = Bob sings\n{TWO}", ANY).rows == READ
+
+
+def test_words_may_begin_with_the_mark_of_a_comment() -> None:
+    assert parse("#tag\tO\n#\tO\nAnn\tB-PER\n", ANY).rows[0].text == "#tag # Ann"
+    assert parse("# id = 3\n#tag O\n# O\nAnn B-PER\n", ANY).rows[0].text == "#tag # Ann"
+
+
+def test_the_line_that_a_kind_came_first_on_is_known() -> None:
+    assert parse(f"In\tO\nJune\tO\n\n{TWO}{TWO}", ANY).first == {"PER": 4, "LOC": 9}
+
+
+def test_what_was_done_is_told() -> None:
+    assert parse(TWO, ANY).told == ("Words are in column 1, tags in column 2.",)
+    assert (
+        parse(TWO.replace("B-P", "I-P"), ANY).told[1] == "1 of 2 spans begin with I-; they were made to begin with B-."
+    )
+    assert parse(TWO.replace("B-L", "S-L"), ANY).told[1] == "The tags are BIOES; they were turned into BIO."
+    assert parse(IOB2, ANY).told[1] == "1 sentences are read as the file's comments have them."
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "The file has no words."),
+        ("# sent_id = 1\n\n", "The file has no words."),
+        ("Ann\nsings\n", "Line 1 has one column; a word and a tag were expected"),
+        ("Ann\tB-PER\nsings\n", "Line 2 has 1 columns; the first line of words has 2."),
+        ("Ann\tB-PER\n\nsings\tX\tO\n", "Line 3 has 3 columns; the first line of words has 2."),
+        ("Ann\tB-PER\nsings\tVERB\n", "Line 2 has the tag “VERB”; O, or a kind after B- or I-"),
+        ("Ann\tB-PER\n\t\t\n \tO\n", "Line 3 has no word in column 1."),
+        ("Ann\tPER\nsings\tNONE\n", "Line 1 has the tag “PER”"),
+    ],
+)
+def test_what_is_wrong_is_said(text: str, said: str) -> None:
+    with pytest.raises(Refusal) as refused:
+        parse(text, ANY)
+    assert said in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        (WordColumns(tag=3), "The file has no column 3; it has 2. Name one of them."),
+        (WordColumns(word=0), "The file has no column 0; it has 2."),
+        (WordColumns(word=2, tag=2), "Column 2 cannot hold both words and tags. Name two columns."),
+        (WordColumns(word=2), "Line 1 has the tag “Ann”"),
+    ],
+)
+def test_columns_that_cannot_be_are_said(wanted: WordColumns, said: str) -> None:
+    with pytest.raises(Refusal) as refused:
+        parse(TWO, wanted)
+    assert said in refused.value.message
+
+
+def test_limits_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conll, "MOST_WORDS", 3)
+    monkeypatch.setattr(conll, "MOST_KINDS", 1)
+    with pytest.raises(Refusal, match="The sentence of line 2 has more than 3 words"):
+        parse("\n" + "a\tO\n" * 4, ANY)
+    with pytest.raises(Refusal, match="The file has over 1 kinds of spans by line 5"):
+        parse(TWO, ANY)

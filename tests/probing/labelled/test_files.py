@@ -1,0 +1,72 @@
+"""Files as they come: what is refused before anything is read of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from inference.errors import Refusal
+from probing.labelled import files
+from probing.labelled.files import File, about, check_length, check_rows, lines
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"a\xffb", "Line 1 is not UTF-8 text. Save the file as UTF-8."),
+        ("文本\t标签\n".encode("gb18030"), "Line 1 is not UTF-8 text."),
+        (b"one\n\xff\xfe", "Line 2 is not UTF-8 text."),
+        (b"PK\x03\x04\0\0", "The file is binary, not text"),
+    ],
+)
+def test_what_is_no_text_is_refused(content: bytes, said: str) -> None:
+    with pytest.raises(Refusal, match=said):
+        File("a.csv", content).text()
+
+
+def test_text_is_as_written_but_for_marks_line_ends_and_controls() -> None:
+    assert File("a.csv", "\ufeffa\tb\r\nc\rd\u200b \x85\x07".encode()).text() == ("a\tb\nc\nd\u200b ", 2)
+
+
+def test_a_file_too_large_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MOST_BYTES", 10)
+    (tmp_path / "a.csv").write_bytes(b"a" * 11)
+    said = "a.csv has 11 bytes; at most 10 are read. Bring a part of it."
+    with pytest.raises(Refusal, match=said):
+        File.opened(tmp_path / "a.csv")
+    with pytest.raises(Refusal, match=said):
+        File("a.csv", b"a" * 11).text()
+    assert File("a.csv", b"a" * 10).text() == ("a" * 10, 0)
+
+
+def test_what_cannot_be_opened_is_said(tmp_path: Path) -> None:
+    with pytest.raises(Refusal, match=r"none\.csv cannot be read: there is no such file"):
+        File.opened(tmp_path / "none.csv")
+    with pytest.raises(Refusal, match="cannot be read: it cannot be opened"):
+        File.opened(tmp_path)
+    (tmp_path / "a.csv").write_bytes(b"x")
+    assert File.opened(tmp_path / "a.csv") == File("a.csv", b"x")
+
+
+@pytest.mark.parametrize("text", ["", "\n", "a", "a\n", "a\n\nb", "\n\na\n"])
+def test_lines_are_the_text(text: str) -> None:
+    assert list(lines(text)) == text.splitlines(keepends=True)
+
+
+def test_a_file_is_named_once() -> None:
+    for message in ("Line 1 has no text.", "a.csv: Line 1 has no text."):
+        with pytest.raises(Refusal) as refused, about(File("a.csv", b"")):
+            raise Refusal(message)
+        assert refused.value.message == "a.csv: Line 1 has no text."
+
+
+def test_limits_are_said_with_their_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "LONGEST", 3)
+    monkeypatch.setattr(files, "MOST_ROWS", 2)
+    assert check_length("abc", 9) == "abc"
+    check_rows(1, 9)
+    with pytest.raises(Refusal, match="The text of line 9 has 4 characters; at most 3 are read"):
+        check_length("abcd", 9)
+    with pytest.raises(Refusal, match="The file has more than 2 rows, from line 9 on"):
+        check_rows(2, 9)

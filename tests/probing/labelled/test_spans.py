@@ -1,0 +1,94 @@
+"""Spans of tags, and how many were found: what nervaluate counts on any tags, and cases by hand."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from nervaluate import Evaluator
+
+from probing.labelled.spans import Score, score, spans
+
+KINDS = ("PER", "LOC", "ORG")
+TAGS = ("O", *(f"{prefix}-{kind}" for kind in KINDS for prefix in "BI"))
+
+Tags = list[list[str]]
+
+
+def drawn(seed: int) -> tuple[Tags, Tags]:
+    """Sentences' tags, well-formed or not, and others that agree with them here and there."""
+    dice = random.Random(seed)
+    true = [dice.choices(TAGS, k=dice.randint(1, 12)) for _ in range(dice.randint(1, 20))]
+    found = [[tag if dice.random() < 0.7 else dice.choice(TAGS) for tag in tags] for tags in true]
+    return true, found
+
+
+def counted(stated: Any) -> tuple[int, int, int]:
+    """What nervaluate counts for exact match of kind and place."""
+    return stated.correct, stated.actual, stated.possible
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_scores_are_what_nervaluate_counts(seed: int) -> None:
+    true, found = drawn(seed)
+    theirs = Evaluator(true, found, tags=list(KINDS), loader="list").evaluate()
+    overall, by_kind = score(true, found)
+    assert (overall.right, overall.found, overall.true) == counted(theirs["overall"]["strict"])
+    assert {kind: (one.right, one.found, one.true) for kind, one in by_kind.items()} == {
+        kind: counted(stated["strict"]) for kind, stated in theirs["entities"].items()
+    }
+    shares = theirs["overall"]["strict"]
+    assert (overall.precision, overall.recall) == pytest.approx((shares.precision, shares.recall))
+    assert overall.f1 == pytest.approx(shares.f1)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_spans_are_in_order_apart_and_cover_all_but_o(seed: int) -> None:
+    for tags in drawn(seed)[0]:
+        covered = [at for _, first, end in spans(tags) for at in range(first, end)]
+        assert covered == [at for at, tag in enumerate(tags) if tag != "O"]
+        assert all(first < end and tags[first][2:] == kind for kind, first, end in spans(tags))
+
+
+def test_the_sum_of_the_kinds_is_the_whole_and_order_does_not_matter() -> None:
+    true, found = drawn(1)
+    overall, by_kind = score(true, found)
+    assert overall == Score(
+        *(sum(getattr(one, name) for one in by_kind.values()) for name in ("right", "found", "true"))
+    )
+    assert score(true[::-1], found[::-1]) == (overall, by_kind)
+    assert score(found, true)[0] == Score(overall.right, overall.true, overall.found)
+    assert score(true, true)[0].f1 == 1
+
+
+@pytest.mark.parametrize(
+    ("tags", "said"),
+    [
+        ("", []),
+        ("O", []),
+        ("B-A I-A O", [("A", 0, 2)]),
+        ("B-A B-A", [("A", 0, 1), ("A", 1, 2)]),
+        ("O I-A I-A", [("A", 1, 3)]),
+        ("B-A I-B I-B", [("A", 0, 1), ("B", 1, 3)]),
+        ("B-A O I-A", [("A", 0, 1), ("A", 2, 3)]),
+        ("B-a-b I-a-b", [("a-b", 0, 2)]),
+    ],
+)
+def test_spans_by_hand(tags: str, said: list[tuple[str, int, int]]) -> None:
+    assert spans(tags.split()) == said
+
+
+def test_scores_by_hand() -> None:
+    true = [["B-A", "I-A", "O", "B-B"], ["O", "O"]]
+    found = [["B-A", "O", "O", "B-B"], ["B-B", "O"]]  # the first too short, the last where none is
+    overall, by_kind = score(true, found)
+    assert overall == Score(right=1, found=3, true=2)
+    assert (overall.precision, overall.recall, overall.f1) == (1 / 3, 1 / 2, 0.4)
+    assert by_kind == {"A": Score(0, 1, 1), "B": Score(1, 2, 1)}
+    assert (by_kind["A"].f1, Score(0, 0, 0).precision, Score(0, 0, 0).recall, Score(0, 0, 0).f1) == (0, 0, 0, 0)
+
+
+def test_sentences_of_other_lengths_are_no_pair() -> None:
+    with pytest.raises(ValueError, match="A sentence has 2 words and 1 tags were found"):
+        score([["O", "O"]], [["O"]])

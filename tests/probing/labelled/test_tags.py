@@ -1,0 +1,84 @@
+"""Tags of all schemes become BIO, and keep their spans."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from inference.errors import Refusal
+from probing.labelled.spans import Span, spans
+from probing.labelled.tags import check_tag, is_tag, named, to_bio
+
+
+def written(scheme: str, words: int, found: list[Span]) -> list[str]:
+    """The tags of a sentence in a scheme: what begins, goes on, ends, and stands alone."""
+    begin, inside, end, alone = list(scheme)
+    tags = ["O"] * words
+    for kind, first, last in found:
+        tags[first:last] = [f"{inside}-{kind}"] * (last - first)
+        tags[last - 1] = f"{end}-{kind}"
+        tags[first] = f"{begin if last - first > 1 else alone}-{kind}"
+    return tags
+
+
+def iob1(words: int, found: list[Span]) -> list[str]:
+    """As ``written``, a B only where a span of the same kind ends right before."""
+    tags = written("IIII", words, found)
+    for kind, first, _ in found:
+        if any(other == kind and last == first for other, _, last in found):
+            tags[first] = f"B-{kind}"
+    return tags
+
+
+def drawn(seed: int) -> tuple[int, list[Span]]:
+    """A sentence's length and its spans."""
+    dice = random.Random(seed)
+    words, found, at = dice.randint(1, 20), [], 0
+    while (first := at + dice.choice([0, 0, 1, 3])) < words:
+        at = min(words, first + dice.randint(1, 4))
+        found.append((dice.choice(["A", "B-b"]), first, at))
+    return words, found
+
+
+@pytest.mark.parametrize("seed", range(50))
+@pytest.mark.parametrize("scheme", ["BIIB", "BIES", "BILU", "BMES"])
+def test_every_scheme_keeps_its_spans_and_becomes_bio(scheme: str, seed: int) -> None:
+    words, found = drawn(seed)
+    turned = to_bio(written(scheme, words, found))
+    assert turned == written("BIIB", words, found)
+    assert spans(turned) == found
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_iob1_keeps_its_spans_and_what_is_bio_stays(seed: int) -> None:
+    words, found = drawn(seed)
+    turned = to_bio(iob1(words, found))
+    assert spans(turned) == found
+    assert to_bio(turned) == turned
+
+
+@pytest.mark.parametrize(
+    ("tags", "said"),
+    [
+        ("O I-A I-A", "O B-A I-A"),
+        ("B-A I-B", "B-A B-B"),
+        ("E-A E-A", "B-A B-A"),
+        ("S-A I-A", "B-A B-A"),
+        ("B-A O E-A", "B-A O B-A"),
+        ("B-A M-A L-A I-A", "B-A I-A I-A B-A"),
+    ],
+)
+def test_what_goes_on_with_nothing_begins(tags: str, said: str) -> None:
+    assert to_bio(tags.split()) == said.split()
+
+
+@pytest.mark.parametrize("tag", ["", "o", "B", "B-", "B- ", "X-PER", "NOUN", "BPER", "0"])
+def test_what_is_no_tag_is_refused_with_its_line(tag: str) -> None:
+    assert not is_tag(tag)
+    with pytest.raises(Refusal, match=f"Line 7 has the tag “{tag}”; O, or a kind after B- or I-"):
+        check_tag(tag, 7)
+
+
+def test_a_models_tags_begin_with_o_and_have_both_of_each_kind() -> None:
+    assert named(["LOC", "ART", "LOC"]) == ("O", "B-ART", "I-ART", "B-LOC", "I-LOC")
