@@ -38,10 +38,10 @@ def add(commands: Any) -> None:
     """Puts both commands among the others."""
     for name, what in KINDS.items():
         command = commands.add_parser(name, help=what, description=what)
-        command.add_argument("train", metavar="TRAIN", help="a file, or the name of a ready set")
+        command.add_argument("train", metavar="TRAIN", help="a file, or the name of a set that comes along")
         for part, use in (("dev", "the checkpoint is chosen by"), ("test", "the result is told on, once")):
             command.add_argument(
-                f"--{part}", type=Path, metavar="FILE", help=f"rows that {use}; a tenth of TRAIN if left out"
+                f"--{part}", type=Path, metavar="FILE", help=f"rows that {use}; divided from TRAIN if left out"
             )
         command.add_argument(
             "--model", default=EMBEDDED, metavar="ID",
@@ -70,6 +70,7 @@ def run(asked: argparse.Namespace) -> None:
     backend, model = opener(asked.model)
     given = {field.name: getattr(asked, field.name) for field in fields(Settings) if hasattr(asked, field.name)}
     labelled = task(asked.command, asked.train, asked.dev, asked.test, asked.seed)
+    print("\n".join(labelled.told))
     if model != CHARACTERS:
         fetched(backend, model, None, asked.download)
     try:

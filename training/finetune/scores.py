@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
 from probing.labelled.rows import OUTSIDE
-from training.finetune.entities import score
+from probing.labelled.spans import score
 
 Scores = dict[str, Any]  # plain values, as a JSON file holds them
 

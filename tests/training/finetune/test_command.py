@@ -38,7 +38,8 @@ def files(tmp_path: Path) -> Path:
 def command(folder: Path, name: str, file: str, *more: str) -> int:
     """The exit status of a command with a tiny model."""
     given = ["--model", str(folder / "bert"), "--out", str(folder / "out"), "--json", str(folder / "out.json")]
-    return main([name, str(folder / file), *given, "--threads", "1", "--epochs", "0", *more])
+    train = str(folder / file) if "." in file else file
+    return main([name, train, *given, "--threads", "1", "--epochs", "0", *more])
 
 
 def scores(folder: Path) -> dict[str, Any]:
@@ -53,7 +54,7 @@ def test_classes_of_texts(files: Path, file: str, capsys: pytest.CaptureFixture[
     found = scores(files)
     assert {"accuracy", "macro_f1", "baseline_accuracy"} <= found["test"].keys()
     assert found["seconds"] > 0
-    assert found["rows"] == {"train": 30, "dev": 3, "test": 3}
+    assert found["rows"] == {"train": 30, "dev": 3, "test": 3}  # of each class one
     model = AutoModelForSequenceClassification.from_pretrained(files / "out")
     assert set(model.config.id2label.values()) == {"animal", "plant", "star"}
     out = capsys.readouterr().out
@@ -76,10 +77,12 @@ def test_tags_of_words(files: Path) -> None:
     ("asked", "more", "said"),
     [
         (("classify", "none.csv"), (), "none.csv"),
-        (("classify", "mine.conll"), (), "mine.conll"),
+        (("tag", "mine.csv"), (), "mine.csv"),
         (("classify", "mine.csv"), ("--minutes", "0"), "--minutes = 0"),
         (("classify", "mine.csv"), ("--length", "2"), "--length = 2 will not do: it takes a whole number, at least 8"),
         (("classify", "mine.csv"), ("--frozen", "9"), "bert has 2 layers, so 9 cannot be frozen"),
+        (("classify", "wnut-17"), (), "wnut-17 is a set to tag. Write: python -m training tag wnut-17"),
+        (("tag", "wnut-17"), ("--dev", "dev.conll"), "has its own dev and test rows. Leave out --dev and --test"),
         (("tag", "mine.conll"), ("--model", "./nowhere"), '"nowhere" is not there'),
     ],
 )
