@@ -79,7 +79,7 @@ def run(asked: argparse.Namespace) -> None:
         raise Refusal("Stopped. The same command goes on from the last checkpoint, if there is one.") from stopped
     if asked.json is not None:
         asked.json.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    print(_summary(found))
+    print(summary(found))
 
 
 def _check_places(asked: argparse.Namespace) -> None:
@@ -88,7 +88,7 @@ def _check_places(asked: argparse.Namespace) -> None:
         raise Refusal(f"{asked.json} cannot be written. Give a file in a folder that exists.")
 
 
-def _summary(found: Scores) -> str:
+def summary(found: Scores) -> str:
     """The scores as lines for a terminal."""
     test = found["test"]
     wide = max(map(len, (*test["classes"], "")))
@@ -98,4 +98,6 @@ def _summary(found: Scores) -> str:
         lines.append(f"{label:{wide}}  {'  '.join(f'{one[n]:9.3f}' for n in names[:3])}  {one['support']:9,}")
     whole = ("accuracy", "precision", "recall", "f1", "macro_f1", "baseline_accuracy")
     lines.append("test: " + ", ".join(f"{name} {test[name]:.3f}" for name in whole if name in test))
+    if test.get("baseline_accuracy", -1.0) >= test["accuracy"]:
+        lines.append("Counting words (TF-IDF and logistic regression) tells these classes as well or better.")
     return "\n".join(lines)

@@ -14,6 +14,7 @@ from probing.labelled.rows import Classified, Tagged
 from tests.support import tinymodels
 from tests.support.labelledtexts import classified, tagged
 from training.__main__ import main
+from training.finetune.command import summary
 
 
 @pytest.fixture
@@ -60,6 +61,14 @@ def test_classes_of_texts(files: Path, file: str, capsys: pytest.CaptureFixture[
     out = capsys.readouterr().out
     assert "support" in out
     assert f"test: accuracy {found['test']['accuracy']:.3f}" in out
+
+
+def test_where_counting_words_wins_it_is_said() -> None:
+    one = {"precision": 0.5, "recall": 0.5, "f1": 0.5, "support": 2}
+    test = {"accuracy": 0.5, "classes": {"a": one}}
+    assert "as well or better" in summary({"test": {**test, "baseline_accuracy": 0.5}})
+    assert "as well or better" not in summary({"test": {**test, "baseline_accuracy": 0.4}})
+    assert "as well or better" not in summary({"test": test})
 
 
 @pytest.mark.slow

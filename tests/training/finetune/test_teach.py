@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file
-from transformers import AutoModelForSequenceClassification, AutoModelForTokenClassification, AutoTokenizer
+from transformers import AutoModelForSequenceClassification, AutoModelForTokenClassification, AutoTokenizer, pipeline
 
 from inference.errors import Refusal
 from inference.files import checksums
@@ -184,6 +184,9 @@ def test_a_saved_folder_is_whole_and_says_nothing_of_this_machine(tmp_path: Path
     assert f"accuracy: {found['test']['accuracy']:.3f}" in card
     assert f"counting words (TF-IDF and logistic regression): {found['test']['baseline_accuracy']:.3f}" in card
     assert "seed 0" in card
+    assert f'pipeline("text-classification", "{folder.name}")' in card
+    (said,) = pipeline("text-classification", str(folder))("c c 1 4 c")
+    assert said["label"] in ("animal", "plant", "star")
 
 
 def test_numbers_too_large_for_half_precision_are_kept_whole(tmp_path: Path) -> None:
