@@ -23,7 +23,7 @@ def fitted(rows: Sequence[Classified]) -> Pipeline:
     """Learned from these rows; ``predict`` takes texts.
 
     >>> rows = [Classified("good film", "+"), Classified("bad film", "-")] * 3
-    >>> list(fitted(rows).predict(["a good one"]))
+    >>> fitted(rows).predict(["a good one"]).tolist()
     ['+']
     """
     found = make_pipeline(features([row.text for row in rows[:SAMPLE]]), LogisticRegression(C=10.0, max_iter=1_000))
