@@ -70,7 +70,8 @@ def run(asked: argparse.Namespace) -> None:
     backend, model = opener(asked.model)
     given = {field.name: getattr(asked, field.name) for field in fields(Settings) if hasattr(asked, field.name)}
     labelled = task(asked.command, asked.train, asked.dev, asked.test, asked.seed)
-    print("\n".join(labelled.told))
+    for sentence in labelled.told:
+        print(sentence)
     if model != CHARACTERS:
         fetched(backend, model, None, asked.download)
     try:
@@ -100,4 +101,6 @@ def summary(found: Scores) -> str:
     lines.append("test: " + ", ".join(f"{name} {test[name]:.3f}" for name in whole if name in test))
     if test.get("baseline_accuracy", -1.0) >= test["accuracy"]:
         lines.append("Counting words (TF-IDF and logistic regression) tells these classes as well or better.")
+    if not found["finished"]:
+        lines.append("Stopped before the last step; the same command goes on.")
     return "\n".join(lines)

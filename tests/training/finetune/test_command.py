@@ -66,9 +66,14 @@ def test_classes_of_texts(files: Path, file: str, capsys: pytest.CaptureFixture[
 def test_where_counting_words_wins_it_is_said() -> None:
     one = {"precision": 0.5, "recall": 0.5, "f1": 0.5, "support": 2}
     test = {"accuracy": 0.5, "classes": {"a": one}}
-    assert "as well or better" in summary({"test": {**test, "baseline_accuracy": 0.5}})
-    assert "as well or better" not in summary({"test": {**test, "baseline_accuracy": 0.4}})
-    assert "as well or better" not in summary({"test": test})
+    for baseline, said in ({"baseline_accuracy": 0.5}, True), ({"baseline_accuracy": 0.4}, False), ({}, False):
+        assert ("as well or better" in summary({"finished": True, "test": test | baseline})) is said
+
+
+def test_a_run_that_was_stopped_says_how_to_go_on() -> None:
+    for finished in (True, False):
+        found = summary({"finished": finished, "test": {"accuracy": 0.5, "classes": {}}})
+        assert ("the same command goes on" in found) is not finished
 
 
 @pytest.mark.slow
