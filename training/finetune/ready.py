@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from training.finetune.settings import (
     EVALUATIONS,
     Settings,
     batch,
+    fitting,
     most_steps,
     rate,
     schedule,
@@ -39,7 +41,7 @@ from training.origin import same
 from training.precision import Precision, precision
 
 TRIED = 3  # steps that the pace is guessed by before the first
-REST = 1.25  # what a step takes with its share of the evaluations, by what its two passes take
+REST = 1.15  # what a step takes, by what its two passes take
 FACTS = "task.json"  # in a run's folder: what it was begun with
 
 
@@ -61,10 +63,11 @@ def ready(labels: Labels, model: str, settings: Settings, folder: Path, machine:
         settings.batch or batch(start.fresh),
         settings.seed,
     )
-    some = labels.dev[:: max(1, len(labels.dev) // DEV_ROWS)][:DEV_ROWS]
     descent = optimiser(start.model, learning)
     facts = _facts(labels, start.name, settings) | {"length": length, "batch": batches.size, "rate": learning.rate}
-    progress, every = _progress(start.model, descent, batches, where, settings, folder, facts)
+    plan = _Plan(settings, len(labels.dev), folder, facts)
+    progress, every, asked = _progress(start.model, descent, batches, where, plan)
+    some = labels.dev[:: max(1, len(labels.dev) // asked)][:asked]
     metrics = Metrics(folder, progress.metrics_bytes)
     metrics.note(_began(start, labels, batches, progress, where))
     return Run(
@@ -115,31 +118,38 @@ def _facts(labels: Labels, model: str, settings: Settings) -> dict[str, Any]:
     }
 
 
-def _progress(  # noqa: PLR0913  # a run's parts, before there is a run
-    model: Any,
-    descent: torch.optim.AdamW,
-    batches: Batches,
-    where: Precision,
-    settings: Settings,
-    folder: Path,
-    facts: dict[str, Any],
-) -> tuple[Progress, int]:
-    """How far the run in the folder has come, and after how many steps each it is assessed."""
+@dataclass(frozen=True)
+class _Plan:
+    """What the first plan of a run hangs on."""
+
+    settings: Settings
+    dev: int  # rows
+    folder: Path
+    facts: dict[str, Any]
+
+
+def _progress(
+    model: Any, descent: torch.optim.AdamW, batches: Batches, where: Precision, plan: _Plan
+) -> tuple[Progress, int, int]:
+    """How far the run has come, after how many steps each it is assessed, and on how many dev rows."""
+    settings, folder, facts = plan.settings, plan.folder, plan.facts
     saved, stated = folder / "checkpoint.pt", folder / FACTS
     if saved.exists():
         before = json.loads(stated.read_text(encoding="utf-8"))
         same(before, facts, folder)
-        return checkpoint.load(saved, model, descent), before["every"]
+        return checkpoint.load(saved, model, descent), before["every"], before["dev_rows"]
     torch.manual_seed(settings.seed)
-    last = most_steps(settings, batches.in_a_pass)
+    last, asked = most_steps(settings, batches.in_a_pass), min(plan.dev, DEV_ROWS)
     if settings.minutes is not None and last:
-        last = min(last, max(1, round(settings.minutes * 60 / _pace(model, batches, where))))
+        fit, asked = fitting(settings.minutes * 60, _pace(model, batches, where), batches.size, plan.dev)
+        last = min(last, fit)
     every = max(1, round(last / EVALUATIONS))
     with refusing(f"Nothing can be written in {folder}. Name another folder.", way_out=None):
         folder.mkdir(parents=True, exist_ok=True)
     best.file(folder).unlink(missing_ok=True)  # of a run that was cut off before its first checkpoint
-    stated.write_text(json.dumps(facts | {"every": every}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    return Progress(schedule(last)), every
+    said = facts | {"every": every, "dev_rows": asked}
+    stated.write_text(json.dumps(said, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return Progress(schedule(last)), every, asked
 
 
 def _pace(model: Any, batches: Batches, where: Precision) -> float:

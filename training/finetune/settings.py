@@ -13,8 +13,9 @@ CHARACTERS = "characters"  # the model from nothing (characters.py), as --model 
 WARM_UP = 0.06  # share of the steps
 LEAST_STEPS = 100  # a small file is read more often, so that something is learned at all
 WIDE = 768  # from there on BERT's own rate, which is smaller
-DEV_ROWS = 500  # that an evaluation on the way reads, from the whole of the dev rows
 EVALUATIONS = 10
+LEAST_DEV_ROWS, DEV_ROWS = 100, 500  # that an evaluation on the way reads, from the whole of the dev rows
+LOOKING = 0.25  # share of the time that evaluations may take, where the least dev rows leave it at that
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,20 @@ def most_steps(settings: Settings, steps_per_epoch: int) -> int:
     if settings.steps is not None:
         return settings.steps
     return max(LEAST_STEPS, math.ceil(settings.epochs * steps_per_epoch))
+
+
+def fitting(seconds: float, step: float, batch: int, dev: int) -> tuple[int, int]:
+    """Steps that fit into these seconds, and how many of the ``dev`` rows each evaluation on the way then reads.
+
+    ``step`` is the seconds that a step of ``batch`` rows takes; to read a row without learning takes about a third.
+
+    >>> fitting(60.0, step=0.12, batch=16, dev=700), fitting(18.0, step=0.4, batch=16, dev=1000)
+    ((396, 500), (24, 100))
+    """
+    row = step / batch / 3
+    most = round(LOOKING * seconds / EVALUATIONS / row)
+    rows = min(dev, DEV_ROWS, max(LEAST_DEV_ROWS, most))
+    return max(1, round((seconds - EVALUATIONS * rows * row) / step)), rows
 
 
 def schedule(last: int) -> Schedule:

@@ -257,6 +257,12 @@ def test_minutes_bound_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert taught(tmp_path, classified(), long, out="long")["steps"] == 12  # and no more than was wanted
 
 
+def test_to_guess_the_pace_uses_up_no_random_number(tmp_path: Path) -> None:
+    taught(tmp_path, tagged(), out="all")
+    assert taught(tmp_path, tagged(), replace(FAST, minutes=60.0), out="clock")["steps"] == 12
+    assert same(weights(tmp_path / "all"), weights(tmp_path / "clock"))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["roberta", "gpt2", "llama", "deberta"])
 @pytest.mark.parametrize("make", [classified, tagged])
