@@ -29,8 +29,8 @@ def run(asked: argparse.Namespace) -> str:
         _refuse_unwritable(file)
     corpus = formats.load(asked.file, asked.format)
     split = formats.load(asked.split_file, asked.format) if asked.split_file else None
-    backend, model = _backend(asked.model)
-    _ready(backend, model, asked.revision, asked.download)
+    backend, model = opener(asked.model)
+    fetched(backend, model, asked.revision, asked.download)
     kept = Kept.open(outputs[0].with_name(f"{outputs[0].name}.partial") if outputs else None)
     plan = Run(corpus, model, asked.revision)
     if split and split.digest == corpus.digest:
@@ -55,7 +55,7 @@ def _refuse_unwritable(file: Path) -> None:
         raise Refusal(f"{file} cannot be written. Give a file in a folder that exists and may be written to.")
 
 
-def _backend(model: str) -> tuple[LocalBackend, str]:
+def opener(model: str) -> tuple[LocalBackend, str]:
     """A backend, and the model's name for it. Whoever gives a folder on the command line may read it."""
     settings = Settings.from_env()
     if folders.is_path(model):
@@ -64,7 +64,7 @@ def _backend(model: str) -> tuple[LocalBackend, str]:
     return LocalBackend(settings), model
 
 
-def _ready(backend: LocalBackend, model: str, revision: str | None, download: bool) -> None:
+def fetched(backend: LocalBackend, model: str, revision: str | None, download: bool) -> None:
     """Fetches a hub model that is not here, if that was asked for; raises Refusal if it was not."""
     if backend.status(model, revision) != "absent" or folders.is_path(model):
         return

@@ -1,4 +1,4 @@
-"""The recipes' commands: python -m training pretrain CONFIG.toml, python -m training translate CONFIG.toml"""
+"""The commands: python -m training pretrain CONFIG.toml, translate CONFIG.toml, classify FILE, tag FILE"""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inference.errors import Refusal
+from training.finetune import command
 from training.tables import Amount, Count, checked
 
 if TYPE_CHECKING:
     from training.loop import Stint
 
 # The numbers that options take. What --raise-to takes, the loop says, which knows the run.
-NUMBERS = {"stop_after": Amount, "finish_in": Amount, "pairs": Count, "sentences": Count}
+NUMBERS = {"stop_after": Amount, "finish_in": Amount, "pairs": Count, "sentences": Count, **command.NUMBERS}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -24,7 +25,9 @@ def main(arguments: list[str] | None = None) -> int:
         for name, kind in NUMBERS.items():
             if (value := getattr(asked, name, None)) is not None:
                 checked(f"--{name.replace('_', '-')}", value, kind)
-        if asked.command in ("pretrain", "export"):
+        if asked.command in command.KINDS:
+            command.run(asked)
+        elif asked.command in ("pretrain", "export"):
             _bert(asked)
         else:
             _translator(asked)
@@ -62,28 +65,30 @@ def _stint(asked: argparse.Namespace) -> Stint:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m training", description="Trains a BERT with both heads, or a Transformer that translates."
+        prog="python -m training",
+        description="Trains a BERT with both heads, a Transformer that translates, or a model for a task.",
     )
     commands = parser.add_subparsers(dest="command", required=True)
     pretrain = commands.add_parser("pretrain", help="start a BERT's run, or go on with it")
     export = commands.add_parser("export", help="write the BERT as a folder, with its scores and its card")
     translate = commands.add_parser("translate", help="start a translator's run, or go on with it")
     translator = commands.add_parser("export-translator", help="write the translator as a folder, likewise")
-    for command in (pretrain, export, translate, translator):
-        command.add_argument("config", type=Path, help="a TOML file; docs/TRAINING.md says what it holds")
-    for command in (pretrain, translate):
-        command.add_argument("--stop-after", type=float, metavar="MINUTES", help="stop then, to be resumed")
-        command.add_argument(
+    command.add(commands)
+    for one in (pretrain, export, translate, translator):
+        one.add_argument("config", type=Path, help="a TOML file; docs/TRAINING.md says what it holds")
+    for one in (pretrain, translate):
+        one.add_argument("--stop-after", type=float, metavar="MINUTES", help="stop then, to be resumed")
+        one.add_argument(
             "--finish-in", type=float, metavar="MINUTES", help="the rate reaches 0 then, not at the last step"
         )
-        command.add_argument(
+        one.add_argument(
             "--raise-to",
             type=float,
             metavar="SHARE",
             help="a finished run goes on, from this share of its highest rate",
         )
-    for command in (export, translator):
-        command.add_argument("folder", type=Path, help="where to write")
+    for one in (export, translator):
+        one.add_argument("folder", type=Path, help="where to write")
     export.add_argument("--pairs", type=int, default=2_000, help="pairs to score on, of each held-out source")
     export.add_argument("--further", type=Path, metavar="JSON", help="more scores, taken into the card as they are")
     translator.add_argument("--sentences", type=int, help="held-out sentences to score on; all of them if left out")

@@ -33,6 +33,7 @@ class Stint:
     stop_after: float | None = None  # minutes; then it stops, to be resumed
     finish_in: float | None = None  # minutes; the rate comes to 0 then, planned anew at every checkpoint
     raise_to: float | None = None  # a finished run goes on, from this share of its highest rate
+    at_most: int | None = None  # the last step that a plan by the clock may name, however much time is left
 
 
 TO_THE_END = Stint()
@@ -108,7 +109,7 @@ def _steps(run: Run, stopped: list[bool], stint: Stint) -> None:
         due = now - saved > settings.checkpoint_minutes * 60
         if stint.finish_in is not None and (due or (not planned and progress.step - first >= PACE_STEPS)):
             left = stint.finish_in * 60 - (now - began)
-            _plan(run, left, (now - began) / (progress.step - first))
+            _plan(run, left, (now - began) / (progress.step - first), stint.at_most)
             planned = True
         over = stint.stop_after is not None and now - began > stint.stop_after * 60
         if due or over or stopped:
@@ -178,10 +179,13 @@ def _raise(run: Run, share: float) -> None:
     run.metrics.note(f"raised at step {progress.step} to {share:g} of the highest rate: last step {last}")
 
 
-def _plan(run: Run, seconds: float, pace: float) -> None:
-    """Plans the last step for the seconds that are left, at the pace measured, in seconds a step."""
+def _plan(run: Run, seconds: float, pace: float, most: int | None) -> None:
+    """Plans the last step for the seconds that are left, at the pace measured, in seconds a step; ``most`` at most."""
     progress = run.progress
-    last = progress.step + max(1, round(seconds / pace))
+    fit = round(seconds / pace)
+    last = progress.step + max(1, fit if most is None else min(fit, most - progress.step))
+    if last == progress.schedule.last:
+        return
     progress.schedule = progress.schedule.planned(progress.step, last)
     run.metrics.write("plan", step=progress.step, last=progress.schedule.last, seconds_a_step=round(pace, 3))
     run.metrics.note(f"planned at step {progress.step}: last step {progress.schedule.last}, {pace:.2f} s a step")

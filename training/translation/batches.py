@@ -28,7 +28,7 @@ class Texts:
         return self.pieces[self.starts[text] : self.starts[text + 1]]
 
 
-def texts(rows: Sequence[Sequence[int]]) -> Texts:
+def texts(rows: Sequence[Sequence[int] | NDArray[np.int32]]) -> Texts:
     """Texts from their pieces."""
     starts = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
     return Texts(np.concatenate([np.asarray(row, np.int32) for row in rows]), starts)

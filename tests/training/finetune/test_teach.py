@@ -1,0 +1,347 @@
+"""The laws of teaching a task, on toy tasks and tiny models: what moves, what does not, and what is told of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from transformers import AutoModelForSequenceClassification, AutoModelForTokenClassification, AutoTokenizer, pipeline
+
+from inference.errors import Refusal
+from inference.files import checksums
+from probing.labelled.rows import Classified, Labels
+from tests.support.labelledtexts import ANIMALS, FAST, PLANTS, classified, machine, tagged, task
+from training import loop, metrics
+from training.finetune import best, settings
+from training.finetune.answers import answers
+from training.finetune.encoding import encoded
+from training.finetune.ready import ready
+from training.finetune.run import Run
+from training.finetune.settings import CHARACTERS, Settings
+from training.finetune.teach import teach
+from training.precision import precision
+
+WHOLE = replace(FAST, steps=120, batch=12)  # enough to learn a toy task whole
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Steps before which the process asks itself to stop, as a terminal would."""
+    at: list[int] = []
+    plain = loop.step
+
+    def step(run: loop.Run) -> None:
+        if run.progress.step in at:
+            at.remove(run.progress.step)
+            os.kill(os.getpid(), signal.SIGINT)
+        plain(run)
+
+    monkeypatch.setattr(loop, "step", step)
+    return at
+
+
+def taught(folder: Path, labels: Labels, how: Settings = FAST, out: str = "out", **changes: Any) -> dict[str, Any]:
+    """The scores of a tiny BERT that learned these labels, saved in a folder of that name."""
+    name, where = machine(folder, **changes)
+    return teach(task(labels), name, how, folder / out, where)
+
+
+def weights(folder: Path) -> dict[str, torch.Tensor]:
+    """What a saved model holds."""
+    return load_file(folder / "model.safetensors")
+
+
+def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+def run_of(folder: Path, labels: Labels, how: Settings = FAST) -> Run:
+    name, where = machine(folder)
+    return ready(labels, name, how, folder / "run", where)
+
+
+@pytest.mark.parametrize("labels", [classified(), tagged()], ids=["classify", "tag"])
+def test_zero_steps_change_nothing(tmp_path: Path, labels: Labels) -> None:
+    found = taught(tmp_path, labels, replace(FAST, steps=0))
+    start, saved = load_file(tmp_path / "bert" / "model.safetensors"), weights(tmp_path / "out")
+    below = {name: value for name, value in saved.items() if name.startswith("bert.")}
+    assert below
+    assert all(torch.equal(value, start[name.removeprefix("bert.")].half()) for name, value in below.items())
+    assert (found["steps"], found["finished"], found["dev"]["step"]) == (0, True, 0)
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+def test_a_frozen_layer_does_not_move_and_the_others_do(tmp_path: Path, layers: int) -> None:
+    run = run_of(tmp_path, classified(), replace(FAST, frozen=layers))
+    before = {name: value.clone() for name, value in run.model.state_dict().items()}
+    loop.train(run, loop.TO_THE_END)
+    moved = {name for name, value in run.model.state_dict().items() if not torch.equal(value, before[name])}
+    still = ("bert.embeddings.", *(f"bert.encoder.layer.{layer}." for layer in range(layers)))
+    assert not any(name.startswith(still) for name in moved)
+    assert moved >= {name for name in before if not name.startswith(still) and not name.endswith("key.bias")}
+
+
+def test_more_layers_than_there_are_cannot_be_frozen(tmp_path: Path) -> None:
+    with pytest.raises(Refusal, match="bert has 2 layers, so 3 cannot be frozen"):
+        run_of(tmp_path, classified(), replace(FAST, frozen=3))
+
+
+@pytest.mark.parametrize("labels", [classified(), tagged()], ids=["classify", "tag"])
+def test_the_same_seed_gives_the_same_model_bit_for_bit_and_another_one_does_not(
+    tmp_path: Path, labels: Labels
+) -> None:
+    one, other = taught(tmp_path, labels, out="one"), taught(tmp_path, labels, out="other")
+    assert same(weights(tmp_path / "one"), weights(tmp_path / "other"))
+    assert one["test"] == other["test"]
+    taught(tmp_path, labels, replace(FAST, seed=1), out="third")
+    assert not same(weights(tmp_path / "one"), weights(tmp_path / "third"))
+
+
+def test_a_run_that_was_stopped_goes_on_to_the_same_model_bit_for_bit(tmp_path: Path, pauses: list[int]) -> None:
+    whole = taught(tmp_path, tagged(), out="whole")
+    pauses += [3, 8]
+    for step in (4, 9, 12):
+        found = taught(tmp_path, tagged(), out="parts")
+        assert (found["steps"], found["finished"]) == (step, step == 12)
+        assert (tmp_path / "parts" / "model.safetensors").is_file()
+    assert same(weights(tmp_path / "whole"), weights(tmp_path / "parts"))
+    assert found["test"] == whole["test"]
+    assert found["dev"] == whole["dev"]
+    assert not list((tmp_path / "parts" / "run").glob("*.pt"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("labels", "score"), [(classified(), "accuracy"), (tagged(), "f1")], ids=["classify", "tag"])
+def test_a_task_that_can_be_told_wholly_is_learned_wholly(tmp_path: Path, labels: Labels, score: str) -> None:
+    found = taught(tmp_path, labels, WHOLE)
+    assert found["test"][score] == 1.0
+    assert found["test"]["macro_f1"] == 1.0
+    losses = metrics.lines(tmp_path / "out" / "run" / "metrics.jsonl", "step")
+    assert losses[-1]["loss"] < losses[0]["loss"] / 4
+
+
+def test_other_names_of_the_classes_change_their_names_alone(tmp_path: Path) -> None:
+    one = taught(tmp_path, classified(("animal", "plant", "star")), out="one")["test"]
+    other = taught(tmp_path, classified(("star", "animal", "plant")), out="other")["test"]
+    assert other["confusion"] == one["confusion"]
+    assert (one["labels"], other["labels"]) == (["animal", "plant", "star"], ["star", "animal", "plant"])
+    assert [*other["classes"].values()] == [*one["classes"].values()]
+
+
+@pytest.mark.parametrize(
+    ("labels", "auto"),
+    [(classified(), AutoModelForSequenceClassification), (tagged(), AutoModelForTokenClassification)],
+    ids=["classify", "tag"],
+)
+def test_the_saved_folder_says_what_the_trained_model_says(tmp_path: Path, labels: Labels, auto: Any) -> None:
+    run = run_of(tmp_path, labels, replace(FAST, steps=40))
+    loop.train(run, loop.TO_THE_END)
+    best.take(run.folder, run.model)
+    rows = encoded(labels.test, labels.labels, run.tokenizer, run.length)
+    before = answers(run.model, rows, run.batches.padding, precision("fp32"))
+    taught(tmp_path, labels, replace(FAST, steps=40))
+
+    model, said = auto.from_pretrained(tmp_path / "out", output_loading_info=True)  # as anybody opens it
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "out")
+    assert not said["missing_keys"]
+    assert not said["unexpected_keys"]
+    assert model.dtype == torch.float32
+    assert model.config.id2label == dict(enumerate(labels.labels))
+    again = encoded(labels.test, labels.labels, tokenizer, run.length)
+    after = answers(model, again, run.batches.padding, precision("fp32"))
+    stored = [json.loads(line) for line in (tmp_path / "out" / "predictions.jsonl").read_text("utf-8").splitlines()]
+    for trained, opened, line in zip(before.shares, after.shares, stored, strict=True):
+        assert opened == pytest.approx(trained, abs=2e-3)  # half precision
+        told = [labels.labels[at] for at in opened.argmax(axis=-1)]
+        assert told == [labels.labels[at] for at in trained.argmax(axis=-1)]
+        shares = opened[0] if labels.kind == "classify" else opened.max(axis=-1)
+        assert line["shares"] == pytest.approx(shares.tolist(), abs=1e-5)
+        assert line["said"] == (told[0] if labels.kind == "classify" else told)
+
+
+def test_a_saved_folder_is_whole_and_says_nothing_of_this_machine(tmp_path: Path) -> None:
+    found = taught(tmp_path, classified())
+    folder = tmp_path / "out"
+    assert checksums.whole(folder)
+    assert json.loads((folder / "evaluation.json").read_text(encoding="utf-8")) == found
+    for file in folder.rglob("*"):
+        if file.is_file():
+            assert str(tmp_path).encode() not in file.read_bytes(), file
+    tokenizer = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    assert tokenizer["truncation"] is None
+    assert tokenizer["padding"] is None
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    assert "toys" in card
+    assert "CC0" in card
+    assert f"accuracy: {found['test']['accuracy']:.3f}" in card
+    assert f"counting words (TF-IDF and logistic regression): {found['test']['baseline_accuracy']:.3f}" in card
+    assert "seed 0" in card
+    assert f'pipeline("text-classification", "{folder.name}")' in card
+    (said,) = pipeline("text-classification", str(folder))("c c 1 4 c")
+    assert said["label"] in ("animal", "plant", "star")
+
+
+def test_numbers_too_large_for_half_precision_are_kept_whole(tmp_path: Path) -> None:
+    name, where = machine(tmp_path)
+    file = Path(name) / "model.safetensors"
+    large = load_file(file)
+    large["embeddings.word_embeddings.weight"][7] = 1e5  # more than a half can say
+    from safetensors.torch import save_file
+
+    save_file(large, file, {"format": "pt"})
+    teach(task(classified()), name, replace(FAST, steps=0), tmp_path / "out", where)
+    saved = weights(tmp_path / "out")["bert.embeddings.word_embeddings.weight"]
+    assert saved.dtype == torch.float32
+    assert float(saved[7, 0]) == 1e5
+
+
+def test_the_best_weights_by_the_dev_rows_are_what_is_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dev score that is made to fall: the first weights stay the best, whatever is learned after."""
+    marks = iter(range(100))
+    plain = best.keep
+
+    def keep(folder: Path, model: Any, reached: best.Mark) -> bool:
+        return plain(folder, model, replace(reached, score=-float(next(marks))))
+
+    monkeypatch.setattr(best, "keep", keep)
+    assert taught(tmp_path, classified())["dev"]["step"] == 0
+    start = load_file(tmp_path / "bert" / "model.safetensors")["embeddings.word_embeddings.weight"]
+    assert torch.equal(weights(tmp_path / "out")["bert.embeddings.word_embeddings.weight"], start.half())
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"), [(classified(), "every text is called animal"), (tagged(), "nothing is tagged")]
+)
+def test_a_collapse_is_said(
+    tmp_path: Path, labels: Labels, said: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = Run.learn
+
+    def learn(run: Run) -> loop.Learned:
+        head = run.model.classifier.bias
+        with torch.no_grad():
+            head.copy_(torch.eye(len(head))[0] * 100)  # so sure of the first label that nothing else is said
+        return plain(run)
+
+    monkeypatch.setattr(Run, "learn", learn)
+    taught(tmp_path, labels)
+    assert f"twice running {said}" in capsys.readouterr().out
+    rows = metrics.lines(tmp_path / "out" / "run" / "metrics.jsonl", "collapse")
+    assert {row["only"] for row in rows} == {labels.labels[0]}
+    assert [row["step"] for row in rows] == [2]  # the evaluations of steps 1 and 2; it is said once
+
+
+def test_some_ten_evaluations_are_made_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    taught(tmp_path, classified(), replace(FAST, steps=40))
+    rows = metrics.lines(tmp_path / "out" / "run" / "metrics.jsonl", "evaluation")
+    assert [row["step"] for row in rows] == list(range(0, 41, 4))
+    out = capsys.readouterr().out
+    assert "counting words (TF-IDF and logistic regression): dev accuracy" in out
+    assert "step 20 of 40, loss " in out
+    assert "minutes left" in out
+
+
+def test_minutes_bound_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "PACE_STEPS", 5)
+    short = replace(FAST, steps=1_000_000, minutes=1e-6)
+    assert taught(tmp_path, classified(), short)["steps"] == 1  # the pace says that no more fits
+    long = replace(FAST, minutes=60.0)
+    assert taught(tmp_path, classified(), long, out="long")["steps"] == 12  # and no more than was wanted
+
+
+def test_to_guess_the_pace_uses_up_no_random_number(tmp_path: Path) -> None:
+    taught(tmp_path, tagged(), out="all")
+    assert taught(tmp_path, tagged(), replace(FAST, minutes=60.0), out="clock")["steps"] == 12
+    assert same(weights(tmp_path / "all"), weights(tmp_path / "clock"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["roberta", "gpt2", "llama", "deberta"])
+@pytest.mark.parametrize("make", [classified, tagged])
+def test_other_architectures_learn_too(tmp_path: Path, kind: str, make: Callable[[], Labels]) -> None:
+    name, where = machine(tmp_path, kind)
+    found = teach(task(make()), name, replace(WHOLE, rate=1e-2), tmp_path / "out", where)
+    losses = metrics.lines(tmp_path / "out" / "run" / "metrics.jsonl", "step")
+    assert losses[-1]["loss"] < losses[0]["loss"] / 4
+    assert found["test"]["macro_f1"] == 1.0
+
+
+@pytest.mark.slow
+def test_a_model_of_characters_needs_no_other(tmp_path: Path) -> None:
+    labels = classified()
+    how = replace(WHOLE, rate=1e-3, batch=None)
+    _, where = machine(tmp_path)
+    found = teach(task(labels), CHARACTERS, how, tmp_path / "out", where)
+    assert found["test"]["accuracy"] == 1.0
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "out")
+    assert tokenizer.tokenize("C 17") == ["c", "1", "7"]
+
+
+@pytest.mark.parametrize(
+    ("part", "labels"),
+    [
+        ("train", replace(classified(), train=[])),
+        ("dev", replace(tagged(), dev=[])),
+        ("test", replace(tagged(), test=())),
+    ],
+)
+def test_a_part_without_rows_is_refused(tmp_path: Path, part: str, labels: Labels) -> None:
+    with pytest.raises(Refusal, match=f"There are no {part} rows"):
+        taught(tmp_path, labels)
+
+
+def test_one_class_alone_is_refused(tmp_path: Path) -> None:
+    rows = [Classified("a cat", "animal")] * 3
+    with pytest.raises(Refusal, match="All rows have the label animal"):
+        taught(tmp_path, Labels("classify", ("animal",), rows, rows, rows))
+
+
+def test_a_folder_that_holds_anything_else_is_left_alone(tmp_path: Path) -> None:
+    taught(tmp_path, classified())
+    with pytest.raises(Refusal, match=r"holds a finished model\. Name another folder"):
+        taught(tmp_path, classified())
+    with pytest.raises(Refusal, match="holds other things"):
+        taught(tmp_path, classified(), out=".")
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(Refusal, match="is a file"):
+        taught(tmp_path, classified(), out="file")
+
+
+def test_a_run_goes_on_with_its_own_texts_or_not_at_all(tmp_path: Path, pauses: list[int]) -> None:
+    pauses += [3]
+    taught(tmp_path, classified())
+    with pytest.raises(Refusal, match=r"was made with rows = .* Set it back, or name another run"):
+        taught(tmp_path, replace(classified(), dev=classified().test))
+    with pytest.raises(Refusal, match="was made with seed = 0, not 1"):
+        taught(tmp_path, classified(), replace(FAST, seed=1))
+    assert taught(tmp_path, classified())["steps"] == 12
+
+
+def test_rates_follow_the_size_of_a_model_and_what_it_learns(tmp_path: Path) -> None:
+    run = run_of(tmp_path, classified(), replace(FAST, rate=None))
+    assert run.learning.rate == 2e-4
+    config = run.model.config
+    assert settings.rate(config, "tag", fresh=False) == 3e-4
+    config.num_hidden_layers = 12
+    assert settings.rate(config, "tag", fresh=False) == 2e-4
+    config.hidden_size = 768
+    assert settings.rate(config, "classify", fresh=False) == 5e-5
+    assert settings.rate(config, "classify", fresh=True) == 5e-4
+
+
+def test_the_toys_are_what_they_say() -> None:
+    labels = classified()
+    assert len(labels.train) == 36
+    for row in (*labels.train, *labels.test):
+        assert isinstance(row, Classified)
+        word = row.text.split()[0]
+        assert (row.label == "animal") is (word in ANIMALS)
+        assert (row.label == "plant") is (word in PLANTS)

@@ -1,0 +1,119 @@
+"""What a model says about labelled texts: a class, or a tag for each word, each with how sure it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from probing.labelled.rows import OUTSIDE
+from training.finetune.batches import NOTHING, Batch, batch
+from training.finetune.encoding import GOES_ON, Encoded
+from training.precision import Precision
+from training.translation.batches import Texts
+
+AT_ONCE = 64  # texts in one pass
+
+Told = tuple[tuple[str, ...], tuple[float | None, ...]]  # of one text: its words' tags, and how sure each is
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Every text's shares in the order of the texts, and the mean loss in nats.
+
+    A text's shares are (answer, label), each row a probability distribution; there is one answer for a text with a
+    class, and of a text with tags one for each word that has a piece of its own.
+    """
+
+    shares: list[NDArray[np.float32]]
+    loss: float
+
+
+def logits(model: Any, read: Batch, device: torch.device) -> Tensor:
+    """What a model makes of a batch: (row, label) of texts, (row, position, label) of words."""
+    given = {"input_ids": read.pieces, "attention_mask": read.real, "token_type_ids": read.kinds}
+    found: Tensor = model(**{name: _on(array, device) for name, array in given.items() if array is not None}).logits
+    return found
+
+
+def loss(found: Tensor, read: Batch) -> Tensor:
+    """Mean cross-entropy of a batch in nats, over its texts or over its words."""
+    labels = _on(read.labels, found.device)
+    total = functional.cross_entropy(
+        found.float().flatten(0, -2), labels.flatten(), ignore_index=NOTHING, reduction="sum"
+    )
+    return total / max(1, read.asked)
+
+
+@torch.no_grad()
+def answers(model: Any, rows: Encoded, padding: int, where: Precision) -> Answers:
+    """What a model says about every text; it is left as it was found, learning or not."""
+    learning = model.training
+    model.eval()
+    shares: list[NDArray[np.float32]] = [np.zeros((0, 0), np.float32)] * len(rows)
+    losses, asked = 0.0, 0
+    order = np.argsort(rows.pieces.lengths, kind="stable")
+    for first in range(0, len(order), AT_ONCE):
+        some = order[first : first + AT_ONCE]
+        read = batch(rows, some, padding)
+        with where.autocast():
+            found = logits(model, read, where.device)
+        losses += float(loss(found, read)) * read.asked
+        asked += read.asked
+        told = found.float().softmax(-1).cpu().numpy()
+        for at, row in enumerate(some):
+            shares[row] = told[at][None] if rows.places is None else told[at][_own(rows.places[row])]
+    model.train(learning)
+    return Answers(shares, losses / max(1, asked))
+
+
+def classes(said: Answers, labels: Sequence[str]) -> list[str]:
+    """The likeliest class of each text."""
+    return [labels[int(shares[0].argmax())] for shares in said.shares]
+
+
+def tags(said: Answers, places: Texts, labels: Sequence[str]) -> list[Told]:
+    """The likeliest tag of each word of each text, with its probability.
+
+    A word that begins inside a piece of the word before goes on with what that one is; one that was cut off is
+    outside, and nothing is known about it.
+    """
+    return [_tags(shares, places[at], labels) for at, shares in enumerate(said.shares)]
+
+
+def _tags(shares: NDArray[np.float32], places: NDArray[np.int32], labels: Sequence[str]) -> Told:
+    """The same of one text.
+
+    >>> shares = np.array([[0.25, 0.75], [1.0, 0.0]], np.float32)
+    >>> _tags(shares, np.array([1, GOES_ON, 2, -2]), ("O", "B-PER"))
+    (('B-PER', 'I-PER', 'O', 'O'), (0.75, 0.75, 1.0, None))
+    """
+    own = iter(zip(shares.argmax(axis=-1), shares.max(axis=-1, initial=0.0), strict=True))
+    said: list[str] = []
+    sure: list[float | None] = []
+    for place in places:
+        if place >= 0:
+            chosen, share = next(own)
+            said.append(labels[int(chosen)])
+            sure.append(float(share))
+        elif place == GOES_ON and said and said[-1] != OUTSIDE:
+            said.append("I-" + said[-1][2:])
+            sure.append(sure[-1])
+        else:
+            said.append(OUTSIDE)
+            sure.append(None)
+    return tuple(said), tuple(sure)
+
+
+def _own(places: NDArray[np.int32]) -> NDArray[np.int32]:
+    return places[places >= 0]
+
+
+def _on(array: NDArray[np.int64], device: torch.device) -> Tensor:
+    return torch.from_numpy(np.ascontiguousarray(array)).to(device)

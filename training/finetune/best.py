@@ -1,0 +1,50 @@
+"""The best weights so far by the dev rows, in a file beside the checkpoint, which holds the newest."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from safetensors import safe_open
+from safetensors.torch import load_model, save_model
+
+
+@dataclass(frozen=True)
+class Mark:
+    """How good weights are: by their score, and where that is the same by their loss."""
+
+    score: float
+    gain: float  # minus the loss
+    step: int
+
+
+def file(folder: Path) -> Path:
+    """Where a run's best weights are."""
+    return folder / "best.safetensors"
+
+
+def mark(folder: Path) -> Mark | None:
+    """How good the best weights so far are; None where there are none."""
+    if not file(folder).is_file():
+        return None
+    with safe_open(file(folder), framework="pt") as opened:
+        said = opened.metadata()
+    return Mark(float(said["score"]), float(said["gain"]), int(said["step"]))
+
+
+def keep(folder: Path, model: Any, reached: Mark) -> bool:
+    """Keeps the model's weights if they are better than what is there, and says whether they were."""
+    before = mark(folder)
+    if before is not None and (reached.score, reached.gain) <= (before.score, before.gain):
+        return False
+    partial = file(folder).with_suffix(".partial")
+    save_model(model, str(partial), {name: repr(value) for name, value in vars(reached).items()})
+    os.replace(partial, file(folder))
+    return True
+
+
+def take(folder: Path, model: Any) -> None:
+    """Puts the best weights into the model."""
+    load_model(model, str(file(folder)))

@@ -1,0 +1,106 @@
+"""The commands `python -m training classify` and `python -m training tag`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from inference.errors import Refusal
+from inference.request import EMBEDDED
+from inference.settings import cores
+from probing.command import fetched, opener
+from training.finetune.settings import CHARACTERS, Settings
+from training.tables import Amount, Count, Positive, Range, Whole
+
+if TYPE_CHECKING:
+    from training.finetune.scores import Scores
+
+KINDS = {
+    "classify": "teach a model the classes of texts: CSV or TSV with the columns text and label",
+    "tag": "teach a model to tag words: CoNLL columns, the word first and its tag last, an empty line after each text",
+}
+# The numbers that options take.
+NUMBERS = {
+    "minutes": Positive,
+    "seed": Whole,
+    "length": Annotated[int, Range("at least 8", lambda number: number >= 8)],
+    "rate": Positive,
+    "epochs": Amount,
+    "frozen": Whole,
+    "threads": Count,
+}
+
+
+def add(commands: Any) -> None:
+    """Puts both commands among the others."""
+    for name, what in KINDS.items():
+        command = commands.add_parser(name, help=what, description=what)
+        command.add_argument("train", metavar="TRAIN", help="a file, or the name of a set that comes along")
+        for part, use in (("dev", "the checkpoint is chosen by"), ("test", "the result is told on, once")):
+            command.add_argument(
+                f"--{part}", type=Path, metavar="FILE", help=f"rows that {use}; divided from TRAIN if left out"
+            )
+        command.add_argument(
+            "--model", default=EMBEDDED, metavar="ID",
+            help="a model by its name, a folder, or characters: a small one from nothing (%(default)s)",
+        )  # fmt: skip
+        command.add_argument("--download", action="store_true", help="fetch a hub model that is not on this machine")
+        command.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where the model is saved")
+        command.add_argument("--minutes", type=float, default=3.0, help="of training at most (%(default)s)")
+        command.add_argument("--epochs", type=float, default=3.0, help="passes over TRAIN at most (%(default)s)")
+        command.add_argument("--seed", type=int, default=0, help="of the split, the head and the order (%(default)s)")
+        command.add_argument("--length", type=int, default=64, help="pieces of a text that are read (%(default)s)")
+        command.add_argument("--rate", type=float, help="the highest rate; found from the model if left out")
+        command.add_argument(
+            "--frozen", type=int, default=0, metavar="LAYERS", help="that stay as they are, from below"
+        )
+        command.add_argument("--threads", type=int, default=cores(), help="of the processor (%(default)s)")
+        command.add_argument("--json", type=Path, metavar="FILE", help="where the scores are written, too")
+
+
+def run(asked: argparse.Namespace) -> None:
+    """Does what the command line asks; raises Refusal."""
+    from training.finetune.task import task
+    from training.finetune.teach import teach
+
+    _check_places(asked)
+    backend, model = opener(asked.model)
+    given = {field.name: getattr(asked, field.name) for field in fields(Settings) if hasattr(asked, field.name)}
+    labelled = task(asked.command, asked.train, asked.dev, asked.test, asked.seed)
+    for sentence in labelled.told:
+        print(sentence)
+    if model != CHARACTERS:
+        fetched(backend, model, None, asked.download)
+    try:
+        found = teach(labelled, model, Settings(**given), asked.out, backend.settings)
+    except KeyboardInterrupt as stopped:  # the loop itself knows what to do; this was before or after it
+        raise Refusal("Stopped. The same command goes on from the last checkpoint, if there is one.") from stopped
+    if asked.json is not None:
+        asked.json.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    print(summary(found))
+
+
+def _check_places(asked: argparse.Namespace) -> None:
+    """Raises Refusal where the scores could not be written in the end."""
+    if asked.json is not None and (asked.json.is_dir() or not asked.json.absolute().parent.is_dir()):
+        raise Refusal(f"{asked.json} cannot be written. Give a file in a folder that exists.")
+
+
+def summary(found: Scores) -> str:
+    """The scores as lines for a terminal."""
+    test = found["test"]
+    wide = max(map(len, (*test["classes"], "")))
+    names = ("precision", "recall", "f1", "support")
+    lines = [f"{'':{wide}}  {'  '.join(f'{name:>9}' for name in names)}"]
+    for label, one in test["classes"].items():
+        lines.append(f"{label:{wide}}  {'  '.join(f'{one[n]:9.3f}' for n in names[:3])}  {one['support']:9,}")
+    whole = ("accuracy", "precision", "recall", "f1", "macro_f1", "baseline_accuracy")
+    lines.append("test: " + ", ".join(f"{name} {test[name]:.3f}" for name in whole if name in test))
+    if test.get("baseline_accuracy", -1.0) >= test["accuracy"]:
+        lines.append("Counting words (TF-IDF and logistic regression) tells these classes as well or better.")
+    if not found["finished"]:
+        lines.append("Stopped before the last step; the same command goes on.")
+    return "\n".join(lines)

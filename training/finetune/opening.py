@@ -1,0 +1,138 @@
+"""A model by its name, with a new head for a task; or a refusal before any memory is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+
+from inference.building import BUILDING
+from inference.errors import Refusal, refusing
+from inference.files import architecture, checkpoint, sources
+from inference.files.checkpoint import refuse_too_large
+from inference.heads import TOKENIZER
+from inference.load import loading
+from inference.load.limits import position_limit
+from inference.load.sketch import sketch
+from inference.record import capture
+from inference.settings import Settings, free_memory
+from probing.labelled.rows import Kind
+
+AUTO = {
+    "classify": transformers.AutoModelForSequenceClassification,
+    "tag": transformers.AutoModelForTokenClassification,
+}
+_HEADS = {"classify": "no head for classes of texts", "tag": "no head for tags of words"}
+_BYTES = 16  # of each number that learns: itself, its gradient, and two of AdamW's
+
+
+@dataclass(frozen=True)
+class Start:
+    """A model that is ready to be taught, in float32, with its tokenizer."""
+
+    model: Any
+    tokenizer: Any
+    name: str
+    longest: int | None  # pieces that its positions are for; None: any number
+    fresh: bool = False  # drawn at random as a whole
+
+
+def opened(name: str, kind: Kind, labels: Sequence[str], seed: int, settings: Settings) -> Start:
+    """The model of that name with a head for these labels, drawn from the seed; raises Refusal.
+
+    A head of the same size that the files hold already is where the new one starts.
+    """
+    source = sources.find(name, None, settings)
+    files = checkpoint.inspect(source.folder, source.name)
+    if files.gguf is not None:
+        raise Refusal(f"{source.name} has its weights in the GGUF format, which cannot be trained. Pick another model.")
+    shape = architecture.read(files.config, source.name)
+    if shape.kind == "encoder-decoder":
+        raise Refusal(f"{source.name} writes one text from another. Pick a model that reads one text, such as BERT.")
+    tokenizer = loading.load(source, settings, head=TOKENIZER).reader.tokenizer
+    fits_words(tokenizer, source.name, kind)
+    with BUILDING:
+        config = _config(files, source.name, kind, labels)
+        fill_up(tokenizer, config, source.name)
+        model = _built(files, source.name, kind, config, seed, settings)
+    if (largest := max(tokenizer.get_vocab().values())) >= (rows := model.get_input_embeddings().weight.shape[0]):
+        raise Refusal(f"The tokenizer of {source.name} gives numbers up to {largest}, and the model knows {rows}.")
+    return Start(model, tokenizer, source.name, position_limit(model, tokenizer))
+
+
+def fits_words(tokenizer: Any, name: str, kind: Kind) -> None:
+    """Raises Refusal where words are to be tagged and the tokenizer does not tell where in a text its pieces stand."""
+    if kind == "tag" and not getattr(tokenizer, "is_fast", False):
+        raise Refusal(
+            f"The tokenizer of {name} does not tell which letters its pieces stand for, so no word can be tagged. Pick"
+            " another model."
+        )
+
+
+def fill_up(tokenizer: Any, config: Any, name: str) -> None:
+    """Sees to it that tokenizer and configuration name one piece to fill up texts with, behind them.
+
+    The end of a text stands for it where a decoder has none: nothing looks at it. Raises Refusal without either.
+    """
+    inner = config.get_text_config()
+    if tokenizer.pad_token_id is None:
+        if tokenizer.eos_token_id is None:
+            raise Refusal(f"{name} has no piece to fill up short texts with. Pick another model.")
+        tokenizer.pad_token = tokenizer.eos_token
+    if getattr(inner, "pad_token_id", None) is None:
+        inner.pad_token_id = tokenizer.pad_token_id
+    tokenizer.padding_side = "right"
+
+
+def _config(files: checkpoint.Checkpoint, name: str, kind: Kind, labels: Sequence[str]) -> Any:
+    """The model's configuration with the task's labels; raises Refusal where its architecture has no such head."""
+    with refusing(f"The config.json of {name} is broken or from another program version. Pick another model."):
+        config = transformers.AutoConfig.from_pretrained(
+            str(files.folder),
+            local_files_only=True,
+            trust_remote_code=False,
+            num_labels=len(labels),
+            id2label=dict(enumerate(labels)),
+            label2id={label: at for at, label in enumerate(labels)},
+        )
+    if type(config) not in AUTO[kind]._model_mapping:  # noqa: SLF001  # the only list of configurations that it knows
+        raise Refusal(f"{name} ({config.model_type}) has {_HEADS[kind]} in transformers. Pick another, such as BERT.")
+    if kind == "classify":
+        config.problem_type = "single_label_classification"
+    return config
+
+
+def _built(  # noqa: PLR0913  # one step of opened, with all that it knows by then
+    files: checkpoint.Checkpoint, name: str, kind: Kind, config: Any, seed: int, settings: Settings
+) -> Any:
+    """The model with its weights, its head drawn from the seed."""
+    capture.install()  # a sketch is made with the app's own attention
+    with refusing(f"{name} cannot be opened: its weights and its configuration do not fit together."):
+        parameters, _ = sketch(config, AUTO[kind])
+        refuse_too_large(name, parameters * _BYTES, min(settings.largest_model, free_memory()))
+        torch.manual_seed(seed)
+        model, info = AUTO[kind].from_pretrained(
+            str(files.folder),
+            config=config,
+            dtype=torch.float32,
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+            ignore_mismatched_sizes=True,  # of a head for other labels
+            output_loading_info=True,
+        )
+    base = f"{model.base_model_prefix}."
+    missing = [key for key in info["missing_keys"] if key.startswith(base)]
+    loading.refuse_misfit(
+        name, type(model).__name__, missing, [key for key, *_ in info["mismatched_keys"] if key.startswith(base)]
+    )
+    return model
+
+
+def reopened(folder: Path, kind: Kind) -> Any:
+    """A saved model as anybody opens it."""
+    return AUTO[kind].from_pretrained(folder, local_files_only=True, trust_remote_code=False, use_safetensors=True)

@@ -1,0 +1,72 @@
+"""From labelled texts to a saved model and its scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from inference.errors import Refusal
+from inference.files.checkpoint import WEIGHTS
+from inference.settings import Settings as Machine
+from probing.labelled.rows import Classified
+from training import loop, metrics
+from training.finetune import baseline, best
+from training.finetune.export import export
+from training.finetune.ready import ready
+from training.finetune.run import Run
+from training.finetune.scores import Scores
+from training.finetune.settings import Settings, most_steps
+from training.finetune.task import Task
+from training.loop import Stint
+
+RUN = "run"  # the folder inside the model's own where a run has its checkpoint, its best weights and its curves
+
+
+def teach(task: Task, model: str, settings: Settings, folder: Path, machine: Machine) -> Scores:
+    """Trains in ``folder``, or goes on there, and saves the best model with its scores; raises Refusal.
+
+    A run that is stopped (Ctrl-C, SIGTERM) is saved too, and the same call goes on with it later.
+    """
+    _refuse_finished(folder)
+    run = ready(task.labels, model, settings, folder / RUN, machine)
+    counted = _counted(task, run)
+    if run.progress.step < run.progress.schedule.last or not run.progress.schedule.last:
+        loop.train(run, _stint(run, settings))
+    found = export(task, run, settings, folder, counted)
+    if run.progress.step >= run.progress.schedule.last:
+        for needless in (run.folder / "checkpoint.pt", best.file(run.folder)):
+            needless.unlink()
+    return found
+
+
+def _refuse_finished(folder: Path) -> None:
+    """Raises Refusal for a folder that holds something else than a run to go on with."""
+    begun = (folder / RUN / "checkpoint.pt").exists()
+    if (folder / WEIGHTS).exists() and not begun:
+        raise Refusal(f"{folder} holds a finished model. Name another folder, or remove it.")
+    if folder.exists() and not folder.is_dir():
+        raise Refusal(f"{folder} is a file. Name a folder.")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / RUN).is_dir():
+        raise Refusal(f"{folder} holds other things. Name an empty folder, or a new one.")
+
+
+def _counted(task: Task, run: Run) -> Any:
+    """The baseline, learned from the train rows; its accuracy on the dev rows is said once. None for tags."""
+    if task.labels.kind != "classify":
+        return None
+    rows = [row for row in task.labels.train if isinstance(row, Classified)]
+    dev = [row for row in task.labels.dev if isinstance(row, Classified)]
+    counted = baseline.fitted(rows)
+    if not metrics.lines(run.metrics.file, "baseline"):
+        right = counted.predict([row.text for row in dev]) == [row.label for row in dev]
+        run.metrics.write("baseline", accuracy=float(right.mean()))
+        run.metrics.note(f"counting words (TF-IDF and logistic regression): dev accuracy {right.mean():.3f}")
+    return counted
+
+
+def _stint(run: Run, settings: Settings) -> Stint:
+    """By the clock where minutes are given: those that are left, and no more steps than are wanted."""
+    if settings.minutes is None or not run.progress.schedule.last:
+        return Stint()
+    left = max(0.0, settings.minutes - run.progress.seconds / 60)
+    return Stint(finish_in=left, at_most=most_steps(settings, run.batches.in_a_pass))
