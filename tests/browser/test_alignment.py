@@ -74,6 +74,7 @@ def said(state: AlignmentState) -> str:
 
 
 def upload(page: Page, name: str, content: bytes) -> None:
+    rest(page)
     page.get_by_text("Score sentences of your own").click()
     page.get_by_test_id("stFileUploader").locator("input").set_input_files(
         {"name": name, "mimeType": "text/plain", "buffer": content}

@@ -103,6 +103,7 @@ def test_heads_share_the_columns(page: Page, app_url: str, problems: Problems) -
 
 
 def test_a_file_goes_out_and_comes_in(opened: Page, tmp_path: Path) -> None:
+    rest(opened)
     opened.get_by_text("Files").click()
     download = file_of(opened.get_by_role("button", name="Save as CSV"))
     saved = tmp_path / "saved.csv"
@@ -121,6 +122,7 @@ def test_a_file_goes_out_and_comes_in(opened: Page, tmp_path: Path) -> None:
 
 
 def test_sizes_grow_and_shrink(opened: Page) -> None:
+    rest(opened)
     opened.get_by_text("Sizes").click()
     opened.get_by_label("Tokens", exact=True).fill("5")
     opened.get_by_label("Tokens", exact=True).press("Enter")

@@ -95,6 +95,7 @@ def test_the_candidates_are_the_backends(page: Page, writer: Served) -> None:
     expect(page.locator(CHART).first).to_be_visible()
     labels = page.locator(".js-plotly-plot").first.locator(".ytick text")
     expect(labels).to_have_text([candidate.piece for candidate in step.candidates[:10]])
+    rest(page)
     page.get_by_text("The same as a table").click()
     rows = table(saved(page))
     assert [int(row[1]) for row in rows] == [candidate.token for candidate in step.candidates]
@@ -215,6 +216,7 @@ def test_what_was_looked_at_before_any_token(page: Page, writer: Served) -> None
     says(
         page, f"Before the next token, layer {layer} · head {head} looks back at “{step.row.pieces[at]}” ({row[at]:.2f}"
     )
+    rest(page)
     page.get_by_text("Every head's weights as a file").click()
     rows = table(saved(page))
     shape = seen.shape
@@ -239,9 +241,10 @@ def test_the_first_token_can_be_left_out(page: Page, writer: Served) -> None:
     says(page, f"Layer 1 · head 2 gives it {shares[1, 2]:.2f}")
     looks = known(writer.backend.predict(asked(writer)).looks)[1, 2]
     says(page, f"the first token gets {looks[0]:.2f}")
+    rest(page)
     page.get_by_text("Count the first token").click()
-    rest = looks[1:] / looks[1:].sum()
-    says(page, re.compile(rf"\({rest[:-2].max():.2f}\).*the first token is left out and the rest scaled to one"))
+    others = looks[1:] / looks[1:].sum()
+    says(page, re.compile(rf"\({others[:-2].max():.2f}\).*the first token is left out and the rest scaled to one"))
 
 
 def test_all_heads_of_prompt_and_written_tokens(page: Page, writer: Served) -> None:
@@ -261,6 +264,7 @@ def test_the_maps_are_those_of_one_pass(page: Page, writer: Served, name: str) -
     opened(page, writer, name, show="looks", more=4, text=f"{TEXT} and slept")
     page.get_by_role("button", name="Write more").click()
     path_of(page, 4)
+    rest(page)
     page.get_by_text("Is this the same as reading it at once?").click()
     said = says(page, "the largest difference of a weight")
     assert said.startswith("In 5 steps, 4 of them from kept keys and values")

@@ -67,6 +67,7 @@ def test_what_is_picked_is_kept_in_the_link(page: Page, app_url: str, problems: 
     said(page, "^all: head")
     page.get_by_role("radio", name="dependent to head").click()  # the tables have unseen cells of that text
     expect(page).to_have_url(re.compile("way=out"))
+    rest(page)
     page.get_by_text("Random weights beside it").click()
     expect(page).to_have_url(re.compile("control=0"))
     page.reload()
@@ -78,6 +79,7 @@ def test_the_table_of_all_heads_can_be_saved(page: Page, app_url: str, problems:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/measure", data="pronouns", control=0)
     said(page, "^coref: head")
+    rest(page)
     page.get_by_text("Every head", exact=True).click()
     waited = file_of(page.get_by_role("button", name="Save as CSV"))
     lines = list(csv.DictReader(io.StringIO(table_of(waited.path().read_text(encoding="utf-8-sig")))))

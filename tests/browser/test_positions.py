@@ -143,6 +143,7 @@ def test_a_hostile_text_is_shown_as_text(page: Page, app_url: str) -> None:
 
 def test_every_head_is_listed(page: Page, app_url: str, tmp_path: Path) -> None:
     open_page(page, app_url, "/positions")
+    rest(page)
     page.get_by_text("Which heads notice the order?").click()
     waiting = file_of(page.get_by_role("button", name="Save the differences"))
     saved = tmp_path / "order.csv"

@@ -216,6 +216,7 @@ def test_without_its_mask_a_decoder_looks_ahead(page: Page, app_url: str, folder
     expect(box).to_be_checked()
     expect(note(page, "the model's own rules")).to_be_visible()
     expect(page.get_by_text("As the model computes: 0.00 bits")).to_be_visible()
+    rest(page)
     page.get_by_text("With its mask").click()
     expect(note(page, "from 0.00 bits to")).to_be_visible()
     expect(page).to_have_url(re.compile("masked=0"))

@@ -87,6 +87,7 @@ def test_another_layer_and_word_are_in_the_link(page: Page, app_url: str, backen
 def test_the_vectors_are_fetched_as_they_are(page: Page, app_url: str, backend: LocalBackend) -> None:
     open_page(page, app_url, "/vectors")
     charts(page, 2)
+    rest(page)
     page.get_by_text("The vectors themselves").click()
     expect(page.get_by_role("button", name="NumPy", exact=True)).to_be_visible(timeout=PATIENCE)
     states = backend.inspect(HiddenStates(text=FAMOUS))
