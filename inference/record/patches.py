@@ -74,13 +74,14 @@ class Lending:
         part = self.part_of(call)
         found = self.heads.get((part, self.seen[part]), ())
         self.seen[part] += 1
+        changed = output
         for sample, mine, take in found:
             assert isinstance(take, TakeHead)
             other = self.lender.meets(output[sample, take.head], mine, take)
             if other is not None:
-                output = output.clone()
-                output[sample, take.head] = other
-        return output
+                changed = changed.clone() if changed is output else changed
+                changed[sample, take.head] = other
+        return changed
 
     def state(self, part: str, layer: int, vectors: Tensor) -> Tensor | None:
         """What enters a layer (sample, token, channel) with what is taken; None where nothing is."""

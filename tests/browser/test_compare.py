@@ -45,6 +45,18 @@ def chips(page: Page, name: str) -> Locator:
     return page.get_by_role("group", name=name).get_by_role("button")
 
 
+def click_cell(page: Page, place: tuple[int, int], size: tuple[int, int]) -> None:
+    """A click on one cell, (row, column), of the page's first map of that many rows and columns."""
+    chart = page.locator(".js-plotly-plot").first
+    cells = chart.locator(".heatmaplayer image")
+    cells.scroll_into_view_if_needed()
+    rest(page)
+    hears_clicks(chart)
+    box = box_of(cells)
+    down, across = ((at + 0.5) / many for at, many in zip(place, size, strict=True))
+    page.mouse.click(box["x"] + box["width"] * across, box["y"] + box["height"] * down)
+
+
 def rows(path: Path) -> list[list[str]]:
     return list(csv.reader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
 
@@ -70,13 +82,7 @@ def test_a_click_on_the_map_picks_a_head_and_one_on_a_word_asks_about_it(
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/compare", layer=3, head=1)
     said(page, "In 3-1")
-    chart = page.locator(".js-plotly-plot").first
-    cells = chart.locator(".heatmaplayer image")
-    cells.scroll_into_view_if_needed()
-    rest(page)
-    hears_clicks(chart)
-    box = box_of(cells)
-    page.mouse.click(box["x"] + box["width"] * 8.5 / 12, box["y"] + box["height"] * 5.5 / 6)
+    click_cell(page, (5, 8), (6, 12))
     said(page, "In 5-8")
     chips(page, "With “wide”").nth(13).click()  # in the second text: wide
     weights = [view.weights(5, 8)[13] for view in (pair.left, pair.right)]
@@ -148,13 +154,7 @@ def test_across_a_set_a_head_opens_its_pairs_and_a_pair_opens_side_by_side(
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/compare", show="set")
     said(page, "^[0-9]+ of 72 heads change more with the meaning than with the wording")
-    chart = page.locator(".js-plotly-plot").first
-    cells = chart.locator(".heatmaplayer image")
-    cells.scroll_into_view_if_needed()
-    rest(page)
-    hears_clicks(chart)
-    box = box_of(cells)
-    page.mouse.click(box["x"] + box["width"] * 1.5 / 12, box["y"] + box["height"] * 3.5 / 6)
+    click_cell(page, (3, 1), (6, 12))
     said(page, "^Head 3-1: ")
     expect(page).to_have_url(re.compile("show=set.*layer=3&head=1"))
     table = rows(file_of(page.get_by_role("button", name="Save these pairs' figures")).path())
@@ -215,13 +215,7 @@ def test_what_carries_the_difference_is_followed_through_the_layers(
     assert float(mine[0][4]) == pytest.approx(share, abs=2e-4)
     assert len(table) - names - 1 == 7 * 16 + 6 * 12
 
-    chart = page.locator(".js-plotly-plot").first
-    cells = chart.locator(".heatmaplayer image")
-    cells.scroll_into_view_if_needed()
-    rest(page)
-    hears_clicks(chart)
-    box = box_of(cells)
-    page.mouse.click(box["x"] + box["width"] * 13.5 / 16, box["y"] + box["height"] * 3.5 / 7)
+    click_cell(page, (3, 13), (7, 16))
     one = said(page, "as it enters layer 3 taken from the second text")
     assert f"“tired → wide” as it enters layer 3 taken from the second text, the answer goes {share:.2f}" in one
     expect(page).to_have_url(re.compile("lent=s3-13"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 import torch
 
 from inference.errors import Refusal
+from tests.support.pausing import stopping
 from tests.support.trainingtexts import Setting, setting  # noqa: F401  (fixture)
 from training import bert, config, corpus, loop, metrics
 from training.__main__ import main
@@ -36,18 +36,8 @@ def equal(one: Any, other: Any) -> bool:
 
 @pytest.fixture
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Steps before which the process asks itself to stop, as a terminal would."""
-    at: list[int] = []
-    plain = loop.step
-
-    def step(run: loop.Run) -> None:
-        if run.progress.step in at:
-            at.remove(run.progress.step)
-            os.kill(os.getpid(), signal.SIGTERM)
-        plain(run)
-
-    monkeypatch.setattr(loop, "step", step)
-    return at
+    """Steps before which the process asks itself to stop."""
+    return stopping(monkeypatch, signal.SIGTERM)
 
 
 def test_loss_falls(setting: Setting) -> None:  # noqa: F811

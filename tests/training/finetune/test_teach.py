@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,6 +18,7 @@ from inference.errors import Refusal
 from inference.files import checksums
 from probing.labelled.rows import Classified, Labels
 from tests.support.labelledtexts import ANIMALS, FAST, PLANTS, classified, machine, tagged, task
+from tests.support.pausing import stopping
 from training import loop, metrics
 from training.finetune import best, settings
 from training.finetune.answers import answers
@@ -34,18 +34,8 @@ WHOLE = replace(FAST, steps=120, batch=12)  # enough to learn a toy task whole
 
 @pytest.fixture
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Steps before which the process asks itself to stop, as a terminal would."""
-    at: list[int] = []
-    plain = loop.step
-
-    def step(run: loop.Run) -> None:
-        if run.progress.step in at:
-            at.remove(run.progress.step)
-            os.kill(os.getpid(), signal.SIGINT)
-        plain(run)
-
-    monkeypatch.setattr(loop, "step", step)
-    return at
+    """Steps before which the process asks itself to stop."""
+    return stopping(monkeypatch, signal.SIGINT)
 
 
 def taught(folder: Path, labels: Labels, how: Settings = FAST, out: str = "out", **changes: Any) -> dict[str, Any]:

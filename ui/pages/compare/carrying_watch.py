@@ -24,6 +24,7 @@ from inference.questions.effects import (
 )
 from inference.questions.masked import Place
 from inference.questions.surprise import Surprise
+from probing.labelled.scripts import SIDE_BY_SIDE
 from ui.input.hiding import TYPED
 from ui.input.models import kind_of
 from ui.input.picking import control
@@ -38,8 +39,8 @@ from ui.state.examples import example_of
 
 HEADS = {"blank": MASKED, "next": CAUSAL, "vector": BARE, "written": WRITES}
 USUAL = {"encoder": "blank", "decoder": "next", "encoder-decoder": "written"}
-_HAN = "\u3400-\u9fff\uf900-\ufaff"  # written without spaces: each character is taken for a word
-_WORD = re.compile(rf"[{_HAN}]|[^\W{_HAN}]+")
+_TOGETHER = SIDE_BY_SIDE.pattern[1:-1]  # written without spaces: each character is taken for a word
+_WORD = re.compile(rf"[{_TOGETHER}]|[^\W{_TOGETHER}]+")
 
 
 @dataclass(frozen=True, eq=False)
