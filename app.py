@@ -25,6 +25,7 @@ from ui.routes import exports, traces  # noqa: E402
 from ui.run.idle_collection import SCRIPTS  # noqa: E402
 from ui.server.headers import SecurityHeaders  # noqa: E402
 from ui.server.start import announce, warm  # noqa: E402
+from ui.server.visitor import VisitorCookie  # noqa: E402
 
 
 @asynccontextmanager
@@ -40,5 +41,5 @@ app = st.App(
     ROOT / "ui" / "server" / "shell.py",
     lifespan=lifespan,
     routes=[*traces.routes(), *exports.routes(), *bertviz_views.routes(), *vectors.routes()],
-    middleware=[Middleware(SecurityHeaders)],
+    middleware=[Middleware(SecurityHeaders), Middleware(VisitorCookie)],
 )
