@@ -20,6 +20,7 @@ import streamlit as st  # noqa: E402  (after the path is set)
 from starlette.middleware import Middleware  # noqa: E402
 
 from ui.pages.bertviz_views import routes as bertviz_views  # noqa: E402
+from ui.pages.teach import routes as teach  # noqa: E402
 from ui.pages.vectors import routes as vectors  # noqa: E402
 from ui.routes import exports, traces  # noqa: E402
 from ui.run.idle_collection import SCRIPTS  # noqa: E402
@@ -40,6 +41,6 @@ async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
 app = st.App(
     ROOT / "ui" / "server" / "shell.py",
     lifespan=lifespan,
-    routes=[*traces.routes(), *exports.routes(), *bertviz_views.routes(), *vectors.routes()],
+    routes=[*traces.routes(), *exports.routes(), *bertviz_views.routes(), *teach.routes(), *vectors.routes()],
     middleware=[Middleware(SecurityHeaders), Middleware(VisitorCookie)],
 )

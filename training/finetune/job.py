@@ -8,7 +8,7 @@ import stat
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 
@@ -76,8 +76,8 @@ PHASES: tuple[tuple[Phase, Callable[[Asked], bool]], ...] = (("teach", _teach),)
 def _task(job: Job, folder: Path) -> Task:
     """The labelled texts that were asked for: a ready set, or the visitor's own rows."""
     if job.data:
-        return task(job.kind, job.data, None, None, job.settings.seed)
-    return Task(rows.read(folder / jobs.ROWS), job.source or "rows of one's own")
+        return replace(task(job.kind, job.data, None, None, job.settings.seed), called=job.slug)
+    return Task(rows.read(folder / jobs.ROWS), job.source or "rows of one's own", called=job.slug)
 
 
 def _calm() -> None:
