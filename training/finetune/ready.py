@@ -45,7 +45,9 @@ REST = 1.15  # what a step takes, by what its two passes take
 FACTS = "task.json"  # in a run's folder: what it was begun with
 
 
-def ready(labels: Labels, model: str, settings: Settings, folder: Path, machine: Machine) -> Run:
+def ready(  # noqa: PLR0913  # what a run is made of, and which kind of run
+    labels: Labels, model: str, settings: Settings, folder: Path, machine: Machine, made: type[Run] = Run
+) -> Run:
     """The run of these texts in a folder, new or where it stopped; raises Refusal."""
     _refuse_nothing(labels)
     quiet()
@@ -70,7 +72,7 @@ def ready(labels: Labels, model: str, settings: Settings, folder: Path, machine:
     some = labels.dev[:: max(1, len(labels.dev) // asked)][:asked]
     metrics = Metrics(folder, progress.metrics_bytes)
     metrics.note(_began(start, labels, batches, progress, where))
-    return Run(
+    return made(
         folder=folder,
         loop=tables.Loop(checkpoint_minutes=1.0, evaluate_steps=every, log_steps=max(1, every // 5)),
         learning=learning,
