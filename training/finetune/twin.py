@@ -54,7 +54,7 @@ def teach_twin(  # noqa: PLR0913  # what the task was taught with, and where tha
         return True
     said = json.loads((taught / SCORES).read_text(encoding="utf-8"))
     last, rates = said["dev"]["step"], schedule.read(said["rates"])
-    how = replace(settings, minutes=None, steps=rates.last)
+    how = replace(settings, minutes=None, steps=rates.last, filmed=False)
     run = ready(shuffled(task.labels, settings.seed), model, how, folder / RUN, machine, Twin)
     run.progress.schedule = rates
     if not metrics.lines(run.metrics.file, "plan"):
