@@ -27,7 +27,7 @@ AUTO = {
     "tag": transformers.AutoModelForTokenClassification,
 }
 _HEADS = {"classify": "no head for classes of texts", "tag": "no head for tags of words"}
-_BYTES = 16  # of each number that learns: itself, its gradient, and two of AdamW's
+_BYTES = 20  # of each number that learns: itself, its gradient, two of AdamW's, and the copy that is filmed (film.py)
 
 
 @dataclass(frozen=True)

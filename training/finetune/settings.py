@@ -31,6 +31,7 @@ class Settings:
     batch: int | None = None  # texts in a step
     frozen: int = 0  # layers from below that stay as they are, with the embeddings
     threads: int = 1
+    filmed: bool = True  # whether every head is looked at at each evaluation (film.py)
     precision: str = "auto"  # "bf16", "fp32", or "auto": bf16 where the processor multiplies it
 
 
