@@ -115,6 +115,7 @@ def card(task: Task, run: Run, found: Scores, settings: Settings, folder: Path) 
 def _recipe(run: Run, settings: Settings) -> dict[str, Any]:
     """What another would need to do the same."""
     return {
+        **({"revision": settings.revision} if settings.revision else {}),
         "rate": run.learning.rate,
         "batch": run.batches.size,
         "frozen layers": settings.frozen,
