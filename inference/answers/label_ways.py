@@ -1,0 +1,35 @@
+"""What a label's logit owes to each token of the text: gradients, and their sum along a path."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from inference.answers.agreement import BATCH, refuse_long
+from inference.answers.inputs import read, tensors
+from inference.answers.labels import label_of, logits_there
+from inference.answers.word_vectors import from_vectors, path_from_zero, word_vectors
+from inference.errors import refusing
+from inference.loaded import Loaded
+from inference.questions.agreement import Told
+from inference.questions.labels import LabelGradients, LabelPath
+from inference.record.records import numpy
+
+
+def answer(loaded: Loaded, question: LabelGradients | LabelPath) -> Told:
+    """What each token is worth; raises Refusal for texts that are too long and for labels that are not there."""
+    reading = read(loaded, question.text, question.pair, question.cut)
+    refuse_long(reading)
+    label = label_of(loaded, question, reading)
+    one = tensors(loaded, reading)
+
+    def logit(vectors: Tensor) -> Tensor:
+        return logits_there(from_vectors(loaded.model, one, vectors), question.at)[:, label]
+
+    failed = f"{loaded.id.name} failed while it was asked about this text. Change the text or pick another model."
+    with refusing(failed, way_out=None):
+        vectors = word_vectors(loaded.model, one)
+        if isinstance(question, LabelPath):
+            return path_from_zero(logit, vectors, question.steps, BATCH)
+        [gradient] = torch.autograd.grad(logit(vectors.requires_grad_()).sum(), vectors)
+        return Told(numpy(gradient[0].norm(dim=-1)))
