@@ -14,8 +14,8 @@ from attention.tokens import TokenRow
 from inference.answers.blanks import pieces_of, prepare, shown
 from inference.answers.decoding import refuse_odd_tokens
 from inference.answers.inputs import read, tensors
-from inference.answers.labels import label_of, log_probabilities, logits_there, names, sort
-from inference.answers.many_sets import Given, one_text, outputs, refuse_sets
+from inference.answers.labels import log_probabilities, logits_there, names, refuse_absent, sort
+from inference.answers.many_sets import MOST_NUMBERS, Given, one_text, outputs, refuse_sets
 from inference.answers.sentence import judgements
 from inference.errors import Refusal
 from inference.loaded import Loaded
@@ -117,12 +117,10 @@ def _written(loaded: Loaded, question: WrittenEffects) -> Watched:
 
 def _label(loaded: Loaded, question: LabelEffects) -> Watched:
     reading = read(loaded, question.text, question.pair, question.cut)
-    given, label, how = one_text(loaded, reading), label_of(loaded, question, reading), sort(loaded.model)
-    called = names(loaded.model.config, loaded.model.config.num_labels)
-
-    def told(logits: Tensor) -> Tensor:
-        logs = log_probabilities(logits, how)
-        return torch.stack([kind[:, label] for kind in (logits, logs) if kind is not None], dim=1)
+    refuse_absent(question, reading)
+    called, how = names(loaded.model.config), sort(loaded.model)
+    if len(called) * len(question.edits) > MOST_NUMBERS:
+        raise Refusal(f"{loaded.id.name} has {len(called):,} labels; ask about fewer sets of edits at once.")
 
     def likeliest(logits: Tensor) -> Top:
         logs = log_probabilities(logits, how)
@@ -132,7 +130,7 @@ def _label(loaded: Loaded, question: LabelEffects) -> Watched:
         return tuple((called[at], float(log.exp())) for log, at in zip(*best, strict=True))
 
     found = partial(logits_there, at=question.at)
-    return Watched(given, reading.row, found, (called[label],), told, likeliest)
+    return Watched(one_text(loaded, reading), reading.row, found, called, likeliest=likeliest)
 
 
 def _at(  # noqa: PLR0913  # what is read, where, and what of it is asked about

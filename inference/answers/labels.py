@@ -37,7 +37,7 @@ def answer(loaded: Loaded, question: TextLabel | WordTags) -> Said:
         with refusing(failed(loaded)):
             places = (Place((0, len(reading.ids)), _reads(loaded.model, tensors(loaded, reading))),)
         found = logits[None]
-    return Said(reading.row, names(loaded.model.config, found.shape[-1]), sort(loaded.model), places, numpy(found))
+    return Said(reading.row, names(loaded.model.config), sort(loaded.model), places, numpy(found))
 
 
 def failed(loaded: Loaded) -> str:
@@ -56,16 +56,16 @@ def sort(model: Any) -> str:
     return NUMBER if stated == "regression" or model.config.num_labels == 1 else CHOICE
 
 
-def names(config: Any, many: int) -> tuple[str, ...]:
+def names(config: Any) -> tuple[str, ...]:
     """What a model's files call its labels, made short, visible, and different from each other.
 
     >>> from types import SimpleNamespace
-    >>> names(SimpleNamespace(id2label={0: "good", 1: "good", 2: "a" + chr(10) + "b"}), 4)
+    >>> names(SimpleNamespace(num_labels=4, id2label={0: "good", 1: "good", 2: "a" + chr(10) + "b"}))
     ('good', 'good (1)', 'a?b', 'label 3')
     """
     given = getattr(config, "id2label", None) or {}
     found: dict[str, None] = {}  # in their order
-    for at in range(many):
+    for at in range(config.num_labels):
         name = _visible(str(given.get(at, ""))) or f"label {at}"
         while name in found:
             name += f" ({at})"
@@ -131,13 +131,7 @@ def log_probabilities(logits: Tensor, sort: str) -> Tensor | None:
     return logits.log_softmax(-1) if sort == CHOICE else torch.nn.functional.logsigmoid(logits)
 
 
-def label_of(loaded: Loaded, question: LabelRequest[Any], reading: Reading) -> int:
-    """The asked label's number, the likeliest where none is asked about; raises Refusal for a label or a token that
-    is not there."""
+def refuse_absent(question: LabelRequest[Any], reading: Reading) -> None:
+    """Raises Refusal where a token is asked about that the text does not have."""
     if question.at is not None and not 0 <= question.at < len(reading.ids):
         raise Refusal(f"Token {question.at} was asked about; the text has {len(reading.ids)}.", way_out="text")
-    with refusing(failed(loaded)), torch.inference_mode():
-        logits = logits_there(loaded.model(**one_text(loaded, reading).inputs), question.at)[0]
-    if question.label >= len(logits):
-        raise Refusal(f"Label {question.label} was asked about; {loaded.id.name} has {len(logits)}, counted from 0.")
-    return question.label if question.label >= 0 else int(logits.argmax())

@@ -22,9 +22,8 @@ Sets = tuple[tuple[Edit | Take, ...], ...]
 class Effect:
     """The watched answer under each set of edits.
 
-    ``values`` is (set, what), float32: for a sentence vector its channels; for a label its logit, and the natural
-    logarithm of its probability where it has one; else natural logarithms of the probabilities of ``names``. ``top``
-    has, for each set, the likeliest few with their probabilities.
+    ``values`` is (set, what), float32: for a sentence vector its channels; for labels their logits; else natural
+    logarithms of the probabilities of ``names``. ``top`` has, for each set, the likeliest few with their probabilities.
     """
 
     values: Array
@@ -104,7 +103,7 @@ class WrittenEffects(PredictRequest[Effect]):
 
 @dataclass(frozen=True)
 class LabelEffects(LabelRequest[Effect]):
-    """One label of the text, or of the word that token ``at`` carries the tag of: its logit under each set."""
+    """Every label's logit, of the text or of the word that token ``at`` carries the tag of, under each set."""
 
     ANSWERED_BY: ClassVar[str] = "effects"
 

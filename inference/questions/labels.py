@@ -87,16 +87,12 @@ class WordTags(PredictRequest[Said]):
 
 @dataclass(frozen=True)
 class LabelRequest(PredictRequest[Answer]):
-    """Something about one label of a text, or of the word that token ``at`` carries the tag of.
-
-    ``label`` counts from 0 as the model's outputs do; -1 is the likeliest there.
-    """
+    """Something about the labels of a text, or of the word that token ``at`` carries the tag of."""
 
     text: str = ""
     pair: str | None = None
     cut: int | None = None
     at: int | None = None
-    label: int = -1
 
     @property
     def needs(self) -> str:
@@ -106,9 +102,14 @@ class LabelRequest(PredictRequest[Answer]):
 
 @dataclass(frozen=True)
 class LabelGradients(LabelRequest[Told]):
-    """How long the gradient of the label's logit is in each token's word vector, (token,)."""
+    """How long the gradient of a label's logit is in each token's word vector, (token,).
+
+    ``label`` counts from 0 as the model's outputs do; -1 is the likeliest there.
+    """
 
     ANSWERED_BY: ClassVar[str] = "label_ways"
+
+    label: int = -1
 
 
 @dataclass(frozen=True)
@@ -118,4 +119,5 @@ class LabelPath(LabelRequest[Told]):
 
     ANSWERED_BY: ClassVar[str] = "label_ways"
 
+    label: int = -1
     steps: int = 32
