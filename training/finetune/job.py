@@ -1,0 +1,105 @@
+"""The command `python -m training job FOLDER`: what a visitor asked for, in phases that each can go on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from inference.errors import Refusal
+from inference.files import taught
+from inference.settings import Settings as Machine
+from training.finetune.task import Task, task
+from training.jobs import job as jobs
+from training.jobs import rows
+from training.jobs.job import Job, Phase, Status
+
+NICE = 10  # pages answer first
+GRACE = 30.0  # seconds to save in, once the app is gone
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A job as its phases need it."""
+
+    job: Job
+    task: Task
+    folder: Path
+    machine: Machine
+
+
+def run(folder: Path) -> None:
+    """Goes through the phases that are left, and writes into the folder how it stands; raises Refusal."""
+    folder = folder.absolute()
+    job = jobs.read(folder)
+    _calm()
+    _end_with_parent()
+    phase = jobs.status(folder).phase
+    begin = [name for name, _ in PHASES].index(phase)
+    try:
+        jobs.set_status(folder, Status("running", phase, pid=os.getpid()))
+        asked = Asked(job, _task(job, folder), folder, Machine.from_env())
+        for phase, take in PHASES[begin:]:
+            jobs.set_status(folder, Status("running", phase, pid=os.getpid()))
+            if not take(asked):
+                jobs.set_status(folder, Status("stopped", phase))
+                return
+        jobs.set_status(folder, Status("done", phase))
+    except KeyboardInterrupt:  # before or after the training itself, which knows what to do
+        jobs.set_status(folder, Status("stopped", phase))
+    except Refusal as refusal:
+        jobs.set_status(folder, Status("failed", phase, refusal.message))
+        raise
+
+
+def _teach(asked: Asked) -> bool:
+    """The training itself; whether it came to its end."""
+    from training.finetune.teach import teach
+
+    job, folder = asked.job, asked.folder / taught.MODEL
+    if (folder / taught.SCORES).is_file() and not (folder / "run" / "checkpoint.pt").exists():
+        return True  # it came to its end before, and the process to another one
+    found = teach(asked.task, job.model, job.settings, folder, asked.machine)
+    return bool(found["finished"])
+
+
+# Each tells whether it came to its end; one that was stopped goes on when it is called again.
+PHASES: tuple[tuple[Phase, Callable[[Asked], bool]], ...] = (("teach", _teach),)
+
+
+def _task(job: Job, folder: Path) -> Task:
+    """The labelled texts that were asked for: a ready set, or the visitor's own rows."""
+    if job.data:
+        return task(job.kind, job.data, None, None, job.settings.seed)
+    return Task(rows.read(folder / jobs.ROWS), job.source or "rows of one's own")
+
+
+def _calm() -> None:
+    """Pages answer before this process does anything; asked to stop, it says so as a Ctrl-C does."""
+    if hasattr(os, "nice"):
+        os.nice(NICE)
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, stop)
+
+
+def _end_with_parent() -> None:
+    """Stops when the pipe that this process reads from is closed: the app that holds its other end is gone then."""
+
+    def watch() -> None:
+        while os.read(0, 1):
+            pass
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(GRACE)
+        os._exit(1)
+
+    if stat.S_ISFIFO(os.fstat(0).st_mode):
+        threading.Thread(target=watch, name="parent", daemon=True).start()
