@@ -49,16 +49,22 @@ class Said:
         >>> [] if present is None else present.round(2).tolist()
         [[0.25, 0.75]]
         """
-        if self.sort == NUMBER:
-            return None
-        logits = self.logits.astype(np.float64)
-        total = np.logaddexp.reduce(logits, axis=-1, keepdims=True) if self.sort == CHOICE else np.logaddexp(0, logits)
-        found: Array = np.exp(logits - total).astype(np.float32)
-        return found
+        logs = log_probabilities(self.logits, self.sort)
+        return None if logs is None else np.exp(logs)
 
     def likeliest(self, place: int) -> int:
         """Number of the label with the largest logit at a place."""
         return int(self.logits[place].argmax())
+
+
+def log_probabilities(logits: Array, sort: str) -> Array | None:
+    """Natural logarithms of the probabilities of labels (..., label), float32; None for numbers."""
+    if sort == NUMBER:
+        return None
+    exact = logits.astype(np.float64)
+    total = np.logaddexp.reduce(exact, axis=-1, keepdims=True) if sort == CHOICE else np.logaddexp(0, exact)
+    logs: Array = (exact - total).astype(np.float32)
+    return logs
 
 
 @dataclass(frozen=True)
