@@ -40,6 +40,7 @@ def learning_curve(  # noqa: PLR0913  (what a figure may be told, by name)
         x=steps,
         y=numbers,
         mode="lines+markers",
+        cliponaxis=False,
         line={"color": theme.accent, "width": 2},
         marker={"size": 5},
         hovertemplate="step %{x}: %{y:.3f}<extra></extra>",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from inference import Refusal
 from training.jobs.job import CHARACTERS, Job, Settings, asked
 from ui.pages.teach.checks import checks
-from ui.pages.teach.data import Data, pick_data
+from ui.pages.teach.data import Data, pick_data, show_data
 from ui.pages.teach.how import pick_how
 from ui.pages.teach.options import Teach
 from ui.run.refusals import say
@@ -17,29 +18,33 @@ from ui.state.options import choose_own
 
 
 def begin(options: Teach) -> None:
-    """Data, model, and the button that begins; below it what is odd in the data."""
-    data = pick_data(options)
+    """Data and the button that begins on top, then the texts, the model, and what is odd in the texts."""
+    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    data = pick_data(options, left)
     if data is None:
         return
+    below = st.container()
+    show_data(data)
     start, settings = pick_how(data, options)
     revision = options.start_revision if start != CHARACTERS else ""
-    _button(data, start, revision, settings)
+    with below:
+        _button(data, start, revision, settings, right)
     checks(data, None if start == CHARACTERS else start, revision, settings.length)
 
 
-def _button(data: Data, start: str, revision: str, settings: Settings) -> None:
-    """What will be there and when, and the button."""
+def _button(data: Data, start: str, revision: str, settings: Settings, place: DeltaGenerator) -> None:
+    """The button, in its place, and what will be there and when."""
     writes = _writes(start)
     absent = start != CHARACTERS and backend().status(start, revision or None) == "absent"
-    with st.container(horizontal=True, vertical_alignment="center"):
-        pressed = st.button(
-            "Teach",
-            type="primary",
-            icon=":material/school:",
-            disabled=absent or writes,
-            help="It goes into the queue of this machine; it can be stopped, and goes on later where it was.",
-        )
-        say(promise(data, settings), role="status")
+    pressed = place.button(
+        "Teach",
+        type="primary",
+        icon=":material/school:",
+        width="stretch",
+        disabled=absent or writes,
+        help="It goes into the queue of this machine; it can be stopped, and goes on later where it was.",
+    )
+    say(promise(data, settings), role="status")
     if writes:
         say("The picked model writes one text from another. Pick one that reads one text, such as BERT.")
     elif not absent:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from probing.labelled import cards
 from probing.labelled.cards import Card
@@ -18,8 +19,9 @@ from ui.pages.teach.own_files import Own, own_files
 from ui.run.refusals import say
 
 CHECKED = "teach_checked"
-HEIGHT = 250  # pixels of both tables, so that the button below them is in sight
+HEIGHT = 285  # pixels of both tables: seven rows
 SHOWN = 14  # rows
+NARROW = 52  # pixels of a column of numbers, so that a phone shows them all
 HELP = "Sets that come with the app, each with its licence and its source, or files of your own"
 
 
@@ -37,21 +39,20 @@ class Data:
     duplicates: Duplicates
 
 
-def pick_data(options: Teach) -> Data | None:
-    """Controls for the data, its sentence and its tables; None while there is none."""
-    left, right = st.columns([2, 3], vertical_alignment="bottom")
+def pick_data(options: Teach, place: DeltaGenerator) -> Data | None:
+    """The control for the data in its place, and those for files of one's own; None while there is none."""
     titles = {card.id: card.title for card in cards.CARDS} | {OWN: "Your own files"}
-    control(Teach, "data", left.selectbox, "What is to be learned", list(titles), format_func=titles.get, help=HELP)
+    control(Teach, "data", place.selectbox, "What is to be learned", list(titles), format_func=titles.get, help=HELP)
     if options.data != OWN:
-        data = _ready(options.data)
-    else:
-        brought = own_files(options, right)
-        if brought is None:
-            return None
-        data = _checked(brought)
+        return _ready(options.data)
+    brought = own_files(options)
+    return None if brought is None else _checked(brought)
+
+
+def show_data(data: Data) -> None:
+    """Its sentence, its licence and its tables."""
     _say(data)
     _tables(data)
-    return data
 
 
 @cache
@@ -95,7 +96,7 @@ def _tables(data: Data) -> None:
     rows = preview(data.labels, SHOWN)
     what = "names in it" if data.labels.kind == "tag" else "label"
     left.dataframe(
-        {"text": [row.text for row in rows], what: [answer_of(row) for row in rows]},
+        {what: [answer_of(row) for row in rows], "text": [row.text for row in rows]},
         hide_index=True,
         height=HEIGHT,
         column_config={"text": st.column_config.TextColumn(width="large")},
@@ -109,7 +110,11 @@ def _tables(data: Data) -> None:
         | {part: [found[name] for name in names] for part, found in counts.items()},
         hide_index=True,
         height=HEIGHT,
-        column_config={"train": st.column_config.ProgressColumn(format="%d", min_value=0, max_value=most)},
+        column_config={
+            "train": st.column_config.ProgressColumn(format="%d", min_value=0, max_value=most, width=NARROW + 70),
+            "dev": st.column_config.NumberColumn(width=NARROW),
+            "test": st.column_config.NumberColumn(width=NARROW),
+        },
         key="teach_balance",
     )
 

@@ -17,10 +17,10 @@ from ui.run.shelf import backend
 from ui.state.options import choose_own
 
 LIMITS = {"minutes": (1, 240), "epochs": (1, 100), "length": (8, 512), "frozen": (0, 48), "seed": (0, 999_999)}
-STARTS = {"model": "A model that has read much", "nothing": "Nothing: a small one that reads characters"}
+STARTS = {"model": "A trained model", "nothing": "Nothing, by characters"}
 ABOUT_START = (
-    "A model that has read much needs few examples of a task, if it knows the language. From nothing, four layers learn"
-    " the characters and the task at once, in any language."
+    "A model that has read much needs few examples of a task, if it knows the language. From nothing, a small one"
+    " learns the characters and the task at once, in any language."
 )
 MINUTES = "Of training at most; it ends earlier where the passes over the rows that are set below are done"
 FOUND = "found from the model and the task"

@@ -61,10 +61,10 @@ class Own:
     key: str
 
 
-def own_files(options: Teach, place: DeltaGenerator) -> Own | None:
+def own_files(options: Teach) -> Own | None:
     """Controls for files and columns, and what is in the files; None until they can be read."""
     kind = options.kind
-    control(Teach, "kind", place.segmented_control, "What is labelled", list(KINDS), format_func=KINDS.get,
+    control(Teach, "kind", st.segmented_control, "What is labelled", list(KINDS), format_func=KINDS.get,
             required=True, help="Texts are told by their class, or words in them are found and named")  # fmt: skip
     _bring("train")
     further = st.expander("Further files, and which columns are read", expanded=bool(set(_brought()) - {"train"}))

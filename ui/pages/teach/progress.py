@@ -40,23 +40,29 @@ class Progress:
         return "some seconds left" if self.seconds < 20 else f"about {self.seconds / 60:.1f} minutes left"
 
 
-def progress(plans: Sequence[Line], steps: Sequence[Line], scored: Sequence[Line]) -> Progress:
-    """By the last plan, and the last line of a step or of an evaluation.
+def progress(
+    plans: Sequence[Line], steps: Sequence[Line], scored: Sequence[Line], minutes: float | None = None
+) -> Progress:
+    """By the last plan, and the last line of a step or of an evaluation; ``minutes`` are all that there may be.
 
-    >>> progress([{"step": 0, "last": 133}], [{"step": 40, "seconds": 60.0}], []).left
-    'about 2.3 minutes left'
+    >>> plans, steps = [{"step": 0, "last": 133}], [{"step": 40, "seconds": 60.0}]
+    >>> progress(plans, steps, []).left, progress(plans, steps, [], minutes=2.0).left
+    ('about 2.3 minutes left', 'about 1.0 minutes left')
     """
     last = int(plans[-1]["last"]) if plans else 0
     at = max((*steps, *scored), key=lambda line: line["step"], default=None)
     if at is None or not at["step"]:
         return Progress(0, last, None)
     left = (last - at["step"]) * at["seconds"] / at["step"]
+    if minutes is not None:
+        left = max(0.0, min(left, 60 * minutes - at["seconds"]))
     return Progress(int(at["step"]), last, left if last else None)
 
 
 def progress_of(look: Look) -> Progress:
     """How far a job's phase is."""
-    return progress(look.lines("plan"), look.lines("step"), look.lines("evaluation"))
+    minutes = look.job.settings.minutes if look.phase == "teach" else None
+    return progress(look.lines("plan"), look.lines("step"), look.lines("evaluation"), minutes)
 
 
 def doing(look: Look) -> str:
@@ -65,6 +71,8 @@ def doing(look: Look) -> str:
         return "Comparing the heads before and after, with what the twin shows"
     found = progress_of(look)
     if not found.last:
-        return f"{DOING[look.phase]}: reading the rows"
+        return "Opening the model and reading the rows"
+    if found.step >= found.last:
+        return "Saving the best, and telling the test rows" if look.phase == "teach" else "Saving the twin"
     said = f"{DOING[look.phase]}: step {found.step:,} of {found.last:,}"
     return f"{said}, {found.left}" if found.left else said

@@ -100,12 +100,12 @@ def sentence(look: Look) -> str:
         return look.said
     if look.state == "done":
         return "The model is taught, and compared with what it was."
-    found = progress_of(look)
+    found, said = progress_of(look), look.said or "Stopped."
     if look.phase != "teach":
-        return "Stopped. The model is taught; what changed in its heads is told once it goes on to the end."
+        return f"{said} The model is taught; what changed in its heads is told once this goes on to the end."
     if not look.has_model:
-        return "Stopped before anything was saved."
-    return f"Stopped at step {found.step:,} of {found.last:,}; the best so far is kept, and is what is shown below."
+        return f"{said} Nothing is saved yet."
+    return f"{said} It was at step {found.step:,} of {found.last:,}; the best so far is kept, and shown below."
 
 
 def collapse(look: Look) -> None:
