@@ -37,3 +37,7 @@ class Teach:
     length: int = 64  # pieces of a text that are read
     frozen: int = 0  # layers from below that stay as they are
     seed: int = 0
+    sentence: str = ""  # of one's own, that the taught model is asked about
+    label: int | None = None  # the label that is explained; None is the likeliest
+    word: int | None = None  # the token whose word's tag is explained
+    head: int | None = None  # the head that a link shows: layer times heads plus head
