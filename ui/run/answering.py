@@ -14,6 +14,7 @@ from inference.heads import CAUSAL, KINDS, MASKED, NEXT_SENTENCE, WHAT, WRITES
 from inference.questions.question import PredictRequest
 from ui.input.models import kind_of, seen_kind
 from ui.input.picking import control
+from ui.run import teaching
 from ui.run.downloading import offer_or_show
 from ui.run.refusals import say
 from ui.run.shelf import backend
@@ -49,7 +50,7 @@ def pick_answerer(head: str, choice: Choice, kind: type[Answered]) -> Answerer:
 
     ``kind`` is the page's options, which hold the reader's pick among them.
     """
-    cards = {card.id: card for card in backend().models()}
+    cards = {card.id: card for card in teaching.cards(choice.model)}
     chosen = Answerer(choice.model, choice.revision or None, _title(cards, choice.model), head, False)
     others = [card for card in cards.values() if card.downloaded and head in card.heads and card.id != choice.model]
     if _may_have(head, choice, cards) or not others:
@@ -133,7 +134,7 @@ def _fits(choice: Choice, cards: Mapping[str, ModelCard]) -> list[tuple[str, str
 
 def _pages(choice: Choice) -> None:
     """The pages that the chosen model fits, as links."""
-    cards = {card.id: card for card in backend().models()}
+    cards = {card.id: card for card in teaching.cards(choice.model)}
     say("The chosen model fits these pages:", role="status")
     with st.container(horizontal=True):
         for file, title in _fits(choice, cards):
