@@ -112,7 +112,7 @@ def begun(labels: Labels, model: str, settings: Settings, machine: Machine) -> S
     """What the weights of a run start from; raises Refusal."""
     if model == CHARACTERS:
         return characters.start((row.text for row in labels.train), labels.kind, labels.labels, settings.seed)
-    return opened(model, labels.kind, labels.labels, settings.seed, machine)
+    return opened(model, labels.kind, labels.labels, settings.seed, machine, settings.revision)
 
 
 def _film(labels: Labels, start: Start, settings: Settings, folder: Path) -> Film | None:
@@ -137,6 +137,7 @@ def _facts(labels: Labels, model: str, settings: Settings) -> dict[str, Any]:
         "labels": list(labels.labels),
         "rows": rows.hexdigest(),
         "seed": settings.seed,
+        "revision": settings.revision,
         "frozen": settings.frozen,
     }
 

@@ -23,6 +23,7 @@ class Settings:
     """How a model is taught. None is found from the model and the task."""
 
     seed: int = 0
+    revision: str | None = None  # of a model of the hub
     minutes: float | None = 3.0  # of training and of the evaluations on the way; None: as long as it takes
     epochs: float = 3.0  # passes over the training rows, where the minutes are enough for them
     steps: int | None = None  # in place of the epochs

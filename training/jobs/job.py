@@ -150,6 +150,8 @@ def _typed(kind: type, raw: Mapping[str, Any], but: str = "") -> dict[str, Any]:
     hints = get_type_hints(kind)
     found = {}
     for name in (field.name for field in fields(kind) if field.name != but):
+        if name not in raw and hasattr(kind, name):
+            continue  # it has a default, and was not there yet when this was written
         allowed, value = get_args(hints[name]) or (hints[name],), raw[name]
         numbers = (int, float) if float in allowed else ()
         if value not in allowed and type(value) not in (*allowed, *numbers):

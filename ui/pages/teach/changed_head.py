@@ -27,9 +27,9 @@ def draw_head(look: Look, found: Measured, head: tuple[int, int]) -> None:
     """The maps of the chosen sentence, and the ways to see more of it."""
     told, base = found.facts, current().count
     shown = told.shown
-    at = min(max(own(Teach).sentence, 1), len(shown))
+    at = min(max(own(Teach).example, 1), len(shown))
     control(
-        Teach, "sentence", st.selectbox, "Sentence", range(1, len(shown) + 1), shown=at,
+        Teach, "example", st.selectbox, "Sentence", range(1, len(shown) + 1), shown=at,
         format_func=lambda number: f"{cut(told.sentences[shown[number - 1]].text, LONGEST)}",
         help="Test rows that no train row has the text of",
     )  # fmt: skip

@@ -1,0 +1,28 @@
+"""What a taught model can be asked: one view after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import streamlit as st
+
+from training.jobs.job import Look
+from ui.input.picking import control
+from ui.pages.teach import own_sentence
+from ui.pages.teach.options import SHOWS, Teach
+from ui.state.options import own
+
+VIEWS: Mapping[str, Callable[[Look], None]] = {"try": own_sentence.draw}  # those of SHOWS that there are
+HELP = "How well it does, on a sentence of your own, what changed in its heads, and how to keep it"
+
+
+def shown(look: Look) -> None:
+    """The view that is chosen."""
+    there = [name for name in SHOWS if name in VIEWS]
+    if not there:
+        return
+    wanted = own(Teach).show
+    view = wanted if wanted in VIEWS else there[0]
+    control(Teach, "show", st.segmented_control, "What to look at", there, format_func=SHOWS.get, shown=view,
+            required=True, help=HELP)  # fmt: skip
+    VIEWS[view](look)
