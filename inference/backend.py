@@ -16,7 +16,7 @@ from inference.errors import Refusal
 from inference.files import taught
 from inference.files.download import Download
 from inference.files.hub import Offer
-from inference.heads import BARE, CAUSAL, MASKED, NEXT_SENTENCE, WRITES
+from inference.heads import BARE, CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, TAG, WRITES
 from inference.keys import size_of
 from inference.memory import ByteLru
 from inference.questions.question import Answer, InspectRequest, PredictRequest, Question
@@ -138,7 +138,7 @@ class LocalBackend:
         question = self._now(question)
 
         def make() -> Answer:
-            loaded = self._with_head(question.model, question.revision, question.HEAD)
+            loaded = self._with_head(question.model, question.revision, question.needs)
             module = importlib.import_module(f"inference.answers.{question.ANSWERED_BY}")
             with self._forwards:
                 made: Answer = module.answer(loaded, question)
@@ -165,7 +165,8 @@ class LocalBackend:
     def identity(self, model: str, revision: str | None = None) -> ModelId:
         """Which model that name stands for here, with its commit or its weights' hash where it is loaded now."""
         revision = self.revision_now(model, revision)
-        kept = (self.kept_models.get((model, revision, head)) for head in (BARE, MASKED, NEXT_SENTENCE, CAUSAL))
+        heads = (BARE, MASKED, NEXT_SENTENCE, CAUSAL, CLASSIFY, TAG)
+        kept = (self.kept_models.get((model, revision, head)) for head in heads)
         return next((loaded.id for loaded in kept if loaded is not None), ModelId(model, revision, "", ""))
 
     def revision_now(self, model: str, revision: str | None) -> str | None:

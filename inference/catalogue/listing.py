@@ -83,7 +83,7 @@ def local_card(folder: Path) -> ModelCard:
     name = str(named[0])[:60] if isinstance(named, list) and named else "GGUF" if files.gguf else "model"
     writes = files.gguf is not None or name.endswith(("ForCausalLM", "LMHeadModel"))
     kind = "encoder-decoder" if files.config.get("is_encoder_decoder") else "decoder" if writes else "encoder"
-    heads = stated(() if files.gguf else tensors(files.weights), kind)
+    heads = stated(() if files.gguf else tensors(files.weights), kind, name)
     return ModelCard(
         id=str(folder),
         title=folder.name,

@@ -91,10 +91,10 @@ def pick_answerer(head: str, choice: Choice, kind: type[Answered]) -> Answerer:
 
 def ask(question: PredictRequest[Answer], doing: str) -> Answer:
     """The answer, saying meanwhile what is being done. Raises Refusal."""
-    loaded = (question.model, question.revision, question.HEAD) in st.session_state.setdefault("asked_models", set())
+    loaded = (question.model, question.revision, question.needs) in st.session_state.setdefault("asked_models", set())
     with st.spinner(doing if loaded else f"Loading the model, then {doing[0].lower()}{doing[1:]}", show_time=True):
         found: Answer = backend().predict(question)
-    st.session_state["asked_models"].add((question.model, question.revision, question.HEAD))
+    st.session_state["asked_models"].add((question.model, question.revision, question.needs))
     return found
 
 
@@ -120,9 +120,9 @@ def fitting(card: ModelCard | None, kind: str, lacking: Collection[str] = ()) ->
     ['Translate', 'Explore']
     """
     known = card.heads if card is not None and (card.heads or not card.local) else ()
-    heads = known or tuple(head for head, its in KINDS.items() if its == kind != "encoder")
+    heads = known or tuple(head for head, its in KINDS.items() if its == (kind,) != ("encoder",))
     others = EVERY[:1] if kind == "encoder-decoder" else EVERY
-    return [*(PAGES[head] for head in heads if head not in lacking), *others]
+    return [*(PAGES[head] for head in heads if head in PAGES and head not in lacking), *others]
 
 
 def _fits(choice: Choice, cards: Mapping[str, ModelCard]) -> list[tuple[str, str]]:
@@ -158,7 +158,7 @@ def _may_have(head: str, choice: Choice, cards: Mapping[str, ModelCard]) -> bool
         return False
     card = cards.get(choice.model)
     if card is None or (card.local and not card.heads):
-        return seen_kind(choice.model, card) in (KINDS[head], None)
+        return seen_kind(choice.model, card) in (*KINDS[head], None)
     return head in card.heads
 
 
