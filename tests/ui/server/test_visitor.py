@@ -76,7 +76,7 @@ def test_what_is_no_page_brings_none(client: TestClient) -> None:
     ],
 )
 def test_a_hostile_cookie_is_replaced(client: TestClient, sent: str) -> None:
-    answer = client.get("/", headers={"cookie": sent.encode("latin-1")})
+    answer = client.get("/", headers={b"cookie": sent.encode("latin-1")})
     value = given(answer.headers)[NAME].value
     assert VALUE.fullmatch(value)
     assert value not in sent
