@@ -8,11 +8,15 @@ import streamlit as st
 
 from training.jobs.job import Look
 from ui.input.picking import control
-from ui.pages.teach import own_sentence
+from ui.pages.teach import changed, kept, own_sentence
 from ui.pages.teach.options import SHOWS, Teach
 from ui.state.options import own
 
-VIEWS: Mapping[str, Callable[[Look], None]] = {"try": own_sentence.draw}  # those of SHOWS that there are
+VIEWS: Mapping[str, Callable[[Look], None]] = {  # those of SHOWS that there are
+    "try": own_sentence.draw,
+    "changed": changed.draw,
+    "keep": kept.draw,
+}
 HELP = "How well it does, on a sentence of your own, what changed in its heads, and how to keep it"
 
 
