@@ -13,7 +13,7 @@ from training.jobs.job import CHANGES, Look
 from ui.input.picking import control
 from ui.pages.teach.changed_files import heads_csv
 from ui.pages.teach.changed_film import draw_film
-from ui.pages.teach.changed_head import draw_head
+from ui.pages.teach.changed_head import draw_head, keep
 from ui.pages.teach.changed_measured import Measured, measured
 from ui.pages.teach.changed_truth import of_head, truth, waiting
 from ui.pages.teach.changed_used import draw_used

@@ -137,10 +137,10 @@ def _csv(look: Look, found: Measured, uses: Uses) -> str:
     names = ["layer", "head", "task in bits", "change of the logit", "low", "high", "size of the change", "size, low",
              "size, high"]  # fmt: skip
     means = (uses.signed, uses.size)
-    lines = [
+    lines: list[list[object]] = [
         [*found.place(at), float(found.across.change.mean[at]),
          *(float(one[at]) for mean in means for one in (mean.mean, mean.low, mean.high))]
         for at in range(len(uses.size.mean))
     ]  # fmt: skip
-    about = [["rows", found.rows], ["sentences", uses.size.n]]
+    about: list[list[object]] = [["rows", found.rows], ["sentences", uses.size.n]]
     return below(csv_table(["training", look.job.title], about), csv_table(names, lines))
