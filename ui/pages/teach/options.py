@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from probing.labelled import cards
+from ui.show.leaves import Leaf
 
 OWN = "own"  # the task is the reader's own files
 SHOWS = {"results": "Results", "try": "Try a sentence", "changed": "What changed", "keep": "Keep"}
@@ -14,16 +16,18 @@ ROWS = {"all": "All pieces", "telling": "Where the label is read"}
 
 
 @dataclass(frozen=True)
-class Teach:
+class Teach(Leaf):
     """What this page lets its reader choose: a training that is looked at, or else what one is begun with."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
+        **Leaf.CHOICES,
         "show": tuple(SHOWS),
         "data": (*cards.BY_ID, OWN),
         "kind": ("classify", "tag"),
         "rate": RATES,
         "rows": tuple(ROWS),
     }
+    KEYS: ClassVar[Mapping[str, str]] = {"head": "linked"}  # the address has a head already, of the shared choice
 
     job: str = ""  # the id of a training, which whoever has the link may look at
     show: str = "results"
@@ -39,6 +43,10 @@ class Teach:
     length: int = 64  # pieces of a text that are read
     frozen: int = 0  # layers from below that stay as they are
     seed: int = 0
+    outcome: str = "misses"  # of the test rows: the surest mistakes come first
+    true: int | None = None  # the cell of the confusion matrix whose test rows are shown, as numbers of the labels
+    said: int | None = None
+    classes: int = 16  # of the confusion matrix; those with fewer mistakes are added up
     sentence: str = ""  # of one's own, that the taught model is asked about
     label: int | None = None  # the label that is explained; None is the likeliest
     word: int | None = None  # the token whose word's tag is explained
