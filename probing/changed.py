@@ -77,8 +77,20 @@ def write(
     partial.replace(folder / FACTS)
 
 
+def refuse(folder: Path, why: str) -> None:
+    """Says in place of it why nothing can be compared."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / FACTS).write_text(json.dumps({"refused": why}, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def refused(folder: Path) -> str:
+    """Why nothing can be compared; "" where it was."""
+    why: str = json.loads((folder / FACTS).read_text(encoding="utf-8")).get("refused", "")
+    return why
+
+
 def there(folder: Path) -> bool:
-    """Whether all of it was written."""
+    """Whether all of it was written, or why there is nothing."""
     return (folder / FACTS).is_file()
 
 

@@ -31,15 +31,23 @@ def compare(  # noqa: PLR0913  # what the task was taught with, where both lie, 
 ) -> None:
     """Compares the maps of the models in the folders ``taught`` and ``twin`` with what they were before, both.
 
-    Written is what ``probing.changed`` reads; the film of the task's run is kept there too. Raises Refusal.
+    Written is what ``probing.changed`` reads; the film of the task's run is kept there too. Where there is nothing to
+    compare, that is written: the model is as well taught. Raises Refusal where the start is gone.
     """
     quiet()
     start = begun(task.labels, model, settings, machine)
     torch.set_num_threads(settings.threads)  # opening a model sets the app's own number
     seen = untaught(task.labels, start, settings)
     if seen is None:
-        raise Refusal("All test texts are among the train texts too, so there is nothing left to compare the maps on.")
-    drift = Drift(Camera(start, seen), len(seen))
+        changed.refuse(
+            into, "All test texts are among the train texts too, so there is nothing to compare the maps on."
+        )
+        return
+    try:
+        drift = Drift(Camera(start, seen), len(seen))
+    except Refusal as refusal:
+        changed.refuse(into, refusal.message)
+        return
     bits: dict[tuple[str, str], Array] = {}
     maps = {("before", at): drift.before[at] for at in range(seen.shown)}
     for who, folder in zip(WHO, (taught, twin), strict=True):

@@ -11,7 +11,6 @@ import torch
 from scipy.spatial.distance import jensenshannon
 from transformers import AutoModel
 
-from inference.errors import Refusal
 from probing import changed
 from probing.labelled.rows import Classified, Labels, Tagged
 from tests.support.labelledtexts import FAST, classified, machine, tagged, task
@@ -160,6 +159,18 @@ def test_a_model_from_nothing_is_compared_too(tmp_path: Path) -> None:
 
 def test_nothing_left_to_compare_on_is_said(tmp_path: Path) -> None:
     labels = classified()
-    labels = replace(labels, test=labels.train[:5])
-    with pytest.raises(Refusal, match="All test texts are among the train texts too"):
-        compared(tmp_path, labels)
+    folder = compared(tmp_path, replace(labels, test=labels.train[:5]), replace(FILMED, steps=2))
+    assert changed.there(folder)
+    assert changed.refused(folder).startswith("All test texts are among the train texts too")
+    assert changed.refused(compared(tmp_path / "other", labels, replace(FILMED, steps=2))) == ""
+
+
+def test_a_model_whose_maps_cannot_be_recorded_is_taught_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_model: object) -> bool:
+        raise ValueError("no maps")
+
+    monkeypatch.setattr("training.finetune.camera.capture.prepare", broken)
+    folder = compared(tmp_path, classified(), replace(FILMED, steps=2))
+    assert changed.refused(folder) == "The maps of bert cannot be recorded while it is taught."

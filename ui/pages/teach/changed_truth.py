@@ -15,7 +15,9 @@ MOST_NAMED = 6  # heads
 
 def waiting(look: Look) -> str:
     """Why nothing is known yet, and when it will be."""
-    if look.state in ("stopped", "failed"):
+    if look.state == "failed":
+        return f"What changed is not known. {look.said}"
+    if look.state == "stopped":
         return (
             "What changed is measured when the training has come to its end, on which its twin is trained: the same"
             " training on shuffled labels. Let it go on to see it."
@@ -33,7 +35,7 @@ def waiting(look: Look) -> str:
 
 
 def truth(found: Measured, base: int) -> list[str]:
-    """How far the maps have come, how far they come anyway, and how many heads go beyond that."""
+    """How far the maps have come, how far they come anyway, and how many heads differ from the twin's."""
     if found.facts.step == 0:
         return [
             "The weights that were kept are those before the first step, so nothing has changed: all numbers are 0."
@@ -47,15 +49,15 @@ def truth(found: Measured, base: int) -> list[str]:
     anyway = (
         f"{bits(twin.mean[0])} would also have moved with nothing to learn"
         if twin.mean[0] < task.mean[0]
-        else f"with nothing to learn they move no less: {bits(twin.mean[0])}"
+        else f"none is the task's alone: with nothing to learn they move by {bits(twin.mean[0])}"
     )
-    does = many_do(len(more), told.p_more.size, "goes", "go", "beyond the twin")
-    behind = f", {len(less)} stay{'s' if len(less) == 1 else ''} behind it" if len(less) else ""
+    moves = many_do(len(more), told.p_more.size, "moves", "move", "further than in the twin")
+    behind = f", {len(less)} less far" if len(less) else ""
     return [
         f"Of the {bits(task.mean[0])} bits that the maps moved{where} on the mean{interval(task, 0)}, {anyway}"
         f"{interval(twin, 0)}; {told.change.n} sentences that it was not taught on.",
-        f"{does}{_names(found, base)}{behind}: were there no difference, even one such head would be luck in at most 5"
-        " of 100 comparisons.",
+        f"{moves}{_names(found, base)}{behind}; in at most 5 of 100 comparisons is even one of them a chance of these"
+        " sentences.",
     ]
 
 

@@ -89,7 +89,7 @@ def test_it_says_how_far_the_maps_came_and_how_far_they_come_anyway(tmp_path: Pa
     job(tmp_path)
     page = shown(tmp_path)
     says(page, "would also have moved with nothing to learn")
-    says(page, "1 of 6 heads goes beyond the twin (1-2)")
+    says(page, "1 of 6 heads moves further than in the twin (1-2)")
     says(page, "Layer 1 · head 2: ")  # the one that is furthest beyond is looked at
     says(page, "Test: more.")
     says(page, "Open side by side: [('beside', 'taught/")
@@ -100,12 +100,12 @@ def test_it_says_how_far_the_maps_came_and_how_far_they_come_anyway(tmp_path: Pa
 @pytest.mark.usefixtures("plain_links")
 def test_the_address_brings_back_head_sentence_rows_and_frame(tmp_path: Path) -> None:
     job(tmp_path)
-    page = shown(tmp_path, moved="0-1", example=2, rows="telling", frame=2)
+    page = shown(tmp_path, head=1, example=2, rows="telling", frame=2)
     says(page, "Layer 0 · head 1: ")
     says(page, "moved in the row of [CLS] on the mean")
     assert page.selectbox[0].value == 2
     assert page.select_slider[0].value == 2
-    page = shown(tmp_path, moved="7-7", example=9, frame=9)  # of another model
+    page = shown(tmp_path, head=77, example=9, frame=9)  # of another model
     says(page, "Layer 1 · head 2: ")
     assert page.selectbox[0].value == SHOWN
     assert page.select_slider[0].value == 3

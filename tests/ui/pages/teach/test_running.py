@@ -33,7 +33,9 @@ def opened(job: Job, **query: str) -> AppTest:
     page = AppTest.from_file(ROOT / "ui" / "server" / "shell.py", default_timeout=LONGEST)
     page.session_state["visitor"] = ME
     page.query_params.update({"job": job.id, **query})
-    return page.switch_page("../../pages/teach.py").run()
+    page.switch_page("../../pages/teach.py").run()
+    stands(page)
+    return page
 
 
 def buttons(page: AppTest) -> set[str]:
@@ -52,7 +54,6 @@ def test_one_that_waits_says_how_many_come_first(place: Path) -> None:
     page = opened(last)
     says(page, "It waits: 2 trainings come before it on this machine.")
     assert buttons(page) == {"Stop"}
-    stands(page)
 
 
 def test_one_that_learns_says_how_far_it_is_and_what_counting_words_reaches(place: Path) -> None:
@@ -95,7 +96,6 @@ def test_one_that_failed_says_why(place: Path) -> None:
     page = opened(put(place, "failed", said="The model <i>x</i> cannot be trained.", owner=MINE))
     assert notes(page, "refusal") == ["The model <i>x</i> cannot be trained."]
     assert buttons(page) == {"Go on"}
-    stands(page)
 
 
 def test_a_collapse_is_said_until_it_is_over(place: Path) -> None:
@@ -122,7 +122,6 @@ def test_a_link_to_nothing_leads_back_to_the_data(place: Path) -> None:
     gone = put(place / "elsewhere", lines=HALF_WAY)
     page = opened(gone, data="own")
     says(page, "There is no such training here")
-    stands(page)
     press(page, "Teach a model")
     assert "job" not in page.query_params
     says(page, "Bring a CSV or TSV file")  # what was picked before is picked again
