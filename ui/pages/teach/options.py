@@ -38,7 +38,7 @@ class Teach(Leaf):
     start: str = ""  # the model that is taught; "" is what fits the texts' language
     start_revision: str = ""
     minutes: int = 3
-    epochs: int = 3
+    epochs: int | None = None  # passes over the rows; None is what fits the start
     rate: str = ""  # the highest; "" is found from the model and the task
     length: int = 64  # pieces of a text that are read
     frozen: int = 0  # layers from below that stay as they are
