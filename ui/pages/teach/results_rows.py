@@ -35,15 +35,15 @@ def draw_rows(found: Told, model: str) -> None:
     """The two lists that choose a cell, and its rows, a part of them at a time."""
     st.subheader("The test rows")
     options = own(Teach)
-    cell = [at if at is not None and at < len(found.labels) else None for at in (options.true, options.said)]
-    for column, name, at in zip(st.columns(2), ("true", "said"), cell, strict=True):
+    true, said = (at if at is not None and at < len(found.labels) else None for at in (options.true, options.said))
+    for column, name, at in zip(st.columns(2), ("true", "said"), (true, said), strict=True):
         _pick(column, name, at, found.labels)
-    every = worst_first(in_cell(found.rows, *cell))
-    say(asked_for(every, *cell, found), role="status")
+    every = worst_first(in_cell(found.rows, true, said))
+    say(asked_for(every, true, said, found), role="status")
     kept, shown = turned(every, Teach, options)
     for number, row in enumerate(shown):
-        chips = _words(row, *cell) if isinstance(row, ToldWords) else [Chip(word) for word in _apart(row.text)]
-        strip.mount(chips, f"teach_row_{number}", title=title(row, found.labels))
+        chips = _marked(row, true, said) if isinstance(row, ToldWords) else map(Chip, _apart(row.text))
+        strip.mount(list(chips), f"teach_row_{number}", title=title(row, found.labels))
         explore_link(Choice(model=model, text=row.text))
     st.caption(ORDER + MARKS[found.kind])
     names, lines = (_by_word if found.kind == "tag" else _by_text)(kept, found.labels)
@@ -52,14 +52,9 @@ def draw_rows(found: Told, model: str) -> None:
 
 def asked_for(rows: Sequence[ToldRow], true: int | None, said: int | None, found: Told) -> str:
     """How many rows the two lists leave, and how many of them are wrong."""
-    what = "a word of " if found.kind == "tag" else ""
-    names = [
-        f"{how} {what}{quoted(found.labels[at])}"
-        for how, at in (("with", true), ("said to be", said))
-        if at is not None
-    ]
-    those = f" {' '.join(names)}" if names else ""
-    return f"{len(rows):,} test rows{those}, {sum(not row.hit for row in rows):,} with a mistake."
+    names = [f" {how} {quoted(found.labels[at])}" for how, at in (("of", true), ("said to be", said)) if at is not None]
+    word = " with a word" if names and found.kind == "tag" else ""
+    return f"{len(rows):,} test rows{word}{''.join(names)}, {sum(not row.hit for row in rows):,} with a mistake."
 
 
 def _pick(column: Any, name: str, at: int | None, labels: Sequence[str]) -> None:
@@ -98,7 +93,7 @@ def title(row: ToldRow, labels: Sequence[str]) -> str:
     return f"Miss · said {said} {percent(row.sure)} · is {true} {percent(row.due)}"
 
 
-def _words(row: ToldWords, true: int | None, said: int | None) -> Iterator[Chip]:
+def _marked(row: ToldWords, true: int | None, said: int | None) -> Iterator[Chip]:
     """The sentence as chips, names marked, and what stands between the words."""
     at, asked = 0, (true, said) != (None, None)
     each = zip(row.words, row.pairs, row.tags, row.told, row.shares, compared(row), strict=True)
