@@ -36,7 +36,7 @@ def draw_labels(found: Told, model: str) -> None:
     st.caption(
         ABOUT[found.kind]
         + "F1: their harmonic mean. Support: how many there are; said: how many were said. Low and high:"
-        " ends of recall's 95 % interval (Wilson). Empty: a share of nothing. A click on a column's name sorts."
+        " ends of recall's 95 % interval (Wilson). None: a share of nothing. A click on a column's name sorts."
     )
     if note := few(each):
         say(note, role="status")

@@ -23,7 +23,7 @@ from viz.components.strip import strip
 from viz.components.strip.strip import Chip
 
 ANY = -1
-ORDER = "Mistakes stand first, the surest before the others; then what is right, the least sure first. "
+ORDER = "Mistakes stand before what is right, which begins with the least sure. "
 MARKS = {
     "classify": "",
     "tag": "Straight line: a name that is right, its kind and both its ends; dashes: a true one that was missed; waves:"
@@ -33,7 +33,7 @@ MARKS = {
 
 def draw_rows(found: Told, model: str) -> None:
     """The two lists that choose a cell, and its rows, a part of them at a time."""
-    st.subheader("The test rows")
+    st.subheader("The test rows, surest mistakes first")
     options = own(Teach)
     true, said = (at if at is not None and at < len(found.labels) else None for at in (options.true, options.said))
     for column, name, at in zip(st.columns(2), ("true", "said"), (true, said), strict=True):

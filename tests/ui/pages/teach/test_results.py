@@ -79,7 +79,7 @@ def test_the_page_has_figures_tables_and_the_surest_mistakes(texts: Path, linked
     assert len(titles) == 6
     assert all(title.startswith("Miss · said ") for title in titles)
     assert [heading.value for heading in page.subheader] == [
-        "Each class", "What was taken for what", "The test rows", "How sure, how right",
+        "Each class", "What was taken for what", "The test rows, surest mistakes first", "How sure, how right",
     ]  # fmt: skip
     assert len(page.get("plotly_chart")) == 2
     assert len(page.get("download_button")) == 4
