@@ -9,8 +9,9 @@ import streamlit as st
 
 from probing.labelled.compared import compared
 from probing.labelled.scripts import SIDE_BY_SIDE
-from probing.labelled.told import Told, ToldRow, ToldText, ToldWords, counts, in_cell, worst_first
+from probing.labelled.told import Told, ToldRow, ToldText, ToldWords, counts, in_cell
 from ui.pages.teach.options import Teach
+from ui.pages.teach.results_measured import Measured
 from ui.pages.teach.results_naming import quoted
 from ui.pages.teach.results_saving import save_table
 from ui.run.refusals import say
@@ -31,14 +32,14 @@ MARKS = {
 }
 
 
-def draw_rows(found: Told, model: str) -> None:
+def draw_rows(results: Measured, model: str) -> None:
     """The two lists that choose a cell, and its rows, a part of them at a time."""
     st.subheader("The test rows, surest mistakes first")
-    options = own(Teach)
+    found, options = results.told, own(Teach)
     true, said = (at if at is not None and at < len(found.labels) else None for at in (options.true, options.said))
     for column, name, at in zip(st.columns(2), ("true", "said"), (true, said), strict=True):
         _pick(column, name, at, found.labels)
-    every = worst_first(in_cell(found.rows, true, said))
+    every = in_cell(results.rows, true, said)
     say(asked_for(every, true, said, found), role="status")
     kept, shown = turned(every, Teach, options)
     for number, row in enumerate(shown):

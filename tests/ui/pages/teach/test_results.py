@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,14 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from probing.labelled.told import Told, told
+from probing.labelled.told import told
 from tests.support import toldfolders
 from tests.support.asking import choose, notes, says
 from tests.support.toldfolders import HOSTILE
 from ui.pages.teach import results_rows
 from ui.pages.teach.results import headline
 from ui.pages.teach.results_confusion import worst
+from ui.pages.teach.results_measured import Measured, measured
 from ui.state.choice import Choice
 
 TAGGED = [
@@ -69,8 +71,9 @@ def strips(page: AppTest) -> list[Any]:
     return [json.loads(part.json) for part in parts]
 
 
-def changed(found: Told, **test: object) -> Told:
-    return replace(found, scores={**found.scores, "test": {**found.test, **test}})
+def changed(found: Measured, **scores: object) -> Measured:
+    """The same with other saved scores."""
+    return replace(found, told=replace(found.told, scores={**found.told.scores, **scores}))
 
 
 def test_the_page_has_figures_tables_and_the_surest_mistakes(texts: Path, linked: list[Choice]) -> None:
@@ -136,14 +139,14 @@ def test_a_label_that_looks_like_markup_or_turns_the_line_stays_text(texts: Path
     [(0.5, "fewer"), (0.9, "it wins here"), (None, "wins nothing")],
 )
 def test_where_counting_words_wins_the_page_says_so(texts: Path, counted: float | None, sentence: str) -> None:
-    found = told(texts)
-    test = {"accuracy": 0.7, "baseline_accuracy": 0.7 if counted is None else counted}
-    assert sentence in headline(changed(found, **test))[1]
+    found = measured(texts)
+    test = {**found.told.test, "accuracy": 0.7, "baseline_accuracy": 0.7 if counted is None else counted}
+    assert sentence in headline(changed(found, test=test))[1]
 
 
 def test_a_model_that_says_one_label_of_everything_has_collapsed(tmp_path: Path) -> None:
     rows = [("a", 0, (0.9, 0.1)), ("b", 1, (0.8, 0.2))]
-    alike = told(toldfolders.texts(tmp_path / "texts", (HOSTILE, "b"), rows))
+    alike = measured(toldfolders.texts(tmp_path / "texts", (HOSTILE, "b"), rows))
     assert any("collapse" in sentence for sentence in headline(alike))
     nothing = toldfolders.words(tmp_path / "words", [("a b", "B-X O", "O O", (0.9, 0.9))])
     says(asked(nothing), "finds no name at all")
@@ -151,9 +154,8 @@ def test_a_model_that_says_one_label_of_everything_has_collapsed(tmp_path: Path)
 
 
 def test_a_training_that_was_stopped_says_so(texts: Path) -> None:
-    found = told(texts)
-    stopped = replace(found, scores={**found.scores, "finished": False})
-    assert "stopped before the last" in headline(stopped)[-1]
+    found = measured(texts)
+    assert "stopped before the last" in headline(changed(found, finished=False))[-1]
     assert "stopped" not in headline(found)[-1]
 
 
@@ -173,3 +175,13 @@ def test_the_worst_cell_is_named() -> None:
         np.array([[2, 3], [1, 9]]), ["a", "b"], "rows"
     )
     assert worst(np.eye(2, dtype=np.int64), ["a", "b"], "rows") == "All 2 rows were told rightly."
+
+
+def test_rows_that_are_written_anew_are_read_anew(texts: Path) -> None:
+    before = measured(texts)
+    assert measured(texts) is before, "counted once"
+    file = texts / "predictions.jsonl"
+    written = file.stat().st_mtime_ns
+    file.write_text("".join(file.read_text(encoding="utf-8").splitlines(keepends=True)[:10]), encoding="utf-8")
+    os.utime(file, ns=(written, written + 1))
+    assert len(measured(texts).rows) == 10
