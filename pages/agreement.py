@@ -5,11 +5,11 @@ import streamlit as st
 from attention.trace import Trace
 from attention.view import View
 from inference.questions.agreement import MOST_TOKENS, WordGradients, WordPath
+from ui.explaining.ways import EFFECT, MOST_MISSED
 from ui.input.composing import compose
 from ui.input.models import kind_of
 from ui.pages.agreement.explanations import answers, collapse, count_itself, figure, focus_of, pick_focus, words_of
 from ui.pages.agreement.options import Agreement
-from ui.pages.agreement.ways import EFFECT, MOST_MISSED
 from ui.run.reading import read
 from ui.run.refusals import say
 from ui.show.reading_help import reading_help
@@ -64,7 +64,7 @@ def draw(choice: Choice, trace: Trace) -> None:
     strip = st.container()
     count_itself()
     ways = answers(choice, trace, view, focus, words)
-    effect = ways.sizes(EFFECT)
+    effect = ways.values(EFFECT)
     with strip:
         pick_focus(view, focus, {} if effect is None else dict(zip(words, map(float, effect), strict=True)))
     for problem in ways.problems:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from inference.files import embedded, smollm
-from inference.heads import CAUSAL, MASKED, NEXT_SENTENCE, WRITES
+from inference.heads import CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, TAG, WRITES
 from inference.request import EMBEDDED
 
 
@@ -39,6 +39,8 @@ TASKS = {
     "next word": CAUSAL,
     "translation": WRITES,
     "text to text": WRITES,
+    "classes of texts": CLASSIFY,
+    "tags of words": TAG,
 }
 
 EMBEDDED_CARD = ModelCard(

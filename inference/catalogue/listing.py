@@ -70,18 +70,20 @@ def _local_cards(settings: Settings) -> list[ModelCard]:
     for folder in folders.listed(settings.model_folders):
         try:
             folders.resolve(str(folder), settings.model_folders)
-            cards[str(folder)] = _local_card(folder, checkpoint.inspect(folder, folder.name))
+            cards[str(folder)] = local_card(folder)
         except (Refusal, OSError):
             continue  # not a model that could be opened
     return list(cards.values())
 
 
-def _local_card(folder: Path, files: checkpoint.Checkpoint) -> ModelCard:
+def local_card(folder: Path) -> ModelCard:
+    """What the files in a folder say of the model that they are; raises Refusal or OSError where they are none."""
+    files = checkpoint.inspect(folder, folder.name)
     named = files.config.get("architectures")
     name = str(named[0])[:60] if isinstance(named, list) and named else "GGUF" if files.gguf else "model"
     writes = files.gguf is not None or name.endswith(("ForCausalLM", "LMHeadModel"))
     kind = "encoder-decoder" if files.config.get("is_encoder_decoder") else "decoder" if writes else "encoder"
-    heads = stated(() if files.gguf else tensors(files.weights), kind)
+    heads = stated(() if files.gguf else tensors(files.weights), kind, name)
     return ModelCard(
         id=str(folder),
         title=folder.name,

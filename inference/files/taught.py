@@ -60,9 +60,12 @@ def resolve(name: str, settings: Settings) -> Path:
     return found
 
 
-def stamp(name: str, settings: Settings) -> str:
-    """Which saved state of a taught model is there now: another one once it went on training. Raises Refusal."""
-    return f"{(resolve(name, settings) / SCORES).stat().st_mtime_ns:x}"
+def stamp(name: str, settings: Settings) -> str | None:
+    """Which saved state of a taught model is there now: another one once it went on learning. None where none is."""
+    try:
+        return f"{(resolve(name, settings) / SCORES).stat().st_mtime_ns:x}"
+    except (Refusal, OSError):
+        return None
 
 
 def title(name: str, settings: Settings) -> str:

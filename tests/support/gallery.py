@@ -31,6 +31,7 @@ from viz.figures.entropy import entropy_by_layer
 from viz.figures.head_map import head_map
 from viz.figures.head_marks import mark_heads
 from viz.figures.importance import importance
+from viz.figures.learning_curve import learning_curve
 from viz.figures.lens import lens_curves, lens_map
 from viz.figures.positions import curves, products, similarity
 from viz.figures.positions_scores import Turning, buckets, by_head, rotary
@@ -137,6 +138,16 @@ FIGURES: Mapping[str, Example] = {
     "head_marks": marked_heads,
     "importance": lambda theme: importance(
         WORDS, {"left out": sizes(5) - 0.5, "gradients": sizes(5, seed=1)}, theme, "change in log probability"
+    ),
+    "learning_curve": lambda theme: learning_curve(
+        [(0, 0.2), (13, 0.2), (26, 0.7)],
+        theme,
+        "How well are the <dev> rows told?",
+        "accuracy",
+        last=133,
+        baseline=0.9,
+        collapsed=[(13, "<b>")],
+        ceiling=1.0,
     ),
     "lens_curves": lambda theme: lens_curves(rows(4, 3), ["he", "<i>", "it"], theme),
     "lens_map": lambda theme: lens_map(ranked(), rows(4, 3), theme, base=1),

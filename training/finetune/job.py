@@ -8,17 +8,19 @@ import stat
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 
 from inference.errors import Refusal
 from inference.files import taught
+from inference.files.checkpoint import WEIGHTS
 from inference.settings import Settings as Machine
+from training.finetune.settings import Settings
 from training.finetune.task import Task, task
 from training.jobs import job as jobs
 from training.jobs import rows
-from training.jobs.job import Job, Phase, Status
+from training.jobs.job import Job, Phase
 
 NICE = 10  # pages answer first
 GRACE = 30.0  # seconds to save in, once the app is gone
@@ -33,6 +35,11 @@ class Asked:
     folder: Path
     machine: Machine
 
+    @property
+    def settings(self) -> Settings:
+        """How it is taught, with which state of the model it starts from."""
+        return replace(self.job.settings, revision=self.job.revision)
+
 
 def run(folder: Path) -> None:
     """Goes through the phases that are left, and writes into the folder how it stands; raises Refusal."""
@@ -43,18 +50,18 @@ def run(folder: Path) -> None:
     phase = jobs.status(folder).phase
     begin = [name for name, _ in PHASES].index(phase)
     try:
-        jobs.set_status(folder, Status("running", phase, pid=os.getpid()))
+        jobs.stand(folder, "running", phase=phase, pid=os.getpid())
         asked = Asked(job, _task(job, folder), folder, Machine.from_env())
         for phase, take in PHASES[begin:]:
-            jobs.set_status(folder, Status("running", phase, pid=os.getpid()))
+            jobs.stand(folder, "running", phase=phase, pid=os.getpid())
             if not take(asked):
-                jobs.set_status(folder, Status("stopped", phase))
+                jobs.stand(folder, "stopped")
                 return
-        jobs.set_status(folder, Status("done", phase))
+        jobs.stand(folder, "done")
     except KeyboardInterrupt:  # before or after the training itself, which knows what to do
-        jobs.set_status(folder, Status("stopped", phase))
+        jobs.stand(folder, "stopped")
     except Refusal as refusal:
-        jobs.set_status(folder, Status("failed", phase, refusal.message))
+        jobs.stand(folder, "failed", said=refusal.message)
         raise
 
 
@@ -65,19 +72,43 @@ def _teach(asked: Asked) -> bool:
     job, folder = asked.job, asked.folder / taught.MODEL
     if (folder / taught.SCORES).is_file() and not (folder / "run" / "checkpoint.pt").exists():
         return True  # it came to its end before, and the process to another one
-    found = teach(asked.task, job.model, job.settings, folder, asked.machine)
+    found = teach(asked.task, job.model, asked.settings, folder, asked.machine)
     return bool(found["finished"])
 
 
+def _twin(asked: Asked) -> bool:
+    """The same training on shuffled labels."""
+    from training.finetune.twin import teach_twin
+
+    folder, taught_in = asked.folder / jobs.TWIN, asked.folder / taught.MODEL
+    return teach_twin(asked.task, asked.job.model, asked.settings, folder, asked.machine, taught_in)
+
+
+def _changes(asked: Asked) -> bool:
+    """What both trainings did to the heads; the twin's weights are needed for that alone."""
+    from training.finetune.changes import compare
+
+    folder, twin = asked.folder, asked.folder / jobs.TWIN
+    if (twin / WEIGHTS).is_file():
+        both = folder / taught.MODEL, twin
+        compare(asked.task, asked.job.model, asked.settings, *both, folder / jobs.CHANGES, asked.machine)
+        (twin / WEIGHTS).unlink()
+    return True
+
+
 # Each tells whether it came to its end; one that was stopped goes on when it is called again.
-PHASES: tuple[tuple[Phase, Callable[[Asked], bool]], ...] = (("teach", _teach),)
+PHASES: tuple[tuple[Phase, Callable[[Asked], bool]], ...] = (
+    ("teach", _teach),
+    ("twin", _twin),
+    ("changes", _changes),
+)
 
 
 def _task(job: Job, folder: Path) -> Task:
     """The labelled texts that were asked for: a ready set, or the visitor's own rows."""
     if job.data:
-        return task(job.kind, job.data, None, None, job.settings.seed)
-    return Task(rows.read(folder / jobs.ROWS), job.source or "rows of one's own")
+        return replace(task(job.kind, job.data, None, None, job.settings.seed), called=job.slug)
+    return Task(rows.read(folder / jobs.ROWS), job.source or "rows of one's own", called=job.slug)
 
 
 def _calm() -> None:

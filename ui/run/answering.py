@@ -14,6 +14,7 @@ from inference.heads import CAUSAL, KINDS, MASKED, NEXT_SENTENCE, WHAT, WRITES
 from inference.questions.question import PredictRequest
 from ui.input.models import kind_of, seen_kind
 from ui.input.picking import control
+from ui.run import teaching
 from ui.run.downloading import offer_or_show
 from ui.run.refusals import say
 from ui.run.shelf import backend
@@ -49,7 +50,7 @@ def pick_answerer(head: str, choice: Choice, kind: type[Answered]) -> Answerer:
 
     ``kind`` is the page's options, which hold the reader's pick among them.
     """
-    cards = {card.id: card for card in backend().models()}
+    cards = {card.id: card for card in teaching.cards(choice.model)}
     chosen = Answerer(choice.model, choice.revision or None, _title(cards, choice.model), head, False)
     others = [card for card in cards.values() if card.downloaded and head in card.heads and card.id != choice.model]
     if _may_have(head, choice, cards) or not others:
@@ -90,10 +91,10 @@ def pick_answerer(head: str, choice: Choice, kind: type[Answered]) -> Answerer:
 
 def ask(question: PredictRequest[Answer], doing: str) -> Answer:
     """The answer, saying meanwhile what is being done. Raises Refusal."""
-    loaded = (question.model, question.revision, question.HEAD) in st.session_state.setdefault("asked_models", set())
+    loaded = (question.model, question.revision, question.needs) in st.session_state.setdefault("asked_models", set())
     with st.spinner(doing if loaded else f"Loading the model, then {doing[0].lower()}{doing[1:]}", show_time=True):
         found: Answer = backend().predict(question)
-    st.session_state["asked_models"].add((question.model, question.revision, question.HEAD))
+    st.session_state["asked_models"].add((question.model, question.revision, question.needs))
     return found
 
 
@@ -119,9 +120,9 @@ def fitting(card: ModelCard | None, kind: str, lacking: Collection[str] = ()) ->
     ['Translate', 'Explore']
     """
     known = card.heads if card is not None and (card.heads or not card.local) else ()
-    heads = known or tuple(head for head, its in KINDS.items() if its == kind != "encoder")
+    heads = known or tuple(head for head, its in KINDS.items() if its == (kind,) != ("encoder",))
     others = EVERY[:1] if kind == "encoder-decoder" else EVERY
-    return [*(PAGES[head] for head in heads if head not in lacking), *others]
+    return [*(PAGES[head] for head in heads if head in PAGES and head not in lacking), *others]
 
 
 def _fits(choice: Choice, cards: Mapping[str, ModelCard]) -> list[tuple[str, str]]:
@@ -133,7 +134,7 @@ def _fits(choice: Choice, cards: Mapping[str, ModelCard]) -> list[tuple[str, str
 
 def _pages(choice: Choice) -> None:
     """The pages that the chosen model fits, as links."""
-    cards = {card.id: card for card in backend().models()}
+    cards = {card.id: card for card in teaching.cards(choice.model)}
     say("The chosen model fits these pages:", role="status")
     with st.container(horizontal=True):
         for file, title in _fits(choice, cards):
@@ -157,7 +158,7 @@ def _may_have(head: str, choice: Choice, cards: Mapping[str, ModelCard]) -> bool
         return False
     card = cards.get(choice.model)
     if card is None or (card.local and not card.heads):
-        return seen_kind(choice.model, card) in (KINDS[head], None)
+        return seen_kind(choice.model, card) in (*KINDS[head], None)
     return head in card.heads
 
 

@@ -45,6 +45,7 @@ PAGES: dict[str, list[tuple[str, str, str, str | None]]] = {
         ("roles.py", "Roles", "badge", None),
         ("cause.py", "Cause", "science", None),
         ("agreement.py", "Agreement", "balance", None),
+        ("teach.py", "Teach", "school", None),
     ],
 }
 

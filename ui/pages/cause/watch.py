@@ -26,18 +26,16 @@ from inference.questions.surprise import Surprise
 from ui.input.hiding import TYPED, first_place
 from ui.input.picking import control
 from ui.pages.cause.options import WATCHES, Cause
+from ui.removing.asked import changes
 from ui.run.answering import Answerer, pick_answerer
 from ui.run.reading import request_of
 from ui.run.refusals import say
 from ui.run.shelf import backend
-from ui.run.stoppable import stoppable
 from ui.show.provenance import answers
 from ui.state.choice import Choice
 from ui.state.examples import example_of
 
 HEADS = {"vector": BARE, "blank": MASKED, "follows": NEXT_SENTENCE, "next": CAUSAL}
-AT_ONCE = 16384  # tokens of one question, all sets together
-MOST_SETS = 1000  # in one question
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,14 +58,7 @@ class Watch:
 
     def changes(self, sets: Sequence[Set], tokens: int, doing: str) -> Array:
         """By how much each set moves the number, (set,); fewer where the reader has stopped. Raises Refusal."""
-        step = min(MOST_SETS, max(1, AT_ONCE // tokens))
-        starts = range(0, len(sets), step)
-        found = [np.zeros(0, np.float32)]
-        for at in stoppable(f"{self.question.key}:{hash(tuple(sets))}", len(starts), doing):
-            with st.spinner(doing, show_time=True):
-                numbers = self.numbers(self.ask([(), *sets[starts[at] : starts[at] + step]]))
-            found.append(numbers[1:] - numbers[0])
-        return np.concatenate(found)
+        return changes(self.question.key, sets, tokens, doing, lambda some: self.numbers(self.ask(some)))
 
     @property
     def unit(self) -> str:

@@ -1,0 +1,61 @@
+"""What teaching changed in a model's heads, and what the same training does that has nothing to learn."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import torch
+
+from attention.mask import Array
+from inference.building import quiet
+from inference.errors import Refusal
+from inference.settings import Settings as Machine
+from probing import changed
+from probing.changed import WHO, Facts, Seen
+from probing.labelled.rows import Classified
+from training.finetune import film
+from training.finetune.camera import Camera
+from training.finetune.drift import Drift
+from training.finetune.opening import reopened
+from training.finetune.ready import begun
+from training.finetune.settings import Settings
+from training.finetune.task import Task
+from training.finetune.teach import RUN
+from training.finetune.untaught import names, untaught
+from training.folder import SCORES
+
+
+def compare(  # noqa: PLR0913  # what the task was taught with, where both lie, and where it is written
+    task: Task, model: str, settings: Settings, taught: Path, twin: Path, into: Path, machine: Machine
+) -> None:
+    """Compares the maps of the models in the folders ``taught`` and ``twin`` with what they were before, both.
+
+    Written is what ``probing.changed`` reads; the film of the task's run is kept there too. Raises Refusal.
+    """
+    quiet()
+    start = begun(task.labels, model, settings, machine)
+    torch.set_num_threads(settings.threads)  # opening a model sets the app's own number
+    seen = untaught(task.labels, start, settings)
+    if seen is None:
+        raise Refusal("All test texts are among the train texts too, so there is nothing left to compare the maps on.")
+    drift = Drift(Camera(start, seen), len(seen))
+    bits: dict[tuple[str, str], Array] = {}
+    maps = {("before", at): drift.before[at] for at in range(seen.shown)}
+    for who, folder in zip(WHO, (taught, twin), strict=True):
+        found, shown = drift.of(reopened(folder, task.labels.kind))
+        bits |= {(who, rows): array for rows, array in found.items()}
+        maps |= {(who, at): array for at, array in enumerate(shown)}
+    changed.write(into, _facts(drift.camera, taught), bits, maps, film.developed(taught / RUN / film.FOLDER))
+
+
+def _facts(camera: Camera, taught: Path) -> Facts:
+    seen, start = camera.seen, camera.start
+    said = json.loads((taught / SCORES).read_text(encoding="utf-8"))
+    sentences = []
+    for at, row in enumerate(seen.rows):
+        label = row.label if isinstance(row, Classified) else " ".join(row.tags)
+        sentences.append(Seen(row.text, label, names(seen, at, start) if at < seen.shown else None))
+    telling = camera.telling(0) if said["task"] == "classify" else None
+    piece = "" if telling is None else names(seen, 0, start)[int(telling[0])]
+    return Facts(start.name, said["task"], said["dev"]["step"], piece, tuple(sentences))
