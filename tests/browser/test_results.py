@@ -23,7 +23,7 @@ from ui.places import ASSETS
 from ui.state.session import begin
 
 st.html(ASSETS / "app.css")
-results_rows.explore_link = lambda there: None  # this page stands alone
+results_rows.explore_link = lambda *_: None  # this page stands alone
 begin("teach")
 st.title("Teach")
 results.draw_results(Path("FOLDER"), "taught/tiny")

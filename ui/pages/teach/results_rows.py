@@ -24,6 +24,7 @@ from viz.components.strip import strip
 from viz.components.strip.strip import Chip
 
 ANY = -1
+HITS = "What the model told rightly, every word of a text with tags; where it was wrong; or both"
 ORDER = "Mistakes stand before what is right, which begins with the least sure. "
 MARKS = {
     "classify": "",
@@ -41,11 +42,11 @@ def draw_rows(results: Measured, model: str) -> None:
         _pick(column, name, at, found.labels)
     every = in_cell(results.rows, true, said)
     say(asked_for(every, true, said, found), role="status")
-    kept, shown = turned(every, Teach, options)
+    kept, shown = turned(every, Teach, options, HITS)
     for number, row in enumerate(shown):
         chips = _marked(row, true, said) if isinstance(row, ToldWords) else map(Chip, _apart(row.text))
         strip.mount(list(chips), f"teach_row_{number}", title=title(row, found.labels))
-        explore_link(Choice(model=model, text=row.text))
+        explore_link(Choice(model=model, text=row.text), "This text, read by the model that was taught,")
     st.caption(ORDER + MARKS[found.kind])
     names, lines = (_by_word if found.kind == "tag" else _by_text)(kept, found.labels)
     save_table("Save these rows", names, lines, "rows", f"All {len(kept):,} of this list", found, model)

@@ -43,7 +43,7 @@ def script(folder: str) -> None:
 def linked(monkeypatch: pytest.MonkeyPatch) -> list[Choice]:
     """What was linked to Explore: this page stands alone."""
     found: list[Choice] = []
-    monkeypatch.setattr(results_rows, "explore_link", found.append)
+    monkeypatch.setattr(results_rows, "explore_link", lambda there, _what: found.append(there))
     return found
 
 
