@@ -46,7 +46,7 @@ class Teach(Leaf):
     outcome: str = "misses"  # of the test rows: the surest mistakes come first
     true: int | None = None  # the cell of the confusion matrix whose test rows are shown, as numbers of the labels
     said: int | None = None
-    classes: int = 16  # of the confusion matrix; those with fewer mistakes are added up
+    classes: int = 10  # of the confusion matrix; those with fewer mistakes are added up
     sentence: str = ""  # of one's own, that the taught model is asked about
     label: int | None = None  # the label that is explained; None is the likeliest
     word: int | None = None  # the token whose word's tag is explained
