@@ -27,6 +27,7 @@ from viz.figures.contexts import context_lines
 from viz.figures.cosine import cosine_map
 from viz.figures.cost import memory, seconds, shares
 from viz.figures.distance import distance_by_layer, offset_profile
+from viz.figures.drift import Line, by_layer, by_step
 from viz.figures.entropy import entropy_by_layer
 from viz.figures.head_map import head_map
 from viz.figures.head_marks import mark_heads
@@ -46,6 +47,7 @@ from viz.figures.similarity_map import similarity_map
 from viz.figures.theme import Theme
 from viz.figures.two_readings import two_readings
 from viz.figures.two_words import two_words
+from viz.figures.used import used
 from viz.figures.what_if import what_if
 from viz.sheets import agreement, multi_head, neuron, side_by_side, step_by_step
 
@@ -132,6 +134,18 @@ FIGURES: Mapping[str, Example] = {
     "cost_shares": lambda theme: shares(LAYER, 8192, 14, theme),
     "distance": lambda theme: distance_by_layer(BY_LAYER, MapSize(5, 7), theme, selected=CHOSEN, base=1),
     "distance_profile": lambda theme: offset_profile(rows(7), theme, "layer 0 · head 1"),
+    "drift_by_layer": lambda theme: by_layer(
+        [
+            Line(name, values, values - 0.02, values + np.array([0.03, 0.01, np.nan]))
+            for name, values in (("the task", spaced(0.01, 0.3, 3)), ("<shuffled>", spaced(0, 0.2, 3)))
+        ],
+        theme,
+        "How far each layer has come",
+        base=1,
+    ),
+    "drift_by_step": lambda theme: by_step(
+        [0, 40, 80], spaced(0, 0.2, 3), ("layer 1 · head 2", spaced(0, 0.5, 3)), theme, "On the way", frame=1, kept=80
+    ),
     "entropy": lambda theme: entropy_by_layer(BY_LAYER, MapSize(5, 7), theme, selected=CHOSEN),
     "entropy_causal": lambda theme: entropy_by_layer(BY_LAYER, MapSize(5, 5, causal=True), theme),
     "head_map": lambda theme: head_map(BY_LAYER, theme, "Entropy of each head", "bits", selected=CHOSEN),
@@ -206,6 +220,16 @@ FIGURES: Mapping[str, Example] = {
         marked=1,
     ),
     "two_words": lambda theme: two_words(["one", "two"], ["are", "<b>is"], [[0.5, 0.25], [0.1, 0.05]], theme),
+    "used": lambda theme: used(
+        np.array([[0.1, 0.2, np.nan], [0.3, 0.05, 0.4]]),
+        np.array([[0.5, 0.1, 0.2], [1.5, 0.0, 0.7]]),
+        theme,
+        "Changed and used",
+        "change of the logit",
+        beyond=[(1, 0), (1, 2)],
+        selected=CHOSEN,
+        base=1,
+    ),
     "what_if": lambda theme: what_if(sizes(3), sizes(3, seed=1), theme, head=1, base=1),
 }
 
