@@ -39,7 +39,9 @@ def how_to_read() -> None:
             f"(fixed seed). *Integrated gradients*: sizes, {WordPath.steps} steps, all word vectors from zero to their "
             "own ([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)); left out where the steps miss more than "
             f"{MOST_MISSED:.0%} of the path, as with many models that undo the size of a vector (RMSNorm). A word of "
-            "several pieces: sum over its pieces."
+            "several pieces: sum over its pieces.\n"
+            "- For a *label*, *left out*, *gradients* and *integrated gradients* ask about its logit, the other rows "
+            "about what the head reads: [CLS], the last token, or the word that is tagged."
         )
 
 

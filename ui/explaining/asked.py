@@ -71,11 +71,11 @@ def surest(said: Said, outside: str) -> int:
 def told(asked: Asked) -> str:
     """What the model says of the text or the word, the likeliest label and the next, in a sentence."""
     said, at = asked.said, asked.index
-    of = f" of “{asked.word}”" if asked.of_word else ""
+    of = f" of “{asked.word}”:" if asked.of_word else ""
     shares = said.probabilities
     if shares is None:
         numbers = ", ".join(f"{name} {number:.2f}" for name, number in zip(said.names, said.logits[at], strict=True))
-        return f"The model gives a number{of}, which no probability belongs to: {numbers[:200]}."
+        return f"The model gives{of} a number, which no probability belongs to: {numbers[:200]}."
     order = np.argsort(-said.logits[at], kind="stable")[:2]
     best, *others = [f"“{said.names[label]}” with probability {percent(float(shares[at, label]))}" for label in order]
     return f"The model says{of} {best}{''.join(f'; next comes {other}' for other in others)}."

@@ -40,4 +40,4 @@ class Teach:
     sentence: str = ""  # of one's own, that the taught model is asked about
     label: int | None = None  # the label that is explained; None is the likeliest
     word: int | None = None  # the token whose word's tag is explained
-    head: int | None = None  # the head that a link shows: layer times heads plus head
+    needed: int | None = None  # the head that links show, among those a label needs: layer times heads plus head

@@ -46,7 +46,7 @@ def draw_heads(asked: Asked, trace: Trace) -> None:
         return
     base, width = current().count, 1 + max(head for _, head in places)
     strongest = places[int(np.abs(found).argmax())]
-    head = next((place for place in places if own(Teach).head == place[0] * width + place[1]), strongest)
+    head = next((place for place in places if own(Teach).needed == place[0] * width + place[1]), strongest)
     _verdict(asked, places, found, base)
     unit = f"change of {asked.what}"
     figure = head_map(
@@ -98,7 +98,7 @@ def _verdict(asked: Asked, places: Sequence[Head], found: Array, base: int) -> N
 def _picked(width: int, key: str) -> None:
     place = picked(st.session_state[key])
     if place is not None:
-        choose_own(Teach, head=place[0] * width + place[1])
+        choose_own(Teach, needed=place[0] * width + place[1])
 
 
 def _links(asked: Asked, head: Head | None) -> None:

@@ -14,7 +14,6 @@ from probing.labelled.rows import OUTSIDE, Kind
 from training.jobs.job import PREDICTIONS, Look
 from ui.explaining.asked import Asked, about, pick_label, surest, told, written
 from ui.explaining.label_words import draw_words
-from ui.input.picking import control
 from ui.pages.teach.options import Teach
 from ui.pages.teach.own_heads import draw_heads
 from ui.run.answering import ask
@@ -31,27 +30,26 @@ from viz.figures.bars import bars
 
 LONGEST = 500  # characters
 MOST_BARS = 20
-STRIP = "teach_tags"
+STRIP, TYPED = "teach_tags", "teach_sentence"
 MOST_BYTES = 100_000  # of a test row
 
 
 def draw(look: Look) -> None:
     """A sentence, what the taught model says of it, and what that rests on; the first test row to begin with."""
-    show(look.job.name, look.job.kind, _first_row(look))
+    show(look.job.name, look.job.kind, first_row(look))
 
 
 def show(model: str, kind: Kind, first: str) -> None:
     """The same for any model with the head that ``kind`` needs, by its name; ``first`` stands there to begin with."""
-    control(
-        Teach,
-        "sentence",
-        st.text_input,
+    text = own(Teach).sentence or first
+    st.session_state[TYPED] = text
+    st.text_input(
         "A sentence of your own",
-        shown=own(Teach).sentence or first,
+        key=TYPED,
+        on_change=_another,
         max_chars=LONGEST,
         help="The model says what it makes of it; it is kept in the link.",
     )
-    text = own(Teach).sentence or first
     question = (TextLabel if kind == "classify" else WordTags)(model, text=text)
     request = TraceRequest(model, text)
     try:
@@ -70,7 +68,12 @@ def show(model: str, kind: Kind, first: str) -> None:
         say(refusal.message)
 
 
-def _first_row(look: Look) -> str:
+def _another() -> None:
+    """Another sentence is asked about: what was picked in the old one is forgotten."""
+    choose_own(Teach, sentence=st.session_state[TYPED], word=None, label=None)
+
+
+def first_row(look: Look) -> str:
     """The first test row, as the model was told on it; "" where it cannot be read."""
     try:
         with (look.model / PREDICTIONS).open(encoding="utf-8") as lines:
