@@ -3,6 +3,7 @@
 import streamlit as st
 
 from inference import Refusal
+from ui.pages.teach import own_trainings
 from ui.pages.teach.beginning import begin
 from ui.pages.teach.options import Teach
 from ui.pages.teach.running import running
@@ -48,4 +49,5 @@ if asked.job:
     watched(asked)
 else:
     begin(asked)
+    own_trainings.draw()
 how_to_read()

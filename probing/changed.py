@@ -111,19 +111,19 @@ def film(folder: Path) -> Film | None:
         return Film(tuple(int(step) for step in opened["step"]), found, opened["maps"])
 
 
-def told(folder: Path, rows: str) -> Across:
-    """What all sentences say of each head, numbered layer by layer: the task as the change, the twin as the control.
-
-    A sentence is a group of two, and whether a head goes beyond the twin is asked by swapping the two: the sign flips
-    of a paired test, corrected for all heads (probing/across.py). Sentences without such rows are left out.
-    """
-    both = [bits(folder, who, rows) for who in WHO]
-    kept = [at for at in range(len(both[0])) if np.isfinite(both[0][at]).all()]
-    return beyond(both[0][kept], both[1][kept])
+def both(folder: Path, rows: str) -> tuple[Array, Array]:
+    """The same of the task and of the twin, of the sentences that have such rows."""
+    task, twin = (bits(folder, who, rows) for who in WHO)
+    kept = np.isfinite(task).all(axis=(1, 2))
+    return task[kept], twin[kept]
 
 
 def beyond(task: Array, twin: Array) -> Across:
-    """The same of two arrays (sentence, layer, head).
+    """What all sentences say of each head, numbered layer by layer: the task as the change, the twin as the control.
+
+    From how far both have come in each sentence, (sentence, layer, head). A sentence is a group of two, and whether a
+    head goes beyond the twin is asked by swapping them: the sign flips of a paired test, corrected for all heads
+    (probing/across.py).
 
     >>> found = beyond(np.full((8, 1, 2), [0.5, 0.1]), np.full((8, 1, 2), [0.1, 0.1]))
     >>> found.more.mean.round(3).tolist(), [found.verdict(head) for head in range(2)]

@@ -20,7 +20,7 @@ from training.finetune.settings import Settings
 from training.finetune.task import Task, task
 from training.jobs import job as jobs
 from training.jobs import rows
-from training.jobs.job import Job, Phase, Status
+from training.jobs.job import Job, Phase
 
 NICE = 10  # pages answer first
 GRACE = 30.0  # seconds to save in, once the app is gone
@@ -50,18 +50,18 @@ def run(folder: Path) -> None:
     phase = jobs.status(folder).phase
     begin = [name for name, _ in PHASES].index(phase)
     try:
-        jobs.set_status(folder, Status("running", phase, pid=os.getpid()))
+        jobs.stand(folder, "running", phase=phase, pid=os.getpid())
         asked = Asked(job, _task(job, folder), folder, Machine.from_env())
         for phase, take in PHASES[begin:]:
-            jobs.set_status(folder, Status("running", phase, pid=os.getpid()))
+            jobs.stand(folder, "running", phase=phase, pid=os.getpid())
             if not take(asked):
-                jobs.set_status(folder, Status("stopped", phase))
+                jobs.stand(folder, "stopped")
                 return
-        jobs.set_status(folder, Status("done", phase))
+        jobs.stand(folder, "done")
     except KeyboardInterrupt:  # before or after the training itself, which knows what to do
-        jobs.set_status(folder, Status("stopped", phase))
+        jobs.stand(folder, "stopped")
     except Refusal as refusal:
-        jobs.set_status(folder, Status("failed", phase, refusal.message))
+        jobs.stand(folder, "failed", said=refusal.message)
         raise
 
 

@@ -19,9 +19,10 @@ def zipped(model: Path, name: str) -> Iterator[bytes]:
     sink = _Sink()
     with ExitStack() as opened, zipfile.ZipFile(sink, "w") as made:
         files = sorted(file for file in model.iterdir() if file.is_file() and not file.is_symlink())
-        streams = [(file, opened.enter_context(file.open("rb"))) for file in files]  # all there are, before any is sent
-        for file, stream in streams:
-            entry = zipfile.ZipInfo.from_file(file, f"{name}/{file.name}", strict_timestamps=False)
+        # All are opened before any is sent: what is removed meanwhile comes whole.
+        entries = [zipfile.ZipInfo.from_file(file, f"{name}/{file.name}", strict_timestamps=False) for file in files]
+        streams = [opened.enter_context(file.open("rb")) for file in files]
+        for entry, stream in zip(entries, streams, strict=True):
             with made.open(entry, "w", force_zip64=True) as written:
                 while block := stream.read(BLOCK):
                     written.write(block)

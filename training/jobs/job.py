@@ -7,7 +7,7 @@ import os
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, get_args, get_type_hints
@@ -70,6 +70,7 @@ class Status:
     state: State
     phase: Phase = "teach"
     said: str = ""  # the sentence of a failure
+    turn: int = 0  # whose is lower comes first; where they are the same, who waits longer
     since: float = 0.0  # when it began to wait, by the machine's clock
     pid: int = 0
 
@@ -84,7 +85,8 @@ class Look:
     said: str
     ahead: int  # jobs that come before it
     folder: Path
-    since: float = 0.0  # when it began to wait
+    turn: int = 0
+    since: float = 0.0  # as in Status
 
     @property
     def model(self) -> Path:
@@ -169,8 +171,13 @@ def status(folder: Path) -> Status:
         return Status("stopped")
 
 
+def stand(folder: Path, state: State, **changes: Any) -> None:
+    """Says how a folder's job stands from now on; what is not named stays as it was."""
+    set_status(folder, replace(status(folder), state=state, **changes))
+
+
 def set_status(folder: Path, found: Status) -> None:
-    """Says how a folder's job stands from now on."""
+    """Puts it into the folder."""
     replaced(folder / STATUS, json.dumps(asdict(found)) + "\n")
 
 

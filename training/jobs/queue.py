@@ -8,7 +8,6 @@ import shutil
 import signal
 import threading
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -63,9 +62,8 @@ class Queue:
             if labels is not None:
                 rows.write(labels, made / jobs.ROWS)
             jobs.write(job, made)
-            jobs.set_status(made, Status("waiting", since=time.time()))
             with self._lock:
-                self._check_crowd(job.owner)
+                jobs.set_status(made, Status("waiting", turn=self._turn(job.owner), since=time.time()))
                 os.replace(made, self.place / job.id)
                 self._wake()
         except OSError as error:
@@ -81,7 +79,7 @@ class Queue:
         with self._lock:
             look = self.look(job_id)
             if look.state == "waiting":
-                jobs.set_status(look.folder, Status("stopped", look.phase))
+                jobs.stand(look.folder, "stopped")
             elif look.state == "running":
                 self._end(look.folder, signal.SIGTERM)
 
@@ -90,8 +88,8 @@ class Queue:
         with self._lock:
             look = self.look(job_id)
             if look.state in ("stopped", "failed"):
-                self._check_crowd(look.job.owner)
-                jobs.set_status(look.folder, Status("waiting", look.phase, since=time.time()))
+                turn = self._turn(look.job.owner)
+                jobs.stand(look.folder, "waiting", said="", turn=turn, since=time.time())
                 self._wake()
 
     def remove(self, job_id: str) -> None:
@@ -124,9 +122,17 @@ class Queue:
         """Bytes that a job takes of the budget; raises Refusal."""
         return budgets.size(self._folder(job_id))
 
+    def wait(self, seconds: float | None = None) -> bool:
+        """Waits until nothing runs here and nothing waits; whether it came to that in time."""
+        with self._lock:
+            thread = self._thread
+        if thread is not None:
+            thread.join(seconds)
+        return thread is None or not thread.is_alive()
+
     def _looks(self) -> list[Look]:
         """Every job that can be read, in the order in which they come."""
-        return list(_in_order(self._look(folder, job) for folder, job in self._jobs()))
+        return _in_order(self._look(folder, job) for folder, job in self._jobs())
 
     def _jobs(self) -> Iterator[tuple[Path, Job]]:
         try:
@@ -150,7 +156,7 @@ class Queue:
         found = jobs.status(folder)
         if found.state == "running" and not self._in_hand(folder, found):
             found = replace(found, state="stopped", said=CUT_OFF)
-        return Look(job, found.state, found.phase, found.said, 0, folder, found.since)
+        return Look(job, found.state, found.phase, found.said, 0, folder, found.turn, found.since)
 
     def _in_hand(self, folder: Path, found: Status) -> bool:
         """Whether a job's process is there, this app's or another's."""
@@ -164,13 +170,18 @@ class Queue:
         else:
             self._called_off = True
 
-    def _check_crowd(self, owner: str) -> None:
-        """Raises Refusal where too many jobs wait."""
+    def _turn(self, owner: str) -> int:
+        """Which turn a job of this visitor has that comes now; raises Refusal where too many wait.
+
+        The turn that it is for who has nothing waiting, and one for each that waits before it.
+        """
         busy = [look for look in self._looks() if look.state in ("waiting", "running")]
-        if sum(look.job.owner == owner for look in busy) >= MOST_OF_ONE:
+        own = [look.turn for look in busy if look.job.owner == owner]
+        if len(own) >= MOST_OF_ONE:
             raise Refusal(f"{MOST_OF_ONE} of your trainings wait or run already. Wait for one, or stop one.")
         if len(busy) >= MOST_WAITING:
             raise Refusal(f"{len(busy)} trainings wait here already. Try again later.")
+        return max(own) + 1 if own else min((look.turn for look in busy), default=0)
 
     def _wake(self) -> None:
         """Sees to it that a thread runs what waits; called under the lock."""
@@ -198,7 +209,7 @@ class Queue:
                 self._thread = None
                 return None
             self._current = look.job.id
-            jobs.set_status(look.folder, Status("running", look.phase, since=look.since))
+            jobs.stand(look.folder, "running", pid=0)
             return look.folder
 
     def _run(self, folder: Path) -> tuple[State, str]:
@@ -218,9 +229,8 @@ class Queue:
         """Says how a job ended where it did not say so itself, unless it was removed."""
         with self._lock:
             self._process, self._current, self._called_off = None, "", False
-            found = jobs.status(folder)
-            if found.state == "running" and folder.is_dir():
-                jobs.set_status(folder, Status(state, found.phase, said))
+            if folder.is_dir() and jobs.status(folder).state == "running":
+                jobs.stand(folder, state, said=said)
 
     def _tidy(self) -> None:
         """Removes what an app that was cut off left half made, or half removed."""
@@ -229,18 +239,10 @@ class Queue:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-def _in_order(looks: Iterable[Look]) -> Iterator[Look]:
-    """What runs, then what waits in its turn, then the others: a visitor's second comes after the others' first."""
-    found = sorted(looks, key=lambda look: look.since)
-    turns = Counter(look.job.owner for look in found if look.state == "running")
-    ranked = []
-    for look in found:
-        if look.state == "waiting":
-            ranked.append((turns[look.job.owner], look.since, look))
-            turns[look.job.owner] += 1
-    yield from (look for look in found if look.state == "running")
-    yield from (look for *_, look in sorted(ranked, key=lambda entry: entry[:2]))
-    yield from (look for look in found if look.state not in ("running", "waiting"))
+def _in_order(looks: Iterable[Look]) -> list[Look]:
+    """What runs, then what waits in its turn, then the others."""
+    states = {"running": 0, "waiting": 1}
+    return sorted(looks, key=lambda look: (states.get(look.state, 2), look.turn, look.since))
 
 
 def _ahead(look: Look, every: Iterable[Look]) -> int:

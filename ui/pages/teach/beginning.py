@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -13,8 +15,30 @@ from ui.pages.teach.how import pick_how
 from ui.pages.teach.options import Teach
 from ui.run.refusals import say
 from ui.run.shelf import backend
-from ui.run.teaching import queue, visitor
+from ui.run.teaching import cards, queue, visitor
 from ui.state.options import choose_own
+
+WRITES = "The picked model writes one text from another. Pick one that reads one text, such as BERT."
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """What is to be taught, to which model, and how."""
+
+    data: Data
+    start: str
+    revision: str | None
+    settings: Settings
+
+    @property
+    def writes(self) -> bool:
+        """Whether the model is known to write one text from another, which no task here is taught to."""
+        return any(card.id == self.start and card.kind == "encoder-decoder" for card in cards(self.start))
+
+    @property
+    def absent(self) -> bool:
+        """Whether the model has to be fetched first."""
+        return self.start != CHARACTERS and backend().status(self.start, self.revision) == "absent"
 
 
 def begin(options: Teach) -> None:
@@ -26,34 +50,32 @@ def begin(options: Teach) -> None:
     below = st.container()
     show_data(data)
     start, settings = pick_how(data, options)
-    revision = options.start_revision if start != CHARACTERS else ""
+    wanted = Wanted(data, start, (options.start_revision or None) if start != CHARACTERS else None, settings)
     with below:
-        _button(data, start, revision, settings, right)
-    checks(data, None if start == CHARACTERS else start, revision, settings.length)
+        _button(wanted, right)
+    if not wanted.writes:
+        checks(data, None if start == CHARACTERS else start, wanted.revision, settings.length)
 
 
-def _button(data: Data, start: str, revision: str, settings: Settings, place: DeltaGenerator) -> None:
+def _button(wanted: Wanted, place: DeltaGenerator) -> None:
     """The button, in its place, and what will be there and when."""
-    writes = _writes(start)
-    absent = start != CHARACTERS and backend().status(start, revision or None) == "absent"
+    unfit = wanted.writes or wanted.absent
     pressed = place.button(
         "Teach",
         type="primary",
         icon=":material/school:",
         width="stretch",
-        disabled=absent or writes,
+        disabled=unfit,
         help="It goes into the queue of this machine; it can be stopped, and goes on later where it was.",
     )
-    say(promise(data, settings), role="status")
-    if writes:
-        say("The picked model writes one text from another. Pick one that reads one text, such as BERT.")
-    elif not absent:
-        _say_pushed_out(start, revision)
+    say(WRITES if wanted.writes else promise(wanted), role="alert" if wanted.writes else "status")
+    if not unfit:
+        _say_pushed_out(wanted)
     if pressed:
-        job = job_of(data, start, revision, settings, visitor())
+        job = job_of(wanted, visitor())
         try:
             with st.spinner("Putting it into the queue"):
-                queue().submit(job, data.labels if data.card is None else None)
+                queue().submit(job, wanted.data.labels if wanted.data.card is None else None)
         except Refusal as refusal:
             say(refusal.message)
         else:
@@ -61,41 +83,36 @@ def _button(data: Data, start: str, revision: str, settings: Settings, place: De
             st.rerun()
 
 
-def promise(data: Data, settings: Settings) -> str:
+def promise(wanted: Wanted) -> str:
     """How long it takes and what will be there in the end."""
-    what = "texts" if data.labels.kind == "classify" else "sentences"
-    minutes = f"{settings.minutes:g} {'minute' if settings.minutes == 1 else 'minutes'}"
+    labels, minutes = wanted.data.labels, wanted.settings.minutes
     return (
-        f"At most {minutes} of training; then you see how well {len(data.labels.test):,} other {what} are told, try one"
-        " of your own, and keep the model. What changed in its heads follows once a twin has learned shuffled labels,"
-        " which takes as long again."
+        f"At most {minutes:g} {'minute' if minutes == 1 else 'minutes'} of training; then you see how well"
+        f" {len(labels.test):,} other {'texts' if labels.kind == 'classify' else 'sentences'} are told, try one of your"
+        " own, and keep the model. What changed in its heads follows once a twin has learned shuffled labels, which"
+        " takes as long again."
     )
 
 
-def job_of(data: Data, start: str, revision: str, settings: Settings, owner: str) -> Job:
+def job_of(wanted: Wanted, owner: str) -> Job:
     """What is asked of the queue."""
-    cards = {card.id: card.title for card in backend().models()}
+    data, titles = wanted.data, {card.id: card.title for card in cards(wanted.start)}
     return asked(
         owner,
-        f"{data.title} · {cards.get(start, start)}",
+        f"{data.title} · {titles.get(wanted.start, wanted.start.rpartition('/')[2])}",
         data.labels.kind,
-        model=start,
-        revision=revision or None,
+        model=wanted.start,
+        revision=wanted.revision,
         data="" if data.card is None else data.card.id,
         source=data.source,
-        settings=settings,
+        settings=wanted.settings,
     )
 
 
-def _writes(start: str) -> bool:
-    """Whether a model is known to write one text from another, which no task of this page is taught to."""
-    return any(card.id == start and card.kind == "encoder-decoder" for card in backend().models())
-
-
-def _say_pushed_out(start: str, revision: str) -> None:
+def _say_pushed_out(wanted: Wanted) -> None:
     """Says which taught models go to make room for another one: by their titles only those of this visitor."""
     try:
-        gone = queue().pushed_out(start, revision or None)
+        gone = queue().pushed_out(wanted.start, wanted.revision)
     except Refusal:
         return  # what is wrong with the model is said where its texts are counted
     if not gone:

@@ -23,7 +23,7 @@ FIT = "teach_fit"
 ENDS = 2  # pieces around a text that is read by its characters
 
 
-def checks(data: Data, model: str | None, revision: str, length: int) -> None:
+def checks(data: Data, model: str | None, revision: str | None, length: int) -> None:
     """Says what is lost; where the model is not on this machine, how it can be had.
 
     ``model`` is None for the one that reads characters, which has no tokenizer before it is made.
@@ -33,12 +33,12 @@ def checks(data: Data, model: str | None, revision: str, length: int) -> None:
         say(_fit(data, model, revision, length).sentence, role="status")
     except Refusal as refusal:
         if refusal.way_out == "download" and model is not None:
-            offer(replace(current(), model=model, revision=revision), refusal.details["offer"])
+            offer(replace(current(), model=model, revision=revision or ""), refusal.details["offer"])
         else:
             say(refusal.message)
 
 
-def _fit(data: Data, model: str | None, revision: str, length: int) -> Fit:
+def _fit(data: Data, model: str | None, revision: str | None, length: int) -> Fit:
     """How the texts fit, looked at once; raises Refusal."""
     key = (data.key, model, revision, length)
     kept: tuple[object, Fit] | None = st.session_state.get(FIT)
@@ -49,11 +49,11 @@ def _fit(data: Data, model: str | None, revision: str, length: int) -> Fit:
     return kept[1]
 
 
-def _by(model: str, revision: str) -> Measure:
+def _by(model: str, revision: str | None) -> Measure:
     """What the model's own tokenizer makes of texts."""
 
     def measure(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
-        sizes = backend().inspect(TextSizes(model=model, revision=revision or None, texts=tuple(texts)))
+        sizes = backend().inspect(TextSizes(model=model, revision=revision, texts=tuple(texts)))
         return zip(sizes.tokens.tolist(), sizes.unknown.tolist(), strict=True)
 
     return measure

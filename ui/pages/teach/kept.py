@@ -79,9 +79,9 @@ def _file(look: Look) -> None:
         say(f"{size / 1e6:,.1f} MB, in the layout of transformers.{state}", role="status")
     with st.expander("How it opens on another machine"):
         say("Unpack it. In Python, with transformers and nothing of this app:", role="status")
-        st.code(ELSEWHERE.format(head=HEADS[look.job.kind], folder=look.job.slug), "python")
+        st.code(ELSEWHERE.format(head=HEADS[look.job.kind], folder=look.job.slug), "python", wrap_lines=True)
         say("In this app, on any machine: start it with the folder that the unpacked one lies in.", role="status")
-        st.code("HEADLIGHT_MODEL_FOLDERS=/the/folder/above make run", "bash")
+        st.code("HEADLIGHT_MODEL_FOLDERS=/the/folder/above make run", "bash", wrap_lines=True)
 
 
 def _link(look: Look) -> None:
@@ -91,7 +91,7 @@ def _link(look: Look) -> None:
         " save the model; stopping and removing stay with the browser that began it.",
         role="status",
     )
-    st.code(f"{st.context.url or '/teach'}?{urlencode({'job': look.job.id})}", None)
+    st.code(f"{st.context.url or '/teach'}?{urlencode({'job': look.job.id})}", None, wrap_lines=True)
 
 
 def _room(look: Look) -> None:

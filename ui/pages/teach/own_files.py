@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from inference import Refusal
-from probing.labelled.columns import Columns
+from probing.labelled.columns import Columns, first_row
 from probing.labelled.conll import WordColumns
 from probing.labelled.files import File
 from probing.labelled.reading import Files, Read, classified, tagged
@@ -67,7 +68,7 @@ def own_files(options: Teach) -> Own | None:
     control(Teach, "kind", st.segmented_control, "What is labelled", list(KINDS), format_func=KINDS.get,
             required=True, help="Texts are told by their class, or words in them are found and named")  # fmt: skip
     _bring("train")
-    further = st.expander("Further files, and which columns are read", expanded=bool(set(_brought()) - {"train"}))
+    further = st.expander("Further files, and which columns are read")
     with further:
         for part, column in zip(("dev", "test", "classes"), st.columns(3), strict=True):
             if part != "classes" or kind == "classify":
@@ -83,6 +84,7 @@ def own_files(options: Teach) -> Own | None:
             names = found.read.columns
         except Refusal as refusal:
             say(refusal.message)
+            names = _first_row(options)
     _pick_column("texts_in", TEXTS[kind], names, columns[0])
     _pick_column("labels_in", LABELS[kind], names, columns[1])
     return found
@@ -124,6 +126,15 @@ def _own(options: Teach) -> Own:
             kept = Own(_read(brought, options), brought["train"].file.name, names, key)
         st.session_state[READ] = kept
     return kept
+
+
+def _first_row(options: Teach) -> tuple[str, ...]:
+    """What may be the names of columns in a file that could not be read yet."""
+    if options.kind == "tag":
+        return ()
+    with suppress(Refusal):
+        return first_row(_brought()["train"].file.text()[0])
+    return ()
 
 
 def _read(brought: dict[str, Brought], options: Teach) -> Read:

@@ -8,21 +8,21 @@ import streamlit as st
 
 from training.jobs.job import Look
 from ui.input.picking import control
-from ui.pages.teach import own_sentence
+from ui.pages.teach import changed, kept, own_sentence, results
 from ui.pages.teach.options import SHOWS, Teach
 from ui.state.options import own
 
-VIEWS: Mapping[str, Callable[[Look], None]] = {"try": own_sentence.draw}  # those of SHOWS that there are
+VIEWS: Mapping[str, Callable[[Look], None]] = {
+    "results": results.draw,
+    "try": own_sentence.draw,
+    "changed": changed.draw,
+    "keep": kept.draw,
+}
 HELP = "How well it does, on a sentence of your own, what changed in its heads, and how to keep it"
 
 
 def shown(look: Look) -> None:
     """The view that is chosen."""
-    there = [name for name in SHOWS if name in VIEWS]
-    if not there:
-        return
-    wanted = own(Teach).show
-    view = wanted if wanted in VIEWS else there[0]
-    control(Teach, "show", st.segmented_control, "What to look at", there, format_func=SHOWS.get, shown=view,
-            required=True, help=HELP)  # fmt: skip
-    VIEWS[view](look)
+    control(Teach, "show", st.segmented_control, "What to look at", list(SHOWS), format_func=SHOWS.get, required=True,
+            help=HELP)  # fmt: skip
+    VIEWS[own(Teach).show](look)

@@ -1,0 +1,162 @@
+"""What changed in a taught model's heads, on the page: the sentences, the head that is picked, the film, the file."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attention.mask import Array
+from probing import changed
+from probing.changed import Facts, Seen
+from tests.support.asking import LONGEST, notes, says
+from training.jobs import job as jobs
+from training.jobs.job import Look
+from ui.pages.teach.changed_files import HEADS, heads_csv
+from ui.pages.teach.changed_measured import measured
+from ui.pages.teach.changed_truth import truth, waiting
+
+SENTENCES, SHOWN = 12, 2
+LOOK = Look(jobs.asked("", "=<b>a task</b>", "classify", model="all-MiniLM-L6-v2"), "done", "changes", "", 0, Path())
+
+
+def spread(mean: float, seed: int) -> Array:
+    """Divergences around a mean, (sentence, layer, head)."""
+    found: Array = (np.random.default_rng(seed).uniform(0.5, 1.5, (SENTENCES, 2, 3)) * mean).astype(np.float32)
+    return found
+
+
+def job(folder: Path, task: float = 0.2, step: int = 40, film: bool = True, telling: bool = True) -> Look:
+    """A training whose head 1-2 went beyond the twin."""
+    twin, moved = spread(task / 2, 1), spread(task / 2, 2)
+    moved[:, 1, 2] *= 4
+    bits = {("task", "all"): moved, ("twin", "all"): twin}
+    bits |= {(who, "telling"): array if telling else array * np.nan for (who, _), array in bits.items()}
+    pieces = ("[CLS]", "<b>play</b>", "[SEP]")
+    maps = {(side, at): np.full((2, 3, 3, 3), 1 / 3, np.float32) for side in changed.SIDES for at in range(SHOWN)}
+    steps = np.array([0, 20, 40], np.float32)
+    frames = {"step": steps, "maps": np.full((3, 2, 3, 3, 3), 1 / 3, np.float16)}
+    frames |= {rows: np.stack([moved[:SHOWN] * share for share in (0, 0.5, 1)]) for rows in changed.ROWS}
+    seen = tuple(Seen(f"<b>play</b> {at}", "play", pieces if at < SHOWN else None) for at in range(SENTENCES))
+    facts = Facts("all-MiniLM-L6-v2", "classify", step, "[CLS]" if telling else "", seen)
+    changed.write(folder / "changes", facts, bits, maps, frames if film else None)
+    return replace(LOOK, folder=folder)
+
+
+def script(folder: str) -> None:
+    """The fragment on a page of its own; links lead to pages that are not there."""
+    from dataclasses import replace
+    from pathlib import Path
+
+    import streamlit as st
+
+    from tests.ui.pages.teach.test_changed import LOOK
+    from ui.pages.teach.changed import draw
+    from ui.state.session import begin
+
+    def link(_page: str, *, label: str, query_params: dict[str, str], **_more: object) -> None:
+        st.html(f'<p class="headlight-note">{label}: {sorted(query_params.items())}</p>')
+
+    st.page_link = link  # type: ignore[assignment]
+    begin("teach")
+    draw(replace(LOOK, folder=Path(folder)))
+
+
+@pytest.fixture
+def plain_links(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Puts back what the script replaces."""
+    import streamlit as st
+
+    monkeypatch.setattr(st, "page_link", st.page_link)
+
+
+def shown(folder: Path, **query: object) -> AppTest:
+    page = AppTest.from_function(script, default_timeout=LONGEST, kwargs={"folder": str(folder)})
+    page.query_params.update({name: str(value) for name, value in query.items()})
+    page.run()
+    assert not page.exception
+    return page
+
+
+@pytest.mark.usefixtures("plain_links")
+def test_it_says_how_far_the_maps_came_and_how_far_they_come_anyway(tmp_path: Path) -> None:
+    job(tmp_path)
+    page = shown(tmp_path)
+    says(page, "would also have moved with nothing to learn")
+    says(page, "1 of 6 heads goes beyond the twin (1-2)")
+    says(page, "Layer 1 · head 2: ")  # the one that is furthest beyond is looked at
+    says(page, "Test: more.")
+    says(page, "Open side by side: [('beside', 'taught/")
+    assert [box.label for box in page.selectbox] == ["Sentence"]
+    assert [slider.value for slider in page.select_slider] == [3]
+
+
+@pytest.mark.usefixtures("plain_links")
+def test_the_address_brings_back_head_sentence_rows_and_frame(tmp_path: Path) -> None:
+    job(tmp_path)
+    page = shown(tmp_path, moved="0-1", example=2, rows="telling", frame=2)
+    says(page, "Layer 0 · head 1: ")
+    says(page, "moved in the row of [CLS] on the mean")
+    assert page.selectbox[0].value == 2
+    assert page.select_slider[0].value == 2
+    page = shown(tmp_path, moved="7-7", example=9, frame=9)  # of another model
+    says(page, "Layer 1 · head 2: ")
+    assert page.selectbox[0].value == SHOWN
+    assert page.select_slider[0].value == 3
+
+
+@pytest.mark.usefixtures("plain_links")
+def test_what_was_not_filmed_or_has_no_tagged_word_is_said_or_left_out(tmp_path: Path) -> None:
+    job(tmp_path, film=False, telling=False)
+    page = shown(tmp_path)
+    assert not page.select_slider
+    assert notes(shown(tmp_path, rows="telling"))[-1].startswith(
+        "None of the sentences that were compared has a tagged"
+    )
+
+
+def test_nothing_that_moved_is_said_to_be_nothing(tmp_path: Path) -> None:
+    found = measured(job(tmp_path, task=1e-6).folder / "changes", "all")
+    assert found is not None
+    assert truth(found, 0) == ["No head's map has moved by more than rounding."]
+    found = measured(job(tmp_path / "other", step=0).folder / "changes", "all")
+    assert found is not None
+    assert "are those before the first step, so nothing has changed" in truth(found, 0)[0]
+
+
+@pytest.mark.parametrize(
+    ("state", "phase", "said"),
+    [
+        ("running", "teach", "then its twin is trained"),
+        ("running", "twin", "The twin is being trained, step 30 of 90"),
+        ("running", "changes", "being compared"),
+        ("stopped", "twin", "Let it go on to see it"),
+    ],
+)
+def test_what_it_waits_for_is_said(tmp_path: Path, state: Any, phase: Any, said: str) -> None:
+    run = tmp_path / "twin" / "run"
+    run.mkdir(parents=True)
+    lines = '{"kind": "plan", "step": 0, "last": 90}\n{"kind": "step", "step": 30, "loss": 1}\n'
+    (run / "metrics.jsonl").write_text(lines, encoding="utf-8")
+    assert said in waiting(replace(LOOK, state=state, phase=phase, folder=tmp_path))
+
+
+def test_the_file_has_every_head_for_both_kinds_of_rows(tmp_path: Path) -> None:
+    look = job(tmp_path)
+    found = measured(look.folder / "changes", "all")
+    assert found is not None
+    caption, table = heads_csv(look, found).split("\r\n\r\n")
+    assert "'=<b>a task</b>" in caption  # no formula
+    rows = list(csv.DictReader(io.StringIO(table)))
+    assert list(rows[0]) == HEADS
+    assert [(row["rows"], row["layer"], row["head"]) for row in rows] == [
+        (rows, str(layer), str(head)) for rows in ("all", "telling") for layer in range(2) for head in range(3)
+    ]
+    assert [row["verdict"] for row in rows if row["verdict"] == "more"] == ["more", "more"]
+    assert float(rows[5]["task in bits"]) == pytest.approx(float(found.across.change.mean[5]))

@@ -1,0 +1,80 @@
+"""What changed in a taught model's heads, as the page needs it; kept, since it is asked for with every click."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from attention.mask import Array
+from inference.memory import ByteLru
+from probing import changed
+from probing.across import Across, Mean, Numbers, mean_of
+from probing.changed import Facts
+
+KEPT = 2**24  # bytes of what is told of trainings
+ROUNDING = 1e-4  # bits: less comes of a model's numbers being saved in half precision
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """What the sentences say of every head, for one kind of rows."""
+
+    folder: Path
+    facts: Facts
+    rows: str
+    shape: tuple[int, int]  # layers and heads
+    across: Across  # heads numbered layer by layer; the task is its change and the twin its control
+    layers: tuple[Mean, Mean]  # of the task and of the twin: the mean over each layer's heads
+    whole: tuple[Mean, Mean]  # the mean over all heads
+
+    @property
+    def still(self) -> bool:
+        """Whether no head has moved by more than rounding."""
+        return bool(self.across.change.mean.max() < ROUNDING)
+
+    def as_map(self, values: Numbers) -> Array:
+        """A number a head as (layer, head)."""
+        found: Array = np.asarray(values, np.float32).reshape(self.shape)
+        return found
+
+    @property
+    def beyond(self) -> list[tuple[int, int]]:
+        """The heads that the task moves further than the twin does, by the test."""
+        return [self.place(int(at)) for at in self.across.those(more=True)]
+
+    def place(self, head: int) -> tuple[int, int]:
+        """Layer and head of a head's number."""
+        return head // self.shape[1], head % self.shape[1]
+
+
+def measured(folder: Path, rows: str) -> Measured | None:
+    """What was compared in that folder; None where no sentence has rows of that kind."""
+    made = (folder / changed.FACTS).stat().st_mtime_ns
+    found = _kept().get_or_make((folder, made, rows), lambda: _measure(folder, rows), lambda _: 200_000)
+    return found if found.across.change.n else None
+
+
+@cache
+def _kept() -> ByteLru[Measured]:
+    return ByteLru(KEPT)
+
+
+def _measure(folder: Path, rows: str) -> Measured:
+    task, twin = changed.both(folder, rows)
+    layers, heads = task.shape[1:]
+    return Measured(
+        folder,
+        changed.facts(folder),
+        rows,
+        (layers, heads),
+        changed.beyond(task, twin),
+        (_mean(task.mean(axis=2)), _mean(twin.mean(axis=2))),
+        (_mean(task.mean(axis=(1, 2))[:, None]), _mean(twin.mean(axis=(1, 2))[:, None])),
+    )
+
+
+def _mean(values: Array) -> Mean:
+    return mean_of(values.astype(np.float64))
