@@ -90,6 +90,10 @@ def _pick_word(request: TraceRequest, said: Said) -> int:
     mount(chips, STRIP, title="Click the word whose tag is to be explained", on_pick=_pick(said))
     many = sum(bool(chip.label) for chip in chips)
     say(f"{many or 'None'} of {len(chips)} words have another tag than {OUTSIDE}.", role="status")
+    st.caption(
+        "A word's first piece carries its tag, as in training. What counts as a word is told by spaces and marks; where"
+        " a script has no spaces, every character does, also those inside a word, which training never asked about."
+    )
     return chosen
 
 

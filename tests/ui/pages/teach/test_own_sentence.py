@@ -13,7 +13,8 @@ import pytest
 from inference.files import taught
 from inference.heads import CLASSIFY, TAG
 from probing.labelled.rows import Kind
-from tests.support.asking import allowed, asked, notes, says, stands
+from tests.support.asking import asked, notes, says, stands
+from tests.support.taughtfolders import put, taught_in
 from tests.support.tinylabels import save
 from training.jobs import job as jobs
 from ui.pages.teach.own_sentence import LONGEST, first_row
@@ -23,25 +24,21 @@ FIRST = "the animal was a cat"
 
 
 @contextmanager
-def taught_here(root: Path, kind: Kind, rows: str, family: str = "BERT") -> Iterator[str]:
+def toys(root: Path, kind: Kind, rows: str, family: str = "BERT") -> Iterator[str]:
     """A training that has ended, by its id, with these lines about its test rows."""
-    job = jobs.asked("", "toys", kind, model="bert")
-    folder = root / job.id
-    save(folder / taught.MODEL, family, CLASSIFY if kind == "classify" else TAG, ("O", HOSTILE, "B-x"))
-    (folder / taught.MODEL / taught.SCORES).write_text("{}")
-    (folder / taught.MODEL / jobs.PREDICTIONS).write_text(rows, encoding="utf-8")
-    jobs.write(job, folder)
-    jobs.set_status(folder, jobs.Status("done"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HEADLIGHT_TAUGHT", str(root))
-        with allowed(root):
-            yield job.id
+    with taught_in(root):
+        job = put(root, "done", kind=kind)
+        folder = root / job.id / taught.MODEL
+        save(folder, family, CLASSIFY if kind == "classify" else TAG, ("O", HOSTILE, "B-x"))
+        (folder / taught.SCORES).write_text("{}")
+        (folder / jobs.PREDICTIONS).write_text(rows, encoding="utf-8")
+        yield job.id
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["classify", "tag"])
 def test_the_first_test_row_is_there_to_begin_with(tmp_path: Path, kind: Kind) -> None:
-    with taught_here(tmp_path, kind, json.dumps({"text": FIRST}) + "\n") as job:
+    with toys(tmp_path, kind, json.dumps({"text": FIRST}) + "\n") as job:
         page = asked("teach", job=job, show="try", label=1)
         (box,) = (box for box in page.text_input if box.label == "A sentence of your own")
         assert box.value == FIRST
@@ -62,7 +59,7 @@ def test_the_first_test_row_is_there_to_begin_with(tmp_path: Path, kind: Kind) -
 
 @pytest.mark.slow
 def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
-    with taught_here(tmp_path, "classify", "no json") as job:
+    with toys(tmp_path, "classify", "no json") as job:
         page = asked("teach", job=job, show="try")
         assert "The text is empty. Type a word or a sentence." in notes(page, "refusal")
         says(asked("teach", job=job, show="try", sentence="the cat " * 50), "reads at most 40")
@@ -70,7 +67,7 @@ def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_model_with_attention_of_its_own_has_fewer_ways(tmp_path: Path) -> None:
-    with taught_here(tmp_path, "classify", "", "DeBERTa v2") as job:
+    with toys(tmp_path, "classify", "", "DeBERTa v2") as job:
         page = asked("teach", job=job, show="try", sentence="it was the cat")
         says(page, "so no head is removed here")
         says(page, "left out are missing")
