@@ -64,7 +64,10 @@ def measure(*names: str, seeds: Sequence[int] = (0,)) -> Iterator[Row]:
         if (extra := extras.named(task.model)) is not None:
             extra.folder(Settings.from_env())  # unpacked once, outside the minutes
         for seed in seeds:
-            yield _row(task, seed, *_taught(task, seed))
+            try:
+                yield _row(task, seed, *_taught(task, seed))
+            except subprocess.CalledProcessError:  # the other rows still run
+                yield Row(_what(task), _bar(task), f"broke off with seed {seed}", False, "it said why on the terminal")
 
 
 def _taught(task: Task, seed: int) -> tuple[dict[str, Any], float, float]:
