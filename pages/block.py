@@ -47,7 +47,9 @@ def draw(choice: Choice, trace: Trace, options: Options) -> None:
     lengths = {"encoder": len(trace.source), "decoder": len(trace.target or trace.source)}
     say(sentence(build), "status")
     # One tower leaves room beside it; an encoder and its decoder take the page's width.
-    left, right = st.columns([3, 2], gap="medium") if len(build.stacks) == 1 else (st.container(), st.container())
+    alone = len(build.stacks) == 1
+    with st.container(key="stacks"):
+        left, right = st.columns([3, 2], gap="medium") if alone else (st.container(), st.container())
     with left:
         drawing(build, lengths, options, trace.model.architecture)
     sections = {

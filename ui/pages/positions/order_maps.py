@@ -49,7 +49,7 @@ def maps(choice: Choice, trace: Trace, test: OrderTest, layer: int, head: int) -
         limit = max(float(map_.max()) for map_ in shown)
         off = small(float(result.differences[layer, head]))
         notes = (f"layer {layer + choice.count} · head {head + choice.count}", f"largest difference of a weight: {off}")
-        titles = (f"{name}: the new order", f"{name}: the text's map, moved along")
+        titles = (f"{name}: new order", f"{name}: moved along")
         for side, title, map_, note in zip(SIDES, titles, shown, notes, strict=True):
             with next(columns):  # without figures in the cells, so that the pair is seen at a glance
                 sheet = Sheet(title, map_, labels, labels, note, "sequential", limit)
