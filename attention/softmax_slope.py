@@ -42,7 +42,8 @@ def by_width(widths: Sequence[int], tokens: int, draws: int = 200, seed: int = 0
     and variance d_k, which is the footnote's argument.
     """
     random = np.random.default_rng(seed)
-    over, plain = [], []
+    over: list[float] = []
+    plain: list[float] = []
     for width in widths:
         query, keys = random.normal(size=(draws, 1, width)), random.normal(size=(draws, tokens, width))
         dots = (query * keys).sum(axis=-1)

@@ -19,14 +19,15 @@ TOKENS, COLUMNS, HEADS, HIDDEN, WORDS = 5, 4, 2, 3, 6
 def given(seed: int = 0, width: int = COLUMNS) -> Matrices:
     """Five tokens of four columns; every axis of its own size, the width where torch's layer needs none other."""
     draw = np.random.default_rng(seed).normal
-    three = [draw(size=(COLUMNS, width)) for _ in range(3)]
     return Matrices(
-        draw(size=(TOKENS, COLUMNS)),
-        *three,
-        draw(size=(width, COLUMNS)),
-        draw(size=(COLUMNS, HIDDEN)),
-        draw(size=(HIDDEN, COLUMNS)),
-        draw(size=(WORDS, COLUMNS)),
+        x=draw(size=(TOKENS, COLUMNS)),
+        w_q=draw(size=(COLUMNS, width)),
+        w_k=draw(size=(COLUMNS, width)),
+        w_v=draw(size=(COLUMNS, width)),
+        w_o=draw(size=(width, COLUMNS)),
+        w_1=draw(size=(COLUMNS, HIDDEN)),
+        w_2=draw(size=(HIDDEN, COLUMNS)),
+        e=draw(size=(WORDS, COLUMNS)),
     )
 
 
@@ -36,7 +37,10 @@ def torchs(matrices: Matrices, heads: int, causal: bool) -> Any:
         COLUMNS, heads, HIDDEN, dropout=0.0, batch_first=True, bias=False, dtype=torch.float64
     ).eval()
     attention: Any = layer.self_attn
-    tensor = lambda matrix: torch.nn.Parameter(torch.from_numpy(np.ascontiguousarray(matrix)))  # noqa: E731
+
+    def tensor(matrix: Any) -> torch.nn.Parameter:
+        return torch.nn.Parameter(torch.from_numpy(np.ascontiguousarray(matrix)))
+
     attention.in_proj_weight = tensor(np.concatenate([matrices.w_q.T, matrices.w_k.T, matrices.w_v.T]))
     attention.out_proj.weight = tensor(matrices.w_o.T)
     layer.linear1.weight, layer.linear2.weight = tensor(matrices.w_1.T), tensor(matrices.w_2.T)
@@ -109,8 +113,9 @@ def test_a_layer_by_hand() -> None:
     layer = found.layer
     assert layer is not None
     assert layer.added.tolist() == [[2, 6]]
-    for matrix, numbers in ((layer.normed, [-1, 1]), (layer.active, [0, 1]), (layer.summed, [-1, 2])):
-        np.testing.assert_allclose(matrix[0], numbers, atol=1e-5)
+    np.testing.assert_allclose(layer.normed, [[-1, 1]], atol=1e-5)
+    np.testing.assert_allclose(layer.active, [[0, 1]], atol=1e-5)
+    np.testing.assert_allclose(layer.summed, [[-1, 2]], atol=1e-5)
     np.testing.assert_allclose(found.logits[0], [-1, 1], atol=1e-5)
     np.testing.assert_allclose(found.chances[0, 1], math.e / (math.e + 1 / math.e), atol=1e-5)
 
@@ -121,7 +126,8 @@ def test_a_shift_changes_no_share(largest: float) -> None:
     shift, powers, _, shares = softmax(scores)
     assert (shift[0] == 0) == (largest <= PLAIN)
     assert np.isfinite(powers).all()
-    np.testing.assert_allclose(shares, [[1 / (1 + 1 / math.e), 1 / (1 + math.e)], [1, 0]])
+    first = 1 / (1 + 1 / math.e)
+    np.testing.assert_allclose(shares, np.array([[first, 1 - first], [1.0, 0.0]]))
 
 
 @pytest.mark.parametrize(("name", "said"), [("w_o", "W_O has shape"), ("w_2", "W_2 has shape"), ("e", "E has shape")])

@@ -14,7 +14,7 @@ SCORES = np.array([0.3, -1.2, 2.0, 0.0, 0.7])
 def test_it_is_torchs_gradient() -> None:
     theirs = torch.autograd.functional.jacobian(lambda s: torch.softmax(s, dim=0), torch.from_numpy(SCORES))
     weights = softmax(SCORES[None])[-1][0]
-    np.testing.assert_allclose(slopes(weights), theirs.numpy(), atol=1e-12)  # type: ignore[union-attr]
+    np.testing.assert_allclose(slopes(weights), theirs.numpy(), atol=1e-12)
     np.testing.assert_allclose(steepness(weights), np.trace(slopes(weights)))
 
 

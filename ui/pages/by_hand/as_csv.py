@@ -23,6 +23,7 @@ import re
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -170,7 +171,7 @@ def _number(cell: str, line: int) -> float:
 
 def _example(names: dict[str, list[str]], rows: dict[str, list[list[float]]]) -> Example:
     """The matrices, once their sizes fit together."""
-    found = {}
+    found: dict[str, Any] = {}
     for title, lines in rows.items():
         widths = {len(line) for line in lines}
         if len(widths) > 1 or 0 in widths or (not lines and INPUTS[title] in NEEDED):

@@ -51,7 +51,8 @@ def plain(tokens: Sequence[str], x: Numbers, w_q: Numbers, w_k: Numbers, w_v: Nu
     """
     columns, width = w_q.shape
     rest = (np.eye(width, columns), np.eye(columns), np.eye(columns), x.copy())
-    return Example(x, w_q, w_k, w_v, *rest, tuple(tokens), tuple(tokens))
+    w_o, w_1, w_2, e = rest
+    return Example(x, w_q, w_k, w_v, w_o, w_1, w_2, e, tuple(tokens), tuple(tokens))
 
 
 def preset_of(name: str) -> dict[str, Any]:
@@ -66,8 +67,8 @@ def example_of(name: str) -> Example:
     ('one', 'two', 'three')
     """
     preset = preset_of(name)
-    matrices = (np.array(preset[matrix], float) for matrix in MATRICES)
-    return Example(*matrices, tuple(preset["tokens"]), tuple(preset["words"]))
+    matrices = {name: np.array(preset[name], float) for name in MATRICES}
+    return Example(**matrices, tokens=tuple(preset["tokens"]), words=tuple(preset["words"]))
 
 
 def resize(  # noqa: PLR0913  # the five sizes that a reader may change
@@ -93,8 +94,9 @@ def resize(  # noqa: PLR0913  # the five sizes that a reader may change
         "w_2": (inside, columns),
         "e": (many["words"], columns),
     }
+    fitted = {name: _fit(getattr(example, name), shape) for name, shape in shapes.items()}
     names = {field: _named(getattr(example, field), field, count) for field, count in many.items()}
-    return Example(**{name: _fit(getattr(example, name), shape) for name, shape in shapes.items()}, **names)
+    return Example(**fitted, tokens=names["tokens"], words=names["words"])
 
 
 def edited(example: Example, edits: Mapping[str, Mapping[int, Mapping[str, Any]]]) -> tuple[Example, list[str]]:
@@ -118,7 +120,7 @@ def edited(example: Example, edits: Mapping[str, Mapping[int, Mapping[str, Any]]
                     changed[matrix][row, int(column) - 1] = read_number(typed)
                 except Refusal as refusal:
                     problems.append(f"{TITLES[matrix]}, row {row + 1}, column {column}: {refusal.message}")
-    return Example(**changed, **{field: tuple(found) for field, found in names.items()}), problems
+    return Example(**changed, tokens=tuple(names["tokens"]), words=tuple(names["words"])), problems
 
 
 def _named(names: tuple[str, ...], field: str, count: int) -> tuple[str, ...]:

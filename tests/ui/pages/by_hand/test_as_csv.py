@@ -18,9 +18,9 @@ TOKENS = ("=1+1", "a,b", 'say "x"', "-", "שלום")  # what a spreadsheet would
 def example() -> Example:
     """Five tokens of four columns, width six; numbers with all their digits."""
     draw = np.random.default_rng(3).normal
-    attention = (draw(size=(5, 4)), *(draw(size=(4, 6)) * 1e-3 for _ in range(3)))
-    after = (draw(size=(6, 4)), draw(size=(4, 3)), draw(size=(3, 4)), draw(size=(2, 4)))
-    return Example(*attention, *after, TOKENS, ("=x", "y"))
+    x, w_o, w_1, w_2, e = (draw(size=size) for size in ((5, 4), (6, 4), (4, 3), (3, 4), (2, 4)))
+    w_q, w_k, w_v = (draw(size=(4, 6)) * 1e-3 for _ in range(3))
+    return Example(x, w_q, w_k, w_v, w_o, w_1, w_2, e, TOKENS, ("=x", "y"))
 
 
 def worked(small: Example, heads: int = 2) -> Whole:
@@ -127,8 +127,9 @@ def test_a_link_that_unfolds_to_gigabytes_is_refused() -> None:
 def test_the_largest_example_fits_into_a_link() -> None:
     small = resize(example(), 8, 8, 8, 8, 8)
     full = np.random.default_rng(1).normal(size=(8, 8, 8))
-    assert len(pack(plain(small.tokens, *full[:4]))) < 6000
-    assert len(pack(Example(*full, small.tokens, small.words))) < 12_000
+    x, w_q, w_k, w_v, w_o, w_1, w_2, e = full
+    assert len(pack(plain(small.tokens, x, w_q, w_k, w_v))) < 6000
+    assert len(pack(Example(x, w_q, w_k, w_v, w_o, w_1, w_2, e, small.tokens, small.words))) < 12_000
 
 
 def test_a_link_from_before_the_layer_was_there_is_read() -> None:
