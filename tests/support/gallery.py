@@ -44,6 +44,7 @@ from viz.figures.role_map import role_map
 from viz.figures.sampling import before_after, cumulated
 from viz.figures.scatter import scatter
 from viz.figures.similarity_map import similarity_map
+from viz.figures.softmax_slope import softmax_slope
 from viz.figures.theme import Theme
 from viz.figures.two_readings import two_readings
 from viz.figures.two_words import two_words
@@ -201,6 +202,7 @@ FIGURES: Mapping[str, Example] = {
         "Heads that look alike",
         selected=(1, 0),
     ),
+    "softmax_slope": lambda theme: softmax_slope([1, 4, 16], spaced(0.7, 0.7, 3), spaced(0.7, 0.1, 3), theme, 4),
     "carried": lambda theme: carried_map(
         np.array([[0, 1, 0], [0.1, 0.86, -0.05], [np.nan, 0.4, 0.3], [0.2, 1, 0.1]], np.float32),
         ["it", "tired → wide", "<b>"],
