@@ -133,7 +133,7 @@ class LocalBackend:
         """The kept answer, or a new one from the module of inference/answers/ that the question names."""
 
         def make() -> Answer:
-            loaded = self._with_head(question.model, question.revision, question.HEAD)
+            loaded = self._with_head(question.model, question.revision, question.needs)
             module = importlib.import_module(f"inference.answers.{question.ANSWERED_BY}")
             with self._forwards:
                 made: Answer = module.answer(loaded, question)

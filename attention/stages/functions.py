@@ -1,4 +1,4 @@
-"""Functions of single numbers, of rows and of whole arrays, in numpy, called as torch calls its function of that name."""
+"""Functions of single numbers, of rows and of whole arrays, in numpy, called as torch calls those of that name."""
 
 from __future__ import annotations
 
@@ -38,20 +38,25 @@ def _series(x: Array) -> Array:
     for order in range(1, 10):
         term = term * -x * x / order
         total = total + term / (2 * order + 1)
-    return 2 / np.sqrt(np.pi) * total
+    found: Array = 2 / np.sqrt(np.pi) * total
+    return found
 
 
 def gelu(x: Array, approximate: str = "none") -> Array:
     """x · Φ(x), or with the tanh in its place (arXiv:1606.08415)."""
+    found: Array
     if approximate == "tanh":
-        return 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi).astype(x.dtype) * (x + 0.044715 * x**3)))
-    return x * 0.5 * (1 + erf(x / np.sqrt(2).astype(x.dtype)))
+        found = 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi).astype(x.dtype) * (x + 0.044715 * x**3)))
+        return found
+    found = x * 0.5 * (1 + erf(x / np.sqrt(2).astype(x.dtype)))
+    return found
 
 
 def sigmoid(x: Array) -> Array:
     """1 / (1 + e^-x), by the half that cannot overflow."""
     small = np.exp(-np.abs(x))
-    return np.where(x < 0, small, 1) / (1 + small)
+    found: Array = np.where(x < 0, small, 1) / (1 + small)
+    return found
 
 
 def silu(x: Array, inplace: bool = False) -> Array:  # noqa: ARG001  # torch's own signature
@@ -64,7 +69,7 @@ def relu(x: Array, inplace: bool = False) -> Array:  # noqa: ARG001  # torch's o
     return np.maximum(x, 0)
 
 
-def softmax(x: Array, dim: int = -1, _stacklevel: int = 3, dtype: Any = None) -> Array:  # noqa: ARG001  # torch's own
+def softmax(x: Array, dim: int = -1, _stacklevel: int = 3, dtype: Any = None) -> Array:
     """Shares of e^x along an axis, less its largest first so that no power overflows.
 
     >>> softmax(np.log(np.array([1.0, 3.0]))).round(6).tolist()
@@ -79,7 +84,7 @@ def softmax(x: Array, dim: int = -1, _stacklevel: int = 3, dtype: Any = None) ->
 def logsumexp(x: Array, dim: Any, keepdim: bool = False) -> Array:
     """log Σ e^x."""
     top = x.max(axis=dim, keepdims=True)
-    found = np.log(np.exp(x - top).sum(axis=dim, keepdims=True)) + top
+    found: Array = np.log(np.exp(x - top).sum(axis=dim, keepdims=True)) + top
     return found if keepdim else np.squeeze(found, dim)
 
 
@@ -127,12 +132,21 @@ def sort(x: Array, dim: int = -1, descending: bool = False, stable: bool = False
 
 def histc(x: Array, bins: int, min: float, max: float) -> Array:
     """How many numbers fall into each of so many equal parts."""
-    return np.histogram(x, bins, (min, max))[0].astype(x.dtype)
+    found: Array = np.histogram(x, bins, (min, max))[0].astype(x.dtype)
+    return found
 
 
 def clamp(x: Array, min: Any = None, max: Any = None) -> Array:
     """No less and no more than these."""
     return np.clip(x, min, max)
+
+
+def where(condition: Array, x: Any, other: Any) -> Array:
+    """One or the other number; asked of a tensor, torch takes the condition second."""
+    if condition.dtype != bool:
+        condition, x = x, condition
+    found: Array = np.where(condition, x, other)
+    return found
 
 
 # What is computed of each number, or of each pair of numbers, alone.
@@ -162,7 +176,7 @@ EACH: dict[str, Callable[..., Any]] = {
     "silu": silu,
     "relu": relu,
     "clamp": clamp,
-    "where": lambda condition, x, other: np.where(condition, x, other),
+    "where": where,
     "masked_fill": lambda x, mask, value: np.where(mask, x.dtype.type(value), x),
     "logaddexp": np.logaddexp,
     "isfinite": np.isfinite,

@@ -63,7 +63,7 @@ def convolve(  # noqa: PLR0913  # torch's own signature
     assert groups == 1
     assert {*np.ravel(dilation).tolist()} == {1}
     axes = weight.ndim - 2
-    step, around = _several(stride, axes), _several(padding, axes)
+    step, around = _several(stride, axes), _several(0 if padding == "valid" else padding, axes)
     x = np.pad(x, [(0, 0), (0, 0), *((size, size) for size in around)])
     windows = np.lib.stride_tricks.sliding_window_view(x, weight.shape[2:], axis=tuple(range(2, 2 + axes)))
     windows = windows[(slice(None), slice(None), *(slice(None, None, size) for size in step))]
@@ -92,7 +92,7 @@ def weigh(  # noqa: PLR0913  # torch's own signature
     by = query.dtype.type(query.shape[-1] ** -0.5 if scale is None else scale)
     scores: Array = (query @ np.swapaxes(key, -1, -2)) * by
     if is_causal:
-        scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
+        scores = np.where(np.tri(*scores.shape[-2:]) > 0, scores, -np.inf)
     if attn_mask is not None:
         scores = np.where(attn_mask, scores, -np.inf) if attn_mask.dtype == bool else scores + attn_mask
     nothing = np.isneginf(scores).all(axis=-1, keepdims=True)  # a row that sees no key gives zeros

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,7 +66,7 @@ def _one(how: str, value: float, *factors: Factor) -> Terms:
     return Terms(how, np.array([value]), lambda _term: factors)
 
 
-def _many(how: str, rows: list[tuple[Factor, ...]], values: Array | None = None) -> Terms:
+def _many(how: str, rows: Sequence[tuple[Factor, ...]], values: Array | None = None) -> Terms:
     products = [float(np.prod([one.value for one in row])) for row in rows]
     return Terms(how, np.array(products) if values is None else values, rows.__getitem__)
 
@@ -82,22 +82,23 @@ def _dot(one: Array, at: Callable[[int], Place], other: Array, there: Callable[[
     return Terms("products", np.array(values, np.float64), factors)
 
 
-def _with(found: Terms, more: Factor | None) -> Terms:
-    """One more term, which is a number by itself."""
-    if more is None:
+def _with(found: Terms, *more: Factor) -> Terms:
+    """One more term, the product of these; nothing more without any."""
+    if not more:
         return found
-    count = len(found.values)
-    return Terms(
-        found.how,
-        np.append(found.values, more.value),
-        lambda term: (more,) if term == count else found.factors(term),
-    )
+    count, value = len(found.values), float(np.prod([one.value for one in more]))
+    return Terms(found.how, np.append(found.values, value), lambda term: more if term == count else found.factors(term))
+
+
+def _maybe(array: Array | None, at: Place) -> tuple[Factor, ...]:
+    """A bias, where there is one."""
+    return () if array is None else (factor(array, at),)
 
 
 def _linear(_gave: Array, at: Place, x: Array, weight: Array, bias: Array | None = None) -> Terms:
     *row, column = at
     found = _dot(x, lambda k: (*row, k), weight, lambda k: (column, k), x.shape[-1])
-    return _with(found, None if bias is None else factor(bias, (column,)))
+    return _with(found, *_maybe(bias, (column,)))
 
 
 def _matmul(_gave: Array, at: Place, one: Array, other: Array) -> Terms:
@@ -110,10 +111,8 @@ def _matmul(_gave: Array, at: Place, one: Array, other: Array) -> Terms:
 
 def _addmm(_gave: Array, at: Place, x: Array, one: Array, other: Array, beta: float = 1, alpha: float = 1) -> Terms:  # noqa: PLR0913  # torch's own signature
     found = _matmul(_gave, at, one, other)
-    start = factor(x, at)
     scaled = Terms(found.how, found.values * alpha, lambda k: (*found.factors(k), *_scale(alpha)))
-    more = start if beta == 1 else Factor(start.value * beta, start.of, start.at)
-    return _with(scaled, more)
+    return _with(scaled, factor(x, at), *_scale(beta))
 
 
 def _baddbmm(  # noqa: PLR0913  # torch's own signature
@@ -175,7 +174,7 @@ def _layer_norm(  # noqa: PLR0913  # torch's own signature
     gain = () if weight is None else (factor(weight, at[len(at) - axes :]),)
     mean = Factor(-float(vector.mean()), name="minus the mean")
     found = _many("products", [(factor(x, at), by, *gain), (mean, by, *gain)])
-    return _with(found, None if bias is None else factor(bias, at[len(at) - axes :]))
+    return _with(found, *_maybe(bias, at[len(at) - axes :]))
 
 
 def _softmax(gave: Array, at: Place, x: Array, dim: int = -1, *_args: Any, **_named: Any) -> Terms:
@@ -217,6 +216,8 @@ def _reduced(mean: bool) -> Callable[..., Terms]:
 
 
 def _where(_gave: Array, at: Place, condition: Array, x: Any, other: Any) -> Terms:
+    if condition.dtype != bool:  # as formulas has it
+        condition, x = x, condition
     return _many("choice", [(factor(x if factor(condition, at).value else other, at),)])
 
 

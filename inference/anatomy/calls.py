@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from attention.stages.moves import MOVES
 
-Numbers = npt.NDArray[Any]
+Array = npt.NDArray[Any]
 
 
 @dataclass(eq=False)
@@ -24,7 +24,7 @@ class Value:
     output: int = 0  # which of the call's results
     weight: str = ""
     grown: bool = False  # made from weights, so that it is computed anew
-    array: Numbers | None = None  # of masks and places that a call reads, which are the pass's rules and not its results
+    array: Array | None = None  # of masks and places that a call reads, which are the pass's rules and not its results
 
 
 @dataclass(eq=False)
@@ -44,6 +44,7 @@ class Call:
     line: str = ""  # of PyTorch
     shape: tuple[int, ...] = ()
     grown: bool = False
+    fractions: bool = False  # gives fractions, not places or bools
     away: float = 0.0
     size: float = 0.0
     refused: str = ""
@@ -82,7 +83,7 @@ def mapped(tree: Any, change: Callable[[Any], Any]) -> Any:
     return change(tree)
 
 
-def largest(anew: Numbers, own: Numbers) -> tuple[float, float]:
+def largest(anew: Array, own: Array) -> tuple[float, float]:
     """The largest difference between two arrays, and the largest number of the second; what a mask sets is no number.
 
     >>> largest(np.array([1.0, -np.inf]), np.array([1.5, -np.inf]))

@@ -20,7 +20,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from attention.stages.formulas import FORMULAS, plain
-from inference.anatomy.calls import Call, Numbers, Value, largest, mapped
+from inference.anatomy.calls import Array, Call, Value, largest, mapped
 from inference.anatomy.lines import line_of, literal, name_of
 from inference.record.interface import PATH
 
@@ -34,18 +34,20 @@ SHAPED = ("empty_like", "zeros_like", "ones_like", "full_like", "new_ones", "new
 Seen = Callable[[Call, tuple[Any, ...], dict[str, Any], Tensor], None]
 
 
-def compute(
+def compute(  # noqa: PLR0913  # a pass, who looks on, and what it is computed anew with
     model: Any,
     given: Mapping[str, Tensor],
     layers: Mapping[str, str],
     seen: Seen | None = None,
     then: Callable[[Any], Any] = lambda output: output,
+    formulas: Mapping[str, Callable[..., Any]] = FORMULAS,
 ) -> list[Call]:
     """The calls of one pass over ``given``. ``layers`` names the list of layers that each layer's path is in.
 
     ``then`` goes on with the model's output in the same pass, which makes of logits what the pass is to end with.
+    Without ``formulas`` nothing is computed anew: what only ``seen`` wants to know costs no more than a pass.
     """
-    run = _Pass(model, seen)
+    run = _Pass(model, seen, formulas)
     for name, tensor in given.items():
         run.known[tensor] = Value(f'given["{name}"]', tuple(tensor.shape))
     with _placed(model, layers, run), _Functions(run), torch.inference_mode():
@@ -59,6 +61,7 @@ class _Pass:
 
     model: Any
     seen: Seen | None
+    formulas: Mapping[str, Callable[..., Any]]
     calls: list[Call] = field(default_factory=list)
     known: Any = field(default_factory=WeakTensorKeyDictionary)  # tensor -> Value
     anew: Any = field(default_factory=WeakTensorKeyDictionary)  # tensor -> what numpy computed
@@ -92,6 +95,8 @@ class _Pass:
         )
         call.grown = call.name not in SHAPED and any(value.grown for value in call.reads())
         changes = _changes(name_of(function))
+        if call.grown:
+            _note_rules(call, args, kwargs)
         made = self._formula(call, args, kwargs) if call.grown else None
         before = (args[0].clone(), *args[1:]) if changes and call.grown else args
         gave = function(*args, **kwargs)
@@ -105,13 +110,10 @@ class _Pass:
 
     def _formula(self, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What numpy makes of what it made before; None where it cannot, which the call then says."""
-        formula = FORMULAS.get(call.name)
+        formula = self.formulas.get(call.name)
         if formula is None:
             call.refused = f"torch's {call.name} has no formula here"
             return None
-        for leaf, value in zip(_tensors((args, kwargs)), call.reads(), strict=True):
-            if value.array is None and not (value.grown and leaf.is_floating_point()):
-                value.array = numpy_of(leaf)
         given, named = mapped((args, kwargs), self._anew)
         try:
             with np.errstate(all="ignore"):
@@ -129,7 +131,7 @@ class _Pass:
     def _keep(self, call: Call, results: Sequence[Tensor], made: Any, several: bool) -> None:
         """Note a call, and compare what it gave with what numpy made."""
         self.calls.append(call)
-        call.shape = tuple(results[0].shape)
+        call.shape, call.fractions = tuple(results[0].shape), results[0].is_floating_point()
         anew = [] if made is None else [np.asarray(one) for one in _several(made)]
         if made is not None:
             self._compare(call, anew, [numpy_of(result) for result in results])
@@ -141,7 +143,7 @@ class _Pass:
             elif result in self.anew:
                 del self.anew[result]
 
-    def _compare(self, call: Call, anew: Sequence[Numbers], own: Sequence[Numbers]) -> None:
+    def _compare(self, call: Call, anew: Sequence[Array], own: Sequence[Array]) -> None:
         if [one.shape for one in anew] != [one.shape for one in own]:
             call.refused = f"torch's {call.name} makes another shape here than its formula"
             return
@@ -176,7 +178,7 @@ def _placed(model: Any, layers: Mapping[str, str], run: _Pass) -> Iterator[None]
                 run.layer.append((layers[path], runs[layers[path]]))
                 runs[layers[path]] += 1
 
-    def leave(module: Any, _args: Any, _output: Any) -> None:
+    def leave(_module: Any, _args: Any, _output: Any) -> None:
         if get_ident() == mine:
             path = run.paths.pop()
             if path in layers:
@@ -193,6 +195,13 @@ def _placed(model: Any, layers: Mapping[str, str], run: _Pass) -> Iterator[None]
             handle.remove()
 
 
+def _note_rules(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Keep the masks and places that a call reads: they say where its numbers go."""
+    for leaf, value in zip(_tensors((args, kwargs)), call.reads(), strict=True):
+        if value.array is None and not (value.grown and leaf.is_floating_point()):
+            value.array = numpy_of(leaf)
+
+
 def as_numpy(leaf: Any) -> Any:
     """An argument as a formula takes it: tensors as arrays, kinds of numbers as numpy's."""
     if isinstance(leaf, Tensor):
@@ -205,10 +214,10 @@ def as_numpy(leaf: Any) -> Any:
 KINDS = {torch.bfloat16: "float32", torch.float16: "float32"}
 
 
-def numpy_of(tensor: Tensor) -> Numbers:
+def numpy_of(tensor: Tensor) -> Array:
     """A tensor's numbers; halves as float32."""
     own = tensor.detach()
-    found: Numbers = (own.float() if own.dtype in KINDS else own).numpy()
+    found: Array = (own.float() if own.dtype in KINDS else own).numpy()
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -72,14 +72,12 @@ def _place(at: Any) -> str:
     return "..." if at is Ellipsis else written(at)
 
 
-def needed(calls: Sequence[Call], last: Iterable[Call], enough: Callable[[Call], bool] = lambda _call: False) -> list[Call]:
-    """The calls that lead to some, in order, themselves included; none behind those of which ``enough`` is known."""
-    waiting, found = list(last), set[int]()
+def needed(last: Call, enough: Callable[[Call], bool] = lambda _call: False) -> list[Call]:
+    """The calls that lead to one, in order, itself the last; none behind those of which ``enough`` is true."""
+    waiting, found = [last], dict[int, Call]()
     while waiting:
         call = waiting.pop()
         if call.number not in found:
-            found.add(call.number)
-            waiting.extend(
-                value.call for value in call.reads() if value.call is not None and not enough(value.call)
-            )
-    return [call for call in calls if call.number in found]
+            found[call.number] = call
+            waiting.extend(v.call for v in call.reads() if v.call is not None and not enough(v.call))
+    return [found[number] for number in sorted(found)]
