@@ -37,8 +37,11 @@ with open(begun, "w") as file:
 if said["title"] == "waits":
     os.read(0, 1)
 elif said["title"] == "dies":
-    print("Traceback of\\n  /somewhere/deep/file.py\\nOddError: no more")
+    print("Traceback of\\n  /somewhere/deep/file.py\\nOddError: no /somewhere/deep/file.py")
     sys.exit(3)
+elif said["title"] == "takes too much":
+    print("RuntimeError: [enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes.")
+    sys.exit(1)
 elif said["title"] == "is killed":
     os.kill(os.getpid(), signal.SIGKILL)
 else:
