@@ -95,11 +95,11 @@ def trainings(folder: Path, budget: int = 10**9) -> Iterator[Trainings]:
         assert queue.wait(60)
 
 
-def kept(place: Path, owner: str = "ann", title: str = "Film reviews · <b>BERT</b>") -> Job:
-    """A job in that place that is done, as it is on the disk: a tiny BERT stands for what it taught."""
+def kept(place: Path, owner: str = "ann", title: str = "Film reviews · <b>BERT</b>", **changes: object) -> Job:
+    """A job in that place that is done, as it is on the disk: a tiny BERT, so changed, stands for what it taught."""
     job = of(title, owner)
     folder = place / job.id
-    tinymodels.save(folder / taught.MODEL, "bert")
+    tinymodels.save(folder / taught.MODEL, "bert", **changes)
     (folder / taught.MODEL / taught.SCORES).write_text("{}", encoding="utf-8")
     (folder / taught.MODEL / PREDICTIONS).write_text('{"text": "a fine film"}\n', encoding="utf-8")
     write(job, folder)
