@@ -1,4 +1,7 @@
-"""A queue of trainings whose processes learn nothing: each says that it begins, then ends as its job's title says."""
+"""A queue of trainings whose processes learn nothing: each says that it begins, then ends as its job's title says.
+
+And what a training leaves on the disk.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from safetensors.numpy import load_file, save_file
+
+from inference.files import taught
+from inference.files.checkpoint import WEIGHTS
 from inference.settings import Settings as Machine
-from training.jobs.job import CHARACTERS, Job, Look, asked
+from tests.support import tinymodels
+from training.jobs.job import CHARACTERS, PREDICTIONS, Job, Look, Status, asked, set_status, write
 from training.jobs.queue import Queue
 
 # "waits" ends when it is asked to, or when the app is gone.
@@ -82,3 +90,23 @@ def trainings(folder: Path, budget: int = 10**9) -> Iterator[Trainings]:
             if not place.parent.is_symlink():
                 queue.remove(place.parent.name)
         assert queue.wait(60)
+
+
+def kept(place: Path, owner: str = "ann", title: str = "Film reviews · <b>BERT</b>") -> Job:
+    """A job in that place that is done, as it is on the disk: a tiny BERT stands for what it taught."""
+    job = of(title, owner)
+    folder = place / job.id
+    tinymodels.save(folder / taught.MODEL, "bert")
+    (folder / taught.MODEL / taught.SCORES).write_text("{}", encoding="utf-8")
+    (folder / taught.MODEL / PREDICTIONS).write_text('{"text": "a fine film"}\n', encoding="utf-8")
+    write(job, folder)
+    set_status(folder, Status("done", "changes"))
+    return job
+
+
+def learn_on(folder: Path) -> None:
+    """What a job that goes on does to its model: other weights, and later."""
+    weights, scores = folder / taught.MODEL / WEIGHTS, folder / taught.MODEL / taught.SCORES
+    save_file({name: value * 1.5 for name, value in load_file(weights).items()}, weights, {"format": "pt"})
+    later = scores.stat().st_mtime_ns + 10**9
+    os.utime(scores, ns=(later, later))

@@ -32,7 +32,7 @@ class Camera:
     def __init__(self, start: Start, seen: Untaught) -> None:
         self.start, self.seen = start, seen
         capture.install()
-        with refusing(f"The maps of {start.name} cannot be recorded on the way."), torch.random.fork_rng([]):
+        with refusing(f"The maps of {start.name} cannot be recorded while it is taught."), torch.random.fork_rng([]):
             self.copied = copy.deepcopy(start.model.base_model).to("cpu").float()
             self.copied.set_attn_implementation(capture.implementation(self.copied.config))
             capture.prepare(self.copied)

@@ -36,10 +36,15 @@ def _queue(settings: Settings) -> Queue:
 
 
 def visitor() -> str:
-    """Who looks at this page, as jobs name them: what is written down does not tell the cookie."""
+    """Who looks at this page, as jobs name them."""
     cookie = str(st.context.cookies.get(NAME, ""))
     if not VALUE.fullmatch(cookie):
         cookie = st.session_state.setdefault(NOBODY, secrets.token_urlsafe(16))
+    return known_as(cookie)
+
+
+def known_as(cookie: str) -> str:
+    """What is written down of a cookie, which does not tell it."""
     return hashlib.sha256(cookie.encode()).hexdigest()[:32]
 
 

@@ -11,7 +11,6 @@ import torch
 from scipy.spatial.distance import jensenshannon
 from transformers import AutoModel
 
-from inference.errors import Refusal
 from probing import changed
 from probing.labelled.rows import Classified, Labels, Tagged
 from tests.support.labelledtexts import FAST, classified, machine, tagged, task
@@ -22,7 +21,7 @@ from training.finetune.opening import Start
 from training.finetune.ready import begun
 from training.finetune.settings import CHARACTERS, Settings
 from training.finetune.teach import teach
-from training.finetune.twin import teach_twin
+from training.finetune.twin import teach_twins
 from training.finetune.untaught import Untaught, untaught
 
 BOTH = pytest.mark.parametrize("labels", [classified(), tagged()], ids=["classify", "tag"])
@@ -42,8 +41,8 @@ def compared(folder: Path, labels: Labels, how: Settings = FILMED, model: str = 
     name, where = machine(folder)
     asked = (task(labels), model or name, how)
     teach(*asked, folder / "taught", where)
-    assert teach_twin(*asked, folder / "twin", where, folder / "taught")
-    compare(*asked, folder / "taught", folder / "twin", folder / "changes", where)
+    assert teach_twins(*asked, folder / "twins", where, folder / "taught")
+    compare(*asked, folder / "taught", folder / "twins", folder / "changes", where)
     return folder / "changes"
 
 
@@ -141,9 +140,10 @@ def test_all_of_it_is_there_to_be_read(tmp_path: Path, labels: Labels) -> None:
             maps = changed.maps(folder, side, at)
             assert maps.shape == (2, 3, len(names), len(names))
             np.testing.assert_allclose(maps.sum(axis=-1), 1, atol=1e-2)
-    task_bits, twin_bits = changed.both(folder, "all")
+    each = changed.each(folder, "all")
+    task_bits = each["task"]
     assert 0 < task_bits.mean() < 1
-    assert not np.array_equal(task_bits, twin_bits)
+    assert len({array.tobytes() for array in each.values()}) == 3
     film = changed.film(folder)
     assert film is not None
     assert film.steps == tuple(range(13))
@@ -160,6 +160,18 @@ def test_a_model_from_nothing_is_compared_too(tmp_path: Path) -> None:
 
 def test_nothing_left_to_compare_on_is_said(tmp_path: Path) -> None:
     labels = classified()
-    labels = replace(labels, test=labels.train[:5])
-    with pytest.raises(Refusal, match="All test texts are among the train texts too"):
-        compared(tmp_path, labels)
+    folder = compared(tmp_path, replace(labels, test=labels.train[:5]), replace(FILMED, steps=2))
+    assert changed.there(folder)
+    assert changed.refused(folder).startswith("All test texts are among the train texts too")
+    assert changed.refused(compared(tmp_path / "other", labels, replace(FILMED, steps=2))) == ""
+
+
+def test_a_model_whose_maps_cannot_be_recorded_is_taught_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_model: object) -> bool:
+        raise ValueError("no maps")
+
+    monkeypatch.setattr("training.finetune.camera.capture.prepare", broken)
+    folder = compared(tmp_path, classified(), replace(FILMED, steps=2))
+    assert changed.refused(folder) == "The maps of bert cannot be recorded while it is taught."

@@ -60,7 +60,6 @@ def test_a_full_disk_is_told_before(tmp_path: Path) -> None:
         budget.check_room(tmp_path, 10**13)
 
 
-@pytest.mark.slow  # it imports torch
 def test_a_models_numbers_are_counted_without_opening_it(tmp_path: Path) -> None:
     name, where = machine(tmp_path)
     from transformers import AutoModel

@@ -15,9 +15,10 @@ from ui.pages.teach.options import Teach
 from ui.show.explore_link import explore_link
 from ui.show.matrices import draw_matrices
 from ui.state.choice import Choice, fits, to_query
-from ui.state.options import own
+from ui.state.options import choose_own, own
 from ui.state.session import NEW_MODEL, current
 from viz.components.matrices.matrices import Sheet
+from viz.figures.head_map import picked
 from viz.figures.labels import cut
 
 LONGEST = 80  # characters of a sentence in the list
@@ -42,6 +43,13 @@ def draw_head(look: Look, found: Measured, head: tuple[int, int]) -> None:
     )
     there = {**NEW_MODEL, "pair": "", "text": seen.text, "layer": head[0], "head": head[1]}
     _links(look, replace(current(), **there))
+
+
+def keep(width: int, key: str) -> None:
+    """In the callback of a figure of heads, ``width`` in a layer: the one that was clicked is looked at from now on."""
+    place = picked(st.session_state[key])
+    if place is not None:
+        choose_own(Teach, head=place[0] * width + place[1])
 
 
 def sheets(found: Measured, head: tuple[int, int], sentence: int) -> list[Sheet]:

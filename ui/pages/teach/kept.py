@@ -65,7 +65,7 @@ def first_text(look: Look) -> str:
     try:
         with (look.model / PREDICTIONS).open("rb") as stream:
             return str(json.loads(stream.readline(LONGEST_LINE))["text"])
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return Choice().text
 
 
