@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,11 @@ import numpy as np
 from attention.mask import Array
 from probing.across import Across, across
 
-WHO = ("task", "twin")
+TWINS = ("twin", "other twin")
+WHO = ("task", *TWINS)
 ROWS = ("all", "telling")  # of all pieces; of those that the label is read from
-SIDES = ("before", *WHO)
+SIDES = ("before", "task", "twin")  # whose maps are kept
+RARE = 0.05  # of the heads
 FACTS, BITS, MAPS, FILM = "changes.json", "bits.npz", "maps.npz", "film.npz"
 
 
@@ -38,7 +40,7 @@ class Facts:
 
     start: str  # the model that was taught, by its name
     kind: str  # "classify" or "tag"
-    step: int  # whose weights were kept, in the task and in the twin
+    step: int  # whose weights were kept, in the task and in the twins
     telling: str  # the piece that a text's label is read from, as the vocabulary writes it; "" for tags
     sentences: tuple[Seen, ...]
 
@@ -123,11 +125,11 @@ def film(folder: Path) -> Film | None:
         return Film(tuple(int(step) for step in opened["step"]), found, opened["maps"])
 
 
-def both(folder: Path, rows: str) -> tuple[Array, Array]:
-    """The same of the task and of the twin, of the sentences that have such rows."""
-    task, twin = (bits(folder, who, rows) for who in WHO)
-    kept = np.isfinite(task).all(axis=(1, 2))
-    return task[kept], twin[kept]
+def each(folder: Path, rows: str) -> dict[str, Array]:
+    """The same of everyone in WHO, of the sentences that have such rows."""
+    found = {who: bits(folder, who, rows) for who in WHO}
+    kept = np.isfinite(found["task"]).all(axis=(1, 2))
+    return {who: array[kept] for who, array in found.items()}
 
 
 def beyond(task: Array, twin: Array) -> Across:
@@ -135,7 +137,7 @@ def beyond(task: Array, twin: Array) -> Across:
 
     From how far both have come in each sentence, (sentence, layer, head). A sentence is a group of two, and whether a
     head goes beyond the twin is asked by swapping them: the sign flips of a paired test, corrected for all heads
-    (probing/across.py).
+    (probing/across.py). It tells what other sentences would show, and nothing of what another training would.
 
     >>> found = beyond(np.full((8, 1, 2), [0.5, 0.1]), np.full((8, 1, 2), [0.1, 0.1]))
     >>> found.more.mean.round(3).tolist(), [found.verdict(head) for head in range(2)]
@@ -144,6 +146,31 @@ def beyond(task: Array, twin: Array) -> Across:
     many, heads = len(task), int(np.prod(task.shape[1:]))
     values = np.concatenate([one.reshape(many, heads) for one in (task, twin)]).astype(np.float64)
     return across(values, np.repeat([False, True], many), np.tile(np.arange(many), 2))
+
+
+def luck(twins: Sequence[Array]) -> float:
+    """How far training with nothing to learn takes one twin beyond the other: in RARE of the heads it is farther.
+
+    Twins are (layer, head) in bits. What is compared are Jensen–Shannon distances, the roots of divergences, a metric
+    (doi:10.1109/TIT.2003.813506), on whose scale heads that have come far differ no more than others. Either twin may
+    be the one that is ahead.
+    """
+    one, other = (np.sqrt(twin.astype(np.float64)) for twin in twins)
+    return float(np.quantile(np.concatenate([one - other, other - one]), 1 - RARE))
+
+
+def ahead(task: Array, twins: Sequence[Array]) -> Array:
+    """By how much further the task has come than its twins on the mean, (layer, head), in the same distances.
+
+    A single twin differs more from another than from the mean of two, so RARE of the heads is an upper bound of those
+    that are further ahead than ``luck`` by luck alone.
+
+    >>> twins = np.full((1, 4), 0.04), np.full((1, 4), 0.09)
+    >>> round(luck(twins), 2), ahead(np.full((1, 4), 0.25), twins).round(2).tolist()
+    (0.1, [[0.25, 0.25, 0.25, 0.25]])
+    """
+    found: Array = np.sqrt(task) - np.mean([np.sqrt(twin) for twin in twins], axis=0)
+    return found
 
 
 def mean(values: Array, axis: int) -> Array:

@@ -26,6 +26,11 @@ class Question(Generic[Answer]):
     revision: str | None = None
 
     @property
+    def needs(self) -> str:
+        """The head that answers it; a question that any head may answer says here which it asks."""
+        return self.HEAD
+
+    @property
     def key(self) -> str:
         """The same question has the same key on every machine."""
         return f"{type(self).__name__}:{key_of(self)}"

@@ -9,7 +9,7 @@ import pytest
 
 from attention.mask import Array
 from probing import changed
-from probing.changed import Facts, Seen, beyond, both, keep, mean
+from probing.changed import Facts, Seen, ahead, beyond, each, keep, luck, mean
 
 SETS, SENTENCES, HEADS = 100, 8, 6
 
@@ -44,6 +44,25 @@ def test_the_same_training_goes_nowhere_beyond_itself() -> None:
     assert (told.p_more == 1).all()
 
 
+def test_few_heads_of_one_more_twin_are_ahead_by_more_than_luck() -> None:
+    """Of models all of whose heads went as far as luck took them, and a task that took some of them further."""
+    drawn = np.random.default_rng(0).gamma(2.0, 0.05, (3, 50, 6, 12)).astype(np.float32)  # (training, model, head)
+    shares = [(ahead(one, both) > luck(both)).mean() for one, *both in drawn.swapaxes(0, 1)]
+    assert np.mean(shares) <= changed.RARE
+    further = drawn[0].copy()
+    further[:, 5] += 1.0
+    found = np.array([ahead(one, both) > luck(both) for one, *both in zip(further, drawn[1], drawn[2], strict=True)])
+    assert found[:, 5].mean() > 0.9
+    assert found[:, :5].mean() <= changed.RARE
+
+
+def test_luck_is_the_same_whichever_twin_is_called_the_first() -> None:
+    one, other = moved(2).mean(axis=1)
+    assert luck([one, other]) == luck([other, one]) > 0
+    assert luck([one, one]) == 0
+    np.testing.assert_allclose(ahead(one, [one, one]), 0, atol=1e-7)
+
+
 def test_a_mean_over_nothing_is_no_number() -> None:
     values = np.array([[0.5, np.nan], [0.25, np.nan]], np.float32)
     np.testing.assert_array_equal(mean(values, axis=0), np.array([0.375, np.nan], np.float32))
@@ -51,8 +70,8 @@ def test_a_mean_over_nothing_is_no_number() -> None:
 
 def written(folder: Path, telling: Array) -> Path:
     sentences = tuple(Seen(f"text {at}", "a", ("[CLS]", "<b>") if at < 2 else None) for at in range(SENTENCES))
-    task, twin = moved(2)
-    bits = {("task", "all"): task, ("twin", "all"): twin, ("task", "telling"): telling, ("twin", "telling"): telling}
+    bits = {(who, "all"): array for who, array in zip(changed.WHO, moved(3), strict=True)}
+    bits |= {(who, "telling"): telling for who in changed.WHO}
     maps = {(side, at): np.full((2, 3, 2, 2), 0.5, np.float32) for side in changed.SIDES for at in range(2)}
     changed.write(folder, Facts("bert", "tag", 12, "", sentences), bits, maps, None)
     return folder
@@ -68,8 +87,8 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
     assert (facts.shown, facts.sentences[0].pieces) == ((0, 1), ("[CLS]", "<b>"))
     assert changed.maps(folder, "twin", 1).dtype == np.float32
     assert changed.film(folder) is None
-    np.testing.assert_array_equal(both(folder, "all")[0], moved(2)[0])
-    assert len(both(folder, "telling")[0]) == SENTENCES - 1
+    assert [array.tobytes() for array in each(folder, "all").values()] == [array.tobytes() for array in moved(3)]
+    assert len(each(folder, "telling")["task"]) == SENTENCES - 1
 
 
 def test_what_is_written_anew_is_not_there_until_it_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

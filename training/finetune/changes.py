@@ -12,7 +12,7 @@ from inference.building import quiet
 from inference.errors import Refusal
 from inference.settings import Settings as Machine
 from probing import changed
-from probing.changed import WHO, Facts, Seen
+from probing.changed import SIDES, WHO, Facts, Seen
 from probing.labelled.rows import Classified
 from training.finetune import film
 from training.finetune.camera import Camera
@@ -22,14 +22,15 @@ from training.finetune.ready import begun
 from training.finetune.settings import Settings
 from training.finetune.task import Task
 from training.finetune.teach import RUN
+from training.finetune.twin import places
 from training.finetune.untaught import names, untaught
 from training.folder import SCORES
 
 
 def compare(  # noqa: PLR0913  # what the task was taught with, where both lie, and where it is written
-    task: Task, model: str, settings: Settings, taught: Path, twin: Path, into: Path, machine: Machine
+    task: Task, model: str, settings: Settings, taught: Path, twins: Path, into: Path, machine: Machine
 ) -> None:
-    """Compares the maps of the models in the folders ``taught`` and ``twin`` with what they were before, both.
+    """Compares the maps of the model in ``taught``, and of its twins inside ``twins``, with what they were before.
 
     Written is what ``probing.changed`` reads; the film of the task's run is kept there too. Where there is nothing to
     compare, that is written: the model is as well taught. Raises Refusal where the start is gone.
@@ -50,10 +51,11 @@ def compare(  # noqa: PLR0913  # what the task was taught with, where both lie, 
         return
     bits: dict[tuple[str, str], Array] = {}
     maps = {("before", at): drift.before[at] for at in range(seen.shown)}
-    for who, folder in zip(WHO, (taught, twin), strict=True):
+    for who, folder in zip(WHO, (taught, *places(twins)), strict=True):
         found, shown = drift.of(reopened(folder, task.labels.kind))
         bits |= {(who, rows): array for rows, array in found.items()}
-        maps |= {(who, at): array for at, array in enumerate(shown)}
+        if who in SIDES:
+            maps |= {(who, at): array for at, array in enumerate(shown)}
     changed.write(into, _facts(drift.camera, taught), bits, maps, film.developed(taught / RUN / film.FOLDER))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import stat
 import threading
@@ -14,8 +15,8 @@ from types import FrameType
 
 from inference.errors import Refusal
 from inference.files import taught
-from inference.files.checkpoint import WEIGHTS
 from inference.settings import Settings as Machine
+from probing import changed
 from training.finetune.settings import Settings
 from training.finetune.task import Task, task
 from training.jobs import job as jobs
@@ -77,22 +78,24 @@ def _teach(asked: Asked) -> bool:
 
 
 def _twin(asked: Asked) -> bool:
-    """The same training on shuffled labels."""
-    from training.finetune.twin import teach_twin
+    """The same training on shuffled labels, twice."""
+    from training.finetune.twin import teach_twins
 
     folder, taught_in = asked.folder / jobs.TWIN, asked.folder / taught.MODEL
-    return teach_twin(asked.task, asked.job.model, asked.settings, folder, asked.machine, taught_in)
+    return teach_twins(asked.task, asked.job.model, asked.settings, folder, asked.machine, taught_in)
 
 
 def _changes(asked: Asked) -> bool:
-    """What both trainings did to the heads; the twin's weights are needed for that alone."""
+    """What the trainings did to the heads; the twins' weights are needed for that alone."""
     from training.finetune.changes import compare
+    from training.finetune.twin import places
 
-    folder, twin = asked.folder, asked.folder / jobs.TWIN
-    if (twin / WEIGHTS).is_file():
-        both = folder / taught.MODEL, twin
+    folder, twins = asked.folder, asked.folder / jobs.TWIN
+    if not changed.there(folder / jobs.CHANGES):
+        both = folder / taught.MODEL, twins
         compare(asked.task, asked.job.model, asked.settings, *both, folder / jobs.CHANGES, asked.machine)
-        (twin / WEIGHTS).unlink()
+    for place in places(twins):
+        shutil.rmtree(place, ignore_errors=True)
     return True
 
 

@@ -1,11 +1,12 @@
 """The same training with nothing to learn: what the maps do anyway when a model is trained.
 
-The twin reads the same texts in the same order, from the same weights, at the same rates and with the same dropout;
-only what it is told about them is shuffled. It stops at the step whose weights the task kept, so that both were
-trained for as long: chosen by a score of its own it would be the start, since nothing it learns helps. How far its
-maps have come from the start is what comes of being trained; what the task's did beyond that is the task's.
+A twin reads the same texts in the same order, from the same weights, at the same rates and with the same dropout; only
+what it is told about them is shuffled. It stops at the step whose weights the task kept, so that both were trained for
+as long: chosen by a score of its own it would be the start, since nothing it learns helps. How far its maps have come
+from the start is what comes of being trained; what the task's did beyond that is the task's.
 
-One shuffle is one of many, and another one moves the maps a little differently.
+Which way a training with nothing to learn goes is luck: one shuffle may move a layer's maps five times as far as
+another. So there are two twins, and how far one goes beyond the other says how far luck goes.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from pathlib import Path
 
 import numpy as np
 
-from inference.files.checkpoint import WEIGHTS
 from inference.settings import Settings as Machine
 from probing.labelled.rows import Classified, Labels, Tagged
 from training import loop, metrics, schedule
@@ -30,6 +30,7 @@ from training.finetune.teach import RUN
 from training.folder import SCORES
 from training.loop import Stint
 
+TWINS = 2
 SHUFFLE = 1  # beside the run's seed: of which labels which texts get
 
 
@@ -41,34 +42,46 @@ class Twin(Run):
         """Nothing is told, and no weights are kept for it: which ones count is set beforehand."""
 
 
-def teach_twin(  # noqa: PLR0913  # what the task was taught with, and where that lies
+def teach_twins(  # noqa: PLR0913  # what the task was taught with, and where that lies
     task: Task, model: str, settings: Settings, folder: Path, machine: Machine, taught: Path
 ) -> bool:
-    """Trains the twin of the model in the folder ``taught`` and saves it in ``folder``; raises Refusal.
+    """Trains the twins of the model in the folder ``taught``, one after the other; raises Refusal.
 
-    The rest is what the task was taught with. Whether it is finished: one that was stopped (Ctrl-C, SIGTERM) goes on
-    with the same call, and one that is there already stays.
+    Each is saved in a folder of its own inside ``folder``; the rest is what the task was taught with. Whether all are
+    there: when one was stopped (Ctrl-C, SIGTERM), the same call goes on with it.
     """
-    checkpoint = folder / RUN / "checkpoint.pt"
-    if (folder / WEIGHTS).exists() and not checkpoint.exists():
-        return True
+    asked = (task, model, settings, folder, machine, taught)
+    return all(place.exists() or _teach(*asked, number) for number, place in enumerate(places(folder)))
+
+
+def places(folder: Path) -> tuple[Path, ...]:
+    """Where the twins are saved."""
+    return tuple(folder / str(number) for number in range(TWINS))
+
+
+def _teach(  # noqa: PLR0913  # the same, and which of the twins
+    task: Task, model: str, settings: Settings, folder: Path, machine: Machine, taught: Path, number: int
+) -> bool:
+    """Trains one of them, in the folder's run, or goes on there; whether it came to its end."""
     said = json.loads((taught / SCORES).read_text(encoding="utf-8"))
     last, rates = said["dev"]["step"], schedule.read(said["rates"])
     how = replace(settings, minutes=None, steps=rates.last, filmed=False)
-    run = ready(shuffled(task.labels, settings.seed), model, how, folder / RUN, machine, Twin)
+    run = ready(shuffled(task.labels, settings.seed, number), model, how, folder / RUN, machine, Twin)
     run.progress.schedule = rates
     if not metrics.lines(run.metrics.file, "plan"):
-        run.metrics.write("plan", step=0, last=last)
+        run.metrics.write("plan", step=0, last=last, twin=number)
     if run.progress.step < last:
         loop.train(run, Stint(stop_at=last))
     if run.progress.step < last:
         return False
-    save(run.model, run.tokenizer, folder)
-    checkpoint.unlink(missing_ok=True)
+    partial = folder / f"{number}.partial"
+    save(run.model, run.tokenizer, partial)
+    (run.folder / "checkpoint.pt").unlink(missing_ok=True)  # the next one begins anew
+    partial.replace(folder / str(number))
     return True
 
 
-def shuffled(labels: Labels, seed: int) -> Labels:
+def shuffled(labels: Labels, seed: int, number: int = 0) -> Labels:
     """The same texts with each other's labels, in the train rows and in the dev rows; the test rows stay.
 
     Classes change places among texts, so that each is as frequent as before and no text tells anything about its own.
@@ -81,7 +94,7 @@ def shuffled(labels: Labels, seed: int) -> Labels:
     >>> [row.text for row in mixed.train], sorted(row.label for row in mixed.train), mixed.test == rows
     (['a', 'b', 'c', 'd'], ['A', 'B', 'C', 'D'], True)
     """
-    random = np.random.default_rng([seed, SHUFFLE])
+    random = np.random.default_rng([seed, SHUFFLE, number])
     return replace(labels, train=_shuffled(labels.train, random), dev=_shuffled(labels.dev, random))
 
 

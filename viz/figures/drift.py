@@ -1,4 +1,4 @@
-"""How far maps have come from what they were: layer by layer beside a twin, and step by step on the way."""
+"""How far maps have come from what they were: layer by layer beside its twins, and step by step on the way."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from viz.figures.theme import LEGENDS, Theme, empty
 
 Numbers = npt.NDArray[np.float64]
 
-APART = 0.06  # layers between two marks of one layer, so that neither covers the other
+APART = 0.1  # layers between two marks of one layer, so that neither covers the other
+LOOKS = (("diamond", "solid"), ("circle", "dash"), ("square", "dot"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,15 +29,15 @@ class Line:
     high: Numbers
 
 
-def by_layer(lines: tuple[Line, Line], theme: Theme, title: str, base: int = 0) -> go.Figure:
-    """Bits by layer of two trainings, with intervals; layers are counted from ``base``."""
+def by_layer(lines: Sequence[Line], theme: Theme, title: str, base: int = 0) -> go.Figure:
+    """Bits by layer of some trainings, with intervals, the first in the accent colour; layers count from ``base``."""
     figure = empty(theme, title, "Layer", "divergence (bits)")
     layers = np.arange(len(lines[0].mean)) + base
-    looks = ((theme.accent, "diamond", "solid", -APART), (theme.heads, "circle", "dash", APART))
-    for line, (colour, symbol, dash, shift) in zip(lines, looks, strict=True):
+    for at, (line, (symbol, dash)) in enumerate(zip(lines, LOOKS, strict=False)):
+        colour = theme.heads if at else theme.accent
         figure.add_scatter(
             name=plain(line.name),
-            x=layers + shift,
+            x=layers + APART * (at - (len(lines) - 1) / 2),
             y=line.mean,
             customdata=layers,
             error_y={

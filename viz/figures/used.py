@@ -29,8 +29,8 @@ def used(  # noqa: PLR0913  (what a figure may be told, by name)
     figure = empty(theme, title, "changed: divergence (bits)", f"used: {unit}")
     far = set(beyond)
     groups = (
-        ("no further than with nothing to learn", "circle-open", theme.heads, 8, lambda at: at not in far),
-        ("further than with nothing to learn", "circle", theme.heads, 8, lambda at: at in far),
+        ("changed within chance", "circle-open", theme.heads, 8, lambda at: at not in far and at != selected),
+        ("changed beyond chance", "circle", theme.heads, 8, lambda at: at in far and at != selected),
         ("the chosen head", "diamond", theme.accent, 13, lambda at: at == selected),
     )
     places = [at for at in np.ndindex(changed.shape) if np.isfinite(changed[at]) and np.isfinite(effect[at])]

@@ -1,4 +1,4 @@
-"""The laws of the twin: only the labels are another's, and the same call gives the same model."""
+"""The laws of the twins: only the labels are another's, and the same call gives the same models."""
 
 from __future__ import annotations
 
@@ -17,22 +17,27 @@ from probing.labelled.rows import Classified, Labels, Tagged
 from tests.support.labelledtexts import FAST, classified, machine, tagged, task
 from tests.support.pausing import stopping
 from training import metrics
+from training.finetune import twin
 from training.finetune.teach import teach
-from training.finetune.twin import shuffled, teach_twin
+from training.finetune.twin import places, shuffled, teach_twins
 from training.schedule import read
 
 Weights = dict[str, torch.Tensor]
 BOTH = pytest.mark.parametrize("labels", [classified(), tagged()], ids=["classify", "tag"])
 
 
-def both(folder: Path, labels: Labels, steps: int = 12, twin: str = "twin") -> tuple[Weights, Weights]:
-    """What a tiny BERT and its twin are in the end."""
+def all_of(folder: Path, labels: Labels, steps: int = 12, twins: str = "twins") -> list[Weights]:
+    """What a tiny BERT and its twins are in the end."""
     name, where = machine(folder)
     how = replace(FAST, steps=steps)
     if not (folder / "taught").exists():
         teach(task(labels), name, how, folder / "taught", where)
-    assert teach_twin(task(labels), name, how, folder / twin, where, folder / "taught")
-    return load_file(folder / "taught" / "model.safetensors"), load_file(folder / twin / "model.safetensors")
+    assert teach_twins(task(labels), name, how, folder / twins, where, folder / "taught")
+    return [weights(place) for place in (folder / "taught", *places(folder / twins))]
+
+
+def weights(folder: Path) -> Weights:
+    return load_file(folder / "model.safetensors")
 
 
 def same(one: Weights, other: Weights) -> bool:
@@ -41,6 +46,13 @@ def same(one: Weights, other: Weights) -> bool:
 
 def told(rows: Sequence[Classified] | Sequence[Tagged]) -> list[str]:
     return [label for row in rows for label in ([row.label] if isinstance(row, Classified) else row.tags)]
+
+
+@pytest.fixture
+def unshuffled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One twin, told the task's own labels."""
+    monkeypatch.setattr(twin, "shuffled", lambda labels, _seed, _number: labels)
+    monkeypatch.setattr(twin, "TWINS", 1)
 
 
 @BOTH
@@ -55,6 +67,7 @@ def test_only_the_labels_change_places(labels: Labels) -> None:
     assert mixed.labels == labels.labels
     assert shuffled(labels, seed=0) == mixed
     assert shuffled(labels, seed=1) != mixed
+    assert shuffled(labels, seed=0, number=1) != mixed
 
 
 def test_a_word_tells_nothing_about_its_shuffled_tag() -> None:
@@ -69,48 +82,57 @@ def test_a_word_tells_nothing_about_its_shuffled_tag() -> None:
 
 @BOTH
 def test_the_twin_of_a_twin_is_the_twin_bit_for_bit(tmp_path: Path, labels: Labels) -> None:
-    taught, twin = both(tmp_path, labels)
-    _, again = both(tmp_path, labels, twin="again")
-    assert same(twin, again)
-    assert not same(twin, taught)
+    taught, one, other = all_of(tmp_path, labels)
+    _, again, other_again = all_of(tmp_path, labels, twins="again")
+    assert same(one, again)
+    assert same(other, other_again)
+    assert not any(same(*pair) for pair in ((one, taught), (other, taught), (one, other)))
 
 
-def test_what_is_told_nothing_else_learns_what_the_task_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("unshuffled")
+def test_one_that_is_told_nothing_else_learns_what_the_task_does(tmp_path: Path) -> None:
     """With its own labels it would be the model itself, so nothing else differs: order, rates, dropout, head."""
-    monkeypatch.setattr("training.finetune.twin.shuffled", lambda labels, _seed: labels)
-    taught, twin = both(tmp_path, classified())
+    taught, own = all_of(tmp_path, classified())
     assert json.loads((tmp_path / "taught" / "evaluation.json").read_text())["dev"]["step"] == 12
-    assert same(twin, taught)
+    assert same(own, taught)
 
 
-def test_it_stops_at_the_step_that_was_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("training.finetune.twin.shuffled", lambda labels, _seed: labels)
+@pytest.mark.usefixtures("unshuffled")
+def test_it_stops_at_the_step_that_was_kept(tmp_path: Path) -> None:
     name, where = machine(tmp_path)
     teach(task(classified()), name, FAST, tmp_path / "taught", where)
     found = tmp_path / "taught" / "evaluation.json"
     said = json.loads(found.read_text())
     assert read(said["rates"]).last == 12
     found.write_text(json.dumps(said | {"dev": {"accuracy": 0.5, "step": 5}}))
-    assert teach_twin(task(classified()), name, FAST, tmp_path / "twin", where, tmp_path / "taught")
-    lines = metrics.lines(tmp_path / "twin" / "run" / "metrics.jsonl", "step")
+    assert teach_twins(task(classified()), name, FAST, tmp_path / "twins", where, tmp_path / "taught")
+    lines = metrics.lines(tmp_path / "twins" / "run" / "metrics.jsonl", "step")
     assert [line["step"] for line in lines] == [1, 2, 3, 4, 5]
     whole = metrics.lines(tmp_path / "taught" / "run" / "metrics.jsonl", "step")[:5]
     assert [(line["loss"], line["share"]) for line in lines] == [(line["loss"], line["share"]) for line in whole]
 
 
-def test_no_step_leaves_it_as_it_was(tmp_path: Path) -> None:
-    assert same(*both(tmp_path, classified(), steps=0))
+def test_no_step_leaves_them_as_they_were(tmp_path: Path) -> None:
+    taught, one, other = all_of(tmp_path, classified(), steps=0)
+    assert same(taught, one)
+    assert same(taught, other)
 
 
-def test_one_that_was_stopped_goes_on_to_the_same_bits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _, whole = both(tmp_path, tagged(), twin="whole")
+def test_twins_that_were_stopped_go_on_to_the_same_bits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, *whole = all_of(tmp_path, tagged(), twins="whole")
     pauses = stopping(monkeypatch, signal.SIGTERM)
-    pauses += [4]
     name, where = machine(tmp_path)
-    asked = (task(tagged()), name, FAST, tmp_path / "parts", where, tmp_path / "taught")
-    assert not teach_twin(*asked)
-    assert not (tmp_path / "parts" / "model.safetensors").exists()
-    assert teach_twin(*asked)
-    assert same(whole, load_file(tmp_path / "parts" / "model.safetensors"))
-    assert [line["last"] for line in metrics.lines(tmp_path / "parts" / "run" / "metrics.jsonl", "plan")] == [12]
-    assert teach_twin(*asked)  # it is there, and nothing is done
+    parts = tmp_path / "parts"
+    asked = (task(tagged()), name, FAST, parts, where, tmp_path / "taught")
+    pauses += [4]
+    assert not teach_twins(*asked)
+    assert [place.exists() for place in places(parts)] == [False, False]
+    pauses += [2]  # of the second one: the first goes on from 5
+    assert not teach_twins(*asked)
+    assert [place.exists() for place in places(parts)] == [True, False]
+    plans = metrics.lines(parts / "run" / "metrics.jsonl", "plan")
+    assert [(line["last"], line["twin"]) for line in plans] == [(12, 1)]
+    assert teach_twins(*asked)
+    assert all(same(one, weights(place)) for one, place in zip(whole, places(parts), strict=True))
+    assert teach_twins(*asked)  # they are there, and nothing is done
+    assert sorted(found.name for found in parts.iterdir()) == ["0", "1", "run"]

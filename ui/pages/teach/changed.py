@@ -1,4 +1,4 @@
-"""What teaching changed in a model's heads, beside what the same training does that has nothing to learn."""
+"""What teaching changed in a model's heads, beside what the same training does with nothing to learn."""
 
 from __future__ import annotations
 
@@ -64,10 +64,10 @@ def draw(look: Look) -> None:
 
 
 def head_of(found: Measured, options: Teach) -> Place:
-    """The head that the address names, else the one that the task moves furthest beyond the twin."""
+    """The head that the address names, else the one that is furthest ahead of the twins."""
     heads = found.shape[0] * found.shape[1]
     named = options.head is not None and options.head < heads
-    return found.place(options.head if named and options.head is not None else int(found.across.more.mean.argmax()))
+    return found.place(options.head if named and options.head is not None else int(found.ahead.argmax()))
 
 
 def _maps(found: Measured, head: Place) -> None:
@@ -78,7 +78,7 @@ def _maps(found: Measured, head: Place) -> None:
     maps: tuple[tuple[Numbers, str, dict[str, Any]], ...] = (
         (told.change.mean, "What the task moved", {"limit": limit}),
         (told.control.mean, "What training moves anyway", {"limit": limit}),
-        (told.more.mean, "What is beyond it", {"diverging": True, "meaning": ("less than the twin", "more")}),
+        (told.more.mean, "What is beyond it", {"diverging": True, "meaning": ("less than the twins", "more")}),
     )
     for number, (place, (values, title, more)) in enumerate(zip(st.columns(3), maps, strict=True)):
         figure = head_map(found.as_map(values), theme(), title, "divergence (bits)", **common, **more)
@@ -87,19 +87,21 @@ def _maps(found: Measured, head: Place) -> None:
         draw_chart(figure, f"changed_map_{number}", place=place, on_click=partial(keep, found.shape[1]))
     st.caption(
         "Each cell is a head: the Jensen–Shannon divergence between its rows before and after, mean over the sentences."
-        " The twin had the same training, step for step, on the same texts with shuffled labels. Ring: further than the"
-        " twin, by a sign-flip test over the sentences that is corrected for all heads by Holm's method. It tells what"
-        " other sentences would show, not what another training would: another shuffle gives another twin, and two"
-        " twins differ in many heads by the same test. So trust what is large, and what the layers show together."
-        " Frame: the head below; a click selects another."
+        " The twins had the same training, step for step, on the same texts with shuffled labels; the mean of two."
+        " Ring: beyond chance, that is further than the twins by a sign-flip test over the sentences, corrected for all"
+        " heads by Holm's method, and by more than one twin is ahead of the other in 95 of 100 heads. Frame: the head"
+        " below;"
+        " a click selects another."
     )
 
 
 def _layers(found: Measured) -> None:
-    lines = [
-        Line(name, mean.mean, mean.low, mean.high)
-        for name, mean in zip(("the task", "its twin: nothing to learn"), found.layers, strict=True)
-    ]
-    figure = by_layer((lines[0], lines[1]), theme(), "How far each layer's heads have come", current().count)
+    names = {
+        "task": "the task",
+        "twin": "with nothing to learn",
+        "other twin": "with nothing to learn, another shuffle",
+    }
+    lines = [Line(names[who], mean.mean, mean.low, mean.high) for who, mean in found.layers.items()]
+    figure = by_layer(lines, theme(), "How far each layer's heads have come", current().count)
     draw_chart(figure, "changed_layers")
     st.caption("The mean over a layer's heads, with 95 % intervals over the sentences by the bootstrap.")

@@ -7,9 +7,11 @@ from ui.pages.teach.changed_measured import Measured, measured
 from ui.pages.teach.options import ROWS
 from ui.show.csv_table import below, csv_table
 
-HEADS = ["rows", "layer", "head", "task in bits", "task, low", "task, high", "twin in bits", "twin, low", "twin, high",
-         "task less twin", "less twin, low", "less twin, high", "verdict", "p of more, corrected",
-         "p of less, corrected"]  # fmt: skip
+HEADS = [
+    "rows", "layer", "head", "task in bits", "task, low", "task, high", "twins in bits", "twins, low", "twins, high",
+    "task less twins", "less twins, low", "less twins, high", "verdict over sentences", "p of more, corrected",
+    "p of less, corrected", "ahead of the twins in distance", "ahead by luck", "beyond chance",
+]  # fmt: skip
 
 
 def heads_csv(look: Look, found: Measured) -> str:
@@ -32,7 +34,8 @@ def _lines(found: Measured) -> list[list[object]]:
     means = (told.change, told.control, told.more)
     return [
         [found.rows, *found.place(at), *(_known(one[at]) for mean in means for one in (mean.mean, mean.low, mean.high)),
-         told.verdict(at), _known(told.p_more[at]), _known(told.p_less[at])]
+         told.verdict(at), _known(told.p_more[at]), _known(told.p_less[at]),
+         float(found.ahead.flat[at]), found.luck, found.place(at) in found.beyond]
         for at in range(len(told.p_more))
     ]  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -12,7 +13,7 @@ from attention.mask import Array
 from inference.memory import ByteLru
 from probing import changed
 from probing.across import Across, Mean, Numbers, mean_of
-from probing.changed import Facts
+from probing.changed import RARE, TWINS, Facts
 
 KEPT = 2**24  # bytes of what is told of trainings
 ROUNDING = 1e-4  # bits: less comes of a model's numbers being saved in half precision
@@ -26,24 +27,32 @@ class Measured:
     facts: Facts
     rows: str
     shape: tuple[int, int]  # layers and heads
-    across: Across  # heads numbered layer by layer; the task is its change and the twin its control
-    layers: tuple[Mean, Mean]  # of the task and of the twin: the mean over each layer's heads
-    whole: tuple[Mean, Mean]  # the mean over all heads
+    across: Across  # heads numbered layer by layer; the task is its change and the mean of its twins the control
+    ahead: Array  # by how much further than the twins each head has come, (layer, head), and
+    luck: float  # how far one twin is ahead of the other in few heads; Jensen–Shannon distances both
+    layers: Mapping[str, Mean]  # of the task and each twin: the mean over each layer's heads
+    whole: Mapping[str, Mean]  # the mean over all heads
 
     @property
     def still(self) -> bool:
         """Whether no head has moved by more than rounding."""
         return bool(self.across.change.mean.max() < ROUNDING)
 
+    @property
+    def beyond(self) -> list[tuple[int, int]]:
+        """The heads that have come further than the twins on these sentences, and by more than luck; furthest first."""
+        found = [self.place(int(at)) for at in self.across.those(more=True)]
+        return sorted((at for at in found if self.ahead[at] > self.luck), key=lambda at: -float(self.ahead[at]))
+
+    @property
+    def by_luck(self) -> float:
+        """How many heads luck alone would put there, at most."""
+        return RARE * self.ahead.size
+
     def as_map(self, values: Numbers) -> Array:
         """A number a head as (layer, head)."""
         found: Array = np.asarray(values, np.float32).reshape(self.shape)
         return found
-
-    @property
-    def beyond(self) -> list[tuple[int, int]]:
-        """The heads that the task moves further than the twin does, by the test."""
-        return [self.place(int(at)) for at in self.across.those(more=True)]
 
     def place(self, head: int) -> tuple[int, int]:
         """Layer and head of a head's number."""
@@ -63,16 +72,20 @@ def _kept() -> ByteLru[Measured]:
 
 
 def _measure(folder: Path, rows: str) -> Measured:
-    task, twin = changed.both(folder, rows)
-    layers, heads = task.shape[1:]
+    each = changed.each(folder, rows)
+    task, twins = each["task"], [each[who] for who in TWINS]
+    heads = [changed.mean(twin, axis=0) for twin in twins]
+    layers, width = task.shape[1:]
     return Measured(
         folder,
         changed.facts(folder),
         rows,
-        (layers, heads),
-        changed.beyond(task, twin),
-        (_mean(task.mean(axis=2)), _mean(twin.mean(axis=2))),
-        (_mean(task.mean(axis=(1, 2))[:, None]), _mean(twin.mean(axis=(1, 2))[:, None])),
+        (layers, width),
+        changed.beyond(task, np.mean(twins, axis=0)),
+        changed.ahead(changed.mean(task, axis=0), heads),
+        changed.luck(heads),
+        {who: _mean(bits.mean(axis=2)) for who, bits in each.items()},
+        {who: _mean(bits.mean(axis=(1, 2))[:, None]) for who, bits in each.items()},
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from probing.across import Mean
+from probing.changed import TWINS
 from training.jobs.job import Look
 from ui.input.head_picking import head_name, many_do
 from ui.pages.teach.changed_measured import Measured
@@ -19,19 +20,22 @@ def waiting(look: Look) -> str:
         return f"What changed is not known. {look.said}"
     if look.state == "stopped":
         return (
-            "What changed is measured when the training has come to its end, on which its twin is trained: the same"
-            " training on shuffled labels. Let it go on to see it."
+            "What changed is measured when the training has come to its end, on which two twins are trained: the"
+            " same training on shuffled labels. Let it go on to see it."
         )
     if look.phase == "twin":
         planned, done = look.lines("plan"), look.lines("step")
-        step = f", step {done[-1]['step']} of {planned[0]['last']}" if planned and done else ""
+        step = ""
+        if planned and done:
+            which = ("first", "second")[planned[0]["twin"]]
+            step = f" (the {which} one is at step {done[-1]['step']} of {planned[0]['last']})"
         return (
-            f"The twin is being trained{step}: the same training on shuffled labels, which tells what training does to"
-            " the maps when there is nothing to learn."
+            f"Two twins are being trained{step}: the same training on shuffled labels, which tells what training does"
+            " to the maps when there is nothing to learn."
         )
     if look.phase == "changes":
         return "The maps are being compared. This takes less than a minute."
-    return "What changed is measured when the model is taught; then its twin is trained to compare it with."
+    return "What changed is measured when the model is taught; then two twins are trained to compare it with."
 
 
 def truth(found: Measured, base: int) -> list[str]:
@@ -42,22 +46,20 @@ def truth(found: Measured, base: int) -> list[str]:
         ]
     if found.still:
         return ["No head's map has moved by more than rounding."]
-    told = found.across
-    task, twin = found.whole
-    more, less = told.those(more=True), told.those(more=False)
+    task = found.whole["task"]
+    twins = [float(found.whole[who].mean[0]) for who in TWINS]
     where = "" if found.rows == "all" else f" {where_read(found)}"
+    both = f"{bits(min(twins))} and {bits(max(twins))} in two shuffles"
     anyway = (
-        f"{bits(twin.mean[0])} would also have moved with nothing to learn"
-        if twin.mean[0] < task.mean[0]
-        else f"none is the task's alone: with nothing to learn they move by {bits(twin.mean[0])}"
+        f"{bits(sum(twins) / 2)} would also have moved with nothing to learn ({both})"
+        if max(twins) < task.mean[0]
+        else f"as many may move with nothing to learn: {both}"
     )
-    moves = many_do(len(more), told.p_more.size, "moves", "move", "further than in the twin")
-    behind = f", {len(less)} less far" if len(less) else ""
     return [
-        f"Of the {bits(task.mean[0])} bits that the maps moved{where} on the mean{interval(task, 0)}, {anyway}"
-        f"{interval(twin, 0)}; {told.change.n} sentences that it was not taught on.",
-        f"{moves}{_names(found, base)}{behind}; in at most 5 of 100 comparisons is even one of them a chance of these"
-        " sentences.",
+        f"Of the {bits(task.mean[0])} bits that the maps moved{where} on the mean{interval(task, 0)}, {anyway};"
+        f" {found.across.change.n} sentences that it was not taught on.",
+        f"{many_do(len(found.beyond), found.ahead.size, 'goes', 'go', 'beyond chance')}{_names(found, base)};"
+        f" at most {found.by_luck:.1f} would by luck.",
     ]
 
 
@@ -67,11 +69,17 @@ def where_read(found: Measured) -> str:
 
 
 def of_head(found: Measured, head: tuple[int, int], base: int) -> str:
-    """One head's numbers with their intervals, and what the test says."""
+    """One head's numbers with their intervals, and whether it goes beyond chance."""
     told, at = found.across, head[0] * found.shape[1] + head[1]
     change, control = (f"{bits(mean.mean[at])} bits{interval(mean, at)}" for mean in (told.change, told.control))
     name = head_name(*head, base)
-    return f"{name[0].upper()}{name[1:]}: {change} in the task, {control} in the twin. Test: {told.verdict(at)}."
+    if head in found.beyond:
+        said = "It goes beyond chance."
+    elif told.verdict(at) == "more":
+        said = "It goes further on these sentences, but by no more than one shuffle beyond another."
+    else:
+        said = "It does not go beyond chance."
+    return f"{name[0].upper()}{name[1:]}: {change} in the task, {control} with nothing to learn. {said}"
 
 
 def interval(mean: Mean, at: int) -> str:
@@ -90,9 +98,7 @@ def bits(number: float) -> str:
 
 
 def _names(found: Measured, base: int) -> str:
-    """A few of the heads that go beyond, the furthest first."""
-    told = found.across
-    order = sorted((int(at) for at in told.those(more=True)), key=lambda at: -told.more.mean[at])
-    places = [found.place(at) for at in order[:MOST_NAMED]]
-    rest = f" and {len(order) - MOST_NAMED} others" if len(order) > MOST_NAMED else ""
-    return f" ({', '.join(f'{layer + base}-{head + base}' for layer, head in places)}{rest})" if order else ""
+    """A few of the heads that go beyond chance, the furthest first."""
+    named = found.beyond[:MOST_NAMED]
+    rest = f" and {len(found.beyond) - MOST_NAMED} others" if len(found.beyond) > MOST_NAMED else ""
+    return f" ({', '.join(f'{layer + base}-{head + base}' for layer, head in named)}{rest})" if named else ""

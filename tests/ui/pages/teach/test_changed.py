@@ -36,7 +36,7 @@ def job(folder: Path, task: float = 0.2, step: int = 40, film: bool = True, tell
     """A training whose head 1-2 went beyond the twin."""
     twin, moved = spread(task / 2, 1), spread(task / 2, 2)
     moved[:, 1, 2] *= 4
-    bits = {("task", "all"): moved, ("twin", "all"): twin}
+    bits = {("task", "all"): moved, ("twin", "all"): twin, ("other twin", "all"): twin * np.float32(1.1)}
     bits |= {(who, "telling"): array if telling else array * np.nan for (who, _), array in bits.items()}
     pieces = ("[CLS]", "<b>play</b>", "[SEP]")
     maps = {(side, at): np.full((2, 3, 3, 3), 1 / 3, np.float32) for side in changed.SIDES for at in range(SHOWN)}
@@ -89,9 +89,9 @@ def test_it_says_how_far_the_maps_came_and_how_far_they_come_anyway(tmp_path: Pa
     job(tmp_path)
     page = shown(tmp_path)
     says(page, "would also have moved with nothing to learn")
-    says(page, "1 of 6 heads moves further than in the twin (1-2)")
+    says(page, "1 of 6 heads goes beyond chance (1-2); at most 0.3 would by luck.")
     says(page, "Layer 1 · head 2: ")  # the one that is furthest beyond is looked at
-    says(page, "Test: more.")
+    says(page, "It goes beyond chance.")
     says(page, "Open side by side: [('beside', 'taught/")
     assert [box.label for box in page.selectbox] == ["Sentence"]
     assert [slider.value for slider in page.select_slider] == [3]
@@ -100,12 +100,12 @@ def test_it_says_how_far_the_maps_came_and_how_far_they_come_anyway(tmp_path: Pa
 @pytest.mark.usefixtures("plain_links")
 def test_the_address_brings_back_head_sentence_rows_and_frame(tmp_path: Path) -> None:
     job(tmp_path)
-    page = shown(tmp_path, head=1, example=2, rows="telling", frame=2)
+    page = shown(tmp_path, linked=1, example=2, rows="telling", frame=2)
     says(page, "Layer 0 · head 1: ")
     says(page, "moved in the row of [CLS] on the mean")
     assert page.selectbox[0].value == 2
     assert page.select_slider[0].value == 2
-    page = shown(tmp_path, head=77, example=9, frame=9)  # of another model
+    page = shown(tmp_path, linked=77, example=9, frame=9)  # of another model
     says(page, "Layer 1 · head 2: ")
     assert page.selectbox[0].value == SHOWN
     assert page.select_slider[0].value == 3
@@ -133,18 +133,19 @@ def test_nothing_that_moved_is_said_to_be_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("state", "phase", "said"),
     [
-        ("running", "teach", "then its twin is trained"),
-        ("running", "twin", "The twin is being trained, step 30 of 90"),
+        ("running", "teach", "then two twins are trained"),
+        ("running", "twin", "(the second one is at step 30 of 90)"),
         ("running", "changes", "being compared"),
         ("stopped", "twin", "Let it go on to see it"),
+        ("failed", "twin", "What changed is not known. The disk is full."),
     ],
 )
 def test_what_it_waits_for_is_said(tmp_path: Path, state: Any, phase: Any, said: str) -> None:
     run = tmp_path / "twin" / "run"
     run.mkdir(parents=True)
-    lines = '{"kind": "plan", "step": 0, "last": 90}\n{"kind": "step", "step": 30, "loss": 1}\n'
+    lines = '{"kind": "plan", "step": 0, "last": 90, "twin": 1}\n{"kind": "step", "step": 30, "loss": 1}\n'
     (run / "metrics.jsonl").write_text(lines, encoding="utf-8")
-    assert said in waiting(replace(LOOK, state=state, phase=phase, folder=tmp_path))
+    assert said in waiting(replace(LOOK, state=state, phase=phase, said="The disk is full.", folder=tmp_path))
 
 
 def test_the_file_has_every_head_for_both_kinds_of_rows(tmp_path: Path) -> None:
@@ -158,5 +159,5 @@ def test_the_file_has_every_head_for_both_kinds_of_rows(tmp_path: Path) -> None:
     assert [(row["rows"], row["layer"], row["head"]) for row in rows] == [
         (rows, str(layer), str(head)) for rows in ("all", "telling") for layer in range(2) for head in range(3)
     ]
-    assert [row["verdict"] for row in rows if row["verdict"] == "more"] == ["more", "more"]
+    assert [at for at, row in enumerate(rows) if row["beyond chance"] == "True"] == [5, 11]
     assert float(rows[5]["task in bits"]) == pytest.approx(float(found.across.change.mean[5]))
