@@ -35,11 +35,6 @@ class Question(Generic[Answer]):
         """The same question has the same key on every machine."""
         return f"{type(self).__name__}:{key_of(self)}"
 
-    @property
-    def needs(self) -> str:
-        """The head that this question needs: its kind's, where what is asked does not decide."""
-        return self.HEAD
-
 
 @dataclass(frozen=True)
 class PredictRequest(Question[Answer]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
@@ -28,7 +28,7 @@ def used(  # noqa: PLR0913  (what a figure may be told, by name)
     """
     figure = empty(theme, title, "changed: divergence (bits)", f"used: {unit}")
     far = set(beyond)
-    groups = (
+    groups: tuple[tuple[str, str, str, int, Callable[[tuple[int, ...]], bool]], ...] = (
         ("changed within chance", "circle-open", theme.heads, 8, lambda at: at not in far and at != selected),
         ("changed beyond chance", "circle", theme.heads, 8, lambda at: at in far and at != selected),
         ("the chosen head", "diamond", theme.accent, 13, lambda at: at == selected),
