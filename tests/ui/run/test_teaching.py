@@ -12,6 +12,7 @@ import pytest
 from inference import TraceRequest
 from inference.files import taught
 from tests.support.asking import asked, notes
+from tests.support.taughtfolders import taught_in
 from tests.support.trainings import kept, learn_on, of
 from training.jobs.job import OWNER, Job, Status, set_status, write
 from ui.run import shelf, teaching
@@ -22,11 +23,9 @@ OURS = "AbCdEfGhIjKlMnOpQrSt-_"
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.setenv("HEADLIGHT_TAUGHT", str(tmp_path / "taught"))
-    shelf.backend.cache_clear()
-    yield tmp_path / "taught"
-    shelf.backend.cache_clear()
+def place(tmp_path: Path) -> Iterator[Path]:
+    with taught_in(tmp_path / "taught") as found:
+        yield found
 
 
 def browser(monkeypatch: pytest.MonkeyPatch, **cookies: str) -> dict[str, Any]:
