@@ -54,13 +54,13 @@ def draw(look: Look) -> None:
     head = head_of(found, options)
     _maps(found, head)
     _layers(found)
+    save("Save every head's figures", heads_csv(look, found), "headlight-changed-heads.csv",
+         "Both kinds of rows: how far each head has come in the task and in its twins, with intervals and the test, as"
+         " CSV, all digits; heads counted from 0")  # fmt: skip
     say(of_head(found, head, current().count), role="status")
     draw_head(look, found, head)
     draw_film(look, found, head)
     draw_used(look, found, head)
-    save("Save every head's figures", heads_csv(look, found), "headlight-changed-heads.csv",
-         "Both kinds of rows: how far each head has come in the task and in its twin, with intervals and the test, as"
-         " CSV, all digits; heads counted from 0")  # fmt: skip
 
 
 def head_of(found: Measured, options: Teach) -> Place:
@@ -82,7 +82,7 @@ def _maps(found: Measured, head: Place) -> None:
     )
     for number, (place, (values, title, more)) in enumerate(zip(st.columns(3), maps, strict=True)):
         figure = head_map(found.as_map(values), theme(), title, "divergence (bits)", **common, **more)
-        if number == 2:
+        if number == 0:
             mark_heads(figure, found.beyond, "circle-open", theme(), base)
         draw_chart(figure, f"changed_map_{number}", place=place, on_click=partial(keep, found.shape[1]))
     st.caption(

@@ -99,6 +99,6 @@ def bits(number: float) -> str:
 
 def _names(found: Measured, base: int) -> str:
     """A few of the heads that go beyond chance, the furthest first."""
-    named = found.beyond[:MOST_NAMED]
-    rest = f" and {len(found.beyond) - MOST_NAMED} others" if len(found.beyond) > MOST_NAMED else ""
-    return f" ({', '.join(f'{layer + base}-{head + base}' for layer, head in named)}{rest})" if named else ""
+    named = [f"{layer + base}-{head + base}" for layer, head in found.beyond[:MOST_NAMED]]
+    rest = len(found.beyond) - len(named)
+    return f" ({', '.join(named)}{f' and {rest} more' if rest else ''})" if named else ""
