@@ -24,8 +24,8 @@ def how_to_read() -> None:
             "learned from, by *dev* the best step is chosen, and *test* is looked at once, in the end.\n"
             "- The dashed line is what counting words reaches on the same rows (TF-IDF and logistic regression), in "
             "a second and without any model. Where it wins, it is the better choice.\n"
-            "- Attention changes in any training, also with nothing to learn. So a *twin* learns the same rows with "
-            "their labels shuffled, and only what goes beyond its changes is told as the task's "
+            "- Attention changes in any training, also with nothing to learn. So two *twins* learn the same rows with "
+            "their labels shuffled, and only what goes beyond their changes is told as the task's "
             "([arXiv:2004.14448](https://arxiv.org/abs/2004.14448))."
         )
 
