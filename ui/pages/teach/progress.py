@@ -10,7 +10,7 @@ from training.jobs.job import Look
 
 MEASURES = {"classify": "accuracy", "tag": "f1"}
 NAMES = {"classify": "accuracy", "tag": "F1 of names"}
-DOING = {"teach": "Learning", "twin": "The twin learns shuffled labels"}
+TWINS = ("first", "second")
 
 Line = Mapping[str, Any]
 
@@ -73,11 +73,20 @@ def progress_of(look: Look) -> Progress:
 def doing(look: Look) -> str:
     """What a job that runs is about, in words, with how far it is."""
     if look.phase == "changes":
-        return "Comparing the heads before and after, with what the twin shows"
-    found = progress_of(look)
+        return "Comparing the heads before and after, with what the twins show"
+    found, what = progress_of(look), "Learning"
+    if look.phase == "twin":
+        what = f"{_twin(look)} learns shuffled labels"
     if not found.last:
         return "Opening the model and reading the rows"
     if found.step >= found.last:
         return "Saving the best, and telling the test rows" if look.phase == "teach" else "Saving the twin"
-    said = f"{DOING[look.phase]}: step {found.step:,} of {found.last:,}"
+    said = f"{what}: step {found.step:,} of {found.last:,}"
     return f"{said}, {found.left}" if found.left else said
+
+
+def _twin(look: Look) -> str:
+    """Which of the twins it is that learns."""
+    plans = look.lines("plan")
+    number = plans[-1].get("twin", 0) if plans else 0
+    return f"The {TWINS[number]} twin" if number < len(TWINS) else "A twin"
