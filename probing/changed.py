@@ -41,7 +41,7 @@ class Facts:
     start: str  # the model that was taught, by its name
     kind: str  # "classify" or "tag"
     step: int  # whose weights were kept, in the task and in the twins
-    telling: str  # the piece that a text's label is read from, as the vocabulary writes it; "" for tags
+    telling: str  # the rows that a label is read from, in words
     sentences: tuple[Seen, ...]
 
     @property
