@@ -162,8 +162,8 @@ def luck(twins: Sequence[Array]) -> float:
 def ahead(task: Array, twins: Sequence[Array]) -> Array:
     """By how much further the task has come than its twins on the mean, (layer, head), in the same distances.
 
-    A single twin differs more from another than from the mean of two, so RARE of the heads is an upper bound of those
-    that are further ahead than ``luck`` by luck alone.
+    More than ``luck`` it is, by luck alone, in about RARE of the heads on the average over shuffles; seldom evenly, as
+    heads of a layer move together (docs/TRAINING.md).
 
     >>> twins = np.full((1, 4), 0.04), np.full((1, 4), 0.09)
     >>> round(luck(twins), 2), ahead(np.full((1, 4), 0.25), twins).round(2).tolist()

@@ -59,7 +59,7 @@ def truth(found: Measured, base: int) -> list[str]:
         f"Of the {bits(task.mean[0])} bits that the maps moved{where} on the mean{interval(task, 0)}, {anyway};"
         f" {found.across.change.n} sentences that it was not taught on.",
         f"{many_do(len(found.beyond), found.ahead.size, 'goes', 'go', 'beyond chance')}{_names(found, base)};"
-        f" at most {found.by_luck:.1f} would by luck.",
+        f" luck gives {found.by_luck:.1f} on the average.",
     ]
 
 
