@@ -109,14 +109,23 @@ class Places:
         if "Positional" in type(module).__name__:  # sines that are no parameters, too
             return POSITIONS
         if isinstance(module, torch.nn.Embedding):
-            named = {_TOKEN: TOKENS, _POSITION: POSITIONS, _SEGMENT: SEGMENTS, _RELATIVE: RELATIVE}
-            return next((name for pattern, name in named.items() if pattern.search(path)), OTHER)
+            return table_name(path)
         if is_norm(module):
             return OUTER_NORMS
         if "pooler" in path:
             return POOLER
         weighs = isinstance(getattr(module, "weight", None), torch.Tensor) and path in self.ran
         return OTHER if not weighs else HEAD if path in self.after else PROJECTION
+
+
+def table_name(path: str) -> str:
+    """What a table of vectors is for, by its name.
+
+    >>> table_name("embeddings.token_type_embeddings")
+    'segment embeddings'
+    """
+    named = {_TOKEN: TOKENS, _POSITION: POSITIONS, _SEGMENT: SEGMENTS, _RELATIVE: RELATIVE}
+    return next((name for pattern, name in named.items() if pattern.search(path)), OTHER)
 
 
 def _named(block: Block) -> Iterator[tuple[str, str]]:

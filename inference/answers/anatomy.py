@@ -49,7 +49,7 @@ def dissect(model: Any, kind: str, records: bool, limit: int) -> Build:
     layers = blocks(model, watched)
     if not layers:
         raise Refusal(f"The layers of {type(model).__name__} cannot be told apart, so they are not drawn.")
-    sides = {block.stack: _side(block, kind) for block in layers}
+    sides = {block.stack: side_of(block, kind) for block in layers}
     places = Places(model, watched, layers, sides)
     calls = _calls(model) if records else []
     rims = _rims(places, watched, layers)
@@ -77,7 +77,8 @@ def dissect(model: Any, kind: str, records: bool, limit: int) -> Build:
     )
 
 
-def _side(block: Block, kind: str) -> str:
+def side_of(block: Block, kind: str) -> str:
+    """Which side of a model of that kind a layer is in."""
     if kind == "encoder-decoder":
         return "decoder" if DECODER.search(f"{block.path}.") else "encoder"
     return "decoder" if kind == "decoder" else "encoder"

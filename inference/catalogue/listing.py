@@ -8,10 +8,10 @@ from collections.abc import Hashable
 from dataclasses import replace
 from pathlib import Path
 
-from inference.catalogue.cards import EMBEDDED_CARD, HUB_CARDS, OWN_CARDS, SMOLLM_CARD, TASKS, ModelCard
+from inference.catalogue.cards import EMBEDDED_CARD, EXTRA_CARDS, HUB_CARDS, OWN_CARDS, TASKS, ModelCard
 from inference.catalogue.stated_heads import stated
 from inference.errors import Refusal
-from inference.files import checkpoint, embedded, folders, hub, smollm
+from inference.files import checkpoint, embedded, extras, folders, hub
 from inference.files.checkpoint import tensors
 from inference.settings import Settings
 
@@ -54,7 +54,8 @@ def look(settings: Settings) -> tuple[ModelCard, ...]:
     """What ``catalogue`` gives, looked up anew."""
     local = tuple(_local_cards(settings))
     own = [replace(card, size_bytes=_size(card.id)) for card in OWN_CARDS if embedded.own_here(card.id)]
-    extra = (SMOLLM_CARD,) if smollm.here() else ()
+    installed = {extra.name for extra in extras.ALL if extra.here()}
+    extra = [card for card in EXTRA_CARDS if card.id in installed]
     remote = tuple(replace(card, downloaded=hub.cached(card.id, None, settings) is not None) for card in HUB_CARDS)
     return (EMBEDDED_CARD, *own, *extra, *local, *remote)
 

@@ -26,14 +26,14 @@ class Question(Generic[Answer]):
     revision: str | None = None
 
     @property
+    def needs(self) -> str:
+        """The head that answers it; a question that any head may answer says here which it asks."""
+        return self.HEAD
+
+    @property
     def key(self) -> str:
         """The same question has the same key on every machine."""
         return f"{type(self).__name__}:{key_of(self)}"
-
-    @property
-    def needs(self) -> str:
-        """The head that this question needs: its kind's, where what is asked does not decide."""
-        return self.HEAD
 
 
 @dataclass(frozen=True)

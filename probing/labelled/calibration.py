@@ -80,26 +80,25 @@ def calibration(given: Answered) -> Calibration:
     count = np.bincount(bins, minlength=BINS)
     some = np.where(count, count, np.nan)
     sure, right = (np.bincount(bins, values, BINS) / some for values in (given.sure, given.right))
-    error = _error(np.bincount(bins, given.right - given.sure, BINS)[None], np.array([len(bins)]))[0]
     rows = np.zeros((int(given.row.max()) + 1, BINS + 1))  # what each row adds to each bin's distance, and its answers
     np.add.at(rows, (given.row, bins), given.right - given.sure)
-    np.add.at(rows, (given.row, BINS), 1)
-    drawn = redrawn(rows[rows[:, BINS] > 0])
-    low, high = interval(float(error), _error(drawn[:, :BINS], drawn[:, BINS]))
-    chance = _by_chance(given.sure, bins)
-    return Calibration(
-        count, sure, right, float(error), low, high, float(chance.mean()), float(np.quantile(chance, 0.95))
-    )
+    rows[:, BINS] = np.bincount(given.row)
+    error = float(_error(rows.sum(axis=0, keepdims=True))[0])
+    low, high = interval(error, _error(redrawn(rows[rows[:, BINS] > 0])))
+    chance = _error(_by_chance(given.sure, bins))
+    return Calibration(count, sure, right, error, low, high, float(chance.mean()), float(np.quantile(chance, 0.95)))
 
 
-def _error(distances: Numbers, answers: npt.NDArray[np.generic]) -> Numbers:
-    """From each bin's sum of right less sure, (draw, bin), and all answers, (draw,): the error, (draw,)."""
-    error: Numbers = np.abs(distances).sum(axis=1) / answers
+def _error(sums: Numbers) -> Numbers:
+    """From each bin's sum of right less sure, and last the number of answers, (draw, bin + 1): the error, (draw,)."""
+    error: Numbers = np.abs(sums[:, :BINS]).sum(axis=1) / sums[:, BINS]
     return error
 
 
 def _by_chance(sure: Numbers, bins: Integers) -> Numbers:
-    """The error when each answer is right as often as it is sure, drawn again and again, (draw,)."""
+    """The same sums when each answer is right as often as it is sure, drawn again and again, (draw, bin + 1)."""
     chance = np.random.default_rng(SEED)
-    drawn = (np.bincount(bins, (chance.random(len(sure)) < sure) - sure, BINS) for _ in range(DRAWS))
-    return _error(np.stack(list(drawn)), np.full(DRAWS, len(sure)))
+    sums = np.full((DRAWS, BINS + 1), float(len(sure)))
+    for draw in sums:
+        draw[:BINS] = np.bincount(bins, (chance.random(len(sure)) < sure) - sure, BINS)
+    return sums

@@ -12,6 +12,7 @@ from inference.errors import Refusal
 from probing.labelled.rows import OUTSIDE, Kind
 
 SCORES, ROWS = "evaluation.json", "predictions.jsonl"
+UNREADABLE = (OSError, ValueError, LookupError, TypeError, RecursionError)
 DAMAGED = "The results of this model cannot be read: {} is missing or damaged. Train it again."
 
 Place = tuple[int, int]  # where a word begins in a text, and where it has ended, in characters
@@ -83,7 +84,7 @@ class Told:
 
     kind: Kind
     labels: tuple[str, ...]
-    rows: tuple[ToldText, ...] | tuple[ToldWords, ...]
+    rows: tuple[ToldRow, ...]  # all of one kind
     scores: Mapping[str, Any]
 
     @property
@@ -99,7 +100,7 @@ def told(folder: Path) -> Told:
         scores = json.loads((folder / SCORES).read_text(encoding="utf-8"))
         labels = tuple(str(label) for label in scores["test"]["labels"])
         kind: Kind = "tag" if scores["task"] == "tag" else "classify"
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except UNREADABLE as error:
         raise Refusal(DAMAGED.format(SCORES)) from error
     numbers = {label: at for at, label in enumerate(labels)}
     try:
@@ -108,7 +109,7 @@ def told(folder: Path) -> Told:
             if kind == "tag":
                 return Told(kind, labels, tuple(_words(value, numbers) for value in values), scores)
             return Told(kind, labels, tuple(_text(value, numbers) for value in values), scores)
-    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+    except UNREADABLE as error:
         raise Refusal(DAMAGED.format(ROWS)) from error
 
 

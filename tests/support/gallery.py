@@ -19,8 +19,10 @@ from viz.figures.activation import activation
 from viz.figures.alignment import alignment_map
 from viz.figures.bars import bars
 from viz.figures.by_layer import MapSize
+from viz.figures.calibration import Bin, calibration
 from viz.figures.carried import carried_map
 from viz.figures.complexity import growth
+from viz.figures.confusion import confusion
 from viz.figures.contexts import context_lines
 from viz.figures.cosine import cosine_map
 from viz.figures.cost import memory, seconds, shares
@@ -42,6 +44,7 @@ from viz.figures.role_map import role_map
 from viz.figures.sampling import before_after, cumulated
 from viz.figures.scatter import scatter
 from viz.figures.similarity_map import similarity_map
+from viz.figures.softmax_slope import softmax_slope
 from viz.figures.theme import Theme
 from viz.figures.two_readings import two_readings
 from viz.figures.two_words import two_words
@@ -106,8 +109,22 @@ FIGURES: Mapping[str, Example] = {
         rows(3, 5), WORDS[:3], WORDS, theme, "Head 1 of layer 2", chosen=1, strongest=(0, None, 4)
     ),
     "bars": lambda theme: bars(WORDS, (0.5, 0.2, 0.1, 0.05, 0.0004), theme, "Next token", other=0.1496, marked=[1]),
+    "calibration": lambda theme: calibration(
+        [Bin(0.5, 0.6, 4, 0.55, 0.5, 0.15, 0.85), Bin(0.9, 1.0, 1385, 0.97, 0.91, 0.89, 0.92)],
+        theme,
+        "As often as sure?",
+    ),
     "complexity": lambda theme: growth(
         LENGTHS, [("recurrent", LENGTHS), ("self-attention", LENGTHS**2)], theme, "Operations", "operations", 14
+    ),
+    "confusion": lambda theme: confusion(
+        np.array([[14222, 3, 0], [7, 40, 1], [0, 2, 9]]),
+        ["O", "<b>place</b>", "24 others"],
+        theme,
+        "True and said",
+        "words",
+        rest=True,
+        chosen=(1, 0),
     ),
     "contexts": lambda theme: context_lines(
         {"1 and 2": sizes(4), "1 and <3>": sizes(4, seed=1)}, sizes(4, seed=2) / 3, list("wabc"), theme, "bank"
@@ -185,6 +202,7 @@ FIGURES: Mapping[str, Example] = {
         "Heads that look alike",
         selected=(1, 0),
     ),
+    "softmax_slope": lambda theme: softmax_slope([1, 4, 16], spaced(0.7, 0.7, 3), spaced(0.7, 0.1, 3), theme, 4),
     "carried": lambda theme: carried_map(
         np.array([[0, 1, 0], [0.1, 0.86, -0.05], [np.nan, 0.4, 0.3], [0.2, 1, 0.1]], np.float32),
         ["it", "tired → wide", "<b>"],

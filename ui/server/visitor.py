@@ -24,15 +24,15 @@ class VisitorCookie:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        # A browser asks so for a page; the answer may be that the page it has kept is the newest.
+        if scope["type"] != "http" or "text/html" not in Headers(scope=scope).get("accept", ""):
             await self.app(scope, receive, send)
             return
+        cookie = _written(_sent(Headers(scope=scope)), scope["scheme"] == "https")
 
         async def with_cookie(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                if headers.get("content-type", "").startswith("text/html"):
-                    headers.append("Set-Cookie", _written(_sent(Headers(scope=scope)), scope["scheme"] == "https"))
+                MutableHeaders(scope=message).append("Set-Cookie", cookie)
             await send(message)
 
         await self.app(scope, receive, with_cookie)

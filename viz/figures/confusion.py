@@ -123,7 +123,7 @@ def _label_axes(figure: go.Figure, labels: Sequence[str]) -> int:
         figure.update_yaxes(constrain="domain", constraintoward="top", scaleanchor="x")
     figure.update_xaxes(**axis, side="top", range=[-0.5, size - 0.5])
     figure.update_yaxes(**axis, tickvals=list(range(size)), ticktext=short, range=[size - 0.5, -0.5])
-    return 7 * min(LONGEST, max(map(len, labels), default=0)) if size <= NAMED else 14
+    return max(42, 7 * min(LONGEST, max(map(len, labels), default=0))) if size <= NAMED else 14
 
 
 def _name(label: str, longest: int) -> str:

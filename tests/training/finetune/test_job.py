@@ -37,7 +37,7 @@ from training.jobs.queue import Queue
 def as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """This process keeps its rank, its answer to SIGTERM and its input; what rank was asked for."""
     ranks: list[int] = []
-    monkeypatch.setattr(process.os, "nice", ranks.append)
+    monkeypatch.setattr(os, "nice", ranks.append)
     monkeypatch.setattr(process, "_end_with_parent", lambda: None)
     before = signal.getsignal(signal.SIGTERM)
     yield ranks
@@ -137,7 +137,12 @@ def test_a_folder_without_a_job_is_refused(tmp_path: Path, capsys: pytest.Captur
 
 def test_the_texts_are_the_visitors_own_or_the_ready_sets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Asked] = []
-    monkeypatch.setattr(process, "PHASES", (("teach", lambda asked: bool(seen.append(asked))),))
+
+    def see(asked: Asked) -> bool:
+        seen.append(asked)
+        return True
+
+    monkeypatch.setattr(process, "PHASES", (("teach", see),))
     process.run(begun(tmp_path, revision="v1"))
     process.run(begun(tmp_path, data="sib-200-en"))
     own, ready = seen
@@ -156,7 +161,8 @@ def test_the_process_ends_with_the_app() -> None:
         stdout=subprocess.PIPE,
         cwd=ROOT,
     )
-    assert child.communicate(timeout=60) == (b"stopped\n", None)
+    said, _ = child.communicate(timeout=60)
+    assert said == b"stopped\n"
 
 
 @pytest.mark.slow

@@ -23,6 +23,7 @@ ABOUT_START = (
     " learns the characters and the task at once, in any language."
 )
 MINUTES = "Of training at most; it ends earlier where the passes over the rows that are set below are done"
+EPOCHS, FROM_NOTHING = 3, 30  # passes where none are asked for; what has read nothing before needs more of them
 FOUND = "found from the model and the task"
 NUMBERS = {
     "epochs": ("Passes over the rows", "The training ends after so many, or when its minutes are over"),
@@ -39,14 +40,17 @@ def pick_how(data: Data, options: Teach) -> tuple[str, Settings]:
     left, right = st.columns([3, 1])
     with left:
         _pick_start(start, options.start_revision)
-    _number("minutes", options, right, "Minutes", MINUTES)
+    numbers = within(options, start)
+    _number("minutes", numbers, right, "Minutes", MINUTES)
     with st.expander("Settings for experts"):
         columns = st.columns(5)
         for name, place in zip(NUMBERS, columns, strict=False):
-            _number(name, options, place, *NUMBERS[name])
+            _number(name, numbers, place, *NUMBERS[name])
         control(Teach, "rate", columns[4].selectbox, "Rate", list(Teach.CHOICES["rate"]),
                 format_func=lambda rate: rate or FOUND, help=RATE)  # fmt: skip
-    return start, settings_of(options)
+    rate = float(options.rate) if options.rate else None
+    minutes, epochs = float(numbers.pop("minutes")), float(numbers.pop("epochs"))
+    return start, usual(minutes=minutes, epochs=epochs, rate=rate, **numbers)
 
 
 def fitting(data: Data) -> str:
@@ -60,13 +64,16 @@ def fitting(data: Data) -> str:
     return next((card.id for card in here if "Chinese" in card.language), CHARACTERS)
 
 
-def settings_of(options: Teach) -> Settings:
-    """What the options ask, each number within its limits: a link may say anything."""
-    found = {name: _within(name, options) for name in LIMITS}
-    return usual(
-        **found | {"minutes": float(found["minutes"]), "epochs": float(found["epochs"])},
-        rate=float(options.rate) if options.rate else None,
-    )
+def within(options: Teach, start: str) -> dict[str, int]:
+    """The numbers that the options ask for, each within its limits: a link may say anything.
+
+    >>> within(Teach(minutes=9_999, length=1), CHARACTERS)
+    {'minutes': 240, 'epochs': 30, 'length': 8, 'frozen': 0, 'seed': 0}
+    """
+    asked = {name: getattr(options, name) for name in LIMITS}
+    if options.epochs is None:
+        asked["epochs"] = FROM_NOTHING if start == CHARACTERS else EPOCHS
+    return {name: min(max(asked[name], least), most) for name, (least, most) in LIMITS.items()}
 
 
 def _pick_start(start: str, revision: str) -> None:
@@ -78,8 +85,8 @@ def _pick_start(start: str, revision: str) -> None:
         picked = CHARACTERS if st.session_state[box] == "nothing" else EMBEDDED
         choose_own(Teach, start=picked, start_revision="")
 
-    st.segmented_control("Start from", list(STARTS), key=box, format_func=STARTS.get, on_change=keep, required=True,
-                         help=ABOUT_START)  # fmt: skip
+    st.segmented_control("Start from", list(STARTS), key=box, format_func=STARTS.__getitem__, on_change=keep,
+                         required=True, help=ABOUT_START)  # fmt: skip
     if start == CHARACTERS:
         say("Four layers of four heads, drawn at random; every character that stands twice in the rows is a piece.",
             role="status")  # fmt: skip
@@ -88,11 +95,6 @@ def _pick_start(start: str, revision: str) -> None:
                label="Model that is taught")  # fmt: skip
 
 
-def _number(name: str, options: Teach, place: DeltaGenerator, label: str, about: str) -> None:
+def _number(name: str, numbers: dict[str, int], place: DeltaGenerator, label: str, about: str) -> None:
     least, most = LIMITS[name]
-    control(Teach, name, place.number_input, label, least, most, shown=_within(name, options), help=about)
-
-
-def _within(name: str, options: Teach) -> int:
-    least, most = LIMITS[name]
-    return min(max(getattr(options, name), least), most)
+    control(Teach, name, place.number_input, label, least, most, shown=numbers[name], help=about)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -27,7 +26,6 @@ class Teach(Leaf):
         "rate": RATES,
         "rows": tuple(ROWS),
     }
-    KEYS: ClassVar[Mapping[str, str]] = {"head": "linked"}  # the address has a head already, of the shared choice
 
     job: str = ""  # the id of a training, which whoever has the link may look at
     show: str = "results"
@@ -38,7 +36,7 @@ class Teach(Leaf):
     start: str = ""  # the model that is taught; "" is what fits the texts' language
     start_revision: str = ""
     minutes: int = 3
-    epochs: int = 3
+    epochs: int | None = None  # passes over the rows; None is what fits the start
     rate: str = ""  # the highest; "" is found from the model and the task
     length: int = 64  # pieces of a text that are read
     frozen: int = 0  # layers from below that stay as they are
@@ -46,11 +44,12 @@ class Teach(Leaf):
     outcome: str = "misses"  # of the test rows: the surest mistakes come first
     true: int | None = None  # the cell of the confusion matrix whose test rows are shown, as numbers of the labels
     said: int | None = None
-    classes: int = 16  # of the confusion matrix; those with fewer mistakes are added up
+    classes: int = 10  # of the confusion matrix; those with fewer mistakes are added up
     sentence: str = ""  # of one's own, that the taught model is asked about
     label: int | None = None  # the label that is explained; None is the likeliest
     word: int | None = None  # the token whose word's tag is explained
     head: int | None = None  # the head that is looked at: layer times heads plus head
+    needed: int | None = None  # the head that links show, among those a label needs: layer times heads plus head
     rows: str = "all"  # of the maps that are compared
     example: int = 1  # the sentence of those maps, from 1
     frame: int = 0  # of the film, from 1; 0 is the last

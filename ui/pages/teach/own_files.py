@@ -75,7 +75,8 @@ def own_files(options: Teach) -> Own | None:
                 with column:
                     _bring(part)
         columns = st.columns(2)
-    found, names = None, ()
+    found: Own | None = None
+    names: tuple[str, ...] = ()
     if "train" not in _brought():
         say(WANTED[kind], role="status")
     else:
@@ -106,12 +107,15 @@ def _bring(part: str) -> None:
         if came is not None:
             kept[part] = Brought(File(came.name, came.getvalue()), came.file_id)
 
+    def leave() -> None:
+        kept.pop(part, None)
+
     in_the_box = st.file_uploader(PARTS[part], key=box, on_change=keep, help=ABOUT[part])
     if in_the_box is None and part in kept:
         with st.container(horizontal=True, vertical_alignment="center"):
             say(f"{kept[part].file.name} is here from before.", role="status")
-            leave = {"on_click": kept.pop, "args": (part, None), "help": "The file is forgotten"}
-            st.button("Leave it out", key=f"teach_leave_{part}", **leave)
+            help = "The file is forgotten"
+            st.button("Leave it out", key=f"teach_leave_{part}", on_click=leave, help=help)
 
 
 def _own(options: Teach) -> Own:

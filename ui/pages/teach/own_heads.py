@@ -14,8 +14,8 @@ from attention.edits import Ablate
 from attention.mask import Array
 from attention.trace import Trace
 from inference.questions.effects import LabelEffects
+from ui.explaining.asked import Asked, about
 from ui.pages.teach.options import Teach
-from ui.pages.teach.own_asked import Asked, about
 from ui.removing import every_head
 from ui.removing.asked import changes
 from ui.removing.edits import Head
@@ -46,7 +46,7 @@ def draw_heads(asked: Asked, trace: Trace) -> None:
         return
     base, width = current().count, 1 + max(head for _, head in places)
     strongest = places[int(np.abs(found).argmax())]
-    head = next((place for place in places if own(Teach).head == place[0] * width + place[1]), strongest)
+    head = next((place for place in places if own(Teach).needed == place[0] * width + place[1]), strongest)
     _verdict(asked, places, found, base)
     unit = f"change of {asked.what}"
     figure = head_map(
@@ -72,7 +72,7 @@ def draw_heads(asked: Asked, trace: Trace) -> None:
 
 def _effects(asked: Asked, places: Sequence[Head], tokens: int) -> Array:
     """By how much the label's number moves without each head, (head,); fewer where the reader has stopped."""
-    question = LabelEffects(asked.model, text=asked.text, at=asked.at)
+    question = LabelEffects(asked.request.model, text=asked.request.text, at=asked.at)
 
     def logits(sets: Sequence[Set]) -> Array:
         told: Array = backend().predict(replace(question, edits=tuple(sets))).values[:, asked.label]
@@ -98,12 +98,12 @@ def _verdict(asked: Asked, places: Sequence[Head], found: Array, base: int) -> N
 def _picked(width: int, key: str) -> None:
     place = picked(st.session_state[key])
     if place is not None:
-        choose_own(Teach, head=place[0] * width + place[1])
+        choose_own(Teach, needed=place[0] * width + place[1])
 
 
 def _links(asked: Asked, head: Head | None) -> None:
     """The same sentence, model and head on other pages."""
-    there = Choice(model=asked.model, text=asked.text, focus=asked.said.places[asked.place].reads[0])
+    there = Choice(model=asked.request.model, text=asked.request.text, focus=asked.place.reads[0])
     there = there if head is None else replace(there, layer=head[0], head=head[1])
     with st.container(horizontal=True):
         explore_link(there)
@@ -112,6 +112,6 @@ def _links(asked: Asked, head: Head | None) -> None:
                 "../../pages/cause.py",
                 label="Remove more on Cause",
                 icon=":material/content_cut:",
-                query_params={**to_query(there), "watch": "label" if asked.at is None else "tag"},
+                query_params={**to_query(there), "watch": "tag" if asked.of_word else "label"},
                 help="This sentence and this model on the page Cause, with the same answer watched",
             )

@@ -17,7 +17,7 @@ Line = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Progress:
-    """``step`` of ``last`` steps, 0 of 0 before the first line; ``seconds`` are left, as far as known."""
+    """``step`` of ``last`` steps, 0 of 0 before the first line; at most ``seconds`` are left, as far as known."""
 
     step: int
     last: int
@@ -37,7 +37,12 @@ class Progress:
         """
         if self.seconds is None:
             return ""
-        return "some seconds left" if self.seconds < 20 else f"about {self.seconds / 60:.1f} minutes left"
+        minutes = f"{self.seconds / 60:.1f}".removesuffix(".0")
+        return (
+            "some seconds left"
+            if self.seconds < 20
+            else f"about {minutes} {'minute' if minutes == '1' else 'minutes'} left"
+        )
 
 
 def progress(
@@ -47,12 +52,12 @@ def progress(
 
     >>> plans, steps = [{"step": 0, "last": 133}], [{"step": 40, "seconds": 60.0}]
     >>> progress(plans, steps, []).left, progress(plans, steps, [], minutes=2.0).left
-    ('about 2.3 minutes left', 'about 1.0 minutes left')
+    ('about 2.3 minutes left', 'about 1 minute left')
     """
     last = int(plans[-1]["last"]) if plans else 0
     at = max((*steps, *scored), key=lambda line: line["step"], default=None)
     if at is None or not at["step"]:
-        return Progress(0, last, None)
+        return Progress(0, last, 60 * minutes if minutes is not None and last else None)
     left = (last - at["step"]) * at["seconds"] / at["step"]
     if minutes is not None:
         left = max(0.0, min(left, 60 * minutes - at["seconds"]))

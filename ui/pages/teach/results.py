@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from pathlib import Path
 
 from inference import Refusal
 from probing.intervals import wilson
-from probing.labelled.per_label import f1_interval
-from probing.labelled.told import ROWS, Told, told
+from probing.labelled.told import Told
 from training.jobs.job import Look
 from ui.pages.teach.results_confusion import draw_confusion
 from ui.pages.teach.results_labels import draw_labels
+from ui.pages.teach.results_measured import Measured, measured
 from ui.pages.teach.results_naming import quoted
 from ui.pages.teach.results_rows import draw_rows
 from ui.pages.teach.results_sure import draw_sureness
 from ui.run.refusals import say, show
-
-KEPT = 4  # models whose test rows stay in memory
 
 
 def draw(look: Look) -> None:
@@ -28,8 +25,7 @@ def draw(look: Look) -> None:
 def draw_results(folder: Path, model: str) -> None:
     """The results in a taught model's folder; ``model`` is what the app calls it."""
     try:
-        written = (folder / ROWS).stat().st_mtime_ns if (folder / ROWS).exists() else 0
-        found = _read(folder, written)
+        found = measured(folder)
     except Refusal as refusal:
         show(refusal)
         return
@@ -41,14 +37,10 @@ def draw_results(folder: Path, model: str) -> None:
     draw_sureness(found, model)
 
 
-@lru_cache(KEPT)
-def _read(folder: Path, _written: int) -> Told:
-    return told(folder)
-
-
-def headline(found: Told) -> list[str]:
+def headline(results: Measured) -> list[str]:
     """What the figures say: how good, beside what, and how it came about."""
-    lines = [_of_names(found) if found.kind == "tag" else _of_texts(found)]
+    found = results.told
+    lines = [_of_names(found, *results.f1) if found.kind == "tag" else _of_texts(found)]
     if "baseline_accuracy" in found.test:
         lines.append(_beside_counting(found))
     if alike := _one_label(found):
@@ -65,8 +57,7 @@ def _of_texts(found: Told) -> str:
     )
 
 
-def _of_names(found: Told) -> str:
-    low, high = f1_interval(found)
+def _of_names(found: Told, low: float, high: float) -> str:
     test = found.test
     return (
         f"In {len(found.rows):,} test rows it finds names with F1 {test['f1']:.3f} ({low:.3f} to {high:.3f}): of those"

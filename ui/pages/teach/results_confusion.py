@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from probing.labelled.per_label import Counts, confusion, most_mistaken, summed_up
+from probing.labelled.per_label import Counts, most_mistaken, summed_up
 from probing.labelled.rows import OUTSIDE
-from probing.labelled.told import Told
 from ui.input.picking import control
 from ui.pages.teach.options import Teach
+from ui.pages.teach.results_measured import Measured
 from ui.pages.teach.results_naming import quoted
 from ui.pages.teach.results_saving import save_table
 from ui.run.refusals import say
@@ -24,10 +24,10 @@ UNITS = {"classify": "rows", "tag": "words"}
 SHOWN = "Those with most mistakes, in the order of the labels; all others are added up in a last row and column."
 
 
-def draw_confusion(found: Told, model: str) -> None:
+def draw_confusion(results: Measured, model: str) -> None:
     """The figure; a click on a cell opens its rows below."""
     st.subheader("What was taken for what")
-    counts, options = confusion(found), own(Teach)
+    found, counts, options = results.told, results.counts, own(Teach)
     kept = list(range(len(found.labels)))
     if len(kept) > Teach.classes:
         most = min(MOST, len(kept))

@@ -5,9 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from probing.intervals import wilson
-from probing.labelled.per_label import per_label
 from probing.labelled.spans import Score
-from probing.labelled.told import Told
+from ui.pages.teach.results_measured import Measured
 from ui.pages.teach.results_saving import save_table
 from ui.run.refusals import say
 
@@ -22,9 +21,9 @@ ABOUT = {
 }
 
 
-def draw_labels(found: Told, model: str) -> None:
+def draw_labels(results: Measured, model: str) -> None:
     """The table, which a click on a column's name sorts, and its file."""
-    each = per_label(found)
+    found, each = results.told, results.each
     st.subheader(TITLES[found.kind])
     names = [FIRST[found.kind], "precision", "recall", "F1", "support", "said", "low", "high"]
     rows = [_row(name, score) for name, score in each.items()]
@@ -36,7 +35,7 @@ def draw_labels(found: Told, model: str) -> None:
     st.caption(
         ABOUT[found.kind]
         + "F1: their harmonic mean. Support: how many there are; said: how many were said. Low and high:"
-        " ends of recall's 95 % interval (Wilson). Empty: a share of nothing. A click on a column's name sorts."
+        " ends of recall's 95 % interval (Wilson). None: a share of nothing. A click on a column's name sorts."
     )
     if note := few(each):
         say(note, role="status")

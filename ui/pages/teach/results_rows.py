@@ -9,8 +9,9 @@ import streamlit as st
 
 from probing.labelled.compared import compared
 from probing.labelled.scripts import SIDE_BY_SIDE
-from probing.labelled.told import Told, ToldRow, ToldText, ToldWords, counts, in_cell, worst_first
+from probing.labelled.told import Told, ToldRow, ToldText, ToldWords, counts, in_cell
 from ui.pages.teach.options import Teach
+from ui.pages.teach.results_measured import Measured
 from ui.pages.teach.results_naming import quoted
 from ui.pages.teach.results_saving import save_table
 from ui.run.refusals import say
@@ -23,7 +24,8 @@ from viz.components.strip import strip
 from viz.components.strip.strip import Chip
 
 ANY = -1
-ORDER = "Mistakes stand first, the surest before the others; then what is right, the least sure first. "
+HITS = "What the model told rightly, every word of a text with tags; where it was wrong; or both"
+ORDER = "Mistakes stand before what is right, which begins with the least sure. "
 MARKS = {
     "classify": "",
     "tag": "Straight line: a name that is right, its kind and both its ends; dashes: a true one that was missed; waves:"
@@ -31,20 +33,20 @@ MARKS = {
 }
 
 
-def draw_rows(found: Told, model: str) -> None:
+def draw_rows(results: Measured, model: str) -> None:
     """The two lists that choose a cell, and its rows, a part of them at a time."""
-    st.subheader("The test rows")
-    options = own(Teach)
-    cell = [at if at is not None and at < len(found.labels) else None for at in (options.true, options.said)]
-    for column, name, at in zip(st.columns(2), ("true", "said"), cell, strict=True):
+    st.subheader("The test rows, surest mistakes first")
+    found, options = results.told, own(Teach)
+    true, said = (at if at is not None and at < len(found.labels) else None for at in (options.true, options.said))
+    for column, name, at in zip(st.columns(2), ("true", "said"), (true, said), strict=True):
         _pick(column, name, at, found.labels)
-    every = worst_first(in_cell(found.rows, *cell))
-    say(asked_for(every, *cell, found), role="status")
-    kept, shown = turned(every, Teach, options)
+    every = in_cell(results.rows, true, said)
+    say(asked_for(every, true, said, found), role="status")
+    kept, shown = turned(every, Teach, options, HITS)
     for number, row in enumerate(shown):
-        chips = _words(row, *cell) if isinstance(row, ToldWords) else [Chip(word) for word in _apart(row.text)]
-        strip.mount(chips, f"teach_row_{number}", title=title(row, found.labels))
-        explore_link(Choice(model=model, text=row.text))
+        chips = _marked(row, true, said) if isinstance(row, ToldWords) else map(Chip, _apart(row.text))
+        strip.mount(list(chips), f"teach_row_{number}", title=title(row, found.labels))
+        explore_link(Choice(model=model, text=row.text), "This text, read by the model that was taught,")
     st.caption(ORDER + MARKS[found.kind])
     names, lines = (_by_word if found.kind == "tag" else _by_text)(kept, found.labels)
     save_table("Save these rows", names, lines, "rows", f"All {len(kept):,} of this list", found, model)
@@ -52,14 +54,9 @@ def draw_rows(found: Told, model: str) -> None:
 
 def asked_for(rows: Sequence[ToldRow], true: int | None, said: int | None, found: Told) -> str:
     """How many rows the two lists leave, and how many of them are wrong."""
-    what = "a word of " if found.kind == "tag" else ""
-    names = [
-        f"{how} {what}{quoted(found.labels[at])}"
-        for how, at in (("with", true), ("said to be", said))
-        if at is not None
-    ]
-    those = f" {' '.join(names)}" if names else ""
-    return f"{len(rows):,} test rows{those}, {sum(not row.hit for row in rows):,} with a mistake."
+    names = [f" {how} {quoted(found.labels[at])}" for how, at in (("of", true), ("said to be", said)) if at is not None]
+    word = " with a word" if names and found.kind == "tag" else ""
+    return f"{len(rows):,} test rows{word}{''.join(names)}, {sum(not row.hit for row in rows):,} with a mistake."
 
 
 def _pick(column: Any, name: str, at: int | None, labels: Sequence[str]) -> None:
@@ -98,7 +95,7 @@ def title(row: ToldRow, labels: Sequence[str]) -> str:
     return f"Miss · said {said} {percent(row.sure)} · is {true} {percent(row.due)}"
 
 
-def _words(row: ToldWords, true: int | None, said: int | None) -> Iterator[Chip]:
+def _marked(row: ToldWords, true: int | None, said: int | None) -> Iterator[Chip]:
     """The sentence as chips, names marked, and what stands between the words."""
     at, asked = 0, (true, said) != (None, None)
     each = zip(row.words, row.pairs, row.tags, row.told, row.shares, compared(row), strict=True)

@@ -6,8 +6,8 @@ import numpy as np
 import streamlit as st
 
 from probing.intervals import wilson
-from probing.labelled.calibration import BINS, Calibration, answered, calibration
-from probing.labelled.told import Told
+from probing.labelled.calibration import BINS, Calibration
+from ui.pages.teach.results_measured import Measured
 from ui.pages.teach.results_saving import save_table
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
@@ -19,14 +19,13 @@ WHAT = {"classify": "rows", "tag": "words that it said to be of a name"}
 COLUMNS = ["sure from", "to", "answers", "mean sureness", "right", "low", "high"]
 
 
-def draw_sureness(found: Told, model: str) -> None:
+def draw_sureness(results: Measured, model: str) -> None:
     """The figure, what it says, and its numbers."""
     st.subheader("How sure, how right")
-    given = answered(found)
-    if not len(given.sure):
+    found, told = results.told, results.sureness
+    if told is None:
         say("It said no word to be of a name, so there is nothing that it was sure of.", role="status")
         return
-    told = calibration(given)
     for sentence in summary(told, WHAT[found.kind]):
         say(sentence, role="status")
     bins = bins_of(told)

@@ -26,7 +26,8 @@ COLLAPSED = {
     "classify": "Twice running every text of the dev rows was called “{only}”: nothing is learned so far.",
     "tag": "Twice running nothing was found in the dev rows: nothing is learned so far.",
 }
-WHAT_HELPS = "Often that passes; if it does not, a smaller rate, more minutes or more rows help."
+PASSES, ENDED = "Often that passes; if it does not, ", "It ended so: "
+HELPS = "a smaller rate, more minutes or more rows help."
 
 
 def running(look: Look) -> None:
@@ -38,8 +39,9 @@ def running(look: Look) -> None:
 
 def _about(look: Look) -> None:
     """What is taught what, and the way to another one."""
+    told = f"{look.job.title} · {sentence(look)}" if look.state == "done" else look.job.title
     with st.container(horizontal=True, vertical_alignment="center"):
-        say(look.job.title, role="status")
+        say(told, role="status")
         help = "Back to the data and the settings; this training goes on, and stays where its link leads"
         st.button("Teach another", on_click=choose_own, args=(Teach,), kwargs={"job": ""}, help=help)
 
@@ -74,7 +76,7 @@ def _state(look: Look) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         if look.state == "running":
             st.progress(progress_of(look).share, text=doing(look))
-        else:
+        elif look.state != "done":
             say(sentence(look), role="alert" if look.state == "failed" else "status")
         if look.job.id in stopping:
             say("It stops after this step, and keeps the best so far.", role="status")
@@ -112,7 +114,8 @@ def collapse(look: Look) -> None:
     """Says so where the training said one label of everything, twice running, and has not recovered since."""
     found, scored = look.lines("collapse", "teach"), look.lines("evaluation", "teach")
     if found and scored and scored[-1].get("only") is not None:
-        say(f"{COLLAPSED[look.job.kind].format(only=found[-1]['only'])} {WHAT_HELPS}")
+        goes = look.phase == "teach" and look.state in ("waiting", "running")
+        say(f"{COLLAPSED[look.job.kind].format(only=found[-1]['only'])} {PASSES if goes else ENDED}{HELPS}")
 
 
 def _stop(job_id: str) -> None:

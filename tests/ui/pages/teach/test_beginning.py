@@ -44,8 +44,8 @@ def job_in(place: Path) -> Job:
 
 
 def cells(page: AppTest, at: int) -> dict[str, list[object]]:
-    found: dict[str, list[object]] = page.dataframe[at].value.to_dict("list")
-    return found
+    found = page.dataframe[at].value.to_dict("list")
+    return {str(name): list(column) for name, column in found.items()}
 
 
 @pytest.mark.slow  # of importing the libraries

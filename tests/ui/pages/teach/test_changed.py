@@ -13,45 +13,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attention.edits import Ablate
-from attention.mask import Array
 from attention.tokens import TokenRow
 from inference.questions.effects import Effect
 from inference.questions.labels import CHOICE, Said, WordTags
-from probing import changed
-from probing.changed import Facts, Seen
 from tests.support.asking import LONGEST, notes, says
-from training.jobs import job as jobs
-from training.jobs.job import Look
+from tests.support.comparedfolders import LOOK, SHOWN, job
 from ui.pages.teach.changed_files import HEADS, heads_csv
 from ui.pages.teach.changed_measured import measured
 from ui.pages.teach.changed_truth import truth, waiting
 from ui.pages.teach.changed_used import without
-
-SENTENCES, SHOWN = 12, 2
-LOOK = Look(jobs.asked("", "=<b>a task</b>", "classify", model="all-MiniLM-L6-v2"), "done", "changes", "", 0, Path())
-
-
-def spread(mean: float, seed: int) -> Array:
-    """Divergences around a mean, (sentence, layer, head)."""
-    found: Array = (np.random.default_rng(seed).uniform(0.5, 1.5, (SENTENCES, 2, 3)) * mean).astype(np.float32)
-    return found
-
-
-def job(folder: Path, task: float = 0.2, step: int = 40, film: bool = True, telling: bool = True) -> Look:
-    """A training whose head 1-2 went beyond the twin."""
-    twin, moved = spread(task / 2, 1), spread(task / 2, 2)
-    moved[:, 1, 2] *= 4
-    bits = {("task", "all"): moved, ("twin", "all"): twin, ("other twin", "all"): twin * np.float32(1.1)}
-    bits |= {(who, "telling"): array if telling else array * np.nan for (who, _), array in bits.items()}
-    pieces = ("[CLS]", "<b>play</b>", "[SEP]")
-    maps = {(side, at): np.full((2, 3, 3, 3), 1 / 3, np.float32) for side in changed.SIDES for at in range(SHOWN)}
-    steps = np.array([0, 20, 40], np.float32)
-    frames: dict[str, Any] = {"step": steps, "maps": np.full((3, 2, 3, 3, 3), 1 / 3, np.float16)}
-    frames |= {rows: np.stack([moved[:SHOWN] * share for share in (0, 0.5, 1)]) for rows in changed.ROWS}
-    seen = tuple(Seen(f"<b>play</b> {at}", "play", pieces if at < SHOWN else None) for at in range(SENTENCES))
-    facts = Facts("all-MiniLM-L6-v2", "classify", step, "the row of [CLS]", seen)
-    changed.write(folder / "changes", facts, bits, maps, frames if film else None)
-    return replace(LOOK, folder=folder)
 
 
 def script(folder: str) -> None:
@@ -61,7 +31,7 @@ def script(folder: str) -> None:
 
     import streamlit as st
 
-    from tests.ui.pages.teach.test_changed import LOOK
+    from tests.support.comparedfolders import LOOK
     from ui.pages.teach.changed import draw
     from ui.state.session import begin
 

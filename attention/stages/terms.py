@@ -1,0 +1,246 @@
+"""One number of a pass, opened: the terms that it is the sum of, and the numbers that each term is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from attention.stages.functions import EACH
+from attention.stages.products import weigh
+
+Array = npt.NDArray[Any]
+Place = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """A number of a term: where it stands in one of the given arrays, or what it is where it was made on the way."""
+
+    value: float
+    of: Array | None = None
+    at: Place = ()
+    name: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """``values`` (term,) float64 add up to the number. ``factors`` tells what term k is made of, by ``how``.
+
+    ``how`` is "products" (a term is the product of its factors), "sum" (a term is its one factor, or several times
+    it), "function" (the one term is ``name`` of its factors) or "choice" (the one term is one of the given numbers).
+    """
+
+    how: str
+    values: Array
+    factors: Callable[[int], tuple[Factor, ...]]
+
+
+def terms(name: str, given: tuple[Any, ...], named: dict[str, Any], gave: Array, at: Place) -> Terms:
+    """The terms of the number at ``at`` of what a formula made; ``gave`` is the array that it is in.
+
+    >>> x, weight, bias = np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]), np.array([0.5])
+    >>> found = terms("linear", (x, weight, bias), {}, np.array([[11.5]]), (0, 0))
+    >>> found.values.tolist(), [factor.value for factor in found.factors(1)]
+    ([3.0, 8.0, 0.5], [2.0, 4.0])
+    """
+    made = OPENED.get(name)
+    if made is not None:
+        return made(gave, at, *given, **named)
+    arrays = [x for x in (*given, *named.values()) if isinstance(x, np.ndarray)] if name in EACH else []
+    return _one("function", float(gave[at]), *(factor(x, at) for x in arrays))
+
+
+def factor(x: Any, at: Place) -> Factor:
+    """The number of an array that stands at a place of a larger one which it was stretched to; or a plain number."""
+    if not isinstance(x, np.ndarray):
+        return Factor(float(x))
+    own = tuple(0 if size == 1 else place for size, place in zip(x.shape, at[len(at) - x.ndim :], strict=True))
+    return Factor(float(x[own]), x, own)
+
+
+def _one(how: str, value: float, *factors: Factor) -> Terms:
+    return Terms(how, np.array([value]), lambda _term: factors)
+
+
+def _many(how: str, rows: Sequence[tuple[Factor, ...]], values: Array | None = None) -> Terms:
+    products = [float(np.prod([one.value for one in row])) for row in rows]
+    return Terms(how, np.array(products) if values is None else values, rows.__getitem__)
+
+
+def _dot(one: Array, at: Callable[[int], Place], other: Array, there: Callable[[int], Place], size: int) -> Terms:
+    """Σ one[at(k)] · other[there(k)] over k."""
+
+    def factors(term: int) -> tuple[Factor, ...]:
+        here, yonder = at(term), there(term)
+        return Factor(float(one[here]), one, here), Factor(float(other[yonder]), other, yonder)
+
+    values = [float(one[at(k)]) * float(other[there(k)]) for k in range(size)]
+    return Terms("products", np.array(values, np.float64), factors)
+
+
+def _with(found: Terms, *more: Factor) -> Terms:
+    """One more term, the product of these; nothing more without any."""
+    if not more:
+        return found
+    count, value = len(found.values), float(np.prod([one.value for one in more]))
+    return Terms(found.how, np.append(found.values, value), lambda term: more if term == count else found.factors(term))
+
+
+def _maybe(array: Array | None, at: Place) -> tuple[Factor, ...]:
+    """A bias, where there is one."""
+    return () if array is None else (factor(array, at),)
+
+
+def _linear(_gave: Array, at: Place, x: Array, weight: Array, bias: Array | None = None) -> Terms:
+    *row, column = at
+    found = _dot(x, lambda k: (*row, k), weight, lambda k: (column, k), x.shape[-1])
+    return _with(found, *_maybe(bias, (column,)))
+
+
+def _matmul(_gave: Array, at: Place, one: Array, other: Array) -> Terms:
+    *batch, row, column = at
+    inner = one.shape[-1]
+    ahead = [tuple(0 if n == 1 else b for n, b in zip(x.shape[:-2], batch[len(batch) - x.ndim + 2 :], strict=True))
+             for x in (one, other)]  # fmt: skip
+    return _dot(one, lambda k: (*ahead[0], row, k), other, lambda k: (*ahead[1], k, column), inner)
+
+
+def _addmm(_gave: Array, at: Place, x: Array, one: Array, other: Array, beta: float = 1, alpha: float = 1) -> Terms:  # noqa: PLR0913  # torch's own signature
+    found = _matmul(_gave, at, one, other)
+    scaled = Terms(found.how, found.values * alpha, lambda k: (*found.factors(k), *_scale(alpha)))
+    return _with(scaled, factor(x, at), *_scale(beta))
+
+
+def _baddbmm(  # noqa: PLR0913  # torch's own signature
+    gave: Array, at: Place, x: Array, batch1: Array, batch2: Array, beta: float = 1, alpha: float = 1
+) -> Terms:
+    return _addmm(gave, at, x, batch1, batch2, beta, alpha)
+
+
+def _scale(by: float) -> tuple[Factor, ...]:
+    return () if by == 1 else (Factor(float(by)),)
+
+
+def _grouped(_gave: Array, at: Place, x: Array, weight: Array, offs: Array, **_named: Any) -> Terms:
+    row, column = at
+    group = int(np.searchsorted(offs, row, side="right"))
+    return _dot(x, lambda k: (row, k), weight, lambda k: (group, k, column), x.shape[-1])
+
+
+def _embedding(_gave: Array, at: Place, input: Array, weight: Array, *_args: Any, **_named: Any) -> Terms:
+    return _many("choice", [(factor(weight, (int(input[at[:-1]]), at[-1])),)])
+
+
+def _attention(  # noqa: PLR0913  # torch's own signature
+    _gave: Array,
+    at: Place,
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    dropout_p: float = 0.0,  # noqa: ARG001  # torch's own
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Terms:
+    """Σ weight · value; the weights are made on the way, and opened by the page that takes an attention apart."""
+    *batch, head, row, column = at
+    shares = weigh(query, key, attn_mask, is_causal, scale, enable_gqa)[(*batch, head, row)]
+    own = head if value.shape[-3] == query.shape[-3] else head // (query.shape[-3] // value.shape[-3])
+    rows = [
+        (Factor(float(share), name=f"weight of key {k}"), factor(value, (*batch, own, k, column)))
+        for k, share in enumerate(shares)
+    ]
+    return _many("products", rows)
+
+
+def _layer_norm(  # noqa: PLR0913  # torch's own signature
+    _gave: Array,
+    at: Place,
+    x: Array,
+    normalized_shape: Any,
+    weight: Array | None = None,
+    bias: Array | None = None,
+    eps: float = 1e-5,
+) -> Terms:
+    """x · w/σ - mean · w/σ + b."""
+    axes = len(normalized_shape)
+    vector = x[at[: len(at) - axes]].astype(np.float64)
+    by = Factor(float(1 / np.sqrt(vector.var() + eps)), name="1/√(variance + ε)")
+    gain = () if weight is None else (factor(weight, at[len(at) - axes :]),)
+    mean = Factor(-float(vector.mean()), name="minus the mean")
+    found = _many("products", [(factor(x, at), by, *gain), (mean, by, *gain)])
+    return _with(found, *_maybe(bias, at[len(at) - axes :]))
+
+
+def _softmax(gave: Array, at: Place, x: Array, dim: int = -1, *_args: Any, **_named: Any) -> Terms:
+    line = x[tuple(slice(None) if axis == dim % x.ndim else place for axis, place in enumerate(at))]
+    total = Factor(float(np.exp(line.astype(np.float64)).sum()), name="Σ e^x")
+    return _one("function", float(gave[at]), factor(x, at), total)
+
+
+def _add(_gave: Array, at: Place, x: Any, other: Any, alpha: float = 1) -> Terms:
+    one, two = factor(x, at), factor(other, at)
+    return _many("sum", [(one,), (two, *_scale(alpha))])
+
+
+def _sub(_gave: Array, at: Place, x: Any, other: Any, alpha: float = 1) -> Terms:
+    return _add(_gave, at, x, other, -alpha)
+
+
+def _mul(_gave: Array, at: Place, x: Any, other: Any) -> Terms:
+    return _many("products", [(factor(x, at), factor(other, at))])
+
+
+def _reduced(mean: bool) -> Callable[..., Terms]:
+    def opened(_gave: Array, at: Place, x: Array, dim: Any = None, keepdim: bool = False, **_named: Any) -> Terms:
+        wanted = range(x.ndim) if dim is None else dim if isinstance(dim, list | tuple) else [dim]
+        axes = sorted(axis % x.ndim for axis in wanted)
+        rest = iter([place for axis, place in enumerate(at) if axis not in axes] if keepdim else at)
+        fixed = tuple(slice(None) if axis in axes else next(rest) for axis in range(x.ndim))
+        values = x[fixed].astype(np.float64)
+        by = 1 / values.size if mean else 1.0
+
+        def factors(term: int) -> tuple[Factor, ...]:
+            free = iter(np.unravel_index(term, values.shape))
+            place = tuple(int(next(free)) if isinstance(part, slice) else part for part in fixed)
+            return Factor(float(x[place]), x, place), *_scale(by)
+
+        return Terms("products" if mean else "sum", values.reshape(-1) * by, factors)
+
+    return opened
+
+
+def _where(_gave: Array, at: Place, condition: Array, x: Any, other: Any) -> Terms:
+    if condition.dtype != bool:  # as formulas has it
+        condition, x = x, condition
+    return _many("choice", [(factor(x if factor(condition, at).value else other, at),)])
+
+
+def _masked_fill(_gave: Array, at: Place, x: Any, mask: Array, value: Any) -> Terms:
+    return _where(_gave, at, mask, value, x)
+
+
+OPENED: dict[str, Callable[..., Terms]] = {
+    "linear": _linear,
+    "matmul": _matmul,
+    "bmm": _matmul,
+    "addmm": _addmm,
+    "baddbmm": _baddbmm,
+    "_grouped_mm": _grouped,
+    "embedding": _embedding,
+    "scaled_dot_product_attention": _attention,
+    "layer_norm": _layer_norm,
+    "softmax": _softmax,
+    "add": _add,
+    "sub": _sub,
+    "mul": _mul,
+    "sum": _reduced(mean=False),
+    "mean": _reduced(mean=True),
+    "where": _where,
+    "masked_fill": _masked_fill,
+}

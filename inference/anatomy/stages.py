@@ -1,0 +1,208 @@
+"""Which of a pass's calls are stages that a reader follows, and what each is for in its layer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from inference.anatomy.blocks import Block, is_norm, under
+from inference.anatomy.calls import Call, Value
+from inference.anatomy.lines import needed
+from inference.anatomy.parts import table_name
+from inference.questions.anatomy import TOKENS
+from inference.questions.whole_pass import (
+    ACTIVATED,
+    ATTENTION,
+    CROSS,
+    EMBEDDINGS,
+    FORWARD,
+    HEAD,
+    HIDDEN,
+    KEYS,
+    NORM,
+    OUT,
+    POOLER,
+    PROBABILITIES,
+    QUERIES,
+    RESIDUAL,
+    VALUES,
+    WEIGHED,
+    Stage,
+)
+
+KINDS = {"norm": NORM, "attention": ATTENTION, "cross-attention": CROSS, "feed-forward": FORWARD, "scale": "scale"}
+MATRIX = ("linear", "addmm", "matmul", "_grouped_mm")
+ATTEND = "scaled_dot_product_attention"
+
+
+def is_stage(call: Call) -> bool:
+    """Whether a call computes numbers that come from weights."""
+    return call.grown and not call.moves and call.fractions
+
+
+def stages(model: Any, calls: Sequence[Call], layers: Sequence[Block], sides: Mapping[str, str]) -> tuple[Stage, ...]:
+    """The stages in the order in which they run. ``sides`` says which side of the model a list of layers is."""
+    found = [call for call in needed(last_stage(calls)) if is_stage(call)]
+    by_run = _runs(layers)
+    parts: list[str] = []
+    standing: dict[int, object] = {}  # where earlier stages stand
+    for at, call in enumerate(found):
+        block = None if call.layer is None else by_run[call.layer]
+        before = parts[-1] if parts else EMBEDDINGS
+        part = _outside(model, found, at) if block is None else _inside(call, block, before)
+        parts.append(RESIDUAL if _joins(call, (call.layer, part), standing) else part)
+        standing[call.number] = (call.layer, parts[-1])
+    names = _roles(model, found, parts)
+    return tuple(
+        _stage(call, parts[at], names.get(call.number, ""), _side(found, at, sides)) for at, call in enumerate(found)
+    )
+
+
+def _stage(call: Call, part: str, role: str, side: str) -> Stage:
+    read, led = sources(call), needed(call, enough=is_stage)
+    own = [one for one in led if one is call or not is_stage(one)]
+    return Stage(
+        number=call.number,
+        formula=call.name,
+        side=side,
+        layer=None if call.layer is None else call.layer[1],
+        part=part,
+        role=role,
+        path=call.path,
+        weights=tuple(dict.fromkeys(value.weight for value in read if value.weight)),
+        reads=tuple(dict.fromkeys(value.call.number for value in read if value.call is not None and value.grown)),
+        shape=call.shape,
+        lines=tuple(one.line for one in own),
+        away=call.away,
+        size=call.size,
+        refused=next((one.refused for one in own if one.grown and one.refused), ""),
+    )
+
+
+def sources(call: Call) -> list[Value]:
+    """What a call reads, followed back through what only moves numbers."""
+    found: list[Value] = []
+    waiting = call.reads()[::-1]
+    while waiting:
+        value = waiting.pop()
+        if value.call is not None and value.grown and not is_stage(value.call):
+            waiting.extend(value.call.reads()[::-1])
+        else:
+            found.append(value)
+    return found
+
+
+def last_stage(calls: Sequence[Call]) -> Call:
+    """The stage that a pass ends with."""
+    return next(call for call in reversed(calls) if is_stage(call))
+
+
+def _runs(layers: Sequence[Block]) -> dict[tuple[str, int], Block]:
+    """Layers by their list and which of its runs they are."""
+    found: dict[tuple[str, int], Block] = {}
+    for block in layers:
+        run = sum(stack == block.stack for stack, _ in found)
+        found[block.stack, run] = block
+    return found
+
+
+def _inside(call: Call, block: Block, before: str) -> str:
+    """The part of a layer that a call belongs to: that of its module, else the part that runs, if it is no norm."""
+    placed = [
+        (len(visit.path), KINDS[operation.kind])
+        for operation in block.operations
+        for visit in operation.modules
+        if visit.path and under(call.path, visit.path)
+    ]
+    placed += [(len(op.core), KINDS[op.kind]) for op in block.operations if op.core and under(call.path, op.core)]
+    if placed:
+        return max(placed)[1]
+    return RESIDUAL if before in (EMBEDDINGS, RESIDUAL, NORM) else before
+
+
+def _joins(call: Call, here: object, standing: Mapping[int, object]) -> bool:
+    """Whether a call inside a layer adds what came before a part to what the part made, wherever it is written."""
+    if call.name != "add" or call.layer is None:
+        return False
+    makers = [value.call for value in sources(call) if value.call is not None and value.grown]
+    read = [standing[maker.number] == here for maker in makers]
+    return any(read) and not all(read)
+
+
+def _outside(model: Any, found: Sequence[Call], at: int) -> str:
+    """The part that a call outside of the layers belongs to; a decoder begins with its first embedding."""
+    call = found[at]
+    ran = [k for k in range(at) if found[k].layer is not None]
+    since = found[ran[-1] : at] if ran else []
+    if call.name == "softmax" and not call.path and call is found[-1]:
+        return PROBABILITIES
+    normed = is_norm(model.get_submodule(call.path))
+    if any(later.layer is not None for later in found[at:]):
+        begins = not ran or any(one.name == "embedding" for one in (*since, call))
+        return NORM if normed and not begins else EMBEDDINGS
+    if "pooler" in call.path:
+        return POOLER
+    return NORM if normed and not any(one.layer is None and one.name in MATRIX for one in since) else HEAD
+
+
+def _side(found: Sequence[Call], at: int, sides: Mapping[str, str]) -> str:
+    """The side of the layer that a stage is in, that comes next for embeddings, that came last for a head."""
+    call = found[at]
+    if call.layer is not None:
+        return sides[call.layer[0]]
+    for one in found[at:]:
+        if one.layer is not None:
+            return sides[one.layer[0]]
+    return next(sides[one.layer[0]] for one in reversed(found[:at]) if one.layer is not None)
+
+
+def _roles(model: Any, found: Sequence[Call], parts: Sequence[str]) -> dict[int, str]:
+    """What stages are for inside their part, by number."""
+    part_of = {call.number: part for call, part in zip(found, parts, strict=True)}
+    names: dict[int, str] = {}
+    for call in found:
+        if call.name == ATTEND:
+            names[call.number] = WEIGHED
+            for role, value in zip((QUERIES, KEYS, VALUES), call.reads(), strict=False):
+                for maker in _makers(value, part_of, part_of[call.number]):
+                    known = names.get(maker.number, "")
+                    names[maker.number] = f"{known}, {role}" if known and role not in known else role
+        elif call.name == "embedding" and part_of[call.number] == EMBEDDINGS:
+            mine = model.get_submodule(call.path)
+            names[call.number] = TOKENS if mine is model.get_input_embeddings() else table_name(call.path)
+    for run in _spans(found, parts):
+        matrices = [call for call in run if call.name in MATRIX]
+        after = [call for call in run if names.get(call.number) == WEIGHED]
+        if part_of[run[0].number] == FORWARD and len(matrices) > 1:
+            names.update((call.number, HIDDEN) for call in matrices[:-1])
+            names.update((v.call.number, ACTIVATED) for v in sources(matrices[-1]) if v.call in run)
+            names[matrices[-1].number] = OUT
+        if after and matrices and matrices[-1].number > after[-1].number:
+            names[matrices[-1].number] = OUT
+    return names
+
+
+def _makers(value: Value, part_of: Mapping[int, str], part: str) -> list[Call]:
+    """The matrix products of a part that a value comes from."""
+    waiting, found = [value], list[Call]()
+    while waiting:
+        call = waiting.pop().call
+        if call is None or not call.grown or (is_stage(call) and part_of.get(call.number) != part):
+            continue
+        if call.name in MATRIX:
+            found.append(call)
+        else:
+            waiting.extend(call.reads())
+    return found
+
+
+def _spans(found: Sequence[Call], parts: Sequence[str]) -> list[list[Call]]:
+    """Stages that run one after the other in one part of one layer."""
+    spans: list[list[Call]] = []
+    last: object = None
+    for call, part in zip(found, parts, strict=True):
+        if (call.layer, part) != last:
+            spans.append([])
+        spans[-1].append(call)
+        last = (call.layer, part)
+    return spans

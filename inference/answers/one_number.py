@@ -1,0 +1,94 @@
+"""One number of a pass, opened into the numbers that it is made of, wherever in the pass or the file these stand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from attention.stages.origin import origin
+from attention.stages.terms import Factor, terms
+from inference.anatomy.calls import Array, Call, Value, leaves, mapped
+from inference.anatomy.computed_pass import as_numpy, numpy_of
+from inference.anatomy.stages import is_stage
+from inference.answers.whole_pass import followed, prepared
+from inference.errors import Refusal, refusing
+from inference.loaded import Loaded
+from inference.questions.whole_pass import OneNumber, Opened, Origin, Place, Term
+
+
+def answer(loaded: Loaded, question: OneNumber) -> Opened:
+    """The number's terms; raises Refusal for a stage or a place that there is not."""
+    _, given = prepared(loaded, question)
+    found: list[Opened] = []
+
+    def seen(call: Call, args: tuple[Any, ...], named: dict[str, Any], result: Tensor) -> None:
+        if call.number == question.stage:
+            found.append(opened(call, args, named, numpy_of(result), question.place, question.top))
+
+    with refusing(f"{loaded.id.name} failed while its pass was taken apart. Change the text or the model."):
+        followed(loaded.model, given, seen)
+    if not found:
+        raise Refusal(f"Stage {question.stage} was asked for; this pass has none of that number.")
+    return found[0]
+
+
+def opened(  # noqa: PLR0913  # one call with all that it was given, and what is asked of it
+    call: Call, args: tuple[Any, ...], named: dict[str, Any], gave: Array, place: Place, top: int
+) -> Opened:
+    """The number at a place of what a call gave, and its ``top`` largest terms."""
+    if len(place) != gave.ndim or not all(0 <= at < size for at, size in zip(place, gave.shape, strict=True)):
+        raise Refusal(f"Place {list(place)} was asked for; the stage's result is {' × '.join(map(str, gave.shape))}.")
+    given, options = mapped((args, named), as_numpy)
+    arrays = [leaf for leaf in leaves((given, options)) if isinstance(leaf, np.ndarray) and leaf.ndim >= 0]
+    made_by = {id(array): value for array, value in zip(arrays, call.reads(), strict=True)}
+    found = terms(call.name, given, options, gave, place)
+    order = np.argsort(-np.abs(found.values), kind="stable")
+    shown = [
+        Term(float(found.values[term]), tuple(_origin(one, made_by) for one in found.factors(int(term))))
+        for term in order[:top]
+    ]
+    total = float(found.values.sum())
+    rest = float(found.values[order[top:]].sum())
+    return Opened(float(gave[place]), found.how, call.name, tuple(shown), max(0, len(order) - top), rest, total)
+
+
+def _origin(factor: Factor, made_by: Mapping[int, Value]) -> Origin:
+    """Where a factor stands, behind all moves."""
+    value = None if factor.of is None else made_by.get(id(factor.of))
+    place = factor.at
+    while value is not None and value.call is not None and value.grown and not is_stage(value.call):
+        before = _before(value.call, value.output, place)
+        if before is None:
+            return Origin(factor.value, name=factor.name)
+        value, place = before
+    if value is None:
+        return Origin(factor.value, name=factor.name)
+    if value.weight:
+        return Origin(factor.value, weight=value.weight, place=place)
+    if value.call is None or not value.grown:
+        return Origin(factor.value, name="given")
+    return Origin(factor.value, stage=value.call.number, place=place)
+
+
+def _before(call: Call, output: int, place: Place) -> tuple[Value, Place] | None:
+    """The value and the place that a moved number comes from."""
+    if not call.moves:
+        return None
+    standing: dict[int, Value] = {}
+
+    def stand_in(leaf: Any) -> Any:
+        """An array of the same shape in a value's place; only where its numbers go is asked."""
+        if not isinstance(leaf, Value):
+            return as_numpy(leaf)
+        array = np.broadcast_to(np.float32(0), leaf.shape) if leaf.array is None else leaf.array
+        standing[id(array)] = leaf
+        kept.append(array)
+        return array
+
+    kept: list[Array] = []  # so that no two have one id
+    given, named = mapped((call.given, call.named), stand_in)
+    found = origin(call.name, given, named, output, place)
+    return None if found is None or id(found[0]) not in standing else (standing[id(found[0])], found[1])

@@ -1,0 +1,94 @@
+"""Every stage of one pass: what it computes, of what, and how far numpy's result is from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from inference.anatomy.blocks import blocks
+from inference.anatomy.calls import Call
+from inference.anatomy.computed_pass import Seen, compute
+from inference.anatomy.lines import needed
+from inference.anatomy.stages import last_stage, stages
+from inference.anatomy.watched_pass import watch
+from inference.answers.anatomy import side_of
+from inference.answers.inputs import read, tensors
+from inference.errors import Refusal, refusing
+from inference.loaded import Loaded
+from inference.questions.question import Answer
+from inference.questions.whole_pass import Passed, PassRequest, Stage, WholePass
+
+LONGEST = 512  # tokens: every weight of every head is computed, n² numbers each
+
+
+def answer(loaded: Loaded, question: WholePass) -> Passed:
+    """The stages; raises Refusal for a text that is too long and for a model whose layers are not told apart."""
+    ids, given = prepared(loaded, question)
+    with refusing(f"{loaded.id.name} failed while its pass was taken apart. Change the text or the model."):
+        calls, found = taken_apart(loaded.model, loaded.id.kind, given)
+    return Passed(ids, found, header(loaded, given) + program(calls), f"v{last_stage(calls).number}")
+
+
+def program(calls: Sequence[Call]) -> str:
+    """The lines of PyTorch that lead to the last stage."""
+    return "".join(f"{call.line}\n" for call in needed(last_stage(calls)))
+
+
+def prepared(loaded: Loaded, question: PassRequest[Answer]) -> tuple[tuple[int, ...], dict[str, Tensor]]:
+    """The ids that the model reads, and what it is called with."""
+    reading = read(loaded, question.text, question.pair, question.cut)
+    if max(len(reading.ids), len(question.target)) > LONGEST:
+        raise Refusal(
+            f"The text has {len(reading.ids)} tokens; a whole pass is taken apart for up to {LONGEST}. Shorten it.",
+            way_out="text",
+        )
+    given = tensors(loaded, reading)
+    if loaded.id.kind == "encoder-decoder":
+        if not question.target:
+            raise Refusal(f"{loaded.id.name} has two sides, and there is no text that its second one reads. Give one.")
+        given["decoder_input_ids"] = torch.tensor([question.target])
+    return reading.ids, given
+
+
+def taken_apart(
+    model: Any, kind: str, given: Mapping[str, Tensor], seen: Seen | None = None
+) -> tuple[list[Call], tuple[Stage, ...]]:
+    """The calls of a pass, and its stages."""
+    layers = blocks(model, watch(model))
+    if not layers:
+        raise Refusal(f"The layers of {type(model).__name__} cannot be told apart, so its pass is not shown.")
+    paths = {block.path: block.stack for block in layers}
+    calls = compute(model, given, paths, seen, _probabilities)
+    sides = {block.stack: side_of(block, kind) for block in layers}
+    return calls, stages(model, calls, layers, sides)
+
+
+def followed(model: Any, given: Mapping[str, Tensor], seen: Seen) -> None:
+    """Show every call of a pass, from the first to the probabilities, without computing any anew."""
+    compute(model, given, {}, seen, _probabilities, formulas={})
+
+
+def _probabilities(output: Any) -> None:
+    """What a head's scores become, computed in the same pass; a model without a head ends with its last state."""
+    scores = next((output[name] for name in ("logits", "sop_logits") if output.get(name) is not None), None)
+    if scores is not None:
+        torch.softmax(scores, -1)
+
+
+def header(loaded: Loaded, given: Mapping[str, Tensor]) -> str:
+    """The lines that the others count on: the model, its weights by name, and what it reads."""
+    name = type(loaded.model).__name__
+    inputs = ", ".join(f'"{key}": torch.tensor({tensor.tolist()})' for key, tensor in given.items())
+    return f"""import torch
+import torch.nn.functional as F
+from transformers import {name}
+
+torch.set_grad_enabled(False)
+model = {name}.from_pretrained({loaded.id.name!r}).eval()
+p, b = model.get_parameter, model.get_buffer
+given = {{{inputs}}}
+
+"""

@@ -1,0 +1,150 @@
+"""One pass from ids to probabilities, stage by stage; the numbers of some stages; one number opened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from inference.heads import BARE
+from inference.questions.question import Answer, InspectRequest
+
+Place = tuple[int, ...]
+
+# The parts of a pass, in the order in which a model has them.
+EMBEDDINGS, ATTENTION, CROSS, FORWARD = "embeddings", "attention", "cross-attention", "feed-forward"
+NORM, RESIDUAL, SCALE, POOLER, HEAD, PROBABILITIES = "norm", "residual", "scale", "pooler", "head", "probabilities"
+# What one stage of a part is for, where its part does not say all.
+QUERIES, KEYS, VALUES, WEIGHED, OUT = "queries", "keys", "values", "weighed values", "output"
+HIDDEN, ACTIVATED = "hidden", "after the activation"
+
+
+@dataclass(frozen=True)
+class PassRequest(InspectRequest[Answer]):
+    """A text, or two, or a text and the tokens of its ``target``, read with one of the model's heads."""
+
+    text: str = ""
+    pair: str | None = None
+    target: tuple[int, ...] = ()
+    cut: int | None = None
+    head: str = BARE
+
+    @property
+    def needs(self) -> str:
+        """The head that the reader asks for."""
+        return self.head
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One function that the model computes of numbers that come from its weights; moving numbers about is none.
+
+    ``away`` is the largest difference between the model's result and numpy's, which knows ids and weights alone and
+    goes on from its own results; ``size`` is the largest number of the result. ``refused`` says in words why there is
+    no formula, and numpy then goes on from the model's own. ``lines`` are of PyTorch, from the results of ``reads`` on.
+    """
+
+    number: int
+    formula: str  # torch's name of it
+    side: str  # "encoder" or "decoder"
+    layer: int | None  # from 0; None outside of layers
+    part: str
+    role: str
+    path: str  # the module's in the model
+    weights: tuple[str, ...]  # tensors of the file that it takes, by name
+    reads: tuple[int, ...]  # stages whose results it takes
+    shape: tuple[int, ...]
+    lines: tuple[str, ...]
+    away: float
+    size: float
+    refused: str = ""
+
+
+@dataclass(frozen=True)
+class Passed:
+    """A whole pass. ``program`` is all of it in PyTorch: run from its first line to its last, it gives ``last``."""
+
+    ids: tuple[int, ...]
+    stages: tuple[Stage, ...]
+    program: str
+    last: str  # how the program calls its last result
+
+    @property
+    def largest(self) -> Stage:
+        """The stage whose result differs most from numpy's, as a share of its largest number."""
+        return max(self.stages, key=lambda stage: stage.away / max(stage.size, 1e-9) if not stage.refused else -1)
+
+    @property
+    def refused(self) -> tuple[Stage, ...]:
+        """The stages that there is no formula for."""
+        return tuple(stage for stage in self.stages if stage.refused)
+
+
+@dataclass(frozen=True)
+class WholePass(PassRequest[Passed]):
+    """Asks for every stage of a pass, without its numbers. Refused for a long text, in one sentence."""
+
+    ANSWERED_BY: ClassVar[str] = "whole_pass"
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """The model's own results of some stages, by stage; float32, read-only, in the shape that the model keeps them."""
+
+    by_stage: dict[int, npt.NDArray[np.float32]]
+
+
+@dataclass(frozen=True)
+class StageNumbers(PassRequest[Numbers]):
+    """Asks for the results of the stages of these numbers."""
+
+    ANSWERED_BY: ClassVar[str] = "stage_numbers"
+
+    stages: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Origin:
+    """A number that a term is made of, and where it stands: in a stage's result, in a weight of the file, or nowhere
+    but in ``name``, which says what it is."""
+
+    value: float
+    stage: int | None = None
+    weight: str = ""
+    place: Place = ()
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Term:
+    """One term of a sum and what it is made of."""
+
+    value: float
+    origins: tuple[Origin, ...]
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A number and its largest terms. ``rest`` is the sum of the ``left`` others, so that terms and rest add up to
+    ``total``, which is ``value`` but for the last bits. ``how`` as in attention.stages.terms."""
+
+    value: float
+    how: str
+    formula: str
+    terms: tuple[Term, ...]
+    left: int
+    rest: float
+    total: float
+
+
+@dataclass(frozen=True)
+class OneNumber(PassRequest[Opened]):
+    """Asks for the terms of the number at ``place`` of a stage's result, the ``top`` largest one by one."""
+
+    ANSWERED_BY: ClassVar[str] = "one_number"
+
+    stage: int = 0
+    place: Place = ()
+    top: int = 12

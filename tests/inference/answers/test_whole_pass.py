@@ -1,0 +1,161 @@
+"""The whole pass of models that come along, with every head that they have, through the backend."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from attention.record import Record
+from inference import LocalBackend, Refusal, TraceRequest
+from inference.answers import whole_pass
+from inference.files.embedded import TRANSLATOR
+from inference.heads import BARE, MASKED, NEXT_SENTENCE
+from inference.questions.layer import LayerQuestion
+from inference.questions.masked import MaskedWords
+from inference.questions.sentence import NextSentence
+from inference.questions.whole_pass import OneNumber, Origin, Passed, StageNumbers, WholePass
+from tests.support.present import present
+
+BERT, MINI = "headlight-bert", "all-MiniLM-L6-v2"
+TEXT, PAIR = "The cat [MASK] on the mat.", "It was tired."
+
+
+@pytest.fixture(scope="module")
+def backend() -> LocalBackend:
+    return LocalBackend()
+
+
+def asked(kind: Any, **more: Any) -> Any:
+    return kind(**{"model": BERT, "text": TEXT, "head": MASKED, **more})
+
+
+def holds(found: Passed) -> None:
+    assert not found.refused
+    assert found.largest.away <= 2e-5 * found.largest.size
+
+
+def at(backend: LocalBackend, stage: int, **more: Any) -> Any:
+    return backend.inspect(asked(StageNumbers, stages=(stage,), **more)).by_stage[stage]
+
+
+def test_masked_words_from_ids_to_probabilities(backend: LocalBackend) -> None:
+    found = backend.inspect(asked(WholePass))
+    holds(found)
+    assert found.stages[-1].part == "probabilities"
+    chances = at(backend, found.stages[-1].number)
+    assert chances.shape[:2] == (1, len(found.ids))
+    assert not chances.flags.writeable
+    blank = backend.predict(MaskedWords(model=BERT, text=TEXT)).blanks[0]
+    best = blank.guesses[0]
+    assert int(chances[0, blank.position].argmax()) == best.token
+    assert chances[0, blank.position].max() == pytest.approx(best.probability, abs=1e-6)
+
+
+def test_the_next_sentence(backend: LocalBackend) -> None:
+    more = {"head": NEXT_SENTENCE, "pair": PAIR, "text": "The cat sat on the mat."}
+    found = backend.inspect(asked(WholePass, **more))
+    holds(found)
+    assert [stage.part for stage in found.stages if stage.layer is None][-4:-1] == ["pooler", "pooler", "head"]
+    judged = backend.predict(NextSentence(model=BERT, text="The cat sat on the mat.", pair=PAIR))
+    assert at(backend, found.stages[-1].number, **more)[0, 0] == pytest.approx(judged.probability, abs=1e-6)
+
+
+def test_a_translator_s_two_sides(backend: LocalBackend) -> None:
+    text = "The black cat sleeps."
+    written = present(backend.trace(TraceRequest(model=TRANSLATOR, text=text)).target).ids
+    more = {"model": TRANSLATOR, "text": text, "head": BARE, "target": written}
+    found = backend.inspect(asked(WholePass, **more))
+    holds(found)
+    assert {stage.side for stage in found.stages} == {"encoder", "decoder"}
+    chances = at(backend, found.stages[-1].number, **more)
+    likeliest = chances[0].argmax(-1)
+    assert np.mean(likeliest[: len(written) - 1] == np.array(written[1:])) >= 0.5, "it goes on as it wrote"
+
+
+def test_the_program_gives_what_is_on_screen(backend: LocalBackend) -> None:
+    """Copied into a notebook; only where the model's files lie is another matter."""
+    found = backend.inspect(asked(WholePass))
+    model = backend.loaded(BERT, None, MASKED).model
+    header, lines = found.program.split("\n\n", 1)[0], found.program
+    assert "from transformers import BertForMaskedLM" in header
+    names: dict[str, Any] = {"model": model}
+    loading = next(line for line in lines.splitlines() if line.startswith("model = "))
+    enabled = torch.is_grad_enabled()
+    try:
+        exec(lines.replace(loading, ""), names)
+    finally:
+        torch.set_grad_enabled(enabled)
+    np.testing.assert_allclose(names[found.last].numpy(), at(backend, found.stages[-1].number), atol=1e-6)
+
+
+def test_a_number_opens_down_to_the_weights_of_the_file(backend: LocalBackend) -> None:
+    """What holds for every stage of tiny models (tests/inference/anatomy/test_computed_pass.py), of a real one."""
+    found = backend.inspect(asked(WholePass))
+    by_number = {stage.number: stage for stage in found.stages}
+    token = next(stage for stage in found.stages if stage.role == "token embeddings")
+    opened = backend.inspect(asked(OneNumber, stage=token.number, place=(0, 2, 5)))
+    [[origin]] = [term.origins for term in opened.terms]
+    assert (origin.weight, origin.place) == ("bert.embeddings.word_embeddings.weight", (found.ids[2], 5))
+    chance = backend.inspect(asked(OneNumber, stage=found.stages[-1].number, place=(0, 3, 17)))
+    score = present(chance.terms[0].origins[0].stage)
+    logit = backend.inspect(asked(OneNumber, stage=score, place=chance.terms[0].origins[0].place))
+    assert by_number[score].part == "head"
+    assert logit.value == pytest.approx(chance.terms[0].origins[0].value)
+    rows = [one.place for term in logit.terms for one in term.origins if one.weight == origin.weight]
+    assert {row for row, _ in rows} == {17}, "the token embeddings, a second time"
+
+
+def test_terms_are_the_largest_first_and_the_rest_is_one(backend: LocalBackend) -> None:
+    found = backend.inspect(asked(WholePass))
+    hidden = next(stage for stage in found.stages if stage.role == "hidden")
+    few = backend.inspect(asked(OneNumber, stage=hidden.number, place=(0, 2, 5), top=3))
+    many = backend.inspect(asked(OneNumber, stage=hidden.number, place=(0, 2, 5), top=10_000))
+    assert (len(few.terms), few.left, many.left, many.rest) == (3, len(many.terms) - 3, 0, 0)
+    sizes = [abs(term.value) for term in many.terms]
+    assert sizes == sorted(sizes, reverse=True)
+    assert few.terms == many.terms[:3]
+    assert few.rest == pytest.approx(sum(term.value for term in many.terms[3:]))
+
+
+def test_what_step_by_step_opens_is_the_same_attention(backend: LocalBackend) -> None:
+    more = {"model": MINI, "text": "The cat sat.", "head": BARE}
+    found = backend.inspect(asked(WholePass, **more))
+    layer = backend.inspect(LayerQuestion(model=MINI, text="The cat sat.", layer=2))
+    closing = next(stage for stage in found.stages if stage.layer == 2 and stage.part == "norm")
+    np.testing.assert_allclose(at(backend, closing.number, **more)[0], layer.output, atol=1e-6)
+    record = backend.trace(TraceRequest(model=MINI, text="The cat sat.")).records()[2]
+    assert isinstance(record, Record)
+    weighed = next(s for s in found.stages if s.layer == 2 and s.role == "weighed values")
+    opened = backend.inspect(asked(OneNumber, stage=weighed.number, place=(0, 4, 1, 7), **more))
+    by_key = {one.name: one.value for term in opened.terms for one in term.origins if isinstance(one, Origin)}
+    shares = record.weights(4, np.array([1]))[0]
+    assert by_key["weight of key 0"] == pytest.approx(float(shares[0]), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        (StageNumbers(stages=(9999,), text="A cat."), "Stage 9999 was asked for"),
+        (OneNumber(stage=9999, text="A cat."), "Stage 9999 was asked for"),
+        (WholePass(model=TRANSLATOR, text="A cat."), "no text that its second one reads"),
+        (WholePass(text="A cat.", head=MASKED), "no head that guesses masked words"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_in_a_sentence(backend: LocalBackend, question: Any, sentence: str) -> None:
+    with pytest.raises(Refusal, match=sentence):
+        backend.inspect(question)
+
+
+def test_a_long_text_is_refused_with_its_length(backend: LocalBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whole_pass, "LONGEST", 3)
+    with pytest.raises(Refusal, match="The text has 5 tokens; a whole pass is taken apart for up to 3"):
+        backend.inspect(WholePass(text="A cat."))
+
+
+def test_a_place_that_there_is_not_is_refused_with_the_shape(backend: LocalBackend) -> None:
+    first = backend.inspect(asked(WholePass)).stages[0]
+    with pytest.raises(Refusal, match=r"Place \[0, 99, 0\] was asked for; the stage's result is 1 × 9 × \d+"):
+        backend.inspect(asked(OneNumber, stage=first.number, place=(0, 99, 0)))
