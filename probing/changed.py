@@ -41,7 +41,7 @@ class Facts:
     start: str  # the model that was taught, by its name
     kind: str  # "classify" or "tag"
     step: int  # whose weights were kept, in the task and in the twins
-    telling: str  # the piece that a text's label is read from, as the vocabulary writes it; "" for tags
+    telling: str  # the rows that a label is read from, in words
     sentences: tuple[Seen, ...]
 
     @property
@@ -162,8 +162,8 @@ def luck(twins: Sequence[Array]) -> float:
 def ahead(task: Array, twins: Sequence[Array]) -> Array:
     """By how much further the task has come than its twins on the mean, (layer, head), in the same distances.
 
-    A single twin differs more from another than from the mean of two, so RARE of the heads is an upper bound of those
-    that are further ahead than ``luck`` by luck alone.
+    More than ``luck`` it is, by luck alone, in about RARE of the heads on the average over shuffles; seldom evenly, as
+    heads of a layer move together (docs/TRAINING.md).
 
     >>> twins = np.full((1, 4), 0.04), np.full((1, 4), 0.09)
     >>> round(luck(twins), 2), ahead(np.full((1, 4), 0.25), twins).round(2).tolist()

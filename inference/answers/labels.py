@@ -35,7 +35,7 @@ def answer(loaded: Loaded, question: TextLabel | WordTags) -> Said:
         found = logits[[place.reads[0] for place in places]]
     else:
         with refusing(failed(loaded)):
-            places = (Place((0, len(reading.ids)), _reads(loaded.model, tensors(loaded, reading))),)
+            places = (Place((0, len(reading.ids)), reads(loaded.model, tensors(loaded, reading))),)
         found = logits[None]
     return Said(reading.row, names(loaded.model.config), sort(loaded.model), places, numpy(found))
 
@@ -100,7 +100,7 @@ def _letters(row: TokenRow, at: int, texts: Sequence[str]) -> bool:
     return span is not None and bool(texts[row.segments[at]][slice(*span)].strip())
 
 
-def _reads(model: Any, one: dict[str, Tensor]) -> Run:
+def reads(model: Any, one: dict[str, Tensor]) -> Run:
     """The tokens whose last vectors a head for texts reads: those that its answers have a gradient in."""
     tokens = one["input_ids"].shape[1]
     last: list[Tensor] = []

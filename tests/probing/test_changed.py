@@ -73,7 +73,7 @@ def written(folder: Path, telling: Array) -> Path:
     bits = {(who, "all"): array for who, array in zip(changed.WHO, moved(3), strict=True)}
     bits |= {(who, "telling"): telling for who in changed.WHO}
     maps = {(side, at): np.full((2, 3, 2, 2), 0.5, np.float32) for side in changed.SIDES for at in range(2)}
-    changed.write(folder, Facts("bert", "tag", 12, "", sentences), bits, maps, None)
+    changed.write(folder, Facts("bert", "tag", 12, "the rows of tagged words", sentences), bits, maps, None)
     return folder
 
 

@@ -39,6 +39,6 @@ def job(folder: Path, task: float = 0.2, step: int = 40, film: bool = True, tell
     frames: dict[str, Array] = {"step": steps, "maps": np.full((3, 2, 3, 3, 3), 1 / 3, np.float32)}
     frames |= {rows: np.stack([moved[:SHOWN] * np.float32(share) for share in (0, 0.5, 1)]) for rows in changed.ROWS}
     seen = tuple(Seen(f"<b>play</b> {at}", "play", pieces if at < SHOWN else None) for at in range(SENTENCES))
-    facts = Facts("all-MiniLM-L6-v2", "classify", step, "[CLS]" if telling else "", seen)
+    facts = Facts("all-MiniLM-L6-v2", "classify", step, "the row of [CLS]", seen)
     changed.write(folder / "changes", facts, bits, maps, frames if film else None)
     return replace(LOOK, folder=folder)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from attention.mask import Array
 from attention.trace import PARTS
+from inference.answers.labels import reads
 from inference.errors import refusing
 from inference.record import capture
 from training.finetune.batches import batch
@@ -54,14 +56,30 @@ class Camera:
     def telling(self, at: int) -> Places:
         """The rows of the pieces that a sentence's label is read from, (row,); none where no word has a tag.
 
-        Of a text with tags those of the words whose tag is not "O". Of a text with a class the piece that stands for
-        the whole, "[CLS]" in most encoders, and where there is none the last one, as in decoders.
+        Of a text with tags those of the words whose tag is not "O". Of a text with a class the piece that its head
+        reads: "[CLS]" in most encoders, the last one in decoders, and all of them where it reads their mean.
         """
         read = self.seen.read
         if read.places is not None:
             told = (read.places[at] >= 0) & (read.labels[at] != self.seen.outside)
             found: Places = read.places[at][told].astype(np.intp)
             return found
-        pieces, whole = read.pieces[at], self.start.tokenizer.cls_token_id
-        stands = np.flatnonzero(pieces == -1 if whole is None else pieces == whole)
-        return stands[:1] if len(stands) else np.array([len(pieces) - 1])
+        return np.arange(len(read.pieces[at]))[self._read]
+
+    def called(self, first: str) -> str:
+        """Those rows in words; ``first`` is what the first piece is called."""
+        if self.seen.read.places is not None:
+            return "the rows of tagged words"
+        if self._read == slice(None):
+            return "all rows, which its label is read from"
+        return f"the row of {first}" if self._read.start == 0 else "the row of the last piece"
+
+    @cached_property
+    def _read(self) -> slice:
+        """Which pieces of a text its head reads, told by the first of the sentences."""
+        pieces = torch.from_numpy(self.seen.read.pieces[0].astype(np.int64))[None]
+        with torch.random.fork_rng([]):
+            first, stop = reads(self.start.model, {"input_ids": pieces, "attention_mask": torch.ones_like(pieces)})
+        if stop - first > 1:
+            return slice(None)
+        return slice(0, 1) if first == 0 else slice(-1, None)

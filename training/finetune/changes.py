@@ -66,6 +66,5 @@ def _facts(camera: Camera, taught: Path) -> Facts:
     for at, row in enumerate(seen.rows):
         label = row.label if isinstance(row, Classified) else " ".join(row.tags)
         sentences.append(Seen(row.text, label, names(seen, at, start) if at < seen.shown else None))
-    telling = camera.telling(0) if said["task"] == "classify" else None
-    piece = "" if telling is None else names(seen, 0, start)[int(telling[0])]
-    return Facts(start.name, said["task"], said["dev"]["step"], piece, tuple(sentences))
+    telling = camera.called(names(seen, 0, start)[0])
+    return Facts(start.name, said["task"], said["dev"]["step"], telling, tuple(sentences))

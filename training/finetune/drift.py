@@ -18,6 +18,7 @@ class Drift:
     def __init__(self, camera: Camera, many: int) -> None:
         self.camera, self.many = camera, many
         self.before = list(camera.maps(camera.start.model, many))
+        self.telling = [camera.telling(at) for at in range(many)]
 
     def of(self, model: Any) -> tuple[dict[str, Array], list[Array]]:
         """The Jensen–Shannon divergence of each head's rows from what they were, and the maps of the shown sentences.
@@ -27,7 +28,7 @@ class Drift:
         every, telling, shown = [], [], []
         for at, after in enumerate(self.camera.maps(model, self.many)):
             bits = divergence(self.before[at], after)
-            rows = self.camera.telling(at)
+            rows = self.telling[at]
             every.append(bits.mean(axis=-1))
             telling.append(bits[..., rows].mean(axis=-1) if len(rows) else np.full(bits.shape[:2], np.nan, np.float32))
             if at < self.camera.seen.shown:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import plotly.graph_objects as go
@@ -28,14 +28,13 @@ def used(  # noqa: PLR0913  (what a figure may be told, by name)
     """
     figure = empty(theme, title, "changed: divergence (bits)", f"used: {unit}")
     far = set(beyond)
-    groups: tuple[tuple[str, str, str, int, Callable[[tuple[int, ...]], bool]], ...] = (
-        ("changed within chance", "circle-open", theme.heads, 8, lambda at: at not in far and at != selected),
-        ("changed beyond chance", "circle", theme.heads, 8, lambda at: at in far and at != selected),
-        ("the chosen head", "diamond", theme.accent, 13, lambda at: at == selected),
-    )
     places = [at for at in np.ndindex(changed.shape) if np.isfinite(changed[at]) and np.isfinite(effect[at])]
-    for name, symbol, colour, size, belongs in groups:
-        some = [at for at in places if belongs(at)]
+    groups = (
+        ("changed within chance", "circle-open", theme.heads, 8, [at for at in places if at not in {*far, selected}]),
+        ("changed beyond chance", "circle", theme.heads, 8, [at for at in places if at in far and at != selected]),
+        ("the chosen head", "diamond", theme.accent, 13, [at for at in places if at == selected]),
+    )
+    for name, symbol, colour, size, some in groups:
         if some:
             figure.add_scatter(
                 name=name,

@@ -91,6 +91,13 @@ def test_how_far_it_has_come_is_the_divergence_of_transformers_own_maps(
         np.testing.assert_allclose(bits["telling"][at], expected[..., rows].mean(axis=-1), atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("kind", "said"), [("bert", "the row of A"), ("roberta", "the row of A"), ("gpt2", "the row of the last piece")]
+)
+def test_the_rows_that_tell_are_those_that_the_head_reads(tmp_path: Path, kind: str, said: str) -> None:
+    assert Camera(*started(tmp_path, classified(), kind)).called("A") == said
+
+
 def test_it_looks_at_test_rows_that_were_not_taught(tmp_path: Path) -> None:
     labels = classified()
     known = [*labels.test[:10], *labels.test[:10], Classified(" ", "plant"), *labels.test[10:]]
@@ -130,7 +137,7 @@ def test_all_of_it_is_there_to_be_read(tmp_path: Path, labels: Labels) -> None:
     folder = compared(tmp_path, labels)
     facts = changed.facts(folder)
     assert (facts.start, facts.kind, len(facts.sentences)) == ("bert", labels.kind, 12)
-    assert facts.telling == ("[CLS]" if labels.kind == "classify" else "")
+    assert facts.telling == ("the row of [CLS]" if labels.kind == "classify" else "the rows of tagged words")
     assert facts.shown == tuple(range(8))
     for at in facts.shown:
         names = facts.sentences[at].pieces
@@ -155,7 +162,7 @@ def test_all_of_it_is_there_to_be_read(tmp_path: Path, labels: Labels) -> None:
 
 def test_a_model_from_nothing_is_compared_too(tmp_path: Path) -> None:
     facts = changed.facts(compared(tmp_path, classified(), replace(FILMED, steps=2), CHARACTERS))
-    assert (facts.start, facts.telling) == (CHARACTERS, "[CLS]")
+    assert (facts.start, facts.telling) == (CHARACTERS, "the row of [CLS]")
 
 
 def test_nothing_left_to_compare_on_is_said(tmp_path: Path) -> None:

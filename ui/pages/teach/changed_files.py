@@ -24,7 +24,7 @@ def heads_csv(look: Look, found: Measured) -> str:
     facts = found.facts
     about: list[list[object]] = [
         ["before", facts.start], ["task", facts.kind], ["seed", look.job.settings.seed], ["step", facts.step],
-        ["sentences", len(facts.sentences)], ["label is read at", facts.telling or "tagged words"],
+        ["sentences", len(facts.sentences)], ["telling rows", facts.telling],
     ]  # fmt: skip
     return below(csv_table(["training", look.job.title], about), csv_table(HEADS, lines))
 

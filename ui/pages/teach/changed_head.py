@@ -12,6 +12,7 @@ from ui.input.head_picking import head_name
 from ui.input.picking import control
 from ui.pages.teach.changed_measured import Measured
 from ui.pages.teach.options import Teach
+from ui.show.chart import theme
 from ui.show.explore_link import explore_link
 from ui.show.matrices import draw_matrices
 from ui.state.choice import Choice, fits, to_query
@@ -20,6 +21,7 @@ from ui.state.session import NEW_MODEL, current
 from viz.components.matrices.matrices import Sheet
 from viz.figures.head_map import picked
 from viz.figures.labels import cut
+from viz.figures.palette import sides
 
 LONGEST = 80  # characters of a sentence in the list
 
@@ -55,13 +57,21 @@ def keep(width: int, key: str) -> None:
 def sheets(found: Measured, head: tuple[int, int], sentence: int) -> list[Sheet]:
     """The head's map before and after on one scale, and what the task and the twin changed on another."""
     before, task, twin = (changed.maps(found.folder, side, sentence)[head] for side in changed.SIDES)
+    less, more = sides(theme())
     names = found.facts.sentences[sentence].pieces or ()
     most = float(max(before.max(), task.max())) or None
     change = float(max(abs(task - before).max(), abs(twin - before).max())) or None
     return [
         Sheet("Before", before, names, names, "Rows look at columns.", "sequential", most),
         Sheet("After", task, names, names, "On the same scale.", "sequential", most),
-        Sheet("After − before", task - before, names, names, "Brown: more than before. Blue: less.", limit=change),
+        Sheet(
+            "After − before",
+            task - before,
+            names,
+            names,
+            f"{more.capitalize()}: more than before. {less.capitalize()}: less.",
+            limit=change,
+        ),
         Sheet("Twin − before", twin - before, names, names, "With nothing to learn; same scale.", limit=change),
     ]
 

@@ -46,7 +46,7 @@ class Measured:
 
     @property
     def by_luck(self) -> float:
-        """How many heads luck alone would put there, at most."""
+        """How many heads luck alone puts there, on the average over shuffles."""
         return RARE * self.ahead.size
 
     def as_map(self, values: Numbers) -> Array:

@@ -48,7 +48,7 @@ def truth(found: Measured, base: int) -> list[str]:
         return ["No head's map has moved by more than rounding."]
     task = found.whole["task"]
     twins = [float(found.whole[who].mean[0]) for who in TWINS]
-    where = "" if found.rows == "all" else f" {where_read(found)}"
+    where = "" if found.rows == "all" else f" in {found.facts.telling}"
     both = f"{bits(min(twins))} and {bits(max(twins))} in two shuffles"
     anyway = (
         f"{bits(sum(twins) / 2)} would also have moved with nothing to learn ({both})"
@@ -59,13 +59,8 @@ def truth(found: Measured, base: int) -> list[str]:
         f"Of the {bits(task.mean[0])} bits that the maps moved{where} on the mean{interval(task, 0)}, {anyway};"
         f" {found.across.change.n} sentences that it was not taught on.",
         f"{many_do(len(found.beyond), found.ahead.size, 'goes', 'go', 'beyond chance')}{_names(found, base)};"
-        f" at most {found.by_luck:.1f} would by luck.",
+        f" luck gives {found.by_luck:.1f} on the average.",
     ]
-
-
-def where_read(found: Measured) -> str:
-    """The rows that the label is read from, in words."""
-    return f"in the row of {found.facts.telling}" if found.facts.telling else "in the rows of tagged words"
 
 
 def of_head(found: Measured, head: tuple[int, int], base: int) -> str:

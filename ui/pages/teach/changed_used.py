@@ -106,16 +106,17 @@ def _uses(look: Look, found: Measured) -> Uses | None:
     moved = []
     mark = f"used:{look.job.id}:{found.facts.step}"
     for at in stoppable(mark, len(sentences), "Reading the sentences without each head"):
-        told = _moved(look, sentences[at].text, sets)
+        told = without(look, sentences[at].text, sets)
         if told is not None:
             moved.append(told)
     if not moved:
+        say("In none of these sentences does the model tag a word, so there is no label to follow.", role="status")
         return None
     every = np.stack(moved).astype(np.float64)
     return Uses(mean_of(every), mean_of(np.abs(every)))
 
 
-def _moved(look: Look, text: str, sets: list[Set]) -> Array | None:
+def without(look: Look, text: str, sets: list[Set]) -> Array | None:
     """The change of the label's logit without each head, (head,); of tags, that of the first word that is tagged.
 
     None for a sentence in which no word is.
