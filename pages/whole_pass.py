@@ -1,10 +1,12 @@
 """From letters to a probability: every stage of one pass, computed anew, and any number opened down to the weights."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from attention.trace import Trace
 from inference import Refusal
-from inference.questions.whole_pass import Stage
+from inference.questions.whole_pass import ATTENTION, Stage
 from ui.input.composing import compose
 from ui.input.models import kind_of
 from ui.pages.whole_pass.asking import Asked, pass_of
@@ -17,9 +19,11 @@ from ui.run.reading import read
 from ui.run.refusals import say, show
 from ui.show.reading_help import reading_help
 from ui.show.saving import save
-from ui.state.choice import Choice
+from ui.state.choice import Choice, fits, to_query
 from ui.state.options import own
 from ui.state.session import current
+
+MOST = 60  # pieces whose ids are said
 
 
 def how_to_read() -> None:
@@ -50,13 +54,29 @@ def differences(asked: Asked) -> str:
     return said
 
 
-def this_stage(asked: Asked, stage: Stage) -> None:
+def ids(asked: Asked) -> str:
+    """The pieces of the text, each with its number in the vocabulary."""
+    pieces = [*zip(asked.trace.source.pieces, asked.passed.ids, strict=True)]
+    more = f" and {len(pieces) - MOST} more" if len(pieces) > MOST else ""
+    return f"The pieces and their ids: {', '.join(f'{piece} {one}' for piece, one in pieces[:MOST])}{more}."
+
+
+def this_stage(choice: Choice, asked: Asked, stage: Stage) -> None:
     """What the chosen stage computes, and the lines of PyTorch that do it."""
     away = stage.refused or f"largest difference between numpy and the model {stage.away:.1e} of {stage.size:.3g}"
     weights = f" Weights: {', '.join(stage.weights)}." if stage.weights else ""
     said = f"{place(stage, asked.base, asked.two)}, {title(stage)}: {away}.{weights}"
     say(said[0].upper() + said[1:], role="status")
     reads = ", ".join(f"v{one}" for one in stage.reads)
+    there = replace(choice, layer=stage.layer)
+    if stage.part == ATTENTION and fits(there):
+        st.page_link(
+            "../../pages/step_by_step.py",
+            label="Its weights, step by step",
+            icon=":material/stairs:",
+            query_params=to_query(there),
+            help="How each weight of this layer's heads comes about",
+        )
     st.code("\n".join(([f"# from {reads}"] if reads else []) + list(stage.lines)), language="python")
 
 
@@ -69,6 +89,8 @@ def draw(choice: Choice, trace: Trace, options: Options) -> None:
     stages = asked.passed.stages
     chosen = stages[min(max(0, options.stage), len(stages) - 1)]
     say(differences(asked), role="status")
+    if chosen.part == "embeddings":
+        say(ids(asked), role="status")
     if options.zoom == "stack":
         parts = parts_of(stages)
         chosen = next(part for part in parts if part.number >= chosen.number)
@@ -78,7 +100,7 @@ def draw(choice: Choice, trace: Trace, options: Options) -> None:
         along(asked, chosen, stages)
     if options.zoom == "layer":
         overview(asked, around(stages, chosen), chosen, "layer", title)
-    this_stage(asked, chosen)
+    this_stage(choice, asked, chosen)
     if options.zoom == "stage":
         try:
             *_, spot = numbers(asked, chosen, options)

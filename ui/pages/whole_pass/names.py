@@ -56,7 +56,10 @@ def written(opened: Opened) -> str:
     """
     if opened.how == "function":
         name = SIGNS.get(opened.formula, opened.formula)
-        inside = ", ".join(_origin(one) for one in opened.terms[0].origins)
+        values = [f"{one.value:.4g}" for one in opened.terms[0].origins]
+        if opened.formula == "softmax":
+            return f"{opened.value:.4g} = e^({values[0]} - {values[1]}) / {values[2]}"
+        inside = ", ".join(values)
         return f"{opened.value:.4g} = {name}({inside})"
     text = " + ".join(_term(term) for term in opened.terms)
     rest = f" + {_number(opened.rest)} ({opened.left} more)" if opened.left else ""

@@ -37,12 +37,12 @@ def table(asked: Asked, stage: Stage, opened: Opened) -> pd.DataFrame:
         tokens = asked.tokens(by_number[origin.stage].side if origin.stage is not None else stage.side)
         return f"{origin.value:.6g}: {stands(origin, by_number, asked.base, asked.two, tokens)}"
 
-    rows = [(term.value, *(told(one) for one in term.origins)) for term in opened.terms]
+    rows = [(f"{term.value:.6g}", *(told(one) for one in term.origins)) for term in opened.terms]
     width = max(map(len, rows), default=1)
     columns = ["term", *(f"made of {at}" for at in range(1, width))]
     padded = [(*row, *[""] * (width - len(row))) for row in rows]
     if opened.left:
-        padded.append((opened.rest, f"the {opened.left} other terms", *[""] * (width - 2)))
+        padded.append((f"{opened.rest:.6g}", f"the {opened.left} other terms", *[""] * (width - 2)))
     return pd.DataFrame(padded, columns=columns)
 
 

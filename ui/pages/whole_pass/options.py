@@ -29,5 +29,5 @@ class Options:
     zoom: str = "stack"
     ends: str = ""  # the head; "" for the first that the model has
     stage: int = 0
-    row: int = 1
-    column: int = 0
+    row: int | None = None  # None: the last token of a decoder, else the first that is the text's own
+    column: int | None = None  # None: the row's largest number

@@ -92,14 +92,16 @@ def _closer(asked: Asked, drawn: Sequence[Sequence[Stage]], zoom: str) -> None:
     if found is not None and found[0] < len(drawn) and found[1] < len(drawn[found[0]]):
         sheet, row, column = found
         at = asked.passed.stages.index(drawn[sheet][row])
-        choose_own(Options, stage=at, row=column, zoom="layer" if zoom == "stack" else "stage")
+        choose_own(Options, stage=at, row=column, column=None, zoom="layer" if zoom == "stack" else "stage")
 
 
 def numbers(asked: Asked, stage: Stage, options: Options) -> tuple[int, int, tuple[int, ...]]:
     """The numbers of one stage; the row and the column of the chosen one, and where it stands in the result."""
     array, pieces = asked.numbers(stage)
     values = flat(array)
-    row, column = min(max(0, options.row), len(values) - 1), min(max(0, options.column), values.shape[1] - 1)
+    row = min(max(0, _first(stage) if options.row is None else options.row), len(values) - 1)
+    largest = int(np.abs(np.where(np.abs(values[row]) < 1e30, values[row], 0)).argmax())
+    column = min(max(0, largest if options.column is None else options.column), values.shape[1] - 1)
     tokens = asked.tokens(stage.side)
     shown_rows = _window(len(values), TALLEST, row)
     if pieces and values.shape[1] == array.shape[-1]:
@@ -122,6 +124,11 @@ def numbers(asked: Asked, stage: Stage, options: Options) -> tuple[int, int, tup
     )
     draw_matrices([sheet], f"{KEY}_stage", on_pick=partial(_number, shown_rows, columns))
     return row, column, unflat(array.shape, row, column)
+
+
+def _first(stage: Stage) -> int:
+    """The token whose numbers are shown by themselves: a decoder's last, which says what comes next."""
+    return stage.shape[-2] - 1 if stage.side == "decoder" and len(stage.shape) > 1 else 1
 
 
 def _number(rows: Any, columns: Any) -> None:

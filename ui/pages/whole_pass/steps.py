@@ -25,7 +25,7 @@ def head_and_zoom(asked: Asked, options: Options) -> None:
             key="pass_head",
             required=True,
             format_func=heads.__getitem__,
-            on_change=lambda: choose_own(Options, ends=st.session_state["pass_head"], stage=0),
+            on_change=lambda: choose_own(Options, ends=st.session_state["pass_head"], stage=0, column=None),
             help="The head that reads the last state; without one, the pass ends with that state",
         )
     st.session_state["pass_zoom"] = options.zoom
@@ -50,7 +50,7 @@ def along(asked: Asked, chosen: Stage, shown: Sequence[Stage]) -> None:
         [stages.index(stage) for stage in shown],
         key="pass_stage",
         format_func=lambda index: f"{place(stages[index], asked.base, asked.two)}: {title(stages[index])}",
-        on_change=lambda: choose_own(Options, stage=st.session_state["pass_stage"]),
+        on_change=lambda: _go(st.session_state["pass_stage"]),
         help="What the model computes, in the order in which it does",
     )
     here = shown.index(chosen)
@@ -69,4 +69,4 @@ def along(asked: Asked, chosen: Stage, shown: Sequence[Stage]) -> None:
 
 
 def _go(stage: int) -> None:
-    choose_own(Options, stage=stage)
+    choose_own(Options, stage=stage, column=None)
