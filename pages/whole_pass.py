@@ -77,7 +77,7 @@ def this_stage(choice: Choice, asked: Asked, stage: Stage) -> None:
             query_params=to_query(there),
             help="How each weight of this layer's heads comes about",
         )
-    st.code("\n".join(([f"# from {reads}"] if reads else []) + list(stage.lines)), language="python")
+    st.code("\n".join(([f"# from {reads}"] if reads else []) + list(stage.lines)), language="python", wrap_lines=True)
 
 
 def draw(choice: Choice, trace: Trace, options: Options) -> None:
