@@ -65,9 +65,10 @@ def draw(look: Look) -> None:
 
 def head_of(found: Measured, options: Teach) -> Place:
     """The head that the address names, else the one that is furthest ahead of the twins."""
-    heads = found.shape[0] * found.shape[1]
-    named = options.head is not None and options.head < heads
-    return found.place(options.head if named and options.head is not None else int(found.ahead.argmax()))
+    asked = options.moved
+    if asked is None or asked >= found.ahead.size:
+        asked = int(found.ahead.argmax())
+    return found.place(asked)
 
 
 def _maps(found: Measured, head: Place) -> None:

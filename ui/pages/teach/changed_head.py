@@ -51,7 +51,7 @@ def keep(width: int, key: str) -> None:
     """In the callback of a figure of heads, ``width`` in a layer: the one that was clicked is looked at from now on."""
     place = picked(st.session_state[key])
     if place is not None:
-        choose_own(Teach, head=place[0] * width + place[1])
+        choose_own(Teach, moved=place[0] * width + place[1])
 
 
 def sheets(found: Measured, head: tuple[int, int], sentence: int) -> list[Sheet]:

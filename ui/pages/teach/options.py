@@ -50,7 +50,7 @@ class Teach(Leaf):
     sentence: str = ""  # of one's own, that the taught model is asked about
     label: int | None = None  # the label that is explained; None is the likeliest
     word: int | None = None  # the token whose word's tag is explained
-    head: int | None = None  # the head that is looked at: layer times heads plus head
+    moved: int | None = None  # the head whose maps are compared: layer times heads plus head
     needed: int | None = None  # the head that links show, among those a label needs: layer times heads plus head
     rows: str = "all"  # of the maps that are compared
     example: int = 1  # the sentence of those maps, from 1

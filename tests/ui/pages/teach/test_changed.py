@@ -75,12 +75,12 @@ def test_it_says_how_far_the_maps_came_and_how_far_they_come_anyway(tmp_path: Pa
 @pytest.mark.usefixtures("plain_links")
 def test_the_address_brings_back_head_sentence_rows_and_frame(tmp_path: Path) -> None:
     job(tmp_path)
-    page = shown(tmp_path, linked=1, example=2, rows="telling", frame=2)
+    page = shown(tmp_path, moved=1, example=2, rows="telling", frame=2)
     says(page, "Layer 0 · head 1: ")
     says(page, "moved in the row of [CLS] on the mean")
     assert page.selectbox[0].value == 2
     assert page.select_slider[0].value == 2
-    page = shown(tmp_path, linked=77, example=9, frame=9)  # of another model
+    page = shown(tmp_path, moved=77, example=9, frame=9)  # of another model
     says(page, "Layer 1 · head 2: ")
     assert page.selectbox[0].value == SHOWN
     assert page.select_slider[0].value == 3
@@ -113,7 +113,7 @@ def test_what_each_head_is_used_for_stands_beside_what_it_changed(
 ) -> None:
     monkeypatch.setattr("ui.pages.teach.changed_used.backend", Answering)
     job(tmp_path)
-    page = shown(tmp_path, removed=1, linked=4)
+    page = shown(tmp_path, removed=1, moved=4)
     says(
         page, "Without layer 1 · head 1 the logit of the label moves by 0.40 on the mean (95 % interval 0.400 to 0.400)"
     )
