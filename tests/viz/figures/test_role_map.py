@@ -36,10 +36,10 @@ def test_signs_and_relations_stand_on_their_cells(theme: Theme) -> None:
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
 def test_signs_can_be_read_on_every_share(theme: Theme) -> None:
     """4.5 : 1 at least, WCAG's AA, on the middle tones too."""
-    shares = np.linspace(0, 1, 101)
+    shares = np.linspace(0, 1, 101, dtype=np.float32)
     inks = role_map(shares[None], [["first"] * 101], [[""] * 101], theme, "t").data[-1].textfont.color
     assert set(inks) == {"#000000", "#ffffff"}
-    for share, ink in zip(shares, inks, strict=True):
+    for share, ink in zip(shares.tolist(), inks, strict=True):
         high, low = sorted((luminance(at(sequential(theme), share)), luminance(ink)), reverse=True)
         assert (high + 0.05) / (low + 0.05) >= 4.5, share
 
