@@ -78,7 +78,7 @@ def parse(text: str, wanted: Columns, classes: Sequence[str] = ()) -> Parsed[Cla
 def first_row(text: str) -> tuple[str, ...]:
     """The fields of a file's first row: the names of its columns, if they have any.
 
-    >>> first_row("note;said\n1;yes\n")
+    >>> first_row("note;said\\n1;yes\\n")
     ('note', 'said')
     """
     return next((tuple(field.strip() for field in fields) for _, fields in _records(text, _delimiter(text))), ())

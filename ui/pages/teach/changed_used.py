@@ -79,7 +79,7 @@ def draw_used(look: Look, found: Measured, head: Place) -> None:
         f"Each dot is a head: to the right how far its maps have come, upwards by how much the logit of what the model"
         f" says moves when the head is removed and all others stay, mean of the sizes over {uses.size.n} sentences."
     )
-    save("Save what each head is used for", _csv(look, found, uses), "headlight-changed-used.csv",
+    save("Save what each head is used for", uses_csv(look, found, uses), "headlight-changed-used.csv",
          "Every head's divergence and the change of the logit without it, with intervals, as CSV, all digits; heads"
          " counted from 0")  # fmt: skip
 
@@ -134,7 +134,7 @@ def without(look: Look, text: str, sets: list[Set]) -> Array | None:
     return found
 
 
-def _csv(look: Look, found: Measured, uses: Uses) -> str:
+def uses_csv(look: Look, found: Measured, uses: Uses) -> str:
     names = ["layer", "head", "task in bits", "change of the logit", "low", "high", "size of the change", "size, low",
              "size, high"]  # fmt: skip
     means = (uses.signed, uses.size)

@@ -9,6 +9,7 @@ from ui.pages.teach.progress import MEASURES, NAMES
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
+from ui.show.provenance import captioned
 from ui.show.saving import save
 from viz.figures.learning_curve import learning_curve
 
@@ -40,7 +41,10 @@ def curves(look: Look) -> None:
     )
     rows = [("dev " + NAMES[kind], *point) for point in scored] + [("loss", *point) for point in learned]
     about = "Every point of both curves as CSV, all digits"
-    save("Save the curves", csv_table(("curve", "step", "value"), rows), "headlight-training.csv", about)
+    told = {"training": look.job.title, "model": look.job.model, "seed": str(look.job.settings.seed)}
+    save(
+        "Save the curves", captioned(csv_table(("curve", "step", "value"), rows), told), "headlight-training.csv", about
+    )
 
 
 def best(scored: list[tuple[int, float]], measure: str, baseline: float | None) -> str:

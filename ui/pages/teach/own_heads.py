@@ -64,9 +64,8 @@ def draw_heads(asked: Asked, trace: Trace) -> None:
         "Each cell is one head, removed while all others stay. Frame: the head that the links below show; a click picks"
         " another."
     )
-    table = captioned(every_head.table(places, found, unit, base), about(asked))
-    save("Save the table", table, "headlight-label-heads.csv", "Every head's effect as CSV, all digits",
-         key="teach_save_heads")  # fmt: skip
+    save("Save the table", captioned(every_head.table(places, found, unit, base), about(asked)),
+         "headlight-label-heads.csv", "Every head's effect as CSV, all digits", key="teach_save_heads")  # fmt: skip
     _links(asked, head)
 
 

@@ -16,5 +16,5 @@ def save_table(  # noqa: PLR0913  (what a file is told)
     """A button that saves it under the model's name, what it started from, seed and steps."""
     told = {"model": model, **{name: str(found.scores[name]) for name in ("task", "seed", "steps")}}
     told["started from"] = str(found.scores["model"])
-    table = captioned(csv_table(names, rows), told)
-    save(label, table, f"headlight-results-{file}.csv", about, key=f"teach_save_{file}")
+    save(label, captioned(csv_table(names, rows), told), f"headlight-results-{file}.csv", about,
+         key=f"teach_save_{file}")  # fmt: skip
