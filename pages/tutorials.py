@@ -42,5 +42,5 @@ control(
     required=True,
     help="Five ways through the app, each in the order in which it is taught",
 )
-how_to_read()
 draw(STATIONS[options.theme], chosen, options)
+how_to_read()

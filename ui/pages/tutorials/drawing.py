@@ -40,7 +40,7 @@ def _station(number: int, station: Station, choice: Choice, options: Tutorials) 
                 _link(link, choice)
     with right:
         if station.shows is not None:
-            st.markdown(f"**Often told:** {station.often}  \n**What the model shows:**")
+            st.markdown(f"**Often told:** {station.often}  \n**Shown here:**")
         place = st.container()
         if station.control is not None:
             station.control(options)
