@@ -12,7 +12,7 @@ from attention.positions import sinusoidal
 from inference.catalogue.bert_base import bert_base
 from inference.files.embedded import BERT
 from inference.questions.anatomy import Anatomy
-from inference.questions.corruption import Corruption
+from inference.questions.corruption import HIDDEN, KEPT, REPLACED, Corruption
 from inference.questions.masked import MaskedWords, Place
 from inference.questions.positions import PositionsRequest
 from inference.questions.sentence import NextSentence
@@ -72,10 +72,12 @@ def spoilt(choice: Choice, _options: Tutorials) -> str:
     """The loss of one sample of the reader's text, beside what guessing blindly would get."""
     found = backend().predict(Corruption(model=BERT, text=check_text(choice.text), cut=choice.cut, seed=1))
     losses = [one.loss for one in found.chosen]
+    ways = [f"{sum(one.how == how for one in found.chosen)} {how}" for how in (HIDDEN, REPLACED, KEPT)]
     vocabulary = backend().inspect(TokenSteps(model=BERT, text=RUNNING)).vocabulary
     return (
         f"In one sample of your text, {len(losses)} of {sum(not special for special in found.row.special)} pieces are "
-        f"to be guessed; the mean loss is {sum(losses) / len(losses):.2f}. Who knows nothing, and gives each of "
+        f"to be guessed, {ways[0]}, {ways[1]} and {ways[2]}; the mean loss is {sum(losses) / len(losses):.2f}. "
+        "Who knows nothing, and gives each of "
         f"{vocabulary:,} pieces the same, has {log(vocabulary):.2f}."
     )
 
@@ -184,7 +186,7 @@ STATIONS = (
         "To learn from plain text, 15 % of the pieces are chosen; most of them become [MASK], some another piece, some "
         "stay. The model must tell all of them from both sides.",
         (to("masked_words", "Your text, spoilt as in training", {"show": "lesson"}, yours=True, model=BERT),),
-        "15 % of the words are replaced by [MASK].",
+        "15 % of the words are replaced by [MASK], and nothing else happens to them.",
         spoilt,
     ),
     Station(

@@ -23,7 +23,7 @@ LOW = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 
 def said(claim: Claim, choice: Choice | None = None, options: Tutorials | None = None) -> str:
-    return claim(choice or Choice(), options or Tutorials())
+    return claim(choice or Choice(), options or Tutorials()).removesuffix(".")
 
 
 def numbers(pattern: str, sentence: str) -> list[float]:
@@ -72,8 +72,10 @@ TOLD: list[tuple[Claim, str, Callable[..., bool]]] = [
     ),
     (
         bert.spoilt,
-        f"{N} of {N} pieces are .* loss is {N}.* each of {N} pieces the same, has {N}",
-        lambda hidden, of, loss, _size, blind: hidden == round(0.15 * of) and loss < blind,
+        f"{N} of {N} pieces are .* {N} hidden, {N} replaced and {N} kept; .* loss is {N}.* each of {N} pieces .* {N}$",
+        lambda chosen, of, hidden, replaced, kept, loss, _size, blind: (
+            chosen == round(0.15 * of) == hidden + replaced + kept and loss < blind
+        ),
     ),
     (bert.facts, f"with {N}. “Paris” gets {N}, in place {N}", lambda best, paris, at: paris < best and at > 1),
     (
