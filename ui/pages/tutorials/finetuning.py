@@ -96,12 +96,12 @@ def still(_choice: Choice, _options: Tutorials) -> str:
     below = sum(part.count for part in build.parts if not part.layers and part.name in BELOW)
     each = sum(part.count for part in build.parts if part.layers) // layers
     learn = build.total - below - FROZEN * each
-    told = ", ".join(f"{share:.1%} with {frozen or 'none'} of them frozen" for frozen, share in RECORDED.items())
+    shares = ", ".join(f"{share:.1%} with {frozen or 'none'} of them frozen" for frozen, share in RECORDED.items())
     return (
         f"MiniLM has {build.total:,} weights, {below:,} of them in its embeddings and {each:,} in each of its "
         f"{layers} layers. With {FROZEN} layers frozen, and the embeddings below them, {learn:,} learn: "
         f"{learn / build.total:.0%}. A record of three trainings here (docs/TRAINING.md), one seed, on "
-        f"“{cards.BY_ID[TOPICS].title}”: {told}, where only the head learns; counting words reaches {COUNTED:.1%}."
+        f"“{cards.BY_ID[TOPICS].title}”: {shares}, where only the head learns; counting words reaches {COUNTED:.1%}."
     )
 
 
