@@ -9,6 +9,7 @@ from probing.changed import TWINS
 from training.jobs.job import Look
 from ui.input.head_picking import head_name, many_do
 from ui.pages.teach.changed_measured import Measured
+from ui.pages.teach.progress import progress_of, which_twin
 from ui.show.numbers import small
 
 MOST_NAMED = 6  # heads
@@ -24,11 +25,8 @@ def waiting(look: Look) -> str:
             " same training on shuffled labels. Let it go on to see it."
         )
     if look.phase == "twin":
-        planned, done = look.lines("plan"), look.lines("step")
-        step = ""
-        if planned and done:
-            which = ("first", "second")[planned[0]["twin"]]
-            step = f" (the {which} one is at step {done[-1]['step']} of {planned[0]['last']})"
+        found = progress_of(look)
+        step = f" (the {which_twin(look)} one is at step {found.step} of {found.last})" if found.step else ""
         return (
             f"Two twins are being trained{step}: the same training on shuffled labels, which tells what training does"
             " to the maps when there is nothing to learn."

@@ -75,7 +75,7 @@ def test_nobody_else_can_stop_it(place: Path) -> None:
 
 def test_the_twin_learns_while_the_results_are_there(place: Path) -> None:
     page = opened(put(place, phase="twin", lines=HALF_WAY, twin=[plan(66), step(33, 1.9)], saved=True))
-    assert bar(page).text == "The twin learns shuffled labels: step 33 of 66, about 0.6 minutes left"
+    assert bar(page).text == "The first of two twins learns shuffled labels: step 33 of 66, about 0.6 minutes left"
     assert "How the training went" in [expander.label for expander in page.expander]
     page = opened(put(place, phase="changes", lines=HALF_WAY, saved=True))
     assert bar(page).text.startswith("Comparing the heads before and after")
