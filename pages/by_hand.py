@@ -51,7 +51,7 @@ def what_is_seen(options: ByHand, example: Example, found: Whole) -> None:
     said, printed = ([], []) if options.numbers else (preset["said"], preset["printed"])
     say(largest(example.tokens, found.worked, options.shown, options.causal), role="status")
     say(next_words(example, found, said), role="status")
-    if printed and not options.causal and not options.positions and found.worked.heads == 1:
+    if printed and not options.causal and not options.positions:
         printed_beside(printed, example, found.worked)
 
 

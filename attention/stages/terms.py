@@ -178,9 +178,11 @@ def _layer_norm(  # noqa: PLR0913  # torch's own signature
 
 
 def _softmax(gave: Array, at: Place, x: Array, dim: int = -1, *_args: Any, **_named: Any) -> Terms:
-    line = x[tuple(slice(None) if axis == dim % x.ndim else place for axis, place in enumerate(at))]
-    total = Factor(float(np.exp(line.astype(np.float64)).sum()), name="Σ e^x")
-    return _one("function", float(gave[at]), factor(x, at), total)
+    """e^(x - largest) / Σ e^(x - largest)."""
+    line = x[tuple(slice(None) if axis == dim % x.ndim else place for axis, place in enumerate(at))].astype(np.float64)
+    top = float(line.max())
+    total = Factor(float(np.exp(line - top).sum()), name="Σ e^(x - largest)")
+    return _one("function", float(gave[at]), factor(x, at), Factor(top, name="the largest x"), total)
 
 
 def _add(_gave: Array, at: Place, x: Any, other: Any, alpha: float = 1) -> Terms:

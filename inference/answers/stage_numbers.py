@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from torch import Tensor
 
 from inference.anatomy.calls import Array, Call
 from inference.anatomy.computed_pass import numpy_of
+from inference.answers.blanks import shown
 from inference.answers.whole_pass import followed, prepared
 from inference.errors import Refusal, refusing
 from inference.loaded import Loaded
 from inference.questions.whole_pass import Numbers, StageNumbers
+
+TOP = 16  # pieces of each row that are named
 
 
 def answer(loaded: Loaded, question: StageNumbers) -> Numbers:
@@ -30,4 +34,14 @@ def answer(loaded: Loaded, question: StageNumbers) -> Numbers:
     missing = sorted(set(question.stages) - set(found))
     if missing:
         raise Refusal(f"Stage {missing[0]} was asked for; this pass has none of that number.")
-    return Numbers(found)
+    return Numbers(found, {token: piece for array in found.values() for token, piece in _largest(loaded, array)})
+
+
+def _largest(loaded: Loaded, array: Array) -> list[tuple[int, str]]:
+    """The pieces of the vocabulary with the largest numbers in each row of a result that has one for each."""
+    head = loaded.model.get_output_embeddings()
+    if head is None or array.shape[-1] != head.weight.shape[0]:
+        return []
+    rows = array.reshape(-1, array.shape[-1])
+    top = np.unique(np.argpartition(rows, -TOP, axis=1)[:, -TOP:]).tolist()
+    return list(zip(top, shown(loaded, top), strict=True))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from inference.anatomy.blocks import blocks
-from inference.anatomy.calls import Call
+from inference.anatomy.calls import MASKED, Array, Call
 from inference.anatomy.computed_pass import Seen, compute
 from inference.anatomy.lines import needed
 from inference.anatomy.stages import last_stage, stages
@@ -28,8 +29,19 @@ def answer(loaded: Loaded, question: WholePass) -> Passed:
     """The stages; raises Refusal for a text that is too long and for a model whose layers are not told apart."""
     ids, given = prepared(loaded, question)
     with refusing(f"{loaded.id.name} failed while its pass was taken apart. Change the text or the model."):
-        calls, found = taken_apart(loaded.model, loaded.id.kind, given)
-    return Passed(ids, found, header(loaded, given) + program(calls), f"v{last_stage(calls).number}")
+        spread: dict[int, Array] = {}
+        calls, found = taken_apart(loaded.model, loaded.id.kind, given, partial(_note, spread))
+    kept = {stage.number: spread[stage.number] for stage in found}
+    return Passed(ids, found, kept, header(loaded, given) + program(calls), f"v{last_stage(calls).number}")
+
+
+def _note(spread: dict[int, Array], call: Call, _args: Any, _named: Any, result: Tensor) -> None:
+    """The root mean square of what a call gives each token; what a mask set is left out."""
+    if call.fractions:
+        rows = result if result.ndim > 1 else result.reshape(1, -1)
+        flat = rows.movedim(-2, 0).flatten(1).clamp(-MASKED, MASKED)
+        real = flat.abs() < MASKED
+        spread[call.number] = ((flat * real).square().sum(1) / real.sum(1).clamp(min=1)).sqrt().numpy()
 
 
 def program(calls: Sequence[Call]) -> str:

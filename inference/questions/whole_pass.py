@@ -62,12 +62,17 @@ class Stage:
     refused: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Passed:
-    """A whole pass. ``program`` is all of it in PyTorch: run from its first line to its last, it gives ``last``."""
+    """A whole pass. ``program`` is all of it in PyTorch: run from its first line to its last, it gives ``last``.
+
+    ``spread`` has for each stage the root mean square of what it gives each token, (token,) float32; of what is of no
+    token, one number.
+    """
 
     ids: tuple[int, ...]
     stages: tuple[Stage, ...]
+    spread: dict[int, npt.NDArray[np.float32]]
     program: str
     last: str  # how the program calls its last result
 
@@ -91,9 +96,13 @@ class WholePass(PassRequest[Passed]):
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """The model's own results of some stages, by stage; float32, read-only, in the shape that the model keeps them."""
+    """The model's own results of some stages, by stage; float32, read-only, in the shape that the model keeps them.
+
+    ``pieces`` names the pieces of the vocabulary that have the largest numbers, where a result has one for each piece.
+    """
 
     by_stage: dict[int, npt.NDArray[np.float32]]
+    pieces: dict[int, str]
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,7 @@ def test_a_clicked_cell_is_worked_out(opened: Page) -> None:
     opened.keyboard.press("Enter")
     expect(opened.get_by_text("“french” looks at “french”: q·k = 0.80 × 0.10 + 0.50 × (−0.10)")).to_be_visible()
     expect(opened).to_have_url(re.compile("row=0.*column=0.*cell=shares-0-0"))
-    expect(opened.get_by_text("A = softmax, “french” and “french”: 1.04 / ")).to_be_visible()
+    expect(opened.get_by_text("A = softmax, “french” and “french”: 0.97 / ")).to_be_visible()
     sheet(opened, "Y·Eᵀ").focus()
     opened.keyboard.press("Enter")
     expect(opened.get_by_text("Y·Eᵀ, “french” and “I”: ")).to_be_visible()

@@ -40,10 +40,12 @@ def test_from_a_file_to_a_saved_model(page: Page, app_url: str, problems: Proble
     )
     expect(page.get_by_text("3 classes; ")).to_be_visible()
     page.get_by_role("button", name="Teach", exact=True).click()
+    page.wait_for_url("**job=*")
+    visit(page, page.url)  # a reload, or another device: the page is at rest while the training goes on
+    expect(page.get_by_role("radio", name="Results", exact=True)).to_be_checked(timeout=LONG)
+    expect(page.get_by_text("Of 6 test rows it tells")).to_be_visible()
     keep = page.get_by_role("radio", name="Keep", exact=True)
-    expect(keep).to_be_visible(timeout=LONG)
     expect(page.get_by_text("The model is taught, and compared with what it was.")).to_be_visible(timeout=LONG)
-    visit(page, page.url)  # as after a reload
     keep.click()
     expect(keep).to_be_checked()
     rest(page)

@@ -37,8 +37,11 @@ with open(begun, "w") as file:
 if said["title"] == "waits":
     os.read(0, 1)
 elif said["title"] == "dies":
-    print("Traceback of\\n  /somewhere/deep/file.py\\nOddError: no more")
+    print("Traceback of\\n  /somewhere/deep/file.py\\nOddError: no /somewhere/deep/file.py")
     sys.exit(3)
+elif said["title"] == "takes too much":
+    print("RuntimeError: [enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes.")
+    sys.exit(1)
 elif said["title"] == "is killed":
     os.kill(os.getpid(), signal.SIGKILL)
 else:
@@ -92,11 +95,11 @@ def trainings(folder: Path, budget: int = 10**9) -> Iterator[Trainings]:
         assert queue.wait(60)
 
 
-def kept(place: Path, owner: str = "ann", title: str = "Film reviews · <b>BERT</b>") -> Job:
-    """A job in that place that is done, as it is on the disk: a tiny BERT stands for what it taught."""
+def kept(place: Path, owner: str = "ann", title: str = "Film reviews · <b>BERT</b>", **changes: object) -> Job:
+    """A job in that place that is done, as it is on the disk: a tiny BERT, so changed, stands for what it taught."""
     job = of(title, owner)
     folder = place / job.id
-    tinymodels.save(folder / taught.MODEL, "bert")
+    tinymodels.save(folder / taught.MODEL, "bert", **changes)
     (folder / taught.MODEL / taught.SCORES).write_text("{}", encoding="utf-8")
     (folder / taught.MODEL / PREDICTIONS).write_text('{"text": "a fine film"}\n', encoding="utf-8")
     write(job, folder)

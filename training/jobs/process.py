@@ -19,6 +19,7 @@ OUT_OF_MEMORY = (
     "The system ended this training, most likely because memory ran out. Ask for a smaller model, shorter texts or"
     " fewer texts in a step."
 )
+NO_MEMORY = ("MemoryError", "can't allocate memory", "Cannot allocate memory")  # as Python, torch and the system say it
 UNEXPECTED = "This training ended unexpectedly."
 
 
@@ -76,21 +77,21 @@ def ended(folder: Path, status: int, asked_to_end: bool) -> tuple[State, str]:
     if asked_to_end:
         return "stopped", ""
     begun = any((folder / part / "run" / "checkpoint.pt").is_file() for part in (taught.MODEL, TWIN))
-    if status == -9:
+    last = last_words(folder / LOG)
+    if status == -9 or any(words in last for words in NO_MEMORY):
         said = OUT_OF_MEMORY
     else:
-        last = last_words(folder / LOG)
         said = f"{UNEXPECTED} The last that it said: {last}" if last else UNEXPECTED
     return "stopped" if begun else "failed", said
 
 
 def last_words(log: Path) -> str:
-    """The last lines that a process printed, as one, without the paths of this machine."""
+    """The last line that a process printed, without the paths of this machine."""
     try:
         with log.open("rb") as stream:
             stream.seek(max(0, log.stat().st_size - 4_000))
-            lines = stream.read().decode("utf-8", "replace").split("\n")
+            lines = stream.read().decode("utf-8", "replace").splitlines()
     except OSError:
         return ""
-    said = " ".join(line.strip() for line in lines if line.strip())
-    return re.sub(r"(?:[A-Za-z]:)?(?:[/\\][\w.@+-]+){2,}", "…", said)[-LAST:]
+    last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    return re.sub(r"(?:[A-Za-z]:)?(?:[/\\][\w.@+-]+){2,}", "…", last)[:LAST]

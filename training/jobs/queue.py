@@ -54,6 +54,7 @@ class Queue:
 
     def submit(self, job: Job, labels: Labels | None = None) -> None:
         """Puts a job into the queue, with its rows where they are the visitor's own; raises Refusal."""
+        self._turn(job.owner)  # who is refused is so before anything is written
         numbers = budgets.numbers(job.model, job.revision, self.machine)
         made = self.place / f".new-{secrets.token_hex(8)}"
         try:

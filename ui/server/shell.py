@@ -26,6 +26,7 @@ PAGES: dict[str, list[tuple[str, str, str, str | None]]] = {
     ],
     "Learn": [
         ("step_by_step.py", "Step by step", "stairs", None),
+        ("whole_pass.py", "The whole pass", "route", None),
         ("by_hand.py", "By hand", "calculate", None),
         ("positions.py", "Positions", "format_list_numbered", None),
         ("tokens.py", "Tokens", "content_cut", None),

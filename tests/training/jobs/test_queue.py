@@ -13,8 +13,8 @@ from inference.errors import Refusal
 from probing.labelled.rows import Classified, Labels
 from tests.support.trainings import Trainings, of, trainings
 from training.jobs import job as jobs
+from training.jobs import process, rows
 from training.jobs import queue as queues
-from training.jobs import rows
 from training.jobs.job import Status
 from training.jobs.queue import Queue
 
@@ -78,14 +78,18 @@ def test_the_phase_stays_when_a_job_goes_on(line: Trainings) -> None:
     line.begun()
 
 
+def test_a_process_that_says_that_memory_ran_out_is_told_so(line: Trainings) -> None:
+    job = line.submit("takes too much")
+    line.begun()
+    assert line.ended(job).said == process.OUT_OF_MEMORY
+
+
 def test_a_process_that_dies_is_told_with_its_last_words_and_without_this_machines_paths(line: Trainings) -> None:
     job = line.submit("dies")
     line.begun()
     look = line.ended(job)
     assert look.state == "failed"
-    assert look.said.startswith("This training ended unexpectedly.")
-    assert look.said.endswith("OddError: no more")
-    assert "somewhere" not in look.said
+    assert look.said == "This training ended unexpectedly. The last that it said: OddError: no …"
 
 
 @pytest.mark.parametrize("begun", [False, True])
@@ -127,11 +131,11 @@ def test_the_training_of_another_app_runs_and_can_be_stopped_from_here(line: Tra
     folder.mkdir(parents=True)
     jobs.write(job, folder)
     sleeper = [sys.executable, "-S", "-E", "-c", "import os; os.read(0, 1)", str(folder)]
-    with subprocess.Popen(sleeper, stdin=subprocess.PIPE) as process:
-        jobs.set_status(folder, Status("running", pid=process.pid))
+    with subprocess.Popen(sleeper, stdin=subprocess.PIPE) as child:
+        jobs.set_status(folder, Status("running", pid=child.pid))
         assert line.queue.look(job.id).state == "running"
         line.queue.stop(job.id)
-        assert process.wait(60) != 0
+        assert child.wait(60) != 0
     assert line.queue.look(job.id).state == "stopped"
 
 
@@ -142,12 +146,12 @@ def test_a_process_of_the_same_number_that_does_something_else_is_left_alone(lin
     jobs.write(job, folder)
     with subprocess.Popen(
         [sys.executable, "-S", "-E", "-c", "import os; os.read(0, 1)"], stdin=subprocess.PIPE
-    ) as process:
-        jobs.set_status(folder, Status("running", pid=process.pid))
+    ) as child:
+        jobs.set_status(folder, Status("running", pid=child.pid))
         assert line.queue.look(job.id).state == "stopped"
         line.queue.stop(job.id)
         line.queue.remove(job.id)
-        assert process.poll() is None
+        assert child.poll() is None
 
 
 def test_two_apps_with_one_folder_take_turns(line: Trainings) -> None:

@@ -9,21 +9,23 @@ from typing import Any
 
 import pytest
 
+from inference import TraceRequest
 from inference.files import taught
-from tests.support.trainings import kept, of
+from tests.support.asking import asked, notes
+from tests.support.taughtfolders import taught_in
+from tests.support.trainings import kept, learn_on, of
 from training.jobs.job import OWNER, Job, Status, set_status, write
 from ui.run import shelf, teaching
+from ui.run.habits import habits_of
 from ui.server.visitor import NAME
 
 OURS = "AbCdEfGhIjKlMnOpQrSt-_"
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.setenv("HEADLIGHT_TAUGHT", str(tmp_path / "taught"))
-    shelf.backend.cache_clear()
-    yield tmp_path / "taught"
-    shelf.backend.cache_clear()
+def place(tmp_path: Path) -> Iterator[Path]:
+    with taught_in(tmp_path / "taught") as found:
+        yield found
 
 
 def browser(monkeypatch: pytest.MonkeyPatch, **cookies: str) -> dict[str, Any]:
@@ -85,3 +87,31 @@ def test_a_card_does_not_give_away_the_link_of_the_model_before(place: Path, mon
     write(Job(**{**vars(second), "model": first.name}), place / second.id)
     (card,) = (card for card in teaching.cards() if card.id == second.name)
     assert first.id not in card.summary
+
+
+@pytest.mark.slow
+def test_a_page_reads_the_model_as_it_is_now_whatever_its_address_says(place: Path) -> None:
+    job = kept(place)
+    page = asked("explore", model=job.name, revision="of-an-older-link", text="c d 1 2")
+    first = page.query_params["revision"]
+    assert first == taught.stamp(job.name, shelf.backend().settings)
+    (box,) = (box for box in page.selectbox if box.label == "Model")
+    assert (box.value, box.options[-1]) == (job.name, job.title)
+    assert not [field for field in page.text_input if field.label == "Revision"]
+    learn_on(place / job.id)
+    page.run()
+    assert page.query_params["revision"] == taught.stamp(job.name, shelf.backend().settings) != first
+    assert not page.exception
+    teaching.queue().remove(job.id)
+    page.run()
+    assert "removed to make room for newer ones" in " ".join(notes(page, "refusal"))
+
+
+@pytest.mark.slow
+def test_what_the_heads_of_a_taught_model_do_anyway_is_measured(place: Path) -> None:
+    job = kept(place, max_position_embeddings=512)
+    trace = shelf.backend().trace(TraceRequest(job.name, "c d 1 2"))
+    assert trace.model.name == job.title
+    state = shelf.backend().revision_now(job.name, None) or ""
+    assert habits_of(job.name, state, trace, None) is not None
+    assert habits_of(kept(place, title="Another").name, state, trace, None) is None

@@ -89,8 +89,8 @@ def promise(wanted: Wanted) -> str:
     return (
         f"At most {minutes:g} {'minute' if minutes == 1 else 'minutes'} of training; then you see how well"
         f" {len(labels.test):,} other {'texts' if labels.kind == 'classify' else 'sentences'} are told, try one of your"
-        " own, and keep the model. What changed in its heads follows once a twin has learned shuffled labels, which"
-        " takes as long again."
+        " own, and keep the model. What changed in its heads follows once two twins have learned shuffled labels, each"
+        " for as long."
     )
 
 

@@ -9,7 +9,7 @@ from probing.changed import TWINS
 from training.jobs.job import Look
 from ui.input.head_picking import head_name, many_do
 from ui.pages.teach.changed_measured import Measured
-from ui.pages.teach.progress import progress_of, which_twin
+from ui.pages.teach.progress import doing
 from ui.show.numbers import small
 
 MOST_NAMED = 6  # heads
@@ -25,11 +25,9 @@ def waiting(look: Look) -> str:
             " same training on shuffled labels. Let it go on to see it."
         )
     if look.phase == "twin":
-        found = progress_of(look)
-        step = f" (the {which_twin(look)} one is at step {found.step} of {found.last})" if found.step else ""
         return (
-            f"Two twins are being trained{step}: the same training on shuffled labels, which tells what training does"
-            " to the maps when there is nothing to learn."
+            f"{doing(look)}. Twins have the same training on shuffled labels, which tells what training does to the maps"
+            " when there is nothing to learn."
         )
     if look.phase == "changes":
         return "The maps are being compared. This takes less than a minute."

@@ -20,6 +20,7 @@ from ui.run.shelf import backend
 from ui.state.session import current
 
 FIT = "teach_fit"
+MORE = " “Pieces of a text”, in the settings for experts, says where."
 ENDS = 2  # pieces around a text that is read by its characters
 
 
@@ -30,7 +31,8 @@ def checks(data: Data, model: str | None, revision: str | None, length: int) -> 
     """
     say(data.duplicates.sentence, role="status")
     try:
-        say(_fit(data, model, revision, length).sentence, role="status")
+        found = _fit(data, model, revision, length)
+        say(found.sentence + MORE * bool(found.cut), role="status")
     except Refusal as refusal:
         if refusal.way_out == "download" and model is not None:
             offer(replace(current(), model=model, revision=revision or ""), refusal.details["offer"])

@@ -34,7 +34,7 @@ class Data:
     labels: Labels
     card: Card | None  # of a set that comes with the app; None for files of one's own
     source: str  # the files' names
-    told: tuple[str, ...]  # what was found while they were read
+    told: tuple[str, ...]  # what it is, or what was found while it was read, and how many rows there are
     balance: Balance
     duplicates: Duplicates
 
@@ -59,14 +59,16 @@ def show_data(data: Data) -> None:
 def _ready(card_id: str) -> Data:
     """A set that comes with the app; what is odd in it is the same for everybody."""
     card, labels = cards.BY_ID[card_id], cards.load(card_id)
-    return Data(card_id, card.title, labels, card, "", (), balance(labels), duplicates(labels))
+    told = (card.sentence, _sizes(labels))
+    return Data(card_id, card.title, labels, card, "", told, balance(labels), duplicates(labels))
 
 
 def _checked(brought: Own) -> Data:
     """One's own files with what is odd in them, looked at once."""
     kept: Data | None = st.session_state.get(CHECKED)
     if kept is None or kept.key != brought.key:
-        labels, told = brought.read.labels, brought.read.told
+        labels, read = brought.read.labels, brought.read.told
+        told = (*read, _sizes(labels)) if brought.whole else read  # how a file was divided says it already
         with st.spinner("Looking for what is odd"):
             kept = Data(
                 brought.key, brought.name, labels, None, brought.source, told, balance(labels), duplicates(labels)
@@ -75,14 +77,18 @@ def _checked(brought: Own) -> Data:
     return kept
 
 
-def _say(data: Data) -> None:
-    """What it is, whose it is, and what is odd in it."""
-    labels, card = data.labels, data.card
-    sizes = (
+def _sizes(labels: Labels) -> str:
+    """How many rows there are, and for what."""
+    return (
         f"{len(labels.train):,} rows to learn from, {len(labels.dev):,} to choose the best step by,"
         f" {len(labels.test):,} to be told on in the end."
     )
-    say(" ".join((card.sentence if card else " ".join(data.told), sizes, data.balance.sentence)), role="status")
+
+
+def _say(data: Data) -> None:
+    """What it is, how its classes are spread, and whose it is."""
+    card = data.card
+    say(" ".join((*data.told, data.balance.sentence)), role="status")
     if card is not None:
         st.caption(
             f"Licence: [{card.licence}]({card.licence_address}). Source: {card.source}. {card.attribution}"

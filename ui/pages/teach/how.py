@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from inference import EMBEDDED
+from inference.catalogue.cards import ModelCard
+from probing.labelled.rows import Labels
 from probing.labelled.scripts import apart
 from training.jobs.job import CHARACTERS, Settings, usual
 from ui.input.models import pick_model
@@ -36,7 +40,7 @@ RATE = "The largest step that the weights take; it is reached after 6 % of the s
 
 def pick_how(data: Data, options: Teach) -> tuple[str, Settings]:
     """Controls; the model's name and how it is taught."""
-    start = options.start or fitting(data)
+    start = options.start or fitting(data.labels, backend().models())
     left, right = st.columns([3, 1])
     with left:
         _pick_start(start, options.start_revision)
@@ -53,14 +57,14 @@ def pick_how(data: Data, options: Teach) -> tuple[str, Settings]:
     return start, usual(minutes=minutes, epochs=epochs, rate=rate, **numbers)
 
 
-def fitting(data: Data) -> str:
+def fitting(labels: Labels, models: Iterable[ModelCard]) -> str:
     """The model to start from where none is picked: what reads the texts' script, by what is on this machine.
 
     Texts without spaces between their words are read by the embedded model as pieces that it knows little of.
     """
-    if apart(row.text for row in data.labels.train):
+    if apart(row.text for row in labels.train):
         return EMBEDDED
-    here = (card for card in backend().models() if card.downloaded and card.kind == "encoder")
+    here = (card for card in models if card.downloaded and card.kind == "encoder")
     return next((card.id for card in here if "Chinese" in card.language), CHARACTERS)
 
 

@@ -57,7 +57,8 @@ def _pages(look: Look) -> None:
                 query_params={**to_query(before), "differs": "model", "beside": look.job.name},
                 help="The model that it started from beside the taught one, head by head",
             )
-    say("It is in the list of models at the left, too, so that it opens on every page.", role="status")
+    how_long = "" if look.job.owner == visitor() else " as long as it is chosen"
+    say(f"It is in the list of models at the left, too{how_long}, so that it opens on every page.", role="status")
 
 
 def first_text(look: Look) -> str:
@@ -99,7 +100,7 @@ def _room(look: Look) -> None:
     taken, budget = queue().size(look.job.id), queue().budget
     say(
         f"It takes {taken / 1e6:,.1f} MB here. All taught models together may take {budget / 1e9:,.1f} GB; when a new"
-        " one needs room, the oldest are removed, and its teacher is told before it begins.",
+        " one needs room, the oldest are removed; whoever teaches it is told which before it begins.",
         role="status",
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -26,6 +27,7 @@ class Teach(Leaf):
         "rate": RATES,
         "rows": tuple(ROWS),
     }
+    KEYS: ClassVar[Mapping[str, str]] = {"head": "linked"}  # the address has a head already, of the shared choice
 
     job: str = ""  # the id of a training, which whoever has the link may look at
     show: str = "results"

@@ -12,7 +12,7 @@ from inference import Refusal
 from probing.labelled.columns import Columns, first_row
 from probing.labelled.conll import WordColumns
 from probing.labelled.files import File
-from probing.labelled.reading import Files, Read, classified, tagged
+from probing.labelled.reading import PARTS, Files, Read, classified, tagged
 from ui.input.picking import control
 from ui.pages.teach.options import Teach
 from ui.run.refusals import say
@@ -26,7 +26,7 @@ WANTED = {
     "tag": "Bring CoNLL columns: a word a line with its tag behind it (BIO or BIOES), and an empty line between"
     " sentences.",
 }
-PARTS = {
+BOXES = {
     "train": "Labelled texts",
     "dev": "Rows to choose by (dev)",
     "test": "Rows to be told on (test)",
@@ -59,6 +59,7 @@ class Own:
     read: Read
     name: str
     source: str  # the names of all files
+    whole: bool  # whether each part is a file of its own
     key: str
 
 
@@ -68,13 +69,12 @@ def own_files(options: Teach) -> Own | None:
     control(Teach, "kind", st.segmented_control, "What is labelled", list(KINDS), format_func=KINDS.get,
             required=True, help="Texts are told by their class, or words in them are found and named")  # fmt: skip
     _bring("train")
-    further = st.expander("Further files, and which columns are read")
-    with further:
+    columns = st.columns(2)
+    with st.expander("Further files"):
         for part, column in zip(("dev", "test", "classes"), st.columns(3), strict=True):
             if part != "classes" or kind == "classify":
                 with column:
                     _bring(part)
-        columns = st.columns(2)
     found: Own | None = None
     names: tuple[str, ...] = ()
     if "train" not in _brought():
@@ -110,7 +110,7 @@ def _bring(part: str) -> None:
     def leave() -> None:
         kept.pop(part, None)
 
-    in_the_box = st.file_uploader(PARTS[part], key=box, on_change=keep, help=ABOUT[part])
+    in_the_box = st.file_uploader(BOXES[part], key=box, on_change=keep, help=ABOUT[part])
     if in_the_box is None and part in kept:
         with st.container(horizontal=True, vertical_alignment="center"):
             say(f"{kept[part].file.name} is here from before.", role="status")
@@ -127,7 +127,8 @@ def _own(options: Teach) -> Own:
     if kept is None or kept.key != key:
         with st.spinner("Reading the files"):
             names = ", ".join(one.file.name for one in brought.values())
-            kept = Own(_read(brought, options), brought["train"].file.name, names, key)
+            whole = brought.keys() >= set(PARTS)
+            kept = Own(_read(brought, options), brought["train"].file.name, names, whole, key)
         st.session_state[READ] = kept
     return kept
 

@@ -70,21 +70,23 @@ def progress_of(look: Look) -> Progress:
     return progress(look.lines("plan"), look.lines("step"), look.lines("evaluation"), minutes)
 
 
-def which_twin(look: Look) -> str:
-    """Which of the twins is being trained."""
-    plans = look.lines("plan")
-    return TWINS[int(plans[-1].get("twin", 0))] if plans else TWINS[0]
-
-
 def doing(look: Look) -> str:
     """What a job that runs is about, in words, with how far it is."""
     if look.phase == "changes":
         return "Comparing the heads before and after, with what the twins show"
-    found = progress_of(look)
+    found, what = progress_of(look), "Learning"
+    if look.phase == "twin":
+        what = f"{_twin(look)} learns shuffled labels"
     if not found.last:
         return "Opening the model and reading the rows"
     if found.step >= found.last:
         return "Saving the best, and telling the test rows" if look.phase == "teach" else "Saving the twin"
-    what = "Learning" if look.phase == "teach" else f"The {which_twin(look)} of two twins learns shuffled labels"
     said = f"{what}: step {found.step:,} of {found.last:,}"
     return f"{said}, {found.left}" if found.left else said
+
+
+def _twin(look: Look) -> str:
+    """Which of the twins it is that learns."""
+    plans = look.lines("plan")
+    number = plans[-1].get("twin", 0) if plans else 0
+    return f"The {TWINS[number]} twin" if number < len(TWINS) else "A twin"

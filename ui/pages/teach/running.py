@@ -60,7 +60,7 @@ def _watch(job_id: str, before: tuple[str, str, bool]) -> None:
     if _standing(look) != before:
         st.rerun()
     _state(look)
-    if look.has_model and look.state != "stopped":
+    if look.phase != "teach":
         with st.expander("How the training went"):
             curves(look)
     else:

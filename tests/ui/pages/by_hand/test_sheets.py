@@ -16,7 +16,7 @@ from ui.pages.by_hand.example import example_of, resize
 from ui.pages.by_hand.figures import figure
 from ui.pages.by_hand.layer_sheets import around, joined, words
 from ui.pages.by_hand.learn import gradient, what_is_left
-from ui.pages.by_hand.printed import beside
+from ui.pages.by_hand.printed import beside, nearest
 from ui.pages.by_hand.steps import Step, cell_of, opened, sum_of
 from viz.components.matrices.matrices import Sheet
 
@@ -188,6 +188,19 @@ def test_what_is_printed_stands_beside_both_that_are_true() -> None:
         plain.values, attend(small.x, small.w_q, small.w_k, small.w_v, scaled=False).weights[0, :2]
     )
     assert printed.rows == ("french", "je")
+
+
+def test_with_four_heads_of_one_column_each_stands_beside_what_is_printed() -> None:
+    """d_k = 1 at width four."""
+    small = example_of("tutorial")
+    four = attend(small.x, small.w_q, small.w_k, small.w_v, 4)
+    given = np.array([[0.1, 0.2, 0.3, 0.4], [0.2, 0.1, 0.4, 0.3]])
+    _, *heads = beside(given, small, four)
+    assert [sheet.name for sheet in heads] == [f"True, head {head}" for head in (1, 2, 3, 4)]
+    apart = [float(np.abs(sheet.values - given).max()) for sheet in heads]
+    said = f"head {int(np.argmin(apart)) + 1} comes nearest to the weights that a well-known tutorial prints: up to "
+    assert nearest(given, four) == f"Of the 4 heads with d_k = 1, {said}{min(apart):.2f} apart."
+    assert min(apart) > 0.1
 
 
 def test_larger_scores_leave_less_of_the_gradient_and_the_masked_ones_have_none() -> None:

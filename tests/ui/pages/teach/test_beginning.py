@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from inference import EMBEDDED
+from inference.catalogue.cards import EMBEDDED_CARD
+from probing.labelled import cards
 from tests.support.asking import asked, notes, press, says, stands
 from tests.support.taughtfolders import put, taught_in
 from training.jobs import budget
 from training.jobs import job as jobs
 from training.jobs import rows as packed
 from training.jobs.job import CHARACTERS, Job
+from ui.pages.teach.how import fitting
 
 TITLES = "".join(f"第{at}个{'球赛' if at % 2 else '股市'}\t{at % 2}\n" for at in range(40)).encode()
 HOSTILE = b"note,said,which\n" + b"".join(
@@ -66,14 +70,22 @@ def test_a_first_visit_needs_one_press(place: Path) -> None:
     stands(page)
 
 
-def test_a_script_without_spaces_starts_from_characters(place: Path) -> None:
-    page = asked("teach", data="sib-200-zh", minutes=9999, length=1, rate="0.0005", seed=7)
+def test_what_reads_the_script_is_started_from() -> None:
+    chinese = replace(EMBEDDED_CARD, id="of Chinese", language="Chinese", downloaded=False)
+    assert fitting(cards.load("sib-200-en"), [EMBEDDED_CARD]) == EMBEDDED
+    assert fitting(cards.load("sib-200-zh"), [EMBEDDED_CARD, chinese]) == CHARACTERS
+    assert fitting(cards.load("uner-zh"), [EMBEDDED_CARD, replace(chinese, downloaded=True)]) == "of Chinese"
+
+
+def test_characters_are_taught_without_any_model_and_a_link_keeps_within_limits(place: Path) -> None:
+    page = asked("teach", data="sib-200-zh", start=CHARACTERS, minutes=9999, length=1, rate="0.0005", seed=7)
     says(page, "Four layers of four heads, drawn at random")
     says(page, "longer than 8 tokens, and so cut")
     press(page, "Teach")
     job = job_in(place)
     assert (job.data, job.model) == ("sib-200-zh", CHARACTERS)
-    settings = job.settings  # what a link says is kept within limits
+    settings = job.settings
+    assert settings.epochs == 30.0
     assert (settings.minutes, settings.length, settings.rate, settings.seed) == (240.0, 8, 5e-4, 7)
 
 
@@ -87,7 +99,7 @@ def test_names_of_a_file_are_text_and_its_columns_are_found_or_picked(place: Pat
     assert notes(page, "refusal") == []
     assert cells(page, 0) == {"label": ["=cmd|0", "=cmd|1"] * 7, "text": cells(page, 0)["text"]}
     says(page, "<i>mine</i>.csv: The columns are parted by commas; texts are in column “said”, labels in “which”.")
-    says(page, "32 rows to learn from, 4 to choose the best step by, 4 to be told on in the end.")
+    says(page, "was divided here with seed 0. Rows now: 32 train, 4 dev, 4 test. 2 classes;")
     press(page, "Teach")
     job = job_in(place)
     assert (job.data, job.source, job.title) == ("", "<i>mine</i>.csv", "<i>mine</i>.csv · characters")

@@ -144,7 +144,7 @@ def test_nothing_that_moved_is_said_to_be_nothing(tmp_path: Path) -> None:
     ("state", "phase", "said"),
     [
         ("running", "teach", "then two twins are trained"),
-        ("running", "twin", "(the second one is at step 30 of 90)"),
+        ("running", "twin", "The second twin learns shuffled labels: step 30 of 90"),
         ("running", "changes", "being compared"),
         ("stopped", "twin", "Let it go on to see it"),
         ("failed", "twin", "What changed is not known. The disk is full."),

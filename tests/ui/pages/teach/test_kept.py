@@ -11,18 +11,17 @@ from streamlit.testing.v1 import AppTest
 
 from inference.files import taught
 from tests.support.asking import asked, notes, press, says
+from tests.support.taughtfolders import taught_in
 from tests.support.trainings import kept
 from training.jobs.job import Job, read, write
 from ui.pages.teach.kept import first_text
-from ui.run import shelf, teaching
+from ui.run import teaching
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.setenv("HEADLIGHT_TAUGHT", str(tmp_path / "taught"))
-    shelf.backend.cache_clear()
-    yield tmp_path / "taught"
-    shelf.backend.cache_clear()
+def place(tmp_path: Path) -> Iterator[Path]:
+    with taught_in(tmp_path / "taught") as found:
+        yield found
 
 
 def given(page: AppTest, job: Job, place: Path) -> None:

@@ -12,19 +12,17 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from tests.support.taughtfolders import taught_in
 from tests.support.trainings import kept
 from training.jobs.job import Job
 from ui.pages.teach import routes
 from ui.pages.teach.routes import PREFIX
-from ui.run import shelf
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.setenv("HEADLIGHT_TAUGHT", str(tmp_path / "taught"))
-    shelf.backend.cache_clear()
-    yield tmp_path / "taught"
-    shelf.backend.cache_clear()
+def place(tmp_path: Path) -> Iterator[Path]:
+    with taught_in(tmp_path / "taught") as found:
+        yield found
 
 
 @pytest.fixture

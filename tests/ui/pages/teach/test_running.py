@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -75,7 +76,7 @@ def test_nobody_else_can_stop_it(place: Path) -> None:
 
 def test_the_twin_learns_while_the_results_are_there(place: Path) -> None:
     page = opened(put(place, phase="twin", lines=HALF_WAY, twin=[plan(66), step(33, 1.9)], saved=True))
-    assert bar(page).text == "The first of two twins learns shuffled labels: step 33 of 66, about 0.6 minutes left"
+    assert bar(page).text == "The first twin learns shuffled labels: step 33 of 66, about 0.6 minutes left"
     assert "How the training went" in [expander.label for expander in page.expander]
     page = opened(put(place, phase="changes", lines=HALF_WAY, saved=True))
     assert bar(page).text.startswith("Comparing the heads before and after")
@@ -90,6 +91,23 @@ def test_one_that_was_stopped_can_go_on(place: Path) -> None:
     says(page, "It begins now.")
     says(opened(put(place, "stopped", lines=[plan(133)])), "Stopped. Nothing is saved yet.")
     says(opened(put(place, "stopped", "twin", "The app ended.", saved=True)), "The app ended. The model is taught;")
+
+
+def test_what_the_queue_refuses_is_said_and_loses_nothing(place: Path) -> None:
+    for _ in range(3):
+        put(place, "waiting", owner=MINE)
+    page = opened(put(place, "stopped", lines=HALF_WAY, owner=MINE))
+    press(page, "Go on")
+    says(page, "3 of your trainings wait or run already.")
+    assert buttons(page) == {"Go on"}
+
+
+def test_one_that_is_removed_meanwhile_is_gone_at_the_next_look(place: Path) -> None:
+    job = put(place, lines=HALF_WAY, owner=MINE)
+    page = opened(job)
+    shutil.rmtree(place / job.id)
+    press(page, "Stop")
+    says(page, "There is no such training here")
 
 
 def test_one_that_failed_says_why(place: Path) -> None:

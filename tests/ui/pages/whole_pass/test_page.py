@@ -1,0 +1,75 @@
+"""The page asked without a browser: what it says at each zoom, of each kind of model, and where it leads."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from inference.files.embedded import TRANSLATOR
+from tests.support.asking import asked, choose, notes, press, says, stands
+
+BERT = {"model": "headlight-bert", "text": "The cat [MASK] on the mat."}
+
+
+def test_the_stack_is_what_it_opens_with() -> None:
+    page = asked("whole_pass", text="The cat sat.")
+    stands(page)
+    (sentence,) = (said for said in notes(page) if "computed anew" in said)
+    away, size = re.findall(r"model is ([\d.e-]+), where its numbers reach ([\d.e-]+)", sentence)[0]
+    assert float(away) < 2e-5 * float(size)
+    says(page, "The pieces and their ids: [CLS] 101, the 1996, cat 4937, sat 2938, . 1012, [SEP] 102.")
+
+
+@pytest.mark.parametrize(
+    ("ends", "last"), [("masked", "probabilities: softmax"), ("next", "probabilities: softmax"), ("none", "tanh")]
+)
+def test_each_end_of_a_pass(ends: str, last: str) -> None:
+    page = asked("whole_pass", **BERT, pair="It was tired.", ends=ends, zoom="stage", stage=999)
+    stands(page)
+    says(page, last)
+    says(page, "The chosen number: ")
+
+
+def test_a_translator_has_both_sides() -> None:
+    page = asked("whole_pass", model=TRANSLATOR, text="The cat sleeps.", zoom="layer", stage=60)
+    stands(page)
+    says(page, "Decoder, layer 0, ")
+
+
+def test_one_step_on_and_back_again() -> None:
+    page = asked("whole_pass", text="The cat sat.", zoom="stage", stage=5)
+    assert "F.layer_norm" in page.code[0].value
+    press(page, "On")
+    assert "F.linear" in page.code[0].value
+    press(page, "Back")
+    assert "F.layer_norm" in page.code[0].value
+    assert page.query_params["stage"] in ("5", ["5"])
+
+
+def test_a_closer_look_is_in_the_address() -> None:
+    page = asked("whole_pass", text="The cat sat.")
+    choose(page, "How close", "A stage")
+    assert page.query_params["zoom"] in ("stage", ["stage"])
+    says(page, "The chosen number: ")
+
+
+def test_a_number_leads_into_what_it_is_made_of_down_to_the_file() -> None:
+    page = asked("whole_pass", text="The cat sat.", zoom="stage", stage=2, row=1, column=3)
+    for _ in range(4):
+        boxes = [box for box in page.selectbox if box.label == "Open what it is made of"]
+        if not boxes:
+            break
+        boxes[0].select_index(1).run()
+    stands(page)
+    terms = page.dataframe[0].value
+    assert re.fullmatch(r"-?[\d.e-]+: embeddings\.\w+\.weight\[\d+, 3\] of the file", terms["made of 1"][0])
+    assert "stands in the file" in " ".join(caption.value for caption in page.caption)
+
+
+def test_a_head_that_the_model_lacks_is_said_and_the_pass_is_shown_without() -> None:
+    page = asked("whole_pass", text="The cat sat.", ends="masked")
+    stands(page)
+    says(page, "no head that guesses masked words")
+    says(page, "stages from 6 ids on")
+    assert not [said for said in notes(asked("whole_pass", text="The cat sat.")) if "no head" in said]

@@ -1,0 +1,75 @@
+"""The pass of the page's text, asked with the head that the reader chose or the first that the model has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+
+from attention.trace import Trace
+from inference import Refusal
+from inference.questions.whole_pass import OneNumber, Opened, Passed, PassRequest, Stage, StageNumbers, WholePass
+from ui.pages.whole_pass.options import HEADS, QUESTIONED, Options
+from ui.run.refusals import say
+from ui.run.shelf import backend
+from ui.state.choice import Choice
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A pass, and what was asked for it."""
+
+    trace: Trace
+    request: PassRequest[Any]
+    passed: Passed
+    head: str  # as the options call it
+    base: int  # from which layers are counted
+
+    @property
+    def two(self) -> bool:
+        """Whether the model has two sides."""
+        return self.trace.model.kind == "encoder-decoder"
+
+    def tokens(self, side: str) -> tuple[str, ...]:
+        """The tokens that a side of the model reads."""
+        row = self.trace.target if side == "decoder" and self.trace.target is not None else self.trace.source
+        return tuple(row.pieces)
+
+    def numbers(self, stage: Stage) -> tuple[Any, dict[int, str]]:
+        """A stage's result, and the names of pieces of the vocabulary in it."""
+        found = backend().inspect(self._as(StageNumbers, stages=(stage.number,)))
+        return found.by_stage[stage.number], found.pieces
+
+    def opened(self, stage: Stage, place: tuple[int, ...]) -> Opened:
+        """One number of a stage's result."""
+        found: Opened = backend().inspect(self._as(OneNumber, stage=stage.number, place=place))
+        return found
+
+    def _as(self, kind: Any, **more: Any) -> Any:
+        request = self.request
+        same = {name: getattr(request, name) for name in ("model", "revision", "text", "pair", "target", "cut", "head")}
+        return kind(**same, **more)
+
+
+def pass_of(choice: Choice, trace: Trace, options: Options) -> Asked | None:
+    """The pass, without a head where the model lacks the chosen one; None where it is refused. Both are said."""
+    heads = HEADS[trace.model.kind]
+    wanted = options.ends if options.ends in heads else ""
+    request = WholePass(
+        model=trace.model.name if choice.opened else choice.model,
+        revision=trace.model.revision if choice.opened else choice.revision or None,
+        text=trace.text,
+        pair=trace.pair,
+        target=() if trace.target is None else trace.target.ids,
+        cut=choice.cut,
+    )
+    for head in dict.fromkeys((wanted or next(iter(heads)), "none")):
+        asked = replace(request, head=QUESTIONED[head])
+        try:
+            with st.spinner("Following the pass", show_time=True):
+                return Asked(trace, asked, backend().inspect(asked), head, choice.count)
+        except Refusal as refusal:
+            if wanted or head == "none":
+                say(refusal.message)
+    return None

@@ -1,0 +1,85 @@
+"""One number opened: its sum, where its terms stand, and the way into them."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from inference import Refusal
+from inference.questions.whole_pass import Opened, Origin, Stage
+from ui.pages.whole_pass.asking import Asked
+from ui.pages.whole_pass.names import stands, written
+from ui.pages.whole_pass.options import Options
+from ui.run.refusals import say, show
+from ui.state.options import choose_own
+
+NONE = "Stay here"
+
+
+def number(asked: Asked, stage: Stage, place: tuple[int, ...]) -> None:
+    """The number at a place of a stage's result, opened."""
+    try:
+        with st.spinner("Opening the number"):
+            opened = asked.opened(stage, place)
+    except Refusal as refusal:
+        show(refusal)
+        return
+    say(f"The chosen number: {written(opened)}", role="status")
+    st.dataframe(table(asked, stage, opened), hide_index=True, key="pass_terms")
+    _into(asked, opened)
+
+
+def table(asked: Asked, stage: Stage, opened: Opened) -> pd.DataFrame:
+    """The terms, the largest first, and where what they are made of stands."""
+    by_number = {one.number: one for one in asked.passed.stages}
+
+    def told(origin: Origin) -> str:
+        tokens = asked.tokens(by_number[origin.stage].side if origin.stage is not None else stage.side)
+        return f"{origin.value:.6g}: {stands(origin, by_number, asked.base, asked.two, tokens)}"
+
+    rows = [(f"{term.value:.6g}", *(told(one) for one in term.origins)) for term in opened.terms]
+    width = max(map(len, rows), default=1)
+    columns = ["term", *(f"made of {at}" for at in range(1, width))]
+    padded = [(*row, *[""] * (width - len(row))) for row in rows]
+    if opened.left:
+        padded.append((f"{opened.rest:.6g}", f"the {opened.left} other terms", *[""] * (width - 2)))
+    return pd.DataFrame(padded, columns=columns)
+
+
+def _into(asked: Asked, opened: Opened) -> None:
+    """A control that goes on to one of the numbers that another stage made."""
+    by_number = {one.number: one for one in asked.passed.stages}
+    origins = [one for term in opened.terms for one in term.origins if one.stage is not None]
+    if not origins:
+        st.caption("Nothing of this was computed by another stage: it stands in the file.")
+        return
+
+    def told(at: int) -> str:
+        if at < 0:
+            return NONE
+        one = origins[at]
+        assert one.stage is not None
+        tokens = asked.tokens(by_number[one.stage].side)
+        return f"{one.value:.4g}: {stands(one, by_number, asked.base, asked.two, tokens)}"
+
+    st.session_state["pass_into"] = -1
+    st.selectbox(
+        "Open what it is made of",
+        [-1, *range(len(origins))],
+        key="pass_into",
+        format_func=told,
+        on_change=lambda: _go(asked, origins[st.session_state["pass_into"]]),
+        help="Goes to that number, which opens its own sum; the browser's back button comes back",
+    )
+
+
+def _go(asked: Asked, origin: Origin) -> None:
+    at = next(index for index, one in enumerate(asked.passed.stages) if one.number == origin.stage)
+    shape, place = asked.passed.stages[at].shape, origin.place
+    if len(place) == 1:
+        row, column = 0, place[0]
+    else:
+        row, column = place[-2], 0
+        for axis, size in zip((*place[:-2], place[-1]), (*shape[:-2], shape[-1]), strict=True):
+            column = column * size + axis
+    choose_own(Options, stage=at, row=row, column=column, zoom="stage")

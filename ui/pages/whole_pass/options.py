@@ -1,0 +1,33 @@
+"""What the page The whole pass lets its reader choose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from inference.heads import BARE, CAUSAL, MASKED, NEXT_SENTENCE
+from ui.state.options import nothing
+
+ZOOMS = {"stack": "The stack", "layer": "A layer", "stage": "A stage"}
+# By the kind of a model, the heads that its pass may end with, the first by itself.
+HEADS = {
+    "encoder": {"masked": "Masked words", "next": "Next sentence", "none": "No head"},
+    "decoder": {"causal": "Next token", "none": "No head"},
+    "encoder-decoder": {"none": "Its own"},
+}
+QUESTIONED = {"masked": MASKED, "next": NEXT_SENTENCE, "causal": CAUSAL, "none": BARE}
+
+
+@dataclass(frozen=True)
+class Options:
+    """This page's own options. ``stage`` counts the stages of the pass from 0; ``row`` and ``column`` are of the
+    chosen number in the stage's result as it is drawn."""
+
+    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"zoom": tuple(ZOOMS), "ends": ("", *QUESTIONED)}
+    OF_TEXT: ClassVar = dict.fromkeys(("row", "column"), nothing)
+
+    zoom: str = "stack"
+    ends: str = ""  # the head; "" for the first that the model has
+    stage: int = 0
+    row: int | None = None  # None: the last token of a decoder, else the first that is the text's own
+    column: int | None = None  # None: the row's largest number
