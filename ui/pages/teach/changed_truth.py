@@ -26,8 +26,8 @@ def waiting(look: Look) -> str:
         )
     if look.phase == "twin":
         return (
-            f"{doing(look)}. Twins have the same training on shuffled labels, which tells what training does to the maps"
-            " when there is nothing to learn."
+            f"{doing(look)}. Twins have the same training on shuffled labels, which tells what training does to the"
+            " maps when there is nothing to learn."
         )
     if look.phase == "changes":
         return "The maps are being compared. This takes less than a minute."
