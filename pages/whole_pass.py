@@ -10,6 +10,7 @@ from inference.questions.whole_pass import ATTENTION, Stage
 from ui.input.composing import compose
 from ui.input.models import kind_of
 from ui.pages.whole_pass.asking import Asked, pass_of
+from ui.pages.whole_pass.change import change
 from ui.pages.whole_pass.names import place, short, title
 from ui.pages.whole_pass.number import number
 from ui.pages.whole_pass.options import Options
@@ -103,8 +104,9 @@ def draw(choice: Choice, trace: Trace, options: Options) -> None:
     this_stage(choice, asked, chosen)
     if options.zoom == "stage":
         try:
-            *_, spot = numbers(asked, chosen, options)
+            row, column, spot = numbers(asked, chosen, options)
             number(asked, chosen, spot)
+            change(asked, chosen, options, row, column)
         except Refusal as refusal:
             show(refusal)
     save(
