@@ -39,6 +39,11 @@ def title(stage: Stage) -> str:
     return f"{stage.part}, {stage.role}: {what}" if stage.role else f"{stage.part}: {what}"
 
 
+def short(stage: Stage) -> str:
+    """The same in a layer's picture, where there is room for a word or two."""
+    return stage.role or f"{stage.part}: {FORMULAS.get(stage.formula, stage.formula)}"
+
+
 def place(stage: Stage, base: int, two: bool) -> str:
     """Which layer a stage is in, or before or after the layers; ``two``: of which side of the model."""
     side = f"{stage.side}, " if two else ""

@@ -17,13 +17,19 @@ HEADS = {
 }
 QUESTIONED = {"masked": MASKED, "next": NEXT_SENTENCE, "causal": CAUSAL, "none": BARE}
 
+CHANGES = {"": "Nothing", "number": "This number", "token": "This token's vector", "stage": "The whole stage"}
+
 
 @dataclass(frozen=True)
 class Options:
     """This page's own options. ``stage`` counts the stages of the pass from 0; ``row`` and ``column`` are of the
     chosen number in the stage's result as it is drawn."""
 
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"zoom": tuple(ZOOMS), "ends": ("", *QUESTIONED)}
+    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
+        "zoom": tuple(ZOOMS),
+        "ends": ("", *QUESTIONED),
+        "change": tuple(CHANGES),
+    }
     OF_TEXT: ClassVar = dict.fromkeys(("row", "column"), nothing)
 
     zoom: str = "stack"
@@ -31,3 +37,6 @@ class Options:
     stage: int = 0
     row: int | None = None  # None: the last token of a decoder, else the first that is the text's own
     column: int | None = None  # None: the row's largest number
+    change: str = ""  # what is changed at the stage
+    to: str = "0"  # as it was typed
+    lender: str = ""  # the text whose numbers it becomes instead
