@@ -20,11 +20,13 @@ import streamlit as st  # noqa: E402  (after the path is set)
 from starlette.middleware import Middleware  # noqa: E402
 
 from ui.pages.bertviz_views import routes as bertviz_views  # noqa: E402
+from ui.pages.teach import routes as teach  # noqa: E402
 from ui.pages.vectors import routes as vectors  # noqa: E402
 from ui.routes import exports, traces  # noqa: E402
 from ui.run.idle_collection import SCRIPTS  # noqa: E402
 from ui.server.headers import SecurityHeaders  # noqa: E402
 from ui.server.start import announce, warm  # noqa: E402
+from ui.server.visitor import VisitorCookie  # noqa: E402
 
 
 @asynccontextmanager
@@ -39,6 +41,6 @@ async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
 app = st.App(
     ROOT / "ui" / "server" / "shell.py",
     lifespan=lifespan,
-    routes=[*traces.routes(), *exports.routes(), *bertviz_views.routes(), *vectors.routes()],
-    middleware=[Middleware(SecurityHeaders)],
+    routes=[*traces.routes(), *exports.routes(), *bertviz_views.routes(), *teach.routes(), *vectors.routes()],
+    middleware=[Middleware(SecurityHeaders), Middleware(VisitorCookie)],
 )

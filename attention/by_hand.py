@@ -3,8 +3,8 @@
     Q = X·W_Q    K = X·W_K    V = X·W_V
     A = softmax(Q·Kᵀ / √d_k), a row per query    head = A·V    result = the heads side by side
 
-Heads split the columns of W_Q, W_K and W_V: h heads of d_k columns each. Departure from the paper: no W_O follows. It
-would mix the columns of the result; left out, every number of the result is a weighted sum of one column of V.
+Heads split the columns of W_Q, W_K and W_V: h heads of d_k columns each. W_O and the rest of the layer follow in
+attention/by_hand_layer.py.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 Numbers = npt.NDArray[np.float64]
+PLAIN = 20.0  # size of a score up to which e^x is a number that can be looked at
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +28,10 @@ class Worked:
     products: Numbers  # (head, query, key), q · k
     scaled: Numbers  # (head, query, key), over √d_k
     masked: Numbers  # (head, query, key), -inf where a query may not look
-    weights: Numbers  # (head, query, key), rows sum to one
+    shift: Numbers  # (head, query), taken from a row's scores before e^x: 0 where no exponential is too large or small
+    powers: Numbers  # (head, query, key), e^(masked - shift)
+    sums: Numbers  # (head, query), of each row's powers
+    weights: Numbers  # (head, query, key), powers over their sum; rows sum to one
     mixed: Numbers  # (head, query, channel), weights · values
     result: Numbers  # (token, width), the heads side by side
 
@@ -42,10 +46,20 @@ class Worked:
         return int(self.mixed.shape[2])
 
 
-def attend(x: Numbers, w_q: Numbers, w_k: Numbers, w_v: Numbers, heads: int = 1, causal: bool = False) -> Worked:  # noqa: PLR0913  # the four matrices of the formula
+def attend(  # noqa: PLR0913  # the four matrices of the formula
+    x: Numbers,
+    w_q: Numbers,
+    w_k: Numbers,
+    w_v: Numbers,
+    heads: int = 1,
+    causal: bool = False,
+    *,
+    scaled: bool = True,
+) -> Worked:
     """Attention of the rows of ``x`` (token, column) with ``w_q``, ``w_k`` and ``w_v`` (column, width).
 
-    ``causal``: a token sees itself and what stands before it. Raises ValueError where the sizes do not fit.
+    ``causal``: a token sees itself and what stands before it. Without ``scaled`` nothing is divided by √d_k, as if it
+    were 1. Raises ValueError where the sizes do not fit.
 
     >>> x, asks_for_the_other = np.eye(2), np.array([[0.0, 50.0], [50.0, 0.0]])
     >>> attend(x, asks_for_the_other, np.eye(2), np.eye(2)).weights.round(3).tolist()
@@ -55,20 +69,29 @@ def attend(x: Numbers, w_q: Numbers, w_k: Numbers, w_v: Numbers, heads: int = 1,
     queries, keys, values = x @ w_q, x @ w_k, x @ w_v
     q, k, v = (_split(projected, heads) for projected in (queries, keys, values))
     products = q @ k.swapaxes(1, 2)
-    scaled = products / np.sqrt(q.shape[2])
+    scores = products / np.sqrt(q.shape[2]) if scaled else products
     allowed = np.tri(len(x), dtype=bool) if causal else np.ones((len(x), len(x)), dtype=bool)
-    masked = np.where(allowed, scaled, -np.inf)
-    weights = _softmax(masked)
+    masked = np.where(allowed, scores, -np.inf)
+    shift, powers, sums, weights = softmax(masked)
     mixed = weights @ v
     result = mixed.swapaxes(0, 1).reshape(len(x), -1)
-    return Worked(queries, keys, values, products, scaled, masked, weights, mixed, result)
+    return Worked(queries, keys, values, products, scores, masked, shift, powers, sums, weights, mixed, result)
 
 
-def _softmax(scores: Numbers) -> Numbers:
-    # Less the largest, so that no exponential overflows; the share of each is the same.
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    shares: Numbers = powers / powers.sum(axis=-1, keepdims=True)
-    return shares
+def softmax(scores: Numbers) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+    """The steps of a softmax over the last axis: what is taken from each row, e^x, its sums, the shares.
+
+    Nothing is taken while all exponentials can be looked at; else each row's largest score is, so that none overflows.
+    The shares are the same.
+
+    >>> [step.tolist() for step in softmax(np.log([[1.0, 3.0]]))]
+    [[0.0], [[1.0, 3.0000000000000004]], [4.0], [[0.25, 0.7500000000000001]]]
+    """
+    largest: Numbers = scores.max(axis=-1)
+    shift = np.zeros_like(largest) if np.abs(largest).max() <= PLAIN else largest
+    powers = np.exp(scores - shift[..., None])
+    sums = powers.sum(axis=-1)
+    return shift, powers, sums, powers / sums[..., None]
 
 
 def _split(projected: Numbers, heads: int) -> Numbers:

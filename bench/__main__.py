@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from datetime import date
+from typing import Any
 
 from bench.report import Row, machine, table
 
@@ -28,6 +29,7 @@ MEASUREMENTS = {
     "paint": "text submitted to painted, against BertViz",
     "hover": "hover and head change to painted",
     "long": "8,192 tokens on a ModernBERT-sized model",
+    "teach": "models taught a task in the minutes that are wanted, half an hour; some rows and seeds may be named",
 }
 # Measured on files that are named after it, and only when it is named itself.
 ON_FILES = {
@@ -36,14 +38,15 @@ ON_FILES = {
 }
 
 
-def rows(names: list[str], files: list[str]) -> Iterator[Row]:
+def rows(names: list[str], files: list[str], seeds: list[int]) -> Iterator[Row]:
     """The rows of the named measurements; one that breaks off is a failed row, and the others still run."""
     for name in names:
         began, what = time.perf_counter(), (MEASUREMENTS | ON_FILES)[name]
         print(f"… {name}: {what}", file=sys.stderr, flush=True)
         try:
             module = importlib.import_module(f"bench.{MODULES.get(name, name)}")
-            for row in module.measure(*files) if name in ON_FILES else module.measure():
+            given: dict[str, Any] = {"seeds": seeds} if name == "teach" else {}
+            for row in module.measure(*(files if name in TAKES else ()), **given):
                 print("  " + " | ".join(row.cells()), file=sys.stderr, flush=True)
                 yield row
         except Exception as error:  # a measurement that cannot be made is a loss to publish, not an end
@@ -54,6 +57,7 @@ def rows(names: list[str], files: list[str]) -> Iterator[Row]:
 
 
 MODULES = {"bytes": "first_view"}
+TAKES = {*ON_FILES, "teach"}  # what else is named: files, or some of the rows
 
 
 def main() -> int:
@@ -62,14 +66,16 @@ def main() -> int:
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help=f"of {', '.join(MEASUREMENTS)}; all of these by default"
     )
-    given = parser.parse_args().names
-    names = [name for name in given if name in MEASUREMENTS | ON_FILES] or list(MEASUREMENTS)
-    files = [name for name in given if name not in names]
-    if files and not set(names) & set(ON_FILES):
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0], metavar="SEED", help="of teach: a run each")
+    asked = parser.parse_args()
+    given = asked.names
+    named = [name for name in given if name in MEASUREMENTS | ON_FILES]
+    files = [name for name in given if name not in named]
+    if files and not TAKES.intersection(named):
         parser.error(f"There is no measurement {files[0]!r}; there are {', '.join(MEASUREMENTS | ON_FILES)}.")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    where, command = machine(), " ".join(["python -m bench", *given])
-    found = list(rows(names, files))
+    where, command = machine(), " ".join(["python -m bench", *sys.argv[1:]])
+    found = list(rows(named or list(MEASUREMENTS), files, asked.seeds))
     print(f"## {date.today().isoformat()} · `{command}`\n\n{where}.\n\n{table(found)}")
     return int(any(row.passed is False for row in found))
 

@@ -6,16 +6,17 @@ import importlib
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from attention.trace import ModelId, Trace
 from inference.building import BUILDING
 from inference.catalogue.listing import ModelCard, catalogue
 from inference.catalogue.without_head import refusal
 from inference.errors import Refusal
+from inference.files import taught
 from inference.files.download import Download
 from inference.files.hub import Offer
-from inference.heads import BARE, CAUSAL, MASKED, NEXT_SENTENCE, WRITES
+from inference.heads import BARE, CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, TAG, WRITES
 from inference.keys import size_of
 from inference.memory import ByteLru
 from inference.questions.question import Answer, InspectRequest, PredictRequest, Question
@@ -27,6 +28,7 @@ from inference.threads import calm_blas
 if TYPE_CHECKING:
     from inference.loaded import Loaded
 
+Asked = TypeVar("Asked", bound="TraceRequest | Question[Any]")
 _REMEMBERED_BYTES = 16_000_000  # of requests, some thousands of ordinary length
 
 
@@ -86,6 +88,7 @@ class LocalBackend:
 
     def trace(self, request: TraceRequest) -> Trace:
         """The trace of one text; raises Refusal with the reason and what helps."""
+        request = self._now(request)
         kept = self.kept_traces.get(request.key)
         if kept is None:
             kept = self.kept_traces.get_or_make(request.key, lambda: self._compute([request])[0], lambda t: t.nbytes)
@@ -97,6 +100,7 @@ class LocalBackend:
 
         Equal to single traces to 1e-5. Raises the Refusal of the first request that cannot be served.
         """
+        requests = [self._now(request) for request in requests]
         found = {request.key: self.kept_traces.get(request.key) for request in requests}
         models: dict[tuple[str, str | None], dict[str, TraceRequest]] = {}
         for request in requests:
@@ -131,6 +135,7 @@ class LocalBackend:
 
     def _answer(self, question: Question[Answer]) -> Answer:
         """The kept answer, or a new one from the module of inference/answers/ that the question names."""
+        question = self._now(question)
 
         def make() -> Answer:
             loaded = self._with_head(question.model, question.revision, question.needs)
@@ -146,6 +151,7 @@ class LocalBackend:
         """One of "loaded", "loading", "downloading", "here" (on this machine) and "absent". Asks no network."""
         from inference.files.sources import here
 
+        revision = self.revision_now(model, revision)
         if (model, revision, BARE) in self.kept_models:
             return "loaded"
         if self.kept_models.making((model, revision, BARE)):
@@ -158,8 +164,19 @@ class LocalBackend:
 
     def identity(self, model: str, revision: str | None = None) -> ModelId:
         """Which model that name stands for here, with its commit or its weights' hash where it is loaded now."""
-        kept = (self.kept_models.get((model, revision, head)) for head in (BARE, MASKED, NEXT_SENTENCE, CAUSAL))
+        revision = self.revision_now(model, revision)
+        heads = (BARE, MASKED, NEXT_SENTENCE, CAUSAL, CLASSIFY, TAG)
+        kept = (self.kept_models.get((model, revision, head)) for head in heads)
         return next((loaded.id for loaded in kept if loaded is not None), ModelId(model, revision, "", ""))
+
+    def revision_now(self, model: str, revision: str | None) -> str | None:
+        """The revision to ask for: of a taught model, which may have gone on learning, the state that is saved now."""
+        return taught.stamp(model, self.settings) if taught.is_taught(model) else revision
+
+    def _now(self, asked: Asked) -> Asked:
+        """The same question of a model as it is now."""
+        revision = self.revision_now(asked.model, asked.revision)
+        return asked if revision == asked.revision else replace(asked, revision=revision)
 
     def look(self, model: str, revision: str | None = None) -> Offer:
         """What downloading a hub model would mean: its size, its memory, its architecture; raises Refusal."""
@@ -186,6 +203,8 @@ class LocalBackend:
         """A model with a head of inference.heads, kept or loaded now; for benches and tests: pages ask questions."""
         from inference.files import sources
         from inference.load import loading
+
+        revision = self.revision_now(name, revision)
 
         def make() -> Loaded:
             source = sources.find(name, revision, self.settings)

@@ -6,6 +6,7 @@ Which class has them and whether a checkpoint holds their weights: ``inference/l
 from __future__ import annotations
 
 BARE, MASKED, NEXT_SENTENCE, CAUSAL = "", "masked", "next sentence", "causal"
+CLASSIFY, TAG = "label", "tags"  # a class for a text; a tag for each of its words
 WRITES = "writes"  # writes a text from a source; the model that is traced has this head already, where there is one
 RANDOM = "random weights"  # the bare architecture with weights that were never trained (inference.load.untrained_twin)
 TOKENIZER = "tokenizer"  # no model at all: what its tokenizer does can be asked, and nothing else
@@ -15,5 +16,17 @@ WHAT = {
     NEXT_SENTENCE: "no head that judges whether one text follows another",
     CAUSAL: "no head that continues a text",
     WRITES: "no head that writes one text from another",
+    CLASSIFY: "no head that tells the class of a text",
+    TAG: "no head that tags words",
 }
-KINDS = {MASKED: "encoder", NEXT_SENTENCE: "encoder", CAUSAL: "decoder", WRITES: "encoder-decoder"}
+KINDS = {  # of models that may have it
+    MASKED: ("encoder",),
+    NEXT_SENTENCE: ("encoder",),
+    CAUSAL: ("decoder",),
+    WRITES: ("encoder-decoder",),
+    CLASSIFY: ("encoder", "decoder"),
+    TAG: ("encoder", "decoder"),
+}
+# How the classes of transformers that have these heads end: their weights are called alike, so only a checkpoint's
+# configuration tells which of the two it was trained as.
+CLASSES = {CLASSIFY: "ForSequenceClassification", TAG: "ForTokenClassification"}

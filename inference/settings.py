@@ -66,6 +66,8 @@ class Settings:
     hub_timeout: float = 5.0  # seconds that a question to the hub may take
     threads: int | None = None  # of one forward pass; None: OMP_NUM_THREADS, or half the cores
     text_characters: int = 200_000  # longest text that is looked at at all
+    taught: Path | None = None  # where models that visitors teach are kept; None: beside what the app unpacks
+    taught_bytes: int = 2_000_000_000  # of the disk that those may take, oldest first out
 
     @property
     def largest_model(self) -> int:
@@ -85,7 +87,9 @@ class Settings:
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None) -> Settings:
-        """Reads HEADLIGHT_MODEL_MEMORY, _TRACE_MEMORY, _MODEL_FOLDERS, _THREADS and HF_HUB_OFFLINE.
+        """Reads HEADLIGHT_MODEL_MEMORY, _TRACE_MEMORY, _MODEL_FOLDERS, _THREADS, _TAUGHT, _TAUGHT_BYTES.
+
+        And HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE, which their libraries read, too.
 
         Raises ValueError for an amount it cannot read.
 
@@ -98,10 +102,13 @@ class Settings:
         models, traces = env.get("HEADLIGHT_MODEL_MEMORY", ""), env.get("HEADLIGHT_TRACE_MEMORY", "")
         offline = env.get("HF_HUB_OFFLINE") or env.get("TRANSFORMERS_OFFLINE") or ""
         threads = env.get("HEADLIGHT_THREADS", "")
+        taught, room = env.get("HEADLIGHT_TAUGHT", "").strip(), env.get("HEADLIGHT_TAUGHT_BYTES", "")
         return cls(
             model_memory_bytes=parse_bytes(models) if models else plain.model_memory_bytes,
             trace_memory_bytes=parse_bytes(traces) if traces else plain.trace_memory_bytes,
             model_folders=tuple(folder.absolute() for folder in folders),
             offline=offline.lower() in _TRUE,
             threads=max(1, int(threads)) if threads else None,
+            taught=Path(taught).absolute() if taught else None,
+            taught_bytes=parse_bytes(room) if room else plain.taught_bytes,
         )

@@ -4,14 +4,17 @@ import streamlit as st
 
 from attention.trace import Trace
 from attention.view import View
+from inference import Refusal
 from inference.questions.agreement import MOST_TOKENS, WordGradients, WordPath
+from ui.explaining.ways import EFFECT, MOST_MISSED
 from ui.input.composing import compose
 from ui.input.models import kind_of
+from ui.input.picking import control
 from ui.pages.agreement.explanations import answers, collapse, count_itself, figure, focus_of, pick_focus, words_of
-from ui.pages.agreement.options import Agreement
-from ui.pages.agreement.ways import EFFECT, MOST_MISSED
+from ui.pages.agreement.labels import draw_label
+from ui.pages.agreement.options import EXPLAINED, Agreement
 from ui.run.reading import read
-from ui.run.refusals import say
+from ui.run.refusals import say, show
 from ui.show.reading_help import reading_help
 from ui.state.choice import Choice
 from ui.state.options import own
@@ -36,7 +39,9 @@ def how_to_read() -> None:
             f"(fixed seed). *Integrated gradients*: sizes, {WordPath.steps} steps, all word vectors from zero to their "
             "own ([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)); left out where the steps miss more than "
             f"{MOST_MISSED:.0%} of the path, as with many models that undo the size of a vector (RMSNorm). A word of "
-            "several pieces: sum over its pieces."
+            "several pieces: sum over its pieces.\n"
+            "- For a *label*, *left out*, *gradients* and *integrated gradients* ask about its logit, the other rows "
+            "about what the head reads: [CLS], the last token, or the word that is tagged."
         )
 
 
@@ -51,7 +56,30 @@ def draw(choice: Choice, trace: Trace) -> None:
     if len(trace.source) > MOST_TOKENS:
         say(f"The text has {len(trace.source)} tokens; this page asks about at most {MOST_TOKENS}. Shorten it.")
         return
-    view, options = View(trace, words=True), own(Agreement)
+    options = own(Agreement)
+    control(
+        Agreement,
+        "explain",
+        st.segmented_control,
+        "What is explained",
+        list(EXPLAINED),
+        format_func=EXPLAINED.get,
+        required=True,
+        help="What the words matter to. A label needs a model with a head for it, as the page Teach trains one.",
+    )
+    if options.explain == "vector":
+        _vector(choice, trace, options)
+    else:
+        try:
+            draw_label(choice, trace)
+        except Refusal as refusal:
+            show(refusal)
+    how_to_read()
+
+
+def _vector(choice: Choice, trace: Trace, options: Agreement) -> None:
+    """What a word's vector owes to each word."""
+    view = View(trace, words=True)
     focus, notes = focus_of(choice, view)
     words = words_of(view, focus, options, choice.special)
     for note in notes:
@@ -64,7 +92,7 @@ def draw(choice: Choice, trace: Trace) -> None:
     strip = st.container()
     count_itself()
     ways = answers(choice, trace, view, focus, words)
-    effect = ways.sizes(EFFECT)
+    effect = ways.values(EFFECT)
     with strip:
         pick_focus(view, focus, {} if effect is None else dict(zip(words, map(float, effect), strict=True)))
     for problem in ways.problems:
@@ -72,7 +100,6 @@ def draw(choice: Choice, trace: Trace) -> None:
     if ways.found:
         figure(ways, view, focus, words)
         collapse(trace)
-    how_to_read()
 
 
 st.title("Do explanations agree?")

@@ -36,7 +36,7 @@ def how_to_read() -> None:
 
 
 def draw(choice: Choice, trace: Trace, options: Options) -> None:
-    """The model in a sentence and a drawing; the rest is folded."""
+    """The model in a sentence and a drawing; the rest is folded beside it."""
     model, revision = (trace.model.name if choice.opened else choice.model), choice.revision or None
     try:
         with st.spinner("Looking at the model's parts"):
@@ -46,20 +46,26 @@ def draw(choice: Choice, trace: Trace, options: Options) -> None:
         return
     lengths = {"encoder": len(trace.source), "decoder": len(trace.target or trace.source)}
     say(sentence(build), "status")
-    drawing(build, lengths, options, trace.model.architecture)
-    how_to_read()
+    # One tower leaves room beside it; an encoder and its decoder take the page's width.
+    alone = len(build.stacks) == 1
+    with st.container(key="stacks"):
+        left, right = st.columns([3, 2], gap="medium") if alone else (st.container(), st.container())
+    with left:
+        drawing(build, lengths, options, trace.model.architecture)
     sections = {
         "parameters": lambda: parameters(build),
         "kinds": lambda: kinds(build),
         "activation": lambda: activations(build),
         "cost": lambda: costs(build, model, revision, lengths[build.stacks[0].part]),
     }
-    for name, place in folded(options):
-        with place:
-            try:
-                sections[name]()
-            except Refusal as refusal:
-                show(refusal)
+    with right:
+        how_to_read()
+        for name, place in folded(options):
+            with place:
+                try:
+                    sections[name]()
+                except Refusal as refusal:
+                    show(refusal)
 
 
 st.title("What is a layer made of?")

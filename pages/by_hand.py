@@ -1,54 +1,92 @@
-"""What does attention do to a small example? Every number of it can be changed, and every step is shown."""
+"""What does a layer do to a small example? Every number of it can be changed, and every step is shown."""
+
+from collections.abc import Sequence
 
 import streamlit as st
 
-from attention.by_hand import Worked, attend
-from ui.pages.by_hand import sheets as sheets
-from ui.pages.by_hand.controls import chosen, files, pick, pick_head, sizes, tables
-from ui.pages.by_hand.example import Example, largest, pair, preset_of, printed_against, settle
+from attention.by_hand_layer import Whole, whole
+from ui.pages.by_hand import sheets
+from ui.pages.by_hand.controls import choose, chosen, files, pick, pick_head, sizes, tables
+from ui.pages.by_hand.example import Example, pair, preset_of, rules_of, settle
+from ui.pages.by_hand.layer_sheets import around, joined, words
+from ui.pages.by_hand.learn import draw_curve, gradient, what_is_left
 from ui.pages.by_hand.options import ByHand
+from ui.pages.by_hand.printed import printed_beside
+from ui.pages.by_hand.said import largest, next_words
+from ui.pages.by_hand.steps import Step, cell_of, opened, sum_of
 from ui.run.refusals import say
 from ui.show.chart import theme
 from ui.show.reading_help import reading_help
-from ui.state.options import choose_own
 from viz.components.matrices import matrices
 from viz.figures.palette import sides
 
-COMPARE = "by_hand_compare"
 MARKS = (
     "Each cell is one number: {} below zero, {} above, weights from pale (0) to strong (1), on the scale under "
-    "each matrix; hover for all its digits. Framed: the pair that is worked out. Click a cell to work out another."
+    "each matrix; hover for all its digits. Click a cell, or press Enter on it, for its sum: it is written under the "
+    "matrices. Framed: the pair that is worked out, or the cell that was clicked."
 )
 
 
-def keep_pair() -> None:
-    """The pair of tokens whose cell was clicked is worked out."""
-    place = matrices.picked(COMPARE)
+def section(title: str, formula: str, steps: Sequence[Step], options: ByHand, key: str) -> None:
+    """One part of the way: its formula, its matrices, and the sum of the cell that was clicked."""
+    st.markdown(f"**{title}** {formula}")
+
+    def keep() -> None:
+        picked = matrices.picked(f"by_hand_sheets_{key}")
+        if picked is not None:
+            at, row, column = picked
+            place = {"row": row, "column": column} if key == "compare" and steps[at].sheet.columns[1:] else {}
+            pair_now = {} if place else {"row": options.row, "column": options.column}
+            choose(**place, **pair_now, shown=options.shown, cell=f"{steps[at].key}-{row}-{column}")
+
+    place = cell_of(options.cell, steps)
+    matrices.mount(opened(steps, place), f"by_hand_sheets_{key}", on_pick=keep)
     if place is not None:
-        choose_own(ByHand, row=place[1], column=place[2])
+        say(sum_of(steps[place[0]], *place[1:]), role="status")
 
 
-def say_what_is_seen(options: ByHand, example: Example, worked: Worked) -> None:
-    """The sentences above the figure, made from its numbers."""
-    say(largest(example.tokens, worked, options.shown, options.causal), role="status")
-    printed = preset_of(options.preset)["printed"]
-    if printed and not (options.numbers or options.causal or options.heads > 1):
-        say(printed_against(printed, example.tokens, worked), role="status")
+def what_is_seen(options: ByHand, example: Example, found: Whole) -> None:
+    """The sentences above the matrices, made from their numbers; what a tutorial prints of its own beside them."""
+    preset = preset_of(options.preset)
+    said, printed = ([], []) if options.numbers else (preset["said"], preset["printed"])
+    say(largest(example.tokens, found.worked, options.shown, options.causal), role="status")
+    say(next_words(example, found, said), role="status")
+    if printed and not options.causal and not options.positions:
+        printed_beside(printed, example, found.worked)
 
 
-def draw(options: ByHand, example: Example, worked: Worked) -> None:
-    """Every step from X to the result."""
+def attention(options: ByHand, example: Example, found: Whole) -> None:
+    """From X to the heads side by side."""
+    worked, head = found.worked, options.shown
     at = pair(options, worked)
-    st.markdown("**Project.** $Q = X\\,W_Q \\quad K = X\\,W_K \\quad V = X\\,W_V$")
-    matrices.mount(sheets.project(example, worked, options.shown), "by_hand_project")
-    st.markdown("**Compare.** $A = \\mathrm{softmax}\\left(Q K^\\top / \\sqrt{d_k}\\right)$, row by row")
+    x = "X" if found.positions is None else "(X + P)"
+    formula = f"$Q = {x}\\,W_Q \\quad K = {x}\\,W_K \\quad V = {x}\\,W_V$"
+    steps = [*sheets.enter(example, found), *sheets.project(example, found, head)]
+    section("Project.", formula, steps, options, "project")
+    divided = "Q K^\\top / \\sqrt{d_k}" if options.scaled else "Q K^\\top"
     with st.container():  # always there, so that what follows keeps its place on the page
         pick_head(options)
-    matrices.mount(sheets.compare(example, worked, options.shown, at), COMPARE, on_pick=keep_pair)
-    say(sheets.worked_line(example, worked, options.shown, at), role="status")
-    st.markdown("**Mix.** $\\mathrm{head} = A\\,V$, the heads side by side")
-    matrices.mount(sheets.mix(example, worked, options.shown, at[0]), "by_hand_mix")
-    st.caption(MARKS.format(*sides(theme())))
+    formula = f"$A = \\mathrm{{softmax}}\\left({divided}\\right)$, row by row: $a_j = e^{{s_j}} / \\sum_k e^{{s_k}}$"
+    section("Compare.", formula, sheets.compare(example, worked, head, at, options.scaled), options, "compare")
+    say(sheets.worked_line(example, worked, head, at, options.scaled), role="status")
+    formula = "$\\mathrm{head} = A\\,V$, the heads side by side"
+    section("Mix.", formula, sheets.mix(example, worked, head, at[0]), options, "mix")
+
+
+def onward(options: ByHand, example: Example, found: Whole) -> None:
+    """From the heads to the next word, and what training feels of it."""
+    section("Join.", "$O = \\mathrm{Concat}\\,W_O$", joined(example, found), options, "join")
+    if found.layer is not None:
+        formula = "$N = \\mathrm{LayerNorm}(X + O) \\quad Y = \\mathrm{LayerNorm}(N + \\mathrm{ReLU}(N W_1)\\,W_2)$"
+        section("Go on.", formula, around(example, found), options, "around")
+    name = "O" if found.layer is None else "Y"
+    formula = f"$\\mathrm{{softmax}}({name}\\,E^\\top)$, a row of $E$ for each word"
+    section("Next word.", formula, words(example, found), options, "words")
+    head, row = options.shown, pair(options, found.worked)[0]
+    formula = "$\\partial a_j / \\partial s_k = a_j (1 - a_j)$ for $j = k$, else $-a_j a_k$"
+    st.markdown("**Why over √d_k?**")
+    say(what_is_left(example, found.worked, head, row), role="status")
+    section("Learn.", formula, gradient(example, found.worked, head, row), options, "learn")
 
 
 def how_to_read() -> None:
@@ -57,33 +95,37 @@ def how_to_read() -> None:
         st.markdown(
             "- Each token asks with its **query**, is found by its **key** and hands on its **value**: rows of Q, K "
             "and V. A weight is the softmax of query · key over √d_k, the result the values mixed by the weights "
-            "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), equation 1).\n"
-            "- Several **heads** share the columns: each compares its own d_k columns and has weights of its own "
-            "(section 3.2.2). The **causal mask** sets the scores of later tokens to −∞, and so their weights to 0 "
-            "(section 3.2.3).\n"
-            "- Left out: the output matrix W_O, which mixes the columns of the result, biases, and positions. Without "
-            "positions and without the mask the order of the tokens changes nothing but the order of the rows."
+            "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), equation 1). The **causal mask** sets the scores "
+            "of later tokens to −∞, and so their weights to 0.\n"
+            "- Several **heads** share the columns: each compares its own d_k columns and has weights of its own; "
+            "**W_O** mixes what they hand on (section 3.2.2). What came in is added, normed, and passed through two "
+            "matrices with ReLU between them, token by token (sections 3.1 and 3.3).\n"
+            "- The last vectors meet a vector for each **word**: the softmax of these dot products says which comes "
+            "next (section 3.4). Left out: biases, dropout and LayerNorm's learned factors. Without positions and "
+            "without the mask the order of the tokens changes nothing but the order of the rows."
         )
 
 
 st.title("What does attention do to a small example?")
-found, small, problems = chosen()
-found, more = settle(found, small)
+now, small, problems = chosen()
+now, more = settle(now, small)
 with st.container():  # always there, so that what follows keeps its place on the page
     for sentence in [*problems, *more]:
         say(sentence, role="status")
-pick(found, small)
-steps = attend(small.x, small.w_q, small.w_k, small.w_v, found.heads, found.causal)
-with st.container():
-    say_what_is_seen(found, small, steps)
-figures, inputs = st.columns([3, 2], gap="medium")
-with figures:
-    draw(found, small, steps)
-    how_to_read()
+pick(now, small)
+result = whole(small, rules_of(now))
+inputs, figures = st.columns([2, 3], gap="medium")  # on a phone the numbers to change come first
 with inputs:
     st.markdown("**Change the numbers**")
-    tables(found, small)
+    tables(now, small)
     with st.expander("Sizes"):
         sizes(small)
     with st.expander("Files"):
-        files(small, steps)
+        files(small, result)
+with figures:
+    what_is_seen(now, small, result)
+    attention(now, small, result)
+    onward(now, small, result)
+    st.caption(MARKS.format(*sides(theme())))
+draw_curve(result.worked)
+how_to_read()

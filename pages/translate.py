@@ -15,6 +15,7 @@ from ui.pages.translate.quality import quality_section
 from ui.pages.translate.step import one_step, step_of
 from ui.pages.translate.strip import logs_of, target_strip
 from ui.pages.translate.translation import Translation, pick_way, request_of, width_of
+from ui.pages.translate.unread import unread
 from ui.pages.translate.without import without
 from ui.pages.translate.words import matrix
 from ui.pages.translate.writing import translate
@@ -51,6 +52,9 @@ def draw(choice: Choice, translation: Translation, row: DeltaGenerator) -> None:
             f"{translation.who.title} has no attention across to a source, so there is nothing to align.", role="status"
         )
         return
+    cannot = unread(translation.who.title, translation.trace.source)
+    if cannot:
+        say(cannot, "status")
     head = cross_head(translation.trace, options, choice.count)
     if options.show in ("words", "step", "without"):
         with row:

@@ -2,7 +2,7 @@
 
     python3 tools/install.py            what the app needs
     python3 tools/install.py --tests    what the tests need besides, a browser included
-    python3 tools/install.py --extra    a language model that works offline besides
+    python3 tools/install.py --extra    two models that work offline besides
 
 Knows nothing of the app. Standard library only, since it runs before anything is installed. `make` calls it.
 PyTorch comes first and on its own: its Linux build on PyPI brings gigabytes for NVIDIA's GPUs, so where there is no
@@ -213,7 +213,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Prepares what is asked for; 1 and one sentence where that is not possible."""
     parser = argparse.ArgumentParser(description="Prepare .venv for Headlight.")
     parser.add_argument("--tests", action="store_true", help="also what the tests need, a browser included")
-    parser.add_argument("--extra", action="store_true", help="also a language model that works offline")
+    parser.add_argument("--extra", action="store_true", help="also two models that work offline")
     wanted = parser.parse_args(arguments)
     begun = time.monotonic()
     machine = Machine.this()

@@ -1,4 +1,4 @@
-"""The commands: python -m training pretrain CONFIG.toml, translate CONFIG.toml, classify FILE, tag FILE"""
+"""The commands: python -m training pretrain CONFIG.toml, translate CONFIG.toml, classify FILE, tag FILE, job FOLDER"""
 
 from __future__ import annotations
 
@@ -27,6 +27,10 @@ def main(arguments: list[str] | None = None) -> int:
                 checked(f"--{name.replace('_', '-')}", value, kind)
         if asked.command in command.KINDS:
             command.run(asked)
+        elif asked.command == "job":
+            from training.finetune import job
+
+            job.run(asked.folder)
         elif asked.command in ("pretrain", "export"):
             _bert(asked)
         else:
@@ -74,6 +78,8 @@ def _parser() -> argparse.ArgumentParser:
     translate = commands.add_parser("translate", help="start a translator's run, or go on with it")
     translator = commands.add_parser("export-translator", help="write the translator as a folder, likewise")
     command.add(commands)
+    job = commands.add_parser("job", help="what the app's page asks for: the training in a folder of taught models")
+    job.add_argument("folder", type=Path, metavar="FOLDER", help="with its job.json; docs/TRAINING.md says what else")
     for one in (pretrain, export, translate, translator):
         one.add_argument("config", type=Path, help="a TOML file; docs/TRAINING.md says what it holds")
     for one in (pretrain, translate):

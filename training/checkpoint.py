@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
@@ -13,7 +13,8 @@ import torch
 from torch.nn import Module
 
 from inference.errors import Refusal
-from training.schedule import Plan, Schedule
+from training import schedule
+from training.schedule import Schedule
 
 # What a file that is no whole checkpoint is known to raise while it is read.
 BROKEN = (OSError, EOFError, RuntimeError, LookupError, TypeError, ValueError, AttributeError, UnpicklingError)
@@ -32,13 +33,11 @@ class Progress:
 
 def save(file: Path, model: Module, optimiser: torch.optim.Optimizer, progress: Progress) -> None:
     """Writes model, optimiser, random state and progress; a crash leaves the old file."""
-    schedule = progress.schedule
     state: dict[str, Any] = {
         "model": model.state_dict(),
         "optimiser": optimiser.state_dict(),
         "random": torch.get_rng_state(),
-        "warm_up": schedule.warm_up,
-        "plans": [list(astuple(plan)) for plan in schedule.plans],
+        **schedule.written(progress.schedule),
         "progress": [progress.step, progress.pieces, progress.seconds, progress.metrics_bytes],
     }
     partial = file.with_suffix(".partial")
@@ -57,8 +56,7 @@ def load(file: Path, model: Module, optimiser: torch.optim.Optimizer | None = No
             raise UnpicklingError("no archive")
         state = torch.load(file, map_location="cpu", weights_only=True)
         weights, gathered, random = state["model"], state["optimiser"]["state"], state["random"]
-        schedule = Schedule(state["warm_up"], tuple(Plan(*plan) for plan in state["plans"]))
-        progress = Progress(schedule, *state["progress"])
+        progress = Progress(schedule.read(state), *state["progress"])
     except BROKEN as error:
         raise Refusal(f"{file} is damaged. Put a copy in its place, or remove it: the run then starts anew.") from error
     try:

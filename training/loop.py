@@ -34,6 +34,7 @@ class Stint:
     finish_in: float | None = None  # minutes; the rate comes to 0 then, planned anew at every checkpoint
     raise_to: float | None = None  # a finished run goes on, from this share of its highest rate
     at_most: int | None = None  # the last step that a plan by the clock may name, however much time is left
+    stop_at: int | None = None  # the step after which it stops, to be resumed
 
 
 TO_THE_END = Stint()
@@ -111,7 +112,7 @@ def _steps(run: Run, stopped: list[bool], stint: Stint) -> None:
             left = stint.finish_in * 60 - (now - began)
             _plan(run, left, (now - began) / (progress.step - first), stint.at_most)
             planned = True
-        over = stint.stop_after is not None and now - began > stint.stop_after * 60
+        over = progress.step == stint.stop_at or (stint.stop_after is not None and now - began > stint.stop_after * 60)
         if due or over or stopped:
             _save(run)
             saved = now

@@ -7,7 +7,9 @@ Every plan is kept in the checkpoint and written to metrics.jsonl, and the rate 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass
+from typing import Any
 
 from inference.errors import Refusal
 
@@ -58,6 +60,20 @@ class Schedule:
             return start(self.warm_up, max(last, self.warm_up + 1))
         share = self.share(step) if share is None else share
         return Schedule(self.warm_up, (*self.plans, Plan(step, share, last)))
+
+
+def written(shape: Schedule) -> dict[str, Any]:
+    """A schedule as a JSON file holds it.
+
+    >>> read(written(start(2, 6).planned(4, last=8))) == start(2, 6).planned(4, last=8)
+    True
+    """
+    return {"warm_up": shape.warm_up, "plans": [list(astuple(plan)) for plan in shape.plans]}
+
+
+def read(said: Mapping[str, Any]) -> Schedule:
+    """The schedule that was written."""
+    return Schedule(said["warm_up"], tuple(Plan(*plan) for plan in said["plans"]))
 
 
 def start(warm_up: int, last: int) -> Schedule:

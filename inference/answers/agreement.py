@@ -14,6 +14,7 @@ from attention.edits import Edit, Hide
 from inference.answers import attention_flow, zeroing
 from inference.answers.inputs import read, tensors
 from inference.answers.many_sets import one_text, outputs
+from inference.answers.word_vectors import from_vectors, path_from_zero, word_vectors
 from inference.errors import Refusal, refusing
 from inference.loaded import Loaded
 from inference.questions.agreement import (
@@ -30,7 +31,6 @@ from inference.questions.agreement import (
 from inference.record import capture
 from inference.record.edits import HEADS
 from inference.record.records import numpy
-from inference.record.replace_output import replacing_output
 from inference.text.reading import Reading
 
 BATCH = 4096  # tokens of one pass with gradients, all samples together
@@ -58,16 +58,22 @@ def _read(loaded: Loaded, question: AnyFocus) -> Reading:
     if loaded.id.kind == "encoder-decoder":
         raise Refusal(f"{loaded.id.name} reads one text and writes another; pick an encoder or a decoder here.")
     reading = read(loaded, question.text, question.pair, question.cut)
+    refuse_long(reading)
     tokens, (start, stop) = len(reading.ids), question.focus
+    if not 0 <= start < stop <= tokens:
+        raise Refusal(f"Tokens {start} to {stop} were asked about; the text has {tokens}.", way_out="text")
+    return reading
+
+
+def refuse_long(reading: Reading) -> None:
+    """Raises Refusal for a text of more tokens than these questions take."""
+    tokens = len(reading.ids)
     if tokens > MOST_TOKENS:
         raise Refusal(
             f"The text has {tokens} tokens; these questions are asked about at most {MOST_TOKENS}. Shorten it.",
             way_out="cut",
             details={"limit": MOST_TOKENS, "tokens": tokens},
         )
-    if not 0 <= start < stop <= tokens:
-        raise Refusal(f"Tokens {start} to {stop} were asked about; the text has {tokens}.", way_out="text")
-    return reading
 
 
 def _without(loaded: Loaded, reading: Reading, focus: Run, words: Sequence[Run]) -> Any:
@@ -98,7 +104,7 @@ def _flow(loaded: Loaded, one: dict[str, Tensor], focus: Run) -> Any:
 
 def gradients(model: Any, one: dict[str, Tensor], focus: Run, directions: int) -> Any:
     """Estimated Frobenius norms, (token,): the root of the mean square over directions, times all channels."""
-    embeddings = _embeddings(model, one)
+    embeddings = word_vectors(model, one)
     tokens = embeddings.shape[1]
     with torch.inference_mode():
         width = _vector(model(**one), focus).shape[-1]
@@ -106,7 +112,7 @@ def gradients(model: Any, one: dict[str, Tensor], focus: Run, directions: int) -
     total = torch.zeros(tokens)
     for some in basis.split(max(1, BATCH // tokens)):
         vectors = embeddings.expand(len(some), -1, -1).clone().requires_grad_()
-        found = _vector(_from_vectors(model, one, vectors), focus)
+        found = _vector(from_vectors(model, one, vectors), focus)
         [gradient] = torch.autograd.grad((found * some).sum(), vectors)
         total += gradient.float().square().sum(dim=(0, 2))
     return numpy((total * width / len(basis)).sqrt())
@@ -121,40 +127,15 @@ def _directions(width: int, many: int) -> Tensor:
 
 
 def _path(model: Any, one: dict[str, Tensor], question: WordPath) -> Told:
-    from captum.attr import IntegratedGradients
-
-    embeddings = _embeddings(model, one)
+    embeddings = word_vectors(model, one)
     with torch.no_grad():
         goal = _vector(model(**one), question.focus)
 
     def alike(vectors: Tensor) -> Tensor:
-        found = _vector(_from_vectors(model, one, vectors), question.focus)
+        found = _vector(from_vectors(model, one, vectors), question.focus)
         return torch.cosine_similarity(found, goal, dim=-1)
 
-    values, missed = IntegratedGradients(alike).attribute(
-        embeddings,
-        baselines=torch.zeros_like(embeddings),
-        n_steps=question.steps,
-        method="gausslegendre",
-        internal_batch_size=max(1, BATCH // embeddings.shape[1]),
-        return_convergence_delta=True,
-    )
-    off = float(missed.sum())
-    return Told(numpy(values.sum(-1)[0]), off, float(values.sum()) - off)
-
-
-def _embeddings(model: Any, one: dict[str, Tensor]) -> Tensor:
-    """The word vectors of the text, (1, token, channel), before positions are added."""
-    with torch.no_grad():
-        vectors: Tensor = model.get_input_embeddings()(one["input_ids"])
-    return vectors.clone()
-
-
-def _from_vectors(model: Any, one: dict[str, Tensor], vectors: Tensor) -> Any:
-    """The model's output for other word vectors (sample, token, channel) in the place of the text's own."""
-    many = {name: tensor.expand(len(vectors), *tensor.shape[1:]) for name, tensor in one.items()}
-    with replacing_output(model.get_input_embeddings(), lambda _module, _output: vectors):
-        return model(**many)
+    return path_from_zero(alike, embeddings, question.steps, BATCH)
 
 
 def _vector(output: Any, focus: Run) -> Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -13,7 +14,8 @@ from attention.tokens import TokenRow
 from inference.answers.blanks import pieces_of, prepare, shown
 from inference.answers.decoding import refuse_odd_tokens
 from inference.answers.inputs import read, tensors
-from inference.answers.many_sets import Given, one_text, outputs, refuse_sets
+from inference.answers.labels import log_probabilities, logits_there, names, refuse_absent, sort
+from inference.answers.many_sets import MOST_NUMBERS, Given, one_text, outputs, refuse_sets
 from inference.answers.sentence import judgements
 from inference.errors import Refusal
 from inference.loaded import Loaded
@@ -21,6 +23,7 @@ from inference.questions.effects import (
     AnyEffects,
     BlankEffects,
     Effect,
+    LabelEffects,
     NextTokenEffects,
     VectorEffects,
     WrittenEffects,
@@ -31,6 +34,7 @@ from inference.write import writing
 from inference.write.decoding import Writing
 
 TOP = 5
+Top = tuple[tuple[str, float], ...]  # names with their probabilities
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +45,8 @@ class Watched:
     row: TokenRow
     found: Callable[[Any], Tensor]  # of an output, (set, number)
     names: tuple[str, ...] = ()
-    pieces: tuple[int, ...] | None = None  # of the vocabulary, those that are named; None where all numbers are told
+    told: Callable[[Tensor], Tensor] = lambda found: found  # of these numbers, those of the answer
+    likeliest: Callable[[Tensor], Top] | None = None  # of one set's numbers, the few that are named with them
     at: int | None = None  # the token at which the head is read; None for an answer about the whole text
 
 
@@ -51,18 +56,17 @@ def answer(loaded: Loaded, question: AnyEffects) -> Effect:
     watched = _watched(loaded, question)
     other = None if question.other is None else _watched(loaded, question.other).given
     values: list[Tensor] = []
-    top: list[tuple[tuple[str, float], ...]] = []
+    top: list[Top] = []
     for output in outputs(loaded, watched.given, question.edits, other, watched.at):
         found = watched.found(output)
-        if watched.pieces is not None:
-            top += map(_likeliest(loaded), found)
-            found = found[:, watched.pieces]
-        values.append(found)
+        if watched.likeliest is not None:
+            top += map(watched.likeliest, found)
+        values.append(watched.told(found))
     return Effect(numpy(torch.cat(values)), watched.names, tuple(top), watched.row)
 
 
-def _likeliest(loaded: Loaded) -> Callable[[Tensor], tuple[tuple[str, float], ...]]:
-    def told(logs: Tensor) -> tuple[tuple[str, float], ...]:
+def _likeliest(loaded: Loaded) -> Callable[[Tensor], Top]:
+    def told(logs: Tensor) -> Top:
         best = logs.topk(min(TOP, len(logs)))
         return tuple(zip(shown(loaded, best.indices.tolist()), best.values.exp().tolist(), strict=True))
 
@@ -74,10 +78,12 @@ def _watched(loaded: Loaded, question: AnyEffects) -> Watched:
         return _written(loaded, question)
     if isinstance(question, BlankEffects):
         return _blank(loaded, question)
+    if isinstance(question, LabelEffects):
+        return _label(loaded, question)
     if isinstance(question, NextTokenEffects):
         reading = read(loaded, question.text, cut=question.cut)
         asked = tuple(_next_piece(loaded, reading, question.text, word) for word in question.words)
-        return _at(one_text(loaded, reading), reading.row, len(reading.ids) - 1, question.words, asked)
+        return _at(loaded, one_text(loaded, reading), reading.row, len(reading.ids) - 1, question.words, asked)
     reading = read(loaded, question.text, question.pair, question.cut)
     given = one_text(loaded, reading)
     if isinstance(question, VectorEffects):
@@ -94,7 +100,7 @@ def _blank(loaded: Loaded, question: BlankEffects) -> Watched:
     at = blanked.positions[question.blank]
     texts = [question.text] if question.pair is None else [question.text, question.pair]
     asked = tuple(_one_piece(word, pieces_of(loaded, blanked.row, texts, at, word)) for word in question.words)
-    return _at(one_text(loaded, blanked.reading), blanked.reading.row, at, question.words, asked)
+    return _at(loaded, one_text(loaded, blanked.reading), blanked.reading.row, at, question.words, asked)
 
 
 def _written(loaded: Loaded, question: WrittenEffects) -> Watched:
@@ -106,17 +112,37 @@ def _written(loaded: Loaded, question: WrittenEffects) -> Watched:
     looking = {"encoder": len(source.ids), "decoder": len(target.ids), "cross": len(target.ids)}
     given = Given(inputs, looking, {**looking, "cross": len(source.ids)})
     names = tuple(shown(loaded, question.words))
-    return _at(given, target.row, len(target.ids) - 1, names, question.words)
+    return _at(loaded, given, target.row, len(target.ids) - 1, names, question.words)
 
 
-def _at(given: Given, row: TokenRow, at: int, names: tuple[str, ...], pieces: tuple[int, ...]) -> Watched:
+def _label(loaded: Loaded, question: LabelEffects) -> Watched:
+    reading = read(loaded, question.text, question.pair, question.cut)
+    refuse_absent(question, reading)
+    called, how = names(loaded.model.config), sort(loaded.model)
+    if len(called) * len(question.edits) > MOST_NUMBERS:
+        raise Refusal(f"{loaded.id.name} has {len(called):,} labels; ask about fewer sets of edits at once.")
+
+    def likeliest(logits: Tensor) -> Top:
+        logs = log_probabilities(logits, how)
+        if logs is None:
+            return ()
+        best = logs.topk(min(TOP, len(logs)))
+        return tuple((called[at], float(log.exp())) for log, at in zip(*best, strict=True))
+
+    found = partial(logits_there, at=question.at)
+    return Watched(one_text(loaded, reading), reading.row, found, called, likeliest=likeliest)
+
+
+def _at(  # noqa: PLR0913  # what is read, where, and what of it is asked about
+    loaded: Loaded, given: Given, row: TokenRow, at: int, names: tuple[str, ...], pieces: tuple[int, ...]
+) -> Watched:
     """What the model says at one token, as logarithms of probabilities."""
 
     def found(output: Any) -> Tensor:
         logits: Tensor = output.logits
         return (logits[:, 0] if logits.shape[1] == 1 else logits[:, at]).float().log_softmax(-1)
 
-    return Watched(given, row, found, names, pieces, at)
+    return Watched(given, row, found, names, lambda found: found[:, pieces], _likeliest(loaded), at)
 
 
 def _one_piece(word: str, pieces: Sequence[int]) -> int:

@@ -8,10 +8,10 @@ from collections.abc import Hashable
 from dataclasses import replace
 from pathlib import Path
 
-from inference.catalogue.cards import EMBEDDED_CARD, HUB_CARDS, OWN_CARDS, SMOLLM_CARD, TASKS, ModelCard
+from inference.catalogue.cards import EMBEDDED_CARD, EXTRA_CARDS, HUB_CARDS, OWN_CARDS, TASKS, ModelCard
 from inference.catalogue.stated_heads import stated
 from inference.errors import Refusal
-from inference.files import checkpoint, embedded, folders, hub, smollm
+from inference.files import checkpoint, embedded, extras, folders, hub
 from inference.files.checkpoint import tensors
 from inference.settings import Settings
 
@@ -54,7 +54,8 @@ def look(settings: Settings) -> tuple[ModelCard, ...]:
     """What ``catalogue`` gives, looked up anew."""
     local = tuple(_local_cards(settings))
     own = [replace(card, size_bytes=_size(card.id)) for card in OWN_CARDS if embedded.own_here(card.id)]
-    extra = (SMOLLM_CARD,) if smollm.here() else ()
+    installed = {extra.name for extra in extras.ALL if extra.here()}
+    extra = [card for card in EXTRA_CARDS if card.id in installed]
     remote = tuple(replace(card, downloaded=hub.cached(card.id, None, settings) is not None) for card in HUB_CARDS)
     return (EMBEDDED_CARD, *own, *extra, *local, *remote)
 
@@ -70,18 +71,20 @@ def _local_cards(settings: Settings) -> list[ModelCard]:
     for folder in folders.listed(settings.model_folders):
         try:
             folders.resolve(str(folder), settings.model_folders)
-            cards[str(folder)] = _local_card(folder, checkpoint.inspect(folder, folder.name))
+            cards[str(folder)] = local_card(folder)
         except (Refusal, OSError):
             continue  # not a model that could be opened
     return list(cards.values())
 
 
-def _local_card(folder: Path, files: checkpoint.Checkpoint) -> ModelCard:
+def local_card(folder: Path) -> ModelCard:
+    """What the files in a folder say of the model that they are; raises Refusal or OSError where they are none."""
+    files = checkpoint.inspect(folder, folder.name)
     named = files.config.get("architectures")
     name = str(named[0])[:60] if isinstance(named, list) and named else "GGUF" if files.gguf else "model"
     writes = files.gguf is not None or name.endswith(("ForCausalLM", "LMHeadModel"))
     kind = "encoder-decoder" if files.config.get("is_encoder_decoder") else "decoder" if writes else "encoder"
-    heads = stated(() if files.gguf else tensors(files.weights), kind)
+    heads = stated(() if files.gguf else tensors(files.weights), kind, name)
     return ModelCard(
         id=str(folder),
         title=folder.name,

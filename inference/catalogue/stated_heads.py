@@ -1,10 +1,10 @@
-"""The heads that a local model seems to have, by the names of its tensors: for lists of models, where none is built."""
+"""The heads that a local model seems to have, by its files alone: for lists of models, where none is built."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
-from inference.heads import CAUSAL, MASKED, NEXT_SENTENCE, WRITES
+from inference.heads import CAUSAL, CLASSES, MASKED, NEXT_SENTENCE, WRITES
 
 # How the tensors of these heads are called. What decides is ``lacking`` in inference/load/head_weights.py.
 _MARKS = {
@@ -23,12 +23,19 @@ _MARKS = {
 }
 
 
-def stated(names: Collection[str], kind: str) -> tuple[str, ...]:
+def stated(names: Collection[str], kind: str, architecture: str = "") -> tuple[str, ...]:
     """The heads that a model's tensors look like; for lists of models, where nothing can be built to compare.
+
+    ``architecture`` is the class that it was trained as: two heads for labels have tensors of the same names.
 
     >>> stated(["bert.pooler.dense.weight", "cls.predictions.bias"], "encoder")
     ('masked',)
+    >>> stated(["bert.pooler.dense.weight", "classifier.bias"], "encoder", "BertForSequenceClassification")
+    ('label',)
     """
+    labels = tuple(head for head, ending in CLASSES.items() if architecture.endswith(ending))
+    if labels:
+        return () if kind == "encoder-decoder" else labels
     if kind in ("decoder", "encoder-decoder"):
         return (CAUSAL,) if kind == "decoder" else (WRITES,)
     if kind != "encoder":

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from inference.catalogue.cards import EXTRA_CARDS
 from inference.catalogue.listing import catalogue
 from inference.errors import Refusal
-from inference.files import smollm
-from inference.heads import CAUSAL, WHAT
+from inference.files.unpacking import HOW
+from inference.heads import CLASSES, WHAT
 from inference.settings import Settings
 
 
@@ -16,7 +17,10 @@ def refusal(head: str, name: str, settings: Settings) -> Refusal:
     there = [card.id for card in cards if not card.downloaded]
     ways = [f"On this machine {_listed(here)} would do."] if here else []
     ways += [f"On the hub {_listed(there[:4])} would do."] if there else []
-    ways += [f"Without the hub: {smollm.HOW}."] if head == CAUSAL and not smollm.here() else []
+    ways += (
+        [f"Without the hub: {HOW}."] if any(head in card.heads and card not in cards for card in EXTRA_CARDS) else []
+    )
+    ways += ["The page Teach trains one."] if head in CLASSES else []
     sentence = " ".join([f"{name} has {WHAT[head]}.", *ways])
     return Refusal(sentence, way_out="head", details={"head": head, "models": [card.id for card in cards]})
 

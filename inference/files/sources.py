@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from inference.errors import Refusal
-from inference.files import embedded, folders, hub, smollm
+from inference.files import embedded, extras, folders, hub, taught
 from inference.files.checkpoint import refuse_too_large
 from inference.files.hub_names import check_id, check_revision
 from inference.request import EMBEDDED
@@ -33,8 +33,10 @@ def find(name: str, revision: str | None, settings: Settings) -> Source:
         return Source(name, None, embedded.folder())
     if name in embedded.OWN:
         return Source(name, None, embedded.own_folder(name))
-    if name == smollm.NAME:
-        return Source(name, None, smollm.folder(settings))
+    if (extra := extras.named(name)) is not None:
+        return Source(name, None, extra.folder(settings))
+    if taught.is_taught(name):  # its name is its link, which is given to nobody unasked
+        return Source(taught.title(name, settings), None, taught.resolve(name, settings))
     if folders.is_path(name):
         folder = folders.resolve(name, settings.model_folders)
         return Source(folder.name, None, folder)  # a path says more about the machine than anyone needs to read
@@ -54,10 +56,10 @@ def find(name: str, revision: str | None, settings: Settings) -> Source:
 
 def here(name: str, revision: str | None, settings: Settings) -> bool:
     """Whether that model can be loaded without the network. Asks no network."""
-    if name == smollm.NAME:
-        return smollm.here()
+    if (extra := extras.named(name)) is not None:
+        return extra.here()
     try:
-        if name in (EMBEDDED, *embedded.OWN) or folders.is_path(name):
+        if name in (EMBEDDED, *embedded.OWN) or taught.is_taught(name) or folders.is_path(name):
             find(name, revision, settings)
             return True
         return hub.cached(check_id(name), check_revision(revision), settings) is not None

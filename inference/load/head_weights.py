@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from inference.catalogue.without_head import refusal
+from inference.errors import Refusal
 from inference.files.architecture import Architecture
 from inference.files.checkpoint import tensors
-from inference.heads import BARE, CAUSAL, KINDS, MASKED, NEXT_SENTENCE, RANDOM
+from inference.heads import BARE, CAUSAL, CLASSES, CLASSIFY, KINDS, MASKED, NEXT_SENTENCE, RANDOM, TAG
 from inference.settings import Settings
 
 _OLD = {".gamma": ".weight", ".beta": ".bias"}  # names of a norm's weights in checkpoints of 2018, still read
@@ -31,6 +32,8 @@ def auto_class(head: str, writes: bool, model_type: str = "") -> Any:
         MASKED: transformers.AutoModelForMaskedLM,
         NEXT_SENTENCE: transformers.AutoModelForNextSentencePrediction,
         CAUSAL: transformers.AutoModelForCausalLM,
+        CLASSIFY: transformers.AutoModelForSequenceClassification,
+        TAG: transformers.AutoModelForTokenClassification,
     }[head]
 
 
@@ -42,8 +45,10 @@ def check(head: str, shape: Architecture, config: Any, weights: Iterable[Path], 
     """
     if head in (BARE, RANDOM):
         return
+    if head in CLASSES:
+        _check_trained_as(head, shape, config, name, settings)
     auto = auto_class(head, shape.writes, shape.model_type)
-    if shape.kind != KINDS[head] or type(config) not in auto._model_mapping:  # noqa: SLF001  # the only list of configurations that it knows
+    if shape.kind not in KINDS[head] or type(config) not in auto._model_mapping:  # noqa: SLF001  # the only list of configurations that it knows
         raise refusal(head, name, settings)
     there = tensors(file for file in weights if file.suffix == ".safetensors")
     own = _own(_sketched(auto, config))
@@ -51,13 +56,33 @@ def check(head: str, shape: Architecture, config: Any, weights: Iterable[Path], 
         raise refusal(head, name, settings)
 
 
+def _check_trained_as(head: str, shape: Architecture, config: Any, name: str, settings: Settings) -> None:
+    """Raises Refusal where a checkpoint does not say that it was trained with a head for labels."""
+    named = getattr(config, "architectures", None) or ()
+    if not any(str(one).endswith(CLASSES[head]) for one in named):
+        raise refusal(head, name, settings)
+    if shape.kind == "encoder-decoder":
+        raise Refusal(f"{name} reads one text and writes another; labels are told of encoders and decoders here.")
+
+
+def in_batches(head: str, model: Any) -> None:
+    """Lets a decoder that tells classes read several samples at once, all of one length.
+
+    It reads the last piece that is no padding, and refuses batches where its configuration names no piece for padding.
+    With a number that no piece has, every piece is read, as it reads a single text.
+    """
+    inner = model.config.get_text_config()
+    if head == CLASSIFY and getattr(inner, "pad_token_id", None) is None:
+        inner.pad_token_id = -1
+
+
 def made_up(head: str, model: Any, missing: Iterable[str]) -> list[str]:
     """Those of a loaded model's missing weights that its head cannot do without, sorted.
 
-    The pooler is the bare model's, but the judgement about two texts is computed from it.
+    The pooler is the bare model's, but what is said of a whole text is computed from it.
     """
     base = f"{model.base_model_prefix}."
-    judges = head == NEXT_SENTENCE
+    judges = head in (NEXT_SENTENCE, CLASSIFY)
     return sorted(key for key in missing if not key.startswith(base) or (judges and ".pooler." in key))
 
 

@@ -142,6 +142,7 @@ def built(  # noqa: PLR0913  # one step of load, with all that load knows by the
             )
     if head != BARE and head_weights.made_up(head, model, info["missing_keys"]):
         raise refusal(head, name, settings)
+    head_weights.in_batches(head, model)
     refuse_misfit(name, shape.name, info["missing_keys"], info["mismatched_keys"])
     with refusing(f"{name} ({shape.name}) cannot be traced: a first, tiny text already fails."):
         records = bool(capture.prepare(model))

@@ -11,6 +11,7 @@ from attention.mask import Array
 from attention.patches import Take
 from attention.tokens import TokenRow
 from inference.heads import CAUSAL, NEXT_SENTENCE, WRITES
+from inference.questions.labels import LabelRequest
 from inference.questions.masked import BlankRequest
 from inference.questions.question import InspectRequest, PredictRequest
 
@@ -21,8 +22,8 @@ Sets = tuple[tuple[Edit | Take, ...], ...]
 class Effect:
     """The watched answer under each set of edits.
 
-    ``values`` is (set, what), float32: for a sentence vector its channels; else natural logarithms of the
-    probabilities of ``names``. ``top`` has, for each set, the likeliest few with their probabilities.
+    ``values`` is (set, what), float32: for a sentence vector its channels; for labels their logits; else natural
+    logarithms of the probabilities of ``names``. ``top`` has, for each set, the likeliest few with their probabilities.
     """
 
     values: Array
@@ -100,4 +101,14 @@ class WrittenEffects(PredictRequest[Effect]):
     other: WrittenEffects | None = None  # the same question about the text that the sets take from
 
 
-AnyEffects = VectorEffects | BlankEffects | FollowsEffects | NextTokenEffects | WrittenEffects
+@dataclass(frozen=True)
+class LabelEffects(LabelRequest[Effect]):
+    """Every label's logit, of the text or of the word that token ``at`` carries the tag of, under each set."""
+
+    ANSWERED_BY: ClassVar[str] = "effects"
+
+    edits: Sets = ((),)
+    other: LabelEffects | None = None  # the same question about the text that the sets take from
+
+
+AnyEffects = VectorEffects | BlankEffects | FollowsEffects | NextTokenEffects | WrittenEffects | LabelEffects

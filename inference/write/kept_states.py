@@ -42,6 +42,10 @@ class KeptStates:
         self._lock = threading.Lock()
         self._states: list[State] = []
 
+    def __deepcopy__(self, _memo: object) -> KeptStates:
+        """Empty: a model's copy is made to be changed, and what the model has computed is not what the copy would."""
+        return KeptStates(self.budget)
+
     @property
     def nbytes(self) -> int:
         """Bytes kept now."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, zip_longest
 
@@ -122,7 +122,8 @@ def duplicates(labels: Labels) -> Duplicates:
     return Duplicates(across, len(labels.train) - len(texts["train"]), len(differ), tuple(islice(differ, SHOWN)))
 
 
-Measure = Callable[[str], tuple[int, int]]  # a text's tokens, special ones included, and those of them that are unknown
+# Each text's tokens, special ones included, and those of them that are unknown.
+Measure = Callable[[Sequence[str]], Iterable[tuple[int, int]]]
 
 
 @dataclass(frozen=True)
@@ -158,11 +159,13 @@ def fit(labels: Labels, measure: Measure, length: int, most: int = MOST_MEASURED
     """How the texts of all parts fit a model that reads ``length`` tokens; at most ``most`` of them are measured.
 
     >>> rows = [Classified("a b c", "x"), Classified("d", "y")]
-    >>> fit(Labels("classify", ("x", "y"), rows, (), ()), lambda text: (len(text.split()), text.count("d")), 2).sentence
+    >>> def words(texts):
+    ...     return [(len(text.split()), text.count("d")) for text in texts]
+    >>> fit(Labels("classify", ("x", "y"), rows, (), ()), words, 2).sentence
     '2 texts were measured; longer than 2 tokens, and so cut: 1 (50.0%). Unknown to the model: 1 of 4 tokens (25.0%).'
     """
     texts = [row.text for row in everything(labels)]
-    measured = [measure(text) for text in texts[:: -(-len(texts) // most)]]
+    measured = list(measure(texts[:: -(-len(texts) // most)]))
     sizes = [tokens for tokens, _ in measured]
     return Fit(
         length,

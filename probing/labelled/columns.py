@@ -75,6 +75,15 @@ def parse(text: str, wanted: Columns, classes: Sequence[str] = ()) -> Parsed[Cla
     return Parsed(rows, first, Columns(*(names[column] for column in at)), names, (told,))
 
 
+def first_row(text: str) -> tuple[str, ...]:
+    """The fields of a file's first row: the names of its columns, if they have any.
+
+    >>> first_row("note;said\\n1;yes\\n")
+    ('note', 'said')
+    """
+    return next((tuple(field.strip() for field in fields) for _, fields in _records(text, _delimiter(text))), ())
+
+
 def class_list(text: str) -> list[str]:
     """The names in a file of classes, one a line, the first that of number 0; raises Refusal.
 

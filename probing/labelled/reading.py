@@ -106,9 +106,11 @@ def _check_classes(parsed: Parsed[Classified, Columns]) -> None:
         )
     alone = next((label for label, count in counts.items() if count == 1), None)
     if alone is not None:
+        line = parsed.first[alone]
+        names = "If it names the columns, say which hold texts and labels; else add" if line == 1 else "Add"
         raise Refusal(
-            f"Line {parsed.first[alone]} is the only row with the label “{alone[:40]}”; two at least were expected. Add"
-            " rows, or leave it out."
+            f"Line {line} is the only row with the label “{alone[:40]}”; two at least were expected. {names} rows, or"
+            " leave it out."
         )
 
 

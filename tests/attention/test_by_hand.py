@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from attention.by_hand import Numbers, attend
+from attention.by_hand_layer import Whole, whole
 from attention.mask import Mask
 from attention.record import Record
 from ui.pages.by_hand.example import (
-    LARGEST,
     TOKENS,
     WIDTH,
-    Example,
     edited,
     example_of,
-    largest,
     pair,
+    plain,
     preset_of,
-    printed_against,
     resize,
+    rules_of,
     settle,
 )
 from ui.pages.by_hand.options import PRESETS, ByHand
+from ui.pages.by_hand.said import largest, next_words, printed_against
+from ui.pages.by_hand.typed import LARGEST
 
 HEADS, COUNT, COLUMNS, CHANNELS = 2, 5, 4, 3
 
@@ -168,10 +170,29 @@ def test_sizes_that_do_not_fit_are_refused(shapes: Any, heads: int, said: str) -
 def test_presets_fit_the_page(preset: Any) -> None:
     small = example_of(preset["name"])
     assert TOKENS[0] <= len(small.tokens) == len(small.x) <= TOKENS[1]
-    assert max(small.x.shape[1], small.width) <= WIDTH[1]
-    worked = attend(small.x, small.w_q, small.w_k, small.w_v)
+    assert TOKENS[0] <= len(small.words) == len(small.e) <= TOKENS[1]
+    assert max(small.x.shape[1], small.width, small.w_1.shape[1]) <= WIDTH[1]
     assert all(len(row) == len(small.tokens) for row in preset["printed"])
-    assert np.isfinite(worked.result).all()
+    assert len(preset["said"]) in (0, len(small.tokens))
+    assert np.isfinite(whole(small, rules_of(ByHand(heads=preset["heads"]))).last).all()
+
+
+def test_the_first_preset_is_no_identity_and_what_it_is_made_for_happens() -> None:
+    """Head 1: the pronoun finds the noun; head 2: the verb does; and then the pronoun's next word is a verb."""
+    small = example_of(ByHand().named)
+    assert not np.array_equal(small.x, np.eye(*small.x.shape))
+    found = whole(small, rules_of(settle(ByHand(), small)[0]))
+    assert found.worked.heads == 2
+    assert found.worked.weights[0, 3].argmax() == found.worked.weights[1, 2].argmax() == small.tokens.index("cat")
+    assert next_words(small, found, []) == "After “it” the likeliest next word is “was” (0.65, of 5 words)."
+
+
+def test_a_plain_example_hands_on_what_attention_gives() -> None:
+    small = plain(("a", "b", "c"), *(np.arange(rows * 2.0).reshape(rows, 2) / 5 for rows in (3, 2, 2, 2)))
+    found = whole(small, rules_of(ByHand(onward=False)))
+    np.testing.assert_allclose(found.last, found.worked.result)
+    np.testing.assert_allclose(found.logits, found.worked.result @ small.x.T)
+    assert small.words == small.tokens
 
 
 def test_a_longer_example_keeps_its_numbers_and_a_shorter_one_its_first() -> None:
@@ -183,26 +204,36 @@ def test_a_longer_example_keeps_its_numbers_and_a_shorter_one_its_first() -> Non
     assert grown.tokens == ("one", "two", "three", "token 4", "token 5")
     assert resize(grown, 3, 3, 3) == small
     assert resize(small, 2, 1, 2).w_q.tolist() == [[0, 20]]
+    wide = resize(small, 3, 3, 3, 5, 4)
+    assert [matrix.shape for matrix in (wide.w_1, wide.w_2, wide.e)] == [(3, 5), (5, 3), (4, 3)]
+    assert wide.words == ("one", "two", "three", "word 4")
 
 
 def test_what_is_typed_changes_that_cell_and_nothing_else() -> None:
     small = example_of("lookup")
-    changed = edited(small, {"x": {1: {"token": "deux", "3": -2}}, "w_q": {0: {"1": 0.5}}})
-    assert changed.tokens == ("one", "deux", "three")
+    typed = {"x": {1: {"name": "deux", "3": "-2"}}, "w_q": {0: {"1": "1,5"}}, "e": {2: {"name": "trois"}}}
+    changed, problems = edited(small, typed)
+    assert problems == []
+    assert (changed.tokens, changed.words) == (("one", "deux", "three"), ("one", "two", "trois"))
     assert changed.x.tolist() == [[1, 0, 0], [0, 1, -2], [0, 0, 1]]
-    assert changed.w_q.tolist() == [[0.5, 20, 0], [0, 0, 20], [20, 0, 0]]
+    assert changed.w_q.tolist() == [[1.5, 20, 0], [0, 0, 20], [20, 0, 0]]
     assert (changed.w_k == small.w_k).all()
     assert small == example_of("lookup"), "the first example stays as it was"
 
 
-@pytest.mark.parametrize(("typed", "number"), [(None, 0), (1e300, LARGEST), (-1e300, -LARGEST)])
-def test_an_emptied_cell_is_zero_and_a_huge_one_is_bounded(typed: float | None, number: Any) -> None:
-    assert edited(example_of("lookup"), {"x": {0: {"1": typed}}}).x[0, 0] == number
+def test_what_cannot_be_read_is_said_and_changes_nothing() -> None:
+    small = example_of("lookup")
+    changed, problems = edited(small, {"w_q": {0: {"2": "5000000"}, 1: {"1": "2"}}})
+    assert problems == [
+        "W_Q, row 1, column 2: “5000000” is beyond what is taken here, -1,000,000 to 1,000,000.",
+    ]
+    assert changed.w_q.tolist() == [[0, 20, 0], [2, 0, 20], [20, 0, 0]]
 
 
 @pytest.mark.parametrize("typed", [None, "", "  "])
-def test_a_token_is_never_without_a_name(typed: str | None) -> None:
-    assert edited(example_of("lookup"), {"x": {1: {"token": typed}}}).tokens[1] == "token 2"
+def test_an_emptied_cell_is_zero_and_a_token_is_never_without_a_name(typed: str | None) -> None:
+    assert edited(example_of("lookup"), {"x": {0: {"1": typed}}})[0].x[0, 0] == 0
+    assert edited(example_of("lookup"), {"x": {1: {"name": typed}}})[0].tokens[1] == "token 2"
 
 
 def test_options_that_do_not_fit_the_example_are_settled() -> None:
@@ -210,7 +241,7 @@ def test_options_that_do_not_fit_the_example_are_settled() -> None:
     settled, said = settle(ByHand(heads=2, shown=1, row=3, column=0), small)
     assert (settled.heads, settled.shown, settled.row, settled.column) == (1, 0, None, None)
     assert said == ["2 heads cannot share 3 columns alike; one head is shown."]
-    fits = ByHand(heads=3, shown=2, row=2, column=0)
+    fits = ByHand(preset="lookup", heads=3, shown=2, row=2, column=0)
     assert settle(fits, small) == (fits, [])
     assert settle(ByHand(heads=0), small)[0].heads == 1
 
@@ -265,8 +296,30 @@ def test_weights_in_the_order_of_the_scores_are_not_called_impossible() -> None:
     assert "keeps the order" not in printed_against(printed.tolist(), small.tokens, worked)
 
 
-def test_examples_are_equal_by_their_numbers() -> None:
+def next_of(heads: int, onward: bool, scaled: bool) -> tuple[str, Whole]:
+    small = example_of("tutorial")
+    found = whole(small, rules_of(ByHand(heads=heads, onward=onward, scaled=scaled)))
+    return next_words(small, found, preset_of("tutorial")["said"]), found
+
+
+@pytest.mark.parametrize("scaled", [True, False])
+@pytest.mark.parametrize("heads", [1, 4])
+def test_the_tutorial_s_words_come_from_the_residual_sum_alone(heads: int, scaled: bool) -> None:
+    """At width four d_k is four with one head, and one with four heads or where nothing is divided."""
+    said, found = next_of(heads, True, scaled)
+    assert found.chances.argmax(axis=1).tolist() == [0, 1, 2, 3]
+    assert "reads “I am like French” off this example. So it is here: “french” → “I” (0.7" in said
+    assert "It is the residual sum that does it" in said
+    said, found = next_of(heads, False, scaled)
+    assert found.chances.argmax(axis=1).tolist() != [0, 1, 2, 3]
+    assert "It is not so here: “french” → “" in said
+    assert "residual" not in said
+
+
+def test_examples_are_equal_by_their_numbers_and_names() -> None:
     assert example_of("lookup") == example_of("lookup")
     small = example_of("lookup")
-    assert Example(small.tokens, small.x, small.w_q, small.w_k, small.w_v + 1) != small
-    assert Example(("a", "b", "c"), small.x, small.w_q, small.w_k, small.w_v) != small
+    assert replace(small, w_v=small.w_v + 1) != small
+    assert replace(small, w_2=small.w_2 + 1) != small
+    assert replace(small, tokens=("a", "b", "c")) != small
+    assert replace(small, words=("a", "b", "c")) != small

@@ -112,8 +112,8 @@ def test_unfolding_is_in_the_address(page: Page, app_url: str, problems: Problem
     rest(page)  # the drawings above move what is to be clicked until they are done
     page.get_by_text("Which activation?").click()
     expect(page.get_by_text("This model computes GELU (its configuration says “gelu”)")).to_be_visible(timeout=PATIENCE)
-    expect(page).to_have_url(re.compile("fold=activation"))
-    expect(page.locator(".drawing svg")).to_have_count(1)
+    expect(page).to_have_url(re.compile("fold=kinds%2Cactivation"))
+    expect(page.locator(".drawing svg")).to_have_count(4)
 
 
 def test_what_n_squared_costs_is_measured(page: Page, app_url: str, problems: Problems) -> None:

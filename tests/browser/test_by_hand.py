@@ -19,7 +19,7 @@ EVEN = "“je” gives “ai” 0.29 of its attention"
 @pytest.fixture
 def opened(page: Page, app_url: str, problems: Problems) -> Page:
     problems.allow(DEEP_LINK)
-    return visit(page, f"{app_url}/by_hand")
+    return visit(page, f"{app_url}/by_hand?preset=tutorial")
 
 
 def sheet(page: Page, name: str) -> Locator:
@@ -40,12 +40,29 @@ def type_number(page: Page, table: int, row: int, text: str) -> None:
     field.press("Enter")
 
 
-def test_it_opens_on_the_tutorial_s_example_and_says_what_is_true(opened: Page) -> None:
+def test_the_tutorial_s_example_says_what_is_true_beside_what_is_printed(opened: Page) -> None:
     expect(opened.get_by_text(EVEN)).to_be_visible()
     expect(opened.get_by_text("A softmax keeps the order of the scores")).to_be_visible()
-    for name in ("X", "Q = X·W_Q", "K = X·W_K", "V = X·W_V", "Q·Kᵀ", "Q·Kᵀ / √4", "A = softmax", "A·V"):
+    for name in ("Printed", "True, d_k = 4", "True, d_k = 1", "X", "Q = X·W_Q", "Q·Kᵀ / √4", "e^s", "A = softmax"):
+        expect(sheet(opened, name)).to_be_visible()
+    for name in ("A·V·W_O", "X + attention", "ReLU·W_2", "Y = LayerNorm", "Y·Eᵀ", "next word"):
         expect(sheet(opened, name)).to_be_visible()
     expect(sheet(opened, "masked")).to_have_count(0)
+    opened.get_by_role("checkbox", name="Rest of the layer").uncheck(force=True)
+    expect(opened.get_by_text("“I am like French” off this example. It is not so here")).to_be_visible()
+    expect(sheet(opened, "Y = LayerNorm")).to_have_count(0)
+
+
+def test_what_is_typed_is_read_as_meant_or_refused_in_words(opened: Page) -> None:
+    expect(opened.get_by_text(EVEN)).to_be_visible()
+    type_number(opened, 2, 0, "4e1")
+    expect(opened.get_by_text("“french” gives itself 1.00 of its attention")).to_be_visible()
+    type_number(opened, 2, 0, "5000000")
+    said = opened.get_by_role("alert").filter(has_text="W_K, row 1, column 1: “5000000” is beyond what is taken here")
+    expect(said).to_be_visible()
+    type_number(opened, 2, 0, "0,1")
+    expect(said).to_have_count(0)
+    expect(opened.get_by_text(EVEN)).to_be_visible()
 
 
 def test_a_typed_number_changes_every_step_and_the_link_and_back_undoes_it(opened: Page) -> None:
@@ -91,7 +108,12 @@ def test_a_clicked_cell_is_worked_out(opened: Page) -> None:
     weights.focus()
     opened.keyboard.press("Enter")
     expect(opened.get_by_text("“french” looks at “french”: q·k = 0.80 × 0.10 + 0.50 × (−0.10)")).to_be_visible()
-    expect(opened).to_have_url(re.compile("row=0.*column=0|column=0.*row=0"))
+    expect(opened).to_have_url(re.compile("row=0.*column=0.*cell=shares-0-0"))
+    expect(opened.get_by_text("A = softmax, “french” and “french”: 0.97 / ")).to_be_visible()
+    sheet(opened, "Y·Eᵀ").focus()
+    opened.keyboard.press("Enter")
+    expect(opened.get_by_text("Y·Eᵀ, “french” and “I”: ")).to_be_visible()
+    expect(opened.get_by_text("“french” looks at “french”: q·k")).to_be_visible()
 
 
 def test_heads_share_the_columns(page: Page, app_url: str, problems: Problems) -> None:
@@ -137,7 +159,9 @@ def test_sizes_grow_and_shrink(opened: Page) -> None:
 def test_the_largest_example_fits_on_a_phone(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     small = example_of("lookup")
-    visit(page, f"{app_url}/by_hand?heads=2&numbers={pack(resize(small, 8, 8, 8))}")
+    visit(page, f"{app_url}/by_hand?heads=2&numbers={pack(resize(small, 8, 8, 8, 8, 8))}")
     expect(sheet(page, "A = softmax")).to_be_visible()
     rest(page)
+    editor, steps = page.get_by_text("Change the numbers"), sheet(page, "Q = X·W_Q")
+    assert box_of(editor)["y"] < box_of(steps)["y"], "the editor comes first"
     assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0

@@ -46,6 +46,7 @@ VISITS = {
     "roles": Visit("/roles", "Roles", CHART),
     "cause": Visit("/cause", "Cause", CHART),
     "agreement": Visit("/agreement", "Agreement", ".matrices canvas"),
+    "teach": Visit("/teach", "Teach", "[data-testid=stDataFrame] canvas", text=False),
     "masked_words": Visit("/masked_words", "Masked words", CHART),
     "next_sentence": Visit("/next_sentence", "Next sentence", CHART),
     "translate": Visit("/translate", "Translate", CHART),

@@ -20,8 +20,8 @@ ROOMS = {
     "probing": ("attention", "inference"),
     "training": ("attention", "inference", "probing"),
     "viz": ("attention",),
-    "ui": ("attention", "inference", "probing", "viz"),
-    "pages": ("attention", "inference", "probing", "viz", "ui"),
+    "ui": ("attention", "inference", "probing", "training", "viz"),
+    "pages": ("attention", "inference", "probing", "training", "viz", "ui"),
     "app": ("attention", "inference", "viz", "ui", "pages"),
     "bench": ("attention", "inference", "probing", "training", "viz", "ui"),
     "tools": ("bench", "tests"),
@@ -38,6 +38,8 @@ ROOMS = {
         "tools",
     ),
 }
+# Of a room, these may import one folder alone: training is a process of its own, and pages put it into a queue.
+ONLY = {("ui", "training"): "training.jobs", ("pages", "training"): "training.jobs"}
 # A library may be imported in these rooms only, and in tests/. What is not named may be imported anywhere.
 HOMES = {
     "torch": ("inference", "training", "bench"),
@@ -70,6 +72,8 @@ def offence(room: str, name: str) -> str | None:
         return "relative imports hide the room; name it"
     if package in ROOMS and package != room and package not in ROOMS[room]:
         return f"{room} may import {', '.join(ROOMS[room]) or 'no other room'}"
+    if (only := ONLY.get((room, package))) and not f"{name}.".startswith(f"{only}."):
+        return f"of {package}, {room} may import {only} alone"
     if package in HOMES and room not in (*HOMES[package], "tests"):
         return f"{package} belongs in {', '.join(HOMES[package])}"
     known = package in sys.stdlib_module_names or package in ROOMS
@@ -115,6 +119,8 @@ def test_imports_run_one_way() -> None:
         ("viz/a.py", "if True:\n    import inference.backend", "viz may import attention"),
         ("ui/a.py", "import plotly.graph_objects as go", "plotly belongs in viz"),
         ("ui/a.py", "from pages import explore", "ui may import"),
+        ("ui/a.py", "from training.finetune.teach import teach", "of training, ui may import training.jobs alone"),
+        ("pages/a.py", "import training.jobsearch", "of training, pages may import training.jobs alone"),
         ("inference/a.py", "import streamlit as st", "streamlit belongs in app, pages, ui"),
         ("bench/a.py", "from starlette.routing import Route", "starlette belongs in"),
         ("app.py", "import torch", "torch belongs in"),
@@ -137,7 +143,7 @@ def test_right_imports_are_no_offence(tmp_path: Path) -> None:
         "attention/a.py": "import json\nimport numpy as np\nfrom safetensors.numpy import save\nimport attention.b",
         "inference/a.py": "import torch\nimport transformers\nimport attention\nimport psutil",
         "viz/a.py": "import plotly\nimport bertviz\nimport streamlit\nfrom attention import trace",
-        "ui/a.py": "import streamlit\nimport viz\nimport inference\nimport probing",
+        "ui/a.py": "import streamlit\nimport viz\nimport inference\nimport probing\nfrom training.jobs.job import Look",
         "pages/a.py": "from ui import session\nfrom viz import explore\nimport pandas",
         "bench/a.py": "import torch\nfrom bertviz import model_view",
         "tests/a.py": "import torch\nimport plotly\nimport streamlit\nimport app",
@@ -155,7 +161,7 @@ def test_the_set_up_needs_the_standard_library_only() -> None:
         assert names <= sys.stdlib_module_names | {"loopback"}, file
 
 
-@pytest.mark.parametrize("package", ["attention", "inference", "viz"])
+@pytest.mark.parametrize("package", ["attention", "inference", "viz", "training.jobs.queue"])
 def test_importing_a_package_does_not_wait_for_torch(package: str) -> None:
     probe = f"import sys, {package}; print(*sorted({{'torch', 'transformers', 'bertviz'}} & set(sys.modules)))"
     answer = subprocess.run([sys.executable, "-c", probe], cwd=ROOT, check=True, capture_output=True, text=True)

@@ -195,7 +195,8 @@ def app(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[
     """The app as `make run` starts it, offline, warm: it has had a visitor, and its model is there. It may open models
     from one folder, empty at first. Its log must be clean when all tests are through."""
     log, models = tmp_path_factory.mktemp("app") / "app.log", tmp_path_factory.mktemp("models")
-    with running(log, environ={"HEADLIGHT_MODEL_FOLDERS": str(models)}) as started:
+    places = {"HEADLIGHT_MODEL_FOLDERS": str(models), "HEADLIGHT_TAUGHT": str(log.with_name("taught"))}
+    with running(log, environ=places) as started:
         with browser.new_page() as first:
             first.goto(started.url)
             rest(first, 3 * PATIENCE)

@@ -19,16 +19,20 @@ from viz.figures.activation import activation
 from viz.figures.alignment import alignment_map
 from viz.figures.bars import bars
 from viz.figures.by_layer import MapSize
+from viz.figures.calibration import Bin, calibration
 from viz.figures.carried import carried_map
 from viz.figures.complexity import growth
+from viz.figures.confusion import confusion
 from viz.figures.contexts import context_lines
 from viz.figures.cosine import cosine_map
 from viz.figures.cost import memory, seconds, shares
 from viz.figures.distance import distance_by_layer, offset_profile
+from viz.figures.drift import Line, by_layer, by_step
 from viz.figures.entropy import entropy_by_layer
 from viz.figures.head_map import head_map
 from viz.figures.head_marks import mark_heads
 from viz.figures.importance import importance
+from viz.figures.learning_curve import learning_curve
 from viz.figures.lens import lens_curves, lens_map
 from viz.figures.positions import curves, products, similarity
 from viz.figures.positions_scores import Turning, buckets, by_head, rotary
@@ -40,9 +44,11 @@ from viz.figures.role_map import role_map
 from viz.figures.sampling import before_after, cumulated
 from viz.figures.scatter import scatter
 from viz.figures.similarity_map import similarity_map
+from viz.figures.softmax_slope import softmax_slope
 from viz.figures.theme import Theme
 from viz.figures.two_readings import two_readings
 from viz.figures.two_words import two_words
+from viz.figures.used import used
 from viz.figures.what_if import what_if
 from viz.sheets import agreement, multi_head, neuron, side_by_side, step_by_step
 
@@ -103,8 +109,22 @@ FIGURES: Mapping[str, Example] = {
         rows(3, 5), WORDS[:3], WORDS, theme, "Head 1 of layer 2", chosen=1, strongest=(0, None, 4)
     ),
     "bars": lambda theme: bars(WORDS, (0.5, 0.2, 0.1, 0.05, 0.0004), theme, "Next token", other=0.1496, marked=[1]),
+    "calibration": lambda theme: calibration(
+        [Bin(0.5, 0.6, 4, 0.55, 0.5, 0.15, 0.85), Bin(0.9, 1.0, 1385, 0.97, 0.91, 0.89, 0.92)],
+        theme,
+        "As often as sure?",
+    ),
     "complexity": lambda theme: growth(
         LENGTHS, [("recurrent", LENGTHS), ("self-attention", LENGTHS**2)], theme, "Operations", "operations", 14
+    ),
+    "confusion": lambda theme: confusion(
+        np.array([[14222, 3, 0], [7, 40, 1], [0, 2, 9]]),
+        ["O", "<b>place</b>", "24 others"],
+        theme,
+        "True and said",
+        "words",
+        rest=True,
+        chosen=(1, 0),
     ),
     "contexts": lambda theme: context_lines(
         {"1 and 2": sizes(4), "1 and <3>": sizes(4, seed=1)}, sizes(4, seed=2) / 3, list("wabc"), theme, "bank"
@@ -115,12 +135,34 @@ FIGURES: Mapping[str, Example] = {
     "cost_shares": lambda theme: shares(LAYER, 8192, 14, theme),
     "distance": lambda theme: distance_by_layer(BY_LAYER, MapSize(5, 7), theme, selected=CHOSEN, base=1),
     "distance_profile": lambda theme: offset_profile(rows(7), theme, "layer 0 · head 1"),
+    "drift_by_layer": lambda theme: by_layer(
+        [
+            Line(name, values, values - 0.02, values + np.array([0.03, 0.01, np.nan]))
+            for name, values in (("the task", spaced(0.01, 0.3, 3)), ("<shuffled>", spaced(0, 0.2, 3)))
+        ],
+        theme,
+        "How far each layer has come",
+        base=1,
+    ),
+    "drift_by_step": lambda theme: by_step(
+        [0, 40, 80], spaced(0, 0.2, 3), ("layer 1 · head 2", spaced(0, 0.5, 3)), theme, "On the way", frame=1, kept=80
+    ),
     "entropy": lambda theme: entropy_by_layer(BY_LAYER, MapSize(5, 7), theme, selected=CHOSEN),
     "entropy_causal": lambda theme: entropy_by_layer(BY_LAYER, MapSize(5, 5, causal=True), theme),
     "head_map": lambda theme: head_map(BY_LAYER, theme, "Entropy of each head", "bits", selected=CHOSEN),
     "head_marks": marked_heads,
     "importance": lambda theme: importance(
         WORDS, {"left out": sizes(5) - 0.5, "gradients": sizes(5, seed=1)}, theme, "change in log probability"
+    ),
+    "learning_curve": lambda theme: learning_curve(
+        [(0, 0.2), (13, 0.2), (26, 0.7)],
+        theme,
+        "How well are the <dev> rows told?",
+        "accuracy",
+        last=133,
+        baseline=0.9,
+        collapsed=[(13, "<b>")],
+        ceiling=1.0,
     ),
     "lens_curves": lambda theme: lens_curves(rows(4, 3), ["he", "<i>", "it"], theme),
     "lens_map": lambda theme: lens_map(ranked(), rows(4, 3), theme, base=1),
@@ -160,6 +202,7 @@ FIGURES: Mapping[str, Example] = {
         "Heads that look alike",
         selected=(1, 0),
     ),
+    "softmax_slope": lambda theme: softmax_slope([1, 4, 16], spaced(0.7, 0.7, 3), spaced(0.7, 0.1, 3), theme, 4),
     "carried": lambda theme: carried_map(
         np.array([[0, 1, 0], [0.1, 0.86, -0.05], [np.nan, 0.4, 0.3], [0.2, 1, 0.1]], np.float32),
         ["it", "tired → wide", "<b>"],
@@ -179,6 +222,16 @@ FIGURES: Mapping[str, Example] = {
         marked=1,
     ),
     "two_words": lambda theme: two_words(["one", "two"], ["are", "<b>is"], [[0.5, 0.25], [0.1, 0.05]], theme),
+    "used": lambda theme: used(
+        np.array([[0.1, 0.2, np.nan], [0.3, 0.05, 0.4]]),
+        np.array([[0.5, 0.1, 0.2], [1.5, 0.0, 0.7]]),
+        theme,
+        "Changed and used",
+        "change of the logit",
+        beyond=[(1, 0), (1, 2)],
+        selected=CHOSEN,
+        base=1,
+    ),
     "what_if": lambda theme: what_if(sizes(3), sizes(3, seed=1), theme, head=1, base=1),
 }
 

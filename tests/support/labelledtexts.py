@@ -16,7 +16,7 @@ ANIMALS, PLANTS, STARS = ("c", "d", "h", "f"), ("o", "e", "i", "v"), ("s", "u", 
 NAMES = ("a", "b", "m", "t")
 SAID = ("1 2 3", "4 5", "6 7 8 9", "1 4", "3 5 7")
 
-FAST = Settings(minutes=None, steps=12, length=24, rate=3e-3, batch=4, precision="fp32")
+FAST = Settings(minutes=None, steps=12, length=24, rate=3e-3, batch=4, precision="fp32", filmed=False)
 
 
 def classified(names: Sequence[str] = ("animal", "plant", "star")) -> Labels:

@@ -95,7 +95,7 @@ def save(folder: Path, name: str, head: int = 0, spread: float = 0.2, **changes:
 
     kind = EVERY[name]
     folder.mkdir(parents=True, exist_ok=True)
-    size = _tokenizer(folder, kind.tokenizer)
+    size = save_tokenizer(folder, kind.tokenizer)
     torch.manual_seed(0)
     config = transformers.AutoConfig.for_model(
         kind.model_type, **{"pad_token_id": 0, "vocab_size": size, **kind.config, **changes}
@@ -108,7 +108,7 @@ def save(folder: Path, name: str, head: int = 0, spread: float = 0.2, **changes:
     return folder
 
 
-def _tokenizer(folder: Path, kind: str) -> int:
+def save_tokenizer(folder: Path, kind: str) -> int:
     """Saves a tokenizer with a mask token; the number of its pieces."""
     from tokenizers import AddedToken
     from transformers import AutoTokenizer

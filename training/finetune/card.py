@@ -82,10 +82,10 @@ def card(task: Task, run: Run, found: Scores, settings: Settings, folder: Path) 
     measure, score = next(iter(found["dev"].items()))
     return TEMPLATE.format(
         pipeline=pipeline,
-        title=_cell(folder.name),
+        title=_cell(task.called or folder.name),
         what=f"{what}: {', '.join(_cell(name) for name in test['classes'])}.",
         start=_cell(found["model"]),
-        folder=folder.name,
+        folder=task.called or folder.name,
         digest=sha256(folder / "model.safetensors"),
         scores="\n".join(f"- {name}: {test[key]:.3f}" for key, name in NAMES.items() if key in test),
         of=of,
@@ -115,6 +115,7 @@ def card(task: Task, run: Run, found: Scores, settings: Settings, folder: Path) 
 def _recipe(run: Run, settings: Settings) -> dict[str, Any]:
     """What another would need to do the same."""
     return {
+        **({"revision": settings.revision} if settings.revision else {}),
         "rate": run.learning.rate,
         "batch": run.batches.size,
         "frozen layers": settings.frozen,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from probing.labelled.rows import Classified, Labels, Tagged
+from training import schedule
 from training.finetune import best
 from training.finetune.answers import Answers, answers, classes, tags
 from training.finetune.card import card
@@ -45,6 +46,7 @@ def export(task: Task, run: Run, settings: Settings, folder: Path, counted: Any)
         "steps": run.progress.step,
         "finished": run.progress.step >= run.progress.schedule.last,
         "seconds": round(run.progress.seconds, 1),
+        "rates": schedule.written(run.progress.schedule),
     }
     lines = (json.dumps(row, ensure_ascii=False) for row in _predictions(labels, rows, said))
     (folder / PREDICTIONS).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

@@ -27,7 +27,7 @@ AUTO = {
     "tag": transformers.AutoModelForTokenClassification,
 }
 _HEADS = {"classify": "no head for classes of texts", "tag": "no head for tags of words"}
-_BYTES = 16  # of each number that learns: itself, its gradient, and two of AdamW's
+_BYTES = 20  # of each number that learns: itself, its gradient, two of AdamW's, and the copy that is filmed (film.py)
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,14 @@ class Start:
     fresh: bool = False  # drawn at random as a whole
 
 
-def opened(name: str, kind: Kind, labels: Sequence[str], seed: int, settings: Settings) -> Start:
+def opened(  # noqa: PLR0913  # which model, with which head, drawn how, by which machine
+    name: str, kind: Kind, labels: Sequence[str], seed: int, settings: Settings, revision: str | None = None
+) -> Start:
     """The model of that name with a head for these labels, drawn from the seed; raises Refusal.
 
     A head of the same size that the files hold already is where the new one starts.
     """
-    source = sources.find(name, None, settings)
+    source = sources.find(name, revision, settings)
     files = checkpoint.inspect(source.folder, source.name)
     if files.gguf is not None:
         raise Refusal(f"{source.name} has its weights in the GGUF format, which cannot be trained. Pick another model.")

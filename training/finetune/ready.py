@@ -17,10 +17,13 @@ from inference.settings import Settings as Machine
 from probing.labelled.rows import Labels
 from training import checkpoint, tables
 from training.checkpoint import Progress
-from training.finetune import best, characters
+from training.finetune import best, characters, film
 from training.finetune.answers import logits, loss
 from training.finetune.batches import Batches
+from training.finetune.camera import Camera
+from training.finetune.drift import Drift
 from training.finetune.encoding import encoded
+from training.finetune.film import Film
 from training.finetune.frozen import freeze
 from training.finetune.opening import Start, opened
 from training.finetune.run import Run
@@ -35,6 +38,7 @@ from training.finetune.settings import (
     rate,
     schedule,
 )
+from training.finetune.untaught import untaught
 from training.metrics import Metrics
 from training.optimiser import optimiser
 from training.origin import same
@@ -45,13 +49,16 @@ REST = 1.15  # what a step takes, by what its two passes take
 FACTS = "task.json"  # in a run's folder: what it was begun with
 
 
-def ready(labels: Labels, model: str, settings: Settings, folder: Path, machine: Machine) -> Run:
+def ready(  # noqa: PLR0913  # what a run is made of, and which kind of run
+    labels: Labels, model: str, settings: Settings, folder: Path, machine: Machine, made: type[Run] = Run
+) -> Run:
     """The run of these texts in a folder, new or where it stopped; raises Refusal."""
     _refuse_nothing(labels)
     quiet()
-    start = _start(labels, model, settings, machine)
+    start = begun(labels, model, settings, machine)
     torch.set_num_threads(settings.threads)  # opening a model sets the app's own number
     freeze(start.model, settings.frozen, start.name)
+    filming = _film(labels, start, settings, folder)
     where = precision(settings.precision)
     start.model.to(where.device).train()
     highest = settings.rate or rate(start.model.config, labels.kind, start.fresh)
@@ -69,8 +76,10 @@ def ready(labels: Labels, model: str, settings: Settings, folder: Path, machine:
     progress, every, asked = _progress(start.model, descent, batches, where, plan)
     some = labels.dev[:: max(1, len(labels.dev) // asked)][:asked]
     metrics = Metrics(folder, progress.metrics_bytes)
+    if filming is not None:
+        filming.cut(progress.step)
     metrics.note(_began(start, labels, batches, progress, where))
-    return Run(
+    return made(
         folder=folder,
         loop=tables.Loop(checkpoint_minutes=1.0, evaluate_steps=every, log_steps=max(1, every // 5)),
         learning=learning,
@@ -86,6 +95,7 @@ def ready(labels: Labels, model: str, settings: Settings, folder: Path, machine:
         length=length,
         batches=batches,
         dev=encoded(some, labels.labels, start.tokenizer, length),
+        film=filming,
     )
 
 
@@ -98,10 +108,23 @@ def _refuse_nothing(labels: Labels) -> None:
         raise Refusal(f"All rows have the label {labels.labels[0]}, so there is nothing to learn. Bring others.")
 
 
-def _start(labels: Labels, model: str, settings: Settings, machine: Machine) -> Start:
+def begun(labels: Labels, model: str, settings: Settings, machine: Machine) -> Start:
+    """What the weights of a run start from; raises Refusal."""
     if model == CHARACTERS:
         return characters.start((row.text for row in labels.train), labels.kind, labels.labels, settings.seed)
-    return opened(model, labels.kind, labels.labels, settings.seed, machine)
+    return opened(model, labels.kind, labels.labels, settings.seed, machine, settings.revision)
+
+
+def _film(labels: Labels, start: Start, settings: Settings, folder: Path) -> Film | None:
+    """The film of a run that begins there; None where none is wanted or can be made."""
+    seen = untaught(labels, start, settings) if settings.filmed else None
+    if seen is None:
+        return None
+    try:
+        camera = Camera(start, seen)
+    except Refusal:
+        return None
+    return Film(Drift(camera, seen.shown), folder / film.FOLDER)
 
 
 def _facts(labels: Labels, model: str, settings: Settings) -> dict[str, Any]:
@@ -114,6 +137,7 @@ def _facts(labels: Labels, model: str, settings: Settings) -> dict[str, Any]:
         "labels": list(labels.labels),
         "rows": rows.hexdigest(),
         "seed": settings.seed,
+        "revision": settings.revision,
         "frozen": settings.frozen,
     }
 

@@ -11,6 +11,7 @@ from training.finetune import best
 from training.finetune.answers import Answers, answers, classes, logits, loss, tags
 from training.finetune.batches import Batches
 from training.finetune.encoding import Encoded
+from training.finetune.film import Film
 from training.finetune.scores import Scores, classified, tagged
 from training.loop import Learned
 
@@ -31,6 +32,7 @@ class Run(loop.Run):
     length: int  # pieces that are read of a text
     batches: Batches
     dev: Encoded
+    film: Film | None = None
 
     def learn(self) -> Learned:
         """Loss of the labels of the next batch."""
@@ -39,11 +41,13 @@ class Run(loop.Run):
         return Learned(found, found[None], batch.count)
 
     def assess(self) -> None:
-        """Scores the dev rows, keeps the weights if they are the best so far, and says how it goes."""
+        """Scores the dev rows, keeps the weights if they are the best so far, films, and says how it goes."""
         said = answers(self.model, self.dev, self.batches.padding, self.precision)
         found = scores(self.kind, self.dev, said, self.labels)
         reached = best.Mark(found[MEASURE[self.kind]], -said.loss, self.progress.step)
         kept = best.keep(self.folder, self.model, reached)
+        if self.film is not None:
+            self.film.frame(self.model, self.progress.step)
         only = self._only(found)
         self._notice(only)
         told = {name: found[name] for name in ("accuracy", "precision", "recall", "f1", "macro_f1") if name in found}

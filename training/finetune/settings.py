@@ -23,6 +23,7 @@ class Settings:
     """How a model is taught. None is found from the model and the task."""
 
     seed: int = 0
+    revision: str | None = None  # of a model of the hub
     minutes: float | None = 3.0  # of training and of the evaluations on the way; None: as long as it takes
     epochs: float = 3.0  # passes over the training rows, where the minutes are enough for them
     steps: int | None = None  # in place of the epochs
@@ -31,6 +32,7 @@ class Settings:
     batch: int | None = None  # texts in a step
     frozen: int = 0  # layers from below that stay as they are, with the embeddings
     threads: int = 1
+    filmed: bool = True  # whether every head is looked at at each evaluation (film.py)
     precision: str = "auto"  # "bf16", "fp32", or "auto": bf16 where the processor multiplies it
 
 

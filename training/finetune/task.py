@@ -21,6 +21,7 @@ class Task:
     licence: str = "not stated"
     attribution: str = "whoever brought the file"
     told: tuple[str, ...] = ()
+    called: str = ""  # what the taught model is called on its card; "" is the name of its folder
 
 
 def task(kind: Kind, train: str, dev: Path | None, test: Path | None, seed: int) -> Task:

@@ -29,6 +29,8 @@ def teach(task: Task, model: str, settings: Settings, folder: Path, machine: Mac
     """
     _refuse_finished(folder)
     run = ready(task.labels, model, settings, folder / RUN, machine)
+    if not run.progress.step:
+        run.metrics.write("plan", step=0, last=run.progress.schedule.last)
     counted = _counted(task, run)
     if run.progress.step < run.progress.schedule.last or not run.progress.schedule.last:
         loop.train(run, _stint(run, settings))

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from itertools import groupby
 from typing import Any
 
 from attention.tokens import TokenRow
 from inference.questions.masked import Place, lies_in
+from inference.text.words import number_words
 
 SHOWN = 60  # words at the beginning, of which the last is hidden first: it is on screen at once
 NOTHING = "-"  # in a link: the reader has uncovered every word
 _PLACES = re.compile(r"[01]:[0-9]{1,7}-[0-9]{1,7}(,[01]:[0-9]{1,7}-[0-9]{1,7}){0,199}")
-_WORD = re.compile(r"\w+")
 TYPED = "[MASK]"
 
 
@@ -52,15 +53,25 @@ def first_place(text: str, pair: str, example: Mapping[str, Any] | None, mask: s
     """What to hide before the reader has hidden anything: the example's word, else the last word of the
     beginning; nothing where [MASK] is typed already, or the model's own ``mask``.
 
+    Words are those that the strip shows: of a script without spaces, a character each.
+
     >>> first_place("A cat sat.", "", None), first_place("A [MASK] sat.", "", None)
     (((0, 6, 9),), ())
     """
     if any(typed in given for typed in (TYPED, mask) for given in (text, pair)):
         return ()
-    words = list(_WORD.finditer(text))
-    asked = [word for word in words if example is not None and word.group() == example.get("focus")]
+    words = [(start, end) for start, end in _words(text) if text[start].isalnum()]
+    asked = [(start, end) for start, end in words if example is not None and text[start:end] == example.get("focus")]
     found = asked or words[:SHOWN][-1:]
-    return tuple((0, *word.span()) for word in found[:1])
+    return tuple((0, start, end) for start, end in found[:1])
+
+
+def _words(text: str) -> Iterator[tuple[int, int]]:
+    """Where each word stands, (start, end)."""
+    for number, run in groupby(enumerate(number_words(text)), key=lambda place: place[1]):
+        if number is not None:
+            places = [at for at, _ in run]
+            yield places[0], places[-1] + 1
 
 
 def toggled(row: TokenRow, places: Collection[Place], tokens: Collection[int]) -> tuple[Place, ...]:

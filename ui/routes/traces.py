@@ -22,7 +22,7 @@ from attention.trace import Trace
 from attention.view import BLOCK, View
 from inference import Refusal
 from ui.run.habits import habits_shown
-from ui.run.shelf import Look, shelf
+from ui.run.shelf import WRITTEN, Look, shelf
 from viz.components.explore import explore
 
 PREFIX = "/headlight/trace"
@@ -131,10 +131,13 @@ def head_of(request: Request, view: View) -> tuple[int, int]:
 
 
 def whole(request: Request) -> Response:
-    """The trace as a file."""
-    return served(
-        request, lambda trace, _look: attachment("trace.safetensors", "application/octet-stream", dump, trace)
-    )
+    """The trace as a file, its tokens as they were read."""
+
+    def file(trace: Trace, _look: Look) -> Response:
+        plain = shelf().find(trace.id.removeprefix(WRITTEN)) or trace
+        return attachment("trace.safetensors", "application/octet-stream", dump, plain)
+
+    return served(request, file)
 
 
 def attachment(name: str, media_type: str, make: Callable[..., bytes], *arguments: Any) -> Response:

@@ -14,6 +14,7 @@ from inference.heads import CAUSAL, KINDS, MASKED, NEXT_SENTENCE, WHAT, WRITES
 from inference.questions.question import PredictRequest
 from ui.input.models import kind_of, seen_kind
 from ui.input.picking import control
+from ui.run import teaching
 from ui.run.downloading import offer_or_show
 from ui.run.refusals import say
 from ui.run.shelf import backend
@@ -29,7 +30,8 @@ PAGES = {  # which page needs which head
     WRITES: ("translate.py", "Translate"),
     CAUSAL: ("generate.py", "Generate"),
 }
-EVERY = (("explore.py", "Explore"), ("roles.py", "Roles"), ("cause.py", "Cause"))  # these need no head
+EVERY = (("explore.py", "Explore"), ("roles.py", "Roles"), ("cause.py", "Cause"))  # of those that need no head
+ONE_TEXT = (("cause.py", "Cause"), ("agreement.py", "Agreement"))  # not for a model that writes one text from another
 Answer = TypeVar("Answer")
 
 
@@ -49,7 +51,7 @@ def pick_answerer(head: str, choice: Choice, kind: type[Answered]) -> Answerer:
 
     ``kind`` is the page's options, which hold the reader's pick among them.
     """
-    cards = {card.id: card for card in backend().models()}
+    cards = {card.id: card for card in teaching.cards(choice.model)}
     chosen = Answerer(choice.model, choice.revision or None, _title(cards, choice.model), head, False)
     others = [card for card in cards.values() if card.downloaded and head in card.heads and card.id != choice.model]
     if _may_have(head, choice, cards) or not others:
@@ -61,9 +63,9 @@ def pick_answerer(head: str, choice: Choice, kind: type[Answered]) -> Answerer:
         say("The link names a model for this page that is not on this machine; another one answers.", "status")
     card = there.get(wanted, others[0])
     with st.container(horizontal=True, vertical_alignment="center"):
-        fits = ", ".join(title for _, title in _fits(choice, cards))
         say(
-            f"{chosen.title} has {WHAT[head]}; on this page {card.title} answers. {chosen.title} fits {fits}.",
+            f"{chosen.title} has {WHAT[head]}; on this page {card.title} answers. {chosen.title} fits every page but"
+            f" {_misfits(choice, cards)}.",
             role="status",
         )
         if len(others) > 1:
@@ -90,10 +92,10 @@ def pick_answerer(head: str, choice: Choice, kind: type[Answered]) -> Answerer:
 
 def ask(question: PredictRequest[Answer], doing: str) -> Answer:
     """The answer, saying meanwhile what is being done. Raises Refusal."""
-    loaded = (question.model, question.revision, question.HEAD) in st.session_state.setdefault("asked_models", set())
+    loaded = (question.model, question.revision, question.needs) in st.session_state.setdefault("asked_models", set())
     with st.spinner(doing if loaded else f"Loading the model, then {doing[0].lower()}{doing[1:]}", show_time=True):
         found: Answer = backend().predict(question)
-    st.session_state["asked_models"].add((question.model, question.revision, question.HEAD))
+    st.session_state["asked_models"].add((question.model, question.revision, question.needs))
     return found
 
 
@@ -111,32 +113,50 @@ def refused(refusal: Refusal, who: Answerer, choice: Choice) -> None:
 
 
 def fitting(card: ModelCard | None, kind: str, lacking: Collection[str] = ()) -> list[tuple[str, str]]:
-    """The pages, (file, title), for what a model can do, as far as it is known before it is loaded.
+    """Pages, (file, title), for what a model can do, as far as it is known before it is loaded: those made for its
+    heads, then a few of those that need none.
 
     ``lacking`` are heads that it turned out not to have.
 
     >>> [title for _, title in fitting(None, "encoder-decoder")]
-    ['Translate', 'Explore']
+    ['Translate', 'Explore', 'Roles']
     """
     known = card.heads if card is not None and (card.heads or not card.local) else ()
-    heads = known or tuple(head for head, its in KINDS.items() if its == kind != "encoder")
-    others = EVERY[:1] if kind == "encoder-decoder" else EVERY
-    return [*(PAGES[head] for head in heads if head not in lacking), *others]
+    heads = known or tuple(head for head, its in KINDS.items() if its == (kind,) != ("encoder",))
+    others = [page for page in EVERY if kind != "encoder-decoder" or page not in ONE_TEXT]
+    return [*(PAGES[head] for head in heads if head in PAGES and head not in lacking), *others]
 
 
-def _fits(choice: Choice, cards: Mapping[str, ModelCard]) -> list[tuple[str, str]]:
-    """The pages that the chosen model fits."""
+def misfits(card: ModelCard | None, kind: str, lacking: Collection[str] = ()) -> list[tuple[str, str]]:
+    """The pages that a model does not fit; every other page it does.
+
+    >>> [title for _, title in misfits(None, "encoder-decoder")]
+    ['Masked words', 'Next sentence', 'Generate', 'Cause', 'Agreement']
+    """
+    fits = fitting(card, kind, lacking)
+    one_text = ONE_TEXT if kind == "encoder-decoder" else ()
+    return [*(page for page in PAGES.values() if page not in fits), *one_text]
+
+
+def _misfits(choice: Choice, cards: Mapping[str, ModelCard]) -> str:
+    """The pages that the chosen model does not fit, in words."""
+    *most, last = [title for _, title in misfits(*_known(choice, cards))]
+    return " and ".join(filter(None, (", ".join(most), last)))
+
+
+def _known(choice: Choice, cards: Mapping[str, ModelCard]) -> tuple[ModelCard | None, str, set[str]]:
+    """What is known of the chosen model: its card, its kind, and heads that it turned out to lack."""
     told = st.session_state.get(LACKING, set())
     lacking = {head for model, revision, head in told if (model, revision) == (choice.model, choice.revision)}
-    return fitting(cards.get(choice.model), kind_of(choice), lacking)
+    return cards.get(choice.model), kind_of(choice), lacking
 
 
 def _pages(choice: Choice) -> None:
     """The pages that the chosen model fits, as links."""
-    cards = {card.id: card for card in backend().models()}
-    say("The chosen model fits these pages:", role="status")
+    cards = {card.id: card for card in teaching.cards(choice.model)}
+    say(f"The chosen model fits every page but {_misfits(choice, cards)}. Some of those that it fits:", role="status")
     with st.container(horizontal=True):
-        for file, title in _fits(choice, cards):
+        for file, title in fitting(*_known(choice, cards)):
             st.page_link(f"../../pages/{file}", label=title, help="The same text, read by the same model")
 
 
@@ -157,7 +177,7 @@ def _may_have(head: str, choice: Choice, cards: Mapping[str, ModelCard]) -> bool
         return False
     card = cards.get(choice.model)
     if card is None or (card.local and not card.heads):
-        return seen_kind(choice.model, card) in (KINDS[head], None)
+        return seen_kind(choice.model, card) in (*KINDS[head], None)
     return head in card.heads
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from attention.habits import Habits
 from attention.trace import Trace
 from inference import Refusal
+from inference.files import taught
 from inference.memory import ByteLru
 from probing.reference import measured, stored
 from ui.run.shelf import backend
@@ -21,7 +22,11 @@ def habits_of(model: str, revision: str, trace: Trace, part: str | None) -> Habi
     They cannot for an opened file, whose model may not be here, for a trace of another model than the chosen one, and
     for a model that does not read the sentences.
     """
-    if trace.id.startswith("file-") or _name(model) != _name(trace.model.name):
+    try:
+        name = taught.title(model, backend().settings) if taught.is_taught(model) else model
+    except Refusal:
+        return None
+    if trace.id.startswith("file-") or _name(name) != _name(trace.model.name):
         return None
     parts = stored().get(model) if not revision else None
     if parts is None:

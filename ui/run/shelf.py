@@ -8,6 +8,7 @@ import threading
 from dataclasses import dataclass, replace
 from functools import cache
 
+from attention.alignment import ReadAt, read
 from attention.measures import Survey, survey
 from attention.storage import parse
 from attention.trace import Trace
@@ -20,6 +21,7 @@ START = secrets.token_hex(4)
 THUMBNAIL = 48  # cells on a side of a small map
 SURVEYS = 256 * 2**20  # bytes kept of thumbnails and measures
 OPENED = 2**30  # bytes kept of opened files
+WRITTEN = "written-"  # before a trace's id: the same with the rows of its cross-attention named by what they write
 
 
 @dataclass(frozen=True)
@@ -66,10 +68,14 @@ class Shelf:
         return trace
 
     def find(self, trace_id: str) -> Trace | None:
-        """A trace made or opened lately, or None."""
-        if trace_id.startswith("file-"):
-            return self._opened.get(trace_id)
-        return backend().recent(trace_id)
+        """A trace made or opened lately, or None; by the id of ``by_writing`` as that names it."""
+        plain = trace_id.removeprefix(WRITTEN)
+        found = self._opened.get(plain) if plain.startswith("file-") else backend().recent(plain)
+        return found if found is None or plain == trace_id else self.by_writing(found)
+
+    def by_writing(self, trace: Trace) -> Trace:
+        """The trace with its cross-attention's rows named by what each step writes; its part "cross" only is meant."""
+        return replace(read(trace, ReadAt.WRITING), id=f"{WRITTEN}{trace.id}")
 
     def view(self, trace: Trace, look: Look) -> View:
         """The trace as looked at."""

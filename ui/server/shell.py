@@ -46,8 +46,11 @@ PAGES: dict[str, list[tuple[str, str, str, str | None]]] = {
         ("roles.py", "Roles", "badge", None),
         ("cause.py", "Cause", "science", None),
         ("agreement.py", "Agreement", "balance", None),
+        ("teach.py", "Teach", "school", None),
     ],
 }
+
+ALONE = ("by_hand",)  # pages that read no text: which model reads and how its maps are looked at says nothing there
 
 
 def _page(file: str, title: str, icon: str, address: str | None) -> StreamlitPage:
@@ -60,6 +63,7 @@ page = st.navigation(
 )
 with SCRIPTS.run():
     choice = begin(page.url_path)
-    with st.sidebar:
-        sidebar(choice)
+    if page.url_path not in ALONE:
+        with st.sidebar:
+            sidebar(choice)
     page.run()

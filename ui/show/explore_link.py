@@ -7,7 +7,7 @@ import streamlit as st
 from ui.state.choice import Choice, fits, to_query
 
 
-def explore_link(there: Choice) -> None:
+def explore_link(there: Choice, what: str = "This sentence and this head") -> None:
     """A link to a view of its own; none where its text is too long for an address."""
     if fits(there):
         st.page_link(
@@ -15,5 +15,5 @@ def explore_link(there: Choice) -> None:
             label="Open in Explore",
             icon=":material/grid_view:",
             query_params=to_query(there),
-            help="This sentence and this head on the Explore page",
+            help=f"{what} on the Explore page",
         )

@@ -40,21 +40,26 @@ class Leaf:
     leaf: int = 1  # which part of a long list is shown, from 1
 
 
-def turned(every: Sequence[Entry], kind: type[Any], options: Leaf) -> tuple[list[Entry], list[Entry]]:
-    """The controls, which belong to the options ``kind`` of a page; the entries that are kept, and those to draw."""
+def turned(
+    every: Sequence[Entry], kind: type[Any], options: Leaf, about: str = SHOWN
+) -> tuple[list[Entry], list[Entry]]:
+    """The controls, which belong to the options ``kind`` of a page; the entries that are kept, and those to draw.
+
+    ``about`` says what a hit is.
+    """
     left, right = st.columns([2, 1])
     name = f"{kind.__name__.lower()}_outcome"
     st.session_state[name] = options.outcome
     left.segmented_control(
-        "Shown", list(FILTERS), format_func=FILTERS.__getitem__, required=True, key=name, help=SHOWN,
+        "Shown", list(FILTERS), format_func=FILTERS.__getitem__, required=True, key=name, help=about,
         on_change=lambda: choose_own(kind, outcome=st.session_state[name], leaf=1),
     )  # fmt: skip
     kept = of_outcome(every, options.outcome)
     leaves = max(1, ceil(len(kept) / PER_LEAF))
     leaf = max(1, min(options.leaf, leaves))
     if leaves > 1:
-        about = f"{len(kept):,} in all, {PER_LEAF} at a time"
-        control(kind, "leaf", right.number_input, f"Part, of {leaves:,}", 1, leaves, shown=leaf, help=about)
+        many = f"{len(kept):,} in all, {PER_LEAF} at a time"
+        control(kind, "leaf", right.number_input, f"Part, of {leaves:,}", 1, leaves, shown=leaf, help=many)
     return kept, kept[(leaf - 1) * PER_LEAF : leaf * PER_LEAF]
 
 

@@ -1,4 +1,4 @@
-"""The embedded BERT's figures, stated where it answers."""
+"""The embedded BERT's figures, folded where it answers: the page is about the reader's own text."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ def published(who: Answerer, base: int) -> None:
     found = guessed(who.model)
     if found is None:
         return
-    say(answers(who.title, found), "status")
-    if found.tired is not None:
-        say(slide(found, base), "status")
-    st.caption(
-        "Learned from English Wikipedia articles, by their contributors,"
-        " [CC BY-SA 3.0](https://creativecommons.org/licenses/by-sa/3.0/); its card lies beside it in assets/models."
-    )
+    with st.expander(f"How good is {who.title}?"):
+        say(answers(who.title, found), "status")
+        if found.tired is not None:
+            say(slide(found, base), "status")
+        st.caption(
+            "Learned from English Wikipedia articles, by their contributors, [CC BY-SA"
+            " 3.0](https://creativecommons.org/licenses/by-sa/3.0/); its card lies beside it in assets/models."
+        )
 
 
 def answers(title: str, found: Guessed) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from ui.run.shelf import backend
 from ui.state.choice import LONGEST_LINK, PACKED, TYPES, Choice, parse, to_query
 
 CHOICE, WRITTEN, PAGE, NOTES = "choice", "written_query", "page", "link_notes"
@@ -33,6 +34,8 @@ def begin(page: str) -> Choice:
         rest = {name: raw for name, raw in query.items() if name not in TYPES and name != PACKED}
         state.setdefault(OWN, {})[page] = rest
         state.setdefault(OLDER, set()).discard(page)
+    elif current() != (now := _now(current())):  # a taught model has gone on learning since
+        _take(now)
     _write()
     return current()
 
@@ -93,10 +96,16 @@ def of_older_text() -> bool:
 
 def _take(choice: Choice) -> None:
     """Make it the choice; where it reads another text, what pages hold was chosen for an older one."""
-    state = st.session_state
+    state, choice = st.session_state, _now(choice)
     if CHOICE in state and _read(choice) != _read(state[CHOICE]):
         state[OLDER] = set(state.get(OWN, {}))
     state[CHOICE] = choice
+
+
+def _now(choice: Choice) -> Choice:
+    """The same; a taught model, which may go on learning, as it is saved now."""
+    revision = backend().revision_now(choice.model, choice.revision or None) or ""
+    return choice if revision == choice.revision else replace(choice, revision=revision)
 
 
 def _read(choice: Choice) -> tuple[str, ...]:

@@ -10,7 +10,8 @@ import plotly.graph_objects as go
 from attention.mask import Array
 from viz.figures.head_map import head_map
 from viz.figures.labels import cut, plain
-from viz.figures.theme import DARK, Theme
+from viz.figures.palette import at, ink_on, sequential
+from viz.figures.theme import Theme
 
 SIGNS = {
     "previous": "←",
@@ -63,6 +64,5 @@ def _sign(role: str, relation: str) -> str:
 
 
 def _ink(share: float, theme: Theme) -> str:
-    """A colour that is read on the cell: cells grow darker with their share on a light page, lighter on a dark one."""
-    strong = bool(np.nan_to_num(share) > 0.45)
-    return "#111111" if strong == (theme == DARK) else "#ffffff"
+    """A colour that is read on the cell; one without a share is the ground's."""
+    return ink_on(at(sequential(theme), float(np.nan_to_num(share))))

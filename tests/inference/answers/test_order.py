@@ -11,6 +11,8 @@ import pytest
 
 from attention.order import rearranged, shuffled, swapped
 from inference import LocalBackend, Refusal, TraceRequest
+from inference.files import embedded
+from inference.questions.decoding import NextTarget
 from inference.questions.order import OrderRequest
 from inference.settings import Settings
 from tests.support.positionmodels import save
@@ -71,6 +73,17 @@ def test_a_mask_is_named_and_its_doing_is_measured(local: LocalBackend, folder: 
     assert test.masks == HELD[kind]
     assert test.lacking.differences.max() > 0.02
     assert test.unmasked < 1e-4
+
+
+@pytest.mark.skipif(not embedded.own_here(embedded.TRANSLATOR), reason="the translator trained here is not there")
+def test_a_model_that_has_written_is_asked_too() -> None:
+    """What it keeps of the texts it writes stays with it: the copy without positions begins with nothing kept."""
+    local, model = LocalBackend(), embedded.TRANSLATOR
+    order = shuffled(local.trace(TraceRequest(model=model, text=TEXT, target="le")).source, 3)
+    local.predict(NextTarget(model=model, text=TEXT))
+    test = local.inspect(OrderRequest(model=model, text=TEXT, order=order))
+    assert test.lacking.differences.max() <= 1e-5
+    assert test.having.differences.max() > 0.02
 
 
 def test_the_differences_are_those_of_the_maps(local: LocalBackend, folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 import weakref
 from pathlib import Path
@@ -33,6 +34,17 @@ def test_the_state_with_the_fewest_rows_is_taken() -> None:
     assert kept.take("a", [(1,), (1,)]) is one
     assert kept.take("a", [(1,)]) is many
     assert kept.take("a", [(1,)]) is None
+
+
+def test_the_copy_of_a_model_keeps_nothing_yet() -> None:
+    """States are of the model that made them: one whose weights are then changed must not go on from them."""
+    kept = KeptStates(100)
+    kept.put(state("a", (1,)))
+    twin = copy.deepcopy(kept)
+    assert (twin.budget, twin.nbytes, twin.said("a", [(1,)])) == (100, 0, None)
+    twin.put(state("b", (1,)))
+    assert kept.said("b", [(1,)]) is None
+    assert kept.take("a", [(1,)])
 
 
 def test_another_source_or_another_way_finds_nothing() -> None:

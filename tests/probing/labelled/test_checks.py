@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from probing.labelled.checks import Fit, balance, duplicates, fit, preview
 from probing.labelled.rows import Classified, Labels, Tagged
 
@@ -62,8 +64,8 @@ def test_duplicates_are_counted_across_and_within() -> None:
 def test_what_is_cut_and_unknown_is_counted() -> None:
     labels = classes("aa:a abcd:b", "ab?:a", "?:b")
 
-    def letters(text: str) -> tuple[int, int]:
-        return len(text), text.count("?")
+    def letters(texts: Sequence[str]) -> list[tuple[int, int]]:
+        return [(len(text), text.count("?")) for text in texts]
 
     found = fit(labels, letters, 3)
     assert found == Fit(length=3, texts=4, of=4, cut=1, longest=4, tokens=10, unknown=2)

@@ -16,7 +16,9 @@ from transformers import AutoModelForSequenceClassification, AutoModelForTokenCl
 
 from inference.errors import Refusal
 from inference.files import checksums
+from probing.labelled.per_label import confusion
 from probing.labelled.rows import Classified, Labels
+from probing.labelled.told import told as read
 from tests.support.labelledtexts import ANIMALS, FAST, PLANTS, classified, machine, tagged, task
 from tests.support.pausing import stopping
 from training import loop, metrics
@@ -137,7 +139,7 @@ def test_the_saved_folder_says_what_the_trained_model_says(tmp_path: Path, label
     best.take(run.folder, run.model)
     rows = encoded(labels.test, labels.labels, run.tokenizer, run.length)
     before = answers(run.model, rows, run.batches.padding, precision("fp32"))
-    taught(tmp_path, labels, replace(FAST, steps=40))
+    found = taught(tmp_path, labels, replace(FAST, steps=40))
 
     model, said = auto.from_pretrained(tmp_path / "out", output_loading_info=True)  # as anybody opens it
     tokenizer = AutoTokenizer.from_pretrained(tmp_path / "out")
@@ -155,6 +157,7 @@ def test_the_saved_folder_says_what_the_trained_model_says(tmp_path: Path, label
         shares = opened[0] if labels.kind == "classify" else opened.max(axis=-1)
         assert line["shares"] == pytest.approx(shares.tolist(), abs=1e-5)
         assert line["said"] == (told[0] if labels.kind == "classify" else told)
+    assert confusion(read(tmp_path / "out")).tolist() == found["test"]["confusion"]  # counted again from the rows
 
 
 def test_a_saved_folder_is_whole_and_says_nothing_of_this_machine(tmp_path: Path) -> None:

@@ -49,6 +49,7 @@ def test_what_is_hidden_before_the_first_click() -> None:
     assert first_place("Because it is.", "", example) == ((0, 8, 10),)
     assert first_place("Because it is.", "", None) == ((0, 11, 13),)
     assert first_place("Ein Bär schläft.", "", None) == ((0, 8, 15),)
+    assert first_place("我喜欢看书。", "", None) == ((0, 4, 5),), "one character, not the clause"
     assert first_place("…!", "", None) == ()
     assert first_place("A cat.", "It [MASK].", None) == ()
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from inference.catalogue.cards import EMBEDDED_CARD, HUB_CARDS, SMOLLM_CARD
-from ui.input.unknown_words import reads, told
+from inference.catalogue.cards import E5_CARD, EMBEDDED_CARD, HUB_CARDS, SMOLLM_CARD
+from ui.input.unknown_words import reads, told, without_hub
 
 CARDS = (EMBEDDED_CARD, *HUB_CARDS)
 
@@ -24,6 +24,15 @@ def test_what_is_here_comes_before_what_must_be_fetched() -> None:
     assert reads((*CARDS, SMOLLM_CARD), ["猫"], "encoder") == SMOLLM_CARD
     here = replace(HUB_CARDS[1], downloaded=True)
     assert reads((here, SMOLLM_CARD), ["猫"], "decoder") == here
+
+
+def test_an_extra_is_named_where_nothing_here_reads_the_words() -> None:
+    fetched = HUB_CARDS[1]
+    assert "E5 small" in without_hub(CARDS, ["猫"], fetched)
+    assert "SmolLM2" in without_hub((*CARDS, E5_CARD), ["こ"], None)
+    assert "make extra" in without_hub(CARDS, ["こ"], None)
+    assert without_hub((*CARDS, E5_CARD), ["猫"], replace(fetched, downloaded=True)) == ""
+    assert without_hub((*CARDS, E5_CARD, SMOLLM_CARD), ["猫"], fetched) == ""
 
 
 def test_no_model_is_made_up() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.repository import ROOT
+from ui.state.choice import PACKED, TYPES
 from ui.state.options import read, write
 
 PAGES = ROOT / "ui" / "pages"
@@ -40,6 +41,11 @@ def test_fields_are_of_kinds_that_an_address_can_hold(options: type[Any]) -> Non
 def test_a_page_opens_without_anything_in_its_address(options: type[Any]) -> None:
     assert write(options()) == {}
     assert read(options, {}) == (options(), [])
+
+
+def test_no_name_in_the_address_is_the_shared_choices_own(options: type[Any]) -> None:
+    keys = getattr(options, "KEYS", {})
+    assert not {keys.get(field.name, field.name) for field in fields(options)} & {*TYPES, PACKED}
 
 
 def test_what_is_named_is_there_and_the_usual_value_is_among_those_allowed(options: type[Any]) -> None:

@@ -13,7 +13,9 @@ TELLS = ("told", "of_model")
 # Files that say it themselves, by what makes their content.
 ITSELF = {
     "headed", "captioned", "archive", "json.dumps",  # put under it where they are made
-    "links_csv", "heads_csv", "pairs_of_head_csv", "page_html",  # with both readings' captions
+    "links_csv", "heads_csv", "pairs_of_head_csv", "page_html",  # with both readings' captions, or the training's
+    "uses_csv",
+    "asked.passed.program",  # loads its model by name
 }  # fmt: skip
 # Files that no model has made.
 NO_MODEL = {"headlight-by-hand.csv", "why_attention.csv", "headlight-probes.json", "headlight-pairs.csv"}

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from attention.roles import ROLES
+from viz.figures.palette import at, luminance, sequential
 from viz.figures.role_map import SIGNS, role_map
 from viz.figures.theme import DARK, LIGHT, Theme
 
@@ -32,8 +33,17 @@ def test_signs_and_relations_stand_on_their_cells(theme: Theme) -> None:
     assert written[2, 3].endswith("<br>&lt;i&gt;l…")
 
 
-def test_ink_differs_from_the_cell() -> None:
-    light = role_map(SHARES, NAMES, RELATIONS, LIGHT, "t").data[-1].textfont.color
-    dark = role_map(SHARES, NAMES, RELATIONS, DARK, "t").data[-1].textfont.color
-    assert (light[0], light[1]) == ("#ffffff", "#111111")  # a dark cell, and none
-    assert (dark[0], dark[1]) == ("#111111", "#ffffff")
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_signs_can_be_read_on_every_share(theme: Theme) -> None:
+    """4.5 : 1 at least, WCAG's AA, on the middle tones too."""
+    shares = np.linspace(0, 1, 101, dtype=np.float32)
+    inks = role_map(shares[None], [["first"] * 101], [[""] * 101], theme, "t").data[-1].textfont.color
+    assert set(inks) == {"#000000", "#ffffff"}
+    for share, ink in zip(shares.tolist(), inks, strict=True):
+        high, low = sorted((luminance(at(sequential(theme), share)), luminance(ink)), reverse=True)
+        assert (high + 0.05) / (low + 0.05) >= 4.5, share
+
+
+def test_a_head_without_a_share_has_the_ink_of_the_ground() -> None:
+    inks = [role_map(SHARES, NAMES, RELATIONS, theme, "t").data[-1].textfont.color[1] for theme in (LIGHT, DARK)]
+    assert inks == ["#000000", "#ffffff"]

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import streamlit as st
-from scipy.stats import spearmanr
 
-from attention.agreement import apart, mean_maps, rollout, shares, with_residual
-from attention.mask import Array
+from attention.agreement import apart, mean_maps, rollout, with_residual
 from attention.trace import Trace
 from attention.view import Cell, View
+from ui.explaining.drawn import draw_ways, table, who_agrees
+from ui.explaining.ways import EFFECT, Question, Ways, ask
 from ui.input.picking import control
 from ui.pages.agreement.options import Agreement
-from ui.pages.agreement.ways import EFFECT, Question, Ways, ask
 from ui.run.reading import request_of
 from ui.run.refusals import say
-from ui.show.csv_table import csv_table
-from ui.show.matrices import draw_matrices
 from ui.show.numbers import small
 from ui.show.saving import save
 from ui.state.choice import Choice
@@ -29,11 +25,8 @@ from viz.components.matrices.matrices import picked
 from viz.components.strip.strip import Chip
 from viz.components.strip.strip import mount as mount_strip
 from viz.components.strip.strip import picked as picked_chip
-from viz.sheets.agreement import sheets
 
 STRIP, FIGURE = "agreement_strip", "agreement_figure"
-WAYS = "agreement_ways"
-NUMBERED = 24  # words up to which every share is printed
 
 
 def focus_of(choice: Choice, view: View) -> tuple[int, list[str]]:
@@ -81,32 +74,11 @@ def answers(choice: Choice, trace: Trace, view: View, focus: int, words: Sequenc
     return ask(Question(trace, request_of(choice), view.keys[focus].pieces, runs))
 
 
-def ranks(rows: Array) -> Array:
-    """Spearman's rank correlation of every pair of rows (way, word), (way, way); no number for a row of equals.
-
-    >>> ranks(np.array([[1.0, 2.0, 3.0], [10.0, 20.0, 90.0], [3.0, 2.0, 1.0]])).round(6).tolist()
-    [[1.0, 1.0, -1.0], [1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]]
-    """
-    found = np.full((len(rows), len(rows)), np.nan)
-    for one, left in enumerate(rows):
-        for other, right in enumerate(rows):
-            if np.ptp(left) > 0 and np.ptp(right) > 0:
-                found[one, other] = spearmanr(left, right).statistic
-    return found
-
-
 def figure(ways: Ways, view: View, focus: int, words: Sequence[int]) -> None:
     """The sentence of truth, then words by ways and ways by ways."""
     cells = [view.keys[at] for at in words]
-    rows = np.stack([way.sizes for way in ways.found])
-    names = [way.name for way in ways.found]
-    agreement = ranks(rows)
-    say(_verdict(names, rows, agreement, cells, view.keys[focus]), role="status")
-    marked = [at for at, name in enumerate(names) if name == EFFECT]
-    by_word, by_way = sheets(names, [cell.label for cell in cells], shares(rows), agreement, marked)
-    numbers = True if len(cells) <= NUMBERED else None
-    draw_matrices([by_word], FIGURE, on_pick=lambda: _picked(view, words), numbers=numbers)
-    draw_matrices([by_way], WAYS)
+    say(_verdict(ways, cells, view.keys[focus]), role="status")
+    draw_ways(ways, cells, FIGURE, lambda: _picked(view, words))
     st.caption(
         "First: rows are ways of asking, columns words; more colour means a larger share of that row. Second: one cell"
         " is one pair of ways, the framed row and column the causal effect. Click a word's column to ask about it."
@@ -127,30 +99,15 @@ def _picked(view: View, words: Sequence[int]) -> None:
         _set(view, words[place[2]])
 
 
-def _verdict(names: Sequence[str], rows: Array, agreement: Array, cells: Sequence[Cell], focus: Cell) -> str:
+def _verdict(ways: Ways, cells: Sequence[Cell], focus: Cell) -> str:
     """Which word matters most by leaving words out, and who agrees."""
-    if EFFECT not in names:
-        return f"{len(names)} ways were asked about “{focus.text}”; the causal effect is not among them."
-    effect = names.index(EFFECT)
-    best = int(rows[effect].argmax())
-    sentence = (
-        f"Without “{cells[best].text}” the vector of “{focus.text}” changes most"
-        f" (1 − cosine = {small(rows[effect, best])})."
-    )
-    with_effect = {
-        name: float(value)
-        for name, value in zip(names, agreement[effect], strict=True)
-        if name != EFFECT and np.isfinite(value)
-    }
-    if not with_effect:
-        return sentence
-    closest, farthest = max(with_effect, key=with_effect.__getitem__), min(with_effect, key=with_effect.__getitem__)
-    attention = f"; attention: {with_effect['Attention']:.2f}" if "Attention" not in (closest, farthest) else ""
-    top = sum(int(row.argmax()) == best for row in rows) - 1
+    effect = ways.values(EFFECT)
+    if effect is None:
+        return f"{len(ways.found)} ways were asked about “{focus.text}”; the causal effect is not among them."
+    best = int(effect.argmax())
     return (
-        f"{sentence} Of {len(cells)} words, {top} of the other {len(names) - 1} ways put the same one first. The order"
-        f" of {closest.lower()} agrees best with leaving words out (rank correlation {with_effect[closest]:.2f}),"
-        f" that of {farthest.lower()} least ({with_effect[farthest]:.2f}{attention})."
+        f"Without “{cells[best].text}” the vector of “{focus.text}” changes most"
+        f" (1 − cosine = {small(effect[best])}).{who_agrees(ways)}"
     )
 
 
@@ -175,11 +132,3 @@ def count_itself() -> None:
         help="Off: what do the other words matter to it? On: its own share is a column too; ways that follow the"
         " residual stream give it much.",
     )
-
-
-def table(ways: Ways, cells: Sequence[Cell]) -> str:
-    """Sizes and shares of every word by every way as CSV."""
-    names = ["word", *(f"{way.name}{suffix}" for way in ways.found for suffix in ("", ", share of the row"))]
-    columns = [column for way in ways.found for column in (way.sizes, shares(way.sizes))]
-    rows = [[cell.label, *(float(column[at]) for column in columns)] for at, cell in enumerate(cells)]
-    return csv_table(names, rows)

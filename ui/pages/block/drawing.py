@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -62,17 +61,17 @@ SHORT = {
 
 
 def folded(options: Options) -> Iterator[tuple[str, DeltaGenerator]]:
-    """The folded sections by name, each with its place, those that are unfolded only; one is at a time."""
+    """The folded sections by name, each with its place, those that are unfolded only; what is opened stays open."""
     for name, title in FOLDS.items():
         key = f"fold_{name}"
-        st.session_state[key] = options.fold == name
-        place = st.expander(title, key=key, on_change=partial(_folded, name, key))
+        st.session_state[key] = name in options.unfolded
+        place = st.expander(title, key=key, on_change=_folded)
         if place.open:
             yield name, place
 
 
-def _folded(name: str, key: str) -> None:
-    choose_own(Options, fold=name if st.session_state[key] else "")
+def _folded() -> None:
+    choose_own(Options, fold=",".join(name for name in FOLDS if st.session_state.get(f"fold_{name}")))
 
 
 def sentence(build: Build) -> str:

@@ -7,6 +7,7 @@ import streamlit as st
 from inference.questions.anatomy import Build
 from ui.run.refusals import say
 from viz.components.block import block
+from viz.components.block.layout import WIDTH
 from viz.components.block.shapes import ENTERS, Box, Step, Tower
 
 SIZE = 5  # tokens in a picture of a mask
@@ -30,8 +31,12 @@ def kinds(build: Build) -> None:
         "other two differ in which tokens a token may see, and in whether one text looks at another.",
         "status",
     )
-    left, right = st.columns(2)
-    for place, kind in ((left, "encoder"), (right, "decoder"), (st.container(), "encoder-decoder")):
+    row = st.container(horizontal=True)  # side by side where there is room
+    for place, kind in (
+        (row.container(width=WIDTH), "encoder"),
+        (row.container(width=WIDTH), "decoder"),
+        (st.container(), "encoder-decoder"),
+    ):
         with place:
             st.markdown(f"**{NAMES[kind]}**" + (" (this model)" if kind == build.kind else ""))
             block.mount(block.payload(schematic(kind), f"Schematic: {kind}", kind), f"kind_{kind}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import ClassVar
 
 FOLDS = {
@@ -15,9 +16,20 @@ FOLDS = {
 
 @dataclass(frozen=True)
 class Options:
-    """What this page lets its reader choose: the part that is explained, "" for the attention; what is unfolded."""
+    """What this page lets its reader choose: the part that is explained, "" for the attention; what is unfolded.
 
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"fold": ("", *FOLDS)}
+    >>> Options(fold="kinds,cost").unfolded
+    ('kinds', 'cost')
+    """
+
+    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
+        "fold": tuple(",".join(some) for many in range(len(FOLDS) + 1) for some in combinations(FOLDS, many))
+    }
 
     piece: str = ""
-    fold: str = ""
+    fold: str = ""  # names of FOLDS in their order, with commas between them
+
+    @property
+    def unfolded(self) -> tuple[str, ...]:
+        """The sections that are open, in their order on the page."""
+        return tuple(name for name in FOLDS if name in self.fold.split(","))

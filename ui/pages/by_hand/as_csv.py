@@ -6,9 +6,11 @@
     W_Q,1,0,20,0
     …
 
-One line per row of a matrix: the matrix's name, the row's name, its numbers. X comes with the tokens as row names;
-W_Q, W_K and W_V have a row for each column of X. The file that Headlight writes goes on with Q, K, V and everything
-else that follows; these lines are left out when a file is read, because they are computed anew.
+One line per row of a matrix: the matrix's name, the row's name, its numbers. X comes with the tokens as row names, E
+with the vocabulary's words; W_Q, W_K and W_V have a row for each column of X. W_O, W_1, W_2 and E may be left out:
+what they would be made of is then handed on as it is, and the words are the tokens. The file that Headlight writes goes
+on with Q, K, V and everything else that follows; these lines are left out when a file is read, because they are
+computed anew.
 """
 
 from __future__ import annotations
@@ -20,30 +22,40 @@ import io
 import re
 import zlib
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from attention.by_hand import Numbers, Worked
+from attention.by_hand_layer import Whole
 from inference import Refusal
-from ui.pages.by_hand.example import LARGEST, LONGEST_NAME, TOKENS, WIDTH, Example
+from ui.pages.by_hand.example import LONGEST_NAME, MATRICES, NAMES, TITLES, TOKENS, WIDTH, Example, plain
+from ui.pages.by_hand.typed import read_number, shortest
 
-INPUTS = {"X": "x", "W_Q": "w_q", "W_K": "w_k", "W_V": "w_v"}
-RESULTS = re.compile(r"(Q|K|V|Q·Kᵀ|Q·Kᵀ/√d_k|masked|A|A·V|result)( head [1-8])?")
+INPUTS = {title: name for name, title in TITLES.items()}
+NEEDED = ("x", "w_q", "w_k", "w_v")
+RESULTS = re.compile(
+    r"(P|X \+ P|Q|K|V|Q·Kᵀ|Q·Kᵀ/√d_k|masked|e\^s|sum of e\^s|A|A·V|result|result·W_O|X \+ attention"
+    r"|LayerNorm|N·W_1|ReLU|·W_2|sum|LayerNorm of the sum|logits|e\^logit|sum of e\^logit|next word)( head [1-8])?"
+)
 LARGEST_FILE = 100_000  # bytes
 FORMULA = ("=", "+", "-", "@", "\t")  # what a spreadsheet would run, at the start of a name
 
 Line = Sequence[str | float]
 
 
-def write(example: Example, worked: Worked | None = None) -> str:
-    """The example as a file, with every result where ``worked`` is given."""
-    lines: list[Line] = [["matrix", "row", *range(1, max(example.x.shape[1], example.width) + 1)]]
-    for name, field in INPUTS.items():
-        rows = example.tokens if name == "X" else [str(row + 1) for row in range(example.x.shape[1])]
-        lines += _lines(name, rows, getattr(example, field))
-    if worked is not None:
-        for name, matrix in _results(worked):
-            lines += _lines(name, example.tokens, matrix)
+def write(example: Example, found: Whole | None = None, names: Sequence[str] = MATRICES) -> str:
+    """The example as a file, of it the matrices named; with every result where ``found`` is given."""
+    widest = max(getattr(example, name).shape[1] for name in MATRICES)
+    lines: list[Line] = [["matrix", "row", *range(1, widest + 1)]]
+    for name in names:
+        matrix = getattr(example, name)
+        rows = getattr(example, NAMES[name]) if name in NAMES else [str(row + 1) for row in range(len(matrix))]
+        lines += _lines(TITLES[name], rows, matrix)
+    if found is not None:
+        for title, matrix in _results(found):
+            lines += _lines(title, example.tokens, matrix)
     out = io.StringIO()
     csv.writer(out, lineterminator="\r\n").writerows(lines)
     return out.getvalue()
@@ -65,24 +77,28 @@ def read(content: bytes) -> Example:
         lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True))
     except (UnicodeDecodeError, csv.Error):
         raise Refusal("The file is no CSV in UTF-8; save it as “CSV UTF-8” and open it again.") from None
-    rows: dict[str, list[list[float]]] = {name: [] for name in INPUTS}
-    tokens = []
+    rows: dict[str, list[list[float]]] = {title: [] for title in INPUTS}
+    names: dict[str, list[str]] = {title: [] for title in INPUTS}
     for number, line in enumerate(lines, 1):
-        name = line[0].strip().upper() if line else ""
-        if name == "X":
-            tokens.append(_token(line, number))
-        if name in INPUTS:
-            rows[name].append([_number(cell, number, separator) for cell in _filled(line[2:])])
-        elif name not in ("", "MATRIX") and not RESULTS.fullmatch(line[0].strip()):
+        title = line[0].strip().upper() if line else ""
+        if INPUTS.get(title) in NAMES:
+            names[title].append(_name(line, number))
+        if title in INPUTS:
+            rows[title].append([_number(cell, number) for cell in _filled(line[2:])])
+        elif title not in ("", "MATRIX") and not RESULTS.fullmatch(line[0].strip()):
             raise Refusal(
-                f"Line {number} is of a matrix called {line[0][:40]!r}; a line begins with X, W_Q, W_K or W_V."
+                f"Line {number} is of a matrix called {line[0][:40]!r}; a line begins with {', '.join(INPUTS)}."
             )
-    return _example(tokens, rows)
+    return _example(names, rows)
 
 
 def pack(example: Example) -> str:
-    """The example as one word for an address; ``unpack`` is its inverse."""
-    return base64.urlsafe_b64encode(zlib.compress(write(example).encode(), 9)).decode().rstrip("=")
+    """The example as one word for an address, without what is as in ``plain``; ``unpack`` is its inverse."""
+    alone = plain(example.tokens, *(getattr(example, name) for name in NEEDED))
+    same = {name for name in MATRICES if np.array_equal(getattr(alone, name), getattr(example, name))}
+    usual = same - set(NEEDED) - ({"e"} if alone.words != example.words else set())
+    text = write(example, names=[name for name in MATRICES if name not in usual])
+    return base64.urlsafe_b64encode(zlib.compress(text.encode(), 9)).decode().rstrip("=")
 
 
 def unpack(word: str) -> Example:
@@ -96,19 +112,31 @@ def unpack(word: str) -> Example:
 
 def _lines(name: str, rows: Iterable[str], matrix: Numbers) -> list[Line]:
     safe = (f"'{row}" if row.startswith(FORMULA) else row for row in rows)
-    return [[name, row, *map(_shortest, numbers)] for row, numbers in zip(safe, matrix.tolist(), strict=True)]
+    return [[name, row, *map(shortest, numbers)] for row, numbers in zip(safe, matrix.tolist(), strict=True)]
 
 
-def _shortest(number: float) -> str:
-    return str(int(number)) if number.is_integer() else repr(number)
+def _results(found: Whole) -> Iterable[tuple[str, Numbers]]:
+    if found.positions is not None:
+        yield from (("P", found.positions), ("X + P", found.x))
+    yield from _attended(found.worked)
+    yield "result·W_O", found.joined
+    if found.layer is not None:
+        layer = found.layer
+        yield from (("X + attention", layer.added), ("LayerNorm", layer.normed), ("N·W_1", layer.hidden))
+        yield from (("ReLU", layer.active), ("·W_2", layer.forward), ("sum", layer.summed))
+        yield "LayerNorm of the sum", layer.closed
+    yield from (("logits", found.logits), ("e^logit", found.powers), ("sum of e^logit", found.sums[:, None]))
+    yield "next word", found.chances
 
 
-def _results(worked: Worked) -> Iterable[tuple[str, Numbers]]:
+def _attended(worked: Worked) -> Iterable[tuple[str, Numbers]]:
     yield from (("Q", worked.queries), ("K", worked.keys), ("V", worked.values))
     by_head = {
         "Q·Kᵀ": worked.products,
         "Q·Kᵀ/√d_k": worked.scaled,
         "masked": worked.masked,
+        "e^s": worked.powers,
+        "sum of e^s": worked.sums[..., None],
         "A": worked.weights,
         "A·V": worked.mixed,
     }
@@ -123,44 +151,56 @@ def _filled(cells: Sequence[str]) -> Sequence[str]:
     return cells[:end]
 
 
-def _token(line: Sequence[str], number: int) -> str:
+def _name(line: Sequence[str], number: int) -> str:
     name = line[1].strip() if len(line) > 1 else ""
     name = name[1:] if name[:1] == "'" and name[1:].startswith(FORMULA) else name
     if not name or len(name) > LONGEST_NAME:
-        raise Refusal(f"Line {number} of X needs a token of 1 to {LONGEST_NAME} letters in its second cell.")
+        of = line[0].strip().upper()
+        raise Refusal(f"Line {number} of {of} needs a name of 1 to {LONGEST_NAME} letters in its second cell.")
     return name
 
 
-def _number(cell: str, line: int, separator: str) -> float:
-    text = cell.strip().replace("−", "-")
-    text = text.replace(",", ".") if separator != "," else text
+def _number(cell: str, line: int) -> float:
     try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
-    if not abs(value) <= LARGEST:
-        raise Refusal(f"Line {line} holds {cell[:40]!r}; a cell is a number from -{LARGEST:,.0f} to {LARGEST:,.0f}.")
-    return value
+        if not cell.strip():
+            raise Refusal("An empty cell is no number; write 0.")
+        return read_number(cell)
+    except Refusal as refusal:
+        raise Refusal(f"Line {line}: {refusal.message}") from None
 
 
-def _example(tokens: list[str], rows: dict[str, list[list[float]]]) -> Example:
+def _example(names: dict[str, list[str]], rows: dict[str, list[list[float]]]) -> Example:
     """The matrices, once their sizes fit together."""
-    matrices = {}
-    for name, lines in rows.items():
+    found: dict[str, Any] = {}
+    for title, lines in rows.items():
         widths = {len(line) for line in lines}
-        if not lines or len(widths) > 1 or 0 in widths:
+        if len(widths) > 1 or 0 in widths or (not lines and INPUTS[title] in NEEDED):
             what = "is missing" if not lines else "has lines of different lengths, or empty ones"
-            raise Refusal(f"{name} {what}; the file needs X, W_Q, W_K and W_V, each a table of numbers.")
-        matrices[name] = np.array(lines)
-    count, columns = matrices["X"].shape
-    shape = (columns, matrices["W_Q"].shape[1])
-    if not (TOKENS[0] <= count <= TOKENS[1] and max(shape) <= WIDTH[1]):
+            raise Refusal(f"{title} {what}; the file needs X, W_Q, W_K and W_V, each a table of numbers.")
+        if lines:
+            found[INPUTS[title]] = np.array(lines)
+    count, columns = found["x"].shape
+    width, hidden = found["w_q"].shape[1], found["w_1"].shape[1] if "w_1" in found else columns
+    many = len(found["e"]) if "e" in found else count
+    if not (
+        TOKENS[0] <= min(count, many) and max(count, many) <= TOKENS[1] and max(columns, width, hidden) <= WIDTH[1]
+    ):
         raise Refusal(
-            f"X is {count} × {columns} and W_Q has {shape[1]} columns; there may be {TOKENS[0]} to {TOKENS[1]} tokens "
-            f"and at most {WIDTH[1]} columns."
+            f"X is {count} × {columns}, W_Q has {width} columns, W_1 {hidden} and E {many} rows; there may be "
+            f"{TOKENS[0]} to {TOKENS[1]} tokens and words, and at most {WIDTH[1]} columns."
         )
-    for name in ("W_Q", "W_K", "W_V"):
-        if matrices[name].shape != shape:
-            have = " × ".join(map(str, matrices[name].shape))
-            raise Refusal(f"{name} is {have}; X and W_Q ask for {shape[0]} × {shape[1]}.")
-    return Example(tuple(tokens), *matrices.values())
+    shapes = {
+        **dict.fromkeys(("w_q", "w_k", "w_v"), (columns, width)),
+        "w_o": (width, columns),
+        "w_1": (columns, hidden),
+        "w_2": (hidden, columns),
+        "e": (many, columns),
+    }
+    for name, shape in shapes.items():
+        if name in found and found[name].shape != shape:
+            have = " × ".join(map(str, found[name].shape))
+            raise Refusal(f"{TITLES[name]} is {have}; X and W_Q ask for {shape[0]} × {shape[1]}.")
+    if "w_1" in found and "w_2" not in found and hidden != columns:
+        raise Refusal(f"W_2 is missing; of W_1's {hidden} columns it makes {columns} again.")
+    alone = plain(names["X"], *(found[name] for name in NEEDED))
+    return replace(alone, **found, words=tuple(names["E"]) or alone.words)

@@ -7,13 +7,14 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from attention.by_hand import Worked
+from attention.by_hand_layer import Whole
 from inference import Refusal
 from ui.pages.by_hand.as_csv import pack, read, unpack, write
 from ui.pages.by_hand.example import (
-    LARGEST,
     LONGEST_NAME,
     MATRICES,
+    NAMES,
+    TITLES,
     TOKENS,
     WIDTH,
     Example,
@@ -24,25 +25,39 @@ from ui.pages.by_hand.example import (
     resize,
 )
 from ui.pages.by_hand.options import PRESETS, ByHand
+from ui.pages.by_hand.typed import shortest
 from ui.run.refusals import say
 from ui.show.saving import save
 from ui.state.options import choose_own, own
 
 BASE, MADE, ROUND = "by_hand_base", "by_hand_made", "by_hand_round"
 PROBLEM, FILE = "by_hand_problem", "by_hand_file"
-PRESET, HEADS, CAUSAL, SHOWN = "by_hand_preset", "by_hand_heads", "by_hand_causal", "by_hand_shown"
+PRESET, HEADS, SHOWN = "by_hand_preset", "by_hand_heads", "by_hand_shown"
+SWITCHES = {
+    "causal": (
+        "Causal mask",
+        "On: a token sees itself and what stands before it, as in a decoder. Off: all, as in an encoder",
+    ),
+    "scaled": ("Over √d_k", "Off: the dot products are taken as they are, as if d_k were 1"),
+    "positions": ("Positions", "On: sines and cosines of each token's place are added to X"),
+    "onward": ("Rest of the layer", "Residual sums, LayerNorm and feed-forward; off: the words meet what W_O gives"),
+}
 SIZES = {
     "by_hand_tokens": ("Tokens", TOKENS, "Rows of X. A new token is a row of zeros."),
     "by_hand_columns": ("Columns of X", WIDTH, "Length of each input vector, and rows of W_Q, W_K and W_V."),
     "by_hand_width": ("Columns of W (h · d_k)", WIDTH, "Columns of W_Q, W_K and W_V, which the heads share."),
+    "by_hand_hidden": ("Columns of W_1 (d_ff)", WIDTH, "Numbers inside the feed-forward part."),
+    "by_hand_words": ("Words", TOKENS, "Rows of E: the vocabulary from which the next word comes."),
 }
-TITLES = {"x": "X", "w_q": "W_Q", "w_k": "W_K", "w_v": "W_V"}
+FIRST = ("x", "w_q", "w_k", "w_v")  # the others are folded
+WRITING = "Type 0.5, 1,5, 1e2 or 1/3; what cannot be read is said, and changes nothing."
 CSV = (
     "One CSV file with all the matrices, a line per row: the matrix's name, the row's name, the numbers. "
     "Q, K, V and all that follows stand below the inputs."
 )
 OPEN = (
-    "A CSV file like the one that is saved here. Each line: X, W_Q, W_K or W_V, then the row's name, then its numbers."
+    "A CSV file like the one that is saved here. Each line: X, W_Q, W_K, W_V, W_O, W_1, W_2 or E, then the row's name, "
+    "then its numbers. What follows W_V may be left out."
 )
 
 
@@ -50,24 +65,24 @@ def chosen() -> tuple[ByHand, Example, list[str]]:
     """The address's options and its example, and a sentence where its numbers could not be read."""
     options = own(ByHand)
     if not options.numbers:
-        return options, example_of(options.preset), []
+        return options, example_of(options.named), []
     try:
         return options, unpack(options.numbers), []
     except Refusal as refusal:
-        return options, example_of(options.preset), [refusal.message]
+        return options, example_of(options.named), [refusal.message]
 
 
 def pick(options: ByHand, example: Example) -> None:
-    """Which example, how many heads share it, and whether tokens see what follows them."""
+    """Which example, how many heads share it, and what is done with it."""
     state = st.session_state
-    state[PRESET], state[HEADS], state[CAUSAL] = options.preset, options.heads, options.causal
+    state[PRESET], state[HEADS] = options.preset, options.heads
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
             "Example",
             [preset["name"] for preset in PRESETS],
             key=PRESET,
             format_func=lambda name: preset_of(name)["title"],
-            on_change=lambda: _choose(preset=state[PRESET], numbers="", heads=1),
+            on_change=lambda: begin_with(state[PRESET]),
             help="Numbers to begin with; each of them can be changed",
             width=300,
         )
@@ -75,23 +90,30 @@ def pick(options: ByHand, example: Example) -> None:
             "Heads (h)",
             divisors(example.width),
             key=HEADS,
-            on_change=lambda: _choose(heads=state[HEADS], shown=0),
+            on_change=lambda: choose(heads=state[HEADS], shown=0),
             help="Heads share the columns of W_Q, W_K and W_V: h heads of d_k columns each",
             width=110,
         )
-        st.checkbox(
-            "Causal mask",
-            key=CAUSAL,
-            on_change=lambda: _choose(causal=state[CAUSAL]),
-            help="On: a token sees itself and what stands before it, as in a decoder. Off: all, as in an encoder",
-        )
+        for field, (label, help_text) in SWITCHES.items():
+            key = f"by_hand_{field}"
+            state[key] = getattr(options, field)
+            st.checkbox(label, key=key, on_change=_switched, args=(field,), help=help_text)
         st.button(
             "Start over",
-            on_click=_choose,
-            kwargs={"numbers": "", "heads": 1},
+            on_click=begin_with,
+            args=(options.preset,),
             help="The example's own numbers again",
-            disabled=not options.numbers and options.heads == 1,
+            disabled=not options.numbers and options.heads == preset_of(options.preset)["heads"],
         )
+
+
+def begin_with(preset: str) -> None:
+    """In a callback: a preset's own numbers and heads."""
+    choose(preset=preset, numbers="", heads=preset_of(preset)["heads"], shown=0)
+
+
+def _switched(field: str) -> None:
+    choose(**{field: st.session_state[f"by_hand_{field}"]})
 
 
 def pick_head(options: ByHand) -> None:
@@ -105,74 +127,99 @@ def pick_head(options: ByHand) -> None:
         key=SHOWN,
         format_func=lambda head: str(head + 1),
         horizontal=True,
-        on_change=lambda: _choose(shown=st.session_state[SHOWN]),
+        on_change=lambda: choose(shown=st.session_state[SHOWN]),
         help="Each head compares its own columns of Q and K and has weights of its own",
     )
 
 
 def tables(options: ByHand, example: Example) -> None:
-    """The four matrices to type into.
+    """The matrices to type into, those after attention folded; and what was typed that cannot be read.
 
     A table keeps its first numbers while it is typed into, so that the cursor stays; numbers that come from elsewhere
-    (a preset, a file, the back button) begin a new round of tables.
+    (a preset, a file, the back button) begin a new round of tables. Cells are texts, since a browser's own field for
+    numbers leaves out what it does not know, and 1,5 becomes 15.
     """
     state = st.session_state
     address = (options.preset, options.numbers)
     if state.get(MADE) != address:
         state[BASE], state[MADE], state[ROUND] = example, address, state.get(ROUND, 0) + 1
-    for name in MATRICES:
-        matrix = getattr(state[BASE], name)
-        frame = pd.DataFrame(matrix, columns=[str(column + 1) for column in range(matrix.shape[1])])
-        if name == "x":
-            frame.insert(0, "token", state[BASE].tokens)
-        frame.index += 1
-        st.caption(f"{TITLES[name]}, {matrix.shape[0]} × {matrix.shape[1]}")
-        st.data_editor(frame, key=_key(name), on_change=_type, hide_index=name == "x", column_config=_columns(frame))
+    for problem in edited(state[BASE], _edits())[1]:
+        say(problem)
+    for name in FIRST:
+        _table(name)
+    st.caption(WRITING)
+    with st.expander("W_O, feed-forward and vocabulary"):
+        for name in MATRICES[len(FIRST) :]:
+            _table(name)
+
+
+def _table(name: str) -> None:
+    base = st.session_state[BASE]
+    matrix = getattr(base, name)
+    columns = {str(at + 1): [shortest(number) for number in column] for at, column in enumerate(matrix.T.tolist())}
+    frame = pd.DataFrame(columns)
+    if name in NAMES:
+        frame.insert(0, "name", getattr(base, NAMES[name]))
+    frame.index += 1
+    st.caption(f"{TITLES[name]}, {matrix.shape[0]} × {matrix.shape[1]}")
+    config = _columns(frame, NAMES.get(name, "")[:-1])
+    st.data_editor(frame, key=_key(name), on_change=_type, hide_index=name in NAMES, column_config=config)
 
 
 def sizes(example: Example) -> None:
-    """How many tokens and columns there are."""
-    for (key, (label, (least, most), help_text)), size in zip(
-        SIZES.items(), (*example.x.shape, example.width), strict=True
-    ):
+    """How many tokens, columns and words there are."""
+    found = (*example.x.shape, example.width, example.w_1.shape[1], len(example.words))
+    for (key, (label, (least, most), help_text)), size in zip(SIZES.items(), found, strict=True):
         st.session_state[key] = size
         st.number_input(label, least, most, key=key, on_change=_resize, help=help_text)
 
 
-def files(example: Example, worked: Worked) -> None:
+def files(example: Example, found: Whole) -> None:
     """The example as a file, both ways."""
-    content = write(example, worked).encode("utf-8-sig")
+    content = write(example, found).encode("utf-8-sig")
     save("Save as CSV", content, "headlight-by-hand.csv", CSV)
     st.file_uploader("Open a CSV", type="csv", key=FILE, on_change=_open, help=OPEN)
     for sentence in st.session_state.pop(PROBLEM, []):
         say(sentence)
 
 
-def _choose(**changes: Any) -> None:
-    """A pair belongs to its numbers; with others the largest weight is worked out again."""
-    choose_own(ByHand, **{"row": None, "column": None, **changes})
+def choose(**changes: Any) -> None:
+    """A pair and a cell belong to their numbers; with others the largest weight is worked out again.
+
+    The preset is in the address from the first choice on: without one it means what it once did.
+    """
+    options = own(ByHand)
+    heads = preset_of(options.named)["heads"] if options == ByHand() else options.heads
+    fresh = {"row": None, "column": None, "cell": ""}
+    choose_own(ByHand, **{**fresh, "preset": options.named, "heads": heads, **changes})
 
 
 def _key(name: str) -> str:
     return f"by_hand_{name}_{st.session_state[ROUND]}"
 
 
-def _columns(frame: pd.DataFrame) -> dict[str, Any]:
-    number = st.column_config.NumberColumn(required=True, default=0.0, min_value=-LARGEST, max_value=LARGEST, width=58)
-    token = st.column_config.TextColumn("token", required=True, max_chars=LONGEST_NAME, width=80)
-    return {name: token if name == "token" else number for name in frame.columns}
+def _columns(frame: pd.DataFrame, named: str) -> dict[str, Any]:
+    number = st.column_config.TextColumn(required=True, default="0", max_chars=LONGEST_NAME, width=58)
+    name = st.column_config.TextColumn(named, required=True, max_chars=LONGEST_NAME, width=80)
+    return {column: name if column == "name" else number for column in frame.columns}
 
 
 def _keep(example: Example) -> None:
     """These numbers from now on; those of the preset need no room in the address."""
     options = own(ByHand)
-    heads = options.heads if example.width % options.heads == 0 else 1
-    _choose(numbers="" if example == example_of(options.preset) else pack(example), heads=heads)
+    heads = preset_of(options.named)["heads"] if options == ByHand() else options.heads
+    heads = heads if heads and example.width % heads == 0 else 1
+    choose(numbers="" if example == example_of(options.named) else pack(example), heads=heads)
+
+
+def _edits() -> dict[str, Any]:
+    """What was typed into the tables of this round."""
+    state = st.session_state
+    return {name: state[_key(name)]["edited_rows"] for name in MATRICES if _key(name) in state}
 
 
 def _type() -> None:
-    edits = {name: st.session_state[_key(name)]["edited_rows"] for name in MATRICES}
-    _keep(edited(st.session_state[BASE], edits))
+    _keep(edited(st.session_state[BASE], _edits())[0])
     options = own(ByHand)
     st.session_state[MADE] = (options.preset, options.numbers)
 

@@ -1,43 +1,58 @@
-"""A small example of attention that a reader may change: its sizes, and what is said about its numbers."""
+"""A small example of attention that a reader may change: its matrices, their names and sizes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
 from attention.by_hand import Numbers, Worked
+from attention.by_hand_layer import Matrices, Rules
+from inference import Refusal
 from ui.pages.by_hand.options import PRESETS, ByHand
+from ui.pages.by_hand.typed import read_number
 
-TOKENS = (2, 8)  # fewest and most
-WIDTH = (1, 8)  # columns of X, and of W_Q, W_K and W_V
+TOKENS = (2, 8)  # fewest and most, of tokens and of words
+WIDTH = (1, 8)  # columns of X, of W_Q, W_K and W_V, and of W_1
 LONGEST_NAME = 24  # letters of a token
-LARGEST = 1e6  # size of a number
-MATRICES = ("x", "w_q", "w_k", "w_v")
+MATRICES = tuple(field.name for field in fields(Matrices))
+NAMES = {"x": "tokens", "e": "words"}  # matrices whose rows have names that a reader gives, and which these are
+TITLES = {"x": "X", "w_q": "W_Q", "w_k": "W_K", "w_v": "W_V", "w_o": "W_O", "w_1": "W_1", "w_2": "W_2", "e": "E"}
 
 
 @dataclass(frozen=True, eq=False)
-class Example:
-    """The inputs, float64."""
+class Example(Matrices):
+    """The inputs with their names."""
 
     tokens: tuple[str, ...]
-    x: Numbers  # (token, column)
-    w_q: Numbers  # (column, width)
-    w_k: Numbers  # (column, width)
-    w_v: Numbers  # (column, width)
+    words: tuple[str, ...]
 
     def __eq__(self, other: object) -> bool:
-        """Equal in every token and every number."""
-        if not isinstance(other, Example) or self.tokens != other.tokens:
+        """Equal in every name and every number."""
+        if not isinstance(other, Example) or (self.tokens, self.words) != (other.tokens, other.words):
             return False
         return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in MATRICES)
+
+    __hash__ = None  # type: ignore[assignment]  # equal by arrays
 
     @property
     def width(self) -> int:
         """Columns of W_Q, W_K and W_V: heads · d_k."""
         return int(self.w_q.shape[1])
+
+
+def plain(tokens: Sequence[str], x: Numbers, w_q: Numbers, w_k: Numbers, w_v: Numbers) -> Example:
+    """An example of attention alone: what follows hands on what it gets, and the vocabulary are its own tokens.
+
+    >>> plain(["a", "b"], *[np.eye(2)] * 4).words
+    ('a', 'b')
+    """
+    columns, width = w_q.shape
+    rest = (np.eye(width, columns), np.eye(columns), np.eye(columns), x.copy())
+    w_o, w_1, w_2, e = rest
+    return Example(x, w_q, w_k, w_v, w_o, w_1, w_2, e, tuple(tokens), tuple(tokens))
 
 
 def preset_of(name: str) -> dict[str, Any]:
@@ -52,34 +67,64 @@ def example_of(name: str) -> Example:
     ('one', 'two', 'three')
     """
     preset = preset_of(name)
-    return Example(tuple(preset["tokens"]), *(np.array(preset[matrix], float) for matrix in MATRICES))
+    matrices = {name: np.array(preset[name], float) for name in MATRICES}
+    return Example(**matrices, tokens=tuple(preset["tokens"]), words=tuple(preset["words"]))
 
 
-def resize(example: Example, tokens: int, columns: int, width: int) -> Example:
+def resize(  # noqa: PLR0913  # the five sizes that a reader may change
+    example: Example,
+    tokens: int,
+    columns: int,
+    width: int,
+    hidden: int | None = None,
+    words: int | None = None,
+) -> Example:
     """The example in other sizes: what is new is zero, what has no room is dropped from the end.
 
     >>> resize(example_of("lookup"), 4, 2, 3).tokens
     ('one', 'two', 'three', 'token 4')
     """
-    names = (*example.tokens[:tokens], *(f"token {place + 1}" for place in range(len(example.tokens), tokens)))
-    shapes = ((tokens, columns), *[(columns, width)] * 3)
-    return Example(names, *(_fit(getattr(example, name), shape) for name, shape in zip(MATRICES, shapes, strict=True)))
+    inside = hidden or example.w_1.shape[1]
+    many = {"tokens": tokens, "words": words or len(example.words)}
+    shapes = {
+        "x": (tokens, columns),
+        **dict.fromkeys(("w_q", "w_k", "w_v"), (columns, width)),
+        "w_o": (width, columns),
+        "w_1": (columns, inside),
+        "w_2": (inside, columns),
+        "e": (many["words"], columns),
+    }
+    fitted = {name: _fit(getattr(example, name), shape) for name, shape in shapes.items()}
+    names = {field: _named(getattr(example, field), field, count) for field, count in many.items()}
+    return Example(**fitted, tokens=names["tokens"], words=names["words"])
 
 
-def edited(example: Example, edits: Mapping[str, Mapping[int, Mapping[str, Any]]]) -> Example:
-    """The example after what was typed into its tables: {matrix: {row: {column: value}}}.
+def edited(example: Example, edits: Mapping[str, Mapping[int, Mapping[str, Any]]]) -> tuple[Example, list[str]]:
+    """The example after what was typed into its tables, {matrix: {row: {column: text}}}, and what could not be read.
 
-    A column is counted from "1"; "token" is the name of a row of X. An emptied cell is 0, an emptied name "token 2".
+    A column is counted from "1"; "name" is what a row of X or E is called. An emptied cell is 0, an emptied name
+    "token 2". A number that cannot be read leaves the cell's number as it is.
     """
-    names, changed = list(example.tokens), {name: getattr(example, name).copy() for name in MATRICES}
+    changed: dict[str, Any] = {name: getattr(example, name).copy() for name in MATRICES}
+    names = {field: list(getattr(example, field)) for field in NAMES.values()}
+    problems = []
     for matrix, rows in edits.items():
         for row, cells in rows.items():
             for column, value in cells.items():
-                if column == "token":
-                    names[row] = str(value or "").strip()[:LONGEST_NAME] or f"token {row + 1}"
-                else:
-                    changed[matrix][row, int(column) - 1] = min(max(float(value or 0), -LARGEST), LARGEST)
-    return Example(tuple(names), **changed)
+                typed = str(value if value is not None else "").strip()
+                if column == "name":
+                    field = NAMES[matrix]
+                    names[field][row] = typed[:LONGEST_NAME] or f"{field[:-1]} {row + 1}"
+                    continue
+                try:
+                    changed[matrix][row, int(column) - 1] = read_number(typed)
+                except Refusal as refusal:
+                    problems.append(f"{TITLES[matrix]}, row {row + 1}, column {column}: {refusal.message}")
+    return Example(**changed, tokens=tuple(names["tokens"]), words=tuple(names["words"])), problems
+
+
+def _named(names: tuple[str, ...], field: str, count: int) -> tuple[str, ...]:
+    return (*names[:count], *(f"{field[:-1]} {place + 1}" for place in range(len(names), count)))
 
 
 def divisors(width: int) -> list[int]:
@@ -92,8 +137,10 @@ def divisors(width: int) -> list[int]:
 
 
 def settle(options: ByHand, example: Example) -> tuple[ByHand, list[str]]:
-    """Options that fit the example, and a sentence for each that a link had otherwise."""
+    """Options that fit the example, and a sentence for each that a link had otherwise; the preset by its name."""
     notes = []
+    heads = preset_of(options.named)["heads"] if options == ByHand() else options.heads
+    options = replace(options, preset=options.named, heads=heads)
     if options.heads not in divisors(example.width):
         notes.append(f"{options.heads} heads cannot share {example.width} columns alike; one head is shown.")
         options = replace(options, heads=1)
@@ -103,6 +150,11 @@ def settle(options: ByHand, example: Example) -> tuple[ByHand, list[str]]:
     if any(place is not None and place >= count for place in (options.row, options.column)):
         options = replace(options, row=None, column=None)
     return options, notes
+
+
+def rules_of(options: ByHand) -> Rules:
+    """How the example is computed."""
+    return Rules(options.heads, options.causal, options.scaled, options.positions, options.onward)
 
 
 def pair(options: ByHand, worked: Worked) -> tuple[int, int]:
@@ -118,37 +170,6 @@ def strongest(worked: Worked, head: int, causal: bool) -> tuple[int, int]:
     weights = worked.weights[head, first:]
     row, column = np.unravel_index(int(weights.argmax()), weights.shape)
     return int(row) + first, int(column)
-
-
-def largest(tokens: Sequence[str], worked: Worked, head: int, causal: bool) -> str:
-    """One sentence about a head's largest weight, made from the numbers."""
-    row, column = strongest(worked, head, causal)
-    seen = row + 1 if causal else len(tokens)
-    who = f"Head {head + 1}: " if worked.heads > 1 else ""
-    target = "itself" if row == column else f"“{tokens[column]}”"
-    free = " of a token that has a choice" if causal else ""
-    return (
-        f"{who}“{tokens[row]}” gives {target} {worked.weights[head, row, column]:.2f} of its attention, the largest "
-        f"weight{free}; spread evenly, each of the {seen} tokens that it sees would have {1 / seen:.2f}."
-    )
-
-
-def printed_against(printed: Sequence[Sequence[float]], tokens: Sequence[str], worked: Worked) -> str:
-    """What a tutorial prints as the weights of its first tokens, and what the softmax of its scores is."""
-    given = np.array(printed)
-    true, scores = worked.weights[0, : len(given)], worked.scaled[0, : len(given)]
-
-    def rows(table: Numbers) -> str:
-        return " and ".join(
-            f"{' '.join(f'{weight:.2f}' for weight in row)} for “{token}”"
-            for row, token in zip(table, tokens, strict=False)
-        )
-
-    said = f"A well-known tutorial prints the weights {rows(given)}; the softmax of its scores is {rows(true)}"
-    apart = f", up to {np.abs(given - true).max():.2f} apart."
-    turned = [not np.array_equal(row.argsort(), order.argsort()) for row, order in zip(given, scores, strict=True)]
-    never = " A softmax keeps the order of the scores, whatever the scale; the printed weights do not."
-    return said + apart + (never if all(turned) else "")
 
 
 def _fit(matrix: Numbers, shape: tuple[int, int]) -> Numbers:

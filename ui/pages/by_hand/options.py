@@ -9,18 +9,32 @@ from typing import Any, ClassVar
 from ui.places import ASSETS
 
 PRESETS: tuple[dict[str, Any], ...] = tuple(json.loads((ASSETS / "by_hand.json").read_text(encoding="utf-8")))
+UNNAMED = "tutorial"  # what a link without a preset means that says anything else: once it was the first one
 
 
 @dataclass(frozen=True)
 class ByHand:
     """What the page's address holds beside the shared choice."""
 
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"preset": tuple(preset["name"] for preset in PRESETS)}
+    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"preset": ("", *(preset["name"] for preset in PRESETS))}
 
-    preset: str = PRESETS[0]["name"]
+    preset: str = ""  # "": see ``named``
     numbers: str = ""  # the matrices as ui/pages/by_hand/as_csv.py packs them; "" = the preset's
     heads: int = 1
     causal: bool = False
+    scaled: bool = True  # over √d_k; off: d_k is taken for 1
+    positions: bool = False
+    onward: bool = True  # residual sums, LayerNorm and feed-forward
     shown: int = 0  # the head whose scores are shown
     row: int | None = None  # the pair that is worked out; None = the largest weight
     column: int | None = None
+    cell: str = ""  # the cell whose sum is written out: a step's key, row and column, such as "q-0-1"
+
+    @property
+    def named(self) -> str:
+        """The preset that is meant: nothing chosen is the first one.
+
+        >>> ByHand().named, ByHand(heads=2).named, ByHand(preset="lookup").named
+        ('sentence', 'tutorial', 'lookup')
+        """
+        return self.preset or (PRESETS[0]["name"] if self == ByHand() else UNNAMED)

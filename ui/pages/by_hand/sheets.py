@@ -1,101 +1,176 @@
-"""The steps of the small example as matrices to look at, and one weight worked out in figures."""
+"""Attention's steps on the small example as matrices, and one weight worked out from its query and key on."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-from attention.by_hand import Worked
+import numpy as np
+
+from attention.by_hand import Numbers, Worked
+from attention.by_hand_layer import Whole
 from ui.pages.by_hand.example import Example
+from ui.pages.by_hand.figures import dot, figure, plus
+from ui.pages.by_hand.steps import Step, given, product
 from viz.components.matrices.matrices import Sheet
 
+PROJECTED = {
+    "q": ("Q = X·W_Q", "w_q", "what each token asks for"),
+    "k": ("K = X·W_K", "w_k", "what each token is found by"),
+    "v": ("V = X·W_V", "w_v", "what each token hands on"),
+}
 
-def project(example: Example, worked: Worked, head: int) -> list[Sheet]:
-    """X and its three projections, a row per token; the shown head's columns are framed where there are several."""
+
+def counted(columns: int) -> tuple[str, ...]:
+    """Names of columns that have none."""
+    return tuple(str(column + 1) for column in range(columns))
+
+
+def enter(example: Example, found: Whole) -> list[Step]:
+    """X, and where positions are added what they make of it."""
     count, columns = example.x.shape
-    framed = tuple(range(head * worked.channels, (head + 1) * worked.channels)) if worked.heads > 1 else ()
-    own = f"; columns of head {head + 1} framed" if framed else ""
-    size = f"{count} tokens × {worked.result.shape[1]}"
-    asked = {
-        "Q = X·W_Q": (worked.queries, "what each token asks for"),
-        "K = X·W_K": (worked.keys, "what each token is found by"),
-        "V = X·W_V": (worked.values, "what each token hands on"),
-    }
+    common: dict[str, Any] = {"rows": example.tokens, "columns": counted(columns)}
+    x = Step("x", Sheet("X", example.x, note=f"{count} tokens × {columns}: the input", **common), given)
+    if found.positions is None:
+        return [x]
+    waves = found.positions
+
+    def wave(row: int, column: int) -> str:
+        name = "cos" if column % 2 else "sin"
+        return f"{name}({row} / 10000^({column // 2 * 2}/{columns}))"
+
     return [
-        Sheet("X", example.x, example.tokens, _counted(columns), f"{count} tokens × {columns}: the input"),
-        *(
-            Sheet(
-                name, matrix, example.tokens, _counted(matrix.shape[1]), f"{size}: {what}{own}", marked_columns=framed
-            )
-            for name, (matrix, what) in asked.items()
+        x,
+        Step("p", Sheet("P", waves, note="sines and cosines of the place, counted from 0", **common), wave),
+        Step(
+            "xp",
+            Sheet("X + P", found.x, note="what attention reads as X", **common),
+            lambda row, column: plus([example.x[row, column], waves[row, column]]),
         ),
     ]
 
 
-def compare(example: Example, worked: Worked, head: int, pair: tuple[int, int]) -> list[Sheet]:
+def project(example: Example, found: Whole, head: int) -> list[Step]:
+    """The three projections, a row per token; the shown head's columns are framed where there are several."""
+    worked = found.worked
+    framed = tuple(range(head * worked.channels, (head + 1) * worked.channels)) if worked.heads > 1 else ()
+    own = f"; columns of head {head + 1} framed" if framed else ""
+    size = f"{len(example.tokens)} tokens × {worked.result.shape[1]}"
+    columns = counted(worked.result.shape[1])
+    made = {"q": worked.queries, "k": worked.keys, "v": worked.values}
+    return [
+        Step(
+            key,
+            Sheet(name, made[key], example.tokens, columns, f"{size}: {what}{own}", marked_columns=framed),
+            product(found.x, getattr(example, weight)),
+        )
+        for key, (name, weight, what) in PROJECTED.items()
+    ]
+
+
+def compare(example: Example, worked: Worked, head: int, pair: tuple[int, int], scaled: bool) -> list[Step]:
     """From dot products to weights: a row for each token that looks, a column for each that is looked at."""
     names, who = example.tokens, f"head {head + 1}: " if worked.heads > 1 else ""
-    scores = {
-        "Q·Kᵀ": (worked.products, "dot product of each query with each key"),
-        f"Q·Kᵀ / √{worked.channels}": (worked.scaled, f"over √d_k, d_k = {worked.channels}"),
-        "masked": (worked.masked, "−∞ where a token may not look"),
-    }
-    if not _hides(worked):
-        del scores["masked"]
-    common: dict[str, Any] = {"rows": names, "columns": names, "marked_rows": pair[:1], "marked_columns": pair[1:]}
-    weights = Sheet(
-        "A = softmax",
-        worked.weights[head],
-        note=f"{who}each row sums to one",
-        palette="sequential",
-        limit=1.0,
-        **common,
-    )
-    return [*(Sheet(name, each[head], note=f"{who}{what}", **common) for name, (each, what) in scores.items()), weights]
+    framed: dict[str, Any] = {"marked_rows": pair[:1], "marked_columns": pair[1:]}
+    common: dict[str, Any] = {"rows": names, "columns": names, **framed}
+    own = _own(worked, head)
+    dots, scores, masked = worked.products[head], worked.scaled[head], worked.masked[head]
+    powers, sums, shift = worked.powers[head], worked.sums[head], worked.shift[head]
+    steps = [
+        Step(
+            "dot",
+            Sheet("Q·Kᵀ", dots, note=f"{who}dot product of each query with each key", **common),
+            product(worked.queries[:, own], worked.keys[:, own].T),
+        )
+    ]
+    if scaled:
+        root = f"√{worked.channels}"
+        note = f"{who}over √d_k, d_k = {worked.channels}"
+        how = lambda row, column: f"{figure(dots[row, column])} / {root}"  # noqa: E731
+        steps.append(Step("scaled", Sheet(f"Q·Kᵀ / {root}", scores, note=note, **common), how))
+    if bool(np.isinf(masked).any()):
+        note = f"{who}−∞ where a token may not look"
+        how = lambda row, column: "a later token" if column > row else "an earlier token or itself"  # noqa: E731
+        steps.append(Step("masked", Sheet("masked", masked, note=note, **common), how))
+    return [
+        *steps,
+        *softmax_steps("s", masked, (shift, powers, sums, worked.weights[head]), who, common, "A = softmax"),
+    ]
 
 
-def mix(example: Example, worked: Worked, head: int, row: int) -> list[Sheet]:
+def softmax_steps(  # noqa: PLR0913  # a softmax's steps, and what they are called
+    letter: str,
+    scores: Numbers,
+    made: tuple[Numbers, Numbers, Numbers, Numbers],
+    who: str,
+    common: dict[str, Any],
+    name: str,
+) -> list[Step]:
+    """e^x, the sum of each row and the shares; ``made`` as attention.by_hand.softmax gives it."""
+    shift, powers, sums, shares = made
+    moved = bool(shift.any())
+    less = f"less the row's largest {letter}, so that none is too large to write" if moved else "always above zero"
+
+    def power(row: int, column: int) -> str:
+        taken = f" − {figure(shift[row])}" if moved else ""
+        return f"e^({figure(scores[row, column])}{taken})"
+
+    title = f"e^({letter} − max)" if moved else f"e^{letter}"
+    rows = {name: value for name, value in common.items() if name in ("rows", "marked_rows")}
+    return [
+        Step(f"e{letter}", Sheet(title, powers, note=f"{who}{less}", palette="sequential", **common), power),
+        Step(
+            f"sum{letter}",
+            Sheet("sum of each row", sums[:, None], columns=("sum",), note=f"{who}what is shared out", **rows),
+            lambda row, _column: plus(powers[row]),
+        ),
+        Step(
+            f"share{letter}",
+            Sheet(name, shares, note=f"{who}each row sums to one", palette="sequential", limit=1.0, **common),
+            lambda row, column: f"{figure(powers[row, column])} / {figure(sums[row])}",
+        ),
+    ]
+
+
+def mix(example: Example, worked: Worked, head: int, row: int) -> list[Step]:
     """What comes out: each token's values mixed by its weights, and the heads side by side."""
+    tokens, many = example.tokens, len(example.tokens)
     single = Sheet(
         "A·V" if worked.heads == 1 else f"A·V of head {head + 1}",
         worked.mixed[head],
-        example.tokens,
-        _counted(worked.channels),
-        f"{len(example.tokens)} tokens × {worked.channels}: values mixed by the weights",
+        tokens,
+        counted(worked.channels),
+        f"{many} tokens × {worked.channels}: values mixed by the weights",
         marked_rows=(row,),
     )
+    steps = [Step("mix", single, product(worked.weights[head], worked.values[:, _own(worked, head)]))]
     if worked.heads == 1:
-        return [single]
+        return steps
     labels = tuple(f"{h + 1}·{c + 1}" for h in range(worked.heads) for c in range(worked.channels))
-    note = f"{len(example.tokens)} tokens × {len(labels)}: {worked.heads} heads side by side"
-    return [single, Sheet("Concat(heads)", worked.result, example.tokens, labels, note, marked_rows=(row,))]
+    note = f"{many} tokens × {len(labels)}: {worked.heads} heads side by side"
+
+    def beside(at: int, column: int) -> str:
+        return dot(worked.weights[column // worked.channels][at], worked.values[:, column])
+
+    return [
+        *steps,
+        Step("beside", Sheet("Concat(heads)", worked.result, tokens, labels, note, marked_rows=(row,)), beside),
+    ]
 
 
-def worked_line(example: Example, worked: Worked, head: int, pair: tuple[int, int]) -> str:
+def worked_line(example: Example, worked: Worked, head: int, pair: tuple[int, int], scaled: bool = True) -> str:
     """One weight in figures, from the query and the key on."""
     row, column = pair
-    columns = slice(head * worked.channels, (head + 1) * worked.channels)
-    terms = " + ".join(
-        f"{_figure(q)} × {_figure(k)}"
-        for q, k in zip(worked.queries[row, columns], worked.keys[column, columns], strict=True)
-    )
+    own = _own(worked, head)
     who = f"“{example.tokens[row]}” looks at “{example.tokens[column]}”"
-    product = f"{who}: q·k = {terms} = {_figure(worked.products[head, row, column])}"
-    scaled = f"/ √{worked.channels} = {_figure(worked.scaled[head, row, column])}"
-    if worked.masked[head, row, column] == -float("inf"):
-        return f"{product}, {scaled}, masked: −∞, softmax over the row → 0."
-    return f"{product}, {scaled}, softmax over the row → {worked.weights[head, row, column]:.2f}."
+    terms = dot(worked.queries[row, own], worked.keys[column, own])
+    said = f"{who}: q·k = {terms} = {figure(worked.products[head, row, column])}"
+    if scaled:
+        said += f", / √{worked.channels} = {figure(worked.scaled[head, row, column])}"
+    if worked.masked[head, row, column] == -math.inf:
+        return f"{said}, masked: −∞, softmax over the row → 0."
+    return f"{said}, softmax over the row → {worked.weights[head, row, column]:.2f}."
 
 
-def _hides(worked: Worked) -> bool:
-    hidden: bool = bool((worked.masked == -float("inf")).any())
-    return hidden
-
-
-def _counted(columns: int) -> tuple[str, ...]:
-    return tuple(str(column + 1) for column in range(columns))
-
-
-def _figure(number: float) -> str:
-    """Two decimals; a negative number in brackets, so that it can stand after a sign."""
-    text = f"{number:.2f}".replace("-", "−")
-    return f"({text})" if number < 0 and text != "−0.00" else text.lstrip("−")
+def _own(worked: Worked, head: int) -> slice:
+    return slice(head * worked.channels, (head + 1) * worked.channels)

@@ -9,6 +9,7 @@ from attention.view import View
 from ui.pages.cause.options import Cause
 from ui.pages.cause.watch import Watch
 from ui.removing.edits import Head
+from ui.removing.every_head import places_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,8 +26,7 @@ class Case:
     @property
     def places(self) -> list[Head]:
         """Every head."""
-        records = self.view.trace.records()
-        return [(layer, head) for layer, record in enumerate(records) for head in range(record.heads)]
+        return places_of(self.view.trace)
 
     @property
     def tokens(self) -> int:

@@ -14,6 +14,7 @@ from ui.pages.cause.case import Case
 from ui.pages.cause.controls import head_picked
 from ui.removing.chance import RANDOM_SETS, SEED
 from ui.removing.edits import in_words
+from ui.removing.every_head import laid_out, table
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
@@ -34,9 +35,6 @@ def one_at_a_time(case: Case) -> None:
     if not len(found):
         return
     found = case.watch.effects(found)
-    changes = np.full((case.view.layers, max(head for _, head in places) + 1), np.nan, np.float32)
-    for place, change in zip(places, found, strict=False):
-        changes[place] = change
     sizes = np.abs(found)
     most = places[int(sizes.argmax())]
     say(
@@ -46,7 +44,7 @@ def one_at_a_time(case: Case) -> None:
     )
     vector = not case.watch.names
     figure = head_map(
-        changes,
+        laid_out(places, found),
         theme(),
         "What each head's removal changes",
         case.watch.effect,
@@ -68,13 +66,9 @@ def one_at_a_time(case: Case) -> None:
         )
         + " Frame: the selected head; cross: removed; ring: made even. A click does what is chosen above."
     )
-    rows = [
-        (layer + case.base, head + case.base, float(change))
-        for (layer, head), change in zip(places, found, strict=False)
-    ]
-    table = csv_table(["layer", "head", case.watch.effect], rows)
+    rows = table(places, found, case.watch.effect, case.base)
     about = "Every head's effect as CSV, all digits"
-    save("Save the table", table, "headlight-every-head.csv", about, key="cause_save_heads", told=True)
+    save("Save the table", rows, "headlight-every-head.csv", about, key="cause_save_heads", told=True)
 
 
 def _clicked(case: Case, key: str) -> None:
@@ -131,9 +125,9 @@ def _bars(case: Case, effect: Effect) -> None:
         draw_chart(figure, f"cause_bars_{at}", place=column)
     rows = [(when, name, value) for when, top in zip(("before", "after"), shown, strict=True) for name, value in top]
     st.caption("Probabilities of the likeliest answers; the two that are watched stand out.")
-    table = csv_table(["when", "answer", "probability"], rows)
+    both = csv_table(["when", "answer", "probability"], rows)
     about = "These numbers as CSV, all digits"
-    save("Save the table", table, "headlight-before-after.csv", about, key="cause_save_both", told=True)
+    save("Save the table", both, "headlight-before-after.csv", about, key="cause_save_both", told=True)
 
 
 def chance(case: Case) -> None:

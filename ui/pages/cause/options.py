@@ -13,6 +13,8 @@ WATCHES = {
     "blank": "Masked word",
     "follows": "Next sentence",
     "next": "Next token",
+    "label": "Label of the text",
+    "tag": "Tag of a word",
 }
 CLICKS = {"ablate": "Remove heads", "uniform": "Make heads even", "cut": "Cut a look", "hide": "Hide a word"}
 
@@ -26,11 +28,12 @@ class Cause(Answered):
         "clicking": tuple(CLICKS),
         "greedy": ("least", "most"),
     }
-    OF_TEXT: ClassVar = {"looks": nothing, "edits": anywhere}
+    OF_TEXT: ClassVar = {"looks": nothing, "edits": anywhere, "word": nothing}
 
     watch: str = "vector"
-    first: str = ""  # the two words whose odds are watched; "" is the likeliest
+    first: str = ""  # the two words, or labels, whose odds are watched; "" is the likeliest
     second: str = ""
+    word: int | None = None  # the token of the word whose tag is watched; None is the surest name
     edits: str = ""  # "" removes the head that is selected, if any, "-" nothing
     clicking: str = "ablate"
     looks: int | None = None  # of a look that is to be cut: the word that looks, in tokens

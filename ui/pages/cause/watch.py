@@ -1,8 +1,8 @@
-"""What is watched while heads are removed: the sentence vector, a masked word, the next sentence or the next token."""
+"""What is watched while heads are removed: the sentence vector, a masked word, the next sentence or token, a label."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ import streamlit as st
 from attention.cause import Set, log_odds, similarity
 from attention.mask import Array
 from inference import Refusal, TraceRequest
-from inference.heads import BARE, CAUSAL, MASKED, NEXT_SENTENCE
+from inference.heads import BARE, CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, TAG
 from inference.questions.effects import (
     AnyEffects,
     BlankEffects,
@@ -25,34 +25,35 @@ from inference.questions.masked import MaskedWords
 from inference.questions.surprise import Surprise
 from ui.input.hiding import TYPED, first_place
 from ui.input.picking import control
+from ui.pages.cause.labels import labels
 from ui.pages.cause.options import WATCHES, Cause
+from ui.removing.asked import changes
 from ui.run.answering import Answerer, pick_answerer
 from ui.run.reading import request_of
 from ui.run.refusals import say
 from ui.run.shelf import backend
-from ui.run.stoppable import stoppable
 from ui.show.provenance import answers
 from ui.state.choice import Choice
 from ui.state.examples import example_of
 
-HEADS = {"vector": BARE, "blank": MASKED, "follows": NEXT_SENTENCE, "next": CAUSAL}
-AT_ONCE = 16384  # tokens of one question, all sets together
-MOST_SETS = 1000  # in one question
+HEADS = {"vector": BARE, "blank": MASKED, "follows": NEXT_SENTENCE, "next": CAUSAL, "label": CLASSIFY, "tag": TAG}
 
 
 @dataclass(frozen=True, eq=False)
 class Watch:
     """One watched answer. ``request`` is the text as the model reads it there; ``names`` the two answers whose odds are
-    the number, none for a vector."""
+    the number, none for a vector; ``told`` makes an answer about more than these two one about them."""
 
     question: AnyEffects
     request: TraceRequest
     names: tuple[str, ...] = ()
+    told: Callable[[Effect], Effect] | None = None
 
     def ask(self, sets: Sequence[Set]) -> Effect:
         """The answer under each set of edits. Raises Refusal."""
         asked = replace(self.question, edits=tuple(sets))
-        return backend().inspect(asked) if isinstance(asked, VectorEffects) else backend().predict(asked)
+        found = backend().inspect(asked) if isinstance(asked, VectorEffects) else backend().predict(asked)
+        return found if self.told is None else self.told(found)
 
     def numbers(self, effect: Effect) -> Array:
         """The watched number of each set, (set,), of which the first must be without edits."""
@@ -60,14 +61,7 @@ class Watch:
 
     def changes(self, sets: Sequence[Set], tokens: int, doing: str) -> Array:
         """By how much each set moves the number, (set,); fewer where the reader has stopped. Raises Refusal."""
-        step = min(MOST_SETS, max(1, AT_ONCE // tokens))
-        starts = range(0, len(sets), step)
-        found = [np.zeros(0, np.float32)]
-        for at in stoppable(f"{self.question.key}:{hash(tuple(sets))}", len(starts), doing):
-            with st.spinner(doing, show_time=True):
-                numbers = self.numbers(self.ask([(), *sets[starts[at] : starts[at] + step]]))
-            found.append(numbers[1:] - numbers[0])
-        return np.concatenate(found)
+        return changes(self.question.key, sets, tokens, doing, lambda some: self.numbers(self.ask(some)))
 
     @property
     def unit(self) -> str:
@@ -118,6 +112,9 @@ def watch(options: Cause, choice: Choice, who: Answerer) -> Watch | None:
         question = NextTokenEffects(**given, cut=asked.cut)
         names = _two(options, [name for name, _ in backend().predict(question).top[0]])
         return None if names is None else Watch(replace(question, words=names), asked, names)
+    if options.watch in ("label", "tag"):
+        two = labels(options, choice, asked)
+        return None if two is None else Watch(two.question, asked, two.names, two.told)
     return _blank(options, choice, asked, {**given, "pair": asked.pair, "cut": asked.cut})
 
 

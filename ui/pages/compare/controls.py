@@ -15,7 +15,7 @@ from ui.pages.compare.options import DIFFERS, HEADS, Compare
 from ui.pages.compare.ready import PAIRS, alike, other_of
 from ui.removing.edits import edits_of, told
 from ui.removing.listed import keep_edits, typed_notes
-from ui.run.shelf import backend
+from ui.run import teaching
 from ui.state.choice import Choice
 from ui.state.options import choose_own
 from ui.state.session import FRESH, choose
@@ -120,7 +120,7 @@ def pick_heads(same: bool) -> bool:
 
 def _first_other(choice: Choice) -> str:
     """A model on this machine beside the chosen one, of its kind where there is one."""
-    cards = {card.id: card for card in backend().models()}
+    cards = {card.id: card for card in teaching.cards(choice.model)}
     kind = cards[choice.model].kind if choice.model in cards else "encoder"
     others = [card for card in cards.values() if card.downloaded and card.id != choice.model]
     return next((card.id for card in others if card.kind == kind), others[0].id if others else choice.model)

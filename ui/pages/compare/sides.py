@@ -14,10 +14,12 @@ from attention.trace import Trace
 from attention.view import View
 from inference import Refusal, TraceRequest
 from inference.catalogue.listing import ModelCard
+from inference.files import taught
 from inference.memory import ByteLru
 from ui.pages.compare.controls import pick_beside, pick_heads, pick_other, pick_removed
 from ui.pages.compare.options import Compare
 from ui.removing.edits import in_words
+from ui.run import teaching
 from ui.run.downloading import offer_or_show
 from ui.run.reading import request_of
 from ui.run.refusals import say
@@ -175,6 +177,6 @@ def _says_too_long() -> None:
 
 
 def _title(model: str, revision: str) -> str:
-    cards: dict[str, ModelCard] = {card.id: card for card in backend().models()}
+    cards: dict[str, ModelCard] = {card.id: card for card in teaching.cards(model)}
     title = cards[model].title.removesuffix(" (embedded)") if model in cards else model
-    return f"{title} ({revision})" if revision else title
+    return f"{title} ({revision})" if revision and not taught.is_taught(model) else title

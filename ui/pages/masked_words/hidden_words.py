@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 import streamlit as st
 
 from attention.tokens import TokenRow
-from inference.questions.masked import Filled, MaskedWords, Place
+from inference.questions.masked import Filled, MaskedWords, Place, lies_in
 from inference.text.accepted import check_text
 from ui.input.hiding import NOTHING, TYPED, fingerprint, first_place, parse, toggled, write
 from ui.input.picking import control
@@ -111,9 +111,15 @@ def _clicked(groups: list[list[int]], row: TokenRow, request: MaskedWords) -> No
     at = strip.picked(STRIP)
     if at is None or at >= len(groups) or row.words[groups[at][0]] is None:
         return
-    places = toggled(row, request.hidden, groups[at])
     mark = fingerprint(request.text, request.pair or "")
+    places = after_click(row, request.hidden, groups[at], first=own(Options).of != mark)
     choose_own(Options, hidden=write(places) if places else NOTHING, of=mark, blank=0, piece=None)
+
+
+def after_click(row: TokenRow, hidden: Sequence[Place], group: Sequence[int], first: bool) -> tuple[Place, ...]:
+    """What is hidden after a click on a word: the first click on another word replaces the one that we had hidden."""
+    ours = first and not any(lies_in(row, at, hidden) for at in group)
+    return toggled(row, () if ours else hidden, group)
 
 
 def pick_blank(filled: Filled) -> int:

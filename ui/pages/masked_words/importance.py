@@ -19,6 +19,7 @@ from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.saving import save
+from ui.show.told_apart import told_apart
 from ui.state.options import own
 from viz.components.strip import strip
 from viz.components.strip.strip import Chip
@@ -54,11 +55,12 @@ def words(request: MaskedWords, filled: Filled, at: int) -> None:
         say("There is no word beside the blanks that could matter. Type some.", role="status")
         return
     names = [_name(found.row, run) for run in found.runs]
-    say(summary(found, names), role="status")
+    places = told_apart(names)
+    say(summary(found, places), role="status")
     _strip(found, names, found.left_out, "Leaving each word out (hidden like the blank)", "words_left_out")
     _strip(found, names, found.integrated, "Integrated gradients", "words_integrated")
     ways = {LEFT_OUT: found.left_out, GRADIENTS: found.integrated}
-    draw_chart(importance(names, ways, theme(), UNIT), "words_bars")
+    draw_chart(importance(places, ways, theme(), UNIT), "words_bars")
     below, above = sides(theme())
     st.caption(
         f"{above.capitalize()} on the text, or a bar to the right: the word speaks for the answer; {below}, or to the "

@@ -15,6 +15,7 @@ from ui.run.ask_many import ask_many
 from ui.run.refusals import say
 from ui.show.csv_table import csv_table
 from ui.show.saving import save
+from ui.show.told_apart import told_apart
 from viz.components.strip import strip
 from viz.components.strip.strip import Chip
 
@@ -38,7 +39,7 @@ def surprise(request: MaskedWords, row: TokenRow, who: Answerer) -> None:
         return
     runs, sums = of_words(logs, [(row.segments[at], row.words[at]) for at in places])
     names = ["".join(row.pieces[at] for at in places[slice(*run)]) for run in runs]
-    say(summary(names, sums, logs, who, whole=len(places) == found[0].total), role="status")
+    say(summary(told_apart(names), sums, logs, who, whole=len(places) == found[0].total), role="status")
     _line(row, places, runs, names, sums)
     st.caption(
         f"Shade: bits of surprise, none at 0, full at {FULL:.0f}; 1 bit is a toss of a coin. Each piece is asked for "

@@ -16,6 +16,7 @@ from ui.run.answering import Answerer
 from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.show.chart import draw_chart, theme
+from ui.show.told_apart import told_apart
 from ui.state.choice import Choice, to_query
 from ui.state.examples import example_of
 from ui.state.session import FRESH, choose
@@ -43,7 +44,8 @@ def where_it_looks(choice: Choice, who: Answerer, request: MaskedWords, filled: 
     word = _word(choice, trace, words, rows, place)
     given = rows[:, :, list(words[word])].sum(-1)  # (layer, head)
     layer, head = head_of(choice, given)
-    name, base = _name(trace, words[word]), choice.count
+    names = told_apart([_name(trace, one) for one in words])
+    name, base = names[word], choice.count
     mine = f"Layer {layer + base} · head {head + base}: the blank gives “{name}” {given[layer, head]:.2f}"
     say(f"{mine}; {rank_of(given, layer, head)}.", role="status")
     figure = head_map.head_map(

@@ -58,9 +58,9 @@ def order_test(choice: Choice, trace: Trace, options: Options) -> None:
         return
     layer, head = _pick_head(choice, test, columns[3:])
     _strips(trace.source, order)
-    done = " ".join(("How positions were taken away:", *test.done))
-    say(f"{what_came_of_it(trace.model.name, test, choice.count)} {done}", role="status")
+    say(what_came_of_it(trace.model.name, test, choice.count), role="status")
     maps(choice, trace, test, layer, head)
+    say(" ".join(("How positions were taken away:", *test.done)), role="status")
     all_heads(test, (layer, head), choice.count)
 
 

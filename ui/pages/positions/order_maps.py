@@ -32,8 +32,9 @@ NOTICES = 0.1  # of a weight, from which a head counts as noticing
 
 
 def maps(choice: Choice, trace: Trace, test: OrderTest, layer: int, head: int) -> None:
-    """The new order's map beside the text's own map moved along: without positions, then with them."""
-    passes = {"lacking": ("Without positions", test.lacking), "having": ("With positions", test.having)}
+    """The new order's map beside the text's own map moved along, with positions and without, all four in one row."""
+    passes = {"having": ("With positions", test.having), "lacking": ("Without positions", test.lacking)}
+    columns = iter(st.columns(4))
     for key, (name, result) in passes.items():
         here = rearranged(result.text[layer].weights(head), test.order)
         views = [looked_at(choice, trace, test, map_) for map_ in (result.mixed[layer].weights(head), here)]
@@ -48,14 +49,15 @@ def maps(choice: Choice, trace: Trace, test: OrderTest, layer: int, head: int) -
         limit = max(float(map_.max()) for map_ in shown)
         off = small(float(result.differences[layer, head]))
         notes = (f"layer {layer + choice.count} · head {head + choice.count}", f"largest difference of a weight: {off}")
-        titles = (f"{name}: the new order", f"{name}: the text's map, moved along")
-        for column, side, title, map_, note in zip(st.columns(2), SIDES, titles, shown, notes, strict=True):
-            with column:  # each its half of the page: side by side a long text's maps too
+        titles = (f"{name}: new order", f"{name}: moved along")
+        for side, title, map_, note in zip(SIDES, titles, shown, notes, strict=True):
+            with next(columns):  # without figures in the cells, so that the pair is seen at a glance
                 sheet = Sheet(title, map_, labels, labels, note, "sequential", limit)
-                draw_matrices([sheet], f"order_{key}_{side}")
+                draw_matrices([sheet], f"order_{key}_{side}", numbers=False)
     st.caption(
-        "Rows look, columns are looked at, both in the new order; a stronger colour is more weight. On the left the "
-        "model has read the new order. On the right it has read the text, and the finished map was moved along."
+        "Rows look, columns are looked at, both in the new order; a stronger colour is more weight. Of each pair, on "
+        "the left the model has read the new order; on the right it has read the text, and the finished map was moved "
+        "along. A cell under the pointer tells its number."
     )
 
 

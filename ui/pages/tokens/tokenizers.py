@@ -14,6 +14,7 @@ from ui.input.picking import control
 from ui.pages.tokens.options import Tokens
 from ui.pages.tokens.rows import compared, left_out, summary, table, top, way_of
 from ui.pages.tokens.walk import first_pick, walk, word_at
+from ui.run import teaching
 from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.show.csv_table import csv_table
@@ -34,7 +35,7 @@ RARE = "Unbelievable embeddings: déjà vu in Reykjavík, 你好 👍🏽"
 
 def others(choice: Choice) -> dict[str, str]:
     """Models on this machine whose tokenizer could stand beside the chosen one's: id and title. Asks no network."""
-    cards = [card for card in backend().models() if card.downloaded and card.id != choice.model]
+    cards = [card for card in teaching.cards() if card.downloaded and card.id != choice.model]
     return {card.id: card.title for card in cards}
 
 

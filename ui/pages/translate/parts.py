@@ -12,6 +12,8 @@ from ui.input.parts import HELP, NAMES
 from ui.pages.translate.heads import CrossHead, keep_head
 from ui.pages.translate.options import SIDES, Translate
 from ui.pages.translate.translation import Translation
+from ui.run.refusals import say
+from ui.run.shelf import shelf
 from ui.show.microscope import microscope
 from ui.state.choice import Choice
 from ui.state.options import choose_own
@@ -22,7 +24,8 @@ SIDE = "translate_side"
 
 def parts(choice: Choice, translation: Translation, head: CrossHead, options: Translate) -> None:
     """Which attention, then the microscope on it; of the cross heads the one that is chosen on this page."""
-    trace, side = translation.trace, options.side
+    side = options.side
+    trace = shelf().by_writing(translation.trace) if side == "cross" else translation.trace
     st.session_state[SIDE] = side
     st.segmented_control(
         "Attention",
@@ -51,7 +54,24 @@ def parts(choice: Choice, translation: Translation, head: CrossHead, options: Tr
         kept=kept,
     )
     if side != "encoder":
-        st.caption("Rows are what the decoder has read: the row of a token is the step that writes the *next* one.")
+        say(which_row(translation, side), "status")
+
+
+def which_row(translation: Translation, side: str) -> str:
+    """Which row is which token's, with one of this translation."""
+    row = translation.trace.target
+    if row is None or len(row) < 3:
+        return ""
+    read, written = row.pieces[1], row.pieces[2]
+    if side == "cross":
+        return (
+            "A row bears the name of the token that its step writes, as everywhere on this page: the row "
+            f"“{written}” is the step after “{read}”, which writes “{written}”. ⟨end⟩ is the step after the last token."
+        )
+    return (
+        "Here rows and columns are the tokens that stand already, so a row bears the name of the token read last: the "
+        f"row “{read}” is the step after “{read}”, which writes “{written}”."
+    )
 
 
 def _another() -> None:

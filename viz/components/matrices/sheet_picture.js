@@ -4,13 +4,13 @@
 //   colour     the number, on the scale that the legend states: from 0 to its end, or from minus to plus the same end
 //              with blue below zero and orange above. A cell without colour is 0, −∞ under a mask, or no number; what
 //              is no number is hatched, and so is −∞ where there are no digits.
-//   digits     the number to two places, where cells are few; all digits on hover, under the keyboard's cell and in
-//              files.
+//   digits     the number to two places, where cells are few, bold on the middle tones; all digits on hover, under the
+//              keyboard's cell and in files.
 //   frame      accent: a marked row or column. Text colour: the cell under the pointer or the keyboard's cursor.
 // Where a matrix has more cells than pixels, a pixel shows the largest size under it.
 // Labels reach the picture only through the pen's text.
 
-import { colourAt, css, inkOn, level, levelAround, pixels } from "../shared/colours.js";
+import { colourAt, css, inkOn, level, levelAround, pixels, weightOn } from "../shared/colours.js";
 import { h } from "../shared/elements.js";
 import { elide, labelled, textWidth } from "../shared/labels.js";
 import { contextOf } from "../shared/pens.js";
@@ -85,15 +85,15 @@ function paintGaps(pen, { values, theme, place: { left, top, w, h: high, tall, w
 
 /** @param {Pen} pen */
 function paintDigits(pen, { sheet, values, end, theme, place: { left, top, w, h: high, tall, wide } }) {
-  const usual = w < 44 ? FONT : 12;
+  const usual = w < 44 ? 12 : 13;
   for (let r = 0; r < tall; r++) {
     for (let c = 0; c < wide; c++) {
       const value = values.data[r * wide + c];
       const rgb = colourOf(value, sheet, end, theme);
       const text = brief(value);
-      const size = Math.min(usual, (usual * (w - 2)) / Math.max(1, textWidth(text, pen.font(usual))));
-      const fill = rgb ? inkOn(rgb) : theme.text;
-      pen.text(text, left + (c + 0.5) * w, top + (r + 0.5) * high + 0.5, { size, fill, align: "center" });
+      const [fill, weight] = rgb ? [inkOn(rgb), weightOn(rgb)] : [theme.text, 400];
+      const size = Math.min(usual, (usual * (w - 2)) / Math.max(1, textWidth(text, pen.font(usual, weight))));
+      pen.text(text, left + (c + 0.5) * w, top + (r + 0.5) * high + 0.5, { size, weight, fill, align: "center" });
     }
   }
 }

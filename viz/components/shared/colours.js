@@ -70,6 +70,9 @@ export function contrast(one, other) {
 /** Black or white, whichever reads better on a colour (always at least 4.5 : 1). @param {number[]} rgb */
 export const inkOn = (rgb) => (luminance(rgb) > 0.179 ? "#000000" : "#ffffff");
 
+/** Bold on the middle tones, where neither black nor white stands out (7 : 1, WCAG's AAA). @param {number[]} rgb */
+export const weightOn = (rgb) => (contrast(rgb, /** @type {number[]} */ (parseColour(inkOn(rgb)))) < 7 ? 600 : 400);
+
 /** Colours between anchors, (256, 3) bytes. @param {string[]} anchors */
 function between(anchors) {
   const given = anchors.map((hex) => /** @type {number[]} */ (parseColour(hex)));

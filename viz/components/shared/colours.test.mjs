@@ -14,6 +14,7 @@ import {
   luminance,
   parseColour,
   ramp,
+  weightOn,
 } from "./colours.js";
 
 describe("the diverging palette", () => {
@@ -43,6 +44,18 @@ describe("the diverging palette", () => {
   test("a number's place: the ends, the middle, and nothing beyond", () => {
     assert.deepEqual([-3, -9, 3, 0].map((value) => levelAround(value, 3)), [0, 0, 255, 128]);
   });
+});
+
+test("numbers are bold on the middle tones alone, where no ink stands out", () => {
+  for (const table of [ramp(false), ramp(true), divergingRamp(false), divergingRamp(true)]) {
+    const weights = Array.from({ length: 256 }, (_, i) => weightOn(colourAt(table, i)));
+    assert.ok(weights.includes(600));
+    weights.forEach((weight, i) => {
+      const ratio = contrast(colourAt(table, i), parseColour(inkOn(colourAt(table, i))));
+      assert.equal(weight, ratio < 7 ? 600 : 400, `level ${i}`);
+    });
+    assert.deepEqual([weights[0], weights[255]], [400, 400]);
+  }
 });
 
 describe("colour", () => {

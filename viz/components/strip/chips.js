@@ -38,7 +38,7 @@ import { isRtl, joinedForm, visible } from "../shared/texts.js";
 const WIDE = 200; // chips at once on a wide page
 const NARROW = 90;
 const LONG = 80; // chips above which the box is lower and scrolls
-const CHIP_MARKS = ["focus", "target", "masked", "removed"];
+const CHIP_MARKS = ["focus", "target", "masked", "removed", "right", "missed", "wrong"];
 
 /** How many chips are shown at once. @param {number} count @param {number} width of the page's column */
 export function shownAtOnce(count, width) {

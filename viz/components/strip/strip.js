@@ -5,6 +5,7 @@
 //              below
 //              zero and orange above.
 //   outline    accent: the chosen chip; accent dashes: the target. Hatched: masked. Struck out: removed.
+//   line below straight: a name that was found rightly; dashed: one that was missed; waves: one that was said wrongly.
 //   pale       a special token. Chips that touch are pieces of one word, each but the first after a pale ##.
 //   [UNK]      under a chip: what the model read in its place, because it does not know the word.
 // Texts reach the page only through text nodes.
@@ -16,7 +17,7 @@ import { windowOn } from "../shared/moves.js";
 import { visible } from "../shared/texts.js";
 import { createChipRow, shownAtOnce } from "./chips.js";
 
-/** @typedef {""|"chosen"|"target"|"masked"|"removed"} Mark */
+/** @typedef {""|"chosen"|"target"|"masked"|"removed"|"right"|"missed"|"wrong"} Mark */
 /**
  * @typedef {object} Chip
  * @property {string} text
@@ -42,6 +43,9 @@ export const MARKS = {
   target: { said: "target", shown: "target" },
   masked: { said: "masked", shown: "masked" },
   removed: { said: "removed", shown: "removed" },
+  right: { said: "right", shown: "right" },
+  missed: { said: "missed", shown: "missed" },
+  wrong: { said: "wrong", shown: "wrong" },
 };
 
 /** @param {Chip} chip */

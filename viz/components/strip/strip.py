@@ -11,7 +11,7 @@ import streamlit as st
 
 from viz.components.script import script, stylesheet
 
-Mark = Literal["", "chosen", "target", "masked", "removed"]
+Mark = Literal["", "chosen", "target", "masked", "removed", "right", "missed", "wrong"]
 
 
 @dataclass(frozen=True)

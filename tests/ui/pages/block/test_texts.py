@@ -125,6 +125,9 @@ def test_the_payload_is_what_the_script_draws() -> None:
 
 def test_the_page_s_options_live_in_the_address() -> None:
     assert read(Options, {"piece": "encoder.3", "fold": "cost"}) == (Options("encoder.3", "cost"), [])
+    assert read(Options, {"fold": "parameters,cost"})[0].unfolded == ("parameters", "cost"), (
+        "what was opened stays open"
+    )
     assert read(Options, {"fold": "everything"})[1]
     assert set(FOLDS) == {"parameters", "kinds", "activation", "cost"}
     assert all(len(label) <= 15 for label in SHORT.values()), "bars have room for 18 letters, three are the side's"

@@ -6,10 +6,11 @@ import zlib
 import numpy as np
 import pytest
 
-from attention.by_hand import Worked, attend
+from attention.by_hand_layer import Rules, Whole, whole
 from inference import Refusal
 from ui.pages.by_hand.as_csv import LARGEST_FILE, pack, read, unpack, write
-from ui.pages.by_hand.example import LARGEST, Example, example_of, resize
+from ui.pages.by_hand.example import Example, example_of, plain, resize
+from ui.pages.by_hand.typed import LARGEST
 
 TOKENS = ("=1+1", "a,b", 'say "x"', "-", "שלום")  # what a spreadsheet would run, and what CSV has to quote
 
@@ -17,14 +18,18 @@ TOKENS = ("=1+1", "a,b", 'say "x"', "-", "שלום")  # what a spreadsheet would
 def example() -> Example:
     """Five tokens of four columns, width six; numbers with all their digits."""
     draw = np.random.default_rng(3).normal
-    return Example(TOKENS, draw(size=(5, 4)), *(draw(size=(4, 6)) * 1e-3 for _ in range(3)))
+    x, w_o, w_1, w_2, e = (draw(size=size) for size in ((5, 4), (6, 4), (4, 3), (3, 4), (2, 4)))
+    w_q, w_k, w_v = (draw(size=(4, 6)) * 1e-3 for _ in range(3))
+    return Example(x, w_q, w_k, w_v, w_o, w_1, w_2, e, TOKENS, ("=x", "y"))
 
 
-def worked(small: Example, heads: int = 2) -> Worked:
-    return attend(small.x, small.w_q, small.w_k, small.w_v, heads, causal=True)
+def worked(small: Example, heads: int = 2) -> Whole:
+    return whole(small, Rules(heads, causal=True, positions=True))
 
 
-@pytest.mark.parametrize("small", [example(), example_of("tutorial"), example_of("lookup")], ids=lambda e: e.tokens[0])
+@pytest.mark.parametrize(
+    "small", [example(), *map(example_of, ("sentence", "tutorial", "lookup"))], ids=lambda e: e.tokens[0]
+)
 def test_what_is_written_is_read_again_to_the_last_digit(small: Example) -> None:
     assert read(write(small).encode()) == small
     assert read(write(small, worked(small, 1)).encode("utf-8-sig")) == small
@@ -35,8 +40,13 @@ def test_the_file_has_every_result_under_its_name() -> None:
     small = example()
     lines = write(small, worked(small)).splitlines()
     names = list(dict.fromkeys(line.split(",")[0] for line in lines))
-    by_head = [f"{name} head {head}" for name in ("Q·Kᵀ", "Q·Kᵀ/√d_k", "masked", "A", "A·V") for head in (1, 2)]
-    assert names == ["matrix", "X", "W_Q", "W_K", "W_V", "Q", "K", "V", *by_head, "result"]
+    steps = ("Q·Kᵀ", "Q·Kᵀ/√d_k", "masked", "e^s", "sum of e^s", "A", "A·V")
+    by_head = [f"{name} head {head}" for name in steps for head in (1, 2)]
+    inputs = ["X", "W_Q", "W_K", "W_V", "W_O", "W_1", "W_2", "E"]
+    layer = ["X + attention", "LayerNorm", "N·W_1", "ReLU", "·W_2", "sum", "LayerNorm of the sum"]
+    last = ["logits", "e^logit", "sum of e^logit", "next word"]
+    results = ["P", "X + P", "Q", "K", "V", *by_head, "result", "result·W_O", *layer, *last]
+    assert names == ["matrix", *inputs, *results]
     assert lines[1].startswith("X,'=1+1,"), "no spreadsheet runs a token"
     assert next(line for line in lines if line.startswith("masked head 2")).count("-inf") == 4
 
@@ -48,7 +58,7 @@ def test_a_spreadsheet_s_other_ways_to_write_it_are_read() -> None:
     padded = "\r\n".join(f"{line},," for line in table.splitlines()) + "\r\n\r\n"
     small = read(table.encode())
     assert small.w_q[0, 1] == 0.25
-    for other in (semicolons, tabs, padded, table.replace("-", "−"), table.lower()):
+    for other in (semicolons, tabs, padded, table.replace("-", "−"), table.replace("W_", "w_").replace("X,", "x,")):
         assert read(other.encode()) == small
 
 
@@ -64,21 +74,26 @@ GOOD = "X,a,1\nX,b,2\nW_Q,1,1\nW_K,1,1\nW_V,1,1\n"
         (b"hello", "Line 1 is of a matrix called 'hello'"),
         (b"<script>alert(1)</script>," * 9, "Line 1 is of a matrix called '<script>"),
         (b"x" * (LARGEST_FILE + 1), "100,001 bytes"),
-        (GOOD.replace("X,b,2", "X,b,two").encode(), "Line 2 holds 'two'"),
-        (GOOD.replace("X,b,2", "X,b,nan").encode(), "Line 2 holds 'nan'"),
-        (GOOD.replace("X,b,2", "X,b,-inf").encode(), "Line 2 holds '-inf'"),
-        (GOOD.replace("X,b,2", "X,b,1e7").encode(), "Line 2 holds '1e7'"),
-        (GOOD.replace("X,b,2", "X,b,=1+1").encode(), "Line 2 holds '=1[+]1'"),
+        (GOOD.replace("X,b,2", "X,b,two").encode(), "Line 2: “two” is no number"),
+        (GOOD.replace("X,b,2", "X,b,nan").encode(), "Line 2: “nan” is no number"),
+        (GOOD.replace("X,b,2", "X,b,-inf").encode(), "Line 2: “-inf” is no number"),
+        (GOOD.replace("X,b,2", "X,b,1e7").encode(), "Line 2: “1e7” is beyond"),
+        (GOOD.replace("X,b,2", "X,b,=1+1").encode(), "Line 2: “=1[+]1” is no number"),
         (GOOD.replace("X,b,2", "X,b,2,3").encode(), "X has lines of different lengths"),
-        (GOOD.replace("X,b,2", "X,,2").encode(), "Line 2 of X needs a token"),
-        (GOOD.replace("X,b,2", "X").encode(), "Line 2 of X needs a token"),
-        (GOOD.replace("X,b,2", f"X,{'b' * 25},2").encode(), "Line 2 of X needs a token"),
+        (GOOD.replace("X,b,2", "X,,2").encode(), "Line 2 of X needs a name"),
+        (GOOD.replace("X,b,2", "X").encode(), "Line 2 of X needs a name"),
+        (GOOD.replace("X,b,2", f"X,{'b' * 25},2").encode(), "Line 2 of X needs a name"),
         (GOOD.replace("X,b,2\n", "").encode(), "X is 1 × 1"),
         ((GOOD + "X,c,1\n" * 7).encode(), "X is 9 × 1"),
         (GOOD.replace("W_K,1,1\n", "").encode(), "W_K is missing"),
         (GOOD.replace("W_K,1,1", "W_K,1,1,1").encode(), "W_K is 1 × 2; X and W_Q ask for 1 × 1"),
         (GOOD.replace("W_Q,1,1", "W_Q,1,1\nW_Q,2,1").encode(), "W_Q is 2 × 1; X and W_Q ask for 1 × 1"),
         (GOOD.replace("W_Q,1,1", "W_Q,1" + ",1" * 9).encode(), "W_Q has 9 columns"),
+        ((GOOD + "W_1,1,1,1").encode(), "W_2 is missing; of W_1's 2 columns it makes 1 again"),
+        ((GOOD + "W_O,1,1,1").encode(), "W_O is 1 × 2; X and W_Q ask for 1 × 1"),
+        ((GOOD + "E,cat,1").encode(), "W_1 1 and E 1 rows; there may be 2 to 8 tokens and words"),
+        ((GOOD + "E,,1").encode(), "Line 6 of E needs a name"),
+        (GOOD.replace("X,b,2", 'X,b,"1,500"').encode(), "Line 2: “1,500” may be thousands or a fraction"),
         (GOOD.replace("W_Q,1,1", "W_Q,1,").encode(), "W_Q has lines of different lengths, or empty ones"),
     ],
 )
@@ -91,6 +106,7 @@ def test_what_cannot_be_read_is_refused_in_one_sentence(content: bytes, said: st
 
 def test_the_good_file_is_good() -> None:
     assert read(GOOD.encode()).tokens == ("a", "b")
+    assert read((GOOD + "E,cat,1\nE,dog,2\nE,cow,3").encode()).words == ("cat", "dog", "cow")
     assert read(GOOD.replace("2", str(LARGEST)).encode()).x[1, 0] == LARGEST
 
 
@@ -109,6 +125,17 @@ def test_a_link_that_unfolds_to_gigabytes_is_refused() -> None:
 
 
 def test_the_largest_example_fits_into_a_link() -> None:
-    small = resize(example(), 8, 8, 8)
-    full = np.random.default_rng(1).normal(size=(4, 8, 8))
-    assert len(pack(Example(small.tokens, *full))) < 6000
+    small = resize(example(), 8, 8, 8, 8, 8)
+    full = np.random.default_rng(1).normal(size=(8, 8, 8))
+    x, w_q, w_k, w_v, w_o, w_1, w_2, e = full
+    assert len(pack(plain(small.tokens, x, w_q, w_k, w_v))) < 6000
+    assert len(pack(Example(x, w_q, w_k, w_v, w_o, w_1, w_2, e, small.tokens, small.words))) < 12_000
+
+
+def test_a_link_from_before_the_layer_was_there_is_read() -> None:
+    """It held four matrices: what is after them hands on what attention gives."""
+    old = "matrix,row,1,2\r\nX,a,1,0\r\nX,b,0,1e-05\r\n" + "".join(
+        f"{name},{row},{row},0.5\r\n" for name in ("W_Q", "W_K", "W_V") for row in (1, 2)
+    )
+    small = unpack(base64.urlsafe_b64encode(zlib.compress(old.encode(), 9)).decode().rstrip("="))
+    assert small == plain(("a", "b"), np.array([[1, 0], [0, 1e-5]]), *[np.array([[1, 0.5], [2, 0.5]])] * 3)

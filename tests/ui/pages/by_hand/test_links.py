@@ -9,11 +9,44 @@ from tests.support.asking import asked, says
 EVEN = "“je” gives “ai” 0.29 of its attention"
 
 
+FIRST = "Head 1: “it” gives “cat” 0.92 of its attention"
+
+
 @pytest.mark.parametrize(
-    "query",
-    [{"numbers": "garbage"}, {"preset": "<img>"}, {"heads": 3}, {"row": 99, "column": 2}, {"heads": 0}],
+    ("query", "said"),
+    [
+        ({}, FIRST),
+        ({"numbers": "garbage"}, EVEN),
+        ({"preset": "<img>"}, FIRST),
+        ({"preset": "sentence", "heads": 3}, "3 heads cannot share 4 columns alike; one head is shown."),
+        ({"preset": "tutorial", "row": 99, "column": 2}, EVEN),
+        ({"preset": "tutorial", "cell": "<b>-1-2"}, EVEN),
+        ({"preset": "tutorial", "onward": 0}, "It is not so here: “french” → “"),
+        ({"preset": "tutorial", "cell": "o-1-2"}, "A·V·W_O, “je” and “3”: "),
+        ({"preset": "sentence", "cell": "sumz-3-0"}, "sum of each row, “it” and “sum”: "),
+    ],
 )
-def test_a_damaged_link_opens_the_example(query: dict[str, object]) -> None:
+def test_a_link_opens_what_it_means_and_a_damaged_one_the_example(query: dict[str, object], said: str) -> None:
     page = asked("by_hand", **query)
-    says(page, EVEN)
+    says(page, said)
     assert not page.exception
+
+
+@pytest.mark.parametrize(
+    "query", [{"heads": 3}, {"row": 1, "column": 2}, {"heads": 0}, {"causal": 0, "shown": 0, "row": 99, "column": 0}]
+)
+def test_a_link_from_when_the_tutorial_came_first_opens_the_tutorial(query: dict[str, object]) -> None:
+    says(asked("by_hand", **query), EVEN)
+
+
+def test_a_choice_names_its_preset() -> None:
+    """So that a link means the same whichever preset comes first."""
+    page = asked("by_hand")
+    (causal,) = (box for box in page.checkbox if box.label == "Causal mask")
+    causal.check().run()
+    assert (page.query_params["preset"], page.query_params["heads"]) == ("sentence", "2")
+    says(page, "gives “cat”")
+
+
+def test_the_sidebar_offers_nothing_that_does_nothing_here() -> None:
+    assert not asked("by_hand").sidebar.selectbox

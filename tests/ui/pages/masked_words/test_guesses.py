@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from attention.tokens import TokenRow
 from inference import LocalBackend
 from inference.questions.masked import MaskedWords, Place
 from inference.questions.surprise import Surprise
 from inference.settings import Settings
 from tests.support.tinyheads import save
 from ui.pages.masked_words.guesses import summary
-from ui.pages.masked_words.hidden_words import places_of
+from ui.pages.masked_words.hidden_words import after_click, places_of
 from ui.pages.masked_words.options import Options
 from ui.run.answering import Answerer
 from ui.show.numbers import percent
@@ -83,3 +84,13 @@ def test_the_models_own_mask_token_is_a_blank_and_nothing_else_is_hidden(
     found = backend.predict(MaskedWords(model=str(root / "RoBERTa"), text=text, hidden=hidden))
     assert found.text == "A <mask> sat on it."
     assert [blank.original for blank in found.blanks] == [None]
+
+
+ROW = TokenRow(("play", "ing", "it"), (1, 2, 3), (0, 0, 1), (0, 0, 0), ((0, 4), (4, 7), (8, 10)))
+
+
+def test_the_first_click_replaces_the_word_that_was_hidden_by_itself() -> None:
+    ours = ((0, 8, 10),)
+    assert after_click(ROW, ours, [0, 1], first=True) == ((0, 0, 7),)
+    assert after_click(ROW, ours, [0, 1], first=False) == ((0, 0, 7), *ours), "the reader's own stay"
+    assert after_click(ROW, ours, [2], first=True) == (), "a click on it uncovers it"

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+from streamlit.testing.v1 import AppTest
 
-from tests.support.asking import allowed, asked, says, stands, text_of
+from attention.storage import parse
+from attention.tokens import TokenRow
+from inference import TraceRequest
+from tests.support.asking import allowed, asked, notes, says, stands, text_of
 from tests.support.predictors import BARE
 from tests.support.translators import tiny
+from ui.pages.translate.unread import unread
+from ui.routes.traces import routes
+from ui.run.shelf import backend
 
 TEXT = "The animal sat on the mat."
 
@@ -42,3 +53,39 @@ def test_odd_links_and_bad_input_are_answered_in_a_sentence(model: str, query: d
     stands(page)
     if query.get("text", TEXT).strip():
         assert text_of(page) == query.get("text", TEXT)
+
+
+def microscope(page: AppTest) -> dict[str, Any]:
+    """What the microscope is given to draw."""
+    (shown,) = (part.proto for part in page.get("bidi_component") if part.proto.component_name == "headlight_explore")
+    return dict(json.loads(shown.json))
+
+
+def test_everywhere_a_row_is_the_token_that_its_step_writes(model: str) -> None:
+    page = asked("translate", model=model, text=TEXT, target="the cat", show="heads", side="cross")
+    data = microscope(page)
+    trace = backend().trace(TraceRequest(model=model, text=TEXT, target="the cat"))
+    assert trace.target is not None
+    assert [cell["text"] for cell in data["queries"]] == [*trace.target.pieces[1:], "⟨end⟩"]
+    says(page, f"the row “{trace.target.pieces[2]}” is the step after “{trace.target.pieces[1]}”, which writes")
+    with TestClient(Starlette(routes=routes())) as client:
+        file = client.get(f"{data['base']}/trace.safetensors")
+    assert parse(file.content).target == trace.target, "a file says what was read"
+
+
+@pytest.mark.parametrize(("side", "many"), [("encoder", 0), ("decoder", 1)])
+def test_the_other_sides_name_the_tokens_that_are_read(model: str, side: str, many: int) -> None:
+    page = asked("translate", model=model, text=TEXT, target="the cat", show="heads", side=side)
+    assert len([note for note in notes(page) if "a row bears the name of the token read last" in note]) == many
+
+
+@pytest.mark.parametrize(("text", "said"), [("猫 the", "1 of the 2 words here is not in the vocabulary"), (TEXT, "")])
+def test_before_what_is_made_up_stands_that_the_text_cannot_be_read(model: str, text: str, said: str) -> None:
+    told = [note for note in notes(asked("translate", model=model, text=text)) if "made up" in note]
+    assert [note.startswith(said) for note in told] == [True] * bool(said)
+
+
+def test_what_is_read_byte_by_byte_is_not_read_either() -> None:
+    row = TokenRow(("a", "猫 1/3", "猫 2/3"), (1, 2, 3), (0, 1, 1), (0,) * 3, (None,) * 3, ("", "<0xE7>", "<0x8C>"))
+    assert unread("M", row).startswith("1 of the 2 words here is not in the vocabulary of M: it reads its letters byte")
+    assert unread("M", TokenRow(("a",), (1,), (0,), (0,), (None,))) == ""

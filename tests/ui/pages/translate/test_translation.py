@@ -50,9 +50,13 @@ def card(task: str, kind: str, local: bool = False) -> ModelCard:
     [
         (card("masked words", "encoder"), "encoder", ["Masked words", "Explore", "Roles", "Cause"]),
         (card("sentence similarity", "encoder"), "encoder", ["Explore", "Roles", "Cause"]),
-        (card("translation", "encoder-decoder"), "encoder-decoder", ["Translate", "Explore"]),
+        (card("translation", "encoder-decoder"), "encoder-decoder", ["Translate", "Explore", "Roles"]),
         (card("", "decoder", local=True), "decoder", ["Generate", "Explore", "Roles", "Cause"]),
-        (card("translation, text to text", "encoder-decoder", local=True), "encoder-decoder", ["Translate", "Explore"]),
+        (
+            card("translation, text to text", "encoder-decoder", local=True),
+            "encoder-decoder",
+            ["Translate", "Explore", "Roles"],
+        ),
         (None, "encoder", ["Explore", "Roles", "Cause"]),
     ],
 )
@@ -60,14 +64,27 @@ def test_a_model_is_named_with_the_pages_that_it_fits(model: ModelCard | None, k
     assert [title for _, title in answering.fitting(model, kind)] == titles
 
 
+@pytest.mark.parametrize(
+    ("task", "kind", "titles"),
+    [
+        ("sentence similarity", "encoder", ["Masked words", "Next sentence", "Translate", "Generate"]),
+        ("masked words, next sentence", "encoder", ["Translate", "Generate"]),
+        ("translation", "encoder-decoder", ["Masked words", "Next sentence", "Generate", "Cause", "Agreement"]),
+        ("next word", "decoder", ["Masked words", "Next sentence", "Translate"]),
+    ],
+)
+def test_the_pages_that_a_model_does_not_fit(task: str, kind: str, titles: list[str]) -> None:
+    assert [title for _, title in answering.misfits(card(task, kind), kind)] == titles
+
+
 def test_a_page_whose_head_a_model_turned_out_to_lack_is_not_named() -> None:
     model = card("translation", "encoder-decoder", local=True)
-    assert [title for _, title in answering.fitting(model, "encoder-decoder", {WRITES})] == ["Explore"]
+    assert [title for _, title in answering.fitting(model, "encoder-decoder", {WRITES})] == ["Explore", "Roles"]
 
 
 def test_every_page_that_a_head_is_needed_for_is_there() -> None:
     assert {MASKED, CAUSAL, WRITES} <= set(answering.PAGES)
-    for file, _ in (*answering.PAGES.values(), *answering.EVERY):
+    for file, _ in (*answering.PAGES.values(), *answering.EVERY, *answering.ONE_TEXT):
         assert (ROOT / "pages" / file).is_file()
 
 

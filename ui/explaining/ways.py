@@ -1,4 +1,5 @@
-"""The ways of telling which words matter to one word, each asked of the model or read off its trace."""
+"""The ways of telling which words matter: to a word's vector, or to a label. Each is asked of the model or read off its
+trace."""
 
 from __future__ import annotations
 
@@ -9,47 +10,68 @@ from typing import Any
 import numpy as np
 
 from attention.agreement import mean_maps, norms_of, over_words, rollout, with_residual, zeroing_rollout
+from attention.edits import Hide
 from attention.mask import Array
 from attention.trace import Trace
 from inference import Refusal, TraceRequest
-from inference.questions.agreement import FlowToWord, Run, WithoutWords, WordGradients, WordPath, ZeroedValues
+from inference.questions.agreement import FlowToWord, Run, Told, WithoutWords, WordGradients, WordPath, ZeroedValues
+from inference.questions.effects import LabelEffects
+from inference.questions.labels import LabelGradients, LabelPath
 from inference.questions.layer import LayerQuestion
 from ui.run.shelf import backend
 from ui.run.stoppable import stoppable
 
-EFFECT, ZEROING, NORMS = "Left out", "Value zeroing", "Norms"
+EFFECT, ZEROING, NORMS, GRADIENTS, PATH = "Left out", "Value zeroing", "Norms", "Gradients", "Integrated gradients"
 INSIDE = (EFFECT, ZEROING, NORMS)  # what needs values, or changes inside the attention
 MOST_MISSED = 0.05  # of the path, beyond which the steps of integrated gradients add up to something else
 
 
 @dataclass(frozen=True, eq=False)
 class Way:
-    """One way's answer: the size of each word's part, (word,), none below zero."""
+    """One way's answer, (word,). Below zero is what speaks against a label; of a vector nothing does."""
 
     name: str
-    sizes: Array
+    values: Array
+
+    @property
+    def sizes(self) -> Array:
+        """How large each word's part is, (word,)."""
+        sizes: Array = np.abs(self.values)
+        return sizes
 
 
 @dataclass(frozen=True, eq=False)
 class Ways:
-    """All answers about one focus word, and a sentence for each way that this model or text does not allow."""
+    """All answers to one question, and a sentence for each way that this model or text does not allow."""
 
     found: tuple[Way, ...]
     problems: tuple[str, ...]
 
-    def sizes(self, name: str) -> Array | None:
+    def values(self, name: str) -> Array | None:
         """One way's answer; None where it is missing."""
-        return next((way.sizes for way in self.found if way.name == name), None)
+        return next((way.values for way in self.found if way.name == name), None)
+
+
+@dataclass(frozen=True)
+class Label:
+    """A label that is explained: its number, of the text or of the word that token ``at`` carries the tag of."""
+
+    number: int
+    at: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """What is asked: which word of which text, and the words that may matter to it, as runs of tokens."""
+    """What is asked: which word of which text, and the words that may matter to it, as runs of tokens.
+
+    With a ``label``, whatever asks about an answer asks about its logit; ``focus`` is then what the head reads.
+    """
 
     trace: Trace
     request: TraceRequest
     focus: Run
     words: tuple[Run, ...]
+    label: Label | None = None
 
     @property
     def given(self) -> dict[str, Any]:
@@ -76,7 +98,7 @@ def ask(question: Question) -> Ways:
             f"{question.trace.model.architecture} computes attention in its own way, which gives no values and cannot"
             f" be changed from outside: {NORMS.lower()}, {ZEROING.lower()} and {EFFECT.lower()} are missing."
         )
-    mark = f"agreement:{question.request.key}:{question.focus}"
+    mark = f"ways:{question.request.key}:{question.focus}:{question.label}"
     for at in stoppable(mark, len(steps), "Asking the model"):
         name, step = steps[at]
         if name in problems:
@@ -88,18 +110,16 @@ def ask(question: Question) -> Ways:
         else:
             found.setdefault(name, []).append(answer)
     whole = {name: arrays for name, arrays in found.items() if name != ZEROING or len(arrays) == question.trace.layers}
-    ways = tuple(Way(name, _sizes(question, name, arrays)) for name, arrays in whole.items())
+    ways = tuple(Way(name, _by_word(question, name, arrays)) for name, arrays in whole.items())
     return Ways(ways, tuple(problems.values()))
 
 
-def _sizes(question: Question, name: str, arrays: Sequence[Array]) -> Array:
-    """What was answered, in one or several steps, as one size a word."""
+def _by_word(question: Question, name: str, arrays: Sequence[Array]) -> Array:
+    """What was answered, in one or several steps, as one number a word; signed where it is about a label."""
     if name == EFFECT:  # whole words were left out, so there is nothing to sum; rounding may fall below zero
-        sizes: Array = np.maximum(arrays[0], 0)
-        return sizes
-    values = zeroing_rollout(np.stack(arrays)) if name == ZEROING else arrays[0]
-    by_word: Array = np.abs(question.by_word(values))
-    return by_word
+        return arrays[0] if question.label else np.maximum(arrays[0], 0)
+    by_word = question.by_word(zeroing_rollout(np.stack(arrays)) if name == ZEROING else arrays[0])
+    return by_word if question.label else np.abs(by_word)
 
 
 def _steps(question: Question) -> Sequence[tuple[str, Callable[[], Array]]]:
@@ -115,15 +135,39 @@ def _steps(question: Question) -> Sequence[tuple[str, Callable[[], Array]]]:
         ("Flow", told(FlowToWord)),
         (NORMS, lambda: _norms(question)),
         *((ZEROING, told(ZeroedValues, layer=layer)) for layer in range(question.trace.layers)),
-        ("Gradients", told(WordGradients)),
-        ("Integrated gradients", lambda: _path(given)),
+        *(_about_vector(question, told, given) if question.label is None else _about_label(question, question.label)),
+    ]
+
+
+def _about_vector(
+    question: Question, told: Callable[..., Callable[[], Array]], given: dict[str, Any]
+) -> Sequence[tuple[str, Callable[[], Array]]]:
+    return [
+        (GRADIENTS, told(WordGradients)),
+        (PATH, lambda: _path(backend().inspect(WordPath(**given)))),
         (EFFECT, told(WithoutWords, words=question.words)),
     ]
 
 
-def _path(given: dict[str, Any]) -> Array:
+def _about_label(question: Question, label: Label) -> Sequence[tuple[str, Callable[[], Array]]]:
+    given = {**question.given, "at": label.at}
+    layers = range(question.trace.layers)
+    without = [tuple(Hide(layer, key) for layer in layers for key in range(*word)) for word in question.words]
+
+    def left_out() -> Array:
+        logits = backend().predict(LabelEffects(**given, edits=((), *without))).values[:, label.number]
+        falls: Array = logits[0] - logits[1:]
+        return falls
+
+    return [
+        (GRADIENTS, lambda: backend().predict(LabelGradients(**given, label=label.number)).values),
+        (PATH, lambda: _path(backend().predict(LabelPath(**given, label=label.number)))),
+        (EFFECT, left_out),
+    ]
+
+
+def _path(told: Told) -> Array:
     """Integrated gradients; raises Refusal where their steps do not add up to the path."""
-    told = backend().inspect(WordPath(**given))
     if abs(told.missed) > MOST_MISSED * abs(told.rise):
         raise Refusal(
             f"The path from zero rises by {told.rise:.2f}, and its {WordPath.steps} steps add up to"

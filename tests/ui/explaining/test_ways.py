@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,29 +12,23 @@ from inference import Refusal
 from inference.questions.agreement import Told, WordPath
 from tests.support.asking import allowed, asked, notes, says
 from tests.support.decoders import save_decoder
-from ui.pages.agreement import ways
-
-GIVEN = {"model": "any", "revision": None, "text": "a b c", "pair": None, "cut": None, "focus": (2, 3)}
+from ui.explaining import ways
 
 
-def path(missed: float, rise: float, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """What the page makes of such an answer."""
-    told = Told(np.array([rise + missed, 0.0], np.float32), missed, rise)
-    monkeypatch.setattr(ways, "backend", lambda: SimpleNamespace(inspect=lambda _question: told))
-    return ways._path(GIVEN)  # noqa: SLF001  # the rule by itself, without a model
+def path(missed: float, rise: float) -> Any:
+    """What is made of such an answer."""
+    return ways._path(Told(np.array([rise + missed, 0.0], np.float32), missed, rise))  # noqa: SLF001  # the rule itself
 
 
 @pytest.mark.parametrize(("missed", "rise"), [(0.04, 1.0), (-0.04, 1.0), (0.02, -0.5), (0.0, 0.0)])
-def test_steps_that_add_up_to_the_path_are_shown(missed: float, rise: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert path(missed, rise, monkeypatch).tolist() == pytest.approx([rise + missed, 0])
+def test_steps_that_add_up_to_the_path_are_shown(missed: float, rise: float) -> None:
+    assert path(missed, rise).tolist() == pytest.approx([rise + missed, 0])
 
 
 @pytest.mark.parametrize(("missed", "rise"), [(0.06, 1.0), (-0.38, 1.0), (0.66, 1.0), (0.03, -0.5), (0.01, 0.0)])
-def test_steps_that_miss_more_than_a_twentieth_are_refused(
-    missed: float, rise: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_steps_that_miss_more_than_a_twentieth_are_refused(missed: float, rise: float) -> None:
     with pytest.raises(Refusal, match=f"rises by {rise:.2f}, and its 32 steps add up to {rise + missed:.2f}"):
-        path(missed, rise, monkeypatch)
+        path(missed, rise)
 
 
 @pytest.mark.slow

@@ -1,0 +1,113 @@
+"""Models taught a task within the minutes that are wanted of two idle cores, told on test rows: the real command.
+
+`python -m bench teach [ROW ...] [--seeds 0 1 2]`; the rows are the keys of TASKS, all of them where none is named. Each
+run is a process of its own, with the command's defaults but for model, minutes and seed; what it says goes to the
+terminal. Processor seconds are the whole command's: start, baseline, training, evaluations, test and saving.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.report import Row
+from inference.files import extras, sources
+from inference.files.e5 import E5
+from inference.request import EMBEDDED
+from inference.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[1]
+LATE = 1.05  # times the minutes that training may take, since a step that has begun is ended
+
+
+@dataclass(frozen=True)
+class Task:
+    """A ready set, the model that learns it, and what is to be reached in how many minutes."""
+
+    set: str
+    command: str
+    measure: str
+    bar: float
+    minutes: float
+    model: str = EMBEDDED
+
+
+TASKS = {
+    "snips": Task("snips-intents", "classify", "accuracy", 0.97, 1),
+    "polarity": Task("sentence-polarity", "classify", "accuracy", 0.81, 3),
+    "sib-en": Task("sib-200-en", "classify", "accuracy", 0.87, 2),
+    "sib-zh": Task("sib-200-zh", "classify", "accuracy", 0.85, 4, E5.name),
+    "wnut": Task("wnut-17", "tag", "f1", 0.45, 4),
+    "uner-zh": Task("uner-zh", "tag", "f1", 0.60, 10, E5.name),
+}
+NAMED = {"accuracy": "accuracy", "f1": "F1 of names"}
+
+
+def measure(*names: str, seeds: Sequence[int] = (0,)) -> Iterator[Row]:
+    """A row for each task and seed."""
+    unknown = [name for name in names if name not in TASKS]
+    if unknown:
+        raise ValueError(f"There is no row {unknown[0]!r}; there are {', '.join(TASKS)}.")
+    for name in names or TASKS:
+        task = TASKS[name]
+        if not sources.here(task.model, None, Settings.from_env()):
+            yield Row(_what(task), _bar(task), "skipped", None, f"{task.model} is not installed here: make extra")
+            continue
+        if (extra := extras.named(task.model)) is not None:
+            extra.folder(Settings.from_env())  # unpacked once, outside the minutes
+        for seed in seeds:
+            try:
+                yield _row(task, seed, *_taught(task, seed))
+            except subprocess.CalledProcessError:  # the other rows still run
+                yield Row(_what(task), _bar(task), f"broke off with seed {seed}", False, "it said why on the terminal")
+
+
+def _taught(task: Task, seed: int) -> tuple[dict[str, Any], float, float]:
+    """What the command says of its model; processor seconds and seconds on the wall of the whole command."""
+    with tempfile.TemporaryDirectory() as name:
+        scores = Path(name) / "scores.json"
+        command = [sys.executable, "-m", "training", task.command, task.set, "--model", task.model]
+        command += ["--minutes", str(task.minutes), "--seed", str(seed)]
+        command += ["--out", str(Path(name) / "model"), "--json", str(scores)]
+        before, began = os.times(), time.perf_counter()
+        environment = {**os.environ, "HF_HUB_OFFLINE": "1"}
+        subprocess.run(command, cwd=ROOT, env=environment, stdout=sys.stderr, check=True)
+        after, wall = os.times(), time.perf_counter() - began
+        spent = after.children_user + after.children_system - before.children_user - before.children_system
+        return json.loads(scores.read_text(encoding="utf-8")), spent, wall
+
+
+def _row(task: Task, seed: int, found: dict[str, Any], spent: float, wall: float) -> Row:
+    """The row of a run.
+
+    >>> found = {"test": {"accuracy": 0.9749, "baseline_accuracy": 0.983}, "seconds": 59.8, "steps": 240}
+    >>> _row(TASKS["snips"], 0, found, 61.2, 75.0).cells()[1:4]
+    ['≥ 97 % in 1 min', '97.5 % in 60 s', 'pass']
+    """
+    score, seconds = found["test"][task.measure], found["seconds"]
+    baseline = found["test"].get(f"baseline_{task.measure}")
+    counted = "no baseline" if baseline is None else f"counting words {_shown(task, baseline)}"
+    note = f"{counted}; {found['steps']} steps; the whole command {wall:.0f} s, processor {spent:.0f} s"
+    reached = score >= task.bar and seconds <= 60 * task.minutes * LATE
+    return Row(f"{_what(task)}, seed {seed}", _bar(task), f"{_shown(task, score)} in {seconds:.0f} s", reached, note)
+
+
+def _what(task: Task) -> str:
+    return f"{task.set}, {task.model}: {NAMED[task.measure]} on test"
+
+
+def _bar(task: Task) -> str:
+    wanted = f"{task.bar:.0%}".replace("%", " %") if task.measure == "accuracy" else f"{task.bar:.2f}"
+    return f"≥ {wanted} in {task.minutes:g} min"
+
+
+def _shown(task: Task, score: float) -> str:
+    return f"{100 * score:.1f} %" if task.measure == "accuracy" else f"{score:.3f}"

@@ -1,0 +1,44 @@
+"""What a label's logit owes to each token of the text: gradients, and their sum along a path."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from inference.answers.agreement import BATCH, refuse_long
+from inference.answers.inputs import read, tensors
+from inference.answers.labels import failed, logits_there, refuse_absent
+from inference.answers.word_vectors import from_vectors, path_from_zero, word_vectors
+from inference.errors import Refusal, refusing
+from inference.loaded import Loaded
+from inference.questions.agreement import Told
+from inference.questions.labels import LabelGradients, LabelPath
+from inference.record.records import numpy
+
+
+def answer(loaded: Loaded, question: LabelGradients | LabelPath) -> Told:
+    """What each token is worth; raises Refusal for texts that are too long and for labels that are not there."""
+    reading = read(loaded, question.text, question.pair, question.cut)
+    refuse_long(reading)
+    refuse_absent(question, reading)
+    one = tensors(loaded, reading)
+    label = _label(loaded, question, one)
+
+    def logit(vectors: Tensor) -> Tensor:
+        return logits_there(from_vectors(loaded.model, one, vectors), question.at)[:, label]
+
+    with refusing(failed(loaded), way_out=None):
+        vectors = word_vectors(loaded.model, one)
+        if isinstance(question, LabelPath):
+            return path_from_zero(logit, vectors, question.steps, BATCH)
+        [gradient] = torch.autograd.grad(logit(vectors.requires_grad_()).sum(), vectors)
+        return Told(numpy(gradient[0].norm(dim=-1)))
+
+
+def _label(loaded: Loaded, question: LabelGradients | LabelPath, one: dict[str, Tensor]) -> int:
+    """The label's number, the likeliest where none is asked about; raises Refusal for one that the model lacks."""
+    with refusing(failed(loaded)), torch.inference_mode():
+        logits = logits_there(loaded.model(**one), question.at)[0]
+    if question.label >= len(logits):
+        raise Refusal(f"Label {question.label} was asked about; {loaded.id.name} has {len(logits)}, counted from 0.")
+    return question.label if question.label >= 0 else int(logits.argmax())

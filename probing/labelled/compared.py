@@ -1,0 +1,59 @@
+"""The true names of a sentence and those that were said, word by word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from probing.labelled.spans import Span, spans
+from probing.labelled.told import ToldWords
+
+Verdict = Literal["", "right", "missed", "wrong"]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One word. ``label`` says in words what is the matter, at the first word of a name; "" elsewhere."""
+
+    verdict: Verdict
+    label: str
+
+
+def compared(row: ToldWords) -> Iterator[Compared]:
+    """A name is right where kind and both ends are; else its words are missed, or said wrongly.
+
+    >>> row = ToldWords("a b c d", (), ("B-PER", "I-PER", "O", "B-LOC"), ("B-PER", "O", "B-LOC", "B-LOC"), (), ())
+    >>> [(word.verdict, word.label) for word in compared(row)]
+    [('wrong', 'PER, ends differ'), ('missed', 'missed PER'), ('wrong', 'said LOC'), ('right', 'LOC')]
+    """
+    true, said = _by_word(row.tags), _by_word(row.told)
+    before = None
+    for at in range(len(row.tags)):
+        here = true.get(at), said.get(at)
+        verdict = _verdict(*here)
+        yield Compared(verdict, _label(*here) if here != before else "")
+        before = here
+
+
+def _by_word(tags: tuple[str, ...]) -> dict[int, Span]:
+    """The name that each word is of, where it is of any."""
+    return {at: span for span in spans(tags) for at in range(span[1], span[2])}
+
+
+def _verdict(true: Span | None, said: Span | None) -> Verdict:
+    if said == true:
+        return "right" if true else ""
+    return "wrong" if said else "missed"
+
+
+def _label(true: Span | None, said: Span | None) -> str:
+    if said is None:
+        return f"missed {true[0]}" if true else ""
+    if true is None:
+        return f"said {said[0]}"
+    if said == true:
+        return said[0]
+    if said[0] == true[0]:
+        return f"{said[0]}, ends differ"
+    return f"said {said[0]}, is {true[0]}"

@@ -1,0 +1,57 @@
+"""The results of a taught model in a browser: a click on the matrix opens the rows behind a cell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support import toldfolders
+from tests.support.browser import hears_clicks, one_page, rest, visit
+from tests.support.looks import accessible_and_fits
+from tests.support.visitor import box_of
+
+PAGE = """
+from pathlib import Path
+
+import streamlit as st
+
+from ui.pages.teach import results, results_rows
+from ui.places import ASSETS
+from ui.state.session import begin
+
+st.html(ASSETS / "app.css")
+results_rows.explore_link = lambda *_: None  # this page stands alone
+begin("teach")
+st.title("Teach")
+results.draw_results(Path("FOLDER"), "taught/tiny")
+"""
+TAGGED = [("Ann sings in Rome", "B-PER O O B-LOC", "B-PER O O B-PER", (0.9, 0.8, 0.99, 0.97))] * 3 + [
+    ("Rome met Bo", "B-LOC O B-PER", "B-LOC O O", (0.6, 0.9, 0.95))
+]
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = toldfolders.words(tmp_path_factory.mktemp("told"), TAGGED)
+    with one_page(tmp_path_factory.mktemp("results"), PAGE.replace("FOLDER", str(folder))) as url:
+        yield url
+
+
+def test_a_click_on_a_cell_opens_its_rows(page: Page, url: str) -> None:
+    visit(page, url)
+    figure = page.locator(".js-plotly-plot").first
+    cells = figure.locator(".heatmaplayer image")
+    cells.scroll_into_view_if_needed()
+    hears_clicks(figure)
+    box = box_of(cells)  # three by three: O, LOC, PER
+    page.mouse.click(box["x"] + box["width"] * 2.5 / 3, box["y"] + box["height"] * 1.5 / 3)
+    expect(page).to_have_url(re.compile("(?=.*true=1)(?=.*said=2)"))
+    rest(page)
+    expect(page.get_by_text("3 test rows with a word of")).to_be_visible()
+    expect(page.locator("div.chips")).to_have_count(3)
+    wrong = page.locator(".chip.wrong").first
+    expect(wrong).to_have_attribute("aria-label", re.compile("Rome, said PER, is LOC, .*wrong"))
+    accessible_and_fits(page)

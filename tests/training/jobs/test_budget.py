@@ -1,0 +1,70 @@
+"""Who goes when there is no room: the oldest, no more than needed, and nobody who is in use."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from inference.errors import Refusal
+from inference.settings import Settings as Machine
+from tests.support.labelledtexts import machine
+from tests.support.trainings import of
+from training.jobs import budget
+from training.jobs.job import CHARACTERS, Look, State
+
+COMING = 500_000
+NEEDED = budget.SAVED * COMING + budget.BESIDE
+
+
+def look_at(place: Path, day: int, size: int, state: State = "done", model: str = CHARACTERS) -> Look:
+    """A training that began on a day of a month and takes so many bytes."""
+    job = replace(of("x"), begun=f"2026-01-{day:02}", model=model)
+    folder = place / job.id
+    (folder / "model").mkdir(parents=True)
+    (folder / "model" / "weights").write_bytes(b"0" * size)
+    return Look(job, state, "teach", "", 0, folder)
+
+
+def test_the_oldest_go_and_no_more_than_needed(tmp_path: Path) -> None:
+    drawn = random.Random(0)
+    looks = [look_at(tmp_path, day, drawn.randrange(1, 2_000)) for day in range(1, 21)]
+    sizes = [budget.size(look.folder) for look in looks]
+    shuffled = drawn.sample(looks, len(looks))
+    for room in (0, 1, 3_000, 9_000, sum(sizes) - 1, sum(sizes)):
+        gone = budget.pushed_out(shuffled, NEEDED + room, COMING)
+        assert list(gone) == looks[: len(gone)]
+        left = sum(sizes[len(gone) :])
+        assert left <= room
+        assert not gone or left + sizes[len(gone) - 1] > room
+
+
+def test_what_waits_or_runs_stays_and_what_is_learned_on_from(tmp_path: Path) -> None:
+    start = look_at(tmp_path, 1, 100)
+    waits, runs = look_at(tmp_path, 2, 100, "waiting"), look_at(tmp_path, 3, 100, "running", start.job.name)
+    old = [look_at(tmp_path, 4, 100, "stopped"), look_at(tmp_path, 5, 100, "failed"), look_at(tmp_path, 6, 100)]
+    assert budget.pushed_out([start, waits, runs, *old], 0, COMING) == tuple(old)
+
+
+def test_small_ones_are_not_kept_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "MOST_KEPT", 3)
+    looks = [look_at(tmp_path, day, 1) for day in range(1, 6)]
+    assert budget.pushed_out(looks, 10**12, COMING) == tuple(looks[:2])
+
+
+def test_a_full_disk_is_told_before(tmp_path: Path) -> None:
+    budget.check_room(tmp_path, 1)
+    with pytest.raises(Refusal, match=r"Teaching it takes 180,000,005 MB of the disk; [\d,]+ MB are free"):
+        budget.check_room(tmp_path, 10**13)
+
+
+def test_a_models_numbers_are_counted_without_opening_it(tmp_path: Path) -> None:
+    name, where = machine(tmp_path)
+    from transformers import AutoModel
+
+    assert budget.numbers(name, None, where) == AutoModel.from_pretrained(name).num_parameters()
+    assert budget.numbers(CHARACTERS, None, Machine()) == budget.FROM_NOTHING
+    with pytest.raises(Refusal):
+        budget.numbers("some/model", None, Machine(offline=True, cache=tmp_path))

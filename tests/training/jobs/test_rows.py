@@ -1,0 +1,85 @@
+"""Rows packed for a training: the same again whatever they hold, and nothing else than rows is read."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inference.errors import Refusal
+from probing.labelled import cards
+from probing.labelled.rows import Classified, Labels, Tagged
+from training.jobs import rows
+
+LETTERS = 'ab \t\n\r\x1f\0\x85\u2028猫é\U0001f44d\ud800"\\,<'
+
+
+def odd(seed: int, tags: bool) -> Labels:
+    """Texts of letters that files trip over."""
+    drawn = random.Random(seed)
+    texts = ["".join(drawn.choices(LETTERS, k=drawn.randrange(40))) for _ in range(60)]
+    if not tags:
+        made: Any = [Classified(text, drawn.choice(LETTERS)) for text in texts]
+        return Labels("classify", tuple(LETTERS), made[:40], made[40:50], made[50:])
+    made = [Tagged(text, ((0, 1), (1, len(text))), ("B-\t", "O")) for text in texts]
+    return Labels("tag", ("O", "B-\t", "I-\t"), made[:40], made[40:], [])
+
+
+@pytest.mark.parametrize("tags", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_rows_hold_they_are_read_as_they_were_written(tmp_path: Path, seed: int, tags: bool) -> None:
+    labels = odd(seed, tags)
+    rows.write(labels, tmp_path / "rows.xz")
+    assert rows.read(tmp_path / "rows.xz") == labels
+
+
+def test_a_whole_set_is_read_as_it_was_written(tmp_path: Path) -> None:
+    labels = cards.load("uner-zh")
+    rows.write(labels, tmp_path / "rows.xz")
+    assert rows.read(tmp_path / "rows.xz") == labels
+
+
+def test_more_rows_than_are_learned_from_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    labels = odd(0, False)
+    rows.write(labels, tmp_path / "rows.xz")
+    monkeypatch.setattr(rows, "MOST_ROWS", 59)
+    with pytest.raises(Refusal, match="There are 60 rows; at most 59"):
+        rows.write(labels, tmp_path / "more.xz")
+    assert not (tmp_path / "more.xz").exists()
+    with pytest.raises(Refusal, match="cannot be read"):
+        rows.read(tmp_path / "rows.xz")
+
+
+def test_half_a_file_is_refused(tmp_path: Path) -> None:
+    rows.write(cards.load("sib-200-en"), tmp_path / "rows.xz")
+    content = (tmp_path / "rows.xz").read_bytes()
+    (tmp_path / "rows.xz").write_bytes(content[: len(content) // 2])
+    with pytest.raises(Refusal, match="cannot be read"):
+        rows.read(tmp_path / "rows.xz")
+
+
+HEAD = {"kind": "classify", "labels": ["x"], "rows": [1, 0, 0]}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"not packed",
+        lzma.compress(b"{}"),
+        lzma.compress(json.dumps(HEAD).encode()),
+        lzma.compress(json.dumps(HEAD).encode() + b'\n["a"]\n'),
+        lzma.compress(json.dumps({**HEAD, "kind": "write"}).encode() + b'\n["a", "x"]\n'),
+        lzma.compress(json.dumps({**HEAD, "rows": [10**12]}).encode() + b'\n["a", "x"]\n'),
+        lzma.compress(json.dumps({**HEAD, "rows": "1"}).encode() + b'\n["a", "x"]\n'),
+        lzma.compress(json.dumps(HEAD).encode() + b"\n" + b"[" * 100_000),
+    ],
+)
+def test_what_is_no_packed_rows_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "rows.xz").write_bytes(content)
+    with pytest.raises(Refusal, match="The rows of this training cannot be read"):
+        rows.read(tmp_path / "rows.xz")

@@ -1,0 +1,49 @@
+"""Numbers as people type them: as they are meant, or a sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+from inference import Refusal
+from ui.pages.by_hand.typed import LARGEST, read_number, shortest
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("1e2", 100), ("1E-2", 0.01), ("1,5", 1.5), (" -0,25 ", -0.25), ("−3", -3), ("+4", 4), (".5", 0.5),
+        ("2.", 2), ("1/3", 1 / 3), ("-1/4", -0.25), ("", 0), ("1000000", LARGEST), ("1.234", 1.234), ("0,125", 0.125),
+        ("1500", 1500), ("1.5", 1.5),
+    ],
+)  # fmt: skip
+def test_what_is_meant(text: str, number: float) -> None:
+    assert read_number(text) == number
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("5000000", "“5000000” is beyond what is taken here, -1,000,000 to 1,000,000."),
+        ("-1e300", "“-1e300” is beyond"),
+        ("1e999", "“1e999” is beyond"),
+        ("1,500", "“1,500” may be thousands or a fraction"),
+        ("1.500.000", "“1.500.000” may be thousands"),
+        ("1/0", "“1/0” is no number"),
+        ("two", "“two” is no number; write one such as 0.5, 1e2 or 1/3."),
+        ("1_000", "“1_000” is no number"),
+        ("nan", "“nan” is no number"),
+        ("1 2", "“1 2” is no number"),
+        ("٣", "“٣” is no number"),
+        ("<b>" + "x" * 99, "“<b>xxx"),
+    ],
+)
+def test_what_is_not_one_number_is_refused(text: str, said: str) -> None:
+    with pytest.raises(Refusal) as refused:
+        read_number(text)
+    assert refused.value.message.startswith(said)
+    assert len(refused.value.message) < 140
+
+
+@pytest.mark.parametrize("number", [0.1, -3.0, 1e-5, 1 / 3, 1e6])
+def test_what_stands_in_a_cell_is_read_again(number: float) -> None:
+    assert read_number(shortest(number)) == number

@@ -1,0 +1,48 @@
+"""A label watched on Cause: two labels' log-odds, of a text or of a word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from inference.heads import TAG
+from inference.questions.effects import Effect
+from inference.questions.labels import CHOICE, EACH
+from tests.support.asking import allowed, asked, notes, says
+from tests.support.tinylabels import save
+from ui.pages.cause import labels
+
+TEXT = "the animal was a cat"
+LOGITS = np.array([[1.0, -2.0, 0.5], [0.0, 3.0, 4.0]], np.float32)
+
+
+@pytest.mark.parametrize("sort", [CHOICE, EACH])
+def test_of_two_labels_the_probabilities_are_told(sort: str) -> None:
+    found = labels._told(sort, [2, 0], Effect(LOGITS, ("a", "b", "c")))  # noqa: SLF001  # the rule by itself
+    assert found.names == ("c", "a")
+    odds = np.exp(LOGITS) if sort == CHOICE else 1 / (1 + np.exp(-LOGITS))
+    shares = odds / odds.sum(axis=1, keepdims=True) if sort == CHOICE else odds
+    np.testing.assert_allclose(np.exp(found.values), shares[:, [2, 0]], rtol=1e-5)
+
+
+@pytest.mark.slow
+def test_a_text_s_and_a_word_s_label_are_watched(tmp_path: Path) -> None:
+    text, words = save(tmp_path / "text"), save(tmp_path / "words", head=TAG, labels=("O", "B-<i>", "I-<i>"))
+    number = save(tmp_path / "number", labels=("grade",))
+    with allowed(tmp_path):
+        says(asked("cause", model=text, text=TEXT, watch="label", first="sad", second="wild", edits="a0-1"),
+             "“sad”")  # fmt: skip
+        page = asked("cause", model=words, text=TEXT, watch="tag", word=3, edits="a0-1")
+        says(page, "With head 0-1 removed")
+        assert [box.value for box in page.selectbox if box.label == "Word"] == [3]
+        says(asked("cause", model=number, text=TEXT, watch="label"), "gives a number and no probabilities")
+
+
+@pytest.mark.slow
+def test_another_model_answers_where_the_chosen_one_cannot(tmp_path: Path) -> None:
+    save(tmp_path / "text")
+    with allowed(tmp_path):
+        page = asked("cause", text=TEXT, watch="label")
+        assert "no head that tells the class of a text; on this page text answers" in " ".join(notes(page))

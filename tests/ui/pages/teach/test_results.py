@@ -1,0 +1,187 @@
+"""The results of a taught model on the page: what is said of them, and what a reader can choose."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from probing.labelled.told import told
+from tests.support import toldfolders
+from tests.support.asking import choose, notes, says
+from tests.support.toldfolders import HOSTILE
+from ui.pages.teach import results_rows
+from ui.pages.teach.results import headline
+from ui.pages.teach.results_confusion import worst
+from ui.pages.teach.results_measured import Measured, measured
+from ui.state.choice import Choice
+
+TAGGED = [
+    ("Ann sings in Rome", "B-PER O O B-LOC", "B-PER O O O", (0.9, 0.8, 0.99, 0.97)),
+    ("Rome met Bo", "B-LOC O B-PER", "B-PER O B-PER", (0.6, 0.9, 0.95)),
+    ("nobody here", "O O", "O O", (0.9, 0.8)),
+]
+
+
+def script(folder: str) -> None:
+    from pathlib import Path
+
+    from ui.pages.teach.results import draw_results
+    from ui.state.session import begin
+
+    begin("teach")
+    draw_results(Path(folder), "taught/tiny")
+
+
+@pytest.fixture(autouse=True)
+def linked(monkeypatch: pytest.MonkeyPatch) -> list[Choice]:
+    """What was linked to Explore: this page stands alone."""
+    found: list[Choice] = []
+    monkeypatch.setattr(results_rows, "explore_link", lambda there, _what: found.append(there))
+    return found
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    return toldfolders.drawn(tmp_path / "texts", classes=3, rows=60, right=0.7)
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> Path:
+    return toldfolders.words(tmp_path / "words", TAGGED)
+
+
+def asked(folder: Path, **query: object) -> AppTest:
+    page = AppTest.from_function(script, kwargs={"folder": str(folder)}, default_timeout=60)
+    page.query_params.update({name: str(value) for name, value in query.items()})
+    page.run()
+    assert not page.exception
+    return page
+
+
+def strips(page: AppTest) -> list[Any]:
+    """The strips of the page, as they are given to the browser."""
+    parts = [part.proto for part in page.get("bidi_component") if part.proto.component_name == "headlight_strip"]
+    return [json.loads(part.json) for part in parts]
+
+
+def changed(found: Measured, **scores: object) -> Measured:
+    """The same with other saved scores."""
+    return replace(found, told=replace(found.told, scores={**found.told.scores, **scores}))
+
+
+def test_the_page_has_figures_tables_and_the_surest_mistakes(texts: Path, linked: list[Choice]) -> None:
+    page = asked(texts)
+    titles = [strip["title"] for strip in strips(page)]
+    assert len(titles) == 6
+    assert all(title.startswith("Miss · said ") for title in titles)
+    assert [heading.value for heading in page.subheader] == [
+        "Each class", "What was taken for what", "The test rows, surest mistakes first", "How sure, how right",
+    ]  # fmt: skip
+    assert len(page.get("plotly_chart")) == 2
+    assert len(page.get("download_button")) == 4
+    assert {choice.model for choice in linked} == {"taught/tiny"}
+    says(page, "scored once, at the end")
+
+
+def test_a_cell_of_the_address_opens_its_rows_and_the_lists_choose_another(texts: Path) -> None:
+    found = told(texts)
+    inside = [row for row in found.rows if row.pairs == ((1, 1),)]
+    page = asked(texts, true=1, said=1, outcome="all")
+    says(page, f"{len(inside)} test rows")
+    assert all(strip["title"].startswith("Hit") for strip in strips(page))
+    true, said = page.selectbox
+    assert (true.label, true.value, said.value) == ("What is true", 1, 1)
+    assert true.options == ["anything", *found.labels]
+    true.set_value(-1).run()
+    assert not page.exception
+    says(page, f"{sum(row.pairs[0][1] == 1 for row in found.rows)} test rows")
+    assert page.query_params["said"] == "1"
+    assert "true" not in page.query_params
+    choose(page, "Shown", "misses")
+    assert all(strip["title"].startswith("Miss") for strip in strips(page))
+
+
+def test_a_label_that_is_not_there_is_no_cell(texts: Path) -> None:
+    says(asked(texts, true=99, said=0), "test rows said to be")
+
+
+def test_names_are_marked_by_form_and_in_words(words: Path) -> None:
+    page = asked(words, outcome="all", true=1)
+    first, second = strips(page)
+    marks = [
+        [(chip["text"], chip.get("mark", ""), chip.get("label", "")) for chip in strip["chips"]]
+        for strip in (first, second)
+    ]
+    assert ("Ann", "right", "PER") in marks[0] + marks[1]
+    assert ("Rome", "missed", "missed LOC") in marks[0] + marks[1]
+    assert ("Rome", "wrong", "said PER, is LOC") in marks[0] + marks[1]
+    shaded = [chip["text"] for strip in (first, second) for chip in strip["chips"] if chip.get("shade")]
+    assert shaded == ["Rome", "Rome"], "the words of the chosen row of the matrix"
+    says(page, "F1 0.571")
+
+
+def test_a_label_that_looks_like_markup_or_turns_the_line_stays_text(texts: Path) -> None:
+    page = asked(texts)
+    quoting = [sentence for sentence in notes(page) if "<b>shout" in sentence]
+    assert quoting
+    assert all(sentence.count("\u2068") == sentence.count("\u2069") > 0 for sentence in quoting)
+
+
+@pytest.mark.parametrize(
+    ("counted", "sentence"),
+    [(0.5, "fewer"), (0.9, "it wins here"), (None, "wins nothing")],
+)
+def test_where_counting_words_wins_the_page_says_so(texts: Path, counted: float | None, sentence: str) -> None:
+    found = measured(texts)
+    test = {**found.told.test, "accuracy": 0.7, "baseline_accuracy": 0.7 if counted is None else counted}
+    assert sentence in headline(changed(found, test=test))[1]
+
+
+def test_a_model_that_says_one_label_of_everything_has_collapsed(tmp_path: Path) -> None:
+    rows = [("a", 0, (0.9, 0.1)), ("b", 1, (0.8, 0.2))]
+    alike = measured(toldfolders.texts(tmp_path / "texts", (HOSTILE, "b"), rows))
+    assert any("collapse" in sentence for sentence in headline(alike))
+    nothing = toldfolders.words(tmp_path / "words", [("a b", "B-X O", "O O", (0.9, 0.9))])
+    says(asked(nothing), "finds no name at all")
+    says(asked(nothing), "nothing that it was sure of")
+
+
+def test_a_training_that_was_stopped_says_so(texts: Path) -> None:
+    found = measured(texts)
+    assert "stopped before the last" in headline(changed(found, finished=False))[-1]
+    assert "stopped" not in headline(found)[-1]
+
+
+def test_many_labels_are_added_up_in_the_figure_and_the_reader_says_how_many(tmp_path: Path) -> None:
+    page = asked(toldfolders.drawn(tmp_path, classes=30, rows=90, right=0.8), classes=20)
+    (shown,) = (box for box in page.number_input if box.label == "Labels in the figure")
+    assert shown.value == 20
+
+
+def test_what_cannot_be_read_is_said(texts: Path) -> None:
+    (texts / "predictions.jsonl").write_text("{", encoding="utf-8")
+    assert "predictions.jsonl is missing or damaged" in notes(asked(texts), "refusal")[0]
+
+
+def test_the_worst_cell_is_named() -> None:
+    assert "“\u2068a\u2069” was taken for “\u2068b\u2069”: 3 of 5" in worst(
+        np.array([[2, 3], [1, 9]]), ["a", "b"], "rows"
+    )
+    assert worst(np.eye(2, dtype=np.int64), ["a", "b"], "rows") == "All 2 rows were told rightly."
+
+
+def test_rows_that_are_written_anew_are_read_anew(texts: Path) -> None:
+    before = measured(texts)
+    assert measured(texts) is before, "counted once"
+    file = texts / "predictions.jsonl"
+    written = file.stat().st_mtime_ns
+    file.write_text("".join(file.read_text(encoding="utf-8").splitlines(keepends=True)[:10]), encoding="utf-8")
+    os.utime(file, ns=(written, written + 1))
+    assert len(measured(texts).rows) == 10

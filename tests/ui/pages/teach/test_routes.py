@@ -1,0 +1,73 @@
+"""A taught model as a file: whole, for whoever has its link, and a sentence where there is none."""
+
+from __future__ import annotations
+
+import io
+import threading
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from tests.support.taughtfolders import taught_in
+from tests.support.trainings import kept
+from training.jobs.job import Job
+from ui.pages.teach import routes
+from ui.pages.teach.routes import PREFIX
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Path]:
+    with taught_in(tmp_path / "taught") as found:
+        yield found
+
+
+@pytest.fixture
+def client() -> TestClient:
+    return TestClient(Starlette(routes=routes.routes()))
+
+
+@pytest.fixture
+def job(place: Path) -> Job:
+    return kept(place, title='"; filename="evil.exe\r\nX-Evil: 1 情感')
+
+
+def test_a_model_is_saved_whole_under_its_title(client: TestClient, job: Job, place: Path) -> None:
+    answer = client.get(f"{PREFIX}/{job.id}.zip")
+    assert answer.status_code == 200
+    name = "headlight-filename-evil-exe-x-evil-1"
+    assert answer.headers["content-disposition"] == f'attachment; filename="{name}.zip"'
+    assert answer.headers["cache-control"] == "no-store"
+    assert "x-evil" not in answer.headers
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as read:
+        for file in (place / job.id / "model").iterdir():
+            assert read.read(f"{name}/{file.name}") == file.read_bytes()
+
+
+@pytest.mark.parametrize("name", ["a" * 22, "x", "..", "%2e%2e", "%00", "a" * 5_000])
+def test_what_is_not_there_is_told(client: TestClient, job: Job, name: str) -> None:
+    assert job.id
+    answer = client.get(f"{PREFIX}/{name}.zip")
+    assert answer.status_code in (404, 410)
+    assert len(answer.text) < 200
+
+
+def test_what_is_not_saved_yet_is_told(client: TestClient, job: Job, place: Path) -> None:
+    (place / job.id / "model" / "evaluation.json").unlink()
+    answer = client.get(f"{PREFIX}/{job.id}.zip")
+    assert (answer.status_code, answer.text) == (410, "Nothing is saved of this training yet.")
+
+
+def test_too_many_at_once_are_told_and_the_places_are_free_again(
+    client: TestClient, job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sending = threading.BoundedSemaphore(1)
+    monkeypatch.setattr(routes, "_SENDING", sending)
+    with sending:
+        answer = client.get(f"{PREFIX}/{job.id}.zip")
+        assert (answer.status_code, answer.text) == (503, routes.BUSY)
+    for _ in range(3):
+        assert client.get(f"{PREFIX}/{job.id}.zip").status_code == 200

@@ -1,0 +1,252 @@
+"""Trainings of several visitors, one at a time, each a process of its own that stops with the app."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import signal
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from filelock import FileLock
+
+from inference.errors import Refusal
+from inference.files import taught
+from inference.settings import Settings as Machine
+from probing.labelled.rows import Labels
+from training.jobs import budget as budgets
+from training.jobs import job as jobs
+from training.jobs import process, rows
+from training.jobs.job import Job, Look, State, Status
+from training.jobs.process import Process
+
+MOST_WAITING, MOST_OF_ONE = 50, 3  # jobs that wait or run: of all visitors, and of one
+NO_JOB = "There is no such training here: it was removed, or its link is not whole."
+CUT_OFF = "The app ended while this training ran. It can go on where it was."
+AGAIN = 1.0  # seconds after which it is looked again whether another app's process still trains
+OLD = 3_600.0  # seconds after which a folder that was never finished is nobody's
+
+
+class Queue:
+    """The trainings in a folder. Safe to use from many threads; two apps with one folder take turns, too."""
+
+    def __init__(
+        self,
+        place: Path,
+        budget: int,
+        machine: Machine | None = None,
+        command: tuple[str, ...] = process.COMMAND,
+    ) -> None:
+        self.place, self.budget, self.command = place.absolute(), budget, command
+        self.machine = machine or Machine.from_env()
+        self._lock = threading.RLock()
+        self._current = ""  # the job that this queue has in hand
+        self._process: Process | None = None
+        self._called_off = False  # the one in hand is to end, and its process has not begun yet
+        self._thread: threading.Thread | None = None
+        self._tidy()
+        if any(look.state == "waiting" for look in self._looks()):
+            self._wake()
+
+    def submit(self, job: Job, labels: Labels | None = None) -> None:
+        """Puts a job into the queue, with its rows where they are the visitor's own; raises Refusal."""
+        self._turn(job.owner)  # who is refused is so before anything is written
+        numbers = budgets.numbers(job.model, job.revision, self.machine)
+        made = self.place / f".new-{secrets.token_hex(8)}"
+        try:
+            made.mkdir(parents=True)
+            budgets.check_room(self.place, numbers)
+            if labels is not None:
+                rows.write(labels, made / jobs.ROWS)
+            jobs.write(job, made)
+            with self._lock:
+                jobs.set_status(made, Status("waiting", turn=self._turn(job.owner), since=time.time()))
+                os.replace(made, self.place / job.id)
+                self._wake()
+        except OSError as error:
+            raise Refusal(
+                "Nothing can be written where taught models are kept: the disk is full, or the folder is not this"
+                " app's. Its operator can name another with HEADLIGHT_TAUGHT."
+            ) from error
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+
+    def stop(self, job_id: str) -> None:
+        """A job that runs saves its best weights and ends; one that waits does not begin. Raises Refusal."""
+        with self._lock:
+            look = self.look(job_id)
+            if look.state == "waiting":
+                jobs.stand(look.folder, "stopped")
+            elif look.state == "running":
+                self._end(look.folder, signal.SIGTERM)
+
+    def go_on(self, job_id: str) -> None:
+        """A job that was stopped, or failed, waits again and goes on where it was; raises Refusal."""
+        with self._lock:
+            look = self.look(job_id)
+            if look.state in ("stopped", "failed"):
+                turn = self._turn(look.job.owner)
+                jobs.stand(look.folder, "waiting", said="", turn=turn, since=time.time())
+                self._wake()
+
+    def remove(self, job_id: str) -> None:
+        """A job is gone with all that it made, and its process where it runs; raises Refusal."""
+        with self._lock:
+            folder = self._folder(job_id)
+            if self._in_hand(folder, jobs.status(folder)):
+                self._end(folder, process.AT_ONCE)
+            gone = self.place / f".gone-{secrets.token_hex(8)}"
+            os.replace(folder, gone)
+        shutil.rmtree(gone, ignore_errors=True)
+
+    def look(self, job_id: str) -> Look:
+        """How a job stands; raises Refusal where there is none, or it cannot be read."""
+        folder = self._folder(job_id)
+        found = self._look(folder, jobs.read(folder))
+        return replace(found, ahead=_ahead(found, self._looks())) if found.state == "waiting" else found
+
+    def of(self, owner: str) -> tuple[Look, ...]:
+        """A visitor's jobs, the newest first."""
+        every = self._looks()
+        own = [replace(look, ahead=_ahead(look, every)) for look in every if look.job.owner == owner]
+        return tuple(sorted(own, key=lambda look: look.job.begun, reverse=True))
+
+    def pushed_out(self, model: str, revision: str | None = None) -> tuple[Look, ...]:
+        """What goes, of all visitors', to make room for a training of this model; raises Refusal."""
+        return budgets.pushed_out(self._looks(), self.budget, budgets.numbers(model, revision, self.machine))
+
+    def size(self, job_id: str) -> int:
+        """Bytes that a job takes of the budget; raises Refusal."""
+        return budgets.size(self._folder(job_id))
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Waits until nothing runs here and nothing waits; whether it came to that in time."""
+        with self._lock:
+            thread = self._thread
+        if thread is not None:
+            thread.join(seconds)
+        return thread is None or not thread.is_alive()
+
+    def _looks(self) -> list[Look]:
+        """Every job that can be read, in the order in which they come."""
+        return _in_order(self._look(folder, job) for folder, job in self._jobs())
+
+    def _jobs(self) -> Iterator[tuple[Path, Job]]:
+        try:
+            names = [entry.name for entry in os.scandir(self.place)]
+        except OSError:
+            return
+        for name in names:
+            try:
+                folder = self._folder(name)
+                yield folder, jobs.read(folder)
+            except Refusal:
+                continue
+
+    def _folder(self, job_id: str) -> Path:
+        try:
+            return taught.folder(self.place, job_id)
+        except Refusal as refusal:
+            raise Refusal(NO_JOB) from refusal
+
+    def _look(self, folder: Path, job: Job) -> Look:
+        found = jobs.status(folder)
+        if found.state == "running" and not self._in_hand(folder, found):
+            found = replace(found, state="stopped", said=CUT_OFF)
+        return Look(job, found.state, found.phase, found.said, 0, folder, found.turn, found.since)
+
+    def _in_hand(self, folder: Path, found: Status) -> bool:
+        """Whether a job's process is there, this app's or another's."""
+        return folder.name == self._current or (found.state == "running" and process.running(found.pid, folder))
+
+    def _end(self, folder: Path, number: signal.Signals) -> None:
+        if folder.name != self._current:
+            process.end(jobs.status(folder).pid, folder, number)
+        elif self._process is not None:
+            self._process.end(number)
+        else:
+            self._called_off = True
+
+    def _turn(self, owner: str) -> int:
+        """Which turn a job of this visitor has that comes now; raises Refusal where too many wait.
+
+        The turn that it is for who has nothing waiting, and one for each that waits before it.
+        """
+        busy = [look for look in self._looks() if look.state in ("waiting", "running")]
+        own = [look.turn for look in busy if look.job.owner == owner]
+        if len(own) >= MOST_OF_ONE:
+            raise Refusal(f"{MOST_OF_ONE} of your trainings wait or run already. Wait for one, or stop one.")
+        if len(busy) >= MOST_WAITING:
+            raise Refusal(f"{len(busy)} trainings wait here already. Try again later.")
+        return max(own) + 1 if own else min((look.turn for look in busy), default=0)
+
+    def _wake(self) -> None:
+        """Sees to it that a thread runs what waits; called under the lock."""
+        if self._thread is None or not self._thread.is_alive():
+            self._thread = threading.Thread(target=self._work, name="trainings", daemon=True)
+            self._thread.start()
+
+    def _work(self) -> None:
+        """Runs what waits, one after the other."""
+        with FileLock(self.place / ".lock").acquire(poll_interval=AGAIN):
+            while (folder := self._next()) is not None:
+                try:
+                    ended = self._run(folder)
+                except Refusal as refusal:
+                    ended = "failed", refusal.message
+                except OSError as error:
+                    ended = "failed", f"This training could not begin: {error.strerror}."
+                self._set_ended(folder, *ended)
+
+    def _next(self) -> Path | None:
+        """The job whose turn it is, taken in hand; None where nothing waits, and the thread is then done."""
+        with self._lock:
+            look = next((look for look in self._looks() if look.state == "waiting"), None)
+            if look is None:
+                self._thread = None
+                return None
+            self._current = look.job.id
+            jobs.stand(look.folder, "running", pid=0)
+            return look.folder
+
+    def _run(self, folder: Path) -> tuple[State, str]:
+        """Makes room and has the job's process run to its end; how it then stands, if it did not say so itself."""
+        job = jobs.read(folder)
+        numbers = budgets.numbers(job.model, job.revision, self.machine)
+        for look in budgets.pushed_out(self._looks(), self.budget, numbers):
+            self.remove(look.job.id)
+        with self._lock:
+            if self._called_off:
+                return "stopped", ""
+            self._process = Process(self.command, folder)
+        status = self._process.wait()
+        return process.ended(folder, status, self._process.asked_to_end)
+
+    def _set_ended(self, folder: Path, state: State, said: str) -> None:
+        """Says how a job ended where it did not say so itself, unless it was removed."""
+        with self._lock:
+            self._process, self._current, self._called_off = None, "", False
+            if folder.is_dir() and jobs.status(folder).state == "running":
+                jobs.stand(folder, state, said=said)
+
+    def _tidy(self) -> None:
+        """Removes what an app that was cut off left half made, or half removed."""
+        for folder in [*self.place.glob(".new-*"), *self.place.glob(".gone-*")]:
+            if time.time() - folder.lstat().st_mtime > OLD:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _in_order(looks: Iterable[Look]) -> list[Look]:
+    """What runs, then what waits in its turn, then the others."""
+    states = {"running": 0, "waiting": 1}
+    return sorted(looks, key=lambda look: (states.get(look.state, 2), look.turn, look.since))
+
+
+def _ahead(look: Look, every: Iterable[Look]) -> int:
+    """How many jobs come before one that waits."""
+    ids = [one.job.id for one in every if one.state in ("running", "waiting")]
+    return ids.index(look.job.id) if look.state == "waiting" and look.job.id in ids else 0

@@ -1,0 +1,104 @@
+"""A text and the one label of it, or of one of its words, that is explained: what the figures about it share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from inference import TraceRequest
+from inference.questions.labels import NUMBER, Place, Said
+from ui.input.picking import control
+from ui.run.shelf import backend
+from ui.show.numbers import percent
+from ui.show.provenance import named
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A text as it is read, what was said of it, and the one label that is explained."""
+
+    request: TraceRequest
+    said: Said
+    index: int  # of the place among what has a label
+    of_word: bool  # whether it is a word's tag, and not the whole text's class
+    wanted: int | None  # number of the label that the reader asks about
+
+    @property
+    def place(self) -> Place:
+        """What has the label."""
+        return self.said.places[self.index]
+
+    @property
+    def at(self) -> int | None:
+        """The token that carries the tag; None where the whole text has the label."""
+        return self.place.reads[0] if self.of_word else None
+
+    @property
+    def label(self) -> int:
+        """Number of the label that is explained, by itself the likeliest."""
+        there = self.wanted is not None and self.wanted < len(self.said.names)
+        return self.wanted if there and self.wanted is not None else self.said.likeliest(self.index)
+
+    @property
+    def what(self) -> str:
+        """The watched number in words."""
+        name = f"“{self.said.names[self.label]}”"
+        return f"the number {name}" if self.said.sort == NUMBER else f"the logit of {name}"
+
+    @property
+    def word(self) -> str:
+        """What has the label, as it was typed."""
+        return written(self.request, self.said, self.place)
+
+
+def written(request: TraceRequest, said: Said, place: Place) -> str:
+    """A word as it was typed; pieces without a place in the text as they are."""
+    start, stop = place.run
+    text = (request.pair or "") if said.row.segments[start] else request.text
+    spans = [span for span in said.row.spans[start:stop] if span is not None]
+    return text[spans[0][0] : spans[-1][1]] if spans else "".join(said.row.pieces[start:stop])
+
+
+def surest(said: Said, outside: str) -> int:
+    """The place whose label is the surest of those that have another label than ``outside``; else the first."""
+    named_ones = [at for at in range(len(said.places)) if said.names[said.likeliest(at)] != outside]
+    return max(named_ones, key=lambda at: float(said.logits[at].max()), default=0)
+
+
+def told(asked: Asked) -> str:
+    """What the model says of the text or the word, the likeliest label and the next, in a sentence."""
+    said, at = asked.said, asked.index
+    of = f" of “{asked.word}”:" if asked.of_word else ""
+    shares = said.probabilities
+    if shares is None:
+        numbers = ", ".join(f"{name} {number:.2f}" for name, number in zip(said.names, said.logits[at], strict=True))
+        return f"The model gives{of} a number, which no probability belongs to: {numbers[:200]}."
+    order = np.argsort(-said.logits[at], kind="stable")[:2]
+    best, *others = [f"“{said.names[label]}” with probability {percent(float(shares[at, label]))}" for label in order]
+    return f"The model says{of} {best}{''.join(f'; next comes {other}' for other in others)}."
+
+
+def about(asked: Asked) -> dict[str, str]:
+    """Where the numbers come from, as the files that are saved say it."""
+    read = {"text": asked.request.text, "pair": asked.request.pair or ""}
+    made = named(backend().identity(asked.request.model, asked.request.revision))
+    return made | {name: value for name, value in read.items() if value}
+
+
+def pick_label(kind: type[Any], asked: Asked) -> None:
+    """Which label is explained, for the page whose options ``kind`` have a field ``label``."""
+    names = asked.said.names
+    if len(names) > 1:
+        control(
+            kind,
+            "label",
+            st.selectbox,
+            "Explain the number" if asked.said.sort == NUMBER else "Explain the label",
+            list(range(len(names))),
+            shown=asked.label,
+            format_func=lambda at: names[at],
+            help="What it rests on. By itself the likeliest.",
+        )

@@ -1,0 +1,61 @@
+"""A step of the small example: a matrix to look at, and how each of its cells comes about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from attention.by_hand import Numbers
+from ui.pages.by_hand.figures import dot, figure
+from viz.components.matrices.matrices import Sheet
+
+_CELL = re.compile(r"([a-z0-9]{1,12})-([0-9])-([0-9])")
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One matrix. ``how`` tells the sum of a cell, (row, column), without its result; "" for what is given."""
+
+    key: str  # in the address
+    sheet: Sheet
+    how: Callable[[int, int], str]
+
+
+def product(left: Numbers, right: Numbers) -> Callable[[int, int], str]:
+    """How a cell of left · right comes about."""
+    return lambda row, column: dot(left[row], right[:, column])
+
+
+def given(_row: int, _column: int) -> str:
+    """What is typed has no sum."""
+    return ""
+
+
+def cell_of(name: str, steps: Sequence[Step]) -> tuple[int, int, int] | None:
+    """The step, row and column that an address names, None where none of these steps has it."""
+    place = _CELL.fullmatch(name)
+    keys = [step.key for step in steps]
+    if place is None or place[1] not in keys:
+        return None
+    at, row, column = keys.index(place[1]), int(place[2]), int(place[3])
+    tall, wide = steps[at].sheet.values.shape
+    return (at, row, column) if row < tall and column < wide else None
+
+
+def sum_of(step: Step, row: int, column: int) -> str:
+    """One cell written out: where it stands, its sum, and what that makes."""
+    sheet, value = step.sheet, figure(float(step.sheet.values[row, column]))
+    names = (sheet.rows[row] if sheet.rows else str(row + 1), sheet.columns[column] if sheet.columns else "")
+    place = f"{sheet.name}, “{names[0]}”{f' and “{names[1]}”' if names[1] else ''}"
+    how = step.how(row, column)
+    return f"{place}: {how} = {value}." if how else f"{place}: {value}, as it was typed."
+
+
+def opened(steps: Sequence[Step], place: tuple[int, int, int] | None) -> list[Sheet]:
+    """The matrices, the opened cell's row and column framed."""
+    sheets = [step.sheet for step in steps]
+    if place is not None:
+        at, row, column = place
+        sheets[at] = replace(sheets[at], marked_rows=(row,), marked_columns=(column,))
+    return sheets

@@ -1,0 +1,123 @@
+"""From what is picked to a training in the queue."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from inference import Refusal
+from training.jobs.job import CHARACTERS, Job, Settings, asked
+from ui.pages.teach.checks import checks
+from ui.pages.teach.data import Data, pick_data, show_data
+from ui.pages.teach.how import pick_how
+from ui.pages.teach.options import Teach
+from ui.run.refusals import say
+from ui.run.shelf import backend
+from ui.run.teaching import cards, queue, visitor
+from ui.state.options import choose_own
+
+WRITES = "The picked model writes one text from another. Pick one that reads one text, such as BERT."
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """What is to be taught, to which model, and how."""
+
+    data: Data
+    start: str
+    revision: str | None
+    settings: Settings
+
+    @property
+    def writes(self) -> bool:
+        """Whether the model is known to write one text from another, which no task here is taught to."""
+        return any(card.id == self.start and card.kind == "encoder-decoder" for card in cards(self.start))
+
+    @property
+    def absent(self) -> bool:
+        """Whether the model has to be fetched first."""
+        return self.start != CHARACTERS and backend().status(self.start, self.revision) == "absent"
+
+
+def begin(options: Teach) -> None:
+    """Data and the button that begins on top, then the texts, the model, and what is odd in the texts."""
+    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    data = pick_data(options, left)
+    if data is None:
+        return
+    below = st.container()
+    show_data(data)
+    start, settings = pick_how(data, options)
+    wanted = Wanted(data, start, (options.start_revision or None) if start != CHARACTERS else None, settings)
+    with below:
+        _button(wanted, right)
+    if not wanted.writes:
+        checks(data, None if start == CHARACTERS else start, wanted.revision, settings.length)
+
+
+def _button(wanted: Wanted, place: DeltaGenerator) -> None:
+    """The button, in its place, and what will be there and when."""
+    unfit = wanted.writes or wanted.absent
+    pressed = place.button(
+        "Teach",
+        type="primary",
+        icon=":material/school:",
+        width="stretch",
+        disabled=unfit,
+        help="It goes into the queue of this machine; it can be stopped, and goes on later where it was.",
+    )
+    say(WRITES if wanted.writes else promise(wanted), role="alert" if wanted.writes else "status")
+    if not unfit:
+        _say_pushed_out(wanted)
+    if pressed:
+        job = job_of(wanted, visitor())
+        try:
+            with st.spinner("Putting it into the queue"):
+                queue().submit(job, wanted.data.labels if wanted.data.card is None else None)
+        except Refusal as refusal:
+            say(refusal.message)
+        else:
+            choose_own(Teach, job=job.id, show="results")
+            st.rerun()
+
+
+def promise(wanted: Wanted) -> str:
+    """How long it takes and what will be there in the end."""
+    labels, minutes = wanted.data.labels, wanted.settings.minutes
+    return (
+        f"At most {minutes:g} {'minute' if minutes == 1 else 'minutes'} of training; then you see how well"
+        f" {len(labels.test):,} other {'texts' if labels.kind == 'classify' else 'sentences'} are told, try one of your"
+        " own, and keep the model. What changed in its heads follows once two twins have learned shuffled labels, each"
+        " for as long."
+    )
+
+
+def job_of(wanted: Wanted, owner: str) -> Job:
+    """What is asked of the queue."""
+    data, titles = wanted.data, {card.id: card.title for card in cards(wanted.start)}
+    return asked(
+        owner,
+        f"{data.title} · {titles.get(wanted.start, wanted.start.rpartition('/')[2])}",
+        data.labels.kind,
+        model=wanted.start,
+        revision=wanted.revision,
+        data="" if data.card is None else data.card.id,
+        source=data.source,
+        settings=wanted.settings,
+    )
+
+
+def _say_pushed_out(wanted: Wanted) -> None:
+    """Says which taught models go to make room for another one: by their titles only those of this visitor."""
+    try:
+        gone = queue().pushed_out(wanted.start, wanted.revision)
+    except Refusal:
+        return  # what is wrong with the model is said where its texts are counted
+    if not gone:
+        return
+    mine = [f"“{look.job.title}”" for look in gone if look.job.owner == visitor()]
+    others = len(gone) - len(mine)
+    named = [*mine, *([f"{others} of other visitors"] if others else [])]
+    say(f"There is no room for another taught model: {', '.join(named)} will be removed to make some.", role="status")

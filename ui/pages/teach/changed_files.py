@@ -1,0 +1,45 @@
+"""A change as a file: every head's figures, for both kinds of rows, with what made them."""
+
+from __future__ import annotations
+
+from training.jobs.job import Look
+from ui.pages.teach.changed_measured import Measured, measured
+from ui.pages.teach.options import ROWS
+from ui.show.csv_table import below, csv_table
+
+HEADS = [
+    "rows", "layer", "head", "task in bits", "task, low", "task, high", "twins in bits", "twins, low", "twins, high",
+    "task less twins", "less twins, low", "less twins, high", "verdict over sentences", "p of more, corrected",
+    "p of less, corrected", "ahead of the twins in distance", "ahead by luck", "beyond chance",
+]  # fmt: skip
+
+
+def heads_csv(look: Look, found: Measured) -> str:
+    """A line for each head and kind of rows; no number where nothing is known."""
+    lines: list[list[object]] = []
+    for rows in ROWS:
+        of_rows = measured(found.folder, rows)
+        if of_rows is not None:
+            lines += _lines(of_rows)
+    facts = found.facts
+    about: list[list[object]] = [
+        ["before", facts.start], ["task", facts.kind], ["seed", look.job.settings.seed], ["step", facts.step],
+        ["sentences", len(facts.sentences)], ["telling rows", facts.telling],
+    ]  # fmt: skip
+    return below(csv_table(["training", look.job.title], about), csv_table(HEADS, lines))
+
+
+def _lines(found: Measured) -> list[list[object]]:
+    told = found.across
+    means = (told.change, told.control, told.more)
+    return [
+        [found.rows, *found.place(at), *(_known(one[at]) for mean in means for one in (mean.mean, mean.low, mean.high)),
+         told.verdict(at), _known(told.p_more[at]), _known(told.p_less[at]),
+         float(found.ahead.flat[at]), found.luck, found.place(at) in found.beyond]
+        for at in range(len(told.p_more))
+    ]  # fmt: skip
+
+
+def _known(value: float) -> float | None:
+    number = float(value)
+    return None if number != number else number

@@ -1,0 +1,147 @@
+"""Changed is not the same as used: each head removed in turn from the taught model, beside how far it has come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import streamlit as st
+from scipy.stats import spearmanr
+
+from attention.cause import Set
+from attention.edits import Ablate
+from attention.mask import Array
+from inference import Refusal
+from inference.questions.effects import LabelEffects
+from inference.questions.labels import WordTags
+from probing.across import Mean, mean_of
+from probing.labelled.rows import OUTSIDE
+from training.jobs.job import Look
+from ui.input.head_picking import head_name
+from ui.input.picking import control
+from ui.pages.teach.changed_head import keep
+from ui.pages.teach.changed_measured import Measured
+from ui.pages.teach.changed_truth import interval
+from ui.pages.teach.options import Teach
+from ui.run.refusals import say
+from ui.run.shelf import backend
+from ui.run.stoppable import stoppable
+from ui.show.chart import draw_chart, theme
+from ui.show.csv_table import below, csv_table
+from ui.show.numbers import small
+from ui.show.saving import save
+from ui.state.options import own
+from ui.state.session import current
+from viz.figures.used import used
+
+MOST = 12  # sentences that are read without each head
+KEY = "changed_used"
+Place = tuple[int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Uses:
+    """What removing each head does to the logit of what the model says, in nats; heads numbered layer by layer."""
+
+    signed: Mean
+    size: Mean  # of the change, whichever way it goes
+
+
+def draw_used(look: Look, found: Measured, head: Place) -> None:
+    """On request, since it takes many passes: how much the labels need each head, beside how far it has come."""
+    st.subheader("Is it used?")
+    control(Teach, "removed", st.toggle, "Remove each head in turn", help="Reads some of the sentences once without"
+            " each head of the taught model: what has changed need not be what its answer rests on")  # fmt: skip
+    if not own(Teach).removed:
+        return
+    try:
+        uses = _uses(look, found)
+    except Refusal as refusal:
+        say(refusal.message)
+        return
+    if uses is None:
+        return
+    base, bits = current().count, found.across.change.mean
+    at = head[0] * found.shape[1] + head[1]
+    likeness = float(spearmanr(bits, uses.size.mean).statistic) if bits.size > 1 else float("nan")
+    say(
+        f"Without {head_name(*head, base)} the logit of the label moves by {small(float(uses.size.mean[at]))} on the"
+        f" mean{interval(uses.size, at)}. {_alike(likeness)}",
+        role="status",
+    )
+    figure = used(
+        found.as_map(bits), found.as_map(uses.size.mean), theme(), "What has changed, and what is used",
+        "mean change of the logit", beyond=found.beyond, selected=head, base=base,
+    )  # fmt: skip
+    draw_chart(figure, KEY, on_click=partial(keep, found.shape[1]))
+    st.caption(
+        f"Each dot is a head: to the right how far its maps have come, upwards by how much the logit of what the model"
+        f" says moves when the head is removed and all others stay, mean of the sizes over {uses.size.n} sentences."
+    )
+    save("Save what each head is used for", uses_csv(look, found, uses), "headlight-changed-used.csv",
+         "Every head's divergence and the change of the logit without it, with intervals, as CSV, all digits; heads"
+         " counted from 0")  # fmt: skip
+
+
+def _alike(likeness: float) -> str:
+    """How far the heads that have changed are those that are used."""
+    if np.isnan(likeness):
+        return "No rank correlation can be told."
+    what = (
+        "what has changed more is used more"
+        if likeness > 0.5
+        else "what has changed more is used less"
+        if likeness < -0.5
+        else "how far a head has come says little about its use"
+    )
+    return f"Rank correlation of change and use over all heads: {likeness:.2f}, so {what}."
+
+
+def _uses(look: Look, found: Measured) -> Uses | None:
+    """Sentence by sentence as far as the reader lets it go; None where nothing is known. Raises Refusal."""
+    layers, heads = found.shape
+    sets: list[Set] = [(Ablate(layer, head),) for layer in range(layers) for head in range(heads)]
+    sentences = found.facts.sentences[:MOST]
+    moved = []
+    mark = f"used:{look.job.id}:{found.facts.step}"
+    for at in stoppable(mark, len(sentences), "Reading the sentences without each head"):
+        told = without(look, sentences[at].text, sets)
+        if told is not None:
+            moved.append(told)
+    if not moved:
+        say("In none of these sentences does the model tag a word, so there is no label to follow.", role="status")
+        return None
+    every = np.stack(moved).astype(np.float64)
+    return Uses(mean_of(every), mean_of(np.abs(every)))
+
+
+def without(look: Look, text: str, sets: list[Set]) -> Array | None:
+    """The change of the label's logit without each head, (head,); of tags, that of the first word that is tagged.
+
+    None for a sentence in which no word is.
+    """
+    question = LabelEffects(look.job.name, text=text)
+    if look.job.kind == "tag":
+        said = backend().predict(WordTags(look.job.name, text=text))
+        tagged = [place for at, place in enumerate(said.places) if said.names[said.likeliest(at)] != OUTSIDE]
+        if not tagged:
+            return None
+        question = replace(question, at=tagged[0].reads[0])
+    values = backend().predict(replace(question, edits=((), *sets))).values
+    label = int(values[0].argmax())
+    found: Array = values[1:, label] - values[0, label]
+    return found
+
+
+def uses_csv(look: Look, found: Measured, uses: Uses) -> str:
+    names = ["layer", "head", "task in bits", "change of the logit", "low", "high", "size of the change", "size, low",
+             "size, high"]  # fmt: skip
+    means = (uses.signed, uses.size)
+    lines: list[list[object]] = [
+        [*found.place(at), float(found.across.change.mean[at]),
+         *(float(one[at]) for mean in means for one in (mean.mean, mean.low, mean.high))]
+        for at in range(len(uses.size.mean))
+    ]  # fmt: skip
+    about: list[list[object]] = [["rows", found.rows], ["sentences", uses.size.n]]
+    return below(csv_table(["training", look.job.title], about), csv_table(names, lines))

@@ -1,0 +1,81 @@
+"""What is lost of the texts before a model learns from them: what stands twice, what is cut, what it does not know."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from inference import Refusal
+from inference.questions.text_sizes import TextSizes
+from probing.labelled.checks import Fit, Measure, fit
+from probing.labelled.rows import Classified, Tagged
+from ui.pages.teach.data import Data
+from ui.run.downloading import offer
+from ui.run.refusals import say
+from ui.run.shelf import backend
+from ui.state.session import current
+
+FIT = "teach_fit"
+MORE = " “Pieces of a text”, in the settings for experts, says where."
+ENDS = 2  # pieces around a text that is read by its characters
+
+
+def checks(data: Data, model: str | None, revision: str | None, length: int) -> None:
+    """Says what is lost; where the model is not on this machine, how it can be had.
+
+    ``model`` is None for the one that reads characters, which has no tokenizer before it is made.
+    """
+    say(data.duplicates.sentence, role="status")
+    try:
+        found = _fit(data, model, revision, length)
+        say(found.sentence + MORE * bool(found.cut), role="status")
+    except Refusal as refusal:
+        if refusal.way_out == "download" and model is not None:
+            offer(replace(current(), model=model, revision=revision or ""), refusal.details["offer"])
+        else:
+            say(refusal.message)
+
+
+def _fit(data: Data, model: str | None, revision: str | None, length: int) -> Fit:
+    """How the texts fit, looked at once; raises Refusal."""
+    key = (data.key, model, revision, length)
+    kept: tuple[object, Fit] | None = st.session_state.get(FIT)
+    if kept is None or kept[0] != key:
+        measure = by_characters(data.labels.train) if model is None else _by(model, revision)
+        with st.spinner("Counting pieces"):
+            kept = st.session_state[FIT] = (key, fit(data.labels, measure, length))
+    return kept[1]
+
+
+def _by(model: str, revision: str | None) -> Measure:
+    """What the model's own tokenizer makes of texts."""
+
+    def measure(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
+        sizes = backend().inspect(TextSizes(model=model, revision=revision, texts=tuple(texts)))
+        return zip(sizes.tokens.tolist(), sizes.unknown.tolist(), strict=True)
+
+    return measure
+
+
+def by_characters(train: Sequence[Classified] | Sequence[Tagged]) -> Measure:
+    """The same where characters are read: full and half width, large and small are the same, and what stands in the
+    train rows only once stays unknown.
+
+    >>> list(by_characters([Classified("大家好", "a"), Classified("大好", "b")])(["大 家"]))
+    [(4, 1)]
+    """
+    seen = Counter(character for row in train for character in _read(row.text))
+
+    def measure(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
+        for text in map(_read, texts):
+            yield len(text) + ENDS, sum(seen[character] < 2 for character in text)
+
+    return measure
+
+
+def _read(text: str) -> str:
+    return "".join(unicodedata.normalize("NFKC", text).lower().split())

@@ -1,0 +1,61 @@
+"""How a training goes: the dev rows told better and better, and the loss, each beside what it is to be held against."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from training.jobs.job import Look
+from ui.pages.teach.progress import MEASURES, NAMES
+from ui.run.refusals import say
+from ui.show.chart import draw_chart, theme
+from ui.show.csv_table import csv_table
+from ui.show.provenance import captioned
+from ui.show.saving import save
+from viz.figures.learning_curve import learning_curve
+
+SCORES, LOSSES = "teach_scores", "teach_losses"
+
+
+def curves(look: Look) -> None:
+    """The sentence, both figures, and the numbers as a file; nothing before the first number."""
+    kind = look.job.kind
+    scored = [(int(line["step"]), float(line[MEASURES[kind]])) for line in look.lines("evaluation", "teach")]
+    learned = [(int(line["step"]), float(line["loss"])) for line in look.lines("step", "teach")]
+    if not scored:
+        return
+    plans, counted = look.lines("plan", "teach"), look.lines("baseline", "teach")
+    last = int(plans[-1]["last"]) if plans else None
+    baseline = float(counted[-1]["accuracy"]) if counted else None
+    say(best(scored, NAMES[kind], baseline), role="note")  # not a status: it changes every few seconds
+    left, right = st.columns(2)
+    collapsed = [(int(line["step"]), str(line["only"])) for line in look.lines("collapse", "teach")]
+    figure = learning_curve(scored, theme(), "How well are the dev rows told?", NAMES[kind],
+                            last=last, baseline=baseline, collapsed=collapsed, ceiling=1.0)  # fmt: skip
+    draw_chart(figure, SCORES, place=left)
+    figure = learning_curve(learned, theme(), "How wrong is it on the rows just read?", "loss (nats)", last=last)
+    draw_chart(figure, LOSSES, place=right)
+    st.caption(
+        "Left: the share that is told rightly of dev rows, which the model does not learn from; the best step is kept."
+        if kind == "classify"
+        else "Left: precision and recall of the names that are found in dev rows, as one number; the best step is kept."
+    )
+    rows = [("dev " + NAMES[kind], *point) for point in scored] + [("loss", *point) for point in learned]
+    about = "Every point of both curves as CSV, all digits"
+    told = {"training": look.job.title, "model": look.job.model, "seed": str(look.job.settings.seed)}
+    save(
+        "Save the curves", captioned(csv_table(("curve", "step", "value"), rows), told), "headlight-training.csv", about
+    )
+
+
+def best(scored: list[tuple[int, float]], measure: str, baseline: float | None) -> str:
+    """What the curve says, beside what counting words reaches.
+
+    >>> best([(0, 0.1), (13, 0.9), (26, 0.8)], "accuracy", 0.95)
+    'Best so far: accuracy 0.900 on the dev rows, at step 13; counting words reaches 0.950, which is more.'
+    """
+    step, score = max(scored, key=lambda point: point[1])
+    said = f"Best so far: {measure} {score:.3f} on the dev rows, at step {step:,}"
+    if baseline is None:
+        return f"{said}."
+    than = "more" if baseline > score else "less" if baseline < score else "as much"
+    return f"{said}; counting words reaches {baseline:.3f}, which is {than}."

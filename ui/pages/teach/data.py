@@ -1,0 +1,137 @@
+"""What is to be learned: a set that comes with the app, or files of one's own; some rows of it, and its classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from probing.labelled import cards
+from probing.labelled.cards import Card
+from probing.labelled.checks import Balance, Duplicates, balance, duplicates, preview
+from probing.labelled.rows import Classified, Labels, Tagged
+from probing.labelled.spans import spans
+from ui.input.picking import control
+from ui.pages.teach.options import OWN, Teach
+from ui.pages.teach.own_files import Own, own_files
+from ui.run.refusals import say
+
+CHECKED = "teach_checked"
+HEIGHT = 285  # pixels of both tables: seven rows
+SHOWN = 14  # rows
+NARROW = 52  # pixels of a column of numbers, so that a phone shows them all
+HELP = "Sets that come with the app, each with its licence and its source, or files of your own"
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """A task's texts, and what is worth knowing of them."""
+
+    key: str  # tells them from all others
+    title: str
+    labels: Labels
+    card: Card | None  # of a set that comes with the app; None for files of one's own
+    source: str  # the files' names
+    told: tuple[str, ...]  # what it is, or what was found while it was read, and how many rows there are
+    balance: Balance
+    duplicates: Duplicates
+
+
+def pick_data(options: Teach, place: DeltaGenerator) -> Data | None:
+    """The control for the data in its place, and those for files of one's own; None while there is none."""
+    titles = {card.id: card.title for card in cards.CARDS} | {OWN: "Your own files"}
+    control(Teach, "data", place.selectbox, "What is to be learned", list(titles), format_func=titles.get, help=HELP)
+    if options.data != OWN:
+        return _ready(options.data)
+    brought = own_files(options)
+    return None if brought is None else _checked(brought)
+
+
+def show_data(data: Data) -> None:
+    """Its sentence, its licence and its tables."""
+    _say(data)
+    _tables(data)
+
+
+@cache
+def _ready(card_id: str) -> Data:
+    """A set that comes with the app; what is odd in it is the same for everybody."""
+    card, labels = cards.BY_ID[card_id], cards.load(card_id)
+    told = (card.sentence, _sizes(labels))
+    return Data(card_id, card.title, labels, card, "", told, balance(labels), duplicates(labels))
+
+
+def _checked(brought: Own) -> Data:
+    """One's own files with what is odd in them, looked at once."""
+    kept: Data | None = st.session_state.get(CHECKED)
+    if kept is None or kept.key != brought.key:
+        labels, read = brought.read.labels, brought.read.told
+        told = (*read, _sizes(labels)) if brought.whole else read  # how a file was divided says it already
+        with st.spinner("Looking for what is odd"):
+            kept = Data(
+                brought.key, brought.name, labels, None, brought.source, told, balance(labels), duplicates(labels)
+            )
+        st.session_state[CHECKED] = kept
+    return kept
+
+
+def _sizes(labels: Labels) -> str:
+    """How many rows there are, and for what."""
+    return (
+        f"{len(labels.train):,} rows to learn from, {len(labels.dev):,} to choose the best step by,"
+        f" {len(labels.test):,} to be told on in the end."
+    )
+
+
+def _say(data: Data) -> None:
+    """What it is, how its classes are spread, and whose it is."""
+    card = data.card
+    say(" ".join((*data.told, data.balance.sentence)), role="status")
+    if card is not None:
+        st.caption(
+            f"Licence: [{card.licence}]({card.licence_address}). Source: {card.source}. {card.attribution}"
+            f" {card.citation}."
+        )
+
+
+def _tables(data: Data) -> None:
+    """Some rows of each class, and how often each class is."""
+    left, right = st.columns([3, 2])
+    rows = preview(data.labels, SHOWN)
+    what = "names in it" if data.labels.kind == "tag" else "label"
+    left.dataframe(
+        {what: [answer_of(row) for row in rows], "text": [row.text for row in rows]},
+        hide_index=True,
+        height=HEIGHT,
+        column_config={"text": st.column_config.TextColumn(width="large")},
+        key="teach_preview",
+    )
+    counts = data.balance.counts
+    names = list(counts["train"])
+    most = max(counts["train"].values(), default=1)
+    right.dataframe(
+        {"kind" if data.labels.kind == "tag" else "class": names}
+        | {part: [found[name] for name in names] for part, found in counts.items()},
+        hide_index=True,
+        height=HEIGHT,
+        column_config={
+            "train": st.column_config.ProgressColumn(format="%d", min_value=0, max_value=most, width=NARROW + 70),
+            "dev": st.column_config.NumberColumn(width=NARROW),
+            "test": st.column_config.NumberColumn(width=NARROW),
+        },
+        key="teach_balance",
+    )
+
+
+def answer_of(row: Classified | Tagged) -> str:
+    """What is to be told of a text.
+
+    >>> answer_of(Tagged("Ann sings", ((0, 3), (4, 9)), ("B-PER", "O"))), answer_of(Classified("So good.", "for"))
+    ('PER: Ann', 'for')
+    """
+    if isinstance(row, Classified):
+        return row.label
+    found = [(kind, row.words[first][0], row.words[last - 1][1]) for kind, first, last in spans(row.tags)]
+    return " · ".join(f"{kind}: {row.text[start:end]}" for kind, start, end in found)

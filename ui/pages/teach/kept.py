@@ -1,0 +1,135 @@
+"""What can be done with a taught model: look at it on every page, save it, hand on its link, remove it."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from inference import EMBEDDED, Refusal
+from training.jobs.job import CHARACTERS, PREDICTIONS, Look
+from ui.pages.teach.options import Teach
+from ui.pages.teach.routes import address
+from ui.run.refusals import say
+from ui.run.teaching import queue, visitor
+from ui.state.choice import Choice, to_query
+from ui.state.options import choose_own
+from ui.state.session import NEW_MODEL, choose, current
+
+SURE, PROBLEM = "teach_remove", "teach_remove_problem"  # the training that its teacher is asked about
+LONGEST_LINE = 100_000  # bytes of the first test row
+HEADS = {"classify": "SequenceClassification", "tag": "TokenClassification"}
+ELSEWHERE = """from transformers import AutoModelFor{head}, AutoTokenizer
+
+model = AutoModelFor{head}.from_pretrained("{folder}")
+tokenizer = AutoTokenizer.from_pretrained("{folder}")"""
+
+
+def draw(look: Look) -> None:
+    """The model's ways out of this page, its size, and the way to remove it."""
+    if look.has_model:
+        _pages(look)
+        _file(look)
+    _link(look)
+    if look.job.owner == visitor():
+        _room(look)
+        _removal(look)
+
+
+def _pages(look: Look) -> None:
+    """Links to the pages on which the model reads a test text."""
+    there = Choice(model=look.job.name, text=first_text(look))
+    with st.container(horizontal=True):
+        st.page_link(
+            "../../pages/explore.py",
+            label="Open in Explore",
+            icon=":material/grid_view:",
+            query_params=to_query(there),
+            help="Every head of the taught model, on a sentence of the test rows",
+        )
+        if look.job.model != CHARACTERS:
+            before = Choice(model=look.job.model, revision=look.job.revision or "", text=there.text)
+            st.page_link(
+                "../../pages/compare.py",
+                label="Before and after",
+                icon=":material/compare:",
+                query_params={**to_query(before), "differs": "model", "beside": look.job.name},
+                help="The model that it started from beside the taught one, head by head",
+            )
+    when = "Its" if look.job.owner == visitor() else "While it is chosen, its"
+    say(f"{when} name is in the list of models at the left, so that it opens on every page.", role="status")
+
+
+def first_text(look: Look) -> str:
+    """The text of the first test row; the usual one where that cannot be read."""
+    try:
+        with (look.model / PREDICTIONS).open("rb") as stream:
+            return str(json.loads(stream.readline(LONGEST_LINE))["text"])
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return Choice().text
+
+
+def _file(look: Look) -> None:
+    """The model as a file, and how it opens elsewhere."""
+    size = sum(file.stat().st_size for file in look.model.iterdir() if file.is_file())
+    with st.container(horizontal=True, vertical_alignment="center"):
+        about = f"{size / 1e6:,.1f} MB: weights, names of the labels, tokenizer, its card with all scores, test rows"
+        st.link_button("Save the model as zip", address(look), help=about, icon=":material/download:")
+        state = "" if look.state == "done" or look.phase != "teach" else " It is not learned to the end yet."
+        say(f"{size / 1e6:,.1f} MB, in the layout of transformers.{state}", role="status")
+    with st.expander("How it opens on another machine"):
+        say("Unpack it. In Python, with transformers and nothing of this app:", role="status")
+        st.code(ELSEWHERE.format(head=HEADS[look.job.kind], folder=look.job.slug), "python", wrap_lines=True)
+        say("In this app, on any machine: start it with the folder that the unpacked one lies in.", role="status")
+        st.code("HEADLIGHT_MODEL_FOLDERS=/the/folder/above make run", "bash", wrap_lines=True)
+
+
+def _link(look: Look) -> None:
+    """The link, and what it gives away."""
+    say(
+        "Nobody else finds this training in a list. Whoever has its link may look at all of it, its rows included, and"
+        " save the model; stopping and removing stay with the browser that began it.",
+        role="status",
+    )
+    st.code(f"{st.context.url or '/teach'}?{urlencode({'job': look.job.id})}", None, wrap_lines=True)
+
+
+def _room(look: Look) -> None:
+    """What it takes of the disk, of what there is for such models."""
+    taken, budget = queue().size(look.job.id), queue().budget
+    say(
+        f"It takes {taken / 1e6:,.1f} MB here. All taught models together may take {budget / 1e9:,.1f} GB; when a new"
+        " one needs room, the oldest are removed; whoever teaches it is told which before it begins.",
+        role="status",
+    )
+
+
+def _removal(look: Look) -> None:
+    """The button, and the question behind it."""
+    if problem := st.session_state.pop(PROBLEM, ""):
+        say(problem)
+    if st.session_state.get(SURE) != look.job.id:
+        st.button("Remove", icon=":material/delete:", on_click=_ask, args=(look.job.id,), help="It asks once more")
+        return
+    say(f"“{look.job.title}” will be gone from here with its rows and all that was found, for everybody.")
+    with st.container(horizontal=True):
+        st.button("Remove it for good", type="primary", on_click=_remove, args=(look,), help="There is no way back")
+        st.button("Keep it", on_click=_ask, args=("",), help="Nothing is removed")
+
+
+def _ask(job_id: str) -> None:
+    st.session_state[SURE] = job_id
+
+
+def _remove(look: Look) -> None:
+    """It is gone, and nothing that is chosen needs it."""
+    st.session_state.pop(SURE, None)
+    try:
+        queue().remove(look.job.id)
+    except Refusal as refusal:
+        st.session_state[PROBLEM] = refusal.message
+        return
+    if current().model == look.job.name:
+        choose(**{**NEW_MODEL, "model": EMBEDDED, "revision": ""})
+    choose_own(Teach, job="")

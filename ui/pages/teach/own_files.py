@@ -1,0 +1,175 @@
+"""Files of one's own: kept while the reader looks elsewhere, and read by the columns that are picked."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from inference import Refusal
+from probing.labelled.columns import Columns, first_row
+from probing.labelled.conll import WordColumns
+from probing.labelled.files import File
+from probing.labelled.reading import PARTS, Files, Read, classified, tagged
+from ui.input.picking import control
+from ui.pages.teach.options import Teach
+from ui.run.refusals import say
+from ui.state.options import own
+
+BROUGHT, READ = "teach_brought", "teach_read"
+KINDS = {"classify": "A class for each text", "tag": "A tag for each word"}
+WANTED = {
+    "classify": "Bring a CSV or TSV file with a text and a label in each row. Numbers as labels are fine; a list of"
+    " classes, one name a line, says what they stand for.",
+    "tag": "Bring CoNLL columns: a word a line with its tag behind it (BIO or BIOES), and an empty line between"
+    " sentences.",
+}
+BOXES = {
+    "train": "Labelled texts",
+    "dev": "Rows to choose by (dev)",
+    "test": "Rows to be told on (test)",
+    "classes": "List of classes",
+}
+ABOUT = {
+    "train": "UTF-8, at most 50 MB and 250,000 rows; it stays on this machine. What no further file gives is divided"
+    " from it by the seed: a tenth to choose the best step by, a tenth to be told on in the end.",
+    "dev": "By these rows the best step of the training is chosen.",
+    "test": "Rows that are looked at once, in the end, to tell how well the task is learned.",
+    "classes": "For labels that are numbers: a name a line, the first that of number 0.",
+}
+TEXTS = {"classify": "Texts are in column", "tag": "Words are in column"}
+LABELS = {"classify": "Labels are in column", "tag": "Tags are in column"}
+COLUMN = "Found by itself unless you pick one, by its name or by its number, from 1"
+
+
+@dataclass(frozen=True, eq=False)
+class Brought:
+    """A file, and what tells it from the one brought next."""
+
+    file: File
+    id: str
+
+
+@dataclass(frozen=True, eq=False)
+class Own:
+    """What was read of one's own files, the first file's name, and what tells it from everything else."""
+
+    read: Read
+    name: str
+    source: str  # the names of all files
+    whole: bool  # whether each part is a file of its own
+    key: str
+
+
+def own_files(options: Teach) -> Own | None:
+    """Controls for files and columns, and what is in the files; None until they can be read."""
+    kind = options.kind
+    control(Teach, "kind", st.segmented_control, "What is labelled", list(KINDS), format_func=KINDS.get,
+            required=True, help="Texts are told by their class, or words in them are found and named")  # fmt: skip
+    _bring("train")
+    columns = st.columns(2)
+    with st.expander("Further files"):
+        for part, column in zip(("dev", "test", "classes"), st.columns(3), strict=True):
+            if part != "classes" or kind == "classify":
+                with column:
+                    _bring(part)
+    found: Own | None = None
+    names: tuple[str, ...] = ()
+    if "train" not in _brought():
+        say(WANTED[kind], role="status")
+    else:
+        try:
+            found = _own(options)
+            names = found.read.columns
+        except Refusal as refusal:
+            say(refusal.message)
+            names = _first_row(options)
+    _pick_column("texts_in", TEXTS[kind], names, columns[0])
+    _pick_column("labels_in", LABELS[kind], names, columns[1])
+    return found
+
+
+def _brought() -> dict[str, Brought]:
+    """The files by part, as this session keeps them: a box forgets its file as soon as the page is left."""
+    kept: dict[str, Brought] = st.session_state.setdefault(BROUGHT, {})
+    return kept
+
+
+def _bring(part: str) -> None:
+    """The box for a file; one that was brought before is named where the box has forgotten it."""
+    box, kept = f"teach_file_{part}", _brought()
+
+    def keep() -> None:
+        came = st.session_state[box]
+        kept.pop(part, None)
+        if came is not None:
+            kept[part] = Brought(File(came.name, came.getvalue()), came.file_id)
+
+    def leave() -> None:
+        kept.pop(part, None)
+
+    in_the_box = st.file_uploader(BOXES[part], key=box, on_change=keep, help=ABOUT[part])
+    if in_the_box is None and part in kept:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            say(f"{kept[part].file.name} is here from before.", role="status")
+            help = "The file is forgotten"
+            st.button("Leave it out", key=f"teach_leave_{part}", on_click=leave, help=help)
+
+
+def _own(options: Teach) -> Own:
+    """What is in the files, read once; raises Refusal with the place of what is wrong."""
+    brought = {part: one for part, one in _brought().items() if part != "classes" or options.kind == "classify"}
+    how = (options.kind, options.texts_in, options.labels_in, options.seed)
+    key = repr((how, sorted((part, one.id) for part, one in brought.items())))
+    kept: Own | None = st.session_state.get(READ)
+    if kept is None or kept.key != key:
+        with st.spinner("Reading the files"):
+            names = ", ".join(one.file.name for one in brought.values())
+            whole = brought.keys() >= set(PARTS)
+            kept = Own(_read(brought, options), brought["train"].file.name, names, whole, key)
+        st.session_state[READ] = kept
+    return kept
+
+
+def _first_row(options: Teach) -> tuple[str, ...]:
+    """What may be the names of columns in a file that could not be read yet."""
+    if options.kind == "tag":
+        return ()
+    with suppress(Refusal):
+        return first_row(_brought()["train"].file.text()[0])
+    return ()
+
+
+def _read(brought: dict[str, Brought], options: Teach) -> Read:
+    file = {part: one.file for part, one in brought.items()}
+    files = Files(file["train"], file.get("dev"), file.get("test"))
+    texts, labels = options.texts_in.strip() or None, options.labels_in.strip() or None
+    if options.kind == "classify":
+        return classified(files, Columns(texts, labels), classes=file.get("classes"), seed=options.seed)
+    return tagged(files, WordColumns(_number(texts), _number(labels)), seed=options.seed)
+
+
+def _number(column: str | None) -> int | None:
+    """A column of words or tags, which have no names."""
+    if column is None:
+        return None
+    if not (column.isascii() and column.isdigit() and len(column) < 6):
+        raise Refusal(f"Columns of words have no names, so “{column[:40]}” is none. Give the column's number, from 1.")
+    return int(column)
+
+
+def _pick_column(field: str, label: str, names: tuple[str, ...], place: DeltaGenerator) -> None:
+    """Which column is read: what is not among ``names`` is typed, since some files are read only once it is said."""
+    picked = getattr(own(Teach), field)
+    control(
+        Teach,
+        field,
+        place.selectbox,
+        label,
+        list(dict.fromkeys(("", *names, picked))),
+        format_func=lambda name: name or "found by itself",
+        accept_new_options=True,
+        help=COLUMN,
+    )

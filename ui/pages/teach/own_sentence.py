@@ -1,0 +1,147 @@
+"""A sentence of one's own: its label, or its words' tags, as a taught model says them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import numpy as np
+import streamlit as st
+
+from inference import Refusal, TraceRequest
+from inference.questions.labels import Said, TextLabel, WordTags
+from probing.labelled.rows import OUTSIDE, Kind
+from training.jobs.job import PREDICTIONS, Look
+from ui.explaining.asked import Asked, about, pick_label, surest, told, written
+from ui.explaining.label_words import draw_words
+from ui.pages.teach.options import Teach
+from ui.pages.teach.own_heads import draw_heads
+from ui.run.answering import ask
+from ui.run.refusals import say
+from ui.run.shelf import backend
+from ui.show.chart import draw_chart, theme
+from ui.show.csv_table import csv_table
+from ui.show.numbers import percent
+from ui.show.provenance import captioned
+from ui.show.saving import save
+from ui.state.options import choose_own, own
+from viz.components.strip.strip import Chip, Mark, mount, picked
+from viz.figures.bars import bars
+
+LONGEST = 500  # characters
+MOST_BARS = 20
+STRIP, TYPED = "teach_tags", "teach_sentence"
+MOST_BYTES = 100_000  # of a test row
+
+
+def draw(look: Look) -> None:
+    """A sentence, what the taught model says of it, and what that rests on; the first test row to begin with."""
+    show(look.job.name, look.job.kind, first_row(look))
+
+
+def show(model: str, kind: Kind, first: str) -> None:
+    """The same for any model with the head that ``kind`` needs, by its name; ``first`` stands there to begin with."""
+    text = own(Teach).sentence or first
+    st.session_state[TYPED] = text
+    st.text_input(
+        "A sentence of your own",
+        key=TYPED,
+        on_change=_another,
+        max_chars=LONGEST,
+        help="The model says what it makes of it; it is kept in the link.",
+    )
+    question = (TextLabel if kind == "classify" else WordTags)(model, text=text)
+    request = TraceRequest(model, text)
+    try:
+        said = ask(question, "Asking the model")
+        index = 0 if kind == "classify" else _pick_word(request, said)
+        asked = Asked(request, said, index, kind == "tag", own(Teach).label)
+        say(told(asked), role="status")
+        _probabilities(asked)
+        pick_label(Teach, asked)
+        trace = backend().trace(request)
+        st.subheader("What does it rest on?")
+        draw_words(asked, trace)
+        st.subheader("Which heads does it need?")
+        draw_heads(asked, trace)
+    except Refusal as refusal:
+        say(refusal.message)
+
+
+def _another() -> None:
+    """Another sentence is asked about: what was picked in the old one is forgotten."""
+    choose_own(Teach, sentence=st.session_state[TYPED], word=None, label=None)
+
+
+def first_row(look: Look) -> str:
+    """The first test row, as the model was told on it; "" where it cannot be read."""
+    try:
+        with (look.model / PREDICTIONS).open(encoding="utf-8") as lines:
+            return str(json.loads(lines.readline(MOST_BYTES))["text"])[:LONGEST]
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return ""
+
+
+def _pick_word(request: TraceRequest, said: Said) -> int:
+    """Every word with its tag; a click picks the one that is explained, by itself the surest that has a tag."""
+    wanted = next((at for at, place in enumerate(said.places) if place.reads[0] == own(Teach).word), None)
+    chosen = surest(said, OUTSIDE) if wanted is None else wanted
+    chips = _chips(request, said, chosen)
+    mount(chips, STRIP, title="Click the word whose tag is to be explained", on_pick=_pick(said))
+    many = sum(bool(chip.label) for chip in chips)
+    say(f"{many or 'None'} of {len(chips)} words have another tag than {OUTSIDE}.", role="status")
+    st.caption(
+        "A word's first piece carries its tag, as in training. What counts as a word is told by spaces and marks; where"
+        " a script has no spaces, every character does, also those inside a word, which training never asked about."
+    )
+    return chosen
+
+
+def _chips(request: TraceRequest, said: Said, chosen: int) -> list[Chip]:
+    shares = said.probabilities
+    chips = []
+    for at, place in enumerate(said.places):
+        label = said.likeliest(at)
+        sure = 1.0 if shares is None else float(shares[at, label])
+        name = said.names[label]
+        what = name if shares is None else f"{name} {percent(sure)}"
+        shade, under = (None, "") if name == OUTSIDE else (sure, what)
+        mark: Mark = "chosen" if at == chosen else ""
+        chips.append(Chip(written(request, said, place), shade, mark, title=what, label=under))
+    return chips
+
+
+def _pick(said: Said) -> Callable[[], None]:
+    def keep() -> None:
+        at = picked(STRIP)
+        if at is not None and at < len(said.places):
+            choose_own(Teach, word=said.places[at].reads[0], label=None)
+
+    return keep
+
+
+def _probabilities(asked: Asked) -> None:
+    """Every label's probability as bars, the likeliest first, and as a table."""
+    said, place = asked.said, asked.index
+    shares = said.probabilities
+    order = np.argsort(-said.logits[place], kind="stable")
+    if shares is not None:
+        shown = order[:MOST_BARS]
+        rest = float(shares[place, order[MOST_BARS:]].sum()) if len(order) > MOST_BARS else None
+        title = f"What the model says of {f'“{asked.word}”' if asked.of_word else 'the sentence'}"
+        marked = [at for at, label in enumerate(shown) if label == asked.label]
+        values = [float(shares[place, label]) for label in shown]
+        figure = bars([said.names[label] for label in shown], values, theme(), title, other=rest, marked=marked)
+        figure.update_xaxes(range=[0, 1.15])
+        draw_chart(figure, "teach_labels")
+    rows = [
+        (
+            said.names[label],
+            float(said.logits[place, label]),
+            *(() if shares is None else (float(shares[place, label]),)),
+        )
+        for label in order
+    ]
+    table = csv_table(["label", "logit", *(() if shares is None else ("probability",))], rows)
+    save("Save the table", captioned(table, about(asked)), "headlight-labels.csv", "Every label's numbers as CSV",
+         key="teach_save_labels")  # fmt: skip

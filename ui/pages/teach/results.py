@@ -1,0 +1,104 @@
+"""What a taught model is worth: its scores on the test rows, and the rows behind them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from inference import Refusal
+from probing.intervals import wilson
+from probing.labelled.told import Told
+from training.jobs.job import Look
+from ui.pages.teach.results_confusion import draw_confusion
+from ui.pages.teach.results_labels import draw_labels
+from ui.pages.teach.results_measured import Measured, measured
+from ui.pages.teach.results_naming import quoted
+from ui.pages.teach.results_rows import draw_rows
+from ui.pages.teach.results_sure import draw_sureness
+from ui.run.refusals import say, show
+
+
+def draw(look: Look) -> None:
+    """The results of a training whose model is saved."""
+    draw_results(look.model, look.job.name)
+
+
+def draw_results(folder: Path, model: str) -> None:
+    """The results in a taught model's folder; ``model`` is what the app calls it."""
+    try:
+        found = measured(folder)
+    except Refusal as refusal:
+        show(refusal)
+        return
+    for sentence in headline(found):
+        say(sentence, role="status")
+    draw_labels(found, model)
+    draw_confusion(found, model)
+    draw_rows(found, model)
+    draw_sureness(found, model)
+
+
+def headline(results: Measured) -> list[str]:
+    """What the figures say: how good, beside what, and how it came about."""
+    found = results.told
+    lines = [_of_names(found, *results.f1) if found.kind == "tag" else _of_texts(found)]
+    if "baseline_accuracy" in found.test:
+        lines.append(_beside_counting(found))
+    if alike := _one_label(found):
+        lines.append(alike)
+    return [*lines, _made(found)]
+
+
+def _of_texts(found: Told) -> str:
+    right, n = sum(row.hit for row in found.rows), len(found.rows)
+    low, high = wilson(right, n)
+    return (
+        f"Of {n:,} test rows it tells {right:,} rightly: accuracy {100 * found.test['accuracy']:.1f} % ({low:.1f} to"
+        f" {high:.1f}), macro F1 {found.test['macro_f1']:.3f}."
+    )
+
+
+def _of_names(found: Told, low: float, high: float) -> str:
+    test = found.test
+    return (
+        f"In {len(found.rows):,} test rows it finds names with F1 {test['f1']:.3f} ({low:.3f} to {high:.3f}): of those"
+        f" that it says, {100 * test['precision']:.1f} % are right (precision), of the true ones it finds"
+        f" {100 * test['recall']:.1f} % (recall). A name is right where its kind and both its ends are."
+    )
+
+
+def _beside_counting(found: Told) -> str:
+    """Beside TF-IDF with logistic regression on the same rows, in rows, so that a small lead looks small."""
+    n, counted = len(found.rows), found.test["baseline_accuracy"]
+    lead = round((found.test["accuracy"] - counted) * n)
+    who = "Counting words (TF-IDF and logistic regression)"
+    beside = f"tells {100 * counted:.1f} % of the same rows rightly"
+    if lead > 0:
+        return f"{who} {beside}, {lead:,} of {n:,} fewer."
+    if lead < 0:
+        return f"{who} {beside}, {-lead:,} of {n:,} more: it wins here, without any attention."
+    return f"{who} {beside}, as many: the model wins nothing by its attention here."
+
+
+def _one_label(found: Told) -> str:
+    """A sentence for a model that says the same of everything; "" for any other."""
+    said = {pair[1] for row in found.rows for pair in row.pairs}
+    if len(said) != 1:
+        return ""
+    if found.kind == "tag":
+        return "It finds no name at all: that is a collapse, and its figures say nothing about the task."
+    return (
+        f"It says {quoted(found.labels[said.pop()])} of every row: that is a collapse, and it has told nothing apart."
+    )
+
+
+def _made(found: Told) -> str:
+    """How the figures came about, and that the test rows had no part in it."""
+    scores = found.scores
+    stopped = "" if scores["finished"] else ", stopped before the last"
+    dev = scores.get("dev") or {}
+    step = f" the weights of step {dev['step']:,} were chosen on {scores['rows']['dev']:,} other rows," if dev else ""
+    return (
+        f"{scores['model']} learned from {scores['rows']['train']:,} rows: {scores['steps']:,} steps in"
+        f" {scores['seconds'] / 60:.1f} minutes{stopped}, seed {scores['seed']};{step} and the test split was scored"
+        " once, at the end."
+    )

@@ -1,0 +1,88 @@
+"""What was taken for what: the confusion matrix, whose cells are the keys to their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from probing.labelled.per_label import Counts, most_mistaken, summed_up
+from probing.labelled.rows import OUTSIDE
+from ui.input.picking import control
+from ui.pages.teach.options import Teach
+from ui.pages.teach.results_measured import Measured
+from ui.pages.teach.results_naming import quoted
+from ui.pages.teach.results_saving import save_table
+from ui.run.refusals import say
+from ui.show.chart import draw_chart, theme
+from ui.state.options import choose_own, own
+from viz.figures import confusion as figures
+from viz.figures.alignment import picked
+
+MOST = 60  # labels in the figure
+UNITS = {"classify": "rows", "tag": "words"}
+SHOWN = "Those with most mistakes, in the order of the labels; all others are added up in a last row and column."
+
+
+def draw_confusion(results: Measured, model: str) -> None:
+    """The figure; a click on a cell opens its rows below."""
+    st.subheader("What was taken for what")
+    found, counts, options = results.told, results.counts, own(Teach)
+    kept = list(range(len(found.labels)))
+    if len(kept) > Teach.classes:
+        most = min(MOST, len(kept))
+        shown = max(2, min(options.classes, most))
+        control(
+            Teach,
+            "classes",
+            st.columns([1, 2])[0].number_input,
+            "Labels in the figure",
+            2,
+            most,
+            shown=shown,
+            help=SHOWN,
+        )
+        kept = most_mistaken(counts, shown)
+    others = len(found.labels) - len(kept)
+    names = [found.labels[at] for at in kept] + ([f"{others} others"] if others else [])
+    say(worst(counts, found.labels, UNITS[found.kind]), role="status")
+    figure = figures.confusion(
+        summed_up(counts, kept), names, theme(), "True and said", UNITS[found.kind], rest=bool(others),
+        chosen=_shown(kept, options),
+    )  # fmt: skip
+    draw_chart(figure, "teach_confusion", on_click=lambda key: _clicked(key, kept))
+    st.caption(
+        f"Each cell: how many {UNITS[found.kind]} of the label at the left were said to have the one above; colour is"
+        " their share of the row, and what is right stands on the diagonal. A click opens a cell's rows below, as the"
+        " two lists there do."
+        + (f" {OUTSIDE}: no name." if found.kind == "tag" else "")
+        + (" Columns have the numbers of the rows." if len(names) > figures.NAMED else "")
+    )
+    rows = ([label, *row] for label, row in zip(found.labels, counts.tolist(), strict=True))
+    save_table("Save the matrix", ["true \\ said", *found.labels], rows, "confusion", "Every label", found, model)
+
+
+def worst(counts: Counts, labels: Sequence[str], unit: str) -> str:
+    """The largest cell beside the diagonal, in a sentence."""
+    wrong = counts.copy()
+    wrong[range(len(wrong)), range(len(wrong))] = 0
+    if not wrong.any():
+        return f"All {counts.sum():,} {unit} were told rightly."
+    true, said = divmod(int(wrong.argmax()), len(wrong))
+    return (
+        f"{wrong.sum():,} of {counts.sum():,} {unit} were told wrongly. Most often {quoted(labels[true])} was taken for"
+        f" {quoted(labels[said])}: {wrong[true, said]:,} of {counts[true].sum():,}."
+    )
+
+
+def _shown(kept: list[int], options: Teach) -> tuple[int | None, int | None]:
+    """The chosen cell as the figure counts; none where it is not in the figure."""
+    if any(at is not None and at not in kept for at in (options.true, options.said)):
+        return None, None
+    return tuple(None if at is None else kept.index(at) for at in (options.true, options.said))  # type: ignore[return-value]
+
+
+def _clicked(key: str, kept: list[int]) -> None:
+    cell = picked(st.session_state[key])
+    if cell is not None:
+        choose_own(Teach, true=kept[cell[0]], said=kept[cell[1]], outcome="all", leaf=1)

@@ -1,0 +1,141 @@
+"""The test rows, the surest mistakes first, each with what is true and what was said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import streamlit as st
+
+from probing.labelled.compared import compared
+from probing.labelled.scripts import SIDE_BY_SIDE
+from probing.labelled.told import Told, ToldRow, ToldText, ToldWords, counts, in_cell
+from ui.pages.teach.options import Teach
+from ui.pages.teach.results_measured import Measured
+from ui.pages.teach.results_naming import quoted
+from ui.pages.teach.results_saving import save_table
+from ui.run.refusals import say
+from ui.show.explore_link import explore_link
+from ui.show.leaves import turned
+from ui.show.numbers import percent
+from ui.state.choice import Choice
+from ui.state.options import choose_own, own
+from viz.components.strip import strip
+from viz.components.strip.strip import Chip
+
+ANY = -1
+HITS = "What the model told rightly, every word of a text with tags; where it was wrong; or both"
+ORDER = "Mistakes stand before what is right, which begins with the least sure. "
+MARKS = {
+    "classify": "",
+    "tag": "Straight line: a name that is right, its kind and both its ends; dashes: a true one that was missed; waves:"
+    " one that was said wrongly. Under its first word stands what is the matter. Shaded: words of the chosen cell.",
+}
+
+
+def draw_rows(results: Measured, model: str) -> None:
+    """The two lists that choose a cell, and its rows, a part of them at a time."""
+    st.subheader("The test rows, surest mistakes first")
+    found, options = results.told, own(Teach)
+    true, said = (at if at is not None and at < len(found.labels) else None for at in (options.true, options.said))
+    for column, name, at in zip(st.columns(2), ("true", "said"), (true, said), strict=True):
+        _pick(column, name, at, found.labels)
+    every = in_cell(results.rows, true, said)
+    say(asked_for(every, true, said, found), role="status")
+    kept, shown = turned(every, Teach, options, HITS)
+    for number, row in enumerate(shown):
+        chips = _marked(row, true, said) if isinstance(row, ToldWords) else map(Chip, _apart(row.text))
+        strip.mount(list(chips), f"teach_row_{number}", title=title(row, found.labels))
+        explore_link(Choice(model=model, text=row.text), "This text, read by the model that was taught,")
+    st.caption(ORDER + MARKS[found.kind])
+    names, lines = (_by_word if found.kind == "tag" else _by_text)(kept, found.labels)
+    save_table("Save these rows", names, lines, "rows", f"All {len(kept):,} of this list", found, model)
+
+
+def asked_for(rows: Sequence[ToldRow], true: int | None, said: int | None, found: Told) -> str:
+    """How many rows the two lists leave, and how many of them are wrong."""
+    names = [f" {how} {quoted(found.labels[at])}" for how, at in (("of", true), ("said to be", said)) if at is not None]
+    word = " with a word" if names and found.kind == "tag" else ""
+    return f"{len(rows):,} test rows{word}{''.join(names)}, {sum(not row.hit for row in rows):,} with a mistake."
+
+
+def _pick(column: Any, name: str, at: int | None, labels: Sequence[str]) -> None:
+    """A list of the labels, and of none."""
+    key = f"teach_{name}"
+    st.session_state[key] = ANY if at is None else at
+
+    def keep() -> None:
+        chosen = st.session_state[key]
+        choose_own(Teach, **{name: None if chosen == ANY else chosen}, leaf=1)
+
+    column.selectbox(
+        {"true": "What is true", "said": "What was said"}[name],
+        [ANY, *range(len(labels))],
+        format_func=lambda at: "anything" if at == ANY else labels[at],
+        key=key,
+        on_change=keep,
+        help="Only rows with this label; a click on a cell of the matrix sets both",
+    )
+
+
+def title(row: ToldRow, labels: Sequence[str]) -> str:
+    """What is true of a row, what was said, and how surely.
+
+    >>> title(ToldText("a", 0, 1, 0.9, 0.05), ["dog", "cat"]).translate({0x2068: "", 0x2069: ""})
+    'Miss · said “cat” 0.90 · is “dog” 0.05'
+    """
+    if isinstance(row, ToldWords):
+        names = [word.verdict for word in compared(row) if word.label]
+        found = [f"{names.count(verdict)} {verdict}" for verdict in ("right", "wrong", "missed") if verdict in names]
+        surest = "" if row.hit else f"surest mistake {percent(row.sure)}"
+        return " · ".join(part for part in ("Hit" if row.hit else "Miss", ", ".join(found), surest) if part)
+    true, said = (quoted(labels[at]) for at in (row.true, row.said))
+    if row.hit:
+        return f"Hit · {said} {percent(row.sure)}"
+    return f"Miss · said {said} {percent(row.sure)} · is {true} {percent(row.due)}"
+
+
+def _marked(row: ToldWords, true: int | None, said: int | None) -> Iterator[Chip]:
+    """The sentence as chips, names marked, and what stands between the words."""
+    at, asked = 0, (true, said) != (None, None)
+    each = zip(row.words, row.pairs, row.tags, row.told, row.shares, compared(row), strict=True)
+    for (start, end), pair, tag, told, share, word in each:
+        yield from (Chip(piece) for piece in row.text[at:start].split())
+        sure = "was cut off" if share is None else f"said {told} {percent(share)}"
+        yield Chip(
+            row.text[start:end],
+            shade=0.3 if asked and counts(pair, true, said) else None,
+            mark=word.verdict,
+            label=word.label,
+            title=f"{sure}, is {tag}" if tag != told else sure if told != "O" else "",
+        )
+        at = end
+    yield from (Chip(piece) for piece in row.text[at:].split())
+
+
+def _apart(text: str) -> list[str]:
+    """A text's words; where its script knows no spaces, its characters.
+
+    >>> _apart("play 我的歌 now")
+    ['play', '我', '的', '歌', 'now']
+    """
+    return SIDE_BY_SIDE.sub(r" \g<0> ", text).split()
+
+
+def _by_text(rows: Sequence[ToldRow], labels: Sequence[str]) -> tuple[list[str], Iterator[list[object]]]:
+    """A line for each text."""
+    lines = (
+        [row.text, labels[row.true], labels[row.said], row.sure, row.due] for row in rows if isinstance(row, ToldText)
+    )
+    return ["text", "true", "said", "probability of said", "probability of true"], (list(line) for line in lines)
+
+
+def _by_word(rows: Sequence[ToldRow], _labels: Sequence[str]) -> tuple[list[str], Iterator[list[object]]]:
+    """A line for each word, with the number of its text in this list."""
+    lines = (
+        [number, row.text[slice(*place)], tag, said, share]
+        for number, row in enumerate(rows, 1)
+        if isinstance(row, ToldWords)
+        for place, tag, said, share in zip(row.words, row.tags, row.told, row.shares, strict=True)
+    )
+    return ["row", "word", "true", "said", "probability of said"], (list(line) for line in lines)

@@ -1,0 +1,135 @@
+"""A training that was begun: its place in the queue, how far it is, and Stop and Go on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from inference import Refusal
+from training.jobs.job import Look
+from ui.pages.teach.curves import curves
+from ui.pages.teach.options import Teach
+from ui.pages.teach.progress import doing, progress_of
+from ui.run.refusals import say
+from ui.run.teaching import queue, visitor
+from ui.state.options import choose_own
+
+EVERY = 2.0  # seconds between two looks; the page is at rest between them
+PROBLEM = "teach_problem"
+STOPPING = "teach_stopping"  # the trainings that this session has asked to stop, and that have not ended yet
+LINK = (
+    "The link in the browser's address shows this training on any device. Whoever has it may look; only the browser"
+    " that began it can stop it."
+)
+COLLAPSED = {
+    "classify": "Twice running every text of the dev rows was called “{only}”: nothing is learned so far.",
+    "tag": "Twice running nothing was found in the dev rows: nothing is learned so far.",
+}
+PASSES, ENDED = "Often that passes; if it does not, ", "It ended so: "
+HELPS = "a smaller rate, more minutes or more rows help."
+
+
+def running(look: Look) -> None:
+    """Everything about how the training goes; it draws itself again while the training waits or runs."""
+    _about(look)
+    lives = look.state in ("waiting", "running")
+    st.fragment(_watch, run_every=EVERY if lives else None)(look.job.id, _standing(look))
+
+
+def _about(look: Look) -> None:
+    """What is taught what, and the way to another one."""
+    told = f"{look.job.title} · {sentence(look)}" if look.state == "done" else look.job.title
+    with st.container(horizontal=True, vertical_alignment="center"):
+        say(told, role="status")
+        help = "Back to the data and the settings; this training goes on, and stays where its link leads"
+        st.button("Teach another", on_click=choose_own, args=(Teach,), kwargs={"job": ""}, help=help)
+
+
+def _standing(look: Look) -> tuple[str, str, bool]:
+    """What of a training changes more on the page than its own lines and curves."""
+    return look.state, look.phase, look.has_model
+
+
+def _watch(job_id: str, before: tuple[str, str, bool]) -> None:
+    """The training as it is now; the whole page anew where it has come further than a step."""
+    try:
+        look = queue().look(job_id)
+    except Refusal:
+        st.rerun()  # it was removed, which the page itself says
+    if _standing(look) != before:
+        st.rerun()
+    _state(look)
+    if look.phase != "teach":
+        with st.expander("How the training went"):
+            curves(look)
+    else:
+        curves(look)
+
+
+def _state(look: Look) -> None:
+    """How it stands, in a sentence or a bar, and what can be done."""
+    stopping: set[str] = st.session_state.setdefault(STOPPING, set())
+    mine = look.job.owner == visitor()
+    if look.state != "running":
+        stopping.discard(look.job.id)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if look.state == "running":
+            st.progress(progress_of(look).share, text=doing(look))
+        elif look.state != "done":
+            say(sentence(look), role="alert" if look.state == "failed" else "status")
+        if look.job.id in stopping:
+            say("It stops after this step, and keeps the best so far.", role="status")
+        elif look.state in ("waiting", "running") and mine:
+            st.button("Stop", on_click=_stop, args=(look.job.id,), help="The best so far is kept; it can go on later.")
+        elif look.state in ("stopped", "failed") and mine:
+            st.button("Go on", type="primary", on_click=_go_on, args=(look.job.id,), help="Continue where it was.")
+    if problem := st.session_state.pop(PROBLEM, ""):
+        say(problem)
+    if look.state in ("waiting", "running"):
+        st.caption(LINK)
+    collapse(look)
+
+
+def sentence(look: Look) -> str:
+    """How a training stands that does not run."""
+    if look.state == "waiting":
+        if not look.ahead:
+            return "It begins now."
+        before = "1 training comes" if look.ahead == 1 else f"{look.ahead} trainings come"
+        return f"It waits: {before} before it on this machine."
+    if look.state == "failed":
+        return look.said
+    if look.state == "done":
+        return "The model is taught, and compared with what it was."
+    found, said = progress_of(look), look.said or "Stopped."
+    if look.phase != "teach":
+        return f"{said} The model is taught; what changed in its heads is told once this goes on to the end."
+    if not look.has_model:
+        return f"{said} Nothing is saved yet."
+    return f"{said} It was at step {found.step:,} of {found.last:,}; the best so far is kept, and shown below."
+
+
+def collapse(look: Look) -> None:
+    """Says so where the training said one label of everything, twice running, and has not recovered since."""
+    found, scored = look.lines("collapse", "teach"), look.lines("evaluation", "teach")
+    if found and scored and scored[-1].get("only") is not None:
+        goes = look.phase == "teach" and look.state in ("waiting", "running")
+        say(f"{COLLAPSED[look.job.kind].format(only=found[-1]['only'])} {PASSES if goes else ENDED}{HELPS}")
+
+
+def _stop(job_id: str) -> None:
+    st.session_state[STOPPING].add(job_id)
+    _ask(queue().stop, job_id)
+
+
+def _go_on(job_id: str) -> None:
+    _ask(queue().go_on, job_id)
+
+
+def _ask(what: Callable[[str], None], job_id: str) -> None:
+    """Asks the queue; what it refuses is said when the page is drawn."""
+    try:
+        what(job_id)
+    except Refusal as refusal:
+        st.session_state[PROBLEM] = refusal.message

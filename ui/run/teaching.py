@@ -1,0 +1,77 @@
+"""Trainings and the models that they taught, as one visitor sees them: their own, and those that a link names."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import threading
+from dataclasses import replace
+from functools import cache, lru_cache
+from pathlib import Path
+
+import streamlit as st
+
+from inference import Refusal
+from inference.catalogue.listing import ModelCard, local_card
+from inference.files import taught
+from inference.settings import Settings
+from training.jobs.job import Look
+from training.jobs.queue import Queue
+from ui.run.shelf import backend
+from ui.server.visitor import NAME, VALUE
+
+NOBODY = "visitor"  # in this session, who sends no cookie: a browser that keeps none, a test
+_MAKING = threading.Lock()
+
+
+def queue() -> Queue:
+    """The queue that all sessions of this process share."""
+    with _MAKING:  # two queues would not know of each other's threads
+        return _queue(backend().settings)
+
+
+@cache
+def _queue(settings: Settings) -> Queue:
+    return Queue(taught.place_of(settings), settings.taught_bytes, settings)
+
+
+def visitor() -> str:
+    """Who looks at this page, as jobs name them."""
+    cookie = str(st.context.cookies.get(NAME, ""))
+    if not VALUE.fullmatch(cookie):
+        cookie = st.session_state.setdefault(NOBODY, secrets.token_urlsafe(16))
+    return known_as(cookie)
+
+
+def known_as(cookie: str) -> str:
+    """What is written down of a cookie, which does not tell it."""
+    return hashlib.sha256(cookie.encode()).hexdigest()[:32]
+
+
+def cards(*picked: str) -> list[ModelCard]:
+    """Models to choose from: the app's, those that this visitor taught, and taught ones that are picked by a link."""
+    mine = {look.job.name: look for look in queue().of(visitor()) if look.has_model}
+    for name in picked:
+        if taught.is_taught(name) and name not in mine:
+            try:
+                mine[name] = queue().look(name.removeprefix(taught.PREFIX))
+            except Refusal:
+                continue  # it is gone, which is said where it is opened
+    return [*backend().models(), *(card for look in mine.values() if (card := _card_of(look)) is not None)]
+
+
+def _card_of(look: Look) -> ModelCard | None:
+    try:
+        changed = (look.model / taught.SCORES).stat().st_mtime_ns
+        plain = _card(look.model, changed)
+    except (Refusal, OSError):
+        return None  # nothing is saved in it yet
+    said = f"Taught here on {look.job.begun[:10]}, from {look.job.model.rsplit('/', 1)[-1]}."
+    if taught.is_taught(look.job.model):
+        said = f"Taught here on {look.job.begun[:10]}, from another model that was taught here."
+    return replace(plain, id=look.job.name, title=look.job.title, summary=said)
+
+
+@lru_cache(maxsize=256)
+def _card(folder: Path, _changed: int) -> ModelCard:
+    return local_card(folder)
