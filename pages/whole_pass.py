@@ -10,7 +10,8 @@ from inference.questions.whole_pass import ATTENTION, Stage
 from ui.input.composing import compose
 from ui.input.models import kind_of
 from ui.pages.whole_pass.asking import Asked, pass_of
-from ui.pages.whole_pass.names import place, title
+from ui.pages.whole_pass.change import change
+from ui.pages.whole_pass.names import place, short, title
 from ui.pages.whole_pass.number import number
 from ui.pages.whole_pass.options import Options
 from ui.pages.whole_pass.picture import around, layer_name, numbers, overview, parts_of
@@ -99,12 +100,13 @@ def draw(choice: Choice, trace: Trace, options: Options) -> None:
     else:
         along(asked, chosen, stages)
     if options.zoom == "layer":
-        overview(asked, around(stages, chosen), chosen, "layer", title)
+        overview(asked, around(stages, chosen), chosen, "layer", short)
     this_stage(choice, asked, chosen)
     if options.zoom == "stage":
         try:
-            *_, spot = numbers(asked, chosen, options)
+            row, column, spot = numbers(asked, chosen, options)
             number(asked, chosen, spot)
+            change(asked, chosen, options, row, column)
         except Refusal as refusal:
             show(refusal)
     save(

@@ -50,7 +50,7 @@ def written(leaf: Any) -> str:
     if isinstance(leaf, list):
         return f"[{', '.join(map(written, leaf))}]"
     if isinstance(leaf, tuple):
-        return f"({''.join(f'{written(one)}, ' for one in leaf)})"
+        return f"({', '.join(map(written, leaf))}{',' if len(leaf) == 1 else ''})"
     if isinstance(leaf, slice):
         return f"slice({written(leaf.start)}, {written(leaf.stop)}, {written(leaf.step)})"
     if isinstance(leaf, torch.device):

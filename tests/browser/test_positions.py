@@ -14,7 +14,7 @@ from attention.positions import shift_error, shift_matrix, sinusoidal
 from inference import LocalBackend, TraceRequest
 from inference.questions.order import OrderRequest
 from tests.support.browser import Problems, rest
-from tests.support.visitor import DEEP_LINK, file_of, matched, open_page, read, table_of
+from tests.support.visitor import DEEP_LINK, box_of, file_of, matched, open_page, read, table_of
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
 
@@ -54,7 +54,12 @@ def test_the_order_test_says_what_the_model_does(page: Page, app_url: str, backe
     assert having == f"{test.having.differences.max():.2f}"
     layer, head = np.unravel_index(test.having.differences.argmax(), test.having.differences.shape)
     assert f"(layer {layer} · head {head})" in sentence
-    assert "embeddings.position_embeddings.weight (rows × numbers: 512 × 384)" in sentence
+    taken = note(page, "How positions were taken away")
+    expect(taken).to_contain_text("embeddings.position_embeddings.weight (rows × numbers: 512 × 384)")
+    expect(page.locator(".matrices")).to_have_count(4)
+    rest(page)
+    tops = [box_of(place)["y"] for place in page.locator(".matrices").all()]
+    assert max(tops) - min(tops) < 1, "with positions and without, in one row"
     expect(page.locator("section.hl").filter(has_text="in another order")).to_be_visible()
     assert pieces(page, "in another order") == [trace.tokens[at] for at in order]
     expect(page.locator(".matrices canvas").first).to_be_visible()
@@ -82,8 +87,8 @@ def test_two_words_are_swapped_by_link_and_a_head_is_picked(page: Page, app_url:
     strip = page.locator("section.hl").filter(has_text="in another order").locator(".chips [data-i] .text")
     expect(strip).to_have_text([trace.tokens[at] for at in order])
     off = test.having.differences[4, 3]
-    expect(page.locator(".matrices").last).to_contain_text(f"largest difference of a weight: {off:.2f}")
-    expect(page.locator(".matrices").nth(2)).to_contain_text("layer 4 · head 3")
+    expect(page.locator(".matrices").nth(1)).to_contain_text(f"largest difference of a weight: {off:.2f}")
+    expect(page.locator(".matrices").nth(0)).to_contain_text("layer 4 · head 3")
 
 
 def test_the_shift_matrix_s_error_is_the_formula_s(page: Page, app_url: str) -> None:

@@ -9,6 +9,7 @@ from probing.changed import TWINS
 from training.jobs.job import Look
 from ui.input.head_picking import head_name, many_do
 from ui.pages.teach.changed_measured import Measured
+from ui.pages.teach.progress import doing
 from ui.show.numbers import small
 
 MOST_NAMED = 6  # heads
@@ -24,14 +25,9 @@ def waiting(look: Look) -> str:
             " same training on shuffled labels. Let it go on to see it."
         )
     if look.phase == "twin":
-        planned, done = look.lines("plan"), look.lines("step")
-        step = ""
-        if planned and done:
-            which = ("first", "second")[planned[0]["twin"]]
-            step = f" (the {which} one is at step {done[-1]['step']} of {planned[0]['last']})"
         return (
-            f"Two twins are being trained{step}: the same training on shuffled labels, which tells what training does"
-            " to the maps when there is nothing to learn."
+            f"{doing(look)}. Twins have the same training on shuffled labels, which tells what training does to the"
+            " maps when there is nothing to learn."
         )
     if look.phase == "changes":
         return "The maps are being compared. This takes less than a minute."

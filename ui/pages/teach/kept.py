@@ -57,8 +57,8 @@ def _pages(look: Look) -> None:
                 query_params={**to_query(before), "differs": "model", "beside": look.job.name},
                 help="The model that it started from beside the taught one, head by head",
             )
-    how_long = "" if look.job.owner == visitor() else " as long as it is chosen"
-    say(f"It is in the list of models at the left, too{how_long}, so that it opens on every page.", role="status")
+    when = "Its" if look.job.owner == visitor() else "While it is chosen, its"
+    say(f"{when} name is in the list of models at the left, so that it opens on every page.", role="status")
 
 
 def first_text(look: Look) -> str:

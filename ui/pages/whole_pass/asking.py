@@ -9,6 +9,7 @@ import streamlit as st
 
 from attention.trace import Trace
 from inference import Refusal
+from inference.questions.changed import Changed, Followed
 from inference.questions.whole_pass import OneNumber, Opened, Passed, PassRequest, Stage, StageNumbers, WholePass
 from ui.pages.whole_pass.options import HEADS, QUESTIONED, Options
 from ui.run.refusals import say
@@ -46,6 +47,18 @@ class Asked:
         found: Opened = backend().inspect(self._as(OneNumber, stage=stage.number, place=place))
         return found
 
+    def changed(  # noqa: PLR0913  # what is changed, where, and to what
+        self, stage: Stage, options: Options, row: int, column: int, to: float, at: int
+    ) -> Followed:
+        """How the pass ends once numbers of a stage are others."""
+        where = {
+            "row": None if options.change == "stage" else row,
+            "column": column if options.change == "number" else None,
+        }
+        asked = self._as(Changed, stage=stage.number, **where, to=to, lender=options.lender.strip(), at=at)
+        found: Followed = backend().inspect(asked)
+        return found
+
     def _as(self, kind: Any, **more: Any) -> Any:
         request = self.request
         same = {name: getattr(request, name) for name in ("model", "revision", "text", "pair", "target", "cut", "head")}
@@ -64,7 +77,7 @@ def pass_of(choice: Choice, trace: Trace, options: Options) -> Asked | None:
         target=() if trace.target is None else trace.target.ids,
         cut=choice.cut,
     )
-    for head in dict.fromkeys((wanted or next(iter(heads)), "none")):
+    for head in dict.fromkeys((wanted, "none")) if wanted else heads:
         asked = replace(request, head=QUESTIONED[head])
         try:
             with st.spinner("Following the pass", show_time=True):

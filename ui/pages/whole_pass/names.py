@@ -26,7 +26,6 @@ FORMULAS = {
     "relu": "ReLU",
     "silu": "SiLU",
 }
-SIGNS = {"gelu": "GELU", "relu": "ReLU", "silu": "SiLU"}
 
 
 def title(stage: Stage) -> str:
@@ -37,6 +36,11 @@ def title(stage: Stage) -> str:
     """
     what = FORMULAS.get(stage.formula, stage.formula)
     return f"{stage.part}, {stage.role}: {what}" if stage.role else f"{stage.part}: {what}"
+
+
+def short(stage: Stage) -> str:
+    """The same in a layer's picture, where there is room for a word or two."""
+    return stage.role or f"{stage.part}: {FORMULAS.get(stage.formula, stage.formula)}"
 
 
 def place(stage: Stage, base: int, two: bool) -> str:
@@ -55,7 +59,7 @@ def written(opened: Opened) -> str:
     '1.1 = 1.5 · 0.5 + 0.25 + 0.1 (7 more)'
     """
     if opened.how == "function":
-        name = SIGNS.get(opened.formula, opened.formula)
+        name = FORMULAS.get(opened.formula, opened.formula)
         values = [f"{one.value:.4g}" for one in opened.terms[0].origins]
         if opened.formula == "softmax":
             return f"{opened.value:.4g} = e^({values[0]} - {values[1]}) / {values[2]}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from attention.stages.rows import spot_of
 from inference import Refusal
 from inference.questions.whole_pass import Opened, Origin, Stage
 from ui.pages.whole_pass.asking import Asked
@@ -75,11 +76,5 @@ def _into(asked: Asked, opened: Opened) -> None:
 
 def _go(asked: Asked, origin: Origin) -> None:
     at = next(index for index, one in enumerate(asked.passed.stages) if one.number == origin.stage)
-    shape, place = asked.passed.stages[at].shape, origin.place
-    if len(place) == 1:
-        row, column = 0, place[0]
-    else:
-        row, column = place[-2], 0
-        for axis, size in zip((*place[:-2], place[-1]), (*shape[:-2], shape[-1]), strict=True):
-            column = column * size + axis
+    row, column = spot_of(asked.passed.stages[at].shape, origin.place)
     choose_own(Options, stage=at, row=row, column=column, zoom="stage")

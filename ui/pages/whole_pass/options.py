@@ -5,17 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from inference.heads import BARE, CAUSAL, MASKED, NEXT_SENTENCE
+from inference.heads import BARE, CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, TAG
 from ui.state.options import nothing
 
 ZOOMS = {"stack": "The stack", "layer": "A layer", "stage": "A stage"}
+TAUGHT = {"classes": "Classes", "tags": "Tags"}  # what models are taught to tell
 # By the kind of a model, the heads that its pass may end with, the first by itself.
 HEADS = {
-    "encoder": {"masked": "Masked words", "next": "Next sentence", "none": "No head"},
-    "decoder": {"causal": "Next token", "none": "No head"},
+    "encoder": {"masked": "Masked words", "next": "Next sentence", **TAUGHT, "none": "No head"},
+    "decoder": {"causal": "Next token", **TAUGHT, "none": "No head"},
     "encoder-decoder": {"none": "Its own"},
 }
-QUESTIONED = {"masked": MASKED, "next": NEXT_SENTENCE, "causal": CAUSAL, "none": BARE}
+QUESTIONED = {"masked": MASKED, "next": NEXT_SENTENCE, "causal": CAUSAL, "classes": CLASSIFY, "tags": TAG, "none": BARE}
+
+CHANGES = {"": "Nothing", "number": "This number", "token": "This token's vector", "stage": "The whole stage"}
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,11 @@ class Options:
     """This page's own options. ``stage`` counts the stages of the pass from 0; ``row`` and ``column`` are of the
     chosen number in the stage's result as it is drawn."""
 
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"zoom": tuple(ZOOMS), "ends": ("", *QUESTIONED)}
+    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
+        "zoom": tuple(ZOOMS),
+        "ends": ("", *QUESTIONED),
+        "change": tuple(CHANGES),
+    }
     OF_TEXT: ClassVar = dict.fromkeys(("row", "column"), nothing)
 
     zoom: str = "stack"
@@ -31,3 +38,6 @@ class Options:
     stage: int = 0
     row: int | None = None  # None: the last token of a decoder, else the first that is the text's own
     column: int | None = None  # None: the row's largest number
+    change: str = ""  # what is changed at the stage
+    to: str = "0"  # as it was typed
+    lender: str = ""  # the text whose numbers it becomes instead

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from attention.stages.moves import Array
+from attention.stages.rows import Array, flat, place_of
 from inference.questions.whole_pass import Stage
 from ui.pages.whole_pass.asking import Asked
 from ui.pages.whole_pass.names import place, title
@@ -34,25 +34,6 @@ def around(stages: Sequence[Stage], stage: Stage) -> list[Stage]:
     """The stages of the same layer, or of the same end of the model."""
     same = (stage.side, stage.layer, stage.layer is None and stage.part == "embeddings")
     return [one for one in stages if (one.side, one.layer, one.layer is None and one.part == "embeddings") == same]
-
-
-def flat(array: Array) -> Array:
-    """A result as (row, number): the axis before the last is the tokens', all others lie side by side."""
-    rows = array if array.ndim > 1 else array.reshape(1, -1)
-    found: Array = np.moveaxis(rows, -2, 0).reshape(rows.shape[-2], -1)
-    return found
-
-
-def unflat(shape: tuple[int, ...], row: int, column: int) -> tuple[int, ...]:
-    """Where a number of ``flat`` stands in the result.
-
-    >>> unflat((1, 3, 5, 8), 4, 9)
-    (0, 1, 4, 1)
-    """
-    if len(shape) == 1:
-        return (column,)
-    others = np.unravel_index(column, (*shape[:-2], shape[-1]))
-    return (*(int(axis) for axis in others[:-1]), row, int(others[-1]))
 
 
 def overview(asked: Asked, stages: Sequence[Stage], chosen: Stage, zoom: str, names: Callable[[Stage], str]) -> None:
@@ -123,7 +104,7 @@ def numbers(asked: Asked, stage: Stage, options: Options) -> tuple[int, int, tup
         marked_columns=(int(np.flatnonzero(columns == column)[0]),),
     )
     draw_matrices([sheet], f"{KEY}_stage", on_pick=partial(_number, shown_rows, columns))
-    return row, column, unflat(array.shape, row, column)
+    return row, column, place_of(array.shape, row, column)
 
 
 def _first(stage: Stage) -> int:

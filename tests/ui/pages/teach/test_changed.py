@@ -144,7 +144,7 @@ def test_nothing_that_moved_is_said_to_be_nothing(tmp_path: Path) -> None:
     ("state", "phase", "said"),
     [
         ("running", "teach", "then two twins are trained"),
-        ("running", "twin", "(the second one is at step 30 of 90)"),
+        ("running", "twin", "The second twin learns shuffled labels: step 30 of 90"),
         ("running", "changes", "being compared"),
         ("stopped", "twin", "Let it go on to see it"),
         ("failed", "twin", "What changed is not known. The disk is full."),
@@ -153,7 +153,9 @@ def test_nothing_that_moved_is_said_to_be_nothing(tmp_path: Path) -> None:
 def test_what_it_waits_for_is_said(tmp_path: Path, state: Any, phase: Any, said: str) -> None:
     run = tmp_path / "twin" / "run"
     run.mkdir(parents=True)
-    lines = '{"kind": "plan", "step": 0, "last": 90, "twin": 1}\n{"kind": "step", "step": 30, "loss": 1}\n'
+    lines = (
+        '{"kind": "plan", "step": 0, "last": 90, "twin": 1}\n{"kind": "step", "step": 30, "loss": 1, "seconds": 9.0}\n'
+    )
     (run / "metrics.jsonl").write_text(lines, encoding="utf-8")
     assert said in waiting(replace(LOOK, state=state, phase=phase, said="The disk is full.", folder=tmp_path))
 

@@ -1,13 +1,10 @@
-"""A number as it is written, and where a place of the picture stands in the model's own array."""
+"""A number as it is written, and what is told apart in a pass."""
 
 from __future__ import annotations
 
-import numpy as np
-import pytest
-
 from inference.questions.whole_pass import Opened, Origin, Stage, Term
 from ui.pages.whole_pass.names import stands, written
-from ui.pages.whole_pass.picture import around, flat, parts_of, unflat
+from ui.pages.whole_pass.picture import around, parts_of
 
 
 def stage(number: int, part: str, layer: int | None, formula: str = "add") -> Stage:
@@ -18,15 +15,6 @@ STAGES = [
     stage(0, "embeddings", None, "embedding"), stage(1, "embeddings", None), stage(4, "attention", 0, "linear"),
     stage(5, "residual", 0), stage(9, "feed-forward", 0), stage(11, "head", None), stage(12, "probabilities", None),
 ]  # fmt: skip
-
-
-@pytest.mark.parametrize("shape", [(3, 4), (1, 3, 4), (2, 5, 3, 4), (4,)])
-def test_every_place_of_the_picture_is_a_place_of_the_array(shape: tuple[int, ...]) -> None:
-    array = np.arange(np.prod(shape)).reshape(shape)
-    drawn = flat(array)
-    assert drawn.size == array.size
-    for row, column in np.ndindex(drawn.shape):
-        assert array[unflat(shape, row, column)] == drawn[row, column]
 
 
 def test_parts_and_layers() -> None:

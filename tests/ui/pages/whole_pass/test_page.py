@@ -73,3 +73,25 @@ def test_a_head_that_the_model_lacks_is_said_and_the_pass_is_shown_without() -> 
     says(page, "no head that guesses masked words")
     says(page, "stages from 6 ids on")
     assert not [said for said in notes(asked("whole_pass", text="The cat sat.")) if "no head" in said]
+
+
+def test_numbers_are_changed_and_the_pass_goes_on() -> None:
+    page = asked("whole_pass", **BERT, zoom="stage", stage=40, row=3)
+    choose(page, "Change and go on", "The whole stage")
+    stands(page)
+    says(page, "The pass ended for token 3 “[MASK]” with ")
+    assert page.query_params["change"] in ("stage", ["stage"])
+    (table,) = (frame.value for frame in page.dataframe if "before" in frame.value)
+    assert (table["before"] != table["after"]).any()
+    (box,) = (box for box in page.text_input if box.label == "To")
+    box.set_value("much").run()
+    assert "“much” is no number between" in " ".join(notes(page, "refusal"))
+    (box,) = (box for box in page.text_input if box.label == "To")
+    assert box.value == "much", "nothing typed is lost"
+
+
+def test_what_another_text_lends() -> None:
+    query = {**BERT, "zoom": "stage", "stage": 40, "change": "stage", "lender": "A dog [MASK] in his car."}
+    says(asked("whole_pass", **query), "The pass ended for token 3 “[MASK]” with ")
+    page = asked("whole_pass", **{**query, "lender": "Far too short"})
+    assert "Give a text with as many pieces" in " ".join(notes(page, "refusal"))

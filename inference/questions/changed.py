@@ -1,0 +1,47 @@
+"""What becomes of a pass's end if some numbers on the way were others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from inference.questions.whole_pass import PassRequest
+
+
+@dataclass(frozen=True)
+class End:
+    """One number that a pass ends with, of the token that is asked about, before and after."""
+
+    name: str  # the piece of the vocabulary, where it is one's probability; else which number it is
+    before: float
+    after: float
+
+
+@dataclass(frozen=True)
+class Followed:
+    """How a pass ends once numbers on the way were changed.
+
+    ``ends`` are the largest before and after, the largest before first; ``changed`` counts the numbers that were
+    changed, ``moved`` is the largest difference among all numbers of that token.
+    """
+
+    ends: tuple[End, ...]
+    changed: int
+    moved: float
+
+
+@dataclass(frozen=True)
+class Changed(PassRequest[Followed]):
+    """Changes a stage's result: all of it, row ``row``, or the number at ``row`` and ``column``, counted as
+    attention.stages.rows has them. It becomes ``to``, or what it is in the pass over another text, ``lender``.
+    ``at`` is the row of the end that is told.
+    """
+
+    ANSWERED_BY: ClassVar[str] = "changed"
+
+    stage: int = 0
+    row: int | None = None
+    column: int | None = None
+    to: float = 0.0
+    lender: str = ""
+    at: int = 0

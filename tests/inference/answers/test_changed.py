@@ -1,0 +1,94 @@
+"""A pass that goes on from changed numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from inference import LocalBackend, Refusal
+from inference.heads import MASKED, NEXT_SENTENCE
+from inference.questions.changed import Changed
+from inference.questions.masked import MaskedWords
+from inference.questions.whole_pass import Stage, WholePass
+
+BERT, TEXT, OTHER = "headlight-bert", "The cat [MASK] on the mat.", "The dog [MASK] in the car."
+BLANK = 3
+
+
+@pytest.fixture(scope="module")
+def backend() -> LocalBackend:
+    return LocalBackend()
+
+
+@pytest.fixture(scope="module")
+def stages(backend: LocalBackend) -> tuple[Stage, ...]:
+    return backend.inspect(WholePass(model=BERT, text=TEXT, head=MASKED)).stages
+
+
+def changed(backend: LocalBackend, stage: Stage, **more: Any) -> Any:
+    asked = {"model": BERT, "text": TEXT, "head": MASKED, "at": BLANK, "stage": stage.number, **more}
+    return backend.inspect(Changed(**asked))
+
+
+def test_one_that_takes_from_itself_changes_nothing(backend: LocalBackend, stages: Any) -> None:
+    for stage in stages[::9]:
+        found = changed(backend, stage, lender=TEXT)
+        assert (found.changed, found.moved) == (0, 0)
+        assert all(end.before == end.after for end in found.ends)
+
+
+def test_one_that_takes_all_gives_the_other_text_s_answer(backend: LocalBackend, stages: Any) -> None:
+    """The stream after a layer is all that goes on from it."""
+    whole = [stage for stage in stages if stage.layer == 2][-1]
+    found = changed(backend, whole, lender=OTHER)
+    best = backend.predict(MaskedWords(model=BERT, text=OTHER)).blanks[0].guesses[0]
+    after = {end.name: end.after for end in found.ends}
+    assert after[best.piece] == pytest.approx(best.probability, abs=1e-6)
+    mine = backend.predict(MaskedWords(model=BERT, text=TEXT)).blanks[0].guesses[0]
+    assert (found.ends[0].name, found.ends[0].before) == (mine.piece, pytest.approx(mine.probability, abs=1e-6))
+
+
+def test_a_number_a_vector_and_a_part(backend: LocalBackend, stages: Any) -> None:
+    width = stages[0].shape[-1]
+    stage = next(
+        stage for stage in stages if stage.layer == 3 and stage.part == "feed-forward" and stage.role == "output"
+    )
+    one = changed(backend, stage, row=2, column=5, to=7.5)
+    vector = changed(backend, stage, row=2)
+    part = changed(backend, stage)
+    assert (one.changed, vector.changed, part.changed) == (1, width, width * stage.shape[-2])
+    assert one.moved > 0
+    assert vector.moved != part.moved
+
+
+def test_a_decoder_s_past_does_not_follow_from_its_future(tmp_path: Any) -> None:
+    """What is changed at a token changes nothing before it, where a model looks back only."""
+    from inference.heads import CAUSAL
+    from inference.settings import Settings
+    from tests.support.tinymodels import save
+
+    model, backend = str(save(tmp_path / "gpt2", "gpt2")), LocalBackend(Settings(model_folders=(tmp_path,)))
+    asked: dict[str, Any] = {"model": model, "text": "a small cat sat", "head": CAUSAL}
+    first = next(s for s in backend.inspect(WholePass(**asked)).stages if s.layer == 0)
+    ahead = backend.inspect(Changed(**asked, stage=first.number, row=3, at=2))
+    behind = backend.inspect(Changed(**asked, stage=first.number, row=3, at=4))
+    assert ahead.moved == 0
+    assert behind.moved > 0
+
+
+def test_judgements_of_pairs_have_two_numbers(backend: LocalBackend) -> None:
+    more: dict[str, Any] = {"model": BERT, "text": "The cat sat.", "pair": "It slept.", "head": NEXT_SENTENCE}
+    stage = backend.inspect(WholePass(**more)).stages[5]
+    found = backend.inspect(Changed(**more, stage=stage.number, row=1))
+    assert sorted(end.name for end in found.ends) == ["0", "1"]
+    assert sum(end.after for end in found.ends) == pytest.approx(1)
+
+
+def test_what_cannot_be_changed_is_refused(backend: LocalBackend, stages: Any) -> None:
+    with pytest.raises(Refusal, match="Row 99, number 0 was asked for; the stage has 9 rows of 384"):
+        changed(backend, stages[0], row=99)
+    with pytest.raises(Refusal, match="Give a text with as many pieces"):
+        changed(backend, stages[0], lender="A much longer text is given here, with many more pieces in it.")
+    with pytest.raises(Refusal, match="Stage 9999 was asked for"):
+        backend.inspect(Changed(model=BERT, text=TEXT, head=MASKED, stage=9999))
