@@ -20,8 +20,8 @@ def how_to_read() -> None:
             "- A theme is a way through this app in the order in which tutorials teach: each station leads to a page "
             "that shows it on a real model, with the model and the text that it needs. The browser's back button "
             "leads back here.\n"
-            "- Beside it stands what is often told, and what a model of this app shows: every number in these "
-            "sentences is computed now, from the model's own weights.\n"
+            "- Beside it stands what is often told, and what a model of this app shows: the numbers in these sentences "
+            "are computed now, from the model's own weights or a set's own rows; what is a record says so.\n"
             "- One model is one model: what MiniLM or Headlight BERT shows, a larger one may not. Where a sentence is "
             "about your text, it is the text above."
         )
