@@ -1,4 +1,4 @@
-"""The commands: python -m training pretrain CONFIG.toml, translate CONFIG.toml, classify FILE, tag FILE, job FOLDER"""
+"""The commands: pretrain and translate CONFIG.toml, classify and tag FILE, job FOLDER, rivals --out FOLDER"""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
             from training.finetune import job
 
             job.run(asked.folder)
-        elif asked.command == rivals.NAME:
+        elif asked.command == "rivals":
             rivals.run(asked)
         elif asked.command in ("pretrain", "export"):
             _bert(asked)

@@ -1,6 +1,6 @@
 """Runs of attention and its rivals as pages know them: what can be asked, what a run found, the file of those recorded.
 
-The runs themselves are `training/rivals/`, a process of its own: this needs neither torch nor numpy.
+The runs themselves are `training/rivals/`, a process of its own: this needs no torch.
 """
 
 from __future__ import annotations
@@ -11,10 +11,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+NAME = "rivals"  # of the command
 MODELS = ("lstm", "convolution", "transformer")
 TASKS = ("copying", "recall", "order", "parity")
 PARTS = ("heads", "positions", "residuals", "scaling", "norm")  # of the Transformer, that can be switched off
-STEPS, MOST_STEPS = 800, 2_000
+KERNEL, APART = 3, (1, 2, 4)  # what each convolution sees of the past: KERNEL places, so many apart
+REACH = 1 + (KERNEL - 1) * sum(APART)  # places that the convolutional network sees: its own and those before it
+STEPS = 800
+LAYERS, DEEP = 2, 6  # of a Transformer; and of the deep one that is recorded too
+DEEP_TASK, DEEP_STEPS = "recall", 400  # what that is trained on
 SEEDS = (0, 1, 2)  # of the recorded runs
 TRAINED = 16  # the longest distance that is trained on
 DISTANCES = (4, 8, 12, 16, 20, 24, 28, 32, 48, 64)  # those tested, where a task has them
@@ -35,6 +40,7 @@ class Ask:
     off: str = ""
     seed: int = 0
     steps: int = STEPS
+    layers: int = LAYERS  # of a Transformer
 
     @property
     def name(self) -> str:
@@ -43,7 +49,8 @@ class Ask:
         >>> Ask("copying", "transformer", "norm", 2).name
         'copying-transformer-norm-2-800'
         """
-        return "-".join(part for part in (self.task, self.model, self.off, str(self.seed), str(self.steps)) if part)
+        deep = f"{self.layers}layers" if self.layers != LAYERS else ""
+        return "-".join(filter(None, (self.task, self.model, deep, self.off, str(self.seed), str(self.steps))))
 
 
 @dataclass(frozen=True)
@@ -70,9 +77,10 @@ class Recorded:
     runs: tuple[Run, ...]
     times: Mapping[str, Points]
 
-    def of(self, task: str, model: str, off: str = "") -> tuple[Run, ...]:
+    def of(self, task: str, model: str, off: str = "", layers: int = LAYERS) -> tuple[Run, ...]:
         """The runs of one network on one task, by seed."""
-        found = (run for run in self.runs if (run.task, run.model, run.off) == (task, model, off))
+        asked = (task, model, off, layers)
+        found = (run for run in self.runs if (run.task, run.model, run.off, run.layers) == asked)
         return tuple(sorted(found, key=lambda run: run.seed))
 
 

@@ -13,11 +13,10 @@ from typing import Any
 
 from inference.errors import Refusal
 from training.jobs import rivals
-from training.jobs.rivals import MODELS, PARTS, SEEDS, STEPS, TASKS, Ask
+from training.jobs.rivals import LAYERS, MODELS, NAME, PARTS, SEEDS, STEPS, TASKS, Ask
 from training.tables import Count
 
-NAME = "rivals"
-NUMBERS = {"steps": Count}  # that options take
+NUMBERS = {"steps": Count, "layers": Count}  # that options take
 WHAT = "train attention and its rivals on small tasks, as recorded for the page Why attention"
 
 
@@ -31,6 +30,7 @@ def add(commands: Any) -> None:
         "--seed", type=int, action="append", dest="seeds", metavar="SEED", help=f"may be given more than once {SEEDS}"
     )
     command.add_argument("--steps", type=int, default=STEPS, help="of each run (%(default)s)")
+    command.add_argument("--layers", type=int, default=LAYERS, help="of a Transformer (%(default)s)")
     command.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="runs that lie there are not rerun")
 
 
@@ -56,8 +56,8 @@ def wanted(asked: argparse.Namespace) -> Iterator[Ask]:
     for seed, off, task, model in product(
         asked.seeds or SEEDS, asked.off or ("nothing", *PARTS), asked.task or TASKS, asked.model or MODELS
     ):
-        if off == "nothing" or model == "transformer":
-            yield Ask(task, model, "" if off == "nothing" else off, seed, asked.steps)
+        if (off == "nothing" and asked.layers == LAYERS) or model == "transformer":
+            yield Ask(task, model, "" if off == "nothing" else off, seed, asked.steps, asked.layers)
 
 
 def _run(one: Ask, folder: Path) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from training.jobs.rivals import DIGITS, DISTANCES, LENGTHS, LOOKED_BACK, MODELS, Points
+from training.jobs.rivals import DIGITS, DISTANCES, LENGTHS, LOOKED_BACK, MODELS, Ask, Points
 from training.rivals.models import Reader, build
 from training.rivals.tasks import TASKS, UNASKED, Task
 
@@ -60,7 +60,7 @@ def times(task: str = "copying", lengths: Sequence[int] = LENGTHS) -> dict[str, 
     found: dict[str, Points] = {}
     for model in MODELS:
         asked = TASKS[task]
-        network = build(model, asked.tokens, masked=asked.masked)
+        network = build(Ask(task, model), asked.tokens, masked=asked.masked)
         found[model] = tuple((length, _milliseconds(network, asked.tokens, length)) for length in lengths)
     return found
 

@@ -7,16 +7,17 @@ with the vectors, so that a gradient with respect to them can be asked for.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from training.jobs.rivals import APART, KERNEL, LAYERS, Ask
+
 WIDE = 32  # numbers of a token's vector
 LSTM_WIDE, CONVOLVED = 48, 40  # inside the LSTM and the convolutional network, so that all three have as many numbers
-HEADS, LAYERS = 4, 2
-KERNEL, STEPS = 3, (1, 2, 4)  # what a convolution sees of the past: KERNEL places, that many apart
-REACH = 1 + (KERNEL - 1) * sum(STEPS)  # places that the convolutional network sees: its own and those before it
+HEADS = 4
 
 
 class Reader(nn.Module):
@@ -60,27 +61,27 @@ class Convolutional(Reader):
     def __init__(self, tokens: int) -> None:
         super().__init__(tokens, CONVOLVED)
         self.widen = nn.Linear(WIDE, CONVOLVED)
-        self.layers = nn.ModuleList(nn.Conv1d(CONVOLVED, CONVOLVED, KERNEL, dilation=step) for step in STEPS)
+        self.layers = nn.ModuleList(nn.Conv1d(CONVOLVED, CONVOLVED, KERNEL, dilation=step) for step in APART)
 
     def inside(self, vectors: Tensor) -> Tensor:
         """States that each see REACH places: their own and those before it."""
-        states = self.widen(vectors).transpose(1, 2)  # (row, number, place)
-        for step, layer in zip(STEPS, self.layers, strict=True):
+        states: Tensor = self.widen(vectors).transpose(1, 2)  # (row, number, place)
+        for step, layer in zip(APART, self.layers, strict=True):
             before = functional.pad(states, ((KERNEL - 1) * step, 0))
             states = states + functional.relu(layer(before))
         return states.transpose(1, 2)
 
 
 class Transformer(Reader):
-    """Two layers of attention and feed-forward (arXiv:1706.03762), normalised before each part (arXiv:2002.04745).
+    """Layers of attention and feed-forward (arXiv:1706.03762), normalised before each part (arXiv:2002.04745).
 
     ``masked``: no place looks at a later one. ``off`` names one part that is switched off, or is "".
     """
 
-    def __init__(self, tokens: int, *, masked: bool, off: str = "") -> None:
+    def __init__(self, tokens: int, *, masked: bool, off: str = "", layers: int = LAYERS) -> None:
         super().__init__(tokens, WIDE)
         self.positions = off != "positions"
-        self.layers = nn.ModuleList(Layer(masked=masked, off=off) for _ in range(LAYERS))
+        self.layers = nn.ModuleList(Layer(masked=masked, off=off) for _ in range(layers))
         self.norm = nn.Identity() if off == "norm" else nn.LayerNorm(WIDE)
 
     def inside(self, vectors: Tensor) -> Tensor:
@@ -106,7 +107,8 @@ class Layer(nn.Module):
 
     def forward(self, states: Tensor) -> Tensor:
         """States (row, place, WIDE) to states."""
-        for part, norm in zip((self.attend, self.further), self.norms, strict=True):
+        parts: tuple[Callable[[Tensor], Tensor], ...] = (self.attend, self.further)
+        for part, norm in zip(parts, self.norms, strict=True):
             new = part(norm(states))
             states = states + new if self.added else new
         return states
@@ -131,13 +133,13 @@ def sinusoids(places: int) -> Tensor:
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)
 
 
-def build(name: str, tokens: int, *, masked: bool, off: str = "") -> Reader:
-    """A network with random numbers, by its name."""
-    if name == "lstm":
+def build(one: Ask, tokens: int, *, masked: bool) -> Reader:
+    """The network that is asked for, with random numbers."""
+    if one.model == "lstm":
         return Recurrent(tokens)
-    if name == "convolution":
+    if one.model == "convolution":
         return Convolutional(tokens)
-    return Transformer(tokens, masked=masked, off=off)
+    return Transformer(tokens, masked=masked, off=one.off, layers=one.layers)
 
 
 def numbers(model: nn.Module) -> int:

@@ -50,7 +50,7 @@ def begin(one: Ask) -> Reader:
     """A network before its first step."""
     torch.manual_seed(one.seed)
     task = TASKS[one.task]
-    return build(one.model, task.tokens, masked=task.masked, off=one.off)
+    return build(one, task.tokens, masked=task.masked)
 
 
 def train(network: Reader, task: Task, seed: int, steps: int) -> Iterator[tuple[int, float]]:

@@ -16,7 +16,13 @@ ITSELF = {
     "links_csv", "heads_csv", "pairs_of_head_csv", "page_html",  # with both readings' captions
 }  # fmt: skip
 # Files that no model has made.
-NO_MODEL = {"headlight-by-hand.csv", "why_attention.csv", "headlight-probes.json", "headlight-pairs.csv"}
+NO_MODEL = {
+    "headlight-by-hand.csv",
+    "why_attention.csv",
+    "headlight-rivals.csv",
+    "headlight-probes.json",
+    "headlight-pairs.csv",
+}
 
 
 def offered() -> Iterator[tuple[str, ast.Call]]:
