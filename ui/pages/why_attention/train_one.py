@@ -16,12 +16,13 @@ from ui.pages.why_attention import told
 from ui.pages.why_attention.options import Options
 from ui.pages.why_attention.told import NAMES, TITLES, WITHOUT
 from ui.pages.why_attention.trained import UNIT, recorded, times
-from ui.run.refusals import say, show
+from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from viz.figures.seeds import Curve, seeds
 
 EVERY = 1.0  # seconds between two looks
 LEAST_STEPS = 50
+PROBLEM = "rivals_problem"
 BEGUN = "rivals_begun"  # the runs that this session began, and may stop
 
 
@@ -35,9 +36,7 @@ def train_one(options: Options) -> None:
     """What to train, the button, and what comes of it."""
     with st.expander("Train one here", expanded=_ask(options) in _begun()):
         ask = _controls(options)
-        problem = _buttons(ask)
-        if problem is not None:
-            show(problem)
+        _buttons(ask)
         running = watched().look(ask).state == "running"
         st.fragment(_watch, run_every=EVERY if running else None)(ask, running)
 
@@ -68,20 +67,25 @@ def _controls(options: Options) -> Ask:
     return ask
 
 
-def _buttons(ask: Ask) -> Refusal | None:
-    """Train, or Stop while it goes on and was begun here; what is refused."""
-    seen = watched().look(ask)
+def _buttons(ask: Ask) -> None:
+    """Train, or Stop while it goes on and was begun here; what was refused."""
+    state = watched().look(ask).state
+    if state == "running" and ask in _begun():
+        st.button("Stop", on_click=watched().stop, args=(ask,), help="Nothing of it is kept")
+    elif state not in ("running", "done"):
+        about = "A minute or less, where nothing else runs"
+        st.button("Train", type="primary", on_click=_train, args=(ask,), help=about)
+    if problem := st.session_state.pop(PROBLEM, ""):
+        say(problem)
+
+
+def _train(ask: Ask) -> None:
+    """Begins a run; what is refused is said when the page is drawn."""
     try:
-        if seen.state == "running":
-            if ask in _begun() and st.button("Stop", help="Nothing of it is kept"):
-                watched().stop(ask)
-        elif seen.state != "done" and st.button("Train", type="primary", help="A minute or less, if nothing else runs"):
-            watched().start(ask)
-            _begun().add(ask)
-            st.rerun()
+        watched().start(ask)
+        _begun().add(ask)
     except Refusal as refusal:
-        return refusal
-    return None
+        st.session_state[PROBLEM] = refusal.message
 
 
 def _begun() -> set[Ask]:

@@ -53,7 +53,7 @@ def test_a_link_says_the_task_and_the_moment() -> None:
     says(page, f"Guessing gets {lstm:.2f}.")
     page = asked("why_attention", task="juggling")
     stands(page)
-    says(page, "“task” should be one of")
+    says(page, "“task” is unknown: 'juggling'")
 
 
 @pytest.mark.slow
