@@ -74,4 +74,7 @@ def seeds(  # noqa: PLR0913  (what a figure may be told, by name)
         reference(figure, theme, chance, f"guessing: {chance:.2f}")
     for axis in logarithmic:
         figure.update_layout({f"{axis}axis": {"type": "log", "exponentformat": "power", "rangemode": "normal"}})
+    if "x" in logarithmic:
+        places = sorted({float(place) for curve in curves for place in curve.x})
+        figure.update_xaxes(tickvals=places, ticktext=[f"{place:,g}" for place in places])
     return figure.update_layout(height=380, margin={"b": LEGENDS})

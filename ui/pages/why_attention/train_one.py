@@ -137,9 +137,10 @@ def sentence(run: Run, recorded: tuple[Run, ...]) -> str:
     """What a run here found, beside the recorded ones."""
     within, beyond = (float(part[0]) for part in told.parted((run,)))
     kept = [float(part.mean()) for part in told.parted(recorded)]
+    name = f"{NAMES[run.model]} with {WITHOUT[run.off]}" if run.off else NAMES[run.model]
     said = (
-        f"{NAMES[run.model]} with {WITHOUT[run.off]}, {run.numbers:,} numbers, seed {run.seed}, {run.steps:,} steps in "
-        f"{run.seconds:.0f} seconds of this processor: it answers {within:.2f} at distances as trained and "
+        f"{name}, {run.numbers:,} numbers, seed {run.seed}, {run.steps:,} steps in "
+        f"{run.seconds:.1f} s of this processor: it answers {within:.2f} at distances as trained and "
         f"{beyond:.2f} beyond them; the recorded seeds answer {kept[0]:.2f} and {kept[1]:.2f}."
     )
     same = next((one for one in recorded if (one.seed, one.steps) == (run.seed, run.steps)), None)

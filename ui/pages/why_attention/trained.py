@@ -63,13 +63,16 @@ def trained(options: Options) -> None:
         f"{_sizes(found)}, trained on the same texts for {STEPS:,} steps of 64 texts, each with the seeds "
         f"{', '.join(map(str, SEEDS))}. The runs are recorded; docs/TRAINING.md has the command that makes them anew."
     )
-    control(Options, "task", st.segmented_control, "Task", list(TASKS), format_func=TITLES.get, required=True,
-            help="What the three networks are trained on")  # fmt: skip
+    with st.container(horizontal=True):
+        control(Options, "task", st.segmented_control, "Task", list(TASKS), format_func=TITLES.get, required=True,
+                help="What the three networks are trained on")  # fmt: skip
+        control(Options, "when", st.segmented_control, "Gradient", list(WHEN), format_func=MOMENTS.get, required=True,
+                help="With random numbers, or with those that were learned")  # fmt: skip
     st.caption(ASKED[options.task])
     say(f"{told.accuracy(found, options.task)} {told.reach(found, options.task)}", "status")
     _by_distance(found, options)
     say(told.gradients(found, options.task, options.when), "status")
-    say(f"All four tasks: {told.better(found)}", "status")
+    say(told.better(found), "status")
     _parts(found, options.task)
     _time(found)
     _table(found)
@@ -100,19 +103,16 @@ def _by_distance(found: Recorded, options: Options) -> None:
     figure = seeds(curves, theme(), "How far back can it be?", "Distance (tokens)", UNIT,
                    trained=TRAINED, chance=runs[MODELS[0]][0].chance)  # fmt: skip
     draw_chart(figure.update_yaxes(range=[0, 1.02]), "why_accuracy", place=left)
-    left.caption("Thin lines are seeds, thick ones their means; 256 texts that no training had, at each distance.")
-    with right:
-        values = {model: told.rows(some, options.when) for model, some in runs.items()}
-        curves = [Curve(NAMES[m], list(range(each.shape[1])), each) for m, each in values.items()]
-        title = "What does the last answer hang on?"
-        figure = seeds(curves, theme(), title, "Tokens back from the last", "norm of the gradient", logarithmic="y")
-        draw_chart(figure, "why_gradient")
-        control(Options, "when", st.segmented_control, "Gradient", list(WHEN), format_func=MOMENTS.get, required=True,
-                help="With random numbers, or with those that were learned")  # fmt: skip
-        st.caption(
-            "The gradient of the answer's score, above the mean of all scores, with respect to each token's vector: "
-            f"its norm, the mean over 64 texts at distance {LOOKED_BACK}. What is exactly 0 is not drawn."
-        )
+    values = {model: told.rows(some, options.when) for model, some in runs.items()}
+    curves = [Curve(NAMES[m], list(range(each.shape[1])), each) for m, each in values.items()]
+    title = f"What does the last answer hang on? {MOMENTS[options.when]}"
+    figure = seeds(curves, theme(), title, "Tokens back from the last", "norm of the gradient", logarithmic="y")
+    draw_chart(figure, "why_gradient", place=right)
+    st.caption(
+        "Thin lines are seeds, thick ones their means. Answers: 256 texts that no training had, at each distance. "
+        "Gradient: of the answer's score, above the mean of all scores, with respect to each token's vector; its norm, "
+        f"the mean over 64 texts at distance {LOOKED_BACK}; what is exactly 0 is not drawn."
+    )
 
 
 def _parts(found: Recorded, task: str) -> None:
@@ -126,9 +126,9 @@ def _parts(found: Recorded, task: str) -> None:
                 kinds[kind][WITHOUT[off]] = values.tolist()
         chance = found.of(one, "transformer")[0].chance
         title = f"Without a part, {layers} layers: {TITLES[one].lower()}"
-        with column:
-            draw_chart(parts(kinds, theme(), title, UNIT, chance), key)
-            say(f"{TITLES[one]}, {layers} layers: {told.ablated(found, one, layers)}", "status")
+        draw_chart(parts(kinds, theme(), title, UNIT, chance), key, place=column)
+    for one, layers, _ in asked:
+        say(f"{TITLES[one]}, {layers} layers. {told.ablated(found, one, layers)}", "status")
     st.caption(
         "Each part of the Transformer was switched off alone, and the rest trained from the beginning. Open marks are "
         f"seeds, filled ones their means. The deep one was recorded on one task, in {DEEP_STEPS} steps: what a stack "
@@ -138,14 +138,12 @@ def _parts(found: Recorded, task: str) -> None:
 
 def _time(found: Recorded) -> None:
     """How long a step takes by the texts' length."""
-    left, right = st.columns(2, vertical_alignment="center")
-    draw_chart(times(found), "why_times", place=left)
-    with right:
-        say(told.growth(found), "status")
-        st.caption(
-            "Sixteen texts read forward and backward, the shortest of five times on one processor thread, when the "
-            "runs were recorded. Train one below, and this machine is measured."
-        )
+    draw_chart(times(found), "why_times")
+    say(told.growth(found), "status")
+    st.caption(
+        "Sixteen texts read forward and backward, the shortest of five times on one processor thread, when the runs "
+        "were recorded. Train one below, and this machine is measured."
+    )
 
 
 def times(found: Recorded, title: str = "How long does a step take?") -> Figure:

@@ -100,7 +100,7 @@ def test_a_run_here_is_held_against_the_recorded_ones() -> None:
     kept = recorded(SAME).of("order", "lstm")
     other = sentence(run(Ask("order", "lstm", seed=7), 0.5, 0.25), kept)
     assert other == (
-        "LSTM with all parts, 20,000 numbers, seed 7, 800 steps in 3 seconds of this processor: it answers 0.50 at "
+        "LSTM, 20,000 numbers, seed 7, 800 steps in 2.6 s of this processor: it answers 0.50 at "
         "distances as trained and 0.25 beyond them; the recorded seeds answer 0.89 and 0.79."
     )
     same = sentence(run(Ask("order", "lstm", seed=1), 0.88, 0.5), kept)
