@@ -181,6 +181,7 @@ def _bools(array: np.ndarray[Any, Any]) -> Bools:
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError("not a text")
+    value.encode()  # JSON may hold half of a character, which no page and no file can: UnicodeEncodeError, a ValueError
     return value
 
 

@@ -57,6 +57,13 @@ def broken() -> Iterator[Any]:
     yield dump(sentence_trace(parts={"encoder": (record(6, 6, softcap=0.0),)}))
     yield dump(sentence_trace(source=replace(sentence_trace().source, segments=(0, 0, 0, 0, 0, -9))))
     yield (10**9).to_bytes(8, "little") + good[8:]
+    source, half = sentence_trace().source, "a\ud800"
+    yield dump(sentence_trace(id=half))
+    yield dump(sentence_trace(text=half))
+    yield dump(sentence_trace(pair=half))
+    yield dump(sentence_trace(model=replace(sentence_trace().model, name=half)))
+    yield dump(sentence_trace(source=replace(source, pieces=(half, *source.pieces[1:]))))
+    yield dump(sentence_trace(source=replace(source, unknown=(half,) * len(source))))
 
 
 @pytest.mark.parametrize("data", list(broken()))
