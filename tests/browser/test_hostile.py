@@ -12,8 +12,8 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
-from tests.support.browser import PATIENCE, rest
-from tests.support.visitor import open_page, painted, read, text_box
+from tests.support.browser import PATIENCE, Problems, rest
+from tests.support.visitor import DEEP_LINK, open_page, painted, read, text_box
 
 TEXTS = {
     "script": "<script>alert(1)</script> ran over it",
@@ -91,6 +91,14 @@ def test_an_unknown_model_is_refused_and_the_text_stays(page: Page, app_url: str
     page.get_by_role("button", name="Use the embedded model").click()
     painted(page)
     expect(text_box(page)).to_have_value("Some text of mine.")
+
+
+def test_no_table_is_downloaded_with_formulas_in_it(page: Page, app_url: str, problems: Problems) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/why_attention")
+    page.get_by_test_id("stDataFrame").first.hover()
+    expect(page.get_by_test_id("stElementToolbarButton").get_by_role("button", name="Search").first).to_be_visible()
+    expect(page.get_by_role("button", name="Download as CSV")).to_have_count(0)
 
 
 def test_the_app_is_served_under_the_loopback_s_other_name_too(page: Page, app_url: str) -> None:
