@@ -17,6 +17,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 VARIABLE = "HEADLIGHT_HOSTS"
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
+CLOSED = (
+    "/_stcore/metrics/",
+    "/_stcore/agent/",
+)  # Streamlit's: how many are here and with what, and a page for programs
 FOREIGN_HOST = (
     "This server does not answer under the name that was asked for. Use the address that it printed when it started;"
     f" its operator can allow other names with {VARIABLE}."
@@ -47,6 +51,8 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
+        elif any(part in f"{scope['path']}/" for part in CLOSED):
+            await PlainTextResponse("Not Found", 404)(scope, receive, send)
         elif sentence := self._refusal(scope):
             if scope["type"] == "websocket":
                 await send({"type": "websocket.close", "code": 1008})  # not accepted: answered with 403

@@ -139,6 +139,18 @@ def test_what_is_no_name_is_not_taken_for_one(stated: str) -> None:
         Guard(Starlette(), hosts=(stated,))
 
 
+@pytest.mark.parametrize("path", ["/_stcore/metrics", "/base/_stcore/metrics/", "/_stcore/agent/openapi.json"])
+def test_what_streamlit_tells_of_everybody_is_closed(path: str) -> None:
+    async def open_to_all(_request: Request) -> PlainTextResponse:
+        return PlainTextResponse("3 are here")
+
+    app = Starlette(routes=[Route("/{path:path}", open_to_all)], middleware=[Middleware(Guard, hosts=())])
+    asking = TestClient(app, base_url="http://localhost")
+    assert asking.get("/_stcore/health").status_code == 200
+    assert asking.get(path).status_code == 404
+    assert asking.options(path).status_code == 404
+
+
 @pytest.mark.parametrize("hosts", [[], [b"localhost", b"localhost"]])
 def test_none_or_two_hosts_are_refused(hosts: list[bytes]) -> None:
     told: list[Any] = []
