@@ -6,7 +6,6 @@ An address names a value that never changes, so browsers may keep it. An id that
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +20,7 @@ from attention.storage import dump
 from attention.trace import Trace
 from attention.view import BLOCK, View
 from inference import Refusal
+from ui.routes.limit import Limit
 from ui.run.habits import habits_shown
 from ui.run.shelf import WRITTEN, Look, shelf
 from viz.components.explore import explore
@@ -30,7 +30,8 @@ FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 LARGEST_TILE = 1024  # cells on a side
 
 
-_FILES = threading.BoundedSemaphore(2)
+# Each file may take much memory. A class may press the button together; who comes after that is told to try again.
+FILES = Limit(2, 30, "Too many files are being made just now. Try again in a few seconds.")
 
 
 class BadRequest(ValueError):
@@ -141,9 +142,8 @@ def whole(request: Request) -> Response:
 
 
 def attachment(name: str, media_type: str, make: Callable[..., bytes], *arguments: Any) -> Response:
-    """A file to be saved; few are made at the same time, because each may take much memory."""
-    with _FILES:
-        content = make(*arguments)
+    """A file to be saved, for endpoints behind FILES."""
+    content = make(*arguments)
     disposition = f'attachment; filename="headlight-{name}"'
     return Response(content, media_type=media_type, headers={**FOREVER, "Content-Disposition": disposition})
 
@@ -154,7 +154,7 @@ def routes() -> list[Route]:
     return [
         Route(explore.ADDRESS, _script),
         *frames,
-        Route(f"{PREFIX}/{{trace}}/trace.safetensors", whole),
+        Route(f"{PREFIX}/{{trace}}/trace.safetensors", FILES.endpoint(whole)),
     ]
 
 
