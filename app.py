@@ -24,6 +24,7 @@ from ui.pages.teach import routes as teach  # noqa: E402
 from ui.pages.vectors import routes as vectors  # noqa: E402
 from ui.routes import exports, traces  # noqa: E402
 from ui.run.idle_collection import SCRIPTS  # noqa: E402
+from ui.server.guard import Guard  # noqa: E402
 from ui.server.headers import SecurityHeaders  # noqa: E402
 from ui.server.start import announce, warm  # noqa: E402
 from ui.server.visitor import VisitorCookie  # noqa: E402
@@ -42,5 +43,5 @@ app = st.App(
     ROOT / "ui" / "server" / "shell.py",
     lifespan=lifespan,
     routes=[*traces.routes(), *exports.routes(), *bertviz_views.routes(), *teach.routes(), *vectors.routes()],
-    middleware=[Middleware(SecurityHeaders), Middleware(VisitorCookie)],
+    middleware=[Middleware(SecurityHeaders), Middleware(Guard), Middleware(VisitorCookie)],
 )

@@ -20,6 +20,9 @@ from attention.trace import PARTS, ModelId, Trace
 FORMAT = "headlight-trace-1"
 LONGEST_HEADER = 64_000_000  # bytes; a long text's tokens take a few
 MOST_MAPS, MOST_TOKENS = 20_000, 300_000  # a small file must not stand for endless work
+# Rows and columns of all maps: layers may share one array, so that a small file stands for many. Without sharing, heads
+# of 64 channels have a quarter of them in the 400 MB that a visitor may upload.
+MOST_LINES = 2**22
 ARRAYS = ("query", "key", "value", "bias", "sinks", "lse")
 
 
@@ -136,8 +139,12 @@ def _check(trace: Trace) -> None:
     for row in (trace.source, trace.target):
         if row is not None and not (0 < len(row) <= MOST_TOKENS and set(row.segments) <= {0, 1}):
             raise ValueError("tokens")
+    lines = 0
     for part, records in trace.parts.items():
         queries, keys = trace.token_rows(part)
+        lines += len(records) * records[0].heads * (len(queries) + len(keys))
+        if lines > MOST_LINES:
+            raise ValueError("maps times tokens")
         if not 0 < len(records) * records[0].heads <= MOST_MAPS:
             raise ValueError("number of maps")
         for record in records:
@@ -181,6 +188,7 @@ def _bools(array: np.ndarray[Any, Any]) -> Bools:
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError("not a text")
+    value.encode()  # JSON may hold half of a character, which no page and no file can: UnicodeEncodeError, a ValueError
     return value
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 log = logging.getLogger(__name__)
 
+PANIC = "PanicException"
 OUT_OF_MEMORY = "This machine ran out of memory. Pick a smaller model or a shorter text."
 
 
@@ -71,8 +72,10 @@ def refusing(sentence: str, *, way_out: str | None = "embedded") -> Iterator[Non
     ) as error:
         log.warning("%s", sentence, exc_info=error)
         raise Refusal(sentence, way_out=way_out) from error
-    except Exception as error:  # the tokenizers library raises bare Exception on a tokenizer.json it cannot read
-        if type(error) is not Exception:
+    except BaseException as error:
+        # The tokenizers library raises bare Exception on a tokenizer.json it cannot read, and where its Rust code
+        # panics over one a class that no module gives away, and that no `except Exception` sees.
+        if type(error) is not Exception and type(error).__name__ != PANIC:
             raise
         log.warning("%s", sentence, exc_info=error)
         raise Refusal(sentence, way_out=way_out) from error

@@ -8,7 +8,7 @@ from ui.input.models import kind_of
 from ui.pages.bertviz_views.routes import KINDS, PREFIX
 from ui.run.reading import read
 from ui.run.refusals import say
-from ui.run.shelf import START, shelf
+from ui.run.shelf import seal, shelf
 from ui.show.chart import theme
 from ui.state.choice import Choice
 from ui.state.examples import example_of
@@ -54,7 +54,7 @@ def draw(choice: Choice, trace: Trace) -> None:
         return
     selection, _ = select(choice, view, example_of(trace.text, trace.pair or ""))
     where = f"layer={selection['layer']}&head={selection['head']}&dark={int(theme() is DARK)}"
-    address = f"{PREFIX}/{trace.id}/{kind}?{look.query()}&{where}&count={choice.count}&again={START}"
+    address = f"{PREFIX}/{trace.id}/{kind}?{look.query()}&{where}&count={choice.count}&seal={seal(trace.id)}"
     st.iframe(address, height=min(height(kind, view), TALLEST), alt=f"BertViz {kind} view of the text")
 
 

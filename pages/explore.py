@@ -8,7 +8,7 @@ from ui.input.models import kind_of
 from ui.pages.explore.measures import measures
 from ui.routes.traces import PREFIX
 from ui.run.reading import id_of, read
-from ui.run.shelf import START
+from ui.run.shelf import seal
 from ui.show.microscope import microscope
 from ui.show.reading_help import reading_help
 from ui.state.choice import Choice
@@ -58,7 +58,7 @@ def draw(choice: Choice, trace: Trace) -> None:
     view, survey, selection = shown
     st.link_button(
         "Save the trace",
-        f"{PREFIX}/{trace.id}/trace.safetensors?again={START}",
+        f"{PREFIX}/{trace.id}/trace.safetensors?seal={seal(trace.id)}",
         help=SAVE if trace.nbytes < LARGEST_FILE else TOO_LARGE,
         icon=":material/save:",
         disabled=trace.nbytes >= LARGEST_FILE,

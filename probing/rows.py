@@ -11,6 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from attention.spreadsheet import safe_cell
 from probing import baselines
 from probing.corpus import Corpus
 from probing.intervals import wilson
@@ -166,5 +167,7 @@ def to_csv(found: Sequence[Row]) -> str:
     stream = io.StringIO()
     writer = csv.DictWriter(stream, [field.name for field in fields(Row)], lineterminator="\n")
     writer.writeheader()
-    writer.writerows(asdict(entry) for entry in found)
+    for entry in found:
+        cells = asdict(entry).items()
+        writer.writerow({name: safe_cell(cell) if isinstance(cell, str) else cell for name, cell in cells})
     return stream.getvalue()

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from attention.mask import Array
+from attention.spreadsheet import safe_cell
 from attention.view import Cell, View
 
 MOST_CELLS = 4_000_000  # weights in a file of one map: about 45 MB
 MOST_WEIGHTS = 10**9  # weights searched for the strongest links: about ten seconds
 BLOCK = 2**21  # weights held at once while searching
 TOLD = ("label", "text", "special", "segment", "word")  # of a token, in JSON
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 class TooLong(ValueError):
@@ -160,12 +160,3 @@ def said(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "" if value is None else str(value)
-
-
-def safe_cell(cell: str) -> str:
-    """A cell that no spreadsheet takes for a formula; numbers here never begin with a sign.
-
-    >>> safe_cell("=1+1"), safe_cell("it")
-    ("'=1+1", 'it')
-    """
-    return f"'{cell}" if cell.startswith(FORMULA) or cell.lstrip().startswith(FORMULA) else cell

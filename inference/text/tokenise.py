@@ -67,7 +67,7 @@ class Reader:
     def from_ids(self, ids: Sequence[int], special: Sequence[bool]) -> tuple[Reading, str]:
         """Tokens that a model wrote, and their text; a number that the vocabulary lacks is shown as such."""
         known = self._known([token for token, s in zip(ids, special, strict=True) if not s])
-        with self._lock:
+        with self._lock, refusing(f"The tokenizer of {self.name} cannot spell what was written."):
             text = self.tokenizer.decode(known)
         return self._slow_reading(list(ids), self.spelled(ids), list(special), [text], [0] * len(ids)), text
 
@@ -87,7 +87,7 @@ class Reader:
     def text_of(self, ids: Sequence[int]) -> str:
         """Tokens as the text they stand for, exactly as they are; those that the vocabulary lacks are left out."""
         known = self._known(ids)
-        with self._lock:
+        with self._lock, refusing(f"The tokenizer of {self.name} cannot spell what was written."):
             text: str = self.tokenizer.decode(known, clean_up_tokenization_spaces=False)
         return text
 

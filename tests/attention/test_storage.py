@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from attention.mask import Mask
-from attention.storage import dump, parse
+from attention.storage import MOST_LINES, MOST_MAPS, dump, parse
+from attention.tokens import TokenRow
 from attention.trace import Trace
 from tests.support.traces import numbers, record, sentence_trace, translation_trace
 
@@ -57,6 +58,31 @@ def broken() -> Iterator[Any]:
     yield dump(sentence_trace(parts={"encoder": (record(6, 6, softcap=0.0),)}))
     yield dump(sentence_trace(source=replace(sentence_trace().source, segments=(0, 0, 0, 0, 0, -9))))
     yield (10**9).to_bytes(8, "little") + good[8:]
+    source, half = sentence_trace().source, "a\ud800"
+    yield dump(sentence_trace(id=half))
+    yield dump(sentence_trace(text=half))
+    yield dump(sentence_trace(pair=half))
+    yield dump(sentence_trace(model=replace(sentence_trace().model, name=half)))
+    yield dump(sentence_trace(source=replace(source, pieces=(half, *source.pieces[1:]))))
+    yield dump(sentence_trace(source=replace(source, unknown=(half,) * len(source))))
+
+
+def shared(tokens: int, layers: int) -> Trace:
+    """A trace of a few tokens' or layers' worth of bytes: all layers share one record."""
+    row = TokenRow(("a",) * tokens, (1,) * tokens, tuple(range(tokens)), (0,) * tokens, ((0, 1),) * tokens)
+    return sentence_trace(source=row, parts={"encoder": (record(tokens, tokens),) * layers})
+
+
+def test_a_small_file_does_not_stand_for_endless_work() -> None:
+    """Neither the maps nor the tokens are too many here, but their product is."""
+    tokens = 1_000
+    most = MOST_LINES // (2 * 3 * tokens)
+    assert 3 * (most + 1) < MOST_MAPS
+    assert parse(dump(shared(tokens, most))).nbytes < 100e6
+    data = dump(shared(tokens, most + 1))
+    assert len(data) < 1e6
+    with pytest.raises(ValueError, match="is not a whole trace"):
+        parse(data)
 
 
 @pytest.mark.parametrize("data", list(broken()))

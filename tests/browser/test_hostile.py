@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
+import socket
+from urllib.parse import urlsplit
 
+import pytest
 from playwright.sync_api import Dialog, Page, expect
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
+from websockets.typing import Origin
 
-from tests.support.browser import PATIENCE, rest
-from tests.support.visitor import open_page, painted, read, text_box
+from tests.support.browser import PATIENCE, Problems, rest
+from tests.support.visitor import DEEP_LINK, open_page, painted, read, text_box
 
 TEXTS = {
     "script": "<script>alert(1)</script> ran over it",
@@ -85,3 +91,27 @@ def test_an_unknown_model_is_refused_and_the_text_stays(page: Page, app_url: str
     page.get_by_role("button", name="Use the embedded model").click()
     painted(page)
     expect(text_box(page)).to_have_value("Some text of mine.")
+
+
+def test_no_table_is_downloaded_with_formulas_in_it(page: Page, app_url: str, problems: Problems) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/why_attention")
+    page.get_by_test_id("stDataFrame").first.hover()
+    expect(page.get_by_test_id("stElementToolbarButton").get_by_role("button", name="Search").first).to_be_visible()
+    expect(page.get_by_role("button", name="Download as CSV")).to_have_count(0)
+
+
+def test_the_app_is_served_under_the_loopback_s_other_name_too(page: Page, app_url: str) -> None:
+    open_page(page, app_url.replace("127.0.0.1", "localhost"))
+    painted(page)
+
+
+@pytest.mark.parametrize(
+    ("host", "origin"),
+    [("127.0.0.1", "http://localhost:1"), ("127.0.0.1", "https://other.example"), ("other.example", None)],
+)
+def test_another_site_s_page_opens_no_connection(app_url: str, host: str, origin: Origin | None) -> None:
+    here = urlsplit(app_url)
+    # That the app asks no other machine who it is, its log shows at the end.
+    with socket.create_connection((here.hostname, here.port)) as wire, pytest.raises(InvalidStatus, match="403"):
+        connect(f"ws://{host}:{here.port}/_stcore/stream", sock=wire, origin=origin, proxy=None)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pickle import UnpicklingError
+from typing import Any
 
 import pytest
 from huggingface_hub.errors import StrictDataclassError
 from safetensors import SafetensorError
+from tokenizers import Tokenizer
 
 from inference.errors import Refusal, refusing
 
@@ -42,6 +45,35 @@ def test_a_refusal_passes_unchanged() -> None:
 def test_running_out_of_memory_is_named() -> None:
     with pytest.raises(Refusal, match="ran out of memory"), refusing("It cannot be opened."):
         raise MemoryError
+
+
+PANICS = {  # what a file may say, and what then panics: reading the file, or reading a text by it
+    "an empty piece": {"pre_tokenizer": {"type": "FixedLength", "length": 0}},
+    "no such special token": {
+        "post_processor": {
+            "type": "TemplateProcessing",
+            "single": [{"SpecialToken": {"id": "[X]", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
+            "pair": [],
+            "special_tokens": {},
+        }
+    },
+    "a prefix longer than a merge": {
+        "model": {
+            "type": "BPE",
+            "continuing_subword_prefix": "abcdef",
+            "vocab": {"a": 0, "b": 1, "ab": 2},
+            "merges": [["a", "b"]],
+        }
+    },
+}
+
+
+@pytest.mark.parametrize("stated", PANICS.values(), ids=PANICS)
+def test_a_panic_of_the_tokenizers_library_is_a_refusal(stated: dict[str, Any]) -> None:
+    model = {"type": "WordLevel", "vocab": {"[UNK]": 0}, "unk_token": "[UNK]"}
+    file = {"version": "1.0", "added_tokens": [], "model": model, **stated}
+    with pytest.raises(Refusal, match="It cannot be opened"), refusing("It cannot be opened."):
+        Tokenizer.from_str(json.dumps(file)).encode("A text.")
 
 
 def test_a_wish_to_stop_is_no_refusal() -> None:

@@ -203,6 +203,13 @@ def test_nothing_is_chosen_where_one_half_is_empty() -> None:
     assert len(rows(tally, corpus())) == LAYERS * HEADS
 
 
+def test_a_relation_s_name_is_no_formula_in_a_spreadsheet() -> None:
+    (found, *_) = rows(filled(), corpus())
+    lines = to_csv([replace(found, relation="=1+1", baseline_name="@x")]).splitlines()
+    assert lines[1].startswith("'=1+1,")
+    assert ",'@x," in lines[1]
+
+
 def test_files_hold_the_rows() -> None:
     found = rows(filled(), corpus())
     names = ["relation", "layer", "head", "direction", "accuracy", "n", "baseline", "baseline_name", "low", "high"]

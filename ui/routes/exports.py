@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from starlette.requests import Request
@@ -12,6 +12,7 @@ from starlette.routing import Route
 
 from attention.trace import Trace
 from attention.view import View
+from ui.routes.traces import FILES as MAKING
 from ui.routes.traces import PREFIX, BadRequest, attachment, head_of, number, served
 from ui.run.habits import habits_shown
 from ui.run.shelf import Look, shelf
@@ -87,7 +88,7 @@ def _base(request: Request) -> int:
     return int(request.query_params.get("count") == "1")
 
 
-def _endpoint(name: str) -> Callable[[Request], Response]:
+def _endpoint(name: str) -> Callable[[Request], Awaitable[Response]]:
     make, media_type = FILES[name]
 
     def content(trace: Trace, look: Look, request: Request) -> Response:
@@ -99,7 +100,7 @@ def _endpoint(name: str) -> Callable[[Request], Response]:
     def endpoint(request: Request) -> Response:
         return served(request, lambda trace, look: content(trace, look, request))
 
-    return endpoint
+    return MAKING.endpoint(endpoint)
 
 
 def routes() -> list[Route]:

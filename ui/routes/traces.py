@@ -1,12 +1,13 @@
 """What the components fetch: maps, rows and tiles of a trace as binary frames, by the trace's id.
 
-An address names a value that never changes, so browsers may keep it. An id that this server no longer knows answers
-410, and the page then makes the trace again.
+An address names a value that never changes, so browsers may keep it. It carries the trace's seal, which only the page
+that shows the trace was given. An id that this server no longer knows, or another seal, answers 410, and the page then
+makes the trace again.
 """
 
 from __future__ import annotations
 
-import threading
+import hmac
 from collections.abc import Callable
 from typing import Any
 
@@ -21,8 +22,9 @@ from attention.storage import dump
 from attention.trace import Trace
 from attention.view import BLOCK, View
 from inference import Refusal
+from ui.routes.limit import Limit
 from ui.run.habits import habits_shown
-from ui.run.shelf import WRITTEN, Look, shelf
+from ui.run.shelf import WRITTEN, Look, seal, shelf
 from viz.components.explore import explore
 
 PREFIX = "/headlight/trace"
@@ -30,7 +32,8 @@ FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 LARGEST_TILE = 1024  # cells on a side
 
 
-_FILES = threading.BoundedSemaphore(2)
+# Each file may take much memory. A class may press the button together; who comes after that is told to try again.
+FILES = Limit(2, 30, "Too many files are being made just now. Try again in a few seconds.")
 
 
 class BadRequest(ValueError):
@@ -92,11 +95,17 @@ FRAMES: dict[str, Callable[[Trace, Look, Request], bytes]] = {
 
 
 def served(request: Request, make: Callable[[Trace, Look], Response]) -> Response:
-    """What ``make`` gives for the trace in the address; 410 when it is gone, 400 in a sentence when it is wrong."""
+    """What ``make`` gives for the trace in the address; 410 when it is gone or the seal is not its own.
+
+    400, in a sentence, when something else in the address is wrong.
+    """
     query = request.query_params
     look = Look.read(*(query.get(name, "") for name in ("part", "words", "special", "renormalise")))
     try:
-        trace = shelf().find(request.path_params["trace"])
+        asked = request.path_params["trace"]
+        trace = (
+            shelf().find(asked) if hmac.compare_digest(query.get("seal", "").encode(), seal(asked).encode()) else None
+        )
         if trace is None:
             return PlainTextResponse("This text is no longer in memory; it has to be read again.", 410)
         return make(trace, look)
@@ -141,9 +150,8 @@ def whole(request: Request) -> Response:
 
 
 def attachment(name: str, media_type: str, make: Callable[..., bytes], *arguments: Any) -> Response:
-    """A file to be saved; few are made at the same time, because each may take much memory."""
-    with _FILES:
-        content = make(*arguments)
+    """A file to be saved, for endpoints behind FILES."""
+    content = make(*arguments)
     disposition = f'attachment; filename="headlight-{name}"'
     return Response(content, media_type=media_type, headers={**FOREVER, "Content-Disposition": disposition})
 
@@ -154,7 +162,7 @@ def routes() -> list[Route]:
     return [
         Route(explore.ADDRESS, _script),
         *frames,
-        Route(f"{PREFIX}/{{trace}}/trace.safetensors", whole),
+        Route(f"{PREFIX}/{{trace}}/trace.safetensors", FILES.endpoint(whole)),
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import secrets
 import threading
 from dataclasses import dataclass, replace
@@ -16,8 +17,7 @@ from attention.view import View
 from inference import LocalBackend
 from inference.memory import ByteLru
 
-# Part of every address: what browsers keep of a trace is not taken for a later server's, whose model may have changed.
-START = secrets.token_hex(4)
+SECRET = secrets.token_bytes(32)  # of this run of the server
 THUMBNAIL = 48  # cells on a side of a small map
 SURVEYS = 256 * 2**20  # bytes kept of thumbnails and measures
 OPENED = 2**30  # bytes kept of opened files
@@ -47,6 +47,15 @@ class Look:
         return Look(part, words == "1", special != "0", renormalise == "1")
 
 
+def seal(of: str | bytes) -> str:
+    """What a trace's address must carry beside its id, or an opened file's id be made of: nobody else can tell it.
+
+    An id alone is the hash of a text or a file, by which one who knows the text could ask whether somebody read it.
+    And what browsers keep of a trace is not taken for a later server's, whose model may have changed.
+    """
+    return hmac.new(SECRET, of.encode() if isinstance(of, str) else of, hashlib.sha256).hexdigest()
+
+
 @cache
 def backend() -> LocalBackend:
     """The backend that all sessions of this process share."""
@@ -54,7 +63,7 @@ def backend() -> LocalBackend:
 
 
 class Shelf:
-    """Traces by id. A file's id is the hash of its content, so that no file can pass for another text's trace."""
+    """Traces by id. A file's id is a hash of its content, so that no file can pass for another text's trace."""
 
     def __init__(self) -> None:
         self._opened: ByteLru[Trace] = ByteLru(OPENED)
@@ -63,7 +72,7 @@ class Shelf:
 
     def open(self, data: bytes) -> Trace:
         """The trace in a saved file. Raises ValueError in one sentence."""
-        trace = replace(parse(data), id="file-" + hashlib.sha256(data).hexdigest())
+        trace = replace(parse(data), id=f"file-{seal(data)}")
         self._opened.put(trace.id, trace, trace.nbytes)
         return trace
 

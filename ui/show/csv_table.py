@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
-from viz.export import safe_cell
+from attention.spreadsheet import safe_cell
 
 MARK = "\ufeff"  # tells a spreadsheet that the file is UTF-8
 

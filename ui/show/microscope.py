@@ -15,7 +15,7 @@ from attention.view import View
 from ui.input.parts import pick_part
 from ui.routes.traces import PREFIX
 from ui.run.refusals import say
-from ui.run.shelf import START, shelf
+from ui.run.shelf import seal, shelf
 from ui.show.strongest_offer import offer_strongest
 from ui.state.choice import Choice
 from ui.state.examples import example_of
@@ -60,7 +60,8 @@ def microscope(  # noqa: PLR0913  (what a page may tell its microscope, by name)
     for sentence in notes + more:
         say(sentence, role="status")
     look_at(trace.model.name, selection["layer"], selection["head"])
-    query = f"{look.query()}&count={choice.count}&again={START}-{st.session_state.get(_again(key), 0)}"
+    again = st.session_state.get(_again(key), 0)
+    query = f"{look.query()}&count={choice.count}&seal={seal(trace.id)}&again={again}"
     data = explore.payload(view, survey, selection, f"{PREFIX}/{trace.id}", query, choice.count)
     explore.mount(data, key, partial(_keep, key, trace.id, shown, part, kept), partial(_fetch_again, key))
     return view, survey, selection

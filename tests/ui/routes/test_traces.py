@@ -1,5 +1,6 @@
 """What is fetched is what the trace says; a wrong address is answered in a sentence."""
 
+import hashlib
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from attention.trace import Trace
 from attention.view import View
 from tests.support.traces import sentence_trace
 from ui.routes.traces import PREFIX, routes
-from ui.run.shelf import Look, shelf
+from ui.run.shelf import Look, seal, shelf
 from ui.server.headers import SecurityHeaders
 
 
@@ -38,7 +39,7 @@ def test_frames_hold_the_trace_s_numbers(client: TestClient, trace: Trace, look:
     view = View(trace, None, look.words, look.special, look.renormalise)
 
     def fetch(what: str, extra: str = "") -> tuple[dict[str, Any], dict[str, Array]]:
-        answer = client.get(f"{PREFIX}/{trace.id}/{what}?{look.query()}{extra}")
+        answer = client.get(f"{PREFIX}/{trace.id}/{what}?{look.query()}&seal={seal(trace.id)}{extra}")
         assert answer.status_code == 200
         assert "immutable" in answer.headers["cache-control"]
         return unframe(answer.content)
@@ -65,14 +66,28 @@ def test_frames_hold_the_trace_s_numbers(client: TestClient, trace: Trace, look:
     ],
 )  # fmt: skip
 def test_a_wrong_address_gets_a_sentence(client: TestClient, trace: Trace, address: str) -> None:
-    answer = client.get(f"{PREFIX}/{trace.id}/{address}")
+    answer = client.get(f"{PREFIX}/{trace.id}/{address}{'&' if '?' in address else '?'}seal={seal(trace.id)}")
     assert answer.status_code == 400
     assert answer.text.endswith(".")
 
 
 def test_a_trace_that_is_gone_says_so(client: TestClient) -> None:
-    assert client.get(f"{PREFIX}/{'0' * 64}/grid").status_code == 410
-    assert client.get(f"{PREFIX}/file-{'0' * 64}/grid").status_code == 410
+    for name in ("0" * 64, f"file-{'0' * 64}"):
+        assert client.get(f"{PREFIX}/{name}/grid?seal={seal(name)}").status_code == 410
+
+
+def test_who_knows_a_text_cannot_ask_whether_somebody_read_it(client: TestClient, trace: Trace) -> None:
+    gone = client.get(f"{PREFIX}/{'0' * 64}/grid")
+    other = seal("0" * 64)
+    for query in ("", "?seal=", f"?seal={other}", f"?seal={seal(trace.id)[:-1]}", "?seal=%E2%82%AC"):
+        answer = client.get(f"{PREFIX}/{trace.id}/grid{query}")
+        assert (answer.status_code, answer.text) == (gone.status_code, gone.text) == (410, answer.text)
+    assert client.get(f"{PREFIX}/{trace.id}/grid?seal={seal(trace.id)}").status_code == 200
+
+
+def test_an_opened_file_s_name_is_no_plain_hash_of_it(trace: Trace) -> None:
+    assert hashlib.sha256(dump(sentence_trace())).hexdigest() not in trace.id
+    assert shelf().open(dump(sentence_trace())).id == trace.id, "the same file is kept once"
 
 
 def test_every_answer_carries_the_security_headers(client: TestClient) -> None:

@@ -149,7 +149,7 @@ def test_words_and_hidden_special_tokens_are_looked_at_in_the_new_order() -> Non
 
 def test_the_table_has_a_line_for_each_head() -> None:
     lines = table(result()).splitlines()
-    assert lines[0] == "layer,head,with positions,without positions"
+    assert lines[0] == "\ufefflayer,head,with positions,without positions"
     assert len(lines) == 7
     assert [float(cell) for cell in lines[-1].split(",")] == pytest.approx([1, 2, 0.5, 4e-7])
 

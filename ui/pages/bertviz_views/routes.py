@@ -61,7 +61,9 @@ def script(request: Request) -> Response:
         content = vendor(request.path_params["name"])
     except KeyError:
         return PlainTextResponse("There is no such script.", 404)
-    return Response(content, media_type="text/javascript", headers=FOREVER)
+    # The documents run in a sandbox, where even this server is another site.
+    headers = {**FOREVER, "Cross-Origin-Resource-Policy": "cross-origin"}
+    return Response(content, media_type="text/javascript", headers=headers)
 
 
 def routes() -> list[Route]:

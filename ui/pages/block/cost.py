@@ -17,6 +17,7 @@ from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.run.stoppable import stoppable
 from ui.show.chart import draw_chart, theme
+from ui.show.csv_table import csv_table
 from ui.show.saving import save
 from viz.figures.cost import memory, seconds, shares
 
@@ -156,4 +157,10 @@ def _measured(build: Build, done: Sequence[Measured]) -> None:
             "bytes of all maps": [int(map_bytes(build, one.tokens)) for one in done],
         }
     )
-    save("Save as CSV", table.to_csv(index=False), "cost.csv", "What was measured", of_model=True)
+    save(
+        "Save as CSV",
+        csv_table(list(table), table.itertuples(index=False)),
+        "cost.csv",
+        "What was measured",
+        of_model=True,
+    )

@@ -29,6 +29,7 @@ import numpy as np
 
 from attention.by_hand import Numbers, Worked
 from attention.by_hand_layer import Whole
+from attention.spreadsheet import plain_cell, safe_cell
 from inference import Refusal
 from ui.pages.by_hand.example import LONGEST_NAME, MATRICES, NAMES, TITLES, TOKENS, WIDTH, Example, plain
 from ui.pages.by_hand.typed import read_number, shortest
@@ -40,7 +41,6 @@ RESULTS = re.compile(
     r"|LayerNorm|N·W_1|ReLU|·W_2|sum|LayerNorm of the sum|logits|e\^logit|sum of e\^logit|next word)( head [1-8])?"
 )
 LARGEST_FILE = 100_000  # bytes
-FORMULA = ("=", "+", "-", "@", "\t")  # what a spreadsheet would run, at the start of a name
 
 Line = Sequence[str | float]
 
@@ -111,8 +111,7 @@ def unpack(word: str) -> Example:
 
 
 def _lines(name: str, rows: Iterable[str], matrix: Numbers) -> list[Line]:
-    safe = (f"'{row}" if row.startswith(FORMULA) else row for row in rows)
-    return [[name, row, *map(shortest, numbers)] for row, numbers in zip(safe, matrix.tolist(), strict=True)]
+    return [[name, safe_cell(row), *map(shortest, numbers)] for row, numbers in zip(rows, matrix.tolist(), strict=True)]
 
 
 def _results(found: Whole) -> Iterable[tuple[str, Numbers]]:
@@ -152,8 +151,7 @@ def _filled(cells: Sequence[str]) -> Sequence[str]:
 
 
 def _name(line: Sequence[str], number: int) -> str:
-    name = line[1].strip() if len(line) > 1 else ""
-    name = name[1:] if name[:1] == "'" and name[1:].startswith(FORMULA) else name
+    name = plain_cell(line[1].strip()) if len(line) > 1 else ""
     if not name or len(name) > LONGEST_NAME:
         of = line[0].strip().upper()
         raise Refusal(f"Line {number} of {of} needs a name of 1 to {LONGEST_NAME} letters in its second cell.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from ui.places import ASSETS
 MOST_BYTES = 1_000_000  # of a file of probes
 MOST_PROBES = 500
 LONGEST = 2_000  # characters of a text in it
+HALF = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -54,10 +56,9 @@ def _probe(entry: Any, at: int) -> Probe:
     fields = entry if isinstance(entry, dict) else {}
     texts = {name: fields.get(name, "") for name in ("name", "text", "source", "other", "family", "language", "note")}
     candidates, neutral = fields.get("candidates", []), fields.get("neutral", [])
-    words = [*candidates, *neutral] if isinstance(candidates, list) and isinstance(neutral, list) else [None]
-    if len(candidates) != 2 or not all(
-        isinstance(text, str) and len(text) <= LONGEST for text in (*texts.values(), *words)
-    ):
+    lists = isinstance(candidates, list) and isinstance(neutral, list)
+    words = [*candidates, *neutral] if lists else [None]
+    if not lists or len(candidates) != 2 or not all(map(_fits, (*texts.values(), *words))):
         raise ValueError(
             f"Probe {at} of the file should have name, text, source, two candidates and, if wanted, other and neutral,"
             f" all texts of at most {LONGEST:,} characters. Correct it and open the file again."
@@ -66,6 +67,11 @@ def _probe(entry: Any, at: int) -> Probe:
         raise ValueError(f"Probe {at} of the file lacks its name, its text or its source word. Add it.")
     family = texts.pop("family") or "My own"
     return Probe(**texts, family=family, candidates=(candidates[0], candidates[1]), neutral=tuple(neutral))
+
+
+def _fits(text: Any) -> bool:
+    """Whether it is a text that a page can show: JSON may hold half of a character, which no page can."""
+    return isinstance(text, str) and len(text) <= LONGEST and not HALF.search(text)
 
 
 LIBRARY: tuple[Probe, ...] = read((ASSETS / "probes.json").read_bytes())

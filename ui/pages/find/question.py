@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,6 +13,7 @@ from ui.pages.find.asked import Asked
 from ui.pages.find.options import ROLES, Find
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
+from ui.show.csv_table import csv_table
 from ui.state.choice import Choice
 from ui.state.options import choose_own, own
 from ui.state.session import choose
@@ -192,26 +191,21 @@ def _turning(asked: Asked, turned: Flags, meaning: Flags, harmless: Sequence[Ask
 
 def table(asked: Asked, other: Asked | None, base: int) -> bytes:
     """Every head's numbers as CSV."""
-    stream = io.StringIO()
-    rows = csv.writer(stream)
     both = [asked] if other is None else [asked, other]
     names = [one.view.keys[cell].text for one in both for cell in (one.words.first, one.words.second)]
     suffixes = ["", "", " (other text)", " (other text)"]
     named = [f"{name}{suffix}" for name, suffix in zip(names, suffixes, strict=False)]
-    rows.writerow(
-        ["layer", "head", *(f"weight: {name}" for name in named), *(f"others give: {name}" for name in named)]
-    )
-    layers, heads = asked.prefers.shape
-    for layer in range(layers):
-        for head in range(heads):
-            weights = [f"{weight:.6g}" for one in both for weight in one.found[:, layer, head]]
-            given = [_digits(weight) for one in both for weight in one.usual[:, layer, head]]
-            rows.writerow([layer + base, head + base, *weights, *given])
-    return stream.getvalue().encode("utf-8-sig")
+    header = ["layer", "head", *(f"weight: {name}" for name in named), *(f"others give: {name}" for name in named)]
+    rows = []
+    for layer, head in np.ndindex(*asked.prefers.shape):
+        weights = [_digits(weight) for one in both for weight in one.found[:, layer, head]]
+        given = [_digits(weight) for one in both for weight in one.usual[:, layer, head]]
+        rows.append([layer + base, head + base, *weights, *given])
+    return csv_table(header, rows).encode()
 
 
-def _digits(weight: float) -> str:
-    return "" if np.isnan(weight) else f"{weight:.6g}"
+def _digits(weight: float) -> float | None:
+    return None if np.isnan(weight) else float(f"{weight:.6g}")
 
 
 def options() -> Find:

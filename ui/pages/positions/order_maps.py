@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import replace
 
 import numpy as np
@@ -19,6 +17,7 @@ from inference.text.reading import Reading
 from ui.input.head_picking import keep_head
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
+from ui.show.csv_table import csv_table
 from ui.show.matrices import draw_matrices
 from ui.show.numbers import small
 from ui.show.saving import save
@@ -100,9 +99,8 @@ def _noticing(test: OrderTest) -> str:
 
 def table(test: OrderTest) -> str:
     """Every head's differences as CSV, all digits."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["layer", "head", "with positions", "without positions"])
-    for (layer, head), having in np.ndenumerate(test.having.differences):
-        writer.writerow([layer, head, repr(float(having)), repr(float(test.lacking.differences[layer, head]))])
-    return stream.getvalue()
+    rows = (
+        (layer, head, float(having), float(test.lacking.differences[layer, head]))
+        for (layer, head), having in np.ndenumerate(test.having.differences)
+    )
+    return csv_table(("layer", "head", "with positions", "without positions"), rows)

@@ -6,8 +6,8 @@ import csv
 import io
 from collections.abc import Sequence
 
+from attention.spreadsheet import safe_cell
 from attention.steps import Weighing
-from viz.export import safe_cell
 
 
 def row_csv(pieces: Sequence[str], weighing: Weighing) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
 from itertools import chain
 
 from starlette.requests import Request
@@ -13,6 +11,7 @@ from starlette.routing import Route
 from inference import Refusal
 from training.jobs.archive import zipped
 from training.jobs.job import Look
+from ui.routes.limit import Limit
 from ui.run.teaching import queue
 
 PREFIX = "/headlight/taught"
@@ -20,7 +19,7 @@ AT_ONCE = 8  # files that are being sent
 BUSY = "Too many models are being saved just now. Try again in a minute."
 # Streamlit would compress it again: much work, and nothing gained.
 HEADERS = {"Cache-Control": "no-store", "Content-Encoding": "identity"}
-_SENDING = threading.BoundedSemaphore(AT_ONCE)
+SENDING = Limit(AT_ONCE, 0, BUSY)
 
 
 def address(look: Look) -> str:
@@ -36,25 +35,15 @@ def whole(request: Request) -> Response:
         return PlainTextResponse(refusal.message, 410)
     if not look.has_model:
         return PlainTextResponse("Nothing is saved of this training yet.", 410)
-    content = _sent(look)
+    content = SENDING.held(zipped(look.model, look.job.slug))
     try:
         first = next(content)
     except OSError:
         return PlainTextResponse("This model was removed just now.", 410)
     except StopIteration:
-        return PlainTextResponse(BUSY, 503)
+        return SENDING.busy()
     headers = {**HEADERS, "Content-Disposition": f'attachment; filename="{look.job.slug}.zip"'}
     return StreamingResponse(chain([first], content), media_type="application/zip", headers=headers)
-
-
-def _sent(look: Look) -> Iterator[bytes]:
-    """The file block by block; nothing where too many others are being sent."""
-    if not _SENDING.acquire(blocking=False):
-        return
-    try:
-        yield from zipped(look.model, look.job.slug)
-    finally:
-        _SENDING.release()
 
 
 def routes() -> list[Route]:

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 
 from attention.mask import Array
-from viz.export import safe_cell
+from attention.spreadsheet import safe_cell
 
 
 def csv_rows(blocks: Iterable[tuple[Sequence[str], Array]], channels: int, what: str) -> Iterator[str]:

@@ -13,9 +13,9 @@ from inference.questions.whole_pass import Stage
 from ui.pages.whole_pass.asking import Asked
 from ui.pages.whole_pass.options import CHANGES, Options
 from ui.run.refusals import say, show
+from ui.show.csv_table import csv_table
 from ui.show.saving import save
 from ui.state.options import choose_own
-from viz.export import safe_cell
 
 BLANKS = ("[MASK]", "<mask>")
 
@@ -94,10 +94,16 @@ def _told(asked: Asked, found: Followed, at: int) -> None:
     )
     table = pd.DataFrame(
         {
-            "what": [safe_cell(end.name) for end in found.ends],
+            "what": [end.name for end in found.ends],
             "before": [end.before for end in found.ends],
             "after": [end.after for end in found.ends],
         }
     )
     st.dataframe(table, hide_index=True, key="pass_ends")
-    save("Save as CSV", table.to_csv(index=False), "changed.csv", "How the pass ends before and after", told=True)
+    save(
+        "Save as CSV",
+        csv_table(list(table), table.itertuples(index=False)),
+        "changed.csv",
+        "How the pass ends before and after",
+        told=True,
+    )

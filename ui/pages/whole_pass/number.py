@@ -12,6 +12,8 @@ from ui.pages.whole_pass.asking import Asked
 from ui.pages.whole_pass.names import stands, written
 from ui.pages.whole_pass.options import Options
 from ui.run.refusals import say, show
+from ui.show.csv_table import csv_table
+from ui.show.saving import save
 from ui.state.options import choose_own
 
 NONE = "Stay here"
@@ -26,7 +28,11 @@ def number(asked: Asked, stage: Stage, place: tuple[int, ...]) -> None:
         show(refusal)
         return
     say(f"The chosen number: {written(opened)}", role="status")
-    st.dataframe(table(asked, stage, opened), hide_index=True, key="pass_terms")
+    terms = table(asked, stage, opened)
+    st.dataframe(terms, hide_index=True, key="pass_terms")
+    rows = ((float(term), *origins) for term, *origins in terms.itertuples(index=False))
+    page = csv_table(list(terms), rows)
+    save("Save the terms as CSV", page, "terms.csv", "What the number is the sum of", told=True)
     _into(asked, opened)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import threading
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ from tests.support.trainings import kept
 from training.jobs.job import Job
 from ui.pages.teach import routes
 from ui.pages.teach.routes import PREFIX
+from ui.routes.limit import Limit
 
 
 @pytest.fixture
@@ -64,10 +64,11 @@ def test_what_is_not_saved_yet_is_told(client: TestClient, job: Job, place: Path
 def test_too_many_at_once_are_told_and_the_places_are_free_again(
     client: TestClient, job: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sending = threading.BoundedSemaphore(1)
-    monkeypatch.setattr(routes, "_SENDING", sending)
-    with sending:
+    sending = Limit(1, 0, routes.BUSY)
+    monkeypatch.setattr(routes, "SENDING", sending)
+    with sending.places:
         answer = client.get(f"{PREFIX}/{job.id}.zip")
         assert (answer.status_code, answer.text) == (503, routes.BUSY)
+        assert int(answer.headers["retry-after"]) > 0
     for _ in range(3):
         assert client.get(f"{PREFIX}/{job.id}.zip").status_code == 200

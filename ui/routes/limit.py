@@ -1,0 +1,51 @@
+"""How many files are made or sent at the same time: others wait without holding a thread, or are told to come again.
+
+A file may take much memory and seconds. The threads that answer pages are few and shared; files have their own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+AGAIN = "10"  # seconds after which to ask again, for programs
+
+
+class Limit:
+    """``at_once`` files at a time and ``waiting`` more in line; who comes then is told ``sentence`` with 503."""
+
+    def __init__(self, at_once: int, waiting: int, sentence: str) -> None:
+        self._threads = ThreadPoolExecutor(at_once, "files")
+        self.places = threading.BoundedSemaphore(at_once + waiting)
+        self.sentence = sentence
+
+    def endpoint(self, make: Callable[[Request], Response]) -> Callable[[Request], Awaitable[Response]]:
+        """A route's endpoint that makes its answer in one of these places."""
+
+        async def endpoint(request: Request) -> Response:
+            if not self.places.acquire(blocking=False):
+                return self.busy()
+            try:
+                return await asyncio.get_running_loop().run_in_executor(self._threads, make, request)
+            finally:
+                self.places.release()
+
+        return endpoint
+
+    def held(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
+        """The same blocks, a place held until the last is taken; nothing where no place is free."""
+        if not self.places.acquire(blocking=False):
+            return
+        try:
+            yield from blocks
+        finally:
+            self.places.release()
+
+    def busy(self) -> Response:
+        """What is answered where no place is free."""
+        return PlainTextResponse(self.sentence, 503, headers={"Retry-After": AGAIN})
