@@ -34,7 +34,7 @@ VISITS = {
     "compare": Visit("/compare", "Side by side", CHART),
     "bertviz_views": Visit("/bertviz", "BertViz", "iframe"),
     "step_by_step": Visit("/step_by_step", "Step by step", ".sheet canvas"),
-    "whole_pass": Visit("/whole_pass", "The whole pass", ".matrices canvas"),
+    "whole_pass": Visit("/whole_pass", "The whole pass", ".stack .strip"),
     "by_hand": Visit("/by_hand", "By hand", ".sheet canvas", text=False),
     "positions": Visit("/positions", "Positions", ".matrices canvas"),
     "block": Visit("/block", "The block", ".drawing svg"),

@@ -148,7 +148,9 @@ def _beside(ends: Sequence[End], unit: str) -> None:
     most = max(max(end.before, end.after) for end in ends)
     names = [end.name for end in ends]
     sides = (("Before", [end.before for end in ends]), ("After the change", [end.after for end in ends]))
-    for column, (title, values) in zip(st.columns(2), sides, strict=True):
+    with st.container(key="stacks"):  # on a phone one above the other
+        columns = st.columns(2)
+    for column, (title, values) in zip(columns, sides, strict=True):
         best = max(range(len(values)), key=values.__getitem__)
         figure = bars(names, values, theme(), title, unit, marked=(best,))
         figure.update_xaxes(range=[min(0, *values), 1.15 * most or 1])

@@ -18,7 +18,7 @@ from ui.state.choice import Choice, to_query
 from viz.figures.bars import bars
 
 BLANKS = ("[MASK]", "<mask>")
-GUESSED = "The cat [MASK] on the mat."
+GUESSED = "Paris is the [MASK] of France."
 TOP = 6
 Likely = Sequence[tuple[str, float]]
 

@@ -41,7 +41,7 @@ def test_it_opens_with_the_hidden_word_s_likeliest() -> None:
     page = asked("whole_pass", **BERT)
     stands(page)
     blank = LocalBackend().predict(MaskedWords(model=BERT["model"], text=BERT["text"])).blanks[0].guesses[0]
-    says(page, f"a guess at the hidden word, token 3: likeliest “{blank.text}” {blank.probability:.3f}, then “")
+    says(page, f"a guess at the hidden word, token 3: likeliest “{blank.piece}” {blank.probability:.3f}, then “")
     says(page, "After the layers, probabilities: softmax")
     press(page, "What if no token knew its place? All position vectors to zero")
     stands(page)
@@ -59,7 +59,7 @@ def test_a_judgement_of_two_texts_ends_with_names() -> None:
 def test_a_model_without_an_end_leads_to_one_that_has_one() -> None:
     page = asked("whole_pass", text="The cat sat.")
     says(page, "numbers and with no probability")
-    assert any("headlight-bert" in link.label for link in page.get("page_link"))
+    assert any("headlight-bert" in link.label for link in page.get("page_link"))  # type: ignore[union-attr]
 
 
 def test_all_that_a_stage_needs_is_shown_to_be_run() -> None:
