@@ -60,7 +60,8 @@ def step_by_step(choice: Choice, asked: Asked, stage: Stage, row: int | None) ->
     if stage.part not in (ATTENTION, CROSS):
         return None
     part = ("cross" if stage.part == CROSS else stage.side) if asked.two else ""
-    return replace(choice, layer=stage.layer, part=part, focus=row)
+    head = 0 if choice.head is None else choice.head  # a layer without a head is no place that a link can name
+    return replace(choice, layer=stage.layer, head=head, part=part, focus=row)
 
 
 def this_stage(choice: Choice, asked: Asked, stage: Stage, options: Options) -> None:

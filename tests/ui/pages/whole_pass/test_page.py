@@ -59,7 +59,7 @@ def test_a_judgement_of_two_texts_ends_with_names() -> None:
 def test_a_model_without_an_end_leads_to_one_that_has_one() -> None:
     page = asked("whole_pass", text="The cat sat.")
     says(page, "numbers and with no probability")
-    assert any("headlight-bert" in link.label for link in page.get("page_link"))  # type: ignore[union-attr]
+    assert any("headlight-bert" in link.proto.label for link in page.get("page_link"))
 
 
 def test_all_that_a_stage_needs_is_shown_to_be_run() -> None:
@@ -84,6 +84,8 @@ def test_step_by_step_opens_at_the_same_attention(side: str, part: str, two: boo
     stage = Stage(3, "linear", side, 2, part, "", "", (), (), (), (), 0, 0)
     found = step_by_step(Choice(layer=0, head=1), asked_for, stage, 4)  # type: ignore[arg-type]
     assert found == Choice(layer=2, head=1, part=there, focus=4)
+    usual = step_by_step(Choice(), asked_for, stage, None)  # type: ignore[arg-type]
+    assert usual == Choice(layer=2, head=0, part=there), "a link to a layer names a head"
     norm = Stage(3, "layer_norm", side, 2, "norm", "", "", (), (), (), (), 0, 0)
     assert step_by_step(Choice(), asked_for, norm, 4) is None  # type: ignore[arg-type]
 
