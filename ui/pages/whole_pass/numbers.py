@@ -82,17 +82,17 @@ def draw(asked: Asked, stage: Stage, found: Found) -> None:
     )
     draw_matrices([sheet], KEY, on_pick=partial(_number, shown_rows, columns))
     if found.pieces and len(values) > 1:
-        st.dataframe(likeliest(found, tokens), hide_index=True, key="pass_likeliest")
+        st.dataframe(likeliest(found, tokens, shown_rows), hide_index=True, key="pass_likeliest")
 
 
-def likeliest(found: Found, tokens: tuple[str, ...]) -> pd.DataFrame:
-    """What each token's largest numbers are for, by name."""
-    best = np.argsort(-found.values, axis=1)[:, :NAMED]
-    columns: dict[str, list[str]] = {"token": [safe_cell(f"{at} {token}") for at, token in enumerate(tokens)]}
+def likeliest(found: Found, tokens: tuple[str, ...], rows: Array) -> pd.DataFrame:
+    """What the largest numbers of these tokens are for, by name."""
+    best = np.argsort(-found.values[rows], axis=1)[:, :NAMED]
+    columns: dict[str, list[str]] = {"token": [safe_cell(f"{at} {tokens[at]}") for at in rows.tolist()]}
     for rank, name in enumerate(("largest", "second", "third")[: best.shape[1]]):
         columns[name] = [
             safe_cell(f"{found.pieces.get(int(one), str(one))} {found.values[at, one]:.3f}")
-            for at, one in enumerate(best[: len(tokens), rank])
+            for at, one in zip(rows.tolist(), best[:, rank], strict=True)
         ]
     return pd.DataFrame(columns)
 

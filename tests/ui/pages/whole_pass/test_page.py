@@ -51,6 +51,14 @@ def test_it_opens_with_the_hidden_word_s_likeliest() -> None:
     assert "change" not in page.query_params
 
 
+def test_every_token_s_likeliest_pieces_are_named() -> None:
+    page = asked("whole_pass", **BERT, zoom="stage")
+    (table,) = (frame.value for frame in page.dataframe if "largest" in frame.value)
+    assert list(table["token"][1:4]) == ["1 the", "2 cat", "3 [MASK]"]
+    assert table["largest"][2].startswith("cat 0.9"), "it reads what stands there"
+    assert float(table["largest"][3].split()[-1]) >= float(table["second"][3].split()[-1]) > 0
+
+
 def test_a_judgement_of_two_texts_ends_with_names() -> None:
     page = asked("whole_pass", model="headlight-bert", text="The cat sat.", pair="It was tired.", ends="next")
     says(page, "The pass ends with the probabilities of the whole text: “the second ")
