@@ -11,7 +11,10 @@ const NAMES = 120; // px for the names of rows
 const BOX = { w: 132, h: 46, gap: 8, strip: 14 };
 const SMALL = 10;
 
-/** The picture with all that stands around it. @param {StackData} data @returns {import("../shared/prints.js").Paper} */
+/**
+ * The picture with all that stands around it.
+ * @param {StackData} data @returns {import("../shared/prints.js").Paper}
+ */
 export function paperOf(data) {
   const theme = printTheme();
   const { family } = theme;
