@@ -1,30 +1,26 @@
 """From letters to a probability: every stage of one pass, computed anew, and any number opened down to the weights."""
 
-from dataclasses import replace
-
 import streamlit as st
 
 from attention.trace import Trace
 from inference import Refusal
-from inference.questions.whole_pass import ATTENTION, Stage
+from inference.questions.whole_pass import EMBEDDINGS, PROBABILITIES, Stage
 from ui.input.composing import compose
 from ui.input.models import kind_of
+from ui.pages.whole_pass import ending, numbers
 from ui.pages.whole_pass.asking import Asked, pass_of
-from ui.pages.whole_pass.change import change
-from ui.pages.whole_pass.names import place, short, title
+from ui.pages.whole_pass.change import change, preset
 from ui.pages.whole_pass.number import number
 from ui.pages.whole_pass.options import Options
-from ui.pages.whole_pass.picture import around, layer_name, numbers, overview, parts_of
+from ui.pages.whole_pass.picture import around, draw_layer, draw_stack, parts_of
 from ui.pages.whole_pass.steps import along, head_and_zoom
+from ui.pages.whole_pass.told import agreement, differences, ids, this_stage
 from ui.run.reading import read
 from ui.run.refusals import say, show
 from ui.show.reading_help import reading_help
-from ui.show.saving import save
-from ui.state.choice import Choice, fits, to_query
+from ui.state.choice import Choice
 from ui.state.options import own
 from ui.state.session import current
-
-MOST = 60  # pieces whose ids are said
 
 
 def how_to_read() -> None:
@@ -41,44 +37,36 @@ def how_to_read() -> None:
         )
 
 
-def differences(asked: Asked) -> str:
-    """How near numpy comes to the model over the whole pass."""
-    passed = asked.passed
-    worst = passed.largest
-    said = (
-        f"{len(passed.stages)} stages from {len(passed.ids)} ids on, each computed anew in numpy from what numpy "
-        f"computed before: the largest difference from the model is {worst.away:.1e}, where its numbers reach "
-        f"{worst.size:.3g} ({place(worst, asked.base, asked.two)}, {title(worst)})."
-    )
-    for stage in passed.refused:
-        said += f" Not computed anew: {place(stage, asked.base, asked.two)}, {title(stage)}, as {stage.refused}."
-    return said
+def chosen_of(asked: Asked, options: Options) -> Stage:
+    """The stage that is looked at: by itself the last, where the pass ends in probabilities, else the first."""
+    stages = asked.passed.stages
+    usual = len(stages) - 1 if stages[-1].part == PROBABILITIES else 0
+    return stages[min(usual if options.stage is None else options.stage, len(stages) - 1)]
 
 
-def ids(asked: Asked) -> str:
-    """The pieces of the text, each with its number in the vocabulary."""
-    pieces = [*zip(asked.trace.source.pieces, asked.passed.ids, strict=True)]
-    more = f" and {len(pieces) - MOST} more" if len(pieces) > MOST else ""
-    return f"The pieces and their ids: {', '.join(f'{piece} {one}' for piece, one in pieces[:MOST])}{more}."
+def stack(asked: Asked, chosen: Stage, options: Options, choice: Choice) -> Stage:
+    """The whole pass in one picture, and what it ends with; the stage that is marked in it."""
+    parts = parts_of(asked.passed.stages)
+    marked = next(part for part in parts if part.number >= chosen.number)
+    at, likely = ending.likely(asked, options)
+    ending.tell(asked, choice, at, likely)
+    along(asked, marked, parts)
+    draw_stack(asked, parts, marked)
+    preset(asked)
+    ending.picture(asked, at, likely)
+    return marked
 
 
-def this_stage(choice: Choice, asked: Asked, stage: Stage) -> None:
-    """What the chosen stage computes, and the lines of PyTorch that do it."""
-    away = stage.refused or f"largest difference between numpy and the model {stage.away:.1e} of {stage.size:.3g}"
-    weights = f" Weights: {', '.join(stage.weights)}." if stage.weights else ""
-    said = f"{place(stage, asked.base, asked.two)}, {title(stage)}: {away}.{weights}"
-    say(said[0].upper() + said[1:], role="status")
-    reads = ", ".join(f"v{one}" for one in stage.reads)
-    there = replace(choice, layer=stage.layer)
-    if stage.part == ATTENTION and fits(there):
-        st.page_link(
-            "../../pages/step_by_step.py",
-            label="Its weights, step by step",
-            icon=":material/stairs:",
-            query_params=to_query(there),
-            help="How each weight of this layer's heads comes about",
-        )
-    st.code("\n".join(([f"# from {reads}"] if reads else []) + list(stage.lines)), language="python", wrap_lines=True)
+def stage(asked: Asked, chosen: Stage, options: Options) -> None:
+    """The numbers of one stage, one of them opened, and what becomes of the end if they are changed."""
+    along(asked, chosen, asked.passed.stages)
+    try:
+        found = numbers.find(asked, chosen, options)
+        change(asked, chosen, options, found)
+        numbers.draw(asked, chosen, found)
+        number(asked, chosen, found.place, found.name)
+    except Refusal as refusal:
+        show(refusal)
 
 
 def draw(choice: Choice, trace: Trace, options: Options) -> None:
@@ -87,35 +75,19 @@ def draw(choice: Choice, trace: Trace, options: Options) -> None:
     if asked is None:
         return
     head_and_zoom(asked, options)
-    stages = asked.passed.stages
-    chosen = stages[min(max(0, options.stage), len(stages) - 1)]
-    say(differences(asked), role="status")
-    if chosen.part == "embeddings":
-        say(ids(asked), role="status")
+    chosen = chosen_of(asked, options)
     if options.zoom == "stack":
-        parts = parts_of(stages)
-        chosen = next(part for part in parts if part.number >= chosen.number)
-        along(asked, chosen, parts)
-        overview(asked, parts, chosen, "stack", lambda stage: layer_name(asked, stage))
+        chosen = stack(asked, chosen, options, choice)
+    elif options.zoom == "layer":
+        along(asked, chosen, asked.passed.stages)
+        draw_layer(asked, around(asked.passed.stages, chosen), chosen)
     else:
-        along(asked, chosen, stages)
-    if options.zoom == "layer":
-        overview(asked, around(stages, chosen), chosen, "layer", short)
-    this_stage(choice, asked, chosen)
-    if options.zoom == "stage":
-        try:
-            row, column, spot = numbers(asked, chosen, options)
-            number(asked, chosen, spot)
-            change(asked, chosen, options, row, column)
-        except Refusal as refusal:
-            show(refusal)
-    save(
-        "Save the whole pass as PyTorch",
-        asked.passed.program,
-        "whole_pass.py",
-        "Every line from the ids to the end; run in a notebook it gives the numbers on screen",
-        kind="text/x-python",
-    )
+        stage(asked, chosen, options)
+    if chosen.part == EMBEDDINGS:
+        say(ids(asked), role="status")
+    this_stage(choice, asked, chosen, options)
+    for sentence in (agreement(asked), differences(asked)):
+        say(sentence, role="status")
 
 
 st.title("The whole pass, from letters to a probability")

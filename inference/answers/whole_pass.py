@@ -12,6 +12,7 @@ from torch import Tensor
 from inference.anatomy.blocks import blocks
 from inference.anatomy.calls import MASKED, Array, Call
 from inference.anatomy.computed_pass import Seen, compute
+from inference.anatomy.header import header
 from inference.anatomy.lines import needed
 from inference.anatomy.stages import last_stage, stages
 from inference.anatomy.watched_pass import watch
@@ -24,6 +25,11 @@ from inference.loaded import Loaded
 from inference.questions.question import Answer
 from inference.questions.whole_pass import Passed, PassRequest, Stage, WholePass
 
+# What a head that judges two texts tells apart, by the ending of its class; the second is ALBERT's, of their order.
+JUDGED = {
+    "ForNextSentencePrediction": ("the second follows", "the second is from elsewhere"),
+    "ForPreTraining": ("in their order", "swapped"),
+}
 LONGEST = 512  # tokens: every weight of every head is computed, n² numbers each
 
 
@@ -34,7 +40,9 @@ def answer(loaded: Loaded, question: WholePass) -> Passed:
         spread: dict[int, Array] = {}
         calls, found = taken_apart(loaded.model, loaded.id.kind, given, partial(_note, spread))
     kept = {stage.number: spread[stage.number] for stage in found}
-    return Passed(ids, found, kept, header(loaded, given) + program(calls), f"v{last_stage(calls).number}")
+    last = f"v{last_stage(calls).number}"
+    whole = f"{header(loaded, question.model, given)}{program(calls)}print({last})  # what the pass ends with\n"
+    return Passed(ids, found, kept, whole, last)
 
 
 def _note(spread: dict[int, Array], call: Call, _args: Any, _named: Any, result: Tensor) -> None:
@@ -100,20 +108,5 @@ def names_of(loaded: Loaded, told: Sequence[int], count: int) -> Sequence[str] |
         return shown(loaded, told)
     if type(model).__name__.endswith(tuple(CLASSES.values())) and count == model.config.num_labels:
         return [str(model.config.id2label[one]) for one in told]
-    return None
-
-
-def header(loaded: Loaded, given: Mapping[str, Tensor]) -> str:
-    """The lines that the others count on: the model, its weights by name, and what it reads."""
-    name = type(loaded.model).__name__
-    inputs = ", ".join(f'"{key}": torch.tensor({tensor.tolist()})' for key, tensor in given.items())
-    return f"""import torch
-import torch.nn.functional as F
-from transformers import {name}
-
-torch.set_grad_enabled(False)
-model = {name}.from_pretrained({loaded.id.name!r}).eval()
-p, b = model.get_parameter, model.get_buffer
-given = {{{inputs}}}
-
-"""
+    judges = next((JUDGED[ending] for ending in JUDGED if type(model).__name__.endswith(ending)), None)
+    return [judges[one] for one in told] if judges is not None and count == len(judges) else None

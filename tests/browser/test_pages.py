@@ -35,7 +35,7 @@ VISITS = {
     "bertviz_views": Visit("/bertviz", "BertViz", "iframe"),
     "tutorials": Visit("/tutorials", "Tutorials", ".headlight-note"),
     "step_by_step": Visit("/step_by_step", "Step by step", ".sheet canvas"),
-    "whole_pass": Visit("/whole_pass", "The whole pass", ".matrices canvas"),
+    "whole_pass": Visit("/whole_pass", "The whole pass", ".stack .strip"),
     "by_hand": Visit("/by_hand", "By hand", ".sheet canvas", text=False),
     "positions": Visit("/positions", "Positions", ".matrices canvas"),
     "block": Visit("/block", "The block", ".drawing svg"),

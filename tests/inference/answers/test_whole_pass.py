@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ import torch
 
 from attention.record import Record
 from inference import LocalBackend, Refusal, TraceRequest
+from inference.anatomy.header import header
 from inference.answers import whole_pass
 from inference.files.embedded import TRANSLATOR
 from inference.heads import BARE, CLASSIFY, MASKED, NEXT_SENTENCE
@@ -21,6 +25,7 @@ from inference.questions.sentence import NextSentence
 from inference.questions.whole_pass import OneNumber, Origin, Passed, StageNumbers, WholePass
 from inference.settings import Settings
 from tests.support.present import present
+from tests.support.repository import ROOT
 from tests.support.tinymodels import wordpiece
 
 BERT, MINI = "headlight-bert", "all-MiniLM-L6-v2"
@@ -64,7 +69,9 @@ def test_the_next_sentence(backend: LocalBackend) -> None:
     holds(found)
     assert [stage.part for stage in found.stages if stage.layer is None][-4:-1] == ["pooler", "pooler", "head"]
     judged = backend.predict(NextSentence(model=BERT, text="The cat sat on the mat.", pair=PAIR))
-    assert at(backend, found.stages[-1].number, **more)[0, 0] == pytest.approx(judged.probability, abs=1e-6)
+    numbers = backend.inspect(asked(StageNumbers, stages=(found.stages[-1].number,), **more))
+    assert numbers.by_stage[found.stages[-1].number][0, 0] == pytest.approx(judged.probability, abs=1e-6)
+    assert numbers.pieces[0] == "the second follows"
 
 
 def test_a_translator_s_two_sides(backend: LocalBackend) -> None:
@@ -98,20 +105,67 @@ def test_the_classes_that_a_model_was_taught(tmp_path: Path) -> None:
     assert sorted(end.name for end in ends) == ["<b>", "cat", "dog"]
 
 
-def test_the_program_gives_what_is_on_screen(backend: LocalBackend) -> None:
-    """Copied into a notebook; only where the model's files lie is another matter."""
-    found = backend.inspect(asked(WholePass))
-    model = backend.loaded(BERT, None, MASKED).model
-    header, lines = found.program.split("\n\n", 1)[0], found.program
-    assert "from transformers import BertForMaskedLM" in header
-    names: dict[str, Any] = {"model": model}
-    loading = next(line for line in lines.splitlines() if line.startswith("model = "))
+PROGRAMS: dict[str, dict[str, Any]] = {  # of every model that comes along
+    MINI: {"model": MINI, "head": BARE},
+    TRANSLATOR: {"model": TRANSLATOR, "head": BARE, "text": "The cat.", "target": (2, 5, 9)},
+    BERT: {"head": MASKED},
+}
+
+
+@pytest.mark.parametrize("model", PROGRAMS)
+def test_the_saved_program_gives_what_is_on_screen(backend: LocalBackend, model: str) -> None:
+    """As it is, at the end and on the way."""
+    more = PROGRAMS[model]
+    found = backend.inspect(asked(WholePass, **more))
+    names = ran(found.program)
+    np.testing.assert_allclose(names[found.last].numpy(), at(backend, found.stages[-1].number, **more), atol=1e-6)
+    middle = found.stages[len(found.stages) // 2].number
+    np.testing.assert_allclose(names[f"v{middle}"].numpy(), at(backend, middle, **more), atol=1e-5)
+
+
+@pytest.mark.slow
+def test_the_saved_programs_run_in_a_process_of_their_own(backend: LocalBackend, tmp_path: Path) -> None:
+    """In the root of the repository, with nothing but what stands in them."""
+    lines = []
+    for model, more in PROGRAMS.items():
+        found = backend.inspect(asked(WholePass, **more))
+        lines.append(f"{found.program}\nimport numpy; numpy.save({str(tmp_path / model)!r}, {found.last}.numpy())\n")
+    run = subprocess.run(
+        [sys.executable, "-"], input="\n".join(lines), text=True, cwd=ROOT, capture_output=True, check=False
+    )
+    assert run.returncode == 0, run.stderr[-2000:]
+    for model, more in PROGRAMS.items():
+        last = backend.inspect(asked(WholePass, **more)).stages[-1].number
+        np.testing.assert_allclose(np.load(tmp_path / f"{model}.npy"), at(backend, last, **more), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "revision", "line"),
+    [
+        ("google/bert", "abc123", "BertModel.from_pretrained('google/bert', revision='abc123', dtype=torch.float32)"),
+        ("/models/mine", None, "folder = 'path/to/the/model'  # write here where the files of '<b>\\n' lie"),
+        ("taught/abc", None, "folder = 'path/to/the/model'  # write here where the files of '<b>\\n' lie"),
+    ],
+)
+def test_the_files_of_other_models(backend: LocalBackend, name: str, revision: str | None, line: str) -> None:
+    """A folder's place and the link of a taught model are told to nobody; a hostile title stays in its comment."""
+    loaded = backend.loaded(MINI, None)
+    title = name if revision else "<b>\n"
+    found = header(replace(loaded, id=replace(loaded.id, name=title, revision=revision)), name, {})
+    assert line in found
+    assert revision or name not in found
+    compile(found, "whole_pass.py", "exec")
+
+
+def ran(program: str) -> dict[str, Any]:
+    """What the lines of a program make."""
+    names: dict[str, Any] = {}
     enabled = torch.is_grad_enabled()
     try:
-        exec(lines.replace(loading, ""), names)
+        exec(program, names)
     finally:
         torch.set_grad_enabled(enabled)
-    np.testing.assert_allclose(names[found.last].numpy(), at(backend, found.stages[-1].number), atol=1e-6)
+    return names
 
 
 def test_a_number_opens_down_to_the_weights_of_the_file(backend: LocalBackend) -> None:

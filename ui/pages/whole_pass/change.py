@@ -1,26 +1,59 @@
-"""Change and go on: other numbers at a stage, and what the pass then ends with."""
+"""Change and go on: other numbers at a stage, and what the pass then ends with, before and after side by side."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
 
 from inference import Refusal
-from inference.questions.changed import Followed
-from inference.questions.whole_pass import Stage
+from inference.questions.changed import End, Followed
+from inference.questions.whole_pass import ATTENTION, EMBEDDINGS, PROBABILITIES, Stage
 from ui.pages.whole_pass.asking import Asked
+from ui.pages.whole_pass.ending import end_row, of_rows
+from ui.pages.whole_pass.names import place
+from ui.pages.whole_pass.numbers import Found
 from ui.pages.whole_pass.options import CHANGES, Options
 from ui.run.refusals import say, show
+from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.saving import save
 from ui.state.options import choose_own
+from viz.figures.bars import bars
 
-BLANKS = ("[MASK]", "<mask>")
+
+def striking(asked: Asked) -> tuple[str, int] | None:
+    """A change worth seeing first, in words, and its stage: no positions, or no attention in the first layer."""
+    stages = asked.passed.stages
+    for at, stage in enumerate(stages):
+        if stage.part == EMBEDDINGS and "position" in stage.role:
+            return "What if no token knew its place? All position vectors to zero", at
+    mine = [at for at, stage in enumerate(stages) if stage.part == ATTENTION]
+    if not mine:
+        return None
+    first = [at for at in mine if (stages[at].side, stages[at].layer) == (stages[mine[0]].side, stages[mine[0]].layer)]
+    where = place(stages[mine[0]], asked.base, asked.two)
+    return f"What if {where} read no other token? All that its attention gives to zero", first[-1]
 
 
-def change(asked: Asked, stage: Stage, options: Options, row: int, column: int) -> None:
+def preset(asked: Asked) -> None:
+    """A button that makes the striking change; the address then leads to it."""
+    found = striking(asked)
+    if found is not None:
+        st.button(
+            found[0],
+            key="pass_preset",
+            icon=":material/science:",
+            on_click=choose_own,
+            args=(Options,),
+            kwargs={"stage": found[1], "column": None, "zoom": "stage", "change": "stage", "to": "0", "lender": ""},
+            help="Changes that stage, computes all that comes after anew, and shows the end before and after",
+        )
+
+
+def change(asked: Asked, stage: Stage, options: Options, found: Found) -> None:
     """What is changed, to what, and how the pass ends then."""
     left, middle, right = st.columns([2, 1, 2], vertical_alignment="bottom")
     st.session_state["pass_change"] = options.change
@@ -48,14 +81,15 @@ def change(asked: Asked, stage: Stage, options: Options, row: int, column: int) 
         on_change=lambda: choose_own(Options, lender=st.session_state["pass_lender"]),
         help="Another text with as many pieces; empty: the number beside",
     )
+    at = end_row(asked, asked.passed.stages[-1].side, found.row)
     try:
         to = number_of(options.to)
         with st.spinner("Going on"):
-            found = asked.changed(stage, options, row, column, to, end_row(asked, row))
+            followed = asked.changed(stage, options, found.row, found.column, to, at)
     except Refusal as refusal:
         show(refusal)
         return
-    _told(asked, found, end_row(asked, row))
+    _told(asked, followed, at)
 
 
 def number_of(typed: str) -> float:
@@ -73,17 +107,10 @@ def number_of(typed: str) -> float:
     return found
 
 
-def end_row(asked: Asked, row: int) -> int:
-    """The token whose end is told: a decoder's last, a blank, else the one that is looked at."""
-    tokens = asked.tokens(asked.passed.stages[-1].side)
-    if asked.passed.stages[-1].side == "decoder":
-        return len(tokens) - 1
-    return next((at for at, token in enumerate(tokens) if token in BLANKS), row)
-
-
 def _told(asked: Asked, found: Followed, at: int) -> None:
-    tokens = asked.tokens(asked.passed.stages[-1].side)
-    of = f" for token {at} “{tokens[at]}”" if len(asked.passed.spread[asked.passed.stages[-1].number]) > 1 else ""
+    """The end before and after: in a sentence, as bars side by side, and as a table to save."""
+    last = asked.passed.stages[-1]
+    of = f" for token {at} “{asked.tokens(last.side)[at]}”" if of_rows(asked) else ""
     before, after = found.ends[0], max(found.ends, key=lambda end: end.after)
     same = before.name == after.name
     say(
@@ -92,6 +119,8 @@ def _told(asked: Asked, found: Followed, at: int) -> None:
         f"its end: {found.moved:.3g}.",
         role="status",
     )
+    unit = "probability" if last.part == PROBABILITIES else "number"
+    _beside(found.ends, unit)
     table = pd.DataFrame(
         {
             "what": [end.name for end in found.ends],
@@ -100,10 +129,30 @@ def _told(asked: Asked, found: Followed, at: int) -> None:
         }
     )
     st.dataframe(table, hide_index=True, key="pass_ends")
-    save(
-        "Save as CSV",
-        csv_table(list(table), table.itertuples(index=False)),
-        "changed.csv",
-        "How the pass ends before and after",
-        told=True,
+    undo, saved = st.columns(2)
+    undo.button(
+        "Undo the change",
+        key="pass_undo",
+        icon=":material/undo:",
+        on_click=choose_own,
+        args=(Options,),
+        kwargs={"change": ""},
+        help="The pass as it was; the browser's back button brings the change back",
     )
+    about = "How the pass ends before and after"
+    written = csv_table(list(table), table.itertuples(index=False))
+    save("Save as CSV", written, "changed.csv", about, told=True, place=saved)
+
+
+def _beside(ends: Sequence[End], unit: str) -> None:
+    """The same names in the same order on both sides, so that a bar is compared with the one beside it."""
+    most = max(max(end.before, end.after) for end in ends)
+    names = [end.name for end in ends]
+    sides = (("Before", [end.before for end in ends]), ("After the change", [end.after for end in ends]))
+    with st.container(key="stacks"):  # on a phone one above the other
+        columns = st.columns(2)
+    for column, (title, values) in zip(columns, sides, strict=True):
+        best = max(range(len(values)), key=values.__getitem__)
+        figure = bars(names, values, theme(), title, unit, marked=(best,))
+        figure.update_xaxes(range=[min(0, *values), 1.15 * most or 1])
+        draw_chart(figure, f"pass_{title}", place=column)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from inference.questions.whole_pass import Opened, Origin, Stage, Term
+from inference.questions.whole_pass import ACTIVATED, EMBEDDINGS, HIDDEN, Opened, Origin, Stage, Term
 
 FORMULAS = {
     "linear": "x · Wᵀ + b",
@@ -27,6 +27,8 @@ FORMULAS = {
     "silu": "SiLU",
 }
 
+INSIDE = (HIDDEN, ACTIVATED)  # what a feed-forward part has between its two products
+
 
 def title(stage: Stage) -> str:
     """What a stage is, in its part.
@@ -39,8 +41,19 @@ def title(stage: Stage) -> str:
 
 
 def short(stage: Stage) -> str:
-    """The same in a layer's picture, where there is room for a word or two."""
-    return stage.role or f"{stage.part}: {FORMULAS.get(stage.formula, stage.formula)}"
+    """The same beside others of its part, where there is room for a word or two."""
+    return stage.role or FORMULAS.get(stage.formula, stage.formula)
+
+
+def in_stack(stage: Stage) -> str:
+    """The part that a stage ends, in the picture of the whole.
+
+    >>> in_stack(Stage(3, "gelu", "encoder", 0, "feed-forward", "after the activation", "", (), (), (), (), 0, 0))
+    'feed-forward, hidden'
+    """
+    if stage.part == EMBEDDINGS:
+        return short(stage)
+    return f"{stage.part}, hidden" if stage.role in INSIDE else stage.part
 
 
 def place(stage: Stage, base: int, two: bool) -> str:
@@ -48,7 +61,7 @@ def place(stage: Stage, base: int, two: bool) -> str:
     side = f"{stage.side}, " if two else ""
     if stage.layer is not None:
         return f"{side}layer {stage.layer + base}"
-    return side + ("before the layers" if stage.part == "embeddings" else "after the layers")
+    return side + ("before the layers" if stage.part == EMBEDDINGS else "after the layers")
 
 
 def written(opened: Opened) -> str:

@@ -19,15 +19,16 @@ from ui.state.options import choose_own
 NONE = "Stay here"
 
 
-def number(asked: Asked, stage: Stage, place: tuple[int, ...]) -> None:
-    """The number at a place of a stage's result, opened."""
+def number(asked: Asked, stage: Stage, place: tuple[int, ...], name: str) -> None:
+    """The number at a place of a stage's result, opened; ``name``: what it is for, where it is for one piece."""
     try:
         with st.spinner("Opening the number"):
             opened = asked.opened(stage, place)
     except Refusal as refusal:
         show(refusal)
         return
-    say(f"The chosen number: {written(opened)}", role="status")
+    of = f", of “{name}”" if name else ""
+    say(f"The chosen number{of}: {written(opened)}", role="status")
     terms = table(asked, stage, opened)
     st.dataframe(terms, hide_index=True, key="pass_terms")
     rows = ((float(term), *origins) for term, *origins in terms.itertuples(index=False))

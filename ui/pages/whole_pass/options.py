@@ -35,9 +35,10 @@ class Options:
 
     zoom: str = "stack"
     ends: str = ""  # the head; "" for the first that the model has
-    stage: int = 0
-    row: int | None = None  # None: the last token of a decoder, else the first that is the text's own
+    stage: int | None = None  # None: where the pass ends in probabilities, there; else the first
+    row: int | None = None  # None: a decoder's last token, a blank, else the first token that is the text's own
     column: int | None = None  # None: the row's largest number
     change: str = ""  # what is changed at the stage
     to: str = "0"  # as it was typed
     lender: str = ""  # the text whose numbers it becomes instead
+    whole: bool = False  # whether the lines of a stage begin with all that it needs

@@ -25,7 +25,7 @@ def head_and_zoom(asked: Asked, options: Options) -> None:
             key="pass_head",
             required=True,
             format_func=heads.__getitem__,
-            on_change=lambda: choose_own(Options, ends=st.session_state["pass_head"], stage=0, column=None),
+            on_change=lambda: choose_own(Options, ends=st.session_state["pass_head"], stage=None, column=None),
             help="The head that reads the last state; without one, the pass ends with that state",
         )
     st.session_state["pass_zoom"] = options.zoom

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from inference.questions.whole_pass import Opened, Origin, Stage, Term
-from ui.pages.whole_pass.names import stands, written
+from ui.pages.whole_pass.names import INSIDE, in_stack, stands, written
 from ui.pages.whole_pass.picture import around, parts_of
+from ui.pages.whole_pass.told import up_to
 
 
 def stage(number: int, part: str, layer: int | None, formula: str = "add") -> Stage:
@@ -18,10 +21,23 @@ STAGES = [
 
 
 def test_parts_and_layers() -> None:
-    assert [one.number for one in parts_of(STAGES)] == [1, 4, 5, 9, 11, 12]
+    assert [one.number for one in parts_of(STAGES)] == [0, 1, 4, 5, 9, 11, 12], "all that is added up before the layers"
     assert [one.number for one in around(STAGES, STAGES[3])] == [4, 5, 9]
     assert [one.number for one in around(STAGES, STAGES[0])] == [0, 1]
     assert [one.number for one in around(STAGES, STAGES[-1])] == [11, 12]
+
+
+def test_what_a_feed_forward_part_holds_inside_is_a_part_of_the_picture() -> None:
+    inside = [
+        replace(stage(at, "feed-forward", 0), role=role) for at, role in ((2, "hidden"), (3, INSIDE[-1]), (4, ""))
+    ]
+    assert [one.number for one in parts_of(inside)] == [3, 4]
+    assert [in_stack(one) for one in parts_of(inside)] == ["feed-forward, hidden", "feed-forward"]
+
+
+def test_the_lines_up_to_a_stage_end_with_its_numbers() -> None:
+    program = "import torch\nv4 = p(1)\nv41 = v4\nv5 = v41\nprint(v5)\n"
+    assert up_to(program, stage(4, "attention", 0)) == "import torch\nv4 = p(1)\nprint(v4)\n"
 
 
 def test_a_number_is_written_as_what_it_is() -> None:

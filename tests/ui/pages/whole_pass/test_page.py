@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import pytest
 
+from inference import LocalBackend
 from inference.files.embedded import TRANSLATOR
+from inference.questions.masked import MaskedWords
+from inference.questions.whole_pass import ATTENTION, CROSS, Stage
 from tests.support.asking import asked, choose, notes, press, says, stands
+from ui.pages.whole_pass.told import step_by_step
+from ui.state.choice import Choice
 
 BERT = {"model": "headlight-bert", "text": "The cat [MASK] on the mat."}
 
@@ -28,7 +34,68 @@ def test_each_end_of_a_pass(ends: str, last: str) -> None:
     page = asked("whole_pass", **BERT, pair="It was tired.", ends=ends, zoom="stage", stage=999)
     stands(page)
     says(page, last)
-    says(page, "The chosen number: ")
+    says(page, "The chosen number" if ends == "none" else "The chosen number, of “")
+
+
+def test_it_opens_with_the_hidden_word_s_likeliest() -> None:
+    page = asked("whole_pass", **BERT)
+    stands(page)
+    blank = LocalBackend().predict(MaskedWords(model=BERT["model"], text=BERT["text"])).blanks[0].guesses[0]
+    says(page, f"a guess at the hidden word, token 3: likeliest “{blank.piece}” {blank.probability:.3f}, then “")
+    says(page, "After the layers, probabilities: softmax")
+    press(page, "What if no token knew its place? All position vectors to zero")
+    stands(page)
+    says(page, "The pass ended for token 3 “[MASK]” with ")
+    assert page.query_params["change"] in ("stage", ["stage"])
+    press(page, "Undo the change")
+    assert "change" not in page.query_params
+
+
+def test_every_token_s_likeliest_pieces_are_named() -> None:
+    page = asked("whole_pass", **BERT, zoom="stage")
+    (table,) = (frame.value for frame in page.dataframe if "largest" in frame.value)
+    assert list(table["token"][1:4]) == ["1 the", "2 cat", "3 [MASK]"]
+    assert table["largest"][2].startswith("cat 0.9"), "it reads what stands there"
+    assert float(table["largest"][3].split()[-1]) >= float(table["second"][3].split()[-1]) > 0
+
+
+def test_a_judgement_of_two_texts_ends_with_names() -> None:
+    page = asked("whole_pass", model="headlight-bert", text="The cat sat.", pair="It was tired.", ends="next")
+    says(page, "The pass ends with the probabilities of the whole text: “the second ")
+
+
+def test_a_model_without_an_end_leads_to_one_that_has_one() -> None:
+    page = asked("whole_pass", text="The cat sat.")
+    says(page, "numbers and with no probability")
+    assert any("headlight-bert" in link.proto.label for link in page.get("page_link"))
+
+
+def test_all_that_a_stage_needs_is_shown_to_be_run() -> None:
+    page = asked("whole_pass", text="The cat sat.", zoom="stage", stage=5)
+    (toggle,) = (one for one in page.toggle if one.label.startswith("With all that comes before"))
+    toggle.set_value(True).run()
+    assert page.code[0].value.startswith("import torch\n")
+    assert page.query_params["whole"] in ("1", ["1"])
+
+
+@pytest.mark.parametrize(
+    ("side", "part", "two", "there"),
+    [
+        ("encoder", ATTENTION, False, ""),
+        ("encoder", ATTENTION, True, "encoder"),
+        ("decoder", ATTENTION, True, "decoder"),
+        ("decoder", CROSS, True, "cross"),
+    ],
+)
+def test_step_by_step_opens_at_the_same_attention(side: str, part: str, two: bool, there: str) -> None:
+    asked_for = SimpleNamespace(two=two)
+    stage = Stage(3, "linear", side, 2, part, "", "", (), (), (), (), 0, 0)
+    found = step_by_step(Choice(layer=0, head=1), asked_for, stage, 4)  # type: ignore[arg-type]
+    assert found == Choice(layer=2, head=1, part=there, focus=4)
+    usual = step_by_step(Choice(), asked_for, stage, None)  # type: ignore[arg-type]
+    assert usual == Choice(layer=2, head=0, part=there), "a link to a layer names a head"
+    norm = Stage(3, "layer_norm", side, 2, "norm", "", "", (), (), (), (), 0, 0)
+    assert step_by_step(Choice(), asked_for, norm, 4) is None  # type: ignore[arg-type]
 
 
 def test_a_translator_has_both_sides() -> None:

@@ -1,0 +1,96 @@
+"""What a pass ends with: the likeliest pieces or classes by name, or that there is no such end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from attention.stages.rows import flat
+from inference.files.embedded import BERT
+from inference.questions.whole_pass import PROBABILITIES
+from ui.pages.whole_pass.asking import Asked
+from ui.pages.whole_pass.options import Options
+from ui.run.refusals import say
+from ui.show.chart import draw_chart, theme
+from ui.state.choice import Choice, to_query
+from viz.figures.bars import bars
+
+BLANKS = ("[MASK]", "<mask>")
+GUESSED = "Paris is the [MASK] of France."
+TOP = 6
+Likely = Sequence[tuple[str, float]]
+
+
+def end_row(asked: Asked, side: str, row: int | None = None) -> int:
+    """The token whose end is told: a decoder's last, a blank, else the one that is looked at."""
+    tokens = asked.tokens(side)
+    if side == "decoder":
+        return len(tokens) - 1
+    blank = next((at for at, token in enumerate(tokens) if token in BLANKS), None)
+    return min((1 if row is None else row) if blank is None else blank, len(tokens) - 1)
+
+
+def likely(asked: Asked, options: Options) -> tuple[int, Likely]:
+    """The token whose end is told, and the names and probabilities of its likeliest; none without a head."""
+    last = asked.passed.stages[-1]
+    at = end_row(asked, last.side, options.row)
+    if last.part != PROBABILITIES:
+        return at, ()
+    array, names = asked.numbers(last)
+    rows = flat(array)
+    mine = rows[min(at, len(rows) - 1)]
+    best = np.argsort(-mine, kind="stable")[:TOP].tolist()
+    return at, [(names.get(one, f"number {one}"), float(mine[one])) for one in best]
+
+
+def sentence(asked: Asked, at: int, found: Likely) -> str:
+    """The end in words."""
+    first, *others = (f"“{name}” {chance:.3f}" for name, chance in found)
+    return f"{_of(asked, at)} {first}{', then ' + ', '.join(others[:2]) if others else ''}."
+
+
+def of_rows(asked: Asked) -> bool:
+    """Whether a pass ends with as many rows as there are tokens."""
+    return len(asked.passed.spread[asked.passed.stages[-1].number]) > 1
+
+
+def _of(asked: Asked, at: int) -> str:
+    tokens = asked.tokens(asked.passed.stages[-1].side)
+    if not of_rows(asked):
+        return "The pass ends with the probabilities of the whole text:"
+    if asked.passed.stages[-1].side == "decoder":
+        return f"The pass ends with what comes after “{tokens[at]}”, the last token: likeliest"
+    if asked.head == "masked" and tokens[at] in BLANKS:
+        return f"The pass ends with a guess at the hidden word, token {at}: likeliest"
+    return f"The pass ends, for token {at} “{tokens[at]}”, with"
+
+
+def tell(asked: Asked, choice: Choice, at: int, found: Likely) -> None:
+    """The end in a sentence; where there is none, what there is instead and where to see one."""
+    if found:
+        say(sentence(asked, at, found), role="status")
+        return
+    last = asked.passed.stages[-1]
+    say(
+        f"The pass ends with {' × '.join(map(str, last.shape))} numbers and with no probability: nothing after them "
+        "says what they mean.",
+        role="status",
+    )
+    if choice.model != BERT:
+        st.page_link(
+            "../../pages/whole_pass.py",
+            label=f"One that ends with a guess: {BERT}, “{GUESSED}”".replace("[", "\\["),
+            icon=":material/psychology_alt:",
+            query_params=to_query(Choice(model=BERT, text=GUESSED)),
+            help="The same page for a model that was trained to guess hidden words",
+        )
+
+
+def picture(asked: Asked, at: int, found: Likely) -> None:
+    """The likeliest as bars."""
+    if found:
+        names, chances = zip(*found, strict=True)
+        token = f", token {at} “{asked.tokens(asked.passed.stages[-1].side)[at]}”" if of_rows(asked) else ""
+        draw_chart(bars(names, chances, theme(), f"What the pass ends with{token}"), "pass_end")

@@ -1,0 +1,117 @@
+"""The numbers of one stage as a picture; of as many as a vocabulary has, the likeliest by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from attention.stages.rows import Array, flat, place_of
+from inference.questions.whole_pass import Stage
+from ui.pages.whole_pass.asking import Asked
+from ui.pages.whole_pass.ending import end_row
+from ui.pages.whole_pass.names import title
+from ui.pages.whole_pass.options import Options
+from ui.show.matrices import draw_matrices
+from ui.state.options import choose_own
+from viz.components.matrices import matrices
+from viz.components.matrices.matrices import Sheet
+from viz.export import safe_cell
+
+KEY = "whole_pass_stage"
+WIDEST, TALLEST = 256, 64  # numbers and tokens of a stage that are drawn
+LIKELIEST, NAMED = 12, 3  # pieces of the vocabulary in the chosen row, and in every row
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A stage's numbers, and the chosen one: ``place`` is where it stands in the result, ``name`` the piece of the
+    vocabulary or the class that it is for."""
+
+    shape: tuple[int, ...]
+    values: Array  # (row, number), as drawn
+    row: int
+    column: int
+    place: tuple[int, ...]
+    pieces: dict[int, str]
+
+    @property
+    def name(self) -> str:
+        return self.pieces.get(self.column, "")
+
+
+def find(asked: Asked, stage: Stage, options: Options) -> Found:
+    """The numbers of a stage, and the one that is chosen: by itself the largest of the token whose end is told."""
+    array, pieces = asked.numbers(stage)
+    values = flat(array)
+    named = pieces if values.shape[1] == array.shape[-1] else {}
+    row = min(max(0, end_row(asked, stage.side) if options.row is None else options.row), len(values) - 1)
+    largest = int(np.abs(np.where(np.abs(values[row]) < 1e30, values[row], 0)).argmax())
+    if named:
+        largest = int(values[row].argmax())
+    column = min(max(0, largest if options.column is None else options.column), values.shape[1] - 1)
+    return Found(array.shape, values, row, column, place_of(array.shape, row, column), named)
+
+
+def draw(asked: Asked, stage: Stage, found: Found) -> None:
+    """The numbers, a row a token; a click chooses one."""
+    values, row, column = found.values, found.row, found.column
+    tokens = asked.tokens(stage.side)
+    shown_rows = _window(len(values), TALLEST, row)
+    if found.pieces:
+        best = np.argsort(-values[row])[:LIKELIEST]
+        columns = best if column in best else np.append(best, column)
+        names = tuple(found.pieces.get(int(one), str(one)) for one in columns)
+    else:
+        columns, names = _window(values.shape[1], WIDEST, column), ()
+    labels = tuple(f"{at} {tokens[at]}"[:14] if len(tokens) == len(values) else str(at) for at in shown_rows.tolist())
+    cut = values[np.ix_(shown_rows, columns)]
+    sheet = Sheet(
+        title(stage),
+        np.where(np.abs(cut) < 1e30, cut, 0),
+        labels,
+        names or tuple(map(str, columns.tolist())),
+        _note(found, shown_rows, columns),
+        palette="sequential" if stage.formula == "softmax" else "diverging",
+        marked_rows=(int(np.flatnonzero(shown_rows == row)[0]),),
+        marked_columns=(int(np.flatnonzero(columns == column)[0]),),
+    )
+    draw_matrices([sheet], KEY, on_pick=partial(_number, shown_rows, columns))
+    if found.pieces and len(values) > 1:
+        st.dataframe(likeliest(found, tokens, shown_rows), hide_index=True, key="pass_likeliest")
+
+
+def likeliest(found: Found, tokens: tuple[str, ...], rows: Array) -> pd.DataFrame:
+    """What the largest numbers of these tokens are for, by name."""
+    best = np.argsort(-found.values[rows], axis=1)[:, :NAMED]
+    columns: dict[str, list[str]] = {"token": [safe_cell(f"{at} {tokens[at]}") for at in rows.tolist()]}
+    for rank, name in enumerate(("largest", "second", "third")[: best.shape[1]]):
+        columns[name] = [
+            safe_cell(f"{found.pieces.get(int(one), str(one))} {found.values[at, one]:.3f}")
+            for at, one in zip(rows.tolist(), best[:, rank], strict=True)
+        ]
+    return pd.DataFrame(columns)
+
+
+def _number(rows: Any, columns: Any) -> None:
+    found = matrices.picked(KEY)
+    if found is not None and found[1] < len(rows) and found[2] < len(columns):
+        choose_own(Options, row=int(rows[found[1]]), column=int(columns[found[2]]))
+
+
+def _note(found: Found, rows: Array, columns: Array) -> str:
+    drawn = f" {len(rows)} rows and {len(columns)} columns are drawn."
+    if found.pieces:
+        drawn = f" Drawn: the {len(columns)} that are largest for the marked token, by name."
+    elif (len(rows), len(columns)) == found.values.shape:
+        drawn = ""
+    return f"{' × '.join(map(str, found.shape))} numbers; a row a token.{drawn} Click one to open it."
+
+
+def _window(count: int, most: int, must: int) -> Array:
+    start = min(max(0, must - most // 2), max(0, count - most))
+    return np.arange(start, min(count, start + most))

@@ -1,0 +1,111 @@
+"""What is said of a pass and of one stage: how near numpy comes, the ids, and the lines of PyTorch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from inference.questions.whole_pass import ATTENTION, CROSS, Stage
+from ui.pages.whole_pass.asking import Asked
+from ui.pages.whole_pass.names import place, title
+from ui.pages.whole_pass.options import Options
+from ui.run.refusals import say
+from ui.show.saving import save
+from ui.state.choice import Choice, fits, to_query
+from ui.state.options import choose_own
+
+MOST = 60  # pieces whose ids are said
+
+
+def agreement(asked: Asked) -> str:
+    """How near numpy comes to the model, for a first reader.
+
+    Rounding alone: a float32 has seven digits.
+    """
+    passed = asked.passed
+    worst = passed.largest
+    share = worst.size / worst.away if worst.away else 0
+    how = f"nowhere further off than one part in {share:,.0f}" if share else "to the last digit"
+    left = f" It has no formula for {len(passed.refused)} of them, named below." if passed.refused else ""
+    return (
+        f"Nothing is skipped: numpy computed each of the {len(passed.stages)} stages again, from the weights in the "
+        f"file alone, and comes to the model's numbers, {how} of a stage's largest.{left}"
+    )
+
+
+def differences(asked: Asked) -> str:
+    """The same, exactly."""
+    passed = asked.passed
+    worst = passed.largest
+    said = (
+        f"{len(passed.stages)} stages from {len(passed.ids)} ids on, each computed anew in numpy from what numpy "
+        f"computed before: the largest difference from the model is {worst.away:.1e}, where its numbers reach "
+        f"{worst.size:.3g} ({place(worst, asked.base, asked.two)}, {title(worst)})."
+    )
+    for stage in passed.refused:
+        said += f" Not computed anew: {place(stage, asked.base, asked.two)}, {title(stage)}, as {stage.refused}."
+    return said
+
+
+def ids(asked: Asked) -> str:
+    """The pieces of the text, each with its number in the vocabulary."""
+    pieces = [*zip(asked.trace.source.pieces, asked.passed.ids, strict=True)]
+    more = f" and {len(pieces) - MOST} more" if len(pieces) > MOST else ""
+    return f"The pieces and their ids: {', '.join(f'{piece} {one}' for piece, one in pieces[:MOST])}{more}."
+
+
+def step_by_step(choice: Choice, asked: Asked, stage: Stage, row: int | None) -> Choice | None:
+    """Where Step by step shows a stage of attention: its layer on its side of the model, and the chosen token."""
+    if stage.part not in (ATTENTION, CROSS):
+        return None
+    part = ("cross" if stage.part == CROSS else stage.side) if asked.two else ""
+    head = 0 if choice.head is None else choice.head  # a layer without a head is no place that a link can name
+    return replace(choice, layer=stage.layer, head=head, part=part, focus=row)
+
+
+def this_stage(choice: Choice, asked: Asked, stage: Stage, options: Options) -> None:
+    """What the chosen stage computes, and the lines of PyTorch that do it."""
+    away = stage.refused or f"largest difference between numpy and the model {stage.away:.1e} of {stage.size:.3g}"
+    weights = f" Weights: {', '.join(stage.weights)}." if stage.weights else ""
+    said = f"{place(stage, asked.base, asked.two)}, {title(stage)}: {away}.{weights}"
+    say(said[0].upper() + said[1:], role="status")
+    there = step_by_step(choice, asked, stage, options.row)
+    if there is not None and fits(there):
+        st.page_link(
+            "../../pages/step_by_step.py",
+            label="Its weights, step by step",
+            icon=":material/stairs:",
+            query_params=to_query(there),
+            help="How each weight of this layer's heads comes about",
+        )
+    _lines(asked, stage, options)
+
+
+def up_to(program: str, stage: Stage) -> str:
+    """The lines of a whole pass as far as a stage: run as they are, they end with its numbers."""
+    lines = program.splitlines(keepends=True)
+    last = next(at for at, line in enumerate(lines) if line.startswith(f"v{stage.number} = "))
+    return "".join([*lines[: last + 1], f"print(v{stage.number})\n"])
+
+
+def _lines(asked: Asked, stage: Stage, options: Options) -> None:
+    """A stage's few lines; on request with all that they need, to be copied into a notebook."""
+    st.session_state["pass_whole"] = options.whole
+    st.toggle(
+        "With all that comes before, to run as it is",
+        key="pass_whole",
+        on_change=lambda: choose_own(Options, whole=st.session_state["pass_whole"]),
+        help="The lines of PyTorch from the ids to this stage; in a notebook they print its numbers",
+    )
+    reads = ", ".join(f"v{one}" for one in stage.reads)
+    few = "\n".join(([f"# from {reads}"] if reads else []) + list(stage.lines))
+    code = up_to(asked.passed.program, stage) if options.whole else few
+    st.code(code, language="python", wrap_lines=True, height=420 if options.whole else "content")
+    save(
+        "Save the whole pass as PyTorch",
+        asked.passed.program,
+        "whole_pass.py",
+        "Every line from the ids to the end; run in a notebook it gives the numbers on screen",
+        kind="text/x-python",
+    )

@@ -1,0 +1,183 @@
+// A pass from its first part to its last: a row for each layer, in it a box for each part, in the order in which they
+// run. Under a part's name is a strip with a cell for each token: the darker (on dark pages the lighter), the more the
+// part gives it. Framed: the chosen part. Texts reach the page only through text nodes and fillText.
+
+import { clamp, colourAt, css, readTheme } from "../shared/colours.js";
+import { createTip, h, save_as, setAttribute, setText } from "../shared/elements.js";
+import { mounting } from "../shared/mounting.js";
+import { savePaper } from "../shared/prints.js";
+import { csv, fileName, fileStem, visible } from "../shared/texts.js";
+import { paperOf, table } from "./stack_picture.js";
+
+/** @typedef {{name: string, title: string, pick: number, levels: number[]}} Part */
+/** @typedef {{name: string, tokens: string[], parts: Part[]}} Row */
+/**
+ * @typedef {object} StackData  Made by viz/components/stack/stack.py.
+ * @property {string} title
+ * @property {string} note
+ * @property {number} chosen            the pick of one part
+ * @property {[string, string][]} about stands in every file
+ * @property {Row[]} rows
+ */
+
+/**
+ * Where a key leads among rows of these lengths, or null.
+ * @param {string} key @param {{row: number, col: number}} at @param {number[]} lengths
+ */
+export function stackKey(key, { row, col }, lengths) {
+  const last = lengths.length - 1;
+  if (key === "Home") return { row: 0, col: 0 };
+  if (key === "End") return { row: last, col: lengths[last] - 1 };
+  const down = { ArrowUp: -1, ArrowDown: 1 }[key];
+  if (down) {
+    const to = clamp(row + down, 0, last);
+    return { row: to, col: clamp(col, 0, lengths[to] - 1) };
+  }
+  if (key === "ArrowRight") {
+    return col + 1 < lengths[row] ? { row, col: col + 1 } : { row: Math.min(row + 1, last), col: row < last ? 0 : col };
+  }
+  if (key === "ArrowLeft") {
+    return col ? { row, col: col - 1 } : { row: Math.max(row - 1, 0), col: row ? lengths[row - 1] - 1 : 0 };
+  }
+  return null;
+}
+
+/** A strip as a picture of cells with hard edges. @param {string[]} colours */
+export function cellsOf(colours) {
+  const edge = (i) => `${(100 * i / colours.length).toFixed(3)}%`;
+  return `linear-gradient(to right, ${colours.map((colour, i) => `${colour} ${edge(i)} ${edge(i + 1)}`).join(", ")})`;
+}
+
+/** Which of `count` tokens a share of a strip's width is. @param {number} share @param {number} count */
+export const tokenAt = (share, count) => clamp(Math.floor(share * count), 0, count - 1);
+
+/** @param {Element|ShadowRoot} root */
+function createStack(root) {
+  const name = h("span", { class: "stack-name" });
+  const item = (text, act) =>
+    h("button", {
+      type: "button",
+      class: "item",
+      onclick: () => {
+        menu.open = false;
+        act();
+      },
+    }, text);
+  const save = (format) => savePaper(paperOf(data), fileStem(data.title, "pass"), format, 2);
+  const menu = h(
+    "details",
+    { class: "menu", onkeydown: closes, onfocusout: leaves },
+    h("summary", {}, "Save"),
+    h(
+      "div",
+      { class: "items" },
+      item(
+        "Numbers as CSV",
+        () =>
+          save_as(
+            fileName(data.title, "pass", "csv"),
+            new Blob(["\ufeff", csv(data.about), "\r\n", table(data)], { type: "text/csv" }),
+          ),
+      ),
+      item("Picture as PNG", () => save("PNG")),
+      item("Picture as SVG", () => save("SVG")),
+    ),
+  );
+  const rows = h("div", { class: "rows", role: "group", onkeydown });
+  const note = h("p", { class: "note" });
+  const el = h("figure", { class: "hl stack" }, h("figcaption", {}, name, menu), rows, note);
+  root.replaceChildren(el);
+  const tip = createTip(el);
+  /** @type {StackData} */
+  let data;
+  /** @type {HTMLButtonElement[][]} */
+  let boxes = [];
+  let drawn = "";
+  let send = (_) => {};
+
+  function closes(event) {
+    if (event.key !== "Escape" || !menu.open) return;
+    menu.open = false;
+    menu.querySelector("summary")?.focus();
+  }
+  function leaves(event) {
+    if (!menu.contains(event.relatedTarget)) menu.open = false;
+  }
+  /** The token under the pointer, -1 where there is none: beside the strip, or where a part is of no token. */
+  function under(event, part, row) {
+    const { left, right, top, width } = event.currentTarget.lastElementChild.getBoundingClientRect();
+    const inside = event.clientY >= top && event.clientX >= left && event.clientX < right;
+    if (!inside || part.levels.length < Math.min(row.tokens.length, 2)) return -1;
+    return tokenAt((event.clientX - left) / width, row.tokens.length);
+  }
+  function box(part, row) {
+    return h(
+      "button",
+      {
+        type: "button",
+        class: "part",
+        tabindex: -1,
+        "aria-label": `${row.name}, ${part.title}`,
+        onclick: (event) => send([part.pick, under(event, part, row)]),
+        onpointermove: (/** @type {PointerEvent} */ event) => {
+          const at = under(event, part, row);
+          const token = at < 0 ? [] : [visible(`token ${at} ${row.tokens[at]}`)];
+          tip.show([`${row.name}: ${part.title}`, ...token], event.clientX, event.clientY);
+        },
+        onpointerleave: () => tip.hide(),
+      },
+      h("span", { class: "part-name" }, part.name),
+      h("span", { class: "strip", "aria-hidden": "true" }),
+    );
+  }
+  function onkeydown(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const row = boxes.findIndex((line) => line.includes(event.target));
+    if (row < 0) return;
+    const to = stackKey(event.key, { row, col: boxes[row].indexOf(event.target) }, boxes.map((line) => line.length));
+    if (!to) return;
+    event.preventDefault();
+    for (const line of boxes) for (const each of line) each.tabIndex = -1;
+    boxes[to.row][to.col].tabIndex = 0;
+    boxes[to.row][to.col].focus();
+  }
+  /** Boxes are made anew only where there are others, so that the focus stays. */
+  function build() {
+    boxes = data.rows.map((row) => row.parts.map((part) => box(part, row)));
+    rows.replaceChildren(
+      ...data.rows.map((row, i) =>
+        h(
+          "div",
+          { class: "layer" },
+          h("span", { class: "layer-name" }, row.name),
+          h("div", { class: "parts" }, ...boxes[i]),
+        )
+      ),
+    );
+  }
+  /** @param {StackData} given @param {(place: number[]) => void} report */
+  function update(given, report) {
+    [data, send] = [given, report];
+    const now = JSON.stringify(data.rows);
+    if (now !== drawn) build();
+    drawn = now;
+    setText(name, data.title);
+    setText(note, data.note);
+    setAttribute(rows, "aria-label", `${data.title}. Arrow keys move over the parts, Enter goes closer.`);
+    const [theme, focused] = [readTheme(el), /** @type {Document|ShadowRoot} */ (el.getRootNode()).activeElement];
+    const start = data.rows.some((row) => row.parts.some((part) => part.pick === data.chosen));
+    data.rows.forEach((row, i) =>
+      row.parts.forEach((part, j) => {
+        const [each, here] = [boxes[i][j], part.pick === data.chosen];
+        each.classList.toggle("chosen", here);
+        setAttribute(each, "aria-current", here ? "step" : "false");
+        if (each !== focused) each.tabIndex = here || (!start && !i && !j) ? 0 : -1;
+        const strip = /** @type {HTMLElement} */ (each.lastElementChild);
+        strip.style.backgroundImage = cellsOf(part.levels.map((level) => css(colourAt(theme.ramp, level))));
+      })
+    );
+  }
+  return { update };
+}
+
+export default mounting("stack", createStack);
