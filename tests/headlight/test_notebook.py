@@ -15,6 +15,7 @@ BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MODEL = "FOLDER OR ID OF A MODEL"
 
 
+@pytest.mark.slow
 def test_every_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tinymodels.save(tmp_path / "model", "bert")
     monkeypatch.chdir(tmp_path)

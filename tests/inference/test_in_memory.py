@@ -136,13 +136,14 @@ def test_a_hook_is_a_part_of_the_model(folders: dict[str, Path]) -> None:
 
 def test_what_cannot_be_read_is_refused(folders: dict[str, Path]) -> None:
     model, tokenizer = opened(folders["gpt2"], "sdpa")
-    for given, said in [
+    wrong: list[tuple[Any, str]] = [
         ((object(), tokenizer, TEXT), "object came, but a model of the transformers library"),
         ((torch.nn.Linear(2, 2), tokenizer, TEXT), "Linear came, but a model"),
         ((model, None, TEXT), "NoneType came as the tokenizer"),
         ((model, tokenizer, ["a", "b"]), "list came as text"),
         ((model, tokenizer, "a", "b"), "reads one text, not a pair"),
         ((model, tokenizer, "cat " * 60), "tokens; .* reads at most 48"),
-    ]:
+    ]
+    for given, said in wrong:
         with pytest.raises(Refusal, match=said):
             trace(*given)
