@@ -7,6 +7,7 @@ from inference import Refusal
 from inference.heads import WRITES
 from ui.input.composing import compose
 from ui.pages.translate.beams import beam_tree
+from ui.pages.translate.forcing import forced
 from ui.pages.translate.heads import cross_head, keep_head, pick_head
 from ui.pages.translate.options import Translate
 from ui.pages.translate.parts import parts
@@ -52,9 +53,9 @@ def draw(choice: Choice, translation: Translation, row: DeltaGenerator) -> None:
             f"{translation.who.title} has no attention across to a source, so there is nothing to align.", role="status"
         )
         return
-    cannot = unread(translation.who.title, translation.trace.source)
-    if cannot:
-        say(cannot, "status")
+    for sentence in (unread(translation.who.title, translation.trace.source), forced(translation)):
+        if sentence:
+            say(sentence, "status")
     head = cross_head(translation.trace, options, choice.count)
     if options.show in ("words", "step", "without"):
         with row:

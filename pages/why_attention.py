@@ -1,4 +1,5 @@
-"""Why attention? What it costs and how far its paths are, beside recurrent and convolutional layers, over n."""
+"""Why attention? What it costs and how far its paths are, beside recurrent and convolutional layers; and what each
+learns, trained side by side."""
 
 import streamlit as st
 
@@ -9,6 +10,8 @@ from ui.input.composing import compose
 from ui.input.models import kind_of
 from ui.pages.why_attention.numbers import controls, figures, summary, table
 from ui.pages.why_attention.options import Options
+from ui.pages.why_attention.train_one import train_one
+from ui.pages.why_attention.trained import trained
 from ui.run.reading import read
 from ui.run.refusals import say, show
 from ui.run.shelf import backend
@@ -28,7 +31,9 @@ def how_to_read() -> None:
             "- Short paths help to learn how distant words depend on each other; few sequential operations let a "
             "machine work on all tokens at the same time.\n"
             "- The price is n²: every pair of tokens. The table counts the layers' mixing of tokens only. A real "
-            "Transformer layer has matrices besides, which grow with n · d²; the page on the block counts them."
+            "Transformer layer has matrices besides, which grow with n · d²; the page on the block counts them.\n"
+            "- The trained networks are small, and so are their tasks: they show what each way of reading makes easy, "
+            "not what large models do."
         )
 
 
@@ -45,7 +50,6 @@ def draw(choice: Choice, trace: Trace, options: Options) -> None:
     say(summary(numbers), "status")
     figures(numbers)
     table(numbers)
-    how_to_read()
 
 
 st.title("Why attention?")
@@ -55,3 +59,6 @@ options = own(Options)
 found = read(chosen)
 if found is not None:
     draw(chosen, found, options)
+trained(options)
+train_one(options)
+how_to_read()

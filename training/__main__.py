@@ -1,4 +1,4 @@
-"""The commands: python -m training pretrain CONFIG.toml, translate CONFIG.toml, classify FILE, tag FILE, job FOLDER"""
+"""The commands: pretrain and translate CONFIG.toml, classify and tag FILE, job FOLDER, rivals --out FOLDER"""
 
 from __future__ import annotations
 
@@ -9,13 +9,21 @@ from typing import TYPE_CHECKING
 
 from inference.errors import Refusal
 from training.finetune import command
+from training.rivals import command as rivals
 from training.tables import Amount, Count, checked
 
 if TYPE_CHECKING:
     from training.loop import Stint
 
 # The numbers that options take. What --raise-to takes, the loop says, which knows the run.
-NUMBERS = {"stop_after": Amount, "finish_in": Amount, "pairs": Count, "sentences": Count, **command.NUMBERS}
+NUMBERS = {
+    "stop_after": Amount,
+    "finish_in": Amount,
+    "pairs": Count,
+    "sentences": Count,
+    **rivals.NUMBERS,
+    **command.NUMBERS,
+}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -31,6 +39,8 @@ def main(arguments: list[str] | None = None) -> int:
             from training.finetune import job
 
             job.run(asked.folder)
+        elif asked.command == "rivals":
+            rivals.run(asked)
         elif asked.command in ("pretrain", "export"):
             _bert(asked)
         else:
@@ -80,6 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add(commands)
     job = commands.add_parser("job", help="what the app's page asks for: the training in a folder of taught models")
     job.add_argument("folder", type=Path, metavar="FOLDER", help="with its job.json; docs/TRAINING.md says what else")
+    rivals.add(commands)
     for one in (pretrain, export, translate, translator):
         one.add_argument("config", type=Path, help="a TOML file; docs/TRAINING.md says what it holds")
     for one in (pretrain, translate):

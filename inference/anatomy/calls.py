@@ -13,6 +13,8 @@ from attention.stages.moves import MOVES
 
 Array = npt.NDArray[Any]
 
+MASKED = 1e30  # what is larger was set by a mask
+
 
 @dataclass(eq=False)
 class Value:
@@ -95,6 +97,3 @@ def largest(anew: Array, own: Array) -> tuple[float, float]:
         return 0.0, 0.0
     away = np.abs(np.where(same, 0, anew) - np.where(same, 0, own))
     return float(away.max()), float(np.abs(np.where(real, own, 0)).max())
-
-
-MASKED = 1e30

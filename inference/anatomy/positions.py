@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -11,6 +10,8 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+
+from inference.anatomy.shared_copy import shared_copy
 
 # What each kind of place does with a position.
 ADDED = "added"  # a table whose rows are added to the word vectors
@@ -77,8 +78,7 @@ def without(model: Any) -> tuple[Any, tuple[str, ...]]:
 
     It is a copy that shares every other weight; the model itself is not touched, since others are reading with it.
     """
-    shared = {id(tensor): tensor for group in (model.parameters(), model.buffers()) for tensor in group}
-    twin = copy.deepcopy(model, shared)
+    twin = shared_copy(model)
     found = places(twin)
     for place in found:
         _level(place)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,8 +13,7 @@ from attention.stages.rows import flat, place_of
 from inference.anatomy.calls import Array, Call
 from inference.anatomy.computed_pass import numpy_of
 from inference.anatomy.stages import is_stage
-from inference.answers.blanks import shown
-from inference.answers.whole_pass import followed, prepared
+from inference.answers.whole_pass import followed, names_of, prepared
 from inference.errors import Refusal, refusing
 from inference.loaded import Loaded
 from inference.questions.changed import Changed, End, Followed
@@ -42,10 +41,8 @@ def answer(loaded: Loaded, question: Changed) -> Followed:
         raise Refusal(f"Stage {question.stage} was asked for; this pass has none of that number.")
     one, other = (rows[min(question.at, len(rows) - 1)] for rows in (flat(before), flat(after)))
     told = list(dict.fromkeys(at for end in (one, other) for at in np.argsort(-end, kind="stable")[:TOP].tolist()))
-    ends = [
-        End(name, float(one[at]), float(other[at]))
-        for at, name in zip(told, _names(loaded, told, len(one)), strict=True)
-    ]
+    names = names_of(loaded, told, len(one)) or [str(at) for at in told]
+    ends = [End(name, float(one[at]), float(other[at])) for at, name in zip(told, names, strict=True)]
     return Followed(tuple(ends), changed[0], float(np.abs(one - other).max()))
 
 
@@ -100,9 +97,3 @@ def _spot(question: Changed, shape: tuple[int, ...]) -> tuple[Any, ...]:
     if question.column is not None:
         return place_of(shape, question.row, question.column)
     return (...,) if len(shape) == 1 else (..., question.row, slice(None))
-
-
-def _names(loaded: Loaded, told: Sequence[int], count: int) -> Sequence[str]:
-    """Pieces of the vocabulary, where the pass ends with a number for each."""
-    head = loaded.model.get_output_embeddings()
-    return shown(loaded, told) if head is not None and count == head.weight.shape[0] else list(map(str, told))

@@ -9,8 +9,7 @@ from torch import Tensor
 
 from inference.anatomy.calls import Array, Call
 from inference.anatomy.computed_pass import numpy_of
-from inference.answers.blanks import shown
-from inference.answers.whole_pass import followed, prepared
+from inference.answers.whole_pass import followed, names_of, prepared
 from inference.errors import Refusal, refusing
 from inference.loaded import Loaded
 from inference.questions.whole_pass import Numbers, StageNumbers
@@ -38,10 +37,10 @@ def answer(loaded: Loaded, question: StageNumbers) -> Numbers:
 
 
 def _largest(loaded: Loaded, array: Array) -> list[tuple[int, str]]:
-    """The pieces of the vocabulary with the largest numbers in each row of a result that has one for each."""
-    head = loaded.model.get_output_embeddings()
-    if head is None or array.shape[-1] != head.weight.shape[0]:
+    """What has the largest numbers in each row of a result that has one for each piece, or for each class."""
+    count = array.shape[-1]
+    if names_of(loaded, [], count) is None:
         return []
-    rows = array.reshape(-1, array.shape[-1])
-    top = np.unique(np.argpartition(rows, -TOP, axis=1)[:, -TOP:]).tolist()
-    return list(zip(top, shown(loaded, top), strict=True))
+    rows = array.reshape(-1, count)
+    top = np.unique(np.argsort(-rows, axis=1)[:, :TOP]).tolist()
+    return list(zip(top, names_of(loaded, top, count) or (), strict=True))

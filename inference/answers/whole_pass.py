@@ -16,8 +16,10 @@ from inference.anatomy.lines import needed
 from inference.anatomy.stages import last_stage, stages
 from inference.anatomy.watched_pass import watch
 from inference.answers.anatomy import side_of
+from inference.answers.blanks import shown
 from inference.answers.inputs import read, tensors
 from inference.errors import Refusal, refusing
+from inference.heads import CLASSES
 from inference.loaded import Loaded
 from inference.questions.question import Answer
 from inference.questions.whole_pass import Passed, PassRequest, Stage, WholePass
@@ -88,6 +90,17 @@ def _probabilities(output: Any) -> None:
     scores = next((output[name] for name in ("logits", "sop_logits") if output.get(name) is not None), None)
     if scores is not None:
         torch.softmax(scores, -1)
+
+
+def names_of(loaded: Loaded, told: Sequence[int], count: int) -> Sequence[str] | None:
+    """What the last ``count`` numbers are for: pieces of the vocabulary, or the classes that a model was taught."""
+    model = loaded.model
+    head = model.get_output_embeddings()
+    if head is not None and count == head.weight.shape[0]:
+        return shown(loaded, told)
+    if type(model).__name__.endswith(tuple(CLASSES.values())) and count == model.config.num_labels:
+        return [str(model.config.id2label[one]) for one in told]
+    return None
 
 
 def header(loaded: Loaded, given: Mapping[str, Tensor]) -> str:

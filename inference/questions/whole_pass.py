@@ -98,7 +98,7 @@ class WholePass(PassRequest[Passed]):
 class Numbers:
     """The model's own results of some stages, by stage; float32, read-only, in the shape that the model keeps them.
 
-    ``pieces`` names the pieces of the vocabulary that have the largest numbers, where a result has one for each piece.
+    ``pieces`` names what has the largest numbers, where a result has one for each piece of the vocabulary or class.
     """
 
     by_stage: dict[int, npt.NDArray[np.float32]]

@@ -18,7 +18,7 @@ def test_the_model_s_width_and_the_text_s_length_come_first(page: Page, app_url:
         timeout=PATIENCE
     )
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
-    expect(page.locator(".js-plotly-plot")).to_have_count(3)
+    expect(page.locator(".js-plotly-plot")).to_have_count(8)
     read(page, "One two three.")
     expect(page.get_by_text("At n = 6 and d = 384")).to_be_visible(timeout=PATIENCE)
     expect(page).not_to_have_url(re.compile(r"[?&]n="))

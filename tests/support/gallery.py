@@ -34,6 +34,7 @@ from viz.figures.head_marks import mark_heads
 from viz.figures.importance import importance
 from viz.figures.learning_curve import learning_curve
 from viz.figures.lens import lens_curves, lens_map
+from viz.figures.parts import parts
 from viz.figures.positions import curves, products, similarity
 from viz.figures.positions_scores import Turning, buckets, by_head, rotary
 from viz.figures.random_sets import random_sets
@@ -43,6 +44,7 @@ from viz.figures.removal_curve import removal_curve
 from viz.figures.role_map import role_map
 from viz.figures.sampling import before_after, cumulated
 from viz.figures.scatter import scatter
+from viz.figures.seeds import Curve, seeds
 from viz.figures.similarity_map import similarity_map
 from viz.figures.softmax_slope import softmax_slope
 from viz.figures.theme import Theme
@@ -166,6 +168,16 @@ FIGURES: Mapping[str, Example] = {
     ),
     "lens_curves": lambda theme: lens_curves(rows(4, 3), ["he", "<i>", "it"], theme),
     "lens_map": lambda theme: lens_map(ranked(), rows(4, 3), theme, base=1),
+    "parts": lambda theme: parts(
+        {
+            "as trained": {"all parts": (1.0, 0.9, 0.95), "no <norm>": (0.4, 0.9, 0.5)},
+            "beyond": {"all parts": (0.8, 0.5, 0.6), "no <norm>": (0.1, 0.2, 0.1)},
+        },
+        theme,
+        "The Transformer without a part",
+        "share answered rightly",
+        0.125,
+    ),
     "positions_curves": lambda theme: curves(sinusoidal(12, 6), [4, 1], theme, "Two dimensions over positions"),
     "positions_products": lambda theme: products(by_distance(sizes(9, 4)), theme, "Products by distance"),
     "positions_similarity": lambda theme: similarity(sizes(8), theme, "Neighbours"),
@@ -193,6 +205,23 @@ FIGURES: Mapping[str, Example] = {
     ),
     "scatter": named_points(2),
     "scatter_solid": named_points(3),
+    "seeds": lambda theme: seeds(
+        [Curve("LSTM", [4, 8, 16, 32], rows(3, 4)), Curve("<b>Transformer", [4, 8], sizes(3, 2, seed=1))],
+        theme,
+        "How far back can it be?",
+        "Distance (tokens)",
+        "share answered rightly",
+        trained=16,
+        chance=0.125,
+    ),
+    "seeds_logarithmic": lambda theme: seeds(
+        [Curve("LSTM", [16, 64, 256], 16.0 * sizes(1, 3)), Curve("Transformer", [16, 64], np.array([[0.0, 50.0]]))],
+        theme,
+        "How long does a step take?",
+        "Tokens of a text",
+        "milliseconds",
+        logarithmic="xy",
+    ),
     "similarity_map": lambda theme: similarity_map(
         np.array([[0.0, 0.0], [1.0, 0.2], [0.9, 0.6], [2.0, 1.0]]),
         [0, 1, 1, 0],

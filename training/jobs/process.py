@@ -42,7 +42,9 @@ class Process:
                 stderr=subprocess.STDOUT,
                 cwd=ROOT,
                 env=env,
-                start_new_session=True,  # Ctrl-C in the app's terminal is the app's alone
+                # Ctrl-C in the app's terminal is the app's alone. The session stays one: of two sessions Linux gives
+                # each half of the machine, however low the priority of one's processes (autogroup in sched(7)).
+                process_group=0,
             )
 
     def end(self, number: signal.Signals) -> None:

@@ -25,6 +25,7 @@ PAGES: dict[str, list[tuple[str, str, str, str | None]]] = {
         ("bertviz_views.py", "BertViz", "polyline", "bertviz"),
     ],
     "Learn": [
+        ("tutorials.py", "Tutorials", "menu_book", None),
         ("step_by_step.py", "Step by step", "stairs", None),
         ("whole_pass.py", "The whole pass", "route", None),
         ("by_hand.py", "By hand", "calculate", None),
@@ -50,7 +51,7 @@ PAGES: dict[str, list[tuple[str, str, str, str | None]]] = {
     ],
 }
 
-ALONE = ("by_hand",)  # pages that read no text: which model reads and how its maps are looked at says nothing there
+ALONE = ("by_hand", "tutorials")  # which model reads, and how its maps are looked at, says nothing there
 
 
 def _page(file: str, title: str, icon: str, address: str | None) -> StreamlitPage:

@@ -69,7 +69,7 @@ def test_a_decoder_s_past_does_not_follow_from_its_future(tmp_path: Any) -> None
     from tests.support.tinymodels import save
 
     model, backend = str(save(tmp_path / "gpt2", "gpt2")), LocalBackend(Settings(model_folders=(tmp_path,)))
-    asked = {"model": model, "text": "a small cat sat", "head": CAUSAL}
+    asked: dict[str, Any] = {"model": model, "text": "a small cat sat", "head": CAUSAL}
     first = next(s for s in backend.inspect(WholePass(**asked)).stages if s.layer == 0)
     ahead = backend.inspect(Changed(**asked, stage=first.number, row=3, at=2))
     behind = backend.inspect(Changed(**asked, stage=first.number, row=3, at=4))
@@ -78,7 +78,7 @@ def test_a_decoder_s_past_does_not_follow_from_its_future(tmp_path: Any) -> None
 
 
 def test_judgements_of_pairs_have_two_numbers(backend: LocalBackend) -> None:
-    more = {"model": BERT, "text": "The cat sat.", "pair": "It slept.", "head": NEXT_SENTENCE}
+    more: dict[str, Any] = {"model": BERT, "text": "The cat sat.", "pair": "It slept.", "head": NEXT_SENTENCE}
     stage = backend.inspect(WholePass(**more)).stages[5]
     found = backend.inspect(Changed(**more, stage=stage.number, row=1))
     assert sorted(end.name for end in found.ends) == ["0", "1"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,15 @@ from attention.record import Record
 from inference import LocalBackend, Refusal, TraceRequest
 from inference.answers import whole_pass
 from inference.files.embedded import TRANSLATOR
-from inference.heads import BARE, MASKED, NEXT_SENTENCE
+from inference.heads import BARE, CLASSIFY, MASKED, NEXT_SENTENCE
+from inference.questions.changed import Changed
 from inference.questions.layer import LayerQuestion
 from inference.questions.masked import MaskedWords
 from inference.questions.sentence import NextSentence
 from inference.questions.whole_pass import OneNumber, Origin, Passed, StageNumbers, WholePass
+from inference.settings import Settings
 from tests.support.present import present
+from tests.support.tinymodels import wordpiece
 
 BERT, MINI = "headlight-bert", "all-MiniLM-L6-v2"
 TEXT, PAIR = "The cat [MASK] on the mat.", "It was tired."
@@ -73,6 +77,25 @@ def test_a_translator_s_two_sides(backend: LocalBackend) -> None:
     chances = at(backend, found.stages[-1].number, **more)
     likeliest = chances[0].argmax(-1)
     assert np.mean(likeliest[: len(written) - 1] == np.array(written[1:])) >= 0.5, "it goes on as it wrote"
+
+
+def test_the_classes_that_a_model_was_taught(tmp_path: Path) -> None:
+    import transformers as t
+
+    wordpiece(tmp_path / "taught")
+    sizes = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 20}
+    named = {"id2label": {0: "<b>", 1: "cat", 2: "dog"}, "label2id": {"<b>": 0, "cat": 1, "dog": 2}}
+    model = t.BertForSequenceClassification(t.BertConfig(vocab_size=120, max_position_embeddings=40, **sizes, **named))
+    model.save_pretrained(tmp_path / "taught")
+    backend = LocalBackend(Settings(model_folders=(tmp_path,)))
+    more = {"model": str(tmp_path / "taught"), "text": "the cat sat", "head": CLASSIFY}
+    found = backend.inspect(asked(WholePass, **more))
+    holds(found)
+    assert found.stages[-1].shape == (1, 3)
+    numbers = backend.inspect(asked(StageNumbers, stages=(found.stages[-1].number,), **more))
+    assert numbers.pieces == {0: "<b>", 1: "cat", 2: "dog"}
+    ends = backend.inspect(asked(Changed, stage=found.stages[3].number, **more)).ends
+    assert sorted(end.name for end in ends) == ["<b>", "cat", "dog"]
 
 
 def test_the_program_gives_what_is_on_screen(backend: LocalBackend) -> None:

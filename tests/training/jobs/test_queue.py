@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -268,3 +269,12 @@ def test_the_oldest_go_when_a_new_one_begins_and_are_named_before(tmp_path: Path
         line.begun()
         assert line.ended(job).state == "done"
         assert [look.job for look in line.queue.of("ann")] == [job, *made[:0:-1]]
+
+
+@pytest.mark.skipif(not hasattr(os, "getsid"), reason="this system knows no sessions")
+def test_a_training_is_of_the_app_s_session_and_out_of_reach_of_its_terminal(tmp_path: Path) -> None:
+    """Two sessions would share the machine evenly, whatever the priority of the one's processes."""
+    asked = "import os; print(os.getsid(0), os.getpgid(0) == os.getpid())"
+    child = process.Process((sys.executable, "-S", "-E", "-c", asked), tmp_path)
+    assert child.wait() == 0
+    assert process.last_words(tmp_path / jobs.LOG) == f"{os.getsid(0)} True"

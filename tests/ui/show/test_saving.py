@@ -18,7 +18,13 @@ ITSELF = {
     "asked.passed.program",  # loads its model by name
 }  # fmt: skip
 # Files that no model has made.
-NO_MODEL = {"headlight-by-hand.csv", "why_attention.csv", "headlight-probes.json", "headlight-pairs.csv"}
+NO_MODEL = {
+    "headlight-by-hand.csv",
+    "why_attention.csv",
+    "headlight-rivals.csv",
+    "headlight-probes.json",
+    "headlight-pairs.csv",
+}
 
 
 def offered() -> Iterator[tuple[str, ast.Call]]:

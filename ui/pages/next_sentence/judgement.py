@@ -19,6 +19,7 @@ from ui.state.session import FRESH, choose
 from viz.figures.bars import bars
 from viz.figures.labels import cut
 
+EVEN = 0.5  # a verdict is either side of it
 EXAMPLE = next(example for example in EXAMPLES if example.get("pair"))
 
 
@@ -43,7 +44,7 @@ def judgement(choice: Choice, who: Answerer, texts: tuple[str, str]) -> None:
     asked = NextSentence(model=who.model, revision=who.revision, text=first, pair=second, cut=choice.cut)
     doing = "Judging the two texts in both orders"
     found = (ask(asked, doing), ask(replace(asked, text=second, pair=first), doing))
-    say(summary(who, texts, found), role="status")
+    say(f"{summary(who, texts, found)} {agreeing(found)}".strip(), role="status")
     chances = [one.probability for one in found]
     figure = bars(["A, then B", "B, then A"], chances, theme(), title(found[0]), marked=(0,))
     figure.update_xaxes(range=[0, 1.12])
@@ -78,3 +79,21 @@ def summary(who: Answerer, texts: tuple[str, str], found: tuple[Judged, Judged])
     what = "that this is their order" if found[0].judges == ORDER else f"that “{cut(texts[1], 60)}” follows"
     one, other = found[0].probability, found[1].probability
     return f"After “{cut(texts[0], 60)}” {who.title} gives {one:.3f} {what}; the other way round it gives {other:.3f}."
+
+
+def agreeing(found: tuple[Judged, Judged]) -> str:
+    """What follows where both orders get the same verdict; nothing where they differ.
+
+    >>> agreeing((Judged(0.999, (4.0, -3.0), "next", 18), Judged(0.999, (4.0, -3.0), "next", 18)))[:61]
+    'Both orders are called likely: told is that the texts go toge'
+    >>> agreeing((Judged(0.9, (1.0, 0.0), "next", 18), Judged(0.1, (0.0, 1.0), "next", 18)))
+    ''
+    """
+    likely = [one.probability >= EVEN for one in found]
+    if any(likely) != all(likely):
+        return ""
+    both = f"Both orders are called {'likely' if likely[0] else 'unlikely'}"
+    if found[0].judges == ORDER:
+        return f"{both}, though only one of them can be right."
+    together = "go together" if likely[0] else "do not go together"
+    return f"{both}: told is that the texts {together}, as those of one topic do or not, and not which comes first."

@@ -77,7 +77,7 @@ def pass_of(choice: Choice, trace: Trace, options: Options) -> Asked | None:
         target=() if trace.target is None else trace.target.ids,
         cut=choice.cut,
     )
-    for head in dict.fromkeys((wanted or next(iter(heads)), "none")):
+    for head in dict.fromkeys((wanted, "none")) if wanted else heads:
         asked = replace(request, head=QUESTIONED[head])
         try:
             with st.spinner("Following the pass", show_time=True):

@@ -26,7 +26,6 @@ FORMULAS = {
     "relu": "ReLU",
     "silu": "SiLU",
 }
-SIGNS = {"gelu": "GELU", "relu": "ReLU", "silu": "SiLU"}
 
 
 def title(stage: Stage) -> str:
@@ -60,7 +59,7 @@ def written(opened: Opened) -> str:
     '1.1 = 1.5 · 0.5 + 0.25 + 0.1 (7 more)'
     """
     if opened.how == "function":
-        name = SIGNS.get(opened.formula, opened.formula)
+        name = FORMULAS.get(opened.formula, opened.formula)
         values = [f"{one.value:.4g}" for one in opened.terms[0].origins]
         if opened.formula == "softmax":
             return f"{opened.value:.4g} = e^({values[0]} - {values[1]}) / {values[2]}"

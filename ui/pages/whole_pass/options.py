@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from inference.heads import BARE, CAUSAL, MASKED, NEXT_SENTENCE
+from inference.heads import BARE, CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, TAG
 from ui.state.options import nothing
 
 ZOOMS = {"stack": "The stack", "layer": "A layer", "stage": "A stage"}
+TAUGHT = {"classes": "Classes", "tags": "Tags"}  # what models are taught to tell
 # By the kind of a model, the heads that its pass may end with, the first by itself.
 HEADS = {
-    "encoder": {"masked": "Masked words", "next": "Next sentence", "none": "No head"},
-    "decoder": {"causal": "Next token", "none": "No head"},
+    "encoder": {"masked": "Masked words", "next": "Next sentence", **TAUGHT, "none": "No head"},
+    "decoder": {"causal": "Next token", **TAUGHT, "none": "No head"},
     "encoder-decoder": {"none": "Its own"},
 }
-QUESTIONED = {"masked": MASKED, "next": NEXT_SENTENCE, "causal": CAUSAL, "none": BARE}
+QUESTIONED = {"masked": MASKED, "next": NEXT_SENTENCE, "causal": CAUSAL, "classes": CLASSIFY, "tags": TAG, "none": BARE}
 
 CHANGES = {"": "Nothing", "number": "This number", "token": "This token's vector", "stage": "The whole stage"}
 

@@ -15,11 +15,11 @@ from ui.state.options import choose_own
 
 def head_and_zoom(asked: Asked, options: Options) -> None:
     """What the pass ends with, and how close it is looked at."""
-    left, right = st.columns(2)
+    closeness, ending = st.columns(2)
     heads = HEADS[asked.trace.model.kind]
     if len(heads) > 1:
         st.session_state["pass_head"] = asked.head
-        left.segmented_control(
+        ending.segmented_control(
             "Ends with",
             list(heads),
             key="pass_head",
@@ -29,7 +29,7 @@ def head_and_zoom(asked: Asked, options: Options) -> None:
             help="The head that reads the last state; without one, the pass ends with that state",
         )
     st.session_state["pass_zoom"] = options.zoom
-    right.segmented_control(
+    closeness.segmented_control(
         "How close",
         list(ZOOMS),
         key="pass_zoom",

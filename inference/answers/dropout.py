@@ -1,0 +1,73 @@
+"""Reads a text several times with dropout, and once without."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from attention.vectors import cosine
+from inference.anatomy.shared_copy import shared_copy
+from inference.answers.blanks import prepare, shown
+from inference.answers.inputs import tensors
+from inference.answers.masked import guess
+from inference.errors import Refusal, refusing
+from inference.loaded import Loaded
+from inference.questions.dropout import Dropout, Varied
+from inference.record.records import numpy
+
+MOST_SHARE, MOST_PASSES = 90, 32  # hundredths; with nearly everything dropped nothing can be told
+
+
+class Dropped(TorchFunctionMode):
+    """Every dropout that runs meanwhile in this thread drops ``share`` of its numbers, 0 to 1, drawn from one seed.
+
+    torch's own draws from a generator that all threads share, so that the same seed would not give the same passes.
+    """
+
+    def __init__(self, share: float, seed: int) -> None:
+        super().__init__()
+        self.share, self.dice = share, torch.Generator().manual_seed(seed)
+
+    def __torch_function__(self, func: Any, _types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Dropout by this one's own dice; all else as it is."""
+        if func is not torch.nn.functional.dropout:
+            return func(*args, **(kwargs or {}))
+        given = args[0]
+        return given * (torch.rand(given.shape, generator=self.dice) >= self.share) / (1 - self.share)
+
+
+def answer(loaded: Loaded, question: Dropout) -> Varied:
+    """The passes; raises Refusal for a text without a blank, and for a share or a number of passes that is no such."""
+    if not (0 <= question.share <= MOST_SHARE and 1 <= question.passes <= MOST_PASSES):
+        raise Refusal(
+            f"{question.passes} passes with {question.share} % dropped were asked for; 1 to {MOST_PASSES} passes with"
+            f" 0 to {MOST_SHARE} % can be made."
+        )
+    blanked = prepare(loaded, question)
+    at = blanked.positions[0]
+    inputs = tensors(loaded, blanked.reading)
+    learning = shared_copy(loaded.model)
+    learning.set_attn_implementation("eager")  # others leave the attention weights whole
+    learning.train()
+    with refusing(f"{loaded.id.name} failed while reading this text. Change the text or pick another model."):
+        log, vector = _pass(loaded.model, inputs, at)
+        with Dropped(question.share / 100, question.seed):
+            passes = [_pass(learning, inputs, at) for _ in range(question.passes)]
+    best = guess(loaded, log, int(log.argmax()))
+    logs, vectors = (torch.stack(found) for found in zip(*passes, strict=True))
+    return Varied(
+        undropped=best,
+        probabilities=numpy(logs[:, best.token].exp()),
+        likeliest=tuple(shown(loaded, logs.argmax(-1).tolist())),
+        cosines=cosine(numpy(vectors), numpy(vector)[None])[:, 0],
+    )
+
+
+def _pass(model: Any, inputs: dict[str, Tensor], at: int) -> tuple[Tensor, Tensor]:
+    """Logarithms of the probabilities (piece,) at a position, and its last vector (channel,)."""
+    with torch.inference_mode():
+        output = model(**inputs, output_hidden_states=True)
+    return torch.log_softmax(output.logits[0, at].float(), dim=-1), output.hidden_states[-1][0, at].float()

@@ -1,0 +1,31 @@
+"""What the page says where both orders of a pair get the same verdict."""
+
+from __future__ import annotations
+
+import pytest
+
+from inference.files.embedded import BERT
+from inference.questions.sentence import NEXT, ORDER, Judged
+from tests.support.asking import asked, says
+from ui.pages.next_sentence.judgement import agreeing
+
+
+@pytest.mark.parametrize(
+    ("chances", "judges", "said"),
+    [
+        ((0.999, 0.999), NEXT, "the texts go together, as those of one topic"),
+        ((0.2, 0.01), NEXT, "the texts do not go together"),
+        ((0.7, 0.6), ORDER, "Both orders are called likely, though only one of them can be right."),
+        ((0.9, 0.1), NEXT, ""),
+        ((0.1, 0.9), ORDER, ""),
+    ],
+)
+def test_verdicts_that_agree_are_told(chances: tuple[float, float], judges: str, said: str) -> None:
+    one, other = (Judged(chance, (0.0, 0.0), judges, 9) for chance in chances)
+    assert said in agreeing((one, other))
+    assert bool(agreeing((one, other))) is bool(said)
+
+
+def test_the_embedded_model_judges_what_goes_together() -> None:
+    page = asked("next_sentence", model=BERT, text="The cat sat on the mat.", pair="It was asleep within a minute.")
+    says(page, "Both orders are called likely: told is that the texts go together")

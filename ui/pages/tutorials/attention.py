@@ -1,0 +1,218 @@
+"""The theme of attention: from what it replaced to all that a layer does."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+
+from attention.by_hand import attend
+from attention.complexity import TABLE, Setting
+from attention.order import shuffled
+from attention.record import Record
+from attention.what_if import changed, spreads
+from inference.questions.anatomy import Anatomy
+from inference.questions.order import OrderRequest
+from inference.questions.whole_pass import WholePass
+from ui.pages.tutorials.options import Tutorials
+from ui.pages.tutorials.station import TIRED, WIDE, Station, head_name, to, traced
+from ui.places import ASSETS
+from ui.run.shelf import backend
+from ui.show.numbers import scientific
+from ui.state.choice import Choice
+
+
+def cost(choice: Choice, _options: Tutorials) -> str:
+    """What mixing the reader's tokens costs, by the formulas of the page Why attention."""
+    n = len(traced(choice.text, cut=choice.cut).source)
+    width = backend().inspect(Anatomy()).width
+    rows = {row.name: row for row in TABLE}
+    own, other = rows["Self-attention"], rows["Recurrent"]
+    at, setting = np.array([float(n)]), Setting(width)
+    one, two = (float(row.cost_at(at, setting)[0]) for row in (own, other))
+    steps = [int(row.steps_at(at, setting)[0]) for row in (own, other)]
+    less = "less" if one < two else "more"
+    return (
+        f"Your text has {n} tokens, a vector {width} numbers. By formula, attention multiplies {one:,.0f} times in a "
+        f"layer (n² · d), a recurrent one {two:,.0f} times (n · d²): here it costs {less}, and beyond n = {width} it "
+        f"costs more. One after the other must be done: {steps[0]} step of attention, {steps[1]} of the other."
+    )
+
+
+def own_key(choice: Choice, _options: Tutorials) -> str:
+    """Which keys the query of “it” fits best, in the head that links it to “animal”."""
+    trace = traced(TIRED)
+    it, animal = trace.tokens.index("it"), trace.tokens.index("animal")
+    layer, head = _best(trace.rows(it)[..., animal])
+    order = np.argsort(-trace.scores(layer, head)[it]).tolist()
+    return (
+        f"In {head_name(layer, head, choice)}, the query of “it” fits the key of “{trace.tokens[order[0]]}” best; its "
+        f"own key comes in place {order.index(it) + 1} of {len(order)}. Query and key are made by two matrices, so no "
+        "token need fit itself."
+    )
+
+
+def printed(_choice: Choice, _options: Tutorials) -> str:
+    """What a tutorial prints for its four words, beside the softmax of its own matrices."""
+    presets = json.loads((ASSETS / "by_hand.json").read_text(encoding="utf-8"))
+    given = next(preset for preset in presets if preset["printed"])
+    x, w_q, w_k, w_v = (np.array(given[name], float) for name in ("x", "w_q", "w_k", "w_v"))
+    shown = np.array(given["printed"])
+    worked = attend(x, w_q, w_k, w_v, given["heads"])
+    true, scores = worked.weights[0, : len(shown)], worked.scaled[0, : len(shown)]
+    kept = sum(np.array_equal(row.argsort(), score.argsort()) for row, score in zip(shown, scores, strict=True))
+    first = given["tokens"][0]
+    return (
+        f"For “{first}” it prints {_numbers(shown[0])}; the softmax of its matrices is {_numbers(true[0])}, up to "
+        f"{np.abs(shown - true).max():.2f} apart. A softmax keeps the order of its scores; of the {len(shown)} printed "
+        f"rows {kept or 'none'} {'do' if kept > 1 else 'does'}: no scale makes a softmax of them."
+        if kept < len(shown)
+        else f"For “{first}” it prints {_numbers(shown[0])}; the softmax is {_numbers(true[0])}."
+    )
+
+
+def undivided(_choice: Choice, _options: Tutorials) -> str:
+    """How many bits the rows of all heads spread over, with √d_k and without."""
+    trace = traced(TIRED)
+    rows = np.arange(len(trace.source))
+    width = trace.query(0, 0).shape[1]
+    records = [record for record in trace.records() if isinstance(record, Record)]
+    divided = np.mean([spreads(record, rows) for record in records])
+    raw = np.mean([spreads(changed(record, scale=1.0), rows) for record in records])
+    return (
+        f"On “{TIRED}” the rows of MiniLM's {trace.layers * trace.heads} heads spread over {divided:.2f} bits on "
+        f"average. With the same queries and keys, undivided by √{width}, they spread over {raw:.2f}: nearly every "
+        "row then looks at one token, and a softmax that steep passes next to no gradient on."
+        if raw < divided / 2
+        else f"The rows spread over {divided:.2f} bits, undivided over {raw:.2f}."
+    )
+
+
+def understood(choice: Choice, _options: Tutorials) -> str:
+    """The famous sentence and its counterpart: how many heads turn with the meaning."""
+    tired, wide = traced(TIRED), traced(WIDE)
+    it, animal, street = (tired.tokens.index(word) for word in ("it", "animal", "street"))
+    one, other = tired.rows(it), wide.rows(it)
+    layer, head = _best(one[..., animal])
+    turned = int(((one[..., animal] > one[..., street]) & (other[..., animal] < other[..., street])).sum())
+    before, after = one[layer, head], other[layer, head]
+    still = "still" if after[animal] > after[street] else "no longer"
+    return (
+        f"{head_name(layer, head, choice).capitalize()} gives “animal” {before[animal]:.2f} and “street” "
+        f"{before[street]:.2f} of the attention of “it”. With “wide” in the place of “tired” the street is meant, and "
+        f"it {still} prefers the animal: {after[animal]:.2f} to {after[street]:.2f}. Of {one[..., 0].size} heads, "
+        f"{turned} change from the one to the other."
+    )
+
+
+def order(_choice: Choice, _options: Tutorials) -> str:
+    """How far the maps of a shuffled text are from the text's own, shuffled alike."""
+    trace = traced(TIRED)
+    found = backend().inspect(OrderRequest(text=TIRED, order=shuffled(trace.source, 1)))
+    having, lacking = float(found.having.differences.max()), float(found.lacking.differences.max())
+    return (
+        f"With its words shuffled, MiniLM's weights differ by up to {having:.2f} from the same weights moved along. "
+        f"With positions taken away they differ by {scientific(lacking)}: attention itself sees no order at all."
+    )
+
+
+def computed(_choice: Choice, _options: Tutorials) -> str:
+    """How near numpy comes to the whole pass."""
+    passed = backend().inspect(WholePass(text=TIRED))
+    return (
+        f"All {len(passed.stages)} stages of this pass, computed anew from ids and weights, differ from the model by at"
+        f" most {scientific(passed.largest.away)}. Nothing else is in it."
+    )
+
+
+def _best(maps: np.ndarray) -> tuple[int, int]:
+    """The head with the largest number, of (layer, head)."""
+    layer, head = np.unravel_index(int(maps.argmax()), maps.shape)
+    return int(layer), int(head)
+
+
+def _numbers(row: np.ndarray) -> str:
+    return " ".join(f"{number:.2f}" for number in row)
+
+
+STATIONS = (
+    Station(
+        "Not one word after the other",
+        "A recurrent network carries what it has read from word to word, so that two words far apart are joined by as "
+        "many steps as lie between them. Attention joins any two in one step and does all of them at once; the price "
+        "is a number for every pair.",
+        (to("why_attention", "Costs and paths, with your text's length", yours=True),),
+        "Attention is cheaper than a recurrent network.",
+        cost,
+    ),
+    Station(
+        "Query, key and value",
+        "From each word's vector three are made: what it asks for, what it is found by, and what it hands on. Query "
+        "times key is a score; a softmax makes shares of a row of scores; the values are mixed by these shares.",
+        (
+            to("by_hand", "On four small words, any number changed", {"preset": "sentence"}),
+            to("step_by_step", "On a real layer", text=TIRED, layer=3, head=1),
+        ),
+        "A word's query looks for words that are like it, itself first.",
+        own_key,
+    ),
+    Station(
+        "The example of four words",
+        "A well-known example computes attention on four one-hot words. Its matrices are here to be changed, and what "
+        "is printed stands beside what they give.",
+        (to("by_hand", "The example, cell by cell", {"preset": "tutorial"}),),
+        "The weights printed with the example are the softmax of its scores.",
+        printed,
+    ),
+    Station(
+        "Why the scores are divided",
+        "A dot product of long vectors is large, and e to a large number drowns all others. So scores are divided by "
+        "the square root of the vectors' length before the softmax.",
+        (
+            to("by_hand", "What the gradient feels of it", {"preset": "sentence", "scaled": "0"}),
+            to("step_by_step", "The same on a real head", {"show": "rules", "scaling": "none"}, text=TIRED),
+        ),
+        "√d_k is a detail that keeps numbers small.",
+        undivided,
+    ),
+    Station(
+        "Many heads, and the word “it”",
+        "A layer compares its words several times over, each head with matrices of its own. One of them is famous for "
+        "joining a pronoun to its noun.",
+        (
+            to("explore", "All heads at once", text=TIRED),
+            to("compare", "Tired beside wide", {"differs": "text"}, text=TIRED),
+            to("roles", "What each head is like", text=TIRED),
+        ),
+        "The head understands whom “it” means.",
+        understood,
+    ),
+    Station(
+        "Where order comes from",
+        "Shuffle the words and attention shuffles its map along, no more: it has no idea who stands where. Positions "
+        "are added before the first layer, and with them a shuffled text is another text.",
+        (to("positions", "The order test on your text", {"show": "test"}, yours=True),),
+        "Attention reads the words in their order.",
+        order,
+    ),
+    Station(
+        "All that a layer does",
+        "Around attention stand sums, norms and a part of two matrices for each word alone. The page of the whole pass "
+        "has every number of it, from the ids to the end, and each opens its own sum.",
+        (
+            to("whole_pass", "The whole pass of your text", yours=True),
+            to("block", "What a layer is made of", text=TIRED),
+        ),
+        "Nobody can see what happens inside.",
+        computed,
+    ),
+    Station(
+        "From looking to mattering",
+        "A head that looks at a word need not use it. Take heads away one by one, or ask several explanations about "
+        "the same answer, and see what stays.",
+        (
+            to("cause", "Take heads away", text=TIRED),
+            to("agreement", "Do explanations agree?", text=TIRED),
+        ),
+    ),
+)

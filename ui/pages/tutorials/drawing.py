@@ -1,0 +1,55 @@
+"""A tutorial on the page: its stations at once, and what each model shows as it is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from inference import Refusal
+from ui.pages.tutorials.options import Tutorials
+from ui.pages.tutorials.station import Link, Station
+from ui.run.refusals import say, show
+from ui.state.choice import Choice
+
+
+def draw(stations: Sequence[Station], choice: Choice, options: Tutorials) -> None:
+    """All stations, then what they show, from the first on: a reader begins while the rest is computed."""
+    places = [_station(number, station, choice, options) for number, station in enumerate(stations, start=1)]
+    for station, place in zip(stations, places, strict=True):
+        if station.shows is None:
+            continue
+        with place:
+            try:
+                with st.spinner("Asking the model"):
+                    said = station.shows(choice, options)
+            except Refusal as refusal:
+                show(refusal)
+            else:
+                say(said, role="status")
+
+
+def _station(number: int, station: Station, choice: Choice, options: Tutorials) -> st.delta_generator.DeltaGenerator:
+    """Its text and links; returns the place for what a model shows."""
+    st.subheader(f"{number}. {station.title}")
+    left, right = st.columns([1, 1], gap="medium")
+    with left:
+        st.markdown(station.text)
+        with st.container(horizontal=True):
+            for link in station.links:
+                _link(link, choice)
+    with right:
+        if station.shows is not None:
+            st.markdown(f"**Often told:** {station.often}  \n**Shown here:**")
+        place = st.container()
+        if station.control is not None:
+            station.control(options)
+    return place
+
+
+def _link(link: Link, choice: Choice) -> None:
+    query = link.query(choice)
+    if query is not None:
+        st.page_link(
+            f"../../pages/{link.page}.py", label=link.label, icon=":material/arrow_forward:", query_params=query
+        )

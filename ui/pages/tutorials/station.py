@@ -1,0 +1,79 @@
+"""One station of a tutorial: what it is about, where the app shows it, and what is often told beside what is true here.
+
+STATION = Station("Pieces", "A model reads …", (to("tokens", "Your words as pieces", yours=True),), "…", running)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from attention.trace import Trace
+from inference import EMBEDDED, TraceRequest
+from ui.pages.tutorials.options import Tutorials
+from ui.run.shelf import backend
+from ui.state.choice import Choice, fits, to_query
+from ui.state.examples import EXAMPLES
+
+TIRED, WIDE = EXAMPLES[0]["text"], EXAMPLES[1]["text"]
+Claim = Callable[[Choice, Tutorials], str]  # a sentence or two, made from a model's numbers; may raise Refusal
+
+
+@dataclass(frozen=True)
+class Link:
+    """A way to a view of the app. ``there`` are fields of the choice, ``own`` what the page calls its own in addresses.
+
+    ``yours``: the reader's own text and second text are read there.
+    """
+
+    page: str
+    label: str
+    there: Mapping[str, Any] = field(default_factory=dict)
+    own: Mapping[str, str] = field(default_factory=dict)
+    yours: bool = False
+
+    def query(self, choice: Choice) -> dict[str, str] | None:
+        """The address of that view; None where the reader's text is too long for one."""
+        there = Choice(**self.there, count=choice.count)
+        if self.yours:
+            there = replace(there, text=choice.text, pair=choice.pair)
+        return {**self.own, **to_query(there)} if fits(there) else None
+
+
+@dataclass(frozen=True)
+class Station:
+    """``often`` is what is often told; ``shows`` computes what a model shows instead, or as well.
+
+    ``control`` draws what a reader may change of it.
+    """
+
+    title: str
+    text: str
+    links: tuple[Link, ...]
+    often: str = ""
+    shows: Claim | None = None
+    control: Callable[[Tutorials], None] | None = None
+
+
+def to(page: str, label: str, own: Mapping[str, str] | None = None, *, yours: bool = False, **there: Any) -> Link:
+    """A link in one line.
+
+    >>> to("tokens", "Pieces", text="A cat.").query(Choice())
+    {'text': 'A cat.'}
+    """
+    return Link(page, label, there, own or {}, yours)
+
+
+def traced(text: str, model: str = EMBEDDED, target: str | None = None, cut: int | None = None) -> Trace:
+    """A text as a model reads it; a translator's target is its own translation where none is given."""
+    return backend().trace(TraceRequest(model=model, text=text, target=target, cut=cut))
+
+
+def head_name(layer: int, head: int, choice: Choice) -> str:
+    """A head as the reader counts.
+
+    >>> head_name(3, 1, Choice(count=1))
+    'layer 4 · head 2'
+    """
+    return f"layer {layer + choice.count} · head {head + choice.count}"
