@@ -49,6 +49,7 @@ def test_as_many_maps_as_there_is_room_for(count: int, said: str, maps: int) -> 
     assert len(cell.encode()) <= page.LARGEST
     content = inside(cell)
     assert said in content
+    assert embedded(content)["absent"].endswith("A file has room for more: .save(path) writes one.")
     held = embedded(content)["maps"]
     assert len(held) == maps
     if maps:

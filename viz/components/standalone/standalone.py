@@ -31,6 +31,8 @@ POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsafe-inline'; img-src data: blob:; "
     "base-uri 'none'; form-action 'none'"
 )
+ELSEWHERE = "Open the text in Headlight to see the others."
+IN_A_FILE = "A file has room for more: .save(path) writes one."  # of a page inside a notebook
 LABELS = {
     "model": "Model",
     "revision": "Revision",
@@ -77,7 +79,7 @@ def standalone_html(  # noqa: PLR0913  (the parts of one file)
         "habits": habits,
         "maps": maps,
         "asked": asked,
-        "absent": f"{inside} Open the text in Headlight to see the others.",
+        "absent": f"{inside} {ELSEWHERE if most is None else IN_A_FILE}",
     }
     about = caption(view, base=payload["indexBase"])
     title = f"Headlight · {view.trace.model.name}"
