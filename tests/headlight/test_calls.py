@@ -17,6 +17,7 @@ from tests.support import tinymodels
 TEXT, PAIR = "The cat was tired.", "It was!"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", [None, PAIR])
 def test_a_notebook_shows_what_the_app_shows(pair: str | None, tmp_path: Path) -> None:
     folder = tinymodels.save(tmp_path / "bert", "bert")
