@@ -31,8 +31,9 @@ class Place:
 
 COLUMNS = 12
 PLAN = {
-    "app": Place(0, 0, 3),
-    "pages": Place(0, 3, 12),
+    "app": Place(0, 0, 4),
+    "pages": Place(0, 8, 12),
+    "headlight": Place(0, 4, 8),
     "ui": Place(1, 0, 12),
     "training": Place(2, 0, 3),
     "probing": Place(2, 3, 7),

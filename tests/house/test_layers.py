@@ -23,6 +23,7 @@ ROOMS = {
     "ui": ("attention", "inference", "probing", "training", "viz"),
     "pages": ("attention", "inference", "probing", "training", "viz", "ui"),
     "app": ("attention", "inference", "viz", "ui", "pages"),
+    "headlight": ("attention", "inference", "viz"),
     "bench": ("attention", "inference", "probing", "training", "viz", "ui"),
     "tools": ("bench", "tests"),
     "tests": (
@@ -34,6 +35,7 @@ ROOMS = {
         "ui",
         "pages",
         "app",
+        "headlight",
         "bench",
         "tools",
     ),
@@ -161,8 +163,9 @@ def test_the_set_up_needs_the_standard_library_only() -> None:
         assert names <= sys.stdlib_module_names | {"loopback"}, file
 
 
-@pytest.mark.parametrize("package", ["attention", "inference", "viz", "training.jobs.queue"])
+@pytest.mark.parametrize("package", ["attention", "inference", "viz", "training.jobs.queue", "headlight"])
 def test_importing_a_package_does_not_wait_for_torch(package: str) -> None:
-    probe = f"import sys, {package}; print(*sorted({{'torch', 'transformers', 'bertviz'}} & set(sys.modules)))"
+    heavy = "{'torch', 'transformers', 'bertviz', 'streamlit'}"
+    probe = f"import sys, {package}; print(*sorted({heavy} & set(sys.modules)))"
     answer = subprocess.run([sys.executable, "-c", probe], cwd=ROOT, check=True, capture_output=True, text=True)
     assert answer.stdout.strip() == ""

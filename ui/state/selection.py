@@ -11,8 +11,8 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from attention.habits import Habits
-from attention.mask import Array
 from attention.measures import Survey
+from attention.opening import between_words, head_of_link
 from attention.trace import Trace
 from attention.view import Cell, View
 from ui.run.habits import habits_of
@@ -68,7 +68,7 @@ def faced(selection: Mapping[str, Any], choice: Choice, view: View) -> dict[str,
         return found
     layer, head, focus = (int(found[name]) for name in ("layer", "head", "focus"))
     if found["target"] is None:
-        found["target"] = int(_between_words(view.rows(focus), view, focus)[layer, head].argmax())
+        found["target"] = int(between_words(view.rows(focus), view, focus)[layer, head].argmax())
     elif choice.focus is None and choice.to is not None:
         found["focus"] = None
     return found
@@ -129,12 +129,6 @@ def doubts(choice: Choice, view: View) -> tuple[Survey, Habits | None]:
     return shelf().survey(view.trace, look), habits_of(choice.model, choice.revision, view.trace, part)
 
 
-def beyond(weights: Array, usual: Array, placed: Array | None) -> Array:
-    """What is left of weights (…) beyond what others give, and beyond what the place gets whatever stands there."""
-    known = np.nan_to_num(usual)
-    return weights - (known if placed is None else np.maximum(known, placed))
-
-
 def _own_link(choice: Choice, view: View, head: tuple[int, int] | None) -> tuple[tuple[int, int] | None, int]:
     """The head and the word that a text opens with where the reader chose no word: the link that is most its own."""
     survey, habits = doubts(choice, view)
@@ -151,18 +145,4 @@ def _own_link(choice: Choice, view: View, head: tuple[int, int] | None) -> tuple
 
 def _head_of_link(choice: Choice, view: View, focus: int, target: int | None) -> tuple[int, int]:
     """The head whose link from the focus, to the target if there is one, goes furthest beyond both doubts."""
-    survey, habits = doubts(choice, view)
-    rows = view.rows(focus)  # (layer, head, key)
-    placed = None if habits is None else habits.row(view, focus)
-    own = beyond(rows, survey.crowd.usual_row(view, focus, rows), placed)
-    links = own[..., target] if target is not None else _between_words(own, view, focus).max(axis=-1)
-    layer, head = np.unravel_index(int(links.argmax()), links.shape)
-    return int(layer), int(head)
-
-
-def _between_words(links: Array, view: View, query: int) -> Array:
-    """Links (layer, head, key) of one query, with special tokens and its own word at zero."""
-    away = np.array([cell.special for cell in view.keys])
-    if not view.crosses:
-        away |= np.arange(len(view.keys)) == query
-    return np.where(away, 0, links)
+    return head_of_link(view, *doubts(choice, view), focus, target)

@@ -8,10 +8,11 @@ import numpy as np
 
 from attention.find import counterparts, favoured, links, preference
 from attention.mask import Array
+from attention.opening import beyond
 from attention.view import View
 from ui.pages.find.words import Words
 from ui.state.choice import Choice
-from ui.state.selection import beyond, doubts
+from ui.state.selection import doubts
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ def preset(asked: Asked) -> None:
             icon=":material/science:",
             on_click=choose_own,
             args=(Options,),
-            kwargs={"stage": found[1], "column": None, "zoom": "stage", "change": "stage", "to": "0", "lender": ""},
+            kwargs={"stage": found[1], "column": None, "zoom": "stage", "change": "stage", "becomes": "0", "lender": ""},
             help="Changes that stage, computes all that comes after anew, and shows the end before and after",
         )
 
@@ -68,11 +68,11 @@ def change(asked: Asked, stage: Stage, options: Options, found: Found) -> None:
     )
     if not options.change:
         return
-    st.session_state["pass_to"], st.session_state["pass_lender"] = options.to, options.lender
+    st.session_state["pass_to"], st.session_state["pass_lender"] = options.becomes, options.lender
     middle.text_input(
         "To",
         key="pass_to",
-        on_change=lambda: choose_own(Options, to=st.session_state["pass_to"]),
+        on_change=lambda: choose_own(Options, becomes=st.session_state["pass_to"]),
         help="A number such as 0 or -1.5",
     )
     right.text_input(
@@ -83,7 +83,7 @@ def change(asked: Asked, stage: Stage, options: Options, found: Found) -> None:
     )
     at = end_row(asked, asked.passed.stages[-1].side, found.row)
     try:
-        to = number_of(options.to)
+        to = number_of(options.becomes)
         with st.spinner("Going on"):
             followed = asked.changed(stage, options, found.row, found.column, to, at)
     except Refusal as refusal:

@@ -39,6 +39,6 @@ class Options:
     row: int | None = None  # None: a decoder's last token, a blank, else the first token that is the text's own
     column: int | None = None  # None: the row's largest number
     change: str = ""  # what is changed at the stage
-    to: str = "0"  # as it was typed
+    becomes: str = "0"  # as it was typed
     lender: str = ""  # the text whose numbers it becomes instead
     whole: bool = False  # whether the lines of a stage begin with all that it needs

@@ -31,6 +31,8 @@ POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsafe-inline'; img-src data: blob:; "
     "base-uri 'none'; form-action 'none'"
 )
+ELSEWHERE = "Open the text in Headlight to see the others."
+IN_A_FILE = "A file has room for more: .save(path) writes one."  # of a page inside a notebook
 LABELS = {
     "model": "Model",
     "revision": "Revision",
@@ -55,16 +57,18 @@ def standalone_html(  # noqa: PLR0913  (the parts of one file)
     habits: Mapping[str, Any] | None,
     script: str,
     style: str,
+    most: int | None = None,
 ) -> str:
     """The file's content.
 
     ``payload``, ``habits`` (``places``), ``script`` and ``style`` are the microscope's own (viz/components/explore).
-    Raises TooLong when not even one head's map fits.
+    ``most`` is how many bytes of maps there is room for, where that is less than a file's; with 0 there are small maps
+    only. Raises TooLong when not even one head's map fits into a file.
     """
     selection = payload["selection"]
-    maps, inside = _maps(view, selection)
+    maps, inside = _maps(view, selection, BYTES if most is None else most)
     complete = len(maps) == view.layers * view.heads
-    asked = None if complete else _asked(view, selection)
+    asked = None if complete or most == 0 else _asked(view, selection)
     embedded = {
         "payload": {**payload, "state": "ready", "message": "" if complete else inside, "base": "", "view": ""},
         "grid": _coded(survey.thumbnails, "sqrt8"),
@@ -75,7 +79,7 @@ def standalone_html(  # noqa: PLR0913  (the parts of one file)
         "habits": habits,
         "maps": maps,
         "asked": asked,
-        "absent": f"{inside} Open the text in Headlight to see the others.",
+        "absent": f"{inside} {ELSEWHERE if most is None else IN_A_FILE}",
     }
     about = caption(view, base=payload["indexBase"])
     title = f"Headlight · {view.trace.model.name}"
@@ -94,16 +98,18 @@ def standalone_html(  # noqa: PLR0913  (the parts of one file)
 """
 
 
-def _maps(view: View, selection: Mapping[str, Any]) -> tuple[dict[str, dict[str, Any]], str]:
-    """The maps that go in, by "layer.head", and one sentence that says which."""
+def _maps(view: View, selection: Mapping[str, Any], most: int) -> tuple[dict[str, dict[str, Any]], str]:
+    """The maps that go in, by "layer.head", ``most`` bytes of them, and one sentence that says which."""
     cells, heads = len(view.queries) * len(view.keys), view.layers * view.heads
-    coding = "float16" if 2 * cells * heads <= HALVES else "sqrt8"
-    room = heads if coding == "float16" else min(heads, BYTES // max(1, cells))
-    if room == 0:
+    coding = "float16" if 2 * cells * heads <= min(HALVES, most) else "sqrt8"
+    room = heads if coding == "float16" else min(heads, most // max(1, cells))
+    if room == 0 and cells > BYTES:
         raise TooLong(
             f"A page of its own holds at most {BYTES:,} weights; one head's map of this text has {cells:,}. Shorten "
             "the text, or save the trace, which Headlight opens again."
         )
+    if room == 0:
+        return {}, f"This file holds small maps of the {heads} heads only, as the text is long."
     chosen = _nearest(view, selection)[:room]
     maps = {f"{layer}.{head}": _coded(view.weights(layer, head), coding) for layer, head in chosen}
     how = "to three digits" if coding == "float16" else "to within 0.004"

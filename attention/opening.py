@@ -1,0 +1,49 @@
+"""Which head shows what a word links to: the one whose link goes furthest beyond what is usual.
+
+Usual is what the other words of the text give the same word (attention/excess.py) and, where other texts were read,
+what the head gives that place in them (attention/habits.py).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attention.habits import Habits
+from attention.mask import Array, Bools
+from attention.measures import Survey
+from attention.view import View
+
+
+def beyond(weights: Array, usual: Array, placed: Array | None) -> Array:
+    """What is left of weights (…) beyond what others give, and beyond what the place gets whatever stands there."""
+    known = np.nan_to_num(usual)
+    return weights - (known if placed is None else np.maximum(known, placed))
+
+
+def between_words(links: Array, view: View, query: int) -> Array:
+    """Links (layer, head, key) of one query, with special tokens and its own word at zero."""
+    away = np.array([cell.special for cell in view.keys])
+    if not view.crosses:
+        away |= np.arange(len(view.keys)) == query
+    return np.where(away, 0, links)
+
+
+def head_of_link(  # noqa: PLR0913  # what is asked, and what it is compared with
+    view: View,
+    survey: Survey,
+    habits: Habits | None,
+    focus: int,
+    target: int | None = None,
+    heads: Bools | None = None,
+) -> tuple[int, int]:
+    """(layer, head) of the link from the focus, to the target if there is one, that goes furthest beyond both.
+
+    ``heads``, (layer, head), says which heads are asked; None: every head.
+    """
+    rows = view.rows(focus)  # (layer, head, key)
+    placed = None if habits is None else habits.row(view, focus)
+    own = beyond(rows, survey.crowd.usual_row(view, focus, rows), placed)
+    links = own[..., target] if target is not None else between_words(own, view, focus).max(axis=-1)
+    links = links if heads is None else np.where(heads, links, -np.inf)
+    layer, head = np.unravel_index(int(links.argmax()), links.shape)
+    return int(layer), int(head)

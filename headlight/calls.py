@@ -1,0 +1,50 @@
+"""The two calls: maps that are there already, and a model that reads a text now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from attention import given
+from headlight.naming import row
+from headlight.shown import Shown
+
+
+def view(
+    attentions: Any,
+    tokens: Sequence[str],
+    keys: Sequence[str] | None = None,
+    second: int | None = None,
+    special: Sequence[bool] | Sequence[str] | None = None,
+) -> Shown:
+    """Finished maps of one text, as BertViz's ``head_view(attention, tokens)`` takes them.
+
+    ``attentions``: for each layer (1, head, query, key) or (head, query, key), as tensors of torch, arrays or lists;
+    one layer alone; or what ``generate`` returns, a tuple of such for each step. With ``keys``, tokens look at these.
+    ``second`` is where the second text of a pair begins (BertViz's ``sentence_b_start``). ``special``: a truth value
+    for each token that says whether it stands for no word, or the names of those; usual names are known.
+    Raises ValueError in one sentence.
+    """
+    looking, texts = row(tokens, second, special)
+    if keys is None:
+        return Shown(given.trace(attentions, looking, texts=texts))
+    if second is not None:
+        raise given.NotMaps("Tokens that look at keys are one text; leave second out.")
+    looked, (source, _) = row(keys, None, special if _names(special) else None, "keys")
+    return Shown(given.trace(attentions, looked, looking, (source, None), texts[0]))
+
+
+def explore(model: Any, tokenizer: Any, text: str, pair: str | None = None, focus: str | int | None = None) -> Shown:
+    """What every head of a model in memory attends to in a text; the model itself is left as it is.
+
+    Whatever its attention setting, mode or device: what runs is a shell of it over the same weights. An encoder-decoder
+    writes its target itself. ``focus`` is the word, or the token's number, that is asked about first.
+    Raises ValueError in one sentence.
+    """
+    from inference.in_memory import trace  # torch is waited for here
+
+    return Shown(trace(model, tokenizer, text, pair), focus)
+
+
+def _names(special: Any) -> bool:
+    return special is not None and all(isinstance(one, str) for one in special)

@@ -1,0 +1,89 @@
+"""A trace as one page of bounded size, for a notebook: the microscope with as many maps inside as there is room for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from attention.mask import Array
+from attention.measures import Survey
+from attention.pooling import max_pool
+from attention.view import View
+from viz.components.explore.content import payload, script, style
+from viz.components.standalone.standalone import standalone_html
+
+LARGEST = 1_000_000  # bytes of what a cell holds
+SMALL = (48, 24, 12)  # cells on a side of a small map; the first that leaves room is taken
+PER_MAP = 150  # bytes around the numbers of one map
+HEIGHT = 760  # of the page in the notebook, in pixels
+# Scripts of the page run, and reach neither the notebook nor a server; a file may be saved.
+FRAME = (
+    '<iframe sandbox="allow-scripts allow-downloads" title="Headlight" '
+    'style="width:100%;height:{height}px;border:0" srcdoc="{page}"></iframe>'
+)
+
+
+def file(view: View, survey: Survey, selection: Mapping[str, Any]) -> str:
+    """The page as a file of its own, as the app exports it; raises viz.export.TooLong where no map fits."""
+    return _page(view, survey, selection, None)
+
+
+def frame(view: View, survey: Survey, selection: Mapping[str, Any]) -> str:
+    """The page inside a notebook's cell, at most LARGEST bytes: all maps, or those nearest to the chosen head, or none.
+
+    The page says which. Of a text whose tokens alone take more, a sentence.
+    """
+    one = len(view.queries) * len(view.keys) + asked(view)
+    for least in (one, 0):  # smaller small maps before none of the chosen head
+        for size in SMALL:
+            small = replace(survey, thumbnails=_pooled(survey, size))
+            bare = _framed(_page(view, small, selection, 0))
+            room = (LARGEST - size_of(bare) - PER_MAP * view.layers * view.heads) * 3 // 4  # as base64 writes it
+            if room >= least:
+                return _filled(view, small, selection, room) or bare
+    return (
+        f"<p>Headlight: a text of {len(view.queries):,} tokens is too long for a page inside a notebook. "
+        'Save it to a file of its own with .save("page.html").</p>'
+    )
+
+
+def _filled(view: View, survey: Survey, selection: Mapping[str, Any], room: int) -> str | None:
+    """The page with all maps that there is room for; beside a part of them, what one word gives the others in all."""
+    every = view.layers * view.heads * len(view.queries) * len(view.keys)
+    for most in (2 * every, every, room - asked(view)):
+        if 0 < most <= room and size_of(made := _framed(_page(view, survey, selection, most))) <= LARGEST:
+            return made
+    return None
+
+
+def asked(view: View) -> int:
+    """Bytes of what one word gives the others in all heads."""
+    return 2 * view.layers * view.heads * len(view.keys)
+
+
+def _page(view: View, survey: Survey, selection: Mapping[str, Any], most: int | None) -> str:
+    data = payload(view, survey, selection, "", "", 0)
+    return standalone_html(view, data, survey, None, *_drawn(), most)
+
+
+@cache
+def _drawn() -> tuple[str, str]:
+    return script(), style()
+
+
+def _framed(page: str) -> str:
+    """The page as an attribute: nothing in it can end the attribute it stands in."""
+    return FRAME.format(height=HEIGHT, page=page.replace("&", "&amp;").replace('"', "&quot;"))
+
+
+def size_of(page: str) -> int:
+    """Bytes that a notebook's file keeps."""
+    return len(page.encode())
+
+
+def _pooled(survey: Survey, size: int) -> Array:
+    return np.array([[max_pool(small, size) for small in layer] for layer in survey.thumbnails])

@@ -1,0 +1,97 @@
+"""What a notebook's cell shows of a trace, and what Python can go on with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from attention.given import NotMaps
+from attention.habits import habits
+from attention.mask import Bools
+from attention.measures import Survey, survey
+from attention.opening import head_of_link
+from attention.trace import Trace
+from attention.view import View
+from headlight import page
+from viz.components.explore.contract import CHOICES
+
+SMALL_MAP = 48  # cells on a side
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """A trace as a notebook shows it, opened at a word: ``focus`` is a word of the text, a token's number, or None.
+
+    Without a word it opens at the link that is most the text's own, as the app does.
+    """
+
+    trace: Trace
+    focus: str | int | None = None
+
+    def __post_init__(self) -> None:
+        self._word  # noqa: B018  # a word that is not there is refused now, not where a cell is drawn
+
+    def _repr_html_(self) -> str:
+        """A sandboxed page of at most a megabyte, which asks no network."""
+        return page.frame(self.view, self._survey, self.selection)
+
+    def save(self, path: str | Path) -> Path:
+        """The page as a file of its own, with more room for maps than a notebook's cell; where it lies."""
+        place = Path(path)
+        place.write_text(page.file(self.view, self._survey, self.selection), encoding="utf-8")
+        return place
+
+    def __repr__(self) -> str:
+        name, heads = self.trace.model.name, f"{self.view.layers} layers × {self.view.heads} heads"
+        return f"{name}: {heads}, {len(self.view.queries)} tokens. {self.trace.model.architecture}."
+
+    @cached_property
+    def view(self) -> View:
+        """Every token and every head."""
+        return View(self.trace)
+
+    @cached_property
+    def selection(self) -> dict[str, Any]:
+        """What is chosen when the page opens, by the names of the app's addresses."""
+        focus, head = self._word, (0, 0)
+        if focus is None:
+            link = self._survey.own.best(self.view, None, self._free)
+            words = [at for at, cell in enumerate(self.view.queries) if not cell.special]
+            focus, head = (words[0] if words else 0, head) if link is None else (link.query, (link.layer, link.head))
+        else:
+            head = head_of_link(self.view, self._survey, None, focus, heads=self._free)
+        usual = {name: names[0] for name, names in CHOICES.items()}
+        return {**usual, "layer": head[0], "head": head[1], "focus": focus, "target": None, "pinned": []}
+
+    @cached_property
+    def _survey(self) -> Survey:
+        return survey(self.view, SMALL_MAP)
+
+    @cached_property
+    def _free(self) -> Bools | None:
+        """The heads that do more in this text than look at a place, (layer, head); None where there are no others."""
+        if all(cell.special for cell in self.view.queries):
+            return None
+        free = ~habits([self.trace], self.trace.part).positional
+        return free if free.any() else None
+
+    @cached_property
+    def _word(self) -> int | None:
+        if self.focus is None:
+            return None
+        cells = self.view.queries
+        if isinstance(self.focus, str):
+            asked = self.focus.strip().casefold()
+            found = next((at for at, cell in enumerate(cells) if cell.text.strip().casefold() == asked), None)
+        else:
+            found = self.focus if 0 <= self.focus < len(cells) else None
+        if found is None:
+            raise NotMaps(f"focus={self.focus!r} is no token of this text, which has {_some(cells)}.")
+        return found
+
+
+def _some(cells: Any, most: int = 12) -> str:
+    names = [cell.label for cell in cells[:most]]
+    return ", ".join(names) + (f" and {len(cells) - most} more" if len(cells) > most else "")

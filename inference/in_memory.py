@@ -1,0 +1,88 @@
+"""A text read by a model that is in memory already, and whose it stays: what a notebook asks."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from attention.given import named
+from attention.trace import ModelId, Trace
+from inference.errors import Refusal
+from inference.load.limits import token_limit
+from inference.load.shell import shell, stamp
+from inference.loaded import Loaded
+from inference.record import batching, capture, fallback
+from inference.record.edits import HEADS
+from inference.request import TraceRequest
+from inference.settings import Settings
+from inference.text.accepted import check_text
+from inference.text.tokenise import Reader
+from inference.write import samples
+
+# A model is prepared once; what was made for it goes when it goes.
+prepared: weakref.WeakKeyDictionary[torch.nn.Module, tuple[tuple[Any, ...], Any]] = weakref.WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def trace(model: Any, tokenizer: Any, text: str, pair: str | None = None, target: str | None = None) -> Trace:
+    """What every head attends to in a text; an encoder-decoder without ``target`` writes it itself.
+
+    The trace's id is a hash of what is in it, since nobody knows which weights those were. Raises Refusal in words.
+    """
+    settings = Settings.from_env()
+    longest = settings.text_characters
+    for name, value in (("text", text), ("pair", pair), ("target", target)):
+        if not isinstance(value, str) and (name == "text" or value is not None):
+            raise Refusal(f"{type(value).__name__} came as {name}; it is a text.")
+    loaded = _loaded(model, tokenizer, settings)
+    request = TraceRequest(
+        model=loaded.id.name,
+        text=check_text(text, longest=longest),
+        pair=None if pair is None else check_text(pair, "second text", longest=longest),
+        target=None if target is None else check_text(target, "target text", longest=longest),
+    )
+    sample = samples.prepare(loaded, request, request.key, nullcontext())
+    return named(batching.run(loaded, [sample])[0])
+
+
+def _loaded(model: Any, tokenizer: Any, settings: Settings) -> Loaded:
+    """The model as everything here takes it."""
+    if not hasattr(tokenizer, "convert_ids_to_tokens"):
+        raise Refusal(
+            f"{type(tokenizer).__name__} came as the tokenizer; give the model's own, such as "
+            "AutoTokenizer.from_pretrained(…) gives."
+        )
+    made = _shell(model)
+    records = bool(getattr(made, capture.RECORDS))
+    two = bool(getattr(made.config, "is_encoder_decoder", False))
+    alone = set(getattr(made, HEADS)) if records else {getattr(made, fallback.ALONE)}
+    kind = "encoder-decoder" if two else "decoder" if alone == {"decoder"} else "encoder"
+    name = Path(getattr(model.config, "name_or_path", "")).name or type(model).__name__
+    rows = int(made.get_input_embeddings().weight.shape[0])
+    return Loaded(
+        model=made,
+        reader=Reader(tokenizer, name, kind, rows),
+        id=ModelId(name, None, kind, type(model).__name__),
+        limit=token_limit(made, tokenizer, records, settings.trace_memory_bytes),
+        nbytes=0,  # it is not ours to count
+        records=records,
+        writes=two,
+    )
+
+
+def _shell(model: Any) -> Any:
+    """What was made for the model; anew where its weights, modules or hooks are others since."""
+    with _lock:
+        try:
+            kept = prepared.get(model)
+        except TypeError:  # no weak reference is possible, so it is no model; shell() says so
+            kept = None
+        if kept is None or kept[0] != stamp(model):
+            made = shell(model)
+            kept = prepared[model] = (stamp(model), made)
+    return kept[1]

@@ -1,0 +1,51 @@
+"""The two calls show the same weights as the app does of that text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import transformers
+
+import headlight
+from inference import LocalBackend, TraceRequest
+from inference.settings import Settings
+from tests.support import tinymodels
+
+TEXT, PAIR = "The cat was tired.", "It was!"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pair", [None, PAIR])
+def test_a_notebook_shows_what_the_app_shows(pair: str | None, tmp_path: Path) -> None:
+    folder = tinymodels.save(tmp_path / "bert", "bert")
+    backend = LocalBackend(Settings(model_folders=(tmp_path,), offline=True))
+    app = backend.trace(TraceRequest(model=str(folder), text=TEXT, pair=pair))
+    model = transformers.AutoModel.from_pretrained(folder, attn_implementation="eager")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    read = tokenizer(TEXT, pair, return_tensors="pt")
+    with torch.inference_mode():
+        maps = model(**read, output_attentions=True).attentions
+    second = None if pair is None else read["token_type_ids"][0].tolist().index(1)
+    viewed = headlight.view(maps, tokenizer.convert_ids_to_tokens(read["input_ids"][0]), second=second)
+    explored = headlight.explore(model, tokenizer, TEXT, pair)
+    for shown, off in ((viewed, 2e-6), (explored, 0)):
+        assert shown.trace.source.pieces == app.source.pieces
+        assert shown.trace.source.words == app.source.words
+        assert shown.trace.source.segments == app.source.segments
+        for layer in range(app.layers):
+            for head in range(app.heads):
+                np.testing.assert_allclose(shown.trace.weights(layer, head), app.weights(layer, head), atol=off)
+    assert viewed.selection == explored.selection
+
+
+def test_tokens_that_look_at_keys() -> None:
+    maps = np.full((1, 2, 2, 3), 1 / 3)
+    shown = headlight.view(maps, ["<s>", "chat"], keys=["the", "cat", "</s>"])
+    assert (shown.trace.part, shown.view.crosses) == ("cross", True)
+    assert [cell.text for cell in shown.view.keys] == ["the", "cat", "</s>"]
+    assert (shown.trace.text, shown.trace.target_text) == ("the cat", "chat")
+    with pytest.raises(ValueError, match="leave second out"):
+        headlight.view(maps, ["<s>", "chat"], keys=["the", "cat", "</s>"], second=1)

@@ -1,0 +1,34 @@
+"""A cell in a real browser: drawn in its frame, answers a click, reaches nothing outside."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page
+
+import headlight
+from tests.support.browser import Problems
+
+HOSTILE = "</script><img src=x onerror=parent.pwned=1>"
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("colour_scheme", ["light", "dark"])
+def test_a_cell_draws_and_answers(page: Page, problems: Problems, tmp_path: Path, width: int) -> None:
+    problems.allow("machine: file:")
+    maps = np.random.default_rng(0).random((2, 3, 4, 4)).astype(np.float32)
+    shown = headlight.view(maps / maps.sum(axis=-1, keepdims=True), ["The", "cat", HOSTILE, "sat"])
+    layer, head = (shown.selection[name] for name in ("layer", "head"))
+    page.set_viewport_size({"width": width, "height": 900})
+    (tmp_path / "cell.html").write_text(f"<!doctype html><meta charset=utf-8>{shown._repr_html_()}", encoding="utf-8")
+    page.goto((tmp_path / "cell.html").as_uri())
+    cell = page.frame_locator("iframe")
+    cell.locator(f".hl[data-painted='|{layer}|{head}|{shown.selection['focus']}|matrix']").wait_for()
+    cell.get_by_role("button", name="sat").first.click()
+    cell.locator(f".hl[data-painted='|{layer}|{head}|3|matrix']").wait_for()
+    assert HOSTILE in cell.locator("#view").inner_text()
+    assert page.evaluate("window.pwned === undefined")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert cell.locator("html").evaluate("(page) => page.scrollWidth <= innerWidth")

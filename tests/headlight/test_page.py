@@ -1,0 +1,111 @@
+"""A page in a cell: never larger than promised, whatever the text, and it says what is in it; nothing in it runs."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import headlight
+from headlight import page
+
+
+def shown(tokens: list[str], layers: int = 2, heads: int = 3) -> headlight.Shown:
+    count = len(tokens)
+    maps = np.random.default_rng(0).random((layers, heads, count, count)).astype(np.float32) ** 8
+    return headlight.view(maps / maps.sum(axis=-1, keepdims=True), tokens)
+
+
+def inside(cell: str) -> str:
+    """The page that a cell's frame holds."""
+    found = re.fullmatch(r'<iframe sandbox="allow-scripts allow-downloads"[^>]* srcdoc="([^"]*)"></iframe>', cell)
+    assert found, cell[:200]
+    return html.unescape(found[1])
+
+
+def embedded(content: str) -> Any:
+    found = re.search(r'<script type="application/json" id="embedded">(.*?)</script>', content, re.DOTALL)
+    assert found
+    return json.loads(found[1])
+
+
+@pytest.mark.parametrize(
+    ("count", "said", "maps"),
+    [
+        (4, "This file holds the maps of all 6 heads; weights to three digits.", 6),
+        (250, "This file holds the maps of all 6 heads; weights to within 0.004.", 6),
+        (400, "This file holds the maps of 3 of the 6 heads, those nearest to the chosen one", 3),
+        (800, "This file holds small maps of the 6 heads only, as the text is long.", 0),
+    ],
+)
+def test_as_many_maps_as_there_is_room_for(count: int, said: str, maps: int) -> None:
+    made = shown([f"w{at}" for at in range(count)])
+    cell = made._repr_html_()
+    assert len(cell.encode()) <= page.LARGEST
+    content = inside(cell)
+    assert said in content
+    assert embedded(content)["absent"].endswith("A file has room for more: .save(path) writes one.")
+    held = embedded(content)["maps"]
+    assert len(held) == maps
+    if maps:
+        assert "{layer}.{head}".format(**made.selection) in held
+
+
+def test_a_text_too_long_for_any_page_is_told() -> None:
+    made = shown([f"w{at}" for at in range(30)])
+    assert "too long for a page" not in made._repr_html_()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(page, "LARGEST", 100_000)
+        assert made._repr_html_().startswith("<p>Headlight: a text of 30 tokens is too long")
+
+
+def test_many_heads_have_smaller_small_maps_sooner_than_no_map_of_the_chosen_head() -> None:
+    made = shown([f"w{at}" for at in range(100)], layers=12, heads=20)
+    cell = made._repr_html_()
+    assert len(cell.encode()) <= page.LARGEST
+    held = embedded(inside(cell))
+    assert held["grid"]["shape"] == [12, 20, 24, 24]
+    assert held["maps"]
+
+
+HOSTILE = [
+    '"></iframe><script>alert(1)</script>',
+    "</script><img src=x onerror=alert(1)>",
+    "&quot;><b>",
+    "\ud800",
+    "<!--",
+]
+
+
+def test_hostile_tokens_stay_text(tmp_path: Path) -> None:
+    made = shown(HOSTILE)
+    content = inside(made._repr_html_())
+    assert [cell["text"] for cell in embedded(content)["payload"]["queries"]] == [*HOSTILE[:3], "?", HOSTILE[4]]
+    assert "<img" not in content
+    assert "<b>" not in content
+    assert content.count("</script>") == 2
+    assert "connect-src" not in content
+    assert "default-src 'none'" in content
+    assert "<img" not in made.save(tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_the_focus_is_a_word_or_a_place() -> None:
+    tokens = ["[CLS]", *["The", "cat", "sat", "on", "a", "mat", "today", ",", "alone"], "[SEP]"]
+    maps = np.full((1, 2, 11, 11), 1 / 11, np.float32)
+    maps[0, 1, 2] = np.eye(11)[6]
+    trace = headlight.view(maps, tokens).trace
+    assert headlight.Shown(trace, "CAT").selection["focus"] == 2
+    assert headlight.Shown(trace, "cat").selection["head"] == 1
+    assert headlight.Shown(trace, 3).selection["focus"] == 3
+    for nowhere in ("dog", 11, -1):
+        with pytest.raises(ValueError, match=r"is no token of this text, which has .CLS., The, cat"):
+            headlight.Shown(trace, nowhere)
+
+
+def test_a_text_of_special_tokens_alone_is_shown() -> None:
+    assert headlight.view(np.full((1, 1, 2, 2), 0.5), ["[CLS]", "[SEP]"]).selection["focus"] == 0

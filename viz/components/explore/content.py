@@ -1,0 +1,87 @@
+"""What the microscope draws and what draws it, for the app and for a page of its own: payload, script, style.
+
+Knows no Streamlit: a notebook shows the same without a server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from attention.habits import REACH, Habits
+from attention.measures import MEASURES, Measure, Survey
+from attention.view import Cell, View
+from viz.components.explore.contract import CHOICES
+from viz.components.script import script as bundle
+from viz.components.script import stylesheet
+
+
+def payload(  # noqa: PLR0913  (the fields of what is drawn)
+    view: View, survey: Survey, selection: Mapping[str, Any], base: str, query: str, index_base: int
+) -> dict[str, Any]:
+    """What explore.js draws; the typedef Payload of types.js has the same fields.
+
+    ``selection`` counts in cells of the view; ``base`` and ``query`` make up every address that is fetched.
+    """
+    trace = view.trace
+    queries, keys = _cells(view.queries), _cells(view.keys)
+    return {
+        "version": 1,
+        "state": "ready",
+        "message": "",
+        "base": base,
+        "view": query,
+        "model": {name: getattr(trace.model, name) for name in ("name", "revision", "weights", "kind")},
+        "text": trace.text,
+        "pair": trace.pair,
+        "layers": view.layers,
+        "heads": view.heads,
+        "queries": queries,
+        "keys": None if keys == queries else keys,
+        "causal": view.causal,
+        "direction": view.part or trace.part,
+        "measures": [_measure(measure, survey) for measure in MEASURES],
+        "choices": {name: list(names) for name, names in CHOICES.items()},
+        "indexBase": index_base,
+        "sampled": survey.sampled,
+        "selection": dict(selection),
+    }
+
+
+def script() -> str:
+    """The component's JavaScript, for a file that opens without the app."""
+    return bundle("explore/explore")
+
+
+def style() -> str:
+    """The component's style sheet, for the same."""
+    return stylesheet("shared/look", "strip/strip", "explore/explore")
+
+
+def _cells(cells: Sequence[Cell]) -> list[dict[str, Any]]:
+    return [_cell(cell) for cell in cells]
+
+
+def _cell(cell: Cell) -> dict[str, Any]:
+    told = {"text": cell.text, "special": cell.special, "segment": cell.segment, "word": cell.word}
+    told["at"] = list(cell.pieces)
+    return {**told, "unknown": cell.unknown} if cell.unknown else told
+
+
+def places(habits: Habits | None, view: View) -> dict[str, Any] | None:
+    """What each head gives a place in other texts; null for a place that never came. Goes with the grid, once."""
+    if habits is None:
+        return None
+    means = [[[None if np.isnan(m) else round(float(m), 4) for m in head] for head in layer] for layer in habits.means]
+    _, keys = view.trace.token_rows(view.part)
+    return {"means": means, "reach": REACH, "first": not view.crosses or keys.special[0]}
+
+
+def _measure(measure: Measure, survey: Survey) -> dict[str, Any]:
+    """A measure as a row: how it is called and written, and its numbers (layer, head)."""
+    row = {
+        name: getattr(measure, name) for name in ("name", "label", "unit", "order", "descending", "digits", "clause")
+    }
+    return {**row, "values": survey.measures[measure.name].round(4).tolist()}
