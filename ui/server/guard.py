@@ -17,10 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 VARIABLE = "HEADLIGHT_HOSTS"
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-CLOSED = (
-    "/_stcore/metrics/",
-    "/_stcore/agent/",
-)  # Streamlit's: how many are here and with what, and a page for programs
+CLOSED = ("/_stcore/metrics/",)  # Streamlit's: how many are here and with what
 FOREIGN_HOST = (
     "This server does not answer under the name that was asked for. Use the address that it printed when it started;"
     f" its operator can allow other names with {VARIABLE}."

@@ -6,6 +6,8 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
+import pandas as pd
+
 from attention.spreadsheet import safe_cell
 
 MARK = "\ufeff"  # tells a spreadsheet that the file is UTF-8
@@ -24,6 +26,15 @@ def csv_table(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     for row in (names, *rows):
         writer.writerow([safe_cell(cell) if isinstance(cell, str) else "" if cell is None else cell for cell in row])
     return MARK + page.getvalue()
+
+
+def frame_csv(table: pd.DataFrame) -> str:
+    """A table as it is shown, without its index.
+
+    >>> frame_csv(pd.DataFrame({"word": ["=it"], "weight": [0.25]})).splitlines()[1:]
+    ["'=it,0.25"]
+    """
+    return csv_table([str(name) for name in table], table.itertuples(index=False))
 
 
 def below(caption: str, table: str) -> str:

@@ -139,7 +139,7 @@ def test_what_is_no_name_is_not_taken_for_one(stated: str) -> None:
         Guard(Starlette(), hosts=(stated,))
 
 
-@pytest.mark.parametrize("path", ["/_stcore/metrics", "/base/_stcore/metrics/", "/_stcore/agent/openapi.json"])
+@pytest.mark.parametrize("path", ["/_stcore/metrics", "/base/_stcore/metrics/"])
 def test_what_streamlit_tells_of_everybody_is_closed(path: str) -> None:
     async def open_to_all(_request: Request) -> PlainTextResponse:
         return PlainTextResponse("3 are here")

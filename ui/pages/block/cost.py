@@ -17,7 +17,7 @@ from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.run.stoppable import stoppable
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import csv_table
+from ui.show.csv_table import frame_csv
 from ui.show.saving import save
 from viz.figures.cost import memory, seconds, shares
 
@@ -159,7 +159,7 @@ def _measured(build: Build, done: Sequence[Measured]) -> None:
     )
     save(
         "Save as CSV",
-        csv_table(list(table), table.itertuples(index=False)),
+        frame_csv(table),
         "cost.csv",
         "What was measured",
         of_model=True,

@@ -29,7 +29,7 @@ from ui.pages.block.plan import activation, amount, towers
 from ui.pages.block.texts import told
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import csv_table
+from ui.show.csv_table import frame_csv
 from ui.show.saving import save
 from ui.state.options import choose_own
 from viz.components.block import block
@@ -191,7 +191,7 @@ def parameters(build: Build) -> None:
         first, again = build.tied[0]
         more = f", and so on for {len(build.tied)} names" if len(build.tied) > 1 else ""
         say(f"Used more than once: {first} is also {again}{more}.", "status")
-    rows = csv_table(list(table), table.itertuples(index=False))
+    rows = frame_csv(table)
     save("Save as CSV", rows, "parameters.csv", "The table, one line a part", of_model=True)
 
 

@@ -18,7 +18,7 @@ from ui.pages.whole_pass.numbers import Found
 from ui.pages.whole_pass.options import CHANGES, Options
 from ui.run.refusals import say, show
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import csv_table
+from ui.show.csv_table import frame_csv
 from ui.show.saving import save
 from ui.state.options import choose_own
 from viz.figures.bars import bars
@@ -48,7 +48,14 @@ def preset(asked: Asked) -> None:
             icon=":material/science:",
             on_click=choose_own,
             args=(Options,),
-            kwargs={"stage": found[1], "column": None, "zoom": "stage", "change": "stage", "becomes": "0", "lender": ""},
+            kwargs={
+                "stage": found[1],
+                "column": None,
+                "zoom": "stage",
+                "change": "stage",
+                "becomes": "0",
+                "lender": "",
+            },
             help="Changes that stage, computes all that comes after anew, and shows the end before and after",
         )
 
@@ -140,7 +147,7 @@ def _told(asked: Asked, found: Followed, at: int) -> None:
         help="The pass as it was; the browser's back button brings the change back",
     )
     about = "How the pass ends before and after"
-    written = csv_table(list(table), table.itertuples(index=False))
+    written = frame_csv(table)
     save("Save as CSV", written, "changed.csv", about, told=True, place=saved)
 
 

@@ -32,7 +32,7 @@ def number(asked: Asked, stage: Stage, place: tuple[int, ...], name: str) -> Non
     terms = table(asked, stage, opened)
     st.dataframe(terms, hide_index=True, key="pass_terms")
     rows = ((float(term), *origins) for term, *origins in terms.itertuples(index=False))
-    page = csv_table(list(terms), rows)
+    page = csv_table([str(name) for name in terms], rows)
     save("Save the terms as CSV", page, "terms.csv", "What the number is the sum of", told=True)
     _into(asked, opened)
 

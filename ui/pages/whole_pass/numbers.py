@@ -20,7 +20,6 @@ from ui.show.matrices import draw_matrices
 from ui.state.options import choose_own
 from viz.components.matrices import matrices
 from viz.components.matrices.matrices import Sheet
-from viz.export import safe_cell
 
 KEY = "whole_pass_stage"
 WIDEST, TALLEST = 256, 64  # numbers and tokens of a stage that are drawn
@@ -88,10 +87,10 @@ def draw(asked: Asked, stage: Stage, found: Found) -> None:
 def likeliest(found: Found, tokens: tuple[str, ...], rows: Array) -> pd.DataFrame:
     """What the largest numbers of these tokens are for, by name."""
     best = np.argsort(-found.values[rows], axis=1)[:, :NAMED]
-    columns: dict[str, list[str]] = {"token": [safe_cell(f"{at} {tokens[at]}") for at in rows.tolist()]}
+    columns: dict[str, list[str]] = {"token": [f"{at} {tokens[at]}" for at in rows.tolist()]}
     for rank, name in enumerate(("largest", "second", "third")[: best.shape[1]]):
         columns[name] = [
-            safe_cell(f"{found.pieces.get(int(one), str(one))} {found.values[at, one]:.3f}")
+            f"{found.pieces.get(int(one), str(one))} {found.values[at, one]:.3f}"
             for at, one in zip(rows.tolist(), best[:, rank], strict=True)
         ]
     return pd.DataFrame(columns)

@@ -12,7 +12,7 @@ import streamlit as st
 from attention.complexity import TABLE, LayerType, Setting
 from ui.pages.why_attention.options import Options
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import csv_table
+from ui.show.csv_table import frame_csv
 from ui.show.saving import save
 from ui.state.options import choose_own
 from viz.figures.complexity import growth
@@ -125,7 +125,7 @@ def table(numbers: Numbers) -> None:
         "contiguous kernels need n / k layers. Paths are counted as at least one step, and restricted attention sees "
         "no more tokens than there are."
     )
-    save("Save as CSV", csv_table(list(rows), rows.itertuples(index=False)), "why_attention.csv", "The table")
+    save("Save as CSV", frame_csv(rows), "why_attention.csv", "The table")
 
 
 def row_of(row: LayerType, numbers: Numbers) -> dict[str, str]:

@@ -14,6 +14,7 @@ from inference import LocalBackend, Refusal
 from inference.questions.vectors import Pooled, TextVectors
 from inference.settings import Settings
 from ui.pages.vectors import corpus
+from ui.pages.vectors import routes as vector_routes
 from ui.pages.vectors.corpus import PART, Run, find
 from ui.pages.vectors.routes import csv_lines, parquet_blocks, routes
 
@@ -125,6 +126,14 @@ def test_the_file_goes_with_the_run() -> None:
     assert not folder.exists()
 
 
+@pytest.fixture
+def nothing_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files name a model's weights once it is loaded, which other tests do in the backend that pages share."""
+    fresh = LocalBackend()
+    monkeypatch.setattr(vector_routes, "backend", lambda: fresh)
+
+
+@pytest.mark.usefixtures("nothing_loaded")
 def test_csv_and_parquet_hold_the_same_numbers() -> None:
     import pyarrow.parquet as pq
 
@@ -148,6 +157,7 @@ def test_numbers_survive_csv_bit_for_bit() -> None:
     np.testing.assert_array_equal(np.array([row[1:] for row in rows], dtype=np.float32), values)
 
 
+@pytest.mark.usefixtures("nothing_loaded")
 def test_files_are_served_by_an_address_that_cannot_be_guessed() -> None:
     from starlette.applications import Starlette
     from starlette.testclient import TestClient
