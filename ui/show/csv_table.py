@@ -29,12 +29,13 @@ def csv_table(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def frame_csv(table: pd.DataFrame) -> str:
-    """A table as it is shown, without its index.
+    """A table as it is shown, without its index; what is not known is an empty cell.
 
-    >>> frame_csv(pd.DataFrame({"word": ["=it"], "weight": [0.25]})).splitlines()[1:]
-    ["'=it,0.25"]
+    >>> frame_csv(pd.DataFrame({"word": ["=it", "he"], "layers": pd.array([6, None], "Int64")})).splitlines()[1:]
+    ["'=it,6", 'he,']
     """
-    return csv_table([str(name) for name in table], table.itertuples(index=False))
+    known = table.astype(object).where(table.notna(), None)
+    return csv_table([str(name) for name in known], known.itertuples(index=False))
 
 
 def below(caption: str, table: str) -> str:
