@@ -81,7 +81,7 @@ def test_judgements_of_pairs_have_two_numbers(backend: LocalBackend) -> None:
     more: dict[str, Any] = {"model": BERT, "text": "The cat sat.", "pair": "It slept.", "head": NEXT_SENTENCE}
     stage = backend.inspect(WholePass(**more)).stages[5]
     found = backend.inspect(Changed(**more, stage=stage.number, row=1))
-    assert sorted(end.name for end in found.ends) == ["0", "1"]
+    assert sorted(end.name for end in found.ends) == ["the second follows", "the second is from elsewhere"]
     assert sum(end.after for end in found.ends) == pytest.approx(1)
 
 

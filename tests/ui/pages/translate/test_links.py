@@ -69,7 +69,7 @@ def test_everywhere_a_row_is_the_token_that_its_step_writes(model: str) -> None:
     assert [cell["text"] for cell in data["queries"]] == [*trace.target.pieces[1:], "⟨end⟩"]
     says(page, f"the row “{trace.target.pieces[2]}” is the step after “{trace.target.pieces[1]}”, which writes")
     with TestClient(Starlette(routes=routes())) as client:
-        file = client.get(f"{data['base']}/trace.safetensors")
+        file = client.get(f"{data['base']}/trace.safetensors?{data['view']}")
     assert parse(file.content).target == trace.target, "a file says what was read"
 
 
