@@ -43,6 +43,7 @@ class Queue:
     ) -> None:
         self.place, self.budget, self.command = place.absolute(), budget, command
         self.machine = machine or Machine.from_env()
+        self._read: dict[str, tuple[int, Job]] = {}  # what was asked, by id, with the time of its file
         self._lock = threading.RLock()
         self._current = ""  # the job that this queue has in hand
         self._process: Process | None = None
@@ -111,8 +112,10 @@ class Queue:
 
     def of(self, owner: str) -> tuple[Look, ...]:
         """A visitor's jobs, the newest first."""
-        every = self._looks()
-        own = [replace(look, ahead=_ahead(look, every)) for look in every if look.job.owner == owner]
+        own = [self._look(folder, job) for folder, job in self._jobs(owner)]
+        if any(look.state == "waiting" for look in own):
+            every = self._looks()
+            own = [replace(look, ahead=_ahead(look, every)) for look in own]
         return tuple(sorted(own, key=lambda look: look.job.begun, reverse=True))
 
     def pushed_out(self, model: str, revision: str | None = None) -> tuple[Look, ...]:
@@ -135,17 +138,24 @@ class Queue:
         """Every job that can be read, in the order in which they come."""
         return _in_order(self._look(folder, job) for folder, job in self._jobs())
 
-    def _jobs(self) -> Iterator[tuple[Path, Job]]:
+    def _jobs(self, owner: str | None = None) -> Iterator[tuple[Path, Job]]:
+        """Every job, or a visitor's. Each is read once for its file's time: pages ask at every rerun."""
         try:
-            names = [entry.name for entry in os.scandir(self.place)]
+            names = {entry.name for entry in os.scandir(self.place)}
         except OSError:
             return
+        read = self._read = {name: found for name, found in self._read.items() if name in names}
         for name in names:
             try:
                 folder = self._folder(name)
-                yield folder, jobs.read(folder)
-            except Refusal:
+                changed = (folder / taught.JOB).stat().st_mtime_ns
+                if name not in read or read[name][0] != changed:
+                    read[name] = changed, jobs.read(folder)
+            except (Refusal, OSError):
                 continue
+            job = read[name][1]
+            if owner in (None, job.owner):
+                yield folder, job
 
     def _folder(self, job_id: str) -> Path:
         try:

@@ -7,6 +7,7 @@ import { decodeFrame } from "../shared/frames.js";
 import { mounting } from "../shared/mounting.js";
 import { cellKey } from "../shared/moves.js";
 import { cleared } from "../shared/pens.js";
+import { saveMenu } from "../shared/save_menu.js";
 import { arrange, said, scaleEnd } from "./sheet.js";
 import { paint, paintLegend } from "./sheet_picture.js";
 import { saveCsv, savePicture } from "./sheet_saving.js";
@@ -23,27 +24,11 @@ import { saveCsv, savePicture } from "./sheet_saving.js";
 /** @param {(row: number, col: number) => void} report */
 function createSheet(report) {
   const name = h("span", { class: "sheet-name" });
-  const item = (text, act) =>
-    h("button", {
-      type: "button",
-      class: "item",
-      onclick: () => {
-        menu.open = false;
-        act();
-      },
-    }, text);
-  const menu = h(
-    "details",
-    { class: "menu", onkeydown: closes, onfocusout: leaves },
-    h("summary", {}, "Save"),
-    h(
-      "div",
-      { class: "items" },
-      item("Numbers as CSV", () => saveCsv(sheet, values, about)),
-      item("Picture as PNG", () => savePicture(sheet, values, numbers, about, "PNG")),
-      item("Picture as SVG", () => savePicture(sheet, values, numbers, about, "SVG")),
-    ),
-  );
+  const menu = saveMenu([
+    ["Numbers as CSV", () => saveCsv(sheet, values, about)],
+    ["Picture as PNG", () => savePicture(sheet, values, numbers, about, "PNG")],
+    ["Picture as SVG", () => savePicture(sheet, values, numbers, about, "SVG")],
+  ]);
   const canvas = h("canvas", { "aria-hidden": "true" });
   const frame = h("div", { class: "cell", hidden: true });
   const pad = h(
@@ -78,14 +63,6 @@ function createSheet(report) {
   let place = null;
   let cursor = { row: 0, col: 0 };
 
-  function closes(event) {
-    if (event.key !== "Escape" || !menu.open) return;
-    menu.open = false;
-    menu.querySelector("summary")?.focus();
-  }
-  function leaves(event) {
-    if (!menu.contains(event.relatedTarget)) menu.open = false;
-  }
   function under(event) {
     const box = canvas.getBoundingClientRect();
     const [row, col] = [

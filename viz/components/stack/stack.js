@@ -6,6 +6,7 @@ import { clamp, colourAt, css, readTheme } from "../shared/colours.js";
 import { createTip, h, save_as, setAttribute, setText } from "../shared/elements.js";
 import { mounting } from "../shared/mounting.js";
 import { savePaper } from "../shared/prints.js";
+import { saveMenu } from "../shared/save_menu.js";
 import { csv, fileName, fileStem, visible } from "../shared/texts.js";
 import { paperOf, table } from "./stack_picture.js";
 
@@ -54,35 +55,13 @@ export const tokenAt = (share, count) => clamp(Math.floor(share * count), 0, cou
 /** @param {Element|ShadowRoot} root */
 function createStack(root) {
   const name = h("span", { class: "stack-name" });
-  const item = (text, act) =>
-    h("button", {
-      type: "button",
-      class: "item",
-      onclick: () => {
-        menu.open = false;
-        act();
-      },
-    }, text);
   const save = (format) => savePaper(paperOf(data), fileStem(data.title, "pass"), format, 2);
-  const menu = h(
-    "details",
-    { class: "menu", onkeydown: closes, onfocusout: leaves },
-    h("summary", {}, "Save"),
-    h(
-      "div",
-      { class: "items" },
-      item(
-        "Numbers as CSV",
-        () =>
-          save_as(
-            fileName(data.title, "pass", "csv"),
-            new Blob(["\ufeff", csv(data.about), "\r\n", table(data)], { type: "text/csv" }),
-          ),
-      ),
-      item("Picture as PNG", () => save("PNG")),
-      item("Picture as SVG", () => save("SVG")),
-    ),
-  );
+  const numbers = () => new Blob(["\ufeff", csv(data.about), "\r\n", table(data)], { type: "text/csv" });
+  const menu = saveMenu([
+    ["Numbers as CSV", () => save_as(fileName(data.title, "pass", "csv"), numbers())],
+    ["Picture as PNG", () => save("PNG")],
+    ["Picture as SVG", () => save("SVG")],
+  ]);
   const rows = h("div", { class: "rows", role: "group", onkeydown });
   const note = h("p", { class: "note" });
   const el = h("figure", { class: "hl stack" }, h("figcaption", {}, name, menu), rows, note);
@@ -95,14 +74,6 @@ function createStack(root) {
   let drawn = "";
   let send = (_) => {};
 
-  function closes(event) {
-    if (event.key !== "Escape" || !menu.open) return;
-    menu.open = false;
-    menu.querySelector("summary")?.focus();
-  }
-  function leaves(event) {
-    if (!menu.contains(event.relatedTarget)) menu.open = false;
-  }
   /** The token under the pointer, -1 where there is none: beside the strip, or where a part is of no token. */
   function under(event, part, row) {
     const { left, right, top, width } = event.currentTarget.lastElementChild.getBoundingClientRect();
