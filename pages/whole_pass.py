@@ -74,7 +74,7 @@ def draw(choice: Choice, trace: Trace, options: Options) -> None:
     asked = pass_of(choice, trace, options)
     if asked is None:
         return
-    head_and_zoom(asked, options)
+    head_and_zoom(asked)
     chosen = chosen_of(asked, options)
     if options.zoom == "stack":
         chosen = stack(asked, chosen, options, choice)

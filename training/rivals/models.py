@@ -7,6 +7,7 @@ with the vectors, so that a gradient with respect to them can be asked for.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 import torch
@@ -20,7 +21,7 @@ LSTM_WIDE, CONVOLVED = 48, 40  # inside the LSTM and the convolutional network, 
 HEADS = 4
 
 
-class Reader(nn.Module):
+class Reader(nn.Module, ABC):
     """What all three share: vectors of the tokens at the beginning, scores of the tokens at the end."""
 
     def __init__(self, tokens: int, inside: int) -> None:
@@ -37,9 +38,9 @@ class Reader(nn.Module):
         scores: Tensor = self.scores(self.inside(vectors))
         return scores
 
+    @abstractmethod
     def inside(self, vectors: Tensor) -> Tensor:
         """Vectors (row, place, WIDE) to states (row, place, inside)."""
-        raise NotImplementedError
 
 
 class Recurrent(Reader):

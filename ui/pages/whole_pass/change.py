@@ -11,6 +11,7 @@ import streamlit as st
 from inference import Refusal
 from inference.questions.changed import End, Followed
 from inference.questions.whole_pass import ATTENTION, EMBEDDINGS, PROBABILITIES, Stage
+from ui.input.picking import control
 from ui.pages.whole_pass.asking import Asked
 from ui.pages.whole_pass.ending import end_row, of_rows
 from ui.pages.whole_pass.names import place
@@ -63,29 +64,24 @@ def preset(asked: Asked) -> None:
 def change(asked: Asked, stage: Stage, options: Options, found: Found) -> None:
     """What is changed, to what, and how the pass ends then."""
     left, middle, right = st.columns([2, 1, 2], vertical_alignment="bottom")
-    st.session_state["pass_change"] = options.change
-    left.segmented_control(
+    control(
+        Options,
+        "change",
+        left.segmented_control,
         "Change and go on",
         list(CHANGES),
-        key="pass_change",
         required=True,
         format_func=CHANGES.__getitem__,
-        on_change=lambda: choose_own(Options, change=st.session_state["pass_change"]),
         help="What is changed at this stage; all that comes after is computed by the model from there",
     )
     if not options.change:
         return
-    st.session_state["pass_to"], st.session_state["pass_lender"] = options.becomes, options.lender
-    middle.text_input(
-        "To",
-        key="pass_to",
-        on_change=lambda: choose_own(Options, becomes=st.session_state["pass_to"]),
-        help="A number such as 0 or -1.5",
-    )
-    right.text_input(
+    control(Options, "becomes", middle.text_input, "To", help="A number such as 0 or -1.5")
+    control(
+        Options,
+        "lender",
+        right.text_input,
         "Or to what it is in this text",
-        key="pass_lender",
-        on_change=lambda: choose_own(Options, lender=st.session_state["pass_lender"]),
         help="Another text with as many pieces; empty: the number beside",
     )
     at = end_row(asked, asked.passed.stages[-1].side, found.row)

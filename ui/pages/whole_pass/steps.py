@@ -7,13 +7,14 @@ from collections.abc import Sequence
 import streamlit as st
 
 from inference.questions.whole_pass import Stage
+from ui.input.picking import control
 from ui.pages.whole_pass.asking import Asked
 from ui.pages.whole_pass.names import place, title
 from ui.pages.whole_pass.options import HEADS, ZOOMS, Options
 from ui.state.options import choose_own
 
 
-def head_and_zoom(asked: Asked, options: Options) -> None:
+def head_and_zoom(asked: Asked) -> None:
     """What the pass ends with, and how close it is looked at."""
     closeness, ending = st.columns(2)
     heads = HEADS[asked.trace.model.kind]
@@ -28,14 +29,14 @@ def head_and_zoom(asked: Asked, options: Options) -> None:
             on_change=lambda: choose_own(Options, ends=st.session_state["pass_head"], stage=None, column=None),
             help="The head that reads the last state; without one, the pass ends with that state",
         )
-    st.session_state["pass_zoom"] = options.zoom
-    closeness.segmented_control(
+    control(
+        Options,
+        "zoom",
+        closeness.segmented_control,
         "How close",
         list(ZOOMS),
-        key="pass_zoom",
         required=True,
         format_func=ZOOMS.__getitem__,
-        on_change=lambda: choose_own(Options, zoom=st.session_state["pass_zoom"]),
         help="All parts, the stages of one layer, or the numbers of one stage; a click in the picture goes closer",
     )
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 import streamlit as st
 
 from inference.questions.whole_pass import ATTENTION, CROSS, Stage
+from ui.input.picking import control
 from ui.pages.whole_pass.asking import Asked
 from ui.pages.whole_pass.names import place, title
 from ui.pages.whole_pass.options import Options
 from ui.run.refusals import say
 from ui.show.saving import save
 from ui.state.choice import Choice, fits, to_query
-from ui.state.options import choose_own
 
 MOST = 60  # pieces whose ids are said
 
@@ -91,11 +91,11 @@ def up_to(program: str, stage: Stage) -> str:
 
 def _lines(asked: Asked, stage: Stage, options: Options) -> None:
     """A stage's few lines; on request with all that they need, to be copied into a notebook."""
-    st.session_state["pass_whole"] = options.whole
-    st.toggle(
+    control(
+        Options,
+        "whole",
+        st.toggle,
         "With all that comes before, to run as it is",
-        key="pass_whole",
-        on_change=lambda: choose_own(Options, whole=st.session_state["pass_whole"]),
         help="The lines of PyTorch from the ids to this stage; in a notebook they print its numbers",
     )
     reads = ", ".join(f"v{one}" for one in stage.reads)
