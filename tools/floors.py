@@ -40,9 +40,10 @@ PLAN = {
     "viz": Place(2, 7, 12, floors=2),
     "inference": Place(3, 0, 7),
     "attention": Place(4, 0, 12),
-    "tests": Place(5, 0, 6),
-    "bench": Place(5, 6, 9),
-    "tools": Place(5, 9, 12),
+    "wording": Place(5, 0, 12),
+    "tests": Place(6, 0, 6),
+    "bench": Place(6, 6, 9),
+    "tools": Place(6, 9, 12),
 }
 OUTSIDE = ("tests", "bench", "tools")  # they look into every room, so their arrows would say nothing
 LIBRARIES = ("torch", "transformers", "plotly", "bertviz", "streamlit")

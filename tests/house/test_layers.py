@@ -15,18 +15,26 @@ from tests.support.repository import ROOT, files
 
 # A room may import itself and these. `app` is app.py.
 ROOMS = {
-    "attention": (),
-    "inference": ("attention",),
-    "probing": ("attention", "inference"),
-    "training": ("attention", "inference", "probing"),
-    "viz": ("attention",),
-    "ui": ("attention", "inference", "probing", "training", "viz"),
-    "pages": ("attention", "inference", "probing", "training", "viz", "ui"),
+    "wording": (),
+    "attention": ("wording",),
+    "inference": (
+        "wording",
+        "attention",
+    ),
+    "probing": ("wording", "attention", "inference"),
+    "training": ("wording", "attention", "inference", "probing"),
+    "viz": (
+        "wording",
+        "attention",
+    ),
+    "ui": ("wording", "attention", "inference", "probing", "training", "viz"),
+    "pages": ("wording", "attention", "inference", "probing", "training", "viz", "ui"),
     "app": ("attention", "inference", "viz", "ui", "pages"),
-    "headlight": ("attention", "inference", "viz"),
-    "bench": ("attention", "inference", "probing", "training", "viz", "ui"),
+    "headlight": ("wording", "attention", "inference", "viz"),
+    "bench": ("wording", "attention", "inference", "probing", "training", "viz", "ui"),
     "tools": ("bench", "tests"),
     "tests": (
+        "wording",
         "attention",
         "inference",
         "probing",
@@ -51,6 +59,7 @@ HOMES = {
     "streamlit": ("app", "pages", "ui", "viz", "bench"),  # bench/ speaks the protocol of its pages
     "starlette": ("app", "pages", "ui", "viz"),
     "playwright": ("bench", "tools"),
+    "babel": ("wording", "ui", "tools"),
 }
 # The numpy layer imports nothing else.
 ATTENTION = {"numpy", "safetensors"}
@@ -110,15 +119,15 @@ def test_imports_run_one_way() -> None:
     [
         ("attention/a.py", "import torch", "torch belongs in inference"),
         ("attention/a.py", "import pandas", "numpy and safetensors only"),
-        ("attention/a.py", "from inference.backend import LocalBackend", "attention may import no other room"),
+        ("attention/a.py", "from inference.backend import LocalBackend", "attention may import wording"),
         ("attention/a.py", "from .b import c", "relative imports hide the room"),
         (
             "inference/a.py",
             "def f():\n    from viz import explore",
-            "a.py:2 imports viz: inference may import attention",
+            "a.py:2 imports viz: inference may import wording, attention",
         ),
-        ("inference/a.py", "import ui.state.session as s", "inference may import attention"),
-        ("viz/a.py", "if True:\n    import inference.backend", "viz may import attention"),
+        ("inference/a.py", "import ui.state.session as s", "inference may import wording, attention"),
+        ("viz/a.py", "if True:\n    import inference.backend", "viz may import wording, attention"),
         ("ui/a.py", "import plotly.graph_objects as go", "plotly belongs in viz"),
         ("ui/a.py", "from pages import explore", "ui may import"),
         ("ui/a.py", "from training.finetune.teach import teach", "of training, ui may import training.jobs alone"),
@@ -127,7 +136,7 @@ def test_imports_run_one_way() -> None:
         ("bench/a.py", "from starlette.routing import Route", "starlette belongs in"),
         ("app.py", "import torch", "torch belongs in"),
         ("serving/a.py", "import os", "serving is no room"),
-        ("probing/a.py", "import ui", "probing may import attention, inference"),
+        ("probing/a.py", "import ui", "probing may import wording, attention, inference"),
         ("helpers/a.py", "import os", "helpers is no room"),
         ("inference/a.py", "import tests.support.traces", "inference may import"),
     ],

@@ -7,12 +7,14 @@ from typing import Any
 import streamlit as st
 
 from ui.state.options import choose_own, own
+from wording import told
 
 
 def control(kind: type[Any], name: str, widget: Any, label: str, *given: Any, **more: Any) -> Any:
     """Draw ``widget``, a method of st or of a column, for the field ``name`` of the options ``kind``.
 
-    ``shown`` replaces the option's value where the page settled on another one. Returns what the widget returns.
+    ``format_func`` may give sentences, which are told here. ``shown`` replaces the option's value where the page
+    settled on another one. Returns what the widget returns.
     """
     key = f"{kind.__name__.lower()}_{name}"
     st.session_state[key] = more.pop("shown", getattr(own(kind), name))
@@ -20,4 +22,6 @@ def control(kind: type[Any], name: str, widget: Any, label: str, *given: Any, **
     def keep() -> None:
         choose_own(kind, **{name: st.session_state[key]})
 
+    if (name_of := more.get("format_func")) is not None:
+        more["format_func"] = lambda value: told(name_of(value))
     return widget(label, *given, key=key, on_change=keep, **more)

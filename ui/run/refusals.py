@@ -8,12 +8,13 @@ import streamlit as st
 
 from inference import EMBEDDED, Refusal
 from ui.state.session import FRESH, NEW_MODEL, choose, current, untold
+from wording import told
 
 
 def say(sentence: str, role: str = "alert") -> None:
     """A sentence that may quote what the reader typed: shown as text, whatever it holds."""
     kind = "refusal" if role == "alert" else "note"
-    st.html(f'<p class="headlight-{kind}" role="{role}" dir="auto">{escape(sentence)}</p>')
+    st.html(f'<p class="headlight-{kind}" role="{role}" dir="auto">{escape(told(sentence))}</p>')
 
 
 def say_notes() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from ui.run.shelf import backend
+from ui.state import language
 from ui.state.choice import LONGEST_LINK, PACKED, TYPES, Choice, parse, to_query
 
 CHOICE, WRITTEN, PAGE, NOTES = "choice", "written_query", "page", "link_notes"
@@ -29,6 +30,7 @@ def begin(page: str) -> Choice:
     state[PAGE], state[SAID] = page, set()
     if CHOICE not in state or not (query == state[WRITTEN] or (moved and not query)):
         # Another address than the one written last: a link was followed, or the browser's back button pressed.
+        query = language.take(query)
         followed, state[NOTES] = parse(query)
         _take(followed)
         rest = {name: raw for name, raw in query.items() if name not in TYPES and name != PACKED}
@@ -70,6 +72,12 @@ def untold() -> list[str]:
     new = [sentence for sentence in notes() if sentence not in said]
     said.update(new)
     return new
+
+
+def speak(code: str) -> None:
+    """From now on this language, also in the address."""
+    st.session_state[language.LANGUAGE] = code
+    _write()
 
 
 def own_query() -> dict[str, str]:
@@ -117,6 +125,7 @@ def _write() -> None:
     query, own = to_query(current()), own_query()
     if sum(len(name) + len(raw) for name, raw in (*query.items(), *own.items())) <= LONGEST_LINK:
         query = {**own, **query}
+    query = {**language.addressed(), **query}
     st.session_state[WRITTEN] = query
     if st.query_params.to_dict() != query:
         st.query_params.from_dict(query)

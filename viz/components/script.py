@@ -6,12 +6,17 @@ imported together do not name two things alike; a browser would refuse such a sc
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
+from functools import cache
 from pathlib import Path
+
+from wording import ENGLISH, language, told
 
 HERE = Path(__file__).parent
 IMPORT = re.compile(r'^(?:import|export) [^;"]* from "(\.\.?/[a-z_/]+)\.js";\n', re.MULTILINE)
+SENTENCE = re.compile(r'(?<![\w.])_\(\s*"((?:[^"\\]|\\.)*)"')
 # Comments on lines of their own, types among them: for readers of the repository, not for browsers.
 COMMENT = re.compile(r"^[ \t]*(?://[^\n]*|/\*\*(?:(?!\*/).)*\*/[ \t]*)\n", re.MULTILINE | re.DOTALL)
 
@@ -25,6 +30,27 @@ def script(name: str) -> str:
     found: dict[str, str] = {}
     _gather(name, found)
     return "\n".join(found.values())
+
+
+@cache
+def sentences(name: str) -> tuple[str, ...]:
+    """Every sentence that the script of that name says, as `shared/words.js` is asked for it.
+
+    >>> sentences("shared/frames")
+    ()
+    """
+    said = SENTENCE.findall(script(name))
+    return tuple(dict.fromkeys(json.loads(f'"{text}"') for text in said))
+
+
+def words(name: str) -> dict[str, str]:
+    """What the script of that name says, in the language that is spoken here; nothing where that is English.
+
+    It goes to the browser with the component's data, for `speak` of `shared/words.js`.
+    """
+    if language() == ENGLISH:
+        return {}
+    return {sentence: told(sentence) for sentence in sentences(name)}
 
 
 def own(name: str) -> str:

@@ -1,0 +1,98 @@
+"""Every sentence has its translation, with the same values in it, and in the words of the field."""
+
+from __future__ import annotations
+
+import re
+import string
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from babel.messages.catalog import Message
+from babel.messages.pofile import read_po
+
+from tools.words import FOLDER, spoken, updated, written
+
+FILES = sorted(FOLDER.glob("*.po"))
+HAN = re.compile("[\u4e00-\u9fff]")
+# What is the same in Chinese: names, formulas, numbers with their signs.
+SAME = re.compile(r"[A-Z]{2,}|[A-Z][a-z]+[A-Z]|[a-z]+\(|[·×→=+/%]|^\W*\{\w+[^}]*\}\W*$")
+
+
+def messages(file: Path) -> Iterator[Message]:
+    with file.open("rb") as source:
+        yield from (message for message in read_po(source, locale=file.stem) if message.id)
+
+
+def ids(message: Message) -> tuple[str, ...]:
+    """The sentence, or the two of a plural."""
+    return tuple(map(str, message.id)) if isinstance(message.id, tuple | list) else (str(message.id),)
+
+
+def strings(message: Message) -> tuple[str, ...]:
+    """Its translation, one for each form of the language."""
+    return tuple(map(str, message.string)) if isinstance(message.string, tuple | list) else (str(message.string or ""),)
+
+
+def holes(template: str) -> set[str]:
+    """The names of the values in a template.
+
+    >>> sorted(holes("{n:,} of {all}"))
+    ['all', 'n']
+    """
+    return {name for _, name, _, _ in string.Formatter().parse(template) if name is not None}
+
+
+def unlike(message: Message, glossary: dict[str, list[str]]) -> list[str]:
+    """The terms of the field in a sentence that its translation puts in other words than the glossary."""
+    said, wrong = ids(message)[0], []
+    for term in sorted(glossary, key=len, reverse=True):
+        whole = re.compile(rf"(?<![\w{{-]){re.escape(term)}(?![\w}}-])", re.IGNORECASE)
+        if whole.search(said):
+            said = whole.sub(" ", said)
+            if not any(wanted.lower() in text.lower() for text in strings(message) for wanted in glossary[term]):
+                wrong.append(term)
+    return wrong
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_the_file_is_what_the_code_says(file: Path) -> None:
+    """`make words` brings it up to date."""
+    assert file.read_bytes() == written(updated(file, list(spoken())))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_no_sentence_is_left_out(file: Path) -> None:
+    assert [ids(message)[0] for message in messages(file) if not all(strings(message))] == []
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_no_value_is_lost(file: Path) -> None:
+    for message in messages(file):
+        wanted = holes(ids(message)[-1])
+        for text in strings(message):
+            if wanted or len(ids(message)) > 1:
+                assert holes(text) == wanted, ids(message)[0]
+
+
+def test_what_is_said_in_chinese_is_chinese() -> None:
+    left = [
+        ids(message)[0]
+        for message in messages(FOLDER / "zh.po")
+        if not any(HAN.search(text) for text in strings(message)) and not SAME.search(ids(message)[0])
+    ]
+    assert left == []
+
+
+def test_the_terms_are_those_of_the_field() -> None:
+    glossary = tomllib.loads((FOLDER / "glossary.zh.toml").read_text(encoding="utf-8"))
+    wrong = {ids(message)[0]: found for message in messages(FOLDER / "zh.po") if (found := unlike(message, glossary))}
+    assert wrong == {}
+
+
+def test_another_term_is_found() -> None:
+    glossary = {"attention head": ["注意力头"], "head": ["头"]}
+    assert unlike(Message("Pick an attention head", "选一个注意力的部分"), glossary) == ["attention head"]
+    assert unlike(Message("Pick an attention head", "选一个注意力头"), glossary) == []
+    assert unlike(Message("{head} of 12", "共 12 个中的 {head}"), glossary) == []

@@ -1,0 +1,73 @@
+"""What of a page is still English when another language is spoken."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Block, Element
+
+# Quoted words are what a model read or wrote; code, formulas, addresses and styles are no sentences.
+QUOTED = re.compile(
+    r"“[^”]*”|`[^`]*`|\$[^$]*\$|```.*?```|<style.*?</style>|<[^>]*>|https?://\S+|\]\([^)]*\)|:material/\w+:", re.DOTALL
+)
+SOURCES = ("js_content", "css_content", "html_content")
+SENTENCE = re.compile(r"(?:[A-Za-z][a-z’']*,? ){3,}[A-Za-z][a-z’']+")
+
+
+def english(page: AppTest, *read: str) -> list[str]:
+    """Runs of four English words or more on the page, but for quoted ones and for the texts that were ``read``."""
+    found = []
+    for text in said(page):
+        for known in read:
+            text = text.replace(known, "“”")
+        found += SENTENCE.findall(QUOTED.sub(" · ", text)) and [text]
+    return list(dict.fromkeys(found))
+
+
+def said(page: AppTest) -> Iterator[str]:
+    """Every text that the server sends to the page."""
+    for node in _nodes(page._tree):  # noqa: SLF001  (AppTest offers its elements by kind only)
+        if hasattr(getattr(node, "proto", None), "ListFields"):
+            yield from _texts(node.proto)
+
+
+def _nodes(block: Any) -> Iterator[Block | Element]:
+    for child in block.children.values():
+        yield child
+        if isinstance(child, Block):
+            yield from _nodes(child)
+
+
+def _texts(message: Any) -> Iterator[str]:
+    for field, value in message.ListFields():
+        if field.name in ("id", "form_id", "key", "url", "element_hash", "component_name", "user_key", *SOURCES):
+            continue
+        values = value.values() if isinstance(value, dict) else value if not isinstance(value, str | bytes) else [value]
+        for one in values if hasattr(values, "__iter__") else [values]:
+            if hasattr(one, "ListFields"):
+                yield from _texts(one)
+            elif isinstance(one, str):
+                yield from _inside(one)
+
+
+def _inside(text: str) -> Iterator[str]:
+    """A text, or the texts of what it holds as JSON."""
+    if text[:1] in "{[":
+        try:
+            yield from _leaves(json.loads(text))
+            return
+        except ValueError:
+            pass
+    yield text
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _leaves(one)

@@ -1,0 +1,58 @@
+"""A sentence is told in the language of who reads it, whoever made it and wherever."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+
+import pytest
+
+import wording
+from wording import ENGLISH, Sentence, _, languages, ngettext, sentence, sentences, speaking, told
+
+
+def test_without_a_reader_english_is_spoken() -> None:
+    assert wording.language() == ENGLISH
+    assert _("Explore") == "Explore"
+
+
+def test_a_sentence_is_told_where_it_is_shown() -> None:
+    made = sentence("Explore")
+    with speaking("zh"):
+        assert told(made) == "探索"
+    assert made == "Explore"
+    assert isinstance(made, str)
+
+
+def test_a_value_that_is_a_sentence_is_told_too() -> None:
+    with speaking("zh"):
+        assert _("{page}: 3", page=sentence("Explore")) == "探索: 3"
+        assert _("{page}: 3", page="Explore") == "Explore: 3"  # what a reader typed stays
+
+
+def test_a_number_decides() -> None:
+    said = [ngettext("{n} head", "{n} heads", n, n=n) for n in (0, 1, 2)]
+    assert said == ["0 heads", "1 head", "2 heads"]
+    assert sentences("a head", "heads", 1) == "a head"
+
+
+def test_it_goes_through_a_pickle_and_another_thread() -> None:
+    sent: Sentence = pickle.loads(pickle.dumps(sentence("{page}!", page=sentence("Explore"))))
+    found: list[str] = []
+    worker = threading.Thread(target=lambda: found.append(sentence("Explore")))
+    worker.start()
+    worker.join()
+    with speaking("zh"):
+        assert told(sent) == "探索!"
+        assert told(found[0]) == "探索"
+
+
+def test_a_language_that_nobody_translated_is_english() -> None:
+    with speaking("tlh"):
+        assert _("Explore") == "Explore"
+    assert languages()[0] == ENGLISH
+
+
+@pytest.mark.parametrize("text", ["{", "{0}", "a {brace} b", "%s"])
+def test_braces_of_a_text_without_values_stay(text: str) -> None:
+    assert told(text) == _(text) == sentence(text) == text

@@ -1,0 +1,84 @@
+"""The sentences of the app and their translations: what is new goes into every language's file, what is gone leaves.
+
+make words          and see in assets/words/*.po what has no translation yet
+make words ARGS=--check    says what would change, and what is missing; changes nothing
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+
+from babel.messages.catalog import Catalog
+from babel.messages.extract import extract
+from babel.messages.pofile import read_po, write_po
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "assets" / "words"
+ROOMS = ("wording", "attention", "headlight", "inference", "probing", "training", "viz", "ui", "pages")
+KEYWORDS: dict[str, tuple[int, ...] | None] = {"_": None, "sentence": None, "ngettext": (1, 2), "sentences": (1, 2)}
+HEADER = """msgid ""
+msgstr ""
+"Language: {language}\\n"
+"Plural-Forms: {plural}\\n"
+"MIME-Version: 1.0\\n"
+"Content-Type: text/plain; charset=utf-8\\n"
+"Content-Transfer-Encoding: 8bit\\n"
+
+"""
+
+
+def spoken(root: Path = ROOT) -> Iterator[str | tuple[str, str]]:
+    """Every sentence of the code, or the two of a plural, as often as it stands there."""
+    for room in ROOMS:
+        for file in sorted((root / room).rglob("*.*")):
+            method = {".py": "python", ".js": "javascript"}.get(file.suffix)
+            if method is None or "vendor" in file.parts:
+                continue
+            with file.open("rb") as source:
+                for _line, message, _comments, _context in extract(method, source, keywords=KEYWORDS):
+                    if isinstance(message, tuple):
+                        yield message[0], message[1]
+                    elif message:
+                        yield message
+
+
+def updated(file: Path, wanted: list[str | tuple[str, str]]) -> Catalog:
+    """The catalogue with all that is wanted and nothing else, sorted, its translations kept."""
+    with file.open("rb") as source:
+        old = read_po(source, locale=file.stem)
+    new = Catalog(locale=file.stem, charset="utf-8", fuzzy=False)
+    for message in sorted(set(wanted), key=str):
+        key = message[0] if isinstance(message, tuple) else message
+        known = old.get(key)
+        new.add(message, known.string if known else "")
+    return new
+
+
+def written(catalogue: Catalog) -> bytes:
+    """The file: no places in the code, which would change with every line that moves."""
+    file = BytesIO()
+    file.write(HEADER.format(language=catalogue.locale, plural=catalogue.plural_forms).encode())
+    write_po(file, catalogue, width=120, no_location=True, omit_header=True, ignore_obsolete=True)
+    return file.getvalue()
+
+
+def main(arguments: list[str]) -> int:
+    """Bring every language's file up to date, or say what would change; 1 where anything is missing."""
+    wanted, wrong = list(spoken()), 0
+    for file in sorted(FOLDER.glob("*.po")):
+        catalogue = updated(file, wanted)
+        missing = [message for message in catalogue if message.id and not any(message.string or ())]
+        if "--check" not in arguments:
+            file.write_bytes(written(catalogue))
+        wrong += len(missing)
+        print(f"{file.name}: {len(catalogue)} sentences, {len(missing)} without a translation")
+        for message in missing[:20]:
+            print(f"  {message.id!r}"[:110])
+    return min(wrong, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

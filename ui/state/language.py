@@ -1,0 +1,42 @@
+"""The language of a session: of its link, else picked, else the browser's."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from wording import ENGLISH, languages
+
+LANGUAGE = "language"  # in the session's state: what was picked or came with a link
+ADDRESS = "lang"  # in the address
+
+
+def here() -> str:
+    """The language of whoever this thread serves; English where it serves nobody."""
+    if get_script_run_ctx(suppress_warning=True) is None:
+        return ENGLISH
+    picked: str | None = st.session_state.get(LANGUAGE)
+    return picked or of_browser(st.context.locale)
+
+
+def of_browser(locale: str | None) -> str:
+    """The app's language that is nearest to the browser's, such as zh for zh-CN; else English.
+
+    >>> of_browser("zh-CN"), of_browser("en-GB"), of_browser("xx"), of_browser(None)
+    ('zh', 'en', 'en', 'en')
+    """
+    code = (locale or "").replace("_", "-").split("-")[0].lower()
+    return code if code in languages() else ENGLISH
+
+
+def take(query: dict[str, str]) -> dict[str, str]:
+    """The address without its language, which is kept for the session where the app speaks it."""
+    if (code := query.get(ADDRESS)) in languages():
+        st.session_state[LANGUAGE] = code
+    return {name: raw for name, raw in query.items() if name != ADDRESS}
+
+
+def addressed() -> dict[str, str]:
+    """What of the language goes into the address: nothing where the browser's is spoken."""
+    picked = st.session_state.get(LANGUAGE)
+    return {ADDRESS: picked} if picked else {}

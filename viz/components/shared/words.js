@@ -1,0 +1,21 @@
+// What a component says, in the reader's language: the server sends the sentences, where they are not English.
+
+/** @type {Record<string, string>} English sentence to what is said instead */
+let table = {};
+
+/**
+ * From now on say it so.
+ * @param {Record<string, string>|undefined} words
+ */
+export function speak(words) {
+  table = words ?? {};
+}
+
+/**
+ * A sentence in the reader's language. Its places, such as {layer}, are filled from `values`.
+ * @param {string} sentence as it stands in the code, a plain string: tools/words.py gathers it
+ * @param {Record<string, string|number>} values
+ */
+export function _(sentence, values = {}) {
+  return (table[sentence] ?? sentence).replace(/\{(\w+)\}/g, (place, name) => String(values[name] ?? place));
+}
