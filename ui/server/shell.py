@@ -5,12 +5,14 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
+from ui.attending.bar import attend
 from ui.input.languages import pick_language
 from ui.input.sidebar import sidebar
 from ui.places import ASSETS, ROOT
 from ui.run.idle_collection import SCRIPTS
 from ui.state import language
 from ui.state.session import begin
+from viz.components.projector import projector
 from viz.components.rest import rest
 from viz.components.theme_change import theme_change
 from wording import pick_language_by, sentence, told
@@ -30,6 +32,7 @@ PAGES: dict[str, list[tuple[str, str, str, str | None]]] = {
         ("bertviz_views.py", sentence("BertViz"), "polyline", "bertviz"),
     ],
     sentence("Learn"): [
+        ("classroom.py", sentence("A class"), "groups", None),
         ("tutorials.py", sentence("Tutorials"), "menu_book", None),
         ("step_by_step.py", sentence("Step by step"), "stairs", None),
         ("whole_pass.py", sentence("The whole pass"), "route", None),
@@ -56,7 +59,7 @@ PAGES: dict[str, list[tuple[str, str, str, str | None]]] = {
     ],
 }
 
-ALONE = ("by_hand", "tutorials")  # which model reads, and how its maps are looked at, says nothing there
+ALONE = ("by_hand", "classroom", "tutorials")  # which model reads, and how its maps are looked at, says nothing there
 
 
 def _page(file: str, title: str, icon: str, address: str | None) -> StreamlitPage:
@@ -64,13 +67,14 @@ def _page(file: str, title: str, icon: str, address: str | None) -> StreamlitPag
     return st.Page(ROOT / "pages" / file, title=told(title), icon=f":material/{icon}:", url_path=address, default=first)
 
 
-page = st.navigation(
-    {told(section): [_page(*entry) for entry in entries] for section, entries in PAGES.items()}, expanded=True
-)
+pages = {told(section): [_page(*entry) for entry in entries] for section, entries in PAGES.items()}
+page = st.navigation(pages, expanded=True)
 with SCRIPTS.run():
     choice = begin(page.url_path)
     with st.sidebar:
         if page.url_path not in ALONE:
             sidebar(choice)
         pick_language()
+        projector.mount()
+    attend(page, {one.url_path: one for entries in pages.values() for one in entries})
     page.run()
