@@ -26,7 +26,7 @@ ROOMS = {
     "pages": ("wording", "classroom", "attention", "inference", "probing", "training", "viz", "ui"),
     "app": ("attention", "inference", "viz", "ui", "pages"),
     "headlight": ("wording", "attention", "inference", "viz"),
-    "bench": ("wording", "attention", "inference", "probing", "training", "viz", "ui"),
+    "bench": ("wording", "classroom", "attention", "inference", "probing", "training", "viz", "ui"),
     "tools": ("bench", "tests"),
     "tests": (
         "wording",

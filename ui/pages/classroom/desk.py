@@ -32,9 +32,9 @@ def desk(code: str) -> None:
         _entrance(code)
     with leading:
         _leading(code)
+        st.fragment(_live, run_every=EVERY)(code)
         asking(code)
-    st.fragment(_live, run_every=EVERY)(code)
-    _closing(code)
+        _closing(code)
 
 
 def join_link(code: str, here: str) -> str:
