@@ -144,7 +144,7 @@ def in_words(edits: Set, trace: Trace, base: int) -> str:
         said.append(
             _(
                 "without {heads}",
-                heads=_together([part_head(edit.part or trace.part, edit.layer, edit.head, base) for edit in heads]),
+                heads=_names([part_head(edit.part or trace.part, edit.layer, edit.head, base) for edit in heads]),
             )
         )
     elif heads:
@@ -169,12 +169,17 @@ def in_words(edits: Set, trace: Trace, base: int) -> str:
         said.append(ngettext("with {number} more look cut", "with {number} more looks cut", more, number=more))
     if others:
         said.append(ngettext("with {number} other edit", "with {number} other edits", others, number=others))
-    return _together(said)
+    return _clauses(said)
 
 
-def _together(said: Sequence[str]) -> str:
-    """A list in one line."""
-    return reduce(lambda some, more: _("{some}, {more}", some=some, more=more), said) if said else ""
+def _names(names: Sequence[str]) -> str:
+    """Names in a row, which Chinese puts apart otherwise than clauses."""
+    return reduce(lambda names, name: _("{names}, {name}", names=names, name=name), names)
+
+
+def _clauses(said: Sequence[str]) -> str:
+    """Clauses in a row."""
+    return reduce(lambda said, more: _("{said}, {more}", said=said, more=more), said) if said else ""
 
 
 def part_head(part: str, layer: int, head: int, base: int) -> str:
