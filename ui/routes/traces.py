@@ -24,7 +24,7 @@ from attention.view import BLOCK, View
 from inference import Refusal
 from ui.routes.limit import Limit
 from ui.run.habits import habits_shown
-from ui.run.shelf import WRITTEN, Look, seal, shelf
+from ui.run.shelf import Look, seal, shelf
 from viz.components.explore import explore
 
 PREFIX = "/headlight/trace"
@@ -143,8 +143,7 @@ def whole(request: Request) -> Response:
     """The trace as a file, its tokens as they were read."""
 
     def file(trace: Trace, _look: Look) -> Response:
-        plain = shelf().find(trace.id.removeprefix(WRITTEN)) or trace
-        return attachment("trace.safetensors", "application/octet-stream", dump, plain)
+        return attachment("trace.safetensors", "application/octet-stream", dump, shelf().plain(trace))
 
     return served(request, file)
 

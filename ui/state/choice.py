@@ -53,6 +53,7 @@ class Choice:
     by: str = "excess"  # what makes a link strong
     pins: str = ""  # "3-1,4-0"
     words: bool = False
+    jieba: bool = False  # with words: a Chinese word is what a dictionary calls so, not a character
     special: bool = True
     renormalise: bool = False
     bertviz: str = "head"  # which of BertViz's views its page shows
