@@ -9,9 +9,10 @@ import streamlit as st
 
 from ui.run.editing import what_stays
 from ui.run.refusals import say
+from ui.run.shelf import backend
 from ui.state.choice import Choice, fits
-from ui.state.examples import EXAMPLES
-from ui.state.session import FRESH, choose, current, tell
+from ui.state.examples import EXAMPLES, example_of
+from ui.state.session import FRESH, NEW_MODEL, choose, current, tell
 from viz.components.composer import composer
 
 KEY = "composer"
@@ -29,6 +30,14 @@ def compose(choice: Choice, kind: str) -> None:
         )
 
 
+def _reader(texts: dict[str, str]) -> dict[str, Any]:
+    """The model that an example wants, where it is there: one that was taught the example's language."""
+    wanted = (example_of(texts["text"], texts["pair"]) or {}).get("model")
+    if wanted is None or wanted not in {card.id for card in backend().models()}:
+        return {}
+    return {**NEW_MODEL, "model": wanted, "revision": ""}
+
+
 def _submitted() -> None:
     value = st.session_state[KEY].submitted
     if not isinstance(value, dict) or not all(isinstance(value.get(name), str) for name in ("text", "pair", "target")):
@@ -39,7 +48,7 @@ def _submitted() -> None:
     texts = {name: value[name] for name in ("text", "pair", "target")}
     if texts == {name: getattr(before, name) for name in texts}:
         return
-    anew: dict[str, Any] = {**FRESH, **texts}
+    anew: dict[str, Any] = {**FRESH, **texts, **_reader(texts)}
     stays, gone = what_stays(before, replace(before, **anew))
     choose(**{**anew, **stays})
     tell(gone)
