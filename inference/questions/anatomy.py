@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inference.questions.question import InspectRequest
+from wording import sentence
 
 Numbers = npt.NDArray[np.float32]
 
@@ -17,12 +18,24 @@ ENTERS = -1  # among a step's sources: what enters the layer
 SUBLAYERS = ("attention", "cross-attention", "feed-forward")
 
 # What parameters are for.
-TOKENS, POSITIONS, SEGMENTS = "token embeddings", "position embeddings", "segment embeddings"
-PROJECTION, RELATIVE = "projection of the embeddings", "relative positions"
-INTO, OUT, INNER = "attention: queries, keys, values", "attention: output", "attention: norms of queries and keys"
-REST, FORWARD, SCALES = "attention: other", "feed-forward", "scales"
-NORMS, OUTER_NORMS = "norms", "norms outside of the layers"
-POOLER, HEAD, OTHER = "pooler", "head", "other"
+TOKENS = sentence("token embeddings")
+POSITIONS = sentence("position embeddings")
+SEGMENTS = sentence("segment embeddings")
+PROJECTION = sentence("projection of the embeddings")
+RELATIVE = sentence("relative positions")
+INTO = sentence("attention: queries, keys, values")
+OUT = sentence("attention: output")
+INNER = sentence("attention: norms of queries and keys")
+REST = sentence("attention: other")
+FORWARD, SCALES, NORMS = sentence("feed-forward"), sentence("scales"), sentence("norms")
+OUTER_NORMS = sentence("norms outside of the layers")
+POOLER, HEAD, OTHER = sentence("pooler"), sentence("head"), sentence("other")
+CROSSING: dict[str, str] = {
+    INTO: sentence("cross-attention: queries, keys, values"),
+    OUT: sentence("cross-attention: output"),
+    INNER: sentence("cross-attention: norms of queries and keys"),
+    REST: sentence("cross-attention: other"),
+}
 
 
 def crossing(name: str) -> str:
@@ -31,7 +44,7 @@ def crossing(name: str) -> str:
     >>> crossing(OUT)
     'cross-attention: output'
     """
-    return name.replace("attention", "cross-attention")
+    return CROSSING[name]
 
 
 ORDER = (
