@@ -86,9 +86,9 @@ def refuse_long(reading: Reading) -> None:
     if tokens > MOST_TOKENS:
         raise Refusal(
             sentence(
-                "The text has {tokens} tokens; these questions are asked about at most {most_tokens}. Shorten it.",
+                "The text has {tokens} tokens; these questions are asked about at most {most}. Shorten it.",
                 tokens=tokens,
-                most_tokens=MOST_TOKENS,
+                most=MOST_TOKENS,
             ),
             way_out="cut",
             details={"limit": MOST_TOKENS, "tokens": tokens},
@@ -110,8 +110,8 @@ def _flow(loaded: Loaded, one: dict[str, Tensor], focus: Run) -> Any:
     if tokens > attention_flow.MOST_TOKENS:
         raise Refusal(
             sentence(
-                "Attention flow is computed for at most {most_tokens} tokens; this text has {tokens}.",
-                most_tokens=attention_flow.MOST_TOKENS,
+                "Attention flow is computed for at most {most} tokens; this text has {tokens}.",
+                most=attention_flow.MOST_TOKENS,
                 tokens=tokens,
             ),
             way_out="text",

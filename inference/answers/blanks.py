@@ -102,7 +102,7 @@ def pieces_of(loaded: Loaded, row: TokenRow, texts: Sequence[str], at: int, word
     inside = _inside(reading.row, segment, start, end)
     pieces = [reading.ids[place] for place in inside]
     if mask_of(loaded)[1] in pieces:
-        raise Refusal(sentence("{typed} is a blank itself.", typed=TYPED))
+        raise Refusal(sentence("{mask} is a blank itself.", mask=TYPED))
     if loaded.reader.tokenizer.unk_token_id in pieces:
         raise Refusal(sentence("It is not in the vocabulary, nor are its parts."))
     return pieces
@@ -176,14 +176,14 @@ def _given(row: TokenRow, texts: list[str], mask: str) -> TokenRow:
 def _refuse_odd(positions: Sequence[int]) -> None:
     if not positions:
         raise Refusal(
-            sentence("No word is hidden. Click a word, or type {typed} where one is to be guessed.", typed=TYPED),
+            sentence("No word is hidden. Click a word, or type {mask} where one is to be guessed.", mask=TYPED),
             way_out="text",
         )
     if len(positions) > MOST:
         raise Refusal(
             sentence(
-                "{positions} pieces are hidden; at most {most} are guessed at once. Uncover some.",
-                positions=len(positions),
+                "{pieces} pieces are hidden; at most {most} are guessed at once. Uncover some.",
+                pieces=len(positions),
                 most=MOST,
             ),
             way_out="text",

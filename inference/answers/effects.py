@@ -99,7 +99,9 @@ def _blank(loaded: Loaded, question: BlankEffects) -> Watched:
         has = len(blanked.positions)
         raise Refusal(
             sentence(
-                "Blank {blank} was asked about; the text has {has}, counted from 0.", blank=question.blank, has=has
+                "Blank {blank} was asked about; the text has {blanks}, counted from 0.",
+                blank=question.blank,
+                blanks=has,
             )
         )
     at = blanked.positions[question.blank]
@@ -127,9 +129,9 @@ def _label(loaded: Loaded, question: LabelEffects) -> Watched:
     if len(called) * len(question.edits) > MOST_NUMBERS:
         raise Refusal(
             sentence(
-                "{name} has {called:,} labels; ask about fewer sets of edits at once.",
+                "{name} has {labels:,} labels; ask about fewer sets of edits at once.",
                 name=loaded.id.name,
-                called=len(called),
+                labels=len(called),
             )
         )
 

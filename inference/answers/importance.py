@@ -39,9 +39,9 @@ def target(loaded: Loaded, blanked: Blanked, blank: int, token: int) -> tuple[Gu
     if not 0 <= blank < len(blanked.positions):
         raise Refusal(
             sentence(
-                "Blank {blank} was asked about; the text has {positions}, counted from 0.",
+                "Blank {blank} was asked about; the text has {blanks}, counted from 0.",
                 blank=blank,
-                positions=len(blanked.positions),
+                blanks=len(blanked.positions),
             )
         )
     at = blanked.positions[blank]

@@ -43,10 +43,10 @@ def _label(loaded: Loaded, question: LabelGradients | LabelPath, one: dict[str, 
     if question.label >= len(logits):
         raise Refusal(
             sentence(
-                "Label {label} was asked about; {name} has {logits}, counted from 0.",
+                "Label {label} was asked about; {name} has {labels}, counted from 0.",
                 label=question.label,
                 name=loaded.id.name,
-                logits=len(logits),
+                labels=len(logits),
             )
         )
     return question.label if question.label >= 0 else int(logits.argmax())

@@ -138,6 +138,8 @@ def refuse_absent(question: LabelRequest[Any], reading: Reading) -> None:
     """Raises Refusal where a token is asked about that the text does not have."""
     if question.at is not None and not 0 <= question.at < len(reading.ids):
         raise Refusal(
-            sentence("Token {at} was asked about; the text has {ids}.", at=question.at, ids=len(reading.ids)),
+            sentence(
+                "Token {token} was asked about; the text has {tokens}.", token=question.at, tokens=len(reading.ids)
+            ),
             way_out="text",
         )

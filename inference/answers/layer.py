@@ -57,10 +57,10 @@ def run(model: Any, inputs: dict[str, Any], part: str, layer: int) -> tuple[Reco
     if not 0 <= layer < len(places):
         raise Refusal(
             sentence(
-                "Layer {layer} of the part “{part}” was asked for; this model has {places} there.",
+                "Layer {layer} of the part “{part}” was asked for; this model has {layers} there.",
                 layer=layer,
                 part=PART_NAMES.get(part, part),
-                places=len(places),
+                layers=len(places),
             )
         )
     path = block_of(tape.calls[places[layer]].path)

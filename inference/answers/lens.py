@@ -70,9 +70,9 @@ def _blank(loaded: Loaded, question: Lens) -> Asked:
     if not 0 <= question.blank < len(blanked.positions):
         raise Refusal(
             sentence(
-                "Blank {blank} was asked about; the text has {positions}, counted from 0.",
+                "Blank {blank} was asked about; the text has {blanks}, counted from 0.",
                 blank=question.blank,
-                positions=len(blanked.positions),
+                blanks=len(blanked.positions),
             )
         )
     return Asked(blanked.reading, blanked.positions[question.blank], lambda tokens: shown(loaded, tokens, False))

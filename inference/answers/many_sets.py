@@ -57,9 +57,9 @@ def refuse_sets(sets: Sequence[Sequence[Any]]) -> None:
     if not 1 <= len(sets) <= MOST_SETS:
         raise Refusal(
             sentence(
-                "{sets} sets of edits were asked for; at least one and at most {most_sets} fit one question.",
+                "{sets} sets of edits were asked for; at least one and at most {most} fit one question.",
                 sets=len(sets),
-                most_sets=MOST_SETS,
+                most=MOST_SETS,
             )
         )
 

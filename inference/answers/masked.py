@@ -28,9 +28,9 @@ def answer(loaded: Loaded, question: MaskedWords) -> Filled:
     if not 0 <= question.blank < len(blanked.positions):
         raise Refusal(
             sentence(
-                "Blank {blank} was asked about; the text has {positions}, counted from 0.",
+                "Blank {blank} was asked about; the text has {blanks}, counted from 0.",
                 blank=question.blank,
-                positions=len(blanked.positions),
+                blanks=len(blanked.positions),
             )
         )
     found = at_blanks(loaded, blanked.reading, blanked.positions)  # (blank, piece)

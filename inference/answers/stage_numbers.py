@@ -35,7 +35,7 @@ def answer(loaded: Loaded, question: StageNumbers) -> Numbers:
         followed(loaded.model, given, seen)
     missing = sorted(set(question.stages) - set(found))
     if missing:
-        raise Refusal(sentence("Stage {missing} was asked for; this pass has none of that number.", missing=missing[0]))
+        raise Refusal(sentence("Stage {stage} was asked for; this pass has none of that number.", stage=missing[0]))
     return Numbers(found, {token: piece for array in found.values() for token, piece in _largest(loaded, array)})
 
 

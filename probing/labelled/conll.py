@@ -104,9 +104,9 @@ def _blocks(text: str) -> Iterator[Block]:
             if len(block.words) > MOST_WORDS:
                 raise Refusal(
                     sentence(
-                        "The sentence of line {word} has more than {most:,} words. Put an empty line"
+                        "The sentence of line {line} has more than {most:,} words. Put an empty line"
                         " between sentences.",
-                        word=block.words[0][0],
+                        line=block.words[0][0],
                         most=MOST_WORDS,
                     )
                 )
