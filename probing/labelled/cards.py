@@ -51,12 +51,14 @@ class Card:
 
 _SNIPS = (
     "https://github.com/sonos/nlu-benchmark",
-    "Snips voice requests by Snips (Sonos), dedicated to the public domain; divided and packed for Headlight.",
+    sentence(
+        "Snips voice requests by Snips (Sonos), dedicated to the public domain; divided and packed for Headlight."
+    ),
     "Coucke et al. 2018, Snips Voice Platform, arXiv:1805.10190",
 )
 _SIB = (
     "https://github.com/dadelani/sib-200",
-    "SIB-200 by Adelani et al., on sentences of FLORES-200 by the NLLB Team; changed in form and order only.",
+    sentence("SIB-200 by Adelani et al., on sentences of FLORES-200 by the NLLB Team; changed in form and order only."),
     "Adelani et al. 2024, SIB-200, arXiv:2309.07445; NLLB Team 2022, arXiv:2207.04672",
 )
 
@@ -93,7 +95,7 @@ CARDS = (
         sentence("Whether a sentence of a film review speaks well or ill of the film."),
         "CC-BY-4.0",
         "https://www.cs.cornell.edu/people/pabo/movie-review-data/",
-        "Sentence polarity dataset 1.0 by Bo Pang and Lillian Lee; divided and packed for Headlight.",
+        sentence("Sentence polarity dataset 1.0 by Bo Pang and Lillian Lee; divided and packed for Headlight."),
         "Pang and Lee 2005, Seeing stars, doi:10.3115/1219840.1219855",
         "sentence-polarity.xz",
         (8_500, 1_000, 1_162),
@@ -137,7 +139,7 @@ CARDS = (
         sentence("Which words of sentences from Wikipedia name people, places or organisations."),
         "CC-BY-SA-4.0",
         "https://github.com/UniversalNER/UNER_Chinese-GSDSIMP",
-        (
+        sentence(
             "UNER Chinese GSDSimp by Mayhew et al., on UD Chinese GSDSimp by Peng Qi and Koichi Yasuoka; sentences by"
             " Wikipedia's contributors; changed in form only."
         ),
@@ -157,8 +159,10 @@ CARDS = (
         ),
         "CC-BY-4.0",
         "https://github.com/leondz/emerging_entities_17",
-        "WNUT 2017 emerging and rare entities by Leon Derczynski, Eric Nichols, Marieke van Erp and Nut Limsopatham;"
-        " divided and packed for Headlight.",
+        sentence(
+            "WNUT 2017 emerging and rare entities by Leon Derczynski, Eric Nichols, Marieke van Erp and Nut"
+            " Limsopatham; divided and packed for Headlight."
+        ),
         "Derczynski et al. 2017, Results of the WNUT2017 Shared Task, doi:10.18653/v1/W17-4418",
         "wnut-17.xz",
         (3_054, 340, 1_009),
