@@ -15,6 +15,8 @@ from inference.answers.projections import ROLES, Found, find
 from inference.answers.watch import Event, Watch
 from wording import sentence
 
+_NAMES = {"query": sentence("query"), "key": sentence("key"), "value": sentence("value")}
+
 
 class Puzzle(ValueError):
     """An attention of another form, in a few words that complete "The attention of … ": "has no matrix …"."""
@@ -85,7 +87,7 @@ def _found(
 ) -> Found:
     found = find(role, record, earlier, rotaries, factors)
     if found is None:
-        raise Puzzle(sentence("has no one matrix that makes its {role} vectors", role=role))
+        raise Puzzle(sentence("has no one matrix that makes its {role} vectors", role=_NAMES.get(role, role)))
     return found
 
 

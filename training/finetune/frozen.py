@@ -19,13 +19,15 @@ def freeze(model: Any, layers: int, name: str) -> None:
         return
     stack = _stack(model)
     if stack is None or layers > len(stack):
-        has = sentence("layers that cannot be told apart") if stack is None else sentence("{n} layers", n=len(stack))
+        given = {"name": name, "layers": layers}
         raise Refusal(
             sentence(
-                "{name} has {has}, so {layers} cannot be frozen. Freeze fewer, or none.",
-                name=name,
-                has=has,
-                layers=layers,
+                "{name} has layers that cannot be told apart, so {layers} cannot be frozen. Freeze fewer, or none.",
+                **given,
+            )
+            if stack is None
+            else sentence(
+                "{name} has {n} layers, so {layers} cannot be frozen. Freeze fewer, or none.", n=len(stack), **given
             )
         )
     waiting = {id(parameter) for layer in list(stack)[:layers] for parameter in layer.parameters()}

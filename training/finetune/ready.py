@@ -173,7 +173,7 @@ def _progress(
         fit, asked = fitting(settings.minutes * 60, _pace(model, batches, where), batches.size, plan.dev)
         last = min(last, fit)
     every = max(1, round(last / EVALUATIONS))
-    with refusing(f"Nothing can be written in {folder}. Name another folder.", way_out=None):
+    with refusing(sentence("Nothing can be written in {folder}. Name another folder.", folder=folder), way_out=None):
         folder.mkdir(parents=True, exist_ok=True)
     best.file(folder).unlink(missing_ok=True)  # of a run that was cut off before its first checkpoint
     said = facts | {"every": every, "dev_rows": asked}
