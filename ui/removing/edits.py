@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from attention.cause import Set
 from attention.edits import Ablate, Cut, Edit, Hide, Uniform, unpack
 from attention.view import View
+from wording import said_by
 
 NOTHING = "-"  # in the link: nothing is removed
 
@@ -27,7 +28,7 @@ def edits_of(chosen: str, head: Head | None) -> tuple[Set, list[str]]:
         try:
             found += unpack(word.strip())
         except ValueError as error:
-            notes.append(str(error))
+            notes.append(said_by(error))
     return tuple(dict.fromkeys(found)), notes
 
 
