@@ -133,8 +133,9 @@ def written(opened: Opened) -> str:
         inside = ", ".join(values)
         return f"{opened.value:.4g} = {name}({inside})"
     text = " + ".join(_term(term) for term in opened.terms)
-    rest = f" + {_number(opened.rest)} {_('({left} more)', left=opened.left)}" if opened.left else ""
-    return f"{opened.value:.4g} = {text}{rest}"
+    if opened.left:
+        text = _("{sum} + {rest} ({left} more)", sum=text, rest=_number(opened.rest), left=opened.left)
+    return f"{opened.value:.4g} = {text}"
 
 
 def _term(term: Term) -> str:
