@@ -175,7 +175,8 @@ def _table(name: str) -> None:
     if name in NAMES:
         frame.insert(0, "name", getattr(base, NAMES[name]))
     frame.index += 1
-    st.caption(f"{TITLES[name]}, {matrix.shape[0]} × {matrix.shape[1]}")
+    rows, wide = matrix.shape
+    st.caption(_("{matrix}, {rows} × {columns}", matrix=TITLES[name], rows=rows, columns=wide))
     config = _columns(frame, told(NAMED.get(name, "")))
     st.data_editor(frame, key=_key(name), on_change=_type, hide_index=name in NAMES, column_config=config)
 

@@ -128,14 +128,11 @@ def gradients(recorded: Recorded, task: str, when: str) -> str:
         mean = rows(recorded.of(task, model), when).mean(axis=0)
         place, most = int(mean.argmax()), float(mean.max())
         share = float(mean[-1]) / most
-        first = _("none") if share == 0 else _("{share:.2g} of that", share=share)
+        where = {"name": name_of(model), "place": _back(place)}
         said.append(
-            _(
-                "{name}: the largest {place}, at the text's first token {first}",
-                name=name_of(model),
-                place=_back(place),
-                first=first,
-            )
+            _("{name}: the largest {place}, at the text's first token {share:.2g} of that", share=share, **where)
+            if share
+            else _("{name}: the largest {place}, at the text's first token none", **where)
         )
     networks = semicolons(said)
     if when == "before":
@@ -176,7 +173,9 @@ def ablated(recorded: Recorded, task: str, layers: int = LAYERS) -> str:
         _("Beyond {distance} the whole Transformer answers {share:.2f}", distance=TRAINED, share=whole[1]),
     )
     for at, begin in enumerate(begins):
-        shown = {off: f"{told(WITHOUT[off])} {share[at]:.2f}" for off, share in others.items()}
+        shown = {
+            off: _("{part} {share:.2f}", part=told(WITHOUT[off]), share=share[at]) for off, share in others.items()
+        }
         worse = sorted((off for off in PARTS if others[off][at] <= whole[at] - SAME), key=lambda off: others[off][at])
         better = [shown[off] for off in PARTS if others[off][at] >= whole[at] + SAME]
         clauses = [begin]
