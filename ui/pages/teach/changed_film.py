@@ -39,7 +39,7 @@ def draw_film(look: Look, found: Measured, head: tuple[int, int]) -> None:
     figure = head_map(values[frame], theme(), title, _("divergence (bits)"), selected=head, base=base, limit=limit)
     draw_chart(figure, "changed_film_map", place=left)
     figure = by_step(
-        steps, values.mean(axis=(1, 2)), (name, values[:, head[0], head[1]]), theme(), _("Step by step"),
+        steps, values.mean(axis=(1, 2)), (name, values[:, head[0], head[1]]), theme(), _("From step to step"),
         frame=frame, kept=found.facts.step,
     )  # fmt: skip
     draw_chart(figure, "changed_film_line", place=right)

@@ -24,7 +24,7 @@ from tests.support.words import QUOTED, SENTENCE
 from tests.ui.pages.teach.test_changed import Answering
 from tests.ui.pages.teach.test_results import TAGGED, changed
 from training.jobs import job as jobs
-from training.jobs.job import CHARACTERS
+from training.jobs.job import CHARACTERS, State
 from ui.pages.teach import results_labels, results_sure
 from ui.pages.teach.changed_measured import measured as compared
 from ui.pages.teach.changed_truth import of_head, truth, waiting
@@ -38,6 +38,9 @@ TWO_OF_A_KIND = {"kind": "collapse", "step": 20, "only": "a"}
 HALF_WAY = [plan(133), {"kind": "baseline", "accuracy": 0.75}, evaluation(0, accuracy=0.2), step(20, 1.5),
             evaluation(20, "a", accuracy=0.9), TWO_OF_A_KIND, step(40, 0.5)]  # fmt: skip
 TITLES = "".join(f"第{at}个{'球赛' if at % 2 else '股市'}\t{at % 2}\n" for at in range(40)).encode()
+
+MOVED: tuple[dict[str, Any], ...] = ({}, {"task": 1e-6}, {"step": 0}, {"task": 0.01})
+STATES: tuple[State, ...] = ("waiting", "running", "stopped", "failed", "done")
 
 
 @pytest.fixture
@@ -184,7 +187,7 @@ def test_a_model_that_says_one_thing_is_told_in_chinese(tmp_path: Path) -> None:
 
 def test_the_truth_about_a_change_is_chinese(tmp_path: Path) -> None:
     with speaking("zh"):
-        for number, more in enumerate(({}, {"task": 1e-6}, {"step": 0}, {"task": 0.01})):
+        for number, more in enumerate(MOVED):
             folder = comparedfolders.job(tmp_path / str(number), **more).folder / "changes"
             found = compared(folder, "all")
             assert found is not None
@@ -201,10 +204,9 @@ def test_how_far_it_is_is_told_in_chinese(tmp_path: Path, phase: Any) -> None:
         '{"kind": "plan", "step": 0, "last": 90, "twin": 1}\n{"kind": "step", "step": 30, "loss": 1, "seconds": 9.0}\n'
     )
     with speaking("zh"):
-        for state in ("running", "stopped", "failed"):
+        for state in STATES:
             chinese(waiting(replace(look, state=state, said="磁盘已满。")))
-        for state in ("waiting", "stopped", "done"):
-            chinese(in_words(replace(look, state=state, said="")))
+            chinese(in_words(replace(look, state=state, said="磁盘已满。" * (state == "failed"))))
         chinese(in_words(replace(look, state="waiting", ahead=2)))
 
 
