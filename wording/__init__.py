@@ -5,6 +5,7 @@ the backend, a constant of a module) is `sentence("…")` and is told when it is
 each language, `assets/words/<language>.po`.
 """
 
+from wording.reasons import reason
 from wording.sentences import Sentence, sentence, sentences
 from wording.spoken import ENGLISH, _, language, languages, ngettext, pick_language_by, speaking, told
 
@@ -16,6 +17,7 @@ __all__ = [
     "languages",
     "ngettext",
     "pick_language_by",
+    "reason",
     "sentence",
     "sentences",
     "speaking",

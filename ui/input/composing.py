@@ -13,6 +13,7 @@ from ui.state.choice import Choice, fits
 from ui.state.examples import EXAMPLES
 from ui.state.session import FRESH, choose, current, tell
 from viz.components.composer import composer
+from wording import _
 
 KEY = "composer"
 
@@ -24,7 +25,7 @@ def compose(choice: Choice, kind: str) -> None:
     composer.mount(data, KEY, _submitted)
     if not fits(choice):
         say(
-            "This text is too long for a link: a copied link shows the settings only. Save the trace to share it.",
+            _("This text is too long for a link: a copied link shows the settings only. Save the trace to share it."),
             "status",
         )
 

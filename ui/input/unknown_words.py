@@ -17,7 +17,10 @@ from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.state.choice import Choice
 from ui.state.session import NEW_MODEL, choose
+from wording import _, ngettext, sentence
+from wording import told as spoken
 
+CHINESE = sentence("Chinese")  # as the models' cards name the language
 HAN = ("CJK UNIFIED", "CJK COMPATIBILITY IDEOGRAPH")  # how Unicode names the characters that Chinese is written in
 
 
@@ -34,7 +37,8 @@ def say_unknown(choice: Choice, trace: Trace) -> None:
     say(said + without_hub(backend().models(), [row.pieces[at] for at in unknown], better), role="status")
     if better is not None and not choice.opened and (better.downloaded or hub_in_reach()):
         change = {**NEW_MODEL, "model": better.id, "revision": ""}
-        st.button(f"Read it with {better.title}", on_click=choose, kwargs=change, help=better.summary)
+        label = _("Read it with {model}", model=better.title)
+        st.button(label, on_click=choose, kwargs=change, help=spoken(better.summary))
 
 
 def told(name: str, many: int, words: int, piece: str, better: ModelCard | None) -> str:
@@ -43,16 +47,28 @@ def told(name: str, many: int, words: int, piece: str, better: ModelCard | None)
     >>> told("BERT", 1, 7, "[UNK]", None)
     '1 of the 7 words here is not in the vocabulary of BERT: it reads [UNK] in its place, whatever the word is.'
     """
-    are, its = ("is", "its place") if many == 1 else ("are", "their place")
-    said = (
-        f"{many} of the {words} words here {are} not in the vocabulary of {name}: it reads {piece} in {its}, "
-        "whatever the word is."
+    said = ngettext(
+        "{many} of the {words} words here is not in the vocabulary of {model}: it reads {piece} in its place, "
+        "whatever the word is.",
+        "{many} of the {words} words here are not in the vocabulary of {model}: it reads {piece} in their place, "
+        "whatever the word is.",
+        many,
+        many=many,
+        words=words,
+        model=name,
+        piece=piece,
     )
     if better is None:
         return said
-    size = "" if better.downloaded or better.size_bytes is None else f" ({better.size_bytes / 1e6:,.0f} MB to fetch)"
-    how = "spells every character in bytes, so it loses none" if better.spells else f"was made for {better.language}"
-    return f"{said} {better.title}{size} {how}."
+    model = better.title
+    if not better.downloaded and better.size_bytes is not None:
+        model = _("{model} ({megabytes:,.0f} MB to fetch)", model=model, megabytes=better.size_bytes / 1e6)
+    how = (
+        _("{model} spells every character in bytes, so it loses none.", model=model)
+        if better.spells
+        else _("{model} was made for {language}.", model=model, language=sentence(better.language))
+    )
+    return f"{said} {how}"
 
 
 def without_hub(cards: Iterable[ModelCard], unread: Sequence[str], better: ModelCard | None) -> str:
@@ -65,7 +81,7 @@ def without_hub(cards: Iterable[ModelCard], unread: Sequence[str], better: Model
         return ""
     listed = {card.id for card in cards}
     extra = reads([card for card in EXTRA_CARDS if card.id not in listed], unread, "encoder")
-    return "" if extra is None else f" With no hub, {extra.title} does: {HOW}."
+    return "" if extra is None else " " + _("With no hub, {model} does: {how}.", model=extra.title, how=HOW)
 
 
 def reads(cards: Iterable[ModelCard], unread: Sequence[str], kind: str) -> ModelCard | None:
@@ -78,6 +94,6 @@ def reads(cards: Iterable[ModelCard], unread: Sequence[str], kind: str) -> Model
     ('b', None)
     """
     chinese = all(unicodedata.name(letter, "").startswith(HAN) for word in unread for letter in word)
-    able = [card for card in cards if card.spells or (chinese and card.language == "Chinese")]
-    order = lambda card: (not card.downloaded, card.language != "Chinese", card.kind != kind)  # noqa: E731  (a sort key)
+    able = [card for card in cards if card.spells or (chinese and card.language == CHINESE)]
+    order = lambda card: (not card.downloaded, card.language != CHINESE, card.kind != kind)  # noqa: E731  (a sort key)
     return min(able, key=order, default=None)

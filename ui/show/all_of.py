@@ -1,0 +1,36 @@
+"""Names in a row, as the language that is spoken sets them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+from babel import Locale
+from babel.lists import format_list
+
+from wording import ENGLISH, language, told
+
+
+def all_of(names: Sequence[str]) -> str:
+    """The names, each told, with "and" before the last.
+
+    >>> all_of(["Roles"]), all_of(["Explore", "Roles", "Cause"])
+    ('Roles', 'Explore, Roles and Cause')
+    """
+    return format_list([told(name) for name in names], locale=_locale())
+
+
+def in_a_row(names: Sequence[str]) -> str:
+    """The names, each told, with commas only.
+
+    >>> in_a_row(["1-2", "3-4", "5-6"]), in_a_row([])
+    ('1-2, 3-4, 5-6', '')
+    """
+    comma = str(Locale.parse(_locale()).list_patterns["standard"]["middle"])
+    return reduce(comma.format, [told(name) for name in names]) if names else ""
+
+
+def _locale() -> str:
+    """What Babel calls it; British English sets no comma before "and"."""
+    spoken = language()
+    return "en_GB" if spoken == ENGLISH else spoken
