@@ -13,7 +13,7 @@ from ui.state.choice import Choice, fits
 from ui.state.examples import EXAMPLES
 from ui.state.session import FRESH, choose, current, tell
 from viz.components.composer import composer
-from wording import _
+from wording import _, told
 
 KEY = "composer"
 
@@ -21,7 +21,8 @@ KEY = "composer"
 def compose(choice: Choice, kind: str) -> None:
     """Draw the text box for a model of that kind."""
     takes_pair, takes_target = kind == "encoder", kind == "encoder-decoder"
-    data = composer.payload(choice.text, choice.pair, choice.target, takes_pair, takes_target, EXAMPLES)
+    examples = [{**example, "title": told(example["title"])} for example in EXAMPLES]
+    data = composer.payload(choice.text, choice.pair, choice.target, takes_pair, takes_target, examples)
     composer.mount(data, KEY, _submitted)
     if not fits(choice):
         say(

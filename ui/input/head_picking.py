@@ -18,8 +18,6 @@ SAID = (
     sentences("{many} of {size} heads gives it more than half", "{many} of {size} heads give it more than half", 2),
     sentences("{many} of {size} heads puts more than half there", "{many} of {size} heads put more than half there", 2),
     sentences("{many} of {size} heads goes beyond chance", "{many} of {size} heads go beyond chance", 2),
-    sentences("{many} of {size} heads finds more", "{many} of {size} heads find more", 2),
-    sentences("{many} of {size} heads does so", "{many} of {size} heads do so", 2),
     sentences(
         "{many} of {size} heads changes more with the meaning", "{many} of {size} heads change more with the meaning", 2
     ),

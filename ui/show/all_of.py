@@ -8,7 +8,7 @@ from functools import reduce
 from babel import Locale
 from babel.lists import format_list
 
-from wording import ENGLISH, language, told
+from wording import ENGLISH, _, language, told
 
 
 def all_of(names: Sequence[str]) -> str:
@@ -28,6 +28,15 @@ def in_a_row(names: Sequence[str]) -> str:
     """
     comma = str(Locale.parse(_locale()).list_patterns["standard"]["middle"])
     return reduce(comma.format, [told(name) for name in names]) if names else ""
+
+
+def clauses(some: Sequence[str]) -> str:
+    """Clauses of one sentence.
+
+    >>> clauses(["two look back", "one looks ahead"])
+    'two look back; one looks ahead'
+    """
+    return reduce(lambda first, second: _("{first}; {second}", first=first, second=second), some)
 
 
 def _locale() -> str:
