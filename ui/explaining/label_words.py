@@ -14,6 +14,7 @@ from ui.explaining.asked import Asked, about
 from ui.explaining.drawn import draw_ways, table, who_agrees
 from ui.explaining.ways import EFFECT, Label, Question, Ways, ask
 from ui.run.refusals import say
+from ui.show.all_of import paragraph
 from ui.show.chart import theme
 from ui.show.numbers import small
 from ui.show.provenance import captioned
@@ -87,7 +88,7 @@ def _verdict(asked: Asked, ways: Ways, cells: Sequence[Cell]) -> None:
         if falls[best] > 0
         else _("Without “{word}” {number} rises by {change}, the most of all words.", **values)
     )
-    say(f"{first}{who_agrees(ways)}", role="status")
+    say(paragraph(first, who_agrees(ways).strip()), role="status")
     chips = [
         Chip(
             cell.text,

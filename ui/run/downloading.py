@@ -10,6 +10,7 @@ from inference.files.hub import Offer
 from ui.run.network import failed
 from ui.run.refusals import say, show
 from ui.run.shelf import backend
+from ui.show.all_of import paragraph
 from ui.state.choice import Choice
 from wording import _, sentence
 
@@ -71,7 +72,7 @@ def _words(found: Offer) -> str:
             **needs,
         )
     )
-    return f"{_(KINDS[found.kind], model=found.id, details=details)} {fits}"
+    return paragraph(_(KINDS[found.kind], model=found.id, details=details), fits)
 
 
 @st.fragment(run_every=0.5)

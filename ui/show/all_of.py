@@ -1,7 +1,8 @@
-"""Names in a row, as the language that is spoken sets them."""
+"""Names, clauses and sentences in a row, as the language that is spoken sets them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import reduce
 
@@ -37,6 +38,15 @@ def clauses(some: Sequence[str]) -> str:
     'two look back; one looks ahead'
     """
     return reduce(lambda first, second: _("{first}; {second}", first=first, second=second), some)
+
+
+def paragraph(*some: str) -> str:
+    """Sentences one after the other; a full-width stop brings its own space.
+
+    >>> paragraph("One.", "", "Two."), paragraph("一。", "二。")
+    ('One. Two.', '一。二。')
+    """
+    return re.sub("(?<=[。！？]) ", "", " ".join(filter(None, some)))
 
 
 def _locale() -> str:

@@ -11,6 +11,7 @@ from wording import ENGLISH, language, languages
 
 LANGUAGE = "language"  # in the session's state: what was picked or came with a link
 ADDRESS = "lang"  # in the address
+TAGS = {"zh": "zh-Hans"}  # where a document's name for a language says more than ours
 
 
 _KNOWN = threading.local()  # run: the context of the runs that this thread makes; code: their language, asked for once
@@ -49,6 +50,15 @@ def take(query: dict[str, str]) -> dict[str, str]:
     if (code := query.get(ADDRESS)) in languages():
         pick(code)
     return {name: raw for name, raw in query.items() if name != ADDRESS}
+
+
+def tag() -> str:
+    """The language that is spoken, as a document names it.
+
+    >>> tag()
+    'en'
+    """
+    return TAGS.get(language(), language())
 
 
 def asking() -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from attention.find import Flags, flips
 from ui.pages.find.asked import Asked
-from ui.show.all_of import in_a_row
+from ui.show.all_of import in_a_row, paragraph
 from ui.show.csv_table import csv_table
 from wording import _
 
@@ -43,7 +43,7 @@ def said(asked: Asked, base: int) -> str:
                 others=others,
             )
         )
-    return " ".join(sentences)
+    return paragraph(*sentences)
 
 
 def _counted(asked: Asked, many: int, size: int) -> str:

@@ -17,6 +17,7 @@ from ui.pages.measure.heads import VERDICTS
 from ui.pages.measure.measured import Measured
 from ui.pages.measure.options import Measure
 from ui.run.refusals import say
+from ui.show.all_of import paragraph
 from ui.show.chart import draw_chart, theme
 from ui.show.provenance import provenance
 from ui.show.saving import save
@@ -114,7 +115,7 @@ def among(mine: list[Row], untrained: list[Row]) -> str:
     mean_and_most = _(
         "The mean over heads is {mean:.1f} %, the largest {largest:.1f} %.", mean=mean, largest=best.accuracy
     )
-    return f"{whole} {mean_and_most}"
+    return paragraph(whole, mean_and_most)
 
 
 def files(found: Measured, relation: str) -> None:

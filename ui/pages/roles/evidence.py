@@ -16,7 +16,7 @@ from ui.pages.roles.options import Roles
 from ui.pages.roles.relations import Relations
 from ui.pages.roles.relations import summary as of_relations
 from ui.run.refusals import say
-from ui.show.all_of import clauses, in_a_row
+from ui.show.all_of import clauses, in_a_row, paragraph
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.saving import save
@@ -75,7 +75,7 @@ def draw_map(known: Known, choice: Choice, options: Roles, roles: list[list[list
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
     figure = role_map(shares, first, found, theme(), _("What each head is for"), selected=chosen, base=choice.count)
     draw_chart(figure, MAP, on_click=keep_head)
-    st.caption(" ".join(how_to_read(options.share, relations=any(any(row) for row in found))))
+    st.caption(paragraph(*how_to_read(options.share, relations=any(any(row) for row in found))))
 
 
 def how_to_read(share: int, *, relations: bool) -> list[str]:
@@ -158,7 +158,7 @@ def summary(known: Known, roles: list[list[list[str]]], options: Roles, base: in
         broad=f"{broad} {clearest['broad']}" if broad else "0",
         neither=heads - some - broad,
     )
-    return f"{named} {rest}"
+    return paragraph(named, rest)
 
 
 def sinks(known: Known, roles: list[list[list[str]]]) -> list[str]:

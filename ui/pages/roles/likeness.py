@@ -30,7 +30,7 @@ def likeness(known: Known, choice: Choice, options: Roles, roles: list[list[list
     distances = known.likeness.distances()
     most = min(len(SHAPES), len(distances))
     count = max(1, min(options.groups, most))
-    control(Roles, "groups", st.number_input, "Groups", 1, most, shown=count, width=160, help=GROUPS)
+    control(Roles, "groups", st.number_input, _("Groups"), 1, most, shown=count, width=160, help=told(GROUPS))
     points, kept = flat(distances)
     labels = groups(distances, count)
     heads = [(int(layer), int(head)) for layer, head in np.ndindex(*known.shape)]

@@ -15,6 +15,7 @@ from ui.pages.roles.evidence import WORDS
 from ui.pages.roles.known import Known, part_of, traces
 from ui.pages.roles.options import Roles
 from ui.run.refusals import say, show
+from ui.show.all_of import paragraph
 from ui.show.csv_table import csv_table
 from ui.show.explore_link import explore_link
 from ui.show.leaves import turned
@@ -49,7 +50,7 @@ def role_sentences(known: Known, role: str, head: Head, options: Roles, choice: 
         show(refusal)
         return
     for at, (one, trace) in enumerate(zip(shown, looks if shown else [], strict=True)):
-        name = f"{'Hit' if one.hit else 'Miss'} · {one.share:.2f}"
+        name = " · ".join((_("Hit") if one.hit else _("Miss"), f"{one.share:.2f}"))
         strip.mount(chips_of(trace, role, head, choice), f"roles_texts_{at}", title=name)
         text = {} if known.trace is not None else {**FRESH, "text": one.text, "pair": "", "target": ""}
         explore_link(replace(choice, **{**text, "layer": head[0], "head": head[1]}))
@@ -92,7 +93,7 @@ def summary(known: Known, every: list[Told], role: str, head: Head, least: float
     )
     if len(every) == texts:
         return found
-    return found + " " + _("In the other {texts} no token could.", texts=texts - len(every))
+    return paragraph(found, _("In the other {texts} no token could.", texts=texts - len(every)))
 
 
 def _measured(role: str) -> str:
@@ -104,7 +105,7 @@ def _measured(role: str) -> str:
 def chips_of(trace: Trace, role: str, head: Head, choice: Choice) -> list[Chip]:
     """The tokens, each with what it gives to the role."""
     part = part_of(trace, choice)
-    row, _ = trace.token_rows(part)
+    row = trace.token_rows(part)[0]
     return [
         Chip(
             piece,
