@@ -14,8 +14,8 @@ from ui.explaining.asked import Asked, about
 from ui.explaining.drawn import draw_ways, table, who_agrees
 from ui.explaining.ways import EFFECT, Label, Question, Ways, ask
 from ui.run.refusals import say
-from ui.show.all_of import paragraph
 from ui.show.chart import theme
+from ui.show.lists import together
 from ui.show.numbers import small
 from ui.show.provenance import captioned
 from ui.show.saving import save
@@ -88,7 +88,7 @@ def _verdict(asked: Asked, ways: Ways, cells: Sequence[Cell]) -> None:
         if falls[best] > 0
         else _("Without “{word}” {number} rises by {change}, the most of all words.", **values)
     )
-    say(paragraph(first, who_agrees(ways).strip()), role="status")
+    say(together(first, who_agrees(ways).strip()), role="status")
     chips = [
         Chip(
             cell.text,

@@ -9,7 +9,7 @@ from ui.run.refusals import say
 from ui.run.shelf import shelf
 from ui.state.choice import Choice
 from ui.state.session import FRESH, NEW_MODEL, choose, current
-from wording import _, reason, sentence, told
+from wording import _, said_by, sentence, told
 
 UPLOAD, PROBLEM = "opened_file", "open_problem"
 
@@ -76,7 +76,7 @@ def _open() -> None:
     try:
         trace = shelf().open(uploaded.getvalue())
     except ValueError as error:
-        st.session_state[PROBLEM] = [reason(error)]
+        st.session_state[PROBLEM] = [said_by(error)]
         return
     changes = {"text": trace.text, "pair": trace.pair or "", "target": trace.target_text or ""}
     choose(**{**NEW_MODEL, **changes, "opened": trace.id})

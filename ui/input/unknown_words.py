@@ -15,7 +15,7 @@ from inference.files.unpacking import HOW
 from ui.run.network import hub_in_reach
 from ui.run.refusals import say
 from ui.run.shelf import backend
-from ui.show.all_of import paragraph
+from ui.show.lists import together
 from ui.state.choice import Choice
 from ui.state.session import NEW_MODEL, choose
 from wording import _, ngettext, sentence
@@ -36,7 +36,7 @@ def say_unknown(choice: Choice, trace: Trace) -> None:
     name = next((card.title for card in backend().models() if card.id == trace.model.name), trace.model.name)
     said = told(name, many, words, row.unknown[unknown[0]], better)
     hint = without_hub(backend().models(), [row.pieces[at] for at in unknown], better)
-    say(paragraph(said, hint), role="status")
+    say(together(said, hint), role="status")
     if better is not None and not choice.opened and (better.downloaded or hub_in_reach()):
         change = {**NEW_MODEL, "model": better.id, "revision": ""}
         label = _("Read it with {model}", model=better.title)
@@ -70,7 +70,7 @@ def told(name: str, many: int, words: int, piece: str, better: ModelCard | None)
         if better.spells
         else _("{model} was made for {language}.", model=model, language=sentence(better.language))
     )
-    return paragraph(said, how)
+    return together(said, how)
 
 
 def without_hub(cards: Iterable[ModelCard], unread: Sequence[str], better: ModelCard | None) -> str:

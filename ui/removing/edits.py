@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from attention.cause import Set
 from attention.edits import Ablate, Cut, Edit, Hide, Uniform, unpack
 from attention.view import View
-from ui.show.all_of import in_a_row
-from wording import _, ngettext, reason
+from ui.show.lists import commas
+from wording import _, ngettext, said_by
 
 NOTHING = "-"  # in the link: nothing is removed
 
@@ -30,7 +30,7 @@ def edits_of(chosen: str, head: Head | None) -> tuple[Set, list[str]]:
         try:
             found += unpack(word.strip())
         except ValueError as error:
-            notes.append(reason(error))
+            notes.append(said_by(error))
     return tuple(dict.fromkeys(found)), notes
 
 
@@ -122,11 +122,11 @@ def in_words(edits: Set, view: View, base: int) -> str:
     muted = sum(not isinstance(edit, Ablate | Uniform | Hide | Cut) for edit in edits)
     if muted:
         said.append(ngettext("{many} value at zero", "{many} values at zero", muted, many=muted))
-    return in_a_row(said)
+    return commas(said) if said else ""
 
 
 def _names(heads: Sequence[Head], base: int) -> str:
-    return in_a_row([f"{layer + base}-{head + base}" for layer, head in heads])
+    return commas([f"{layer + base}-{head + base}" for layer, head in heads])
 
 
 def at_token(view: View, token: int) -> int:

@@ -20,7 +20,7 @@ from viz.components.explore import explore
 from viz.components.explore.contract import CHOICES
 from viz.components.standalone.standalone import standalone_html
 from viz.export import TooLong, links_csv, weights_csv, weights_json
-from wording import reason, sentence
+from wording import said_by, sentence
 
 PINS = re.compile(r"(\d{1,4}\.\d{1,4})(-\d{1,4}\.\d{1,4}){0,7}")
 
@@ -96,7 +96,7 @@ def _endpoint(name: str) -> Callable[[Request], Awaitable[Response]]:
         try:
             return attachment(name, media_type, make, trace, look, request)
         except TooLong as error:
-            raise BadRequest(reason(error)) from error
+            raise BadRequest(said_by(error)) from error
 
     def endpoint(request: Request) -> Response:
         return served(request, lambda trace, look: content(trace, look, request))

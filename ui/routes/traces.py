@@ -27,7 +27,7 @@ from ui.routes.reader import to_reader
 from ui.run.habits import habits_shown
 from ui.run.shelf import WRITTEN, Look, seal, shelf
 from viz.components.explore import explore
-from wording import _, reason, sentence, told
+from wording import _, said_by, sentence, told
 
 PREFIX = "/headlight/trace"
 FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
@@ -112,7 +112,7 @@ def served(request: Request, make: Callable[[Trace, Look], Response]) -> Respons
                 return PlainTextResponse(_("This text is no longer in memory; it has to be read again."), 410)
             return make(trace, look)
         except (BadRequest, Refusal, Unavailable) as error:
-            return PlainTextResponse(told(reason(error)), 400)
+            return PlainTextResponse(told(said_by(error)), 400)
 
 
 def _binary(content: bytes) -> Response:

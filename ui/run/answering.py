@@ -18,7 +18,7 @@ from ui.run import teaching
 from ui.run.downloading import offer_or_show
 from ui.run.refusals import say
 from ui.run.shelf import backend
-from ui.show.all_of import all_of
+from ui.show.lists import listed
 from ui.show.provenance import answers
 from ui.state.choice import Choice
 from ui.state.options import Answered, own
@@ -155,7 +155,7 @@ def misfits(card: ModelCard | None, kind: str, lacking: Collection[str] = ()) ->
 
 def _misfits(choice: Choice, cards: Mapping[str, ModelCard]) -> str:
     """The pages that the chosen model does not fit, in words."""
-    return all_of([title for _file, title in misfits(*_known(choice, cards))])
+    return listed([told(title) for _file, title in misfits(*_known(choice, cards))])
 
 
 def _known(choice: Choice, cards: Mapping[str, ModelCard]) -> tuple[ModelCard | None, str, set[str]]:

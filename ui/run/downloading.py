@@ -10,7 +10,7 @@ from inference.files.hub import Offer
 from ui.run.network import failed
 from ui.run.refusals import say, show
 from ui.run.shelf import backend
-from ui.show.all_of import paragraph
+from ui.show.lists import together
 from ui.state.choice import Choice
 from wording import _, sentence
 
@@ -72,7 +72,7 @@ def _words(found: Offer) -> str:
             **needs,
         )
     )
-    return paragraph(_(KINDS[found.kind], model=found.id, details=details), fits)
+    return together(_(KINDS[found.kind], model=found.id, details=details), fits)
 
 
 @st.fragment(run_every=0.5)

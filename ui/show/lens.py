@@ -9,9 +9,9 @@ from inference.questions.lens import Layers, Lens
 from inference.questions.masked import Filled, MaskedWords
 from ui.run.answering import ask
 from ui.run.refusals import say
-from ui.show.all_of import paragraph
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
+from ui.show.lists import together
 from ui.show.saving import save
 from viz.figures.lens import layer_names, lens_curves, lens_map
 from wording import _
@@ -49,7 +49,7 @@ def draw(found: Layers, base: int, state: str) -> None:
     draw_chart(lens_map(pieces, chances, theme(), base=base), "lens_map", place=left)
     figure = lens_curves(found.probabilities, names, theme(), base=base)
     draw_chart(figure, "lens_curves", place=right)
-    st.caption(paragraph(*_how_to_read(found.normed, state)))
+    st.caption(together(*_how_to_read(found.normed, state)))
     rows = [
         (
             layer,

@@ -17,7 +17,7 @@ from typing import Any
 from inference import EMBEDDED
 from ui.state.examples import EXAMPLES
 from viz.components.explore.contract import CHOICES as MICROSCOPE
-from wording import reason, sentence
+from wording import said_by, sentence
 
 LONGEST_LINK = 24_000  # characters of an address that browsers and the server still accept
 LONGEST_TEXT = 400_000  # bytes a compressed link may unfold to
@@ -96,7 +96,7 @@ def parse(query: Mapping[str, str]) -> tuple[Choice, list[str]]:
         try:
             values[name] = _read(name, raw)
         except ValueError as error:
-            notes.append(reason(error))
+            notes.append(said_by(error))
     return replace(Choice(), **values), notes
 
 

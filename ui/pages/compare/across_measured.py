@@ -24,6 +24,7 @@ from ui.run.shelf import Look, backend, shelf
 from ui.run.stoppable import stoppable
 from ui.state.choice import Choice
 from ui.state.session import FRESH
+from wording import said_by
 
 KEPT = 2**24  # bytes of pairs' changes
 KEPT_SETS = 2**22
@@ -158,5 +159,5 @@ def _changed(choice: Choice, pair: TextPair, look: Look) -> Array | str:
             raise
         return refusal.message
     except ValueError as error:  # no words in common
-        return str(error)
+        return said_by(error)
     return "A head has no row that can be compared." if np.isnan(bits).any() else bits

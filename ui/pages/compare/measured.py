@@ -17,6 +17,7 @@ from ui.run.refusals import say
 from ui.state.choice import Choice
 from ui.state.examples import example_of
 from ui.state.selection import select
+from wording import said_by
 
 KEPT = 2**24  # bytes of changes
 Place = tuple[int, int]  # layer, head
@@ -83,7 +84,7 @@ def compare(choice: Choice, sides: Sides) -> Compared | None:
     try:
         found = _changes(sides, heads, unlike is not None)
     except ValueError as error:
-        say(str(error))
+        say(said_by(error))
         return None
     selection, notes = select(choice, beside.left, example_of(choice.text, choice.pair))
     for note in notes:

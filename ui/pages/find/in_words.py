@@ -9,8 +9,8 @@ import numpy as np
 
 from attention.find import Flags, flips
 from ui.pages.find.asked import Asked
-from ui.show.all_of import in_a_row, paragraph
 from ui.show.csv_table import csv_table
+from ui.show.lists import commas, together
 from wording import _
 
 
@@ -43,7 +43,7 @@ def said(asked: Asked, base: int) -> str:
                 others=others,
             )
         )
-    return paragraph(*sentences)
+    return together(*sentences)
 
 
 def _counted(asked: Asked, many: int, size: int) -> str:
@@ -118,7 +118,7 @@ def turning(asked: Asked, turned: Flags, meaning: Flags, harmless: Sequence[Aske
         "{turned} of {size} heads flip, {meaning} of them from the first candidate to the second. By changes that"
         " should not matter, {counts} flip ({mean:.1f} on average).",
         **values,
-        counts=in_a_row([str(count) for count in counts]),
+        counts=commas([str(count) for count in counts]),
         mean=sum(counts) / len(counts),
     )
 

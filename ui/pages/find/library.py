@@ -12,7 +12,7 @@ from ui.show.saving import save
 from ui.state.choice import Choice
 from ui.state.options import choose_own
 from ui.state.session import FRESH, choose
-from wording import _, reason, told
+from wording import _, said_by, told
 
 PICK, UPLOAD, OWN, PROBLEM = "probe", "probe_file", "own_probes", "probe_problem"
 NAME = "probe_name"
@@ -88,4 +88,4 @@ def _open() -> None:
     try:
         st.session_state[OWN] = read(uploaded.getvalue())
     except ValueError as error:
-        st.session_state[PROBLEM] = reason(error)
+        st.session_state[PROBLEM] = said_by(error)

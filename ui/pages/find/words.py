@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from attention.view import View
 from ui.pages.find.probes import Probe
-from ui.show.all_of import in_a_row
+from ui.show.lists import commas
 from ui.state.choice import Choice
 from ui.state.selection import select
 from wording import ngettext
@@ -40,7 +40,7 @@ def words_of(choice: Choice, against: int | None, view: View, probe: Probe | Non
                 "The model reads this text without the words {words}; pick words below, or a model of the text's"
                 " language.",
                 len(missing),
-                words=in_a_row([_quoted(word) for word in missing]),
+                words=commas([_quoted(word) for word in missing]),
             )
         )
     if second is None and probe is not None and first == _named(view, probe.candidates[0]):

@@ -9,8 +9,8 @@ from ui.input.picking import control
 from ui.pages.measure.measured import Measured
 from ui.pages.measure.options import Measure
 from ui.run.refusals import say
-from ui.show.all_of import paragraph
 from ui.show.chart import draw_chart, theme
+from ui.show.lists import together
 from ui.show.relation_names import in_words
 from ui.state.options import choose_own
 from viz.figures.relation_scores import Score, relation_scores
@@ -82,7 +82,7 @@ def overview(found: Measured, options: Measure) -> Row | None:
         drawn.append(scores[names.index(relation)])
     figure = relation_scores(drawn, theme(), _("The best head of each relation"), selected=relation)
     draw_chart(figure, "measure_scores")
-    st.caption(paragraph(*map(told, (DOT, CHOSEN_ELSEWHERE if found.chooser else CHOSEN_HERE, MARKS))))
+    st.caption(together(*map(told, (DOT, CHOSEN_ELSEWHERE if found.chooser else CHOSEN_HERE, MARKS))))
     _table(list(best.values()), scores)
     return best[relation]
 
@@ -112,7 +112,7 @@ def summary(found: Measured, row: Row, tests: int) -> str:
     said.append(_(THAN[row.verdict], rule=row.baseline_name, found=row.baseline, test=test, p=doubt))
     if chance is not None:
         said.append(_("The best head with random weights finds {found:.1f} %.", found=chance.accuracy))
-    return paragraph(*said)
+    return together(*said)
 
 
 def p_value(chance: float) -> str:

@@ -17,8 +17,8 @@ from ui.pages.measure.heads import VERDICTS
 from ui.pages.measure.measured import Measured
 from ui.pages.measure.options import Measure
 from ui.run.refusals import say
-from ui.show.all_of import paragraph
 from ui.show.chart import draw_chart, theme
+from ui.show.lists import together
 from ui.show.provenance import provenance
 from ui.show.saving import save
 from viz.figures.head_map import head_map
@@ -115,7 +115,7 @@ def among(mine: list[Row], untrained: list[Row]) -> str:
     mean_and_most = _(
         "The mean over heads is {mean:.1f} %, the largest {largest:.1f} %.", mean=mean, largest=best.accuracy
     )
-    return paragraph(whole, mean_and_most)
+    return together(whole, mean_and_most)
 
 
 def files(found: Measured, relation: str) -> None:

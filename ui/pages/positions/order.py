@@ -24,6 +24,7 @@ from ui.state.choice import Choice
 from ui.state.options import choose_own
 from ui.state.session import choose
 from viz.components.strip import strip
+from wording import said_by
 
 MIXES = {"shuffle": "Shuffle the words", "swap": "Swap two words"}
 Head = tuple[int, int]
@@ -90,7 +91,7 @@ def _pick_order(row: TokenRow, options: Options, columns: Sequence[Any]) -> tupl
                 help="A word of the same text")  # fmt: skip
         return swapped(row, first, second)
     except ValueError as error:
-        say(str(error))
+        say(said_by(error))
         return None
 
 

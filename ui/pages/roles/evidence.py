@@ -16,9 +16,9 @@ from ui.pages.roles.options import Roles
 from ui.pages.roles.relations import Relations
 from ui.pages.roles.relations import summary as of_relations
 from ui.run.refusals import say
-from ui.show.all_of import clauses, in_a_row, paragraph
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
+from ui.show.lists import commas, semicolons, together
 from ui.show.saving import save
 from ui.state.choice import Choice
 from viz.figures.role_map import SIGNS, role_map
@@ -75,7 +75,7 @@ def draw_map(known: Known, choice: Choice, options: Roles, roles: list[list[list
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
     figure = role_map(shares, first, found, theme(), _("What each head is for"), selected=chosen, base=choice.count)
     draw_chart(figure, MAP, on_click=keep_head)
-    st.caption(paragraph(*how_to_read(options.share, relations=any(any(row) for row in found))))
+    st.caption(together(*how_to_read(options.share, relations=any(any(row) for row in found))))
 
 
 def how_to_read(share: int, *, relations: bool) -> list[str]:
@@ -86,7 +86,7 @@ def how_to_read(share: int, *, relations: bool) -> list[str]:
             " least {even:.0%} of the greatest). Colour: that share; for {broad}, the entropy. No colour: no role"
             " of these.",
             share=share,
-            signs=in_a_row([f"{SIGNS[role]} {told(WORDS[role])}" for role in ROLES]),
+            signs=commas([f"{SIGNS[role]} {told(WORDS[role])}" for role in ROLES]),
             even=EVEN,
             broad=SIGNS["broad"],
         )
@@ -142,7 +142,7 @@ def summary(known: Known, roles: list[list[list[str]]], options: Roles, base: in
             " {places}.",
             texts,
             **values,
-            places=clauses(places),
+            places=semicolons(places),
         )
         if places
         else ngettext(
@@ -158,7 +158,7 @@ def summary(known: Known, roles: list[list[list[str]]], options: Roles, base: in
         broad=f"{broad} {clearest['broad']}" if broad else "0",
         neither=heads - some - broad,
     )
-    return paragraph(named, rest)
+    return together(named, rest)
 
 
 def sinks(known: Known, roles: list[list[list[str]]]) -> list[str]:
@@ -223,7 +223,7 @@ def _row(  # noqa: PLR0913  (one control or line, told all about itself)
         evidence.value_length("first"),
     ]
     numbers = [None if array is None or np.isnan(array[layer, head]) else float(array[layer, head]) for array in arrays]
-    words = in_a_row([SHORT[role] for role in roles[layer][head]])
+    words = commas([told(SHORT[role]) for role in roles[layer][head]] or [""])
     row = relations.told.get((layer, head))
     found = [None] * 4 if row is None else [row.relation, row.accuracy, row.baseline, row.p_more]
     return [layer + base, head + base, words, relations.name(layer, head), *found, *numbers]

@@ -14,8 +14,8 @@ from ui.pages.roles.evidence import SHORT
 from ui.pages.roles.known import Known
 from ui.pages.roles.options import Roles
 from ui.run.refusals import say
-from ui.show.all_of import in_a_row
 from ui.show.chart import draw_chart, theme
+from ui.show.lists import commas
 from ui.state.choice import Choice
 from viz.figures.similarity_map import SHAPES, similarity_map
 from wording import _, sentence, told
@@ -34,7 +34,7 @@ def likeness(known: Known, choice: Choice, options: Roles, roles: list[list[list
     points, kept = flat(distances)
     labels = groups(distances, count)
     heads = [(int(layer), int(head)) for layer, head in np.ndindex(*known.shape)]
-    notes = [in_a_row([SHORT[role] for role in roles[layer][head]]) or _("no role") for layer, head in heads]
+    notes = [commas([told(SHORT[role]) for role in roles[layer][head]] or [_("no role")]) for layer, head in heads]
     say(summary(distances, labels, heads, kept, choice.count), role="status")
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
     figure = similarity_map(
@@ -65,7 +65,7 @@ def _groups(
         counted = Counter(role for at in mine for role in roles[heads[at][0]][heads[at][1]][:1])
         [(role, times)] = counted.most_common(1) or [("", 0)]
         mean = round(float(within.mean()), 2) if len(within) else None
-        which = in_a_row([f"{heads[at][0] + base}-{heads[at][1] + base}" for at in mine])
+        which = commas([f"{heads[at][0] + base}-{heads[at][1] + base}" for at in mine])
         lines.append((number + 1, len(mine), mean, f"{told(SHORT[role])} ({times})" if times else "", which))
     return {name: [line[at] for line in lines] for at, name in enumerate(names)}
 

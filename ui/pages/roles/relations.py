@@ -13,7 +13,7 @@ from probing.score import Run
 from probing.tally import Tally
 from ui.run.refusals import say
 from ui.run.scoring import scored
-from ui.show.all_of import clauses
+from ui.show.lists import semicolons
 from ui.state.choice import Choice
 from wording import _
 
@@ -72,7 +72,7 @@ def summary(relations: Relations, heads: int, base: int) -> str:
         " {clear}. With random weights it is {untrained}, then {also}.",
         some=len(relations.told),
         heads=heads,
-        clear=f"{len(clear)} ({clauses(names)})" if names else len(clear),
+        clear=f"{len(clear)} ({semicolons(names)})" if names else len(clear),
         untrained=len(relations.untrained),
         also=also,
     )

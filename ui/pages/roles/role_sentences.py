@@ -15,10 +15,10 @@ from ui.pages.roles.evidence import WORDS
 from ui.pages.roles.known import Known, part_of, traces
 from ui.pages.roles.options import Roles
 from ui.run.refusals import say, show
-from ui.show.all_of import paragraph
 from ui.show.csv_table import csv_table
 from ui.show.explore_link import explore_link
 from ui.show.leaves import turned
+from ui.show.lists import together
 from ui.show.saving import save
 from ui.state.choice import Choice
 from ui.state.session import FRESH
@@ -93,7 +93,7 @@ def summary(known: Known, every: list[Told], role: str, head: Head, least: float
     )
     if len(every) == texts:
         return found
-    return paragraph(found, _("In the other {texts} no token could.", texts=texts - len(every)))
+    return together(found, _("In the other {texts} no token could.", texts=texts - len(every)))
 
 
 def _measured(role: str) -> str:
