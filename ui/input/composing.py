@@ -14,6 +14,7 @@ from ui.state.choice import Choice, fits
 from ui.state.examples import EXAMPLES, example_of
 from ui.state.session import FRESH, NEW_MODEL, choose, current, tell
 from viz.components.composer import composer
+from wording import _, told
 
 KEY = "composer"
 
@@ -21,11 +22,12 @@ KEY = "composer"
 def compose(choice: Choice, kind: str) -> None:
     """Draw the text box for a model of that kind."""
     takes_pair, takes_target = kind == "encoder", kind == "encoder-decoder"
-    data = composer.payload(choice.text, choice.pair, choice.target, takes_pair, takes_target, EXAMPLES)
+    examples = [{**example, "title": told(example["title"])} for example in EXAMPLES]
+    data = composer.payload(choice.text, choice.pair, choice.target, takes_pair, takes_target, examples)
     composer.mount(data, KEY, _submitted)
     if not fits(choice):
         say(
-            "This text is too long for a link: a copied link shows the settings only. Save the trace to share it.",
+            _("This text is too long for a link: a copied link shows the settings only. Save the trace to share it."),
             "status",
         )
 
