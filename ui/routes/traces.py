@@ -26,6 +26,7 @@ from ui.routes.limit import Limit
 from ui.run.habits import habits_shown
 from ui.run.shelf import WRITTEN, Look, seal, shelf
 from viz.components.explore import explore
+from wording import ENGLISH, language, languages, speaking
 
 PREFIX = "/headlight/trace"
 FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
@@ -108,9 +109,15 @@ def served(request: Request, make: Callable[[Trace, Look], Response]) -> Respons
         )
         if trace is None:
             return PlainTextResponse("This text is no longer in memory; it has to be read again.", 410)
-        return make(trace, look)
+        with speaking(query.get("lang", ENGLISH)):
+            return make(trace, look)
     except (BadRequest, Refusal, Unavailable) as error:
         return PlainTextResponse(str(error), 400)
+
+
+def in_language() -> str:
+    """What goes into an address so that what is served there is told as here; nothing where that is English."""
+    return "" if language() == ENGLISH else f"&lang={language()}"
 
 
 def _binary(content: bytes) -> Response:
@@ -166,9 +173,12 @@ def routes() -> list[Route]:
     ]
 
 
-def _script(_request: Request) -> Response:
-    """The component's script, whose address holds its hash."""
-    return Response(explore.script(), media_type="text/javascript", headers=FOREVER)
+def _script(request: Request) -> Response:
+    """The component's script in a language, whose address holds its hash."""
+    code = request.path_params["code"]
+    if code not in languages():
+        return PlainTextResponse("There is no such script.", 404)
+    return Response(explore.spoken(code), media_type="text/javascript", headers=FOREVER)
 
 
 def _endpoint(make: Callable[[Trace, Look, Request], bytes]) -> Callable[[Request], Response]:
