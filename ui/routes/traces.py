@@ -27,7 +27,7 @@ from ui.routes.reader import to_reader
 from ui.run.habits import habits_shown
 from ui.run.shelf import Look, seal, shelf
 from viz.components.explore import explore
-from wording import _, said_by, sentence, told
+from wording import _, languages, said_by, sentence, told
 
 PREFIX = "/headlight/trace"
 FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
@@ -181,9 +181,12 @@ def routes() -> list[Route]:
     ]
 
 
-def _script(_request: Request) -> Response:
-    """The component's script, whose address holds its hash."""
-    return Response(explore.script(), media_type="text/javascript", headers=FOREVER)
+def _script(request: Request) -> Response:
+    """The component's script in a language, whose address holds its hash."""
+    code = request.path_params["code"]
+    if code not in languages():
+        return PlainTextResponse(_("There is no such script."), 404)
+    return Response(explore.spoken(code), media_type="text/javascript", headers=FOREVER)
 
 
 def _endpoint(make: Callable[[Trace, Look, Request], bytes]) -> Callable[[Request], Response]:

@@ -10,7 +10,7 @@ import { changed, FIRST } from "./selection.js";
 import { TILE } from "./source.js";
 import { createStore } from "./store.js";
 import { headName } from "./truth.js";
-import { WORDS } from "./words.js";
+import { wording } from "./words.js";
 
 /** @import { App, Payload, Report, SourceMaker, State } from "./types.js" */
 
@@ -45,7 +45,7 @@ export function createApp(root, makeSource) {
   const app = /** @type {App} */ (/** @type {Partial<App>} */ ({
     el,
     store,
-    say: WORDS,
+    say: wording(),
     report: {},
     stamp: "",
     tip: createTip(el),
