@@ -127,4 +127,4 @@ def of_one(found: Carried, kind: str, place: Place, effect: Effect) -> str:
     values = {} if np.isnan(band) else {"band": small(float(band))}
     said = _(goes, what=what, share=small(float(share)), **values)
     answer = answer_of(found, effect)
-    return f"{said} {_('Then {answer}.', answer=answer)}" if answer else said
+    return " ".join((said, _("Then {answer}.", answer=answer))) if answer else said
