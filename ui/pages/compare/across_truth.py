@@ -9,6 +9,7 @@ from ui.input.head_picking import many_do
 from ui.pages.compare.across_measured import Place, Set
 from ui.show.numbers import small
 from wording import _, ngettext, sentence, told
+from wording.joined import listed, together
 
 MOST_NAMED = 6  # heads
 
@@ -61,7 +62,7 @@ def _tested(found: Set) -> str:
     ]
     if n := len(less):
         said.append(ngettext("{n} changes less with the meaning.", "{n} change less with the meaning.", n, n=n))
-    return " ".join(said)
+    return together(*said)
 
 
 def _fair(found: Set, one: Across) -> str:
@@ -90,7 +91,7 @@ def _names(found: Set, heads: Integers) -> str:
     order = sorted((int(at) for at in heads), key=lambda at: -found.apart[at])
     if not order:
         return ""
-    names, rest = _(", ").join(found.name(at) for at in order[:MOST_NAMED]), len(order) - MOST_NAMED
+    names, rest = listed([found.name(at) for at in order[:MOST_NAMED]]), len(order) - MOST_NAMED
     return _(": {heads} and {n} others", heads=names, n=rest) if rest > 0 else _(": {heads}", heads=names)
 
 

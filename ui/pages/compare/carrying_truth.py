@@ -10,6 +10,7 @@ from inference.questions.effects import Effect
 from ui.pages.compare.carrying_measured import Carried, Place
 from ui.show.numbers import small, times
 from wording import _, sentence
+from wording.joined import together
 
 OF_100 = 5  # random changes that go beyond a band
 
@@ -127,4 +128,4 @@ def of_one(found: Carried, kind: str, place: Place, effect: Effect) -> str:
     values = {} if np.isnan(band) else {"band": small(float(band))}
     said = _(goes, what=what, share=small(float(share)), **values)
     answer = answer_of(found, effect)
-    return " ".join((said, _("Then {answer}.", answer=answer))) if answer else said
+    return together(said, _("Then {answer}.", answer=answer)) if answer else said

@@ -24,6 +24,7 @@ from viz.figures.head_map import head_map
 from viz.figures.two_readings import two_readings
 from viz.sheets.side_by_side import side_by_side
 from wording import _, sentence, told
+from wording.joined import together
 
 FIRST, SECOND, GRID, ROW, MAPS = "compare_first", "compare_second", "compare_grid", "compare_row", "compare_maps"
 MOST_WORDS = 24  # of a row, drawn
@@ -43,7 +44,7 @@ def strips(found: Compared) -> None:
         head=_head(found),
     )
     click = _("Click another word to ask about it.")
-    st.caption(f"{shaded} {click}" if view.queries == view.keys else click)
+    st.caption(told(together(shaded, click)) if view.queries == view.keys else click)
 
 
 def _heading(name: str) -> str:

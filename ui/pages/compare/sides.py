@@ -28,6 +28,7 @@ from ui.state.choice import Choice
 from ui.state.options import own
 from ui.state.session import current
 from wording import _, sentence, told
+from wording.joined import all_of
 
 KEPT = 2**25  # bytes of pairs of cells
 PARTS = {"encoder": sentence("encoder"), "decoder": sentence("decoder"), "cross": sentence("cross")}
@@ -176,7 +177,7 @@ def _fits(left: Trace, right: Trace, look: Look, models: tuple[str, str]) -> boo
             first=models[0],
             part=told(PARTS[part]),
             second=models[1],
-            parts=_(" and ").join(told(PARTS[name]) for name in right.parts),
+            parts=all_of([PARTS[name] for name in right.parts]),
         )
     )
     return False

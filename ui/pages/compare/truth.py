@@ -8,7 +8,8 @@ import numpy as np
 
 from ui.pages.compare.measured import Compared
 from ui.show.numbers import small
-from wording import _
+from wording import _, told
+from wording.joined import listed, together
 
 NOTICED = 0.005  # a share that two decimals show
 MOST_NAMED = 6  # words
@@ -16,7 +17,7 @@ MOST_NAMED = 6  # words
 
 def truth(found: Compared) -> list[str]:
     """The sentences above the figures: the link in focus, what every head does, and what was left out of it."""
-    return [f"{_link(found)} {_every(found)}", *_left_out(found)]
+    return [told(together(_link(found), _every(found))), *_left_out(found)]
 
 
 def _link(found: Compared) -> str:
@@ -131,5 +132,5 @@ def _others(found: Compared) -> str:
     beside = found.sides.beside
     both = zip((beside.left, beside.right), found.sides.alone, strict=True)
     words = list(dict.fromkeys(f"“{view.keys[cell].text}”" for view, cells in both for cell in cells))
-    named, more = _(", ").join(words[:MOST_NAMED]), len(words) - MOST_NAMED
+    named, more = listed(words[:MOST_NAMED]), len(words) - MOST_NAMED
     return _("{words} and {n:,} more", words=named, n=more) if more > 0 else named

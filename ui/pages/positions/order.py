@@ -25,6 +25,7 @@ from ui.state.options import choose_own
 from ui.state.session import choose
 from viz.components.strip import strip
 from wording import _, sentence, told
+from wording.joined import together
 
 MIXES = {"shuffle": sentence("Shuffle the words"), "swap": sentence("Swap two words")}
 Head = tuple[int, int]
@@ -61,7 +62,7 @@ def order_test(choice: Choice, trace: Trace, options: Options) -> None:
     _strips(trace.source, order)
     say(what_came_of_it(trace.model.name, test, choice.count), role="status")
     maps(choice, trace, test, layer, head)
-    say(" ".join((_("How positions were taken away:"), *map(told, test.done))), role="status")
+    say(together(sentence("How positions were taken away:"), *test.done), role="status")
     all_heads(test, (layer, head), choice.count)
 
 
@@ -135,37 +136,31 @@ def what_came_of_it(model: str, test: OrderTest, base: int) -> str:
     )
     with_positions = _(template, most=small(having), layer=layer + base, head=head + base)
     if not test.masks:
-        return _(
+        without = _(
             "Without positions the map of the new order is the text's own map with its rows and columns moved along: "
-            "over {layers} layers of {heads} heads no weight differs by more than {most}, which is rounding. "
-            "{with_positions}",
+            "over {layers} layers of {heads} heads no weight differs by more than {most}, which is rounding.",
             layers=layers,
             heads=heads,
             most=small(lacking),
-            with_positions=with_positions,
         )
+        return told(together(without, with_positions))
     rules = {"causal": _("lets a token look back only"), "window": _("lets a token look at its neighbourhood only")}
-    rule = _(" and ").join(rules[mask] for mask in test.masks)
-    before = (
-        ""
-        if test.unmasked is None
-        else _(
-            " The mask is what is left: before it, the first layer's scores are the text's moved along, to within "
-            "{most}.",
-            most=small(test.unmasked),
-        )
-    )
-    return _(
+    knows = _(
         "{model} knows order even without positions, because its mask {rule}: over {layers} layers of {heads} heads a "
-        "weight still differs by up to {most} from the text's own map moved along.{before} {with_positions}",
+        "weight still differs by up to {most} from the text's own map moved along.",
         model=model,
-        rule=rule,
+        rule=_(" and ").join(rules[mask] for mask in test.masks),
         layers=layers,
         heads=heads,
         most=small(lacking),
-        before=before,
-        with_positions=with_positions,
     )
+    if test.unmasked is None:
+        return told(together(knows, with_positions))
+    before = _(
+        "The mask is what is left: before it, the first layer's scores are the text's moved along, to within {most}.",
+        most=small(test.unmasked),
+    )
+    return told(together(knows, before, with_positions))
 
 
 def strongest(result: Pass) -> Head:

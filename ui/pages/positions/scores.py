@@ -31,6 +31,7 @@ from ui.show.numbers import small
 from ui.state.choice import Choice
 from viz.figures.positions_scores import Turning, buckets, by_head, rotary
 from wording import _, sentence
+from wording.joined import listed, together
 
 USUAL_WIDTH = 64  # channels of a head where the model tells none
 FROM_PAPER = sentence("No such numbers were found in {model}: these are the paper's settings, {settings}.")
@@ -72,7 +73,7 @@ def _rotary(held: Positions, trace: Trace, reach: int) -> None:
     turnings = [
         Turning(name, rotary_score(distances, omega), rotary_bound(distances, omega)) for name, omega in omegas.items()
     ]
-    say(f"{source} {_falling(turnings[0], reach)}", role="status")
+    say(together(source, _falling(turnings[0], reach)), role="status")
     draw_chart(rotary(turnings, theme(), _("Rotary: a score over the distance")), "rotary_scores")
     st.caption(
         _(
@@ -96,7 +97,7 @@ def _falling(turning: Turning, reach: int) -> str:
         _("{score:.2f} at distance {distance}", score=turning.score[distance], distance=distance) for distance in at
     ]
     layers = f" ({turning.name})" if turning.name else ""
-    return _("Of its score at distance 0 an equal key keeps {parts}{layers}.", parts=_(", ").join(parts), layers=layers)
+    return _("Of its score at distance 0 an equal key keeps {parts}{layers}.", parts=listed(parts), layers=layers)
 
 
 def _alibi(held: Positions, trace: Trace, choice: Choice, reach: int) -> None:

@@ -22,6 +22,7 @@ from viz.components.matrices.matrices import Sheet
 from viz.figures.palette import sides
 from viz.figures.positions import curves, products, similarity
 from wording import _, sentence
+from wording.joined import together
 
 WIDEST = 1024  # dimensions that are drawn
 USUAL = 64  # dimensions where the model has no table of its own
@@ -82,7 +83,7 @@ def vectors(held: Positions, options: Options) -> None:
                 else sentence("{model} (learned): {facts}")
             )
             about = _(template, model=held.model, facts=_facts(own))
-            say(f"{about} {_agreement(table)}", role="status")
+            say(together(about, _agreement(table)), role="status")
         left, right = st.columns(2)
         with left:
             _sheet(sines, _("Sines and cosines, as in the paper"), 1.0, "sines")

@@ -8,7 +8,8 @@ from inference.questions.positions import Positions, Rotary, Table
 from ui.input.picking import control
 from ui.pages.positions.options import SHOWS, Options
 from ui.run.refusals import say
-from wording import _, sentence
+from wording import _, sentence, told
+from wording.joined import listed, together
 
 
 def pick_view() -> None:
@@ -41,7 +42,7 @@ def what_it_holds(held: Positions) -> str:
         said.append(_("{model} works positions out in code of its own; it holds no table of them.", model=held.model))
     if held.kind == "decoder":
         said.append(_("It looks back only, and that alone tells it something about order."))
-    return " ".join(said)
+    return told(together(*said))
 
 
 def _added(model: str, table: Table) -> str:
@@ -71,7 +72,7 @@ def _turned(model: str, sets: tuple[Rotary, ...]) -> str:
         "{model} turns queries and keys by an angle for each position (rotary): {bases}; {turned} of {width} channels "
         "of a head.",
         model=model,
-        bases=_(", ").join(map(_base, sets)),
+        bases=listed([_base(turning) for turning in sets]),
         turned=2 * len(sets[0].frequencies),
         width=sets[0].width,
     )
@@ -106,5 +107,5 @@ def past_the_end(held: Positions) -> None:
             model=held.model,
             positions=held.trained,
         )
-    refused = _(" A text of more tokens is refused: “{refusal}”", refusal=held.refusal) if held.refusal else ""
-    say(end + refused, role="status")
+    refused = _("A text of more tokens is refused: “{refusal}”", refusal=held.refusal) if held.refusal else ""
+    say(together(end, refused), role="status")

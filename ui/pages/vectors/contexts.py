@@ -23,6 +23,7 @@ from ui.show.chart import draw_chart, theme
 from ui.state.choice import Choice
 from viz.figures.contexts import context_lines
 from wording import _, sentence, told
+from wording.joined import listed
 
 FIELDS = ("first", "second", "third")
 MARKS = sentence(
@@ -89,14 +90,12 @@ def summary(term: str, pairs: dict[str, Array], baseline: Array, levels: Sequenc
     >>> summary("bank", {"sentences 1 and 2": np.array([1, 0.5])}, np.array([0, 0.25]), ["Embeddings", "After layer 0"])
     'After layer 0 the cosine of “bank” is 0.50 in sentences 1 and 2; two different words have 0.25 on average.'
     """
-    cosines = _(", ").join(
-        _("{cosine:.2f} in {sentences}", cosine=values[-1], sentences=name) for name, values in pairs.items()
-    )
+    cosines = [_("{cosine:.2f} in {sentences}", cosine=values[-1], sentences=name) for name, values in pairs.items()]
     first = _(
         "{level} the cosine of “{term}” is {cosines}; two different words have {baseline:.2f} on average.",
         level=levels[-1],
         term=term,
-        cosines=cosines,
+        cosines=listed(cosines),
         baseline=baseline[-1],
     )
     if len(pairs) < 2:

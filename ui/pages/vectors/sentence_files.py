@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from inference import Refusal
 from wording import _, sentence, told
+from wording.joined import listed
 
 MOST_SENTENCES = 100_000
 LONGEST = 20_000  # characters of a sentence
@@ -71,7 +72,7 @@ def table(text: str) -> Table:
     names = tuple(name.strip() or sentence("column {number}", number=at + 1) for at, name in enumerate(rows[0][1]))
     found = _texts(names, [row for _, row in rows[1 : LOOKED_AT + 1]])
     if not found:
-        shown = _(", ").join(f"“{told(name)[:30]}”" for name in names[:6])
+        shown = listed([f"“{told(name)[:30]}”" for name in names[:6]])
         raise Refusal(
             _(
                 "None of the columns {names} holds texts; one of words is needed, and its name belongs into the first "
