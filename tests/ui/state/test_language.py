@@ -7,6 +7,7 @@ import pytest
 from tests.support.asking import asked
 from tests.support.words import said
 from ui.state import language
+from wording import speaking
 
 
 def test_english_is_spoken_first() -> None:
@@ -17,7 +18,8 @@ def test_a_link_says_which_language_and_it_stays() -> None:
     page = asked("by_hand", lang="zh")
     assert page.selectbox(key="picked_language").value == "zh"
     assert page.query_params["lang"] == "zh"
-    page.switch_page("../../pages/tutorials.py").run()
+    with speaking("zh"):  # in which AppTest reads the page's controls
+        page.switch_page("../../pages/tutorials.py").run()
     assert page.query_params["lang"] == "zh"
 
 
@@ -48,7 +50,7 @@ def test_the_session_is_asked_once_in_a_run_and_again_when_another_is_picked(mon
             return super().get(key, default)
 
     state, run = State({language.LANGUAGE: "zh"}), object()
-    monkeypatch.setattr(language.st, "session_state", state)
+    monkeypatch.setattr("streamlit.session_state", state)
     monkeypatch.setattr(language, "get_script_run_ctx", lambda **_: run)
     assert [language.here() for _ in range(3)] == ["zh"] * 3
     assert len(asked_for) == 1
