@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import streamlit as st
 
 from tests.support.asking import asked
 from tests.support.words import said
@@ -48,7 +49,7 @@ def test_the_session_is_asked_once_in_a_run_and_again_when_another_is_picked(mon
             return super().get(key, default)
 
     state, run = State({language.LANGUAGE: "zh"}), object()
-    monkeypatch.setattr(language.st, "session_state", state)
+    monkeypatch.setattr(st, "session_state", state)
     monkeypatch.setattr(language, "get_script_run_ctx", lambda **_: run)
     assert [language.here() for _ in range(3)] == ["zh"] * 3
     assert len(asked_for) == 1
