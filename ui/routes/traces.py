@@ -27,7 +27,7 @@ from ui.routes.reader import to_reader
 from ui.run.habits import habits_shown
 from ui.run.shelf import WRITTEN, Look, seal, shelf
 from viz.components.explore import explore
-from wording import _, said_by, sentence, told
+from wording import ENGLISH, _, language, languages, said_by, sentence, told
 
 PREFIX = "/headlight/trace"
 FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
@@ -115,6 +115,11 @@ def served(request: Request, make: Callable[[Trace, Look], Response]) -> Respons
             return PlainTextResponse(told(said_by(error)), 400)
 
 
+def in_language() -> str:
+    """What goes into an address so that what is served there is told as here; nothing where that is English."""
+    return "" if language() == ENGLISH else f"&lang={language()}"
+
+
 def _binary(content: bytes) -> Response:
     # Streamlit would gzip it: 34 ms of processor time to save a fifth of a tile of 512 x 512 halves.
     headers = {**FOREVER, "Content-Encoding": "identity"}
@@ -182,9 +187,12 @@ def routes() -> list[Route]:
     ]
 
 
-def _script(_request: Request) -> Response:
-    """The component's script, whose address holds its hash."""
-    return Response(explore.script(), media_type="text/javascript", headers=FOREVER)
+def _script(request: Request) -> Response:
+    """The component's script in a language, whose address holds its hash."""
+    code = request.path_params["code"]
+    if code not in languages():
+        return PlainTextResponse("There is no such script.", 404)
+    return Response(explore.spoken(code), media_type="text/javascript", headers=FOREVER)
 
 
 def _endpoint(make: Callable[[Trace, Look, Request], bytes]) -> Callable[[Request], Response]:
