@@ -174,7 +174,7 @@ def _path(told: Told) -> Array:
     """Integrated gradients; raises Refusal where their steps do not add up to the path."""
     if abs(told.missed) > MOST_MISSED * abs(told.rise):
         raise Refusal(
-            _(
+            sentence(
                 "The path from zero rises by {rise:.2f}, and its {steps} steps add up to"
                 " {sum:.2f}: the model changes too fast on the way to be added up in steps. The row is"
                 " shown where they come within {most:.0%}.",

@@ -61,7 +61,9 @@ def draw(found: Layers, base: int, state: str) -> None:
         )
         for at, layer in enumerate(layer_names(len(found.guesses), base))
     ]
-    columns = ["after", *(f"{what} of {name}" for name in names for what in ("probability", "rank"))]
+    columns = [_("after")]
+    for name in names:
+        columns += [_("probability of {piece}", piece=name), _("rank of {piece}", piece=name)]
     save(_("Save as CSV"), csv_table(columns, rows), "headlight-layers.csv", _("All digits"), told=True)
 
 

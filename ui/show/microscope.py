@@ -19,7 +19,6 @@ from ui.run.shelf import seal, shelf
 from ui.show.strongest_offer import offer_strongest
 from ui.state.choice import Choice
 from ui.state.examples import example_of
-from ui.state.language import asking
 from ui.state.looked_at import look_at, see
 from ui.state.selection import changes, doubts, faced, select, settle
 from ui.state.session import choose, current

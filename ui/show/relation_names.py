@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from probing.corpus import ALL
-from wording import sentence, told
+from wording import _, sentence
 
 # universaldependencies.org/u/dep: the dependent is, or marks, this of its head.
 WORDS: dict[str, str] = {
@@ -58,4 +58,4 @@ def in_words(relation: str) -> str:
     >>> in_words("det"), in_words("my own")
     ('det: determiner such as “the”', 'my own')
     """
-    return f"{relation}: {told(WORDS[relation])}" if relation in WORDS else relation
+    return _("{relation}: {meaning}", relation=relation, meaning=WORDS[relation]) if relation in WORDS else relation

@@ -61,16 +61,6 @@ def tag() -> str:
     return TAGS.get(language(), language())
 
 
-def asking() -> str:
-    """What an address that a page's script asks for ends with, so that what comes back is in the page's language.
-
-    >>> asking()
-    ''
-    """
-    spoken = language()
-    return "" if spoken == ENGLISH else f"&{ADDRESS}={spoken}"
-
-
 def addressed() -> dict[str, str]:
     """What of the language goes into the address: nothing where the browser's is spoken."""
     picked = st.session_state.get(LANGUAGE)

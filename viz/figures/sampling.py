@@ -38,7 +38,7 @@ def before_after(  # noqa: PLR0913  (what a figure may be told, by name)
         y=rows,
         marker={"color": theme.heads},
         customdata=names,
-        hovertemplate=f"%{{customdata}}: %{{x:.4g}}<extra>{_('the model')}</extra>",
+        hovertemplate=_("%{customdata}: %{x:.4g}<extra>the model</extra>"),
     )
     figure.add_scatter(
         name=_("under the rule"),
@@ -52,7 +52,7 @@ def before_after(  # noqa: PLR0913  (what a figure may be told, by name)
             "color": theme.accent,
         },
         customdata=names,
-        hovertemplate=f"%{{customdata}}: %{{x:.4g}}<extra>{_('under the rule')}</extra>",
+        hovertemplate=_("%{customdata}: %{x:.4g}<extra>under the rule</extra>"),
         cliponaxis=False,
     )
     short = [plain(cut(label)) for label in labels]

@@ -128,7 +128,9 @@ def _score(found: Measured, row: Row) -> Score:
     chance = found.chance(row.relation)
     random = None if chance is None else chance.accuracy
     head = found.name(row)
-    return Score(row.relation, row.n, head, row.accuracy, row.low, row.high, row.baseline, row.baseline_name, random)
+    return Score(
+        row.relation, row.n, head, row.accuracy, row.low, row.high, row.baseline, told(row.baseline_name), random
+    )
 
 
 def _table(best: list[Row], scores: list[Score]) -> None:
@@ -143,7 +145,7 @@ def _table(best: list[Row], scores: list[Score]) -> None:
             _("low"): [round(score.low, 2) for score in scores],
             _("high"): [round(score.high, 2) for score in scores],
             _("rule finds"): [round(score.baseline, 2) for score in scores],
-            _("rule"): [told(score.rule) for score in scores],
+            _("rule"): [score.rule for score in scores],
             _("than the rule"): [told(VERDICTS[row.verdict]) for row in best],
             _("p of “more”"): [float(f"{row.p_more:.3g}") for row in best],
             _("random weights"): [None if score.random is None else round(score.random, 2) for score in scores],

@@ -124,6 +124,8 @@ export function createApp(root, makeSource) {
   watch.observe(el);
   globalThis.addEventListener("resize", redraw);
   return {
+    /** Whether it is still what stands in the root: another language's script puts its own there. */
+    stands: () => root.contains(el),
     /** @param {Payload} data @param {Report} [report] */
     update(data, report = app.report) {
       app.report = report;

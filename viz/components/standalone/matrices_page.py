@@ -33,6 +33,7 @@ def matrices_html(
     data = base64.b64encode(payload(sheets, False, None, about)).decode()
     read = "".join(f'<p dir="auto">{html.escape(sentence)}</p>' for sentence in sentences)
     said = "".join(f'<dt>{html.escape(name)}</dt><dd dir="auto">{html.escape(value)}</dd>' for name, value in about)
+    drawn, made = _("This page draws with JavaScript."), _("Made with Headlight.")
     style = (HERE / "standalone.css").read_text(encoding="utf-8") + stylesheet("shared/look", "matrices/matrices")
     return f"""<!doctype html>
 <html lang="{language()}"><head><meta charset="utf-8">
@@ -41,8 +42,8 @@ def matrices_html(
 <title>{html.escape(title)}</title>
 <style>{style}</style></head>
 <body><h1>{html.escape(title)}</h1>{read}
-<main id="matrices"><noscript>{html.escape(_("This page draws with JavaScript."))}</noscript></main>
-<footer><dl>{said}</dl><p>{html.escape(_("Made with Headlight."))}</p></footer>
+<main id="matrices"><noscript>{html.escape(drawn)}</noscript></main>
+<footer><dl>{said}</dl><p>{html.escape(made)}</p></footer>
 <script type="application/octet-stream" id="embedded">{data}</script>
 <script type="module">
 {inline(script("matrices/matrices") + START)}</script>

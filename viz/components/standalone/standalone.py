@@ -51,6 +51,9 @@ LABELS = {
 }
 
 
+PARTS = {"encoder": sentence("encoder"), "decoder": sentence("decoder"), "cross": sentence("cross")}
+
+
 def standalone_html(  # noqa: PLR0913  (the parts of one file)
     view: View,
     payload: Mapping[str, Any],
@@ -83,6 +86,7 @@ def standalone_html(  # noqa: PLR0913  (the parts of one file)
         "absent": f"{inside} {told(ELSEWHERE if most is None else IN_A_FILE)}",
     }
     about = caption(view, base=payload["indexBase"])
+    drawn, made = _("This page draws with JavaScript."), _("Made with Headlight.")
     title = f"Headlight · {view.trace.model.name}"
     module = f"{inline(script)}\n{{\n{inline(own('standalone/standalone'))}}}\n"
     return f"""<!doctype html>
@@ -92,8 +96,8 @@ def standalone_html(  # noqa: PLR0913  (the parts of one file)
 <title>{html.escape(title)}</title>
 <style>{(HERE / "standalone.css").read_text(encoding="utf-8")}{style}</style></head>
 <body><h1>{html.escape(title)}</h1>
-<main id="view"><noscript>{html.escape(_("This page draws with JavaScript."))}</noscript></main>
-<footer><dl>{_said(about)}</dl><p>{html.escape(inside)} {html.escape(_("Made with Headlight."))}</p></footer>
+<main id="view"><noscript>{html.escape(drawn)}</noscript></main>
+<footer><dl>{_said(about)}</dl><p>{html.escape(f"{inside} {made}")}</p></footer>
 <script type="application/json" id="embedded">{quoted(embedded)}</script>
 <script type="module">
 {module}</script>
@@ -154,8 +158,10 @@ def _coded(values: Array, coding: str) -> dict[str, Any]:
 
 
 def _said(about: Mapping[str, Any]) -> str:
-    words = {True: _("yes"), False: _("no")}
+    words = {True: _("yes"), False: _("no")} | {part: told(name) for part, name in PARTS.items()}
     pairs = [
-        (told(LABELS[name]), words[v] if isinstance(v, bool) else str(v)) for name, v in about.items() if v is not None
+        (told(LABELS[name]), words[value] if isinstance(value, bool) or name == "part" else str(value))
+        for name, value in about.items()
+        if value is not None
     ]
     return "".join(f'<dt>{html.escape(name)}</dt><dd dir="auto">{html.escape(value)}</dd>' for name, value in pairs)

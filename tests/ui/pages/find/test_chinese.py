@@ -37,4 +37,4 @@ def test_no_english_is_left(state: dict[str, object]) -> None:
 def test_a_ready_question_is_told_and_one_s_own_is_not() -> None:
     page = asked("find", lang="zh")
     options = page.selectbox(key="probe").options
-    assert "代词: it：tired 还是 wide" in options
+    assert "代词 · it：tired 还是 wide" in options
