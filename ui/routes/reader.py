@@ -11,5 +11,5 @@ from wording import ENGLISH, speaking
 
 
 def to_reader(request: Request) -> AbstractContextManager[None]:
-    """Within it, what is said is in the language that the address names (`traces.in_language`), else English."""
+    """Within it, what is said is in the language that the address names (`ui.state.language.asking`), else English."""
     return speaking(request.query_params.get(ADDRESS, ENGLISH))
