@@ -6,13 +6,13 @@ from attention.trace import Trace
 from ui.input.composing import compose
 from ui.input.models import kind_of
 from ui.pages.explore.measures import measures
+from ui.routes.reader import in_language
 from ui.routes.traces import PREFIX
 from ui.run.reading import id_of, read
 from ui.run.shelf import seal
 from ui.show.microscope import microscope
 from ui.show.reading_help import reading_help
 from ui.state.choice import Choice
-from ui.state.language import asking
 from ui.state.session import current
 from wording import _, sentence, told
 
@@ -62,7 +62,7 @@ def draw(choice: Choice, trace: Trace) -> None:
     view, survey, selection = shown
     st.link_button(
         _("Save the trace"),
-        f"{PREFIX}/{trace.id}/trace.safetensors?seal={seal(trace.id)}" + asking(),
+        f"{PREFIX}/{trace.id}/trace.safetensors?seal={seal(trace.id)}" + in_language(),
         help=told(SAVE if trace.nbytes < LARGEST_FILE else TOO_LARGE),
         icon=":material/save:",
         disabled=trace.nbytes >= LARGEST_FILE,
