@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from attention.aligned_texts import by_words
 from ui.places import ASSETS
-from wording import _, told
+from wording import _, sentence, told
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Pair:
 
 
 PAIRS: tuple[Pair, ...] = tuple(
-    Pair(probe["family"], probe["name"], probe["text"], probe["other"])
+    Pair(sentence(probe["family"]), sentence(probe["name"]), probe["text"], probe["other"])
     for probe in json.loads((ASSETS / "probes.json").read_text(encoding="utf-8"))
     if probe.get("other")
 )
