@@ -9,8 +9,9 @@ from ui.places import ASSETS
 from wording import sentence
 
 EXAMPLES: list[dict[str, Any]] = [
-    example | {"title": sentence(example["title"])}
+    example | {"title": sentence(title)}
     for example in json.loads((ASSETS / "examples.json").read_text(encoding="utf-8"))
+    for title in [example["title"]]
 ]
 
 

@@ -25,8 +25,9 @@ class Pair:
 
 
 PAIRS: tuple[Pair, ...] = tuple(
-    Pair(sentence(probe["family"]), sentence(probe["name"]), probe["text"], probe["other"])
+    Pair(sentence(family), sentence(name), probe["text"], probe["other"])
     for probe in json.loads((ASSETS / "probes.json").read_text(encoding="utf-8"))
+    for family, name in [(probe["family"], probe["name"])]
     if probe.get("other")
 )
 
