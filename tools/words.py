@@ -17,7 +17,7 @@ from babel.messages.pofile import read_po, write_po
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "assets" / "words"
-ROOMS = ("wording", "attention", "headlight", "inference", "probing", "training", "viz", "ui", "pages")
+ROOMS = ("wording", "attention", "headlight", "inference", "lessons", "probing", "training", "viz", "ui", "pages")
 KEYWORDS: dict[str, tuple[int, ...] | None] = {"_": None, "sentence": None, "ngettext": (1, 2), "sentences": (1, 2)}
 HEADER = """msgid ""
 msgstr ""
