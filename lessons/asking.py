@@ -6,13 +6,15 @@ from math import exp
 
 import numpy as np
 
-from attention.alignment import alignment
+from attention.alignment import Alignment, alignment
+from attention.mask import Array
 from attention.order import swapped, words
 from attention.record import Unavailable
 from attention.tokens import TokenRow
 from attention.view import View
 from inference.questions.masked import Filled, MaskedWords
 from inference.questions.order import OrderRequest
+from inference.questions.positions import Positions, PositionsRequest
 from lessons.truth import Asked, Truth, Unanswerable, inside, place
 from wording import sentence, sentences
 
@@ -69,6 +71,28 @@ def change_by_order(asked: Asked, *, first: str, second: str, positions: bool = 
     return Truth(found, with_them if positions else without, tolerance=0.01)
 
 
+def positions_are(asked: Asked) -> Truth:
+    """Where the model's vectors of positions come from: "learned", "formula", or "none" where it adds none."""
+    tables = _positions(asked).tables
+    if not tables:
+        return Truth("none", sentence("The model adds no vectors of positions."))
+    shape = {"rows": tables[0].vectors.shape[0], "columns": tables[0].vectors.shape[1]}
+    if tables[0].layout:
+        return Truth(
+            "formula", sentence("Its table of {rows} × {columns} numbers is made of sines and cosines.", **shape)
+        )
+    return Truth(
+        "learned", sentence("Its table of {rows} × {columns} numbers was learned like all other weights.", **shape)
+    )
+
+
+def positions(asked: Asked) -> Truth:
+    """How many places the model has a vector for."""
+    tables = _positions(asked).tables
+    many = tables[0].vectors.shape[0] if tables else 0
+    return Truth(float(many), sentence("Its table has {rows} rows, one for each place.", rows=many), tolerance=0)
+
+
 def guess(asked: Asked, *, within: int = 1) -> Truth:
     """The piece that is likeliest in the text's first blank; the ``within`` likeliest are right."""
     first, *others = _filled(asked).blanks[0].guesses[: max(1, within)]
@@ -113,18 +137,10 @@ def source_of(asked: Asked, *, word: str, layer: int, head: int = -1) -> Truth:
 
     The row is read at the step that writes the word. The answer is the source word's place in the view.
     """
-    trace, one = asked.trace(), asked.reading
-    try:
-        heads = range(trace.records("cross")[layer].heads) if head < 0 else [head]
-        found = [alignment(trace, layer, at, one.words, special=one.special) for at in heads]
-    except Unavailable as error:
-        raise Unanswerable(*error.args) from error
-    except IndexError:
-        inside(View(trace, "cross"), layer, max(head, 0))
-        raise
-    row = np.mean([each.weights for each in found], axis=0)[place(found[0].target, word)]
-    at = max((at for at, cell in enumerate(found[0].source) if not cell.special), key=lambda at: float(row[at]))
-    values = {"word": word, "source": found[0].source[at].label, "weight": float(row[at]), "layer": layer, "head": head}
+    weights, found = aligned(asked, layer, head)
+    row = weights[place(found.target, word)]
+    at = max((at for at, cell in enumerate(found.source) if not cell.special), key=lambda at: float(row[at]))
+    values = {"word": word, "source": found.source[at].label, "weight": float(row[at]), "layer": layer, "head": head}
     of_layer = sentence(
         "Before it writes “{word}”, layer {layer}, all heads together, looks at “{source}” most: {weight:.2f}.",
         **values,
@@ -137,16 +153,29 @@ def source_of(asked: Asked, *, word: str, layer: int, head: int = -1) -> Truth:
 
 def across(asked: Asked, *, word: str, to: str, layer: int, head: int = -1) -> Truth:
     """How much a target word's step gives to a source word, in one cross head or on average over a layer's (-1)."""
-    trace, one = asked.trace(), asked.reading
-    heads = range(trace.records("cross")[layer].heads) if head < 0 else [head]
-    found = [alignment(trace, layer, at, one.words, special=one.special) for at in heads]
-    mean = np.mean([each.weights for each in found], axis=0)
-    given = float(mean[place(found[0].target, word), place(found[0].source, to)])
+    weights, found = aligned(asked, layer, head)
+    given = float(weights[place(found.target, word), place(found.source, to)])
     return Truth(
         given,
         sentence("The step that writes “{word}” gives “{to}” {weight:.3f}.", word=word, to=to, weight=given),
         tolerance=0.01,
     )
+
+
+def aligned(asked: Asked, layer: int, head: int) -> tuple[Array, Alignment]:
+    """Cross-attention, (target, source), of one head or of all heads of a layer (-1), and what it is between.
+
+    Each row is that of the step which writes the target word.
+    """
+    trace, one = asked.trace(), asked.reading
+    if "cross" in trace.parts:
+        inside(View(trace, "cross"), layer, max(head, 0))
+    try:
+        heads = range(trace.records("cross")[layer].heads) if head < 0 else [head]
+        found = [alignment(trace, layer, at, one.words, special=one.special) for at in heads]
+    except Unavailable as error:
+        raise Unanswerable(*error.args) from error
+    return np.mean([each.weights for each in found], axis=0), found[0]
 
 
 def translation(asked: Asked) -> Truth:
@@ -173,6 +202,11 @@ def _fit(asked: Asked, word: str) -> tuple[int, float]:
             sentence("“{word}” is not one piece of this model's vocabulary, so it has no rank.", word=word)
         )
     return candidate.rank, exp(candidate.log_probability)
+
+
+def _positions(asked: Asked) -> Positions:
+    one = asked.reading
+    return asked.models.inspect(PositionsRequest(model=one.model, revision=one.revision or None))
 
 
 def _word(row: TokenRow, word: str) -> int:

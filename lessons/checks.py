@@ -46,7 +46,7 @@ CHECKS: dict[str, Check] = {
     for kind, functions in {
         "head": (looking.head_linking, looking.head_giving_most, looking.head_at_offset),
         "token": (looking.most_looked_at, asking.source_of),
-        "choice": (looking.preferred, asking.likelier),
+        "choice": (looking.preferred, asking.likelier, asking.positions_are),
         "word": (asking.guess, asking.translation),
         "number": (
             looking.weight,
@@ -56,6 +56,7 @@ CHECKS: dict[str, Check] = {
             looking.most_to_later,
             asking.tokens,
             asking.pieces,
+            asking.positions,
             asking.change_by_order,
             asking.guess_rank,
             asking.guess_chance,

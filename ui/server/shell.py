@@ -31,6 +31,7 @@ PAGES: dict[str, list[tuple[str, str, str, str | None]]] = {
     ],
     sentence("Learn"): [
         ("tutorials.py", sentence("Tutorials"), "menu_book", None),
+        ("lessons.py", sentence("Lessons"), "cast_for_education", None),
         ("step_by_step.py", sentence("Step by step"), "stairs", None),
         ("whole_pass.py", sentence("The whole pass"), "route", None),
         ("by_hand.py", sentence("By hand"), "calculate", None),
@@ -56,7 +57,7 @@ PAGES: dict[str, list[tuple[str, str, str, str | None]]] = {
     ],
 }
 
-ALONE = ("by_hand", "tutorials")  # which model reads, and how its maps are looked at, says nothing there
+ALONE = ("by_hand", "lessons", "tutorials")  # which model reads, and how its maps are looked at, says nothing there
 
 
 def _page(file: str, title: str, icon: str, address: str | None) -> StreamlitPage:
