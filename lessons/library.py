@@ -9,7 +9,7 @@ from lessons.reading import lesson_of
 from lessons.schema import Lesson
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "lessons"
-ORDER = ("attention", "it_and_animal")  # in which they are taught
+ORDER = ("attention", "it_and_animal", "order", "masked_words", "translation")  # in which they are taught
 TOUR = "tour"
 
 
