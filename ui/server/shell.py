@@ -9,6 +9,7 @@ from ui.input.languages import pick_language
 from ui.input.sidebar import sidebar
 from ui.places import ASSETS, ROOT
 from ui.run.idle_collection import SCRIPTS
+from ui.show import tour
 from ui.state import language
 from ui.state.session import begin
 from viz.components.rest import rest
@@ -74,4 +75,5 @@ with SCRIPTS.run():
         if page.url_path not in ALONE:
             sidebar(choice)
         pick_language()
+    tour.bar(page.url_path)
     page.run()

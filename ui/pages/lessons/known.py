@@ -36,14 +36,14 @@ def draft() -> str:
 def keep(text: str) -> None:
     """It is this from now on, and no longer what came with a link."""
     st.session_state[DRAFT] = text
-    choose_own(Lessons, file="")
+    choose_own(Lessons, carried="")
 
 
 def take(options: Lessons) -> None:
     """A lesson that came with the link becomes the reader's own, once."""
-    if options.file and st.session_state.get(TAKEN) != options.file:
-        st.session_state[TAKEN] = options.file
-        text = unpacked(options.file)
+    if options.carried and st.session_state.get(TAKEN) != options.carried:
+        st.session_state[TAKEN] = options.carried
+        text = unpacked(options.carried)
         if text is None:
             say(_("The lesson in this link is damaged; ask for the link again."))
         else:

@@ -18,4 +18,4 @@ class Lessons:
     lesson: str = ""  # "" for the list of all
     step: int = 0
     show: str = PLAY
-    file: str = ""  # a lesson that came with the link, packed (lessons/sharing.py)
+    carried: str = ""  # a lesson that came with the link, packed (lessons/sharing.py)

@@ -25,8 +25,7 @@ def ask(key: Key, question: Question, seen: Seen) -> None:
     """The question with its control and its buttons, and whatever has been found out so far."""
     found = given(*key)
     slot = f"lesson_{key[0]}_{key[1]}"
-    st.markdown(f"**{_('Question')}**")
-    show(question.ask)
+    st.markdown(_("**Question.** {ask}", ask=told(question.ask)))
     answer = _control(slot, question, found, seen)
     with st.container(horizontal=True, vertical_alignment="center"):
         checks = question.check is not None or question.right is not None
@@ -122,8 +121,8 @@ def _token(slot: str, found: Given, seen: Seen) -> Answer | None:
         index=at if at is not None and at < len(keys) else None,
         key=f"{slot}_{seen.clicked}_token",
         format_func=lambda at: f"{at} · {keys[at].label}",
-        placeholder=_("Pick a word, or click one in the view"),
-        help=_("Follows the word that you click in the view"),
+        placeholder=_("Pick a word, or click one in the view") if seen.clicks else _("Pick a word"),
+        help=_("Follows the word that you click in the view") if seen.clicks else None,
         width=320,
     )
 

@@ -44,6 +44,7 @@ class Seen:
     asked: Asked
     view: View | None = None
     head: tuple[int, int] | None = None
+    clicks: bool = False  # whether words of it can be clicked
     clicked: int | None = None  # the key of the view that was clicked
 
 
@@ -123,7 +124,7 @@ def _maps(pointed: Pointed, choice: Choice, asked: Asked) -> Seen:
     key = next(
         (at for at, cell in enumerate(view.keys) if clicked is not None and clicked in range(*cell.pieces)), None
     )
-    return Seen(asked, view, (selection["layer"], selection["head"]), key)
+    return Seen(asked, view, (selection["layer"], selection["head"]), True, key)
 
 
 def _blank(choice: Choice) -> None:

@@ -67,7 +67,7 @@ def _bring() -> None:
         if st.session_state[BEGIN]:
             keep(source(st.session_state[BEGIN]))
 
-    st.file_uploader(_("Bring a lesson's file"), type="toml", key=UPLOAD, on_change=upload,
+    st.file_uploader(_("Bring a lesson's file"), type="toml", key=UPLOAD, on_change=upload, max_upload_size=1,
                      help=_("TOML in UTF-8, at most {most:,} bytes; it stays here", most=MOST_BYTES))  # fmt: skip
     if problem := st.session_state.pop("lesson_problem", None):
         say(problem)
@@ -86,7 +86,7 @@ def _preview(lesson: Lesson) -> None:
                   kwargs={"lesson": OWN, "step": 0, "show": PLAY}, help=_("As students will see it"))  # fmt: skip
         if link is not None:
             st.page_link("../../pages/lessons.py", label=_("Link to this lesson"), icon=":material/link:",
-                         query_params={"lesson": OWN, "file": link},
+                         query_params={"lesson": OWN, "carried": link},
                          help=_("The whole lesson is in the address: copy it from here"))  # fmt: skip
     if link is None:
         say(_("This lesson is too long for a link; give the file away instead."), role="status")
