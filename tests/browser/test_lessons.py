@@ -7,7 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.browser import PATIENCE, Problems, rest
+from tests.support.browser import PATIENCE, Problems, accessibility, rest
+from tests.support.looks import STREAMLITS_OWN
 from tests.support.visitor import DEEP_LINK, open_page, painted, stands
 
 
@@ -65,3 +66,24 @@ def test_the_tour_is_offered_once_and_leads_on_by_key(page: Page, app_url: str, 
     open_page(page, app_url)
     painted(page)
     expect(page.get_by_role("button", name="Take the tour")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"lesson": "it_and_animal", "step": 2},
+        {"lesson": "translation", "step": 1},
+        {"lesson": "masked_words", "step": 2},
+        {"lesson": "attention", "show": "teacher"},
+        {"lesson": "own", "show": "write"},
+    ],
+    ids=lambda query: "-".join(map(str, query.values())),
+)
+def test_every_face_of_a_lesson_is_accessible(
+    page: Page, app_url: str, problems: Problems, query: dict[str, object]
+) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/lessons", **query)
+    stands(page)
+    rest(page)
+    assert accessibility(page, leave_out=STREAMLITS_OWN) == []
