@@ -186,12 +186,16 @@ def translation(asked: Asked) -> Truth:
 
 def _filled(asked: Asked, *tried: str) -> Filled:
     one = asked.reading
-    found = asked.models.predict(
-        MaskedWords(model=one.model, revision=one.revision or None, text=one.text, pair=one.pair or None, words=tried)
+    return asked.models.predict(
+        MaskedWords(
+            model=one.model,
+            revision=one.revision or None,
+            text=one.text,
+            pair=one.pair or None,
+            cut=one.cut,
+            words=tried,
+        )
     )
-    if not found.blanks:
-        raise Unanswerable(sentence("The text has no blank: write [MASK] in the place of a word."))
-    return found
 
 
 def _fit(asked: Asked, word: str) -> tuple[int, float]:

@@ -30,6 +30,7 @@ class Reading:
     part: str = ""
     words: bool = False
     special: bool = True
+    cut: int | None = None  # the first so many tokens only
 
 
 @dataclass(frozen=True)
@@ -78,13 +79,18 @@ class Asked:
                 text=one.text,
                 pair=one.pair or None,
                 target=one.target or None,
+                cut=one.cut,
             )
         )
 
     def view(self) -> View:
-        """The trace as the view looks at it."""
-        one = self.reading
-        return View(self.trace(), one.part or None, one.words, one.special)
+        """The trace as the view looks at it; raises Unanswerable where the model has no such part."""
+        one, trace = self.reading, self.trace()
+        if one.part and one.part not in trace.parts:
+            raise Unanswerable(
+                sentence("{model} has no part “{part}” to look at.", model=trace.model.name, part=one.part)
+            )
+        return View(trace, one.part or None, one.words, one.special)
 
 
 def place(cells: tuple[Cell, ...], word: str) -> int:

@@ -8,12 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from attention.view import View
 from inference import EMBEDDED, Refusal
 from inference.heads import MASKED
 from inference.questions.masked import MaskedWords
+from inference.questions.positions import PositionsRequest
 from lessons.asking import aligned
 from lessons.schema import View as Pointed
 from lessons.truth import Asked, Reading, Unanswerable, place
@@ -25,9 +27,11 @@ from ui.run.reading import id_of, read
 from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.show.chart import draw_chart, theme
+from ui.show.matrices import draw_matrices
 from ui.show.microscope import microscope
 from ui.state.choice import PACKED, TYPES, Choice, parse, to_query
 from ui.state.session import choose, current
+from viz.components.matrices.matrices import Sheet
 from viz.figures.alignment import alignment_map
 from viz.figures.bars import bars
 from wording import _, told
@@ -35,6 +39,7 @@ from wording import _, told
 ADDRESSES = {"bertviz": "bertviz_views"}  # pages whose address is not their file's name
 AT = "lesson_view"  # (lesson, step, view) that was opened last
 TOP = 8  # guesses for a blank
+PLACES, COLUMNS = 64, 128  # of the vectors of positions that are drawn
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,15 @@ def reading(choice: Choice, pointed: Pointed) -> Reading:
     """What decides the numbers of a choice."""
     part = "cross" if pointed.page == "translate" else choice.part
     return Reading(
-        choice.model, choice.text, choice.pair, choice.target, choice.revision, part, choice.words, choice.special
+        model=choice.model,
+        text=choice.text,
+        pair=choice.pair,
+        target=choice.target,
+        revision=choice.revision,
+        part=part,
+        words=choice.words,
+        special=choice.special,
+        cut=choice.cut,
     )
 
 
@@ -91,6 +104,8 @@ def draw(pointed: Pointed) -> Seen:
             _blank(choice)
         elif pointed.page == "translate":
             seen = _translation(choice, asked)
+        elif pointed.page == "positions" and dict(pointed.query).get("show") == "vectors":
+            _places(choice)
     except Refusal as refusal:
         offer_or_show(refusal, choice)
     _way(pointed, choice)
@@ -108,8 +123,8 @@ def _maps(pointed: Pointed, choice: Choice, asked: Asked) -> Seen:
         return Seen(asked)
     pointing: dict[str, Any] = {}
     if choice.focus is None and pointed.highlight:
-        view = asked.view()
         try:
+            view = asked.view()
             cells = (view.queries, view.keys)
             words = zip(("focus", "to"), cells, pointed.highlight, strict=False)
             pointing = {name: among[place(among, word)].pieces[0] for name, among, word in words}
@@ -135,9 +150,6 @@ def _blank(choice: Choice) -> None:
             MaskedWords(model=choice.model, revision=choice.revision or None, text=choice.text,
                         pair=choice.pair or None, cut=choice.cut, top=TOP)
         )  # fmt: skip
-    if not filled.blanks:
-        say(_("The text has no blank: write [MASK] in the place of a word."), role="status")
-        return
     guesses = filled.blanks[0].guesses
     title = _("The likeliest pieces")
     draw_chart(bars([one.piece for one in guesses], [one.probability for one in guesses], theme(), title), MASKED)
@@ -148,6 +160,9 @@ def _translation(choice: Choice, asked: Asked) -> Seen:
     """Which source word each word of the translation looks at, in one head or in a layer's together."""
     trace = read(choice)
     if trace is None:
+        return Seen(asked)
+    if "cross" not in trace.parts:
+        say(_("This model does not translate; a link of this lesson should name one that does."), role="status")
         return Seen(asked)
     records = trace.records("cross")
     layer = choice.layer if choice.layer is not None and choice.layer < len(records) else len(records) - 1
@@ -166,6 +181,18 @@ def _translation(choice: Choice, asked: Asked) -> Seen:
         _("Each row is what the step that writes this word gives to the words of the source; a row sums to one.")
     )
     return Seen(asked, asked.view(), None if head < 0 else (layer, head))
+
+
+def _places(choice: Choice) -> None:
+    """The model's vectors of places as a picture."""
+    tables = backend().inspect(PositionsRequest(model=choice.model, revision=choice.revision or None)).tables
+    if not tables:
+        say(_("The model adds no vectors of positions."), role="status")
+        return
+    shown = tables[0].vectors[:PLACES, :COLUMNS].astype(np.float64)
+    name = _("The first {rows} positions, {columns} numbers of each", rows=shown.shape[0], columns=shown.shape[1])
+    draw_matrices([Sheet(name, shown, limit=float(np.quantile(np.abs(shown), 0.99)) or 1.0)], "lesson_places")
+    st.caption(_("Each row is a position, each column a number of its vector; the two colours are its two signs."))
 
 
 def _way(pointed: Pointed, choice: Choice) -> None:

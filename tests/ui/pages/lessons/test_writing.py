@@ -71,6 +71,31 @@ def test_a_check_that_cannot_be_answered_says_why() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("link", "said"),
+    [
+        ("/translate?text=A cat.", "This model does not translate"),
+        ("/explore?text=A cat.&part=cross", "The link asks for the part “cross”"),
+        ("/explore?text=A cat.&model=nobody/nothing", "nobody/nothing"),
+        ("/masked_words?text=A cat.&model=headlight-bert", "No word is hidden"),
+        ("/explore?text=A cat.&layer=99&head=99", "The link asks for layer 99"),
+        ("/nowhere?text=A cat.", "The app has no page “nowhere”"),
+        ("/positions?text=A cat.&show=vectors", ""),
+        ("/generate?text=A cat.", ""),
+    ],
+)
+def test_odd_views_are_answered_in_a_sentence(link: str, said: str) -> None:
+    text = SMALL.replace("/explore?text=The cat drank the milk.", link)
+    page = asked("lessons", lesson="own", carried=str(packed(text)))
+    assert not page.exception
+    if said:
+        says(page, said)
+    page.number_input(key="lesson_own_0_number").set_value(1.0)
+    press(page, "Check")
+    assert not page.exception
+
+
+@pytest.mark.slow
 def test_a_lesson_comes_with_its_link() -> None:
     page = asked("lessons", lesson="own", carried=str(packed(SMALL)))
     assert page.title[0].value == "One"
