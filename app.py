@@ -22,7 +22,7 @@ from starlette.middleware import Middleware  # noqa: E402
 from ui.pages.bertviz_views import routes as bertviz_views  # noqa: E402
 from ui.pages.teach import routes as teach  # noqa: E402
 from ui.pages.vectors import routes as vectors  # noqa: E402
-from ui.routes import exports, traces  # noqa: E402
+from ui.routes import classes, exports, traces  # noqa: E402
 from ui.run.idle_collection import SCRIPTS  # noqa: E402
 from ui.server.guard import Guard  # noqa: E402
 from ui.server.headers import SecurityHeaders  # noqa: E402
@@ -42,6 +42,6 @@ async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
 app = st.App(
     ROOT / "ui" / "server" / "shell.py",
     lifespan=lifespan,
-    routes=[*traces.routes(), *exports.routes(), *bertviz_views.routes(), *teach.routes(), *vectors.routes()],
+    routes=[route for room in (traces, classes, exports, bertviz_views, teach, vectors) for route in room.routes()],
     middleware=[Middleware(SecurityHeaders), Middleware(Guard), Middleware(VisitorCookie)],
 )

@@ -23,6 +23,7 @@ MEASUREMENTS = {
     "edits": "every head removed in turn against plain forward passes",
     "carry": "every vector and head of one text taken from another",
     "reruns": "a click and a new text on every page, on a server that has had visitors",
+    "classroom": "a class of thirty: joining, following, answering",
     "held": "memory held after a thousand texts and twenty models",
     "startup": "from process start to a page, and to the first map",
     "bytes": "what the browser receives for the first full view",

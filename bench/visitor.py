@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlencode
@@ -48,12 +48,17 @@ class Visitor:
 
 
 @contextmanager
-def visitor(url: str) -> Iterator[Visitor]:
-    """A session that ends with the block."""
+def visitor(url: str, headers: Mapping[str, str] | None = None) -> Iterator[Visitor]:
+    """A session that ends with the block; ``headers`` are sent with its first question, such as a cookie."""
     from websockets.sync.client import connect
 
     address = url.replace("http", "ws", 1) + "/_stcore/stream"
-    wishes: dict[str, Any] = {"subprotocols": ["streamlit"], "origin": url, "max_size": None}
+    wishes: dict[str, Any] = {
+        "subprotocols": ["streamlit"],
+        "origin": url,
+        "max_size": None,
+        "additional_headers": headers,
+    }
     with connect(address, open_timeout=PATIENCE, ping_timeout=None, **wishes) as socket:
         yield Visitor(socket)
 

@@ -20,19 +20,22 @@ from ui.show.reading_help import reading_help
 from ui.state.choice import Choice
 from ui.state.options import choose_own, own
 from ui.state.session import current
+from wording import _
 
 
 def how_to_read() -> None:
     """Three lines for a first-time reader."""
     with reading_help():
         st.markdown(
-            "- A decoder gives every token of its vocabulary a probability to come next; one is written, read with "
-            "the rest, and so on. A token looks back only ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n"
-            "- The weights shown are those of the step that chose a token, taken where the token before it stands. "
-            "They say what was read there, not yet what was done with it "
-            "([arXiv:1902.10186](https://arxiv.org/abs/1902.10186)).\n"
-            "- What comes next is what fits the texts that the model has read, not what is true; the same prompt, "
-            "rule and seed write the same text again."
+            _(
+                "- A decoder gives every token of its vocabulary a probability to come next; one is written, read with "
+                "the rest, and so on. A token looks back only ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n"
+                "- The weights shown are those of the step that chose a token, taken where the token before it stands. "
+                "They say what was read there, not yet what was done with it "
+                "([arXiv:1902.10186](https://arxiv.org/abs/1902.10186)).\n"
+                "- What comes next is what fits the texts that the model has read, not what is true; the same prompt, "
+                "rule and seed write the same text again."
+            )
         )
 
 
@@ -49,7 +52,7 @@ def draw(choice: Choice, who: Answerer) -> None:
     with st.container():
         request = written_on(request_of(choice, options, who, prompt))
     options = own(Options)  # the writing goes on in the address
-    step = ask(request, "Reading the prompt")
+    step = ask(request, _("Reading the prompt"))
     with example:
         left_out(prompt, options, choice)
     remember(request, step)
@@ -60,8 +63,8 @@ def draw(choice: Choice, who: Answerer) -> None:
     with st.container():
         tree(request)
     control(
-        Options, "show", st.segmented_control, "What to look at", list(SHOWS), format_func=SHOWS.get, required=True,
-        help="What comes next, what was looked at before it, and what single heads do",
+        Options, "show", st.segmented_control, _("What to look at"), list(SHOWS), format_func=SHOWS.get, required=True,
+        help=_("What comes next, what was looked at before it, and what single heads do"),
     )  # fmt: skip
     if options.show == "looks":
         looks(seen, options)
@@ -78,7 +81,7 @@ def draw(choice: Choice, who: Answerer) -> None:
         next_token(request, step, options, prompt)
 
 
-st.title("What does a decoder look at before the next word?")
+st.title(_("What does a decoder look at before the next word?"))
 chosen = current()
 compose(chosen, "decoder")  # whatever is chosen: one text is gone on with, no pair
 own(Options)  # what of it cannot be read is said before anything is asked
@@ -89,10 +92,10 @@ except Refusal as refusal:
     refused(refusal, answerer, chosen)
     if own(Options).written:
         st.button(
-            "Back to the prompt",
+            _("Back to the prompt"),
             on_click=choose_own,
             args=(Options,),
             kwargs=PROMPT_ALONE,
-            help="What was written after it is left out",
+            help=_("What was written after it is left out"),
         )
 how_to_read()

@@ -22,19 +22,22 @@ from ui.show.reading_help import reading_help
 from ui.state.choice import Choice
 from ui.state.options import own
 from ui.state.session import current
+from wording import _
 
 
 def how_to_read() -> None:
     """Three lines for a first-time reader."""
     with reading_help():
         st.markdown(
-            "- BERT and its like learned by filling blanks: a head on the last layer gives every piece of the "
-            "vocabulary a probability ([arXiv:1810.04805](https://arxiv.org/abs/1810.04805)). Two blanks are guessed "
-            "at once and each without the other's guess.\n"
-            "- Where a head looks, what a layer already says and which words matter are three views of one answer; "
-            "none alone says why ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186)).\n"
-            "- A guess is what fits the texts that the model has read, not what is true "
-            "([arXiv:1907.13528](https://arxiv.org/abs/1907.13528))."
+            _(
+                "- BERT and its like learned by filling blanks: a head on the last layer gives every piece of the "
+                "vocabulary a probability ([arXiv:1810.04805](https://arxiv.org/abs/1810.04805)). Two blanks are "
+                "guessed at once and each without the other's guess.\n"
+                "- Where a head looks, what a layer already says and which words matter are three views of one answer; "
+                "none alone says why ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186)).\n"
+                "- A guess is what fits the texts that the model has read, not what is true "
+                "([arXiv:1907.13528](https://arxiv.org/abs/1907.13528))."
+            )
         )
 
 
@@ -44,12 +47,12 @@ def draw(choice: Choice, who: Answerer) -> None:
     text, pair = texts_of(choice)
     read = ask(
         Surprise(model=who.model, revision=who.revision, text=text, pair=pair, cut=choice.cut, stop=0),
-        "Reading the text",
+        _("Reading the text"),
     )
     row = read.row
     request = request_of(choice, options, who, read.mask)
     try:
-        filled = ask(request, "Filling the blanks")
+        filled = ask(request, _("Filling the blanks"))
     except Refusal as refusal:
         text_strip(row, request, None, options)
         refused(refusal, who, choice)
@@ -60,11 +63,11 @@ def draw(choice: Choice, who: Answerer) -> None:
         Options,
         "show",
         st.segmented_control,
-        "What to look at",
+        _("What to look at"),
         list(SHOWS),
         format_func=SHOWS.get,
         required=True,
-        help="The guesses, three views of where they come from, the whole text, a test and a lesson",
+        help=_("The guesses, three views of where they come from, the whole text, a test and a lesson"),
     )
     if options.show == "two":
         two_sentences(who)
@@ -84,7 +87,7 @@ def draw(choice: Choice, who: Answerer) -> None:
             guesses(who, request, filled, at)
 
 
-st.title("Which word fits the blank?")
+st.title(_("Which word fits the blank?"))
 chosen = current()
 compose(chosen, "encoder")  # whatever is chosen: an encoder answers, and reads a second text
 own(Options)  # what of it cannot be read is said before anything is asked

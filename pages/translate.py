@@ -27,21 +27,24 @@ from ui.state.choice import Choice
 from ui.state.examples import example_of
 from ui.state.options import own
 from ui.state.session import current
+from wording import _
 
 
 def how_to_read() -> None:
     """Three lines for a first-time reader."""
     with reading_help():
         st.markdown(
-            "- The encoder reads the source as a whole. The decoder writes one token at a time: it looks back at what"
-            " it has written, never ahead (the causal mask), and **across** at the source"
-            " ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n"
-            "- A row of the matrix is one step: the word that it writes, and what it looked at in the source just"
-            " before. In a trained model the heads of a late layer together come near to an alignment of the words"
-            " ([arXiv:1909.02074](https://arxiv.org/abs/1909.02074)); “Which head aligns best?” measures each head by"
-            " itself.\n"
-            "- To look at a word is not yet to need it: under “Without a head” it is removed, and the model writes"
-            " again. One sentence is one sentence: another may need other heads."
+            _(
+                "- The encoder reads the source as a whole. The decoder writes one token at a time: it looks back at"
+                " what it has written, never ahead (the causal mask), and **across** at the source"
+                " ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n"
+                "- A row of the matrix is one step: the word that it writes, and what it looked at in the source just"
+                " before. In a trained model the heads of a late layer together come near to an alignment of the words"
+                " ([arXiv:1909.02074](https://arxiv.org/abs/1909.02074)); “Which head aligns best?” measures each head"
+                " by itself.\n"
+                "- To look at a word is not yet to need it: under “Without a head” it is removed, and the model writes"
+                " again. One sentence is one sentence: another may need other heads."
+            )
         )
 
 
@@ -50,12 +53,16 @@ def draw(choice: Choice, translation: Translation, row: DeltaGenerator) -> None:
     options = own(Translate)
     if "cross" not in translation.trace.parts:
         say(
-            f"{translation.who.title} has no attention across to a source, so there is nothing to align.", role="status"
+            _(
+                "{model} has no attention across to a source, so there is nothing to align.",
+                model=translation.who.title,
+            ),
+            role="status",
         )
         return
-    for sentence in (unread(translation.who.title, translation.trace.source), forced(translation)):
-        if sentence:
-            say(sentence, "status")
+    for note in (unread(translation.who.title, translation.trace.source), forced(translation)):
+        if note:
+            say(note, "status")
     head = cross_head(translation.trace, options, choice.count)
     if options.show in ("words", "step", "without"):
         with row:
@@ -88,7 +95,7 @@ def page(choice: Choice, who: Answerer) -> None:
     published(who)
 
 
-st.title("Which source word is each target word made from?")
+st.title(_("Which source word is each target word made from?"))
 chosen = current()
 compose(chosen, "encoder-decoder")
 own(Translate)  # what of it cannot be read is said before anything is asked

@@ -23,7 +23,7 @@ from training.optimiser import set_rate
 from training.precision import Precision
 from training.tables import Loop, Optimiser
 
-PACE_STEPS = 50  # steps measured before the first plan by the clock
+PACE_STEPS = 50  # steps measured before the first plan by the clock, where the plan before has so many
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Stint:
     """What one call asks of a run beside its configuration; None asks nothing."""
 
     stop_after: float | None = None  # minutes; then it stops, to be resumed
-    finish_in: float | None = None  # minutes; the rate comes to 0 then, planned anew at every checkpoint
+    finish_in: float | None = None  # minutes; the rate comes to 0 then, planned anew at checkpoints and half-way
     raise_to: float | None = None  # a finished run goes on, from this share of its highest rate
     at_most: int | None = None  # the last step that a plan by the clock may name, however much time is left
     stop_at: int | None = None  # the step after which it stops, to be resumed
@@ -96,7 +96,8 @@ def _steps(run: Run, stopped: list[bool], stint: Stint) -> None:
     """Takes steps until the last, or until the run is stopped."""
     settings, progress = run.loop, run.progress
     began = saved = time.monotonic()
-    before, first, planned = progress.seconds, progress.step, False
+    before, first = progress.seconds, progress.step
+    half = min(first + PACE_STEPS, _half(first, progress.schedule.last))
     if progress.step == 0:
         run.assess()
     while progress.step < progress.schedule.last:
@@ -108,10 +109,11 @@ def _steps(run: Run, stopped: list[bool], stint: Stint) -> None:
         if progress.step % settings.evaluate_steps == 0:
             run.assess()
         due = now - saved > settings.checkpoint_minutes * 60
-        if stint.finish_in is not None and (due or (not planned and progress.step - first >= PACE_STEPS)):
+        # A machine that was busy for a moment makes a short plan: half-way there is still a rate to go on with.
+        if stint.finish_in is not None and (due or half <= progress.step) and progress.step < progress.schedule.last:
             left = stint.finish_in * 60 - (now - began)
             _plan(run, left, (now - began) / (progress.step - first), stint.at_most)
-            planned = True
+            half = _half(progress.step, progress.schedule.last)
         over = progress.step == stint.stop_at or (stint.stop_after is not None and now - began > stint.stop_after * 60)
         if due or over or stopped:
             _save(run)
@@ -190,6 +192,11 @@ def _plan(run: Run, seconds: float, pace: float, most: int | None) -> None:
     progress.schedule = progress.schedule.planned(progress.step, last)
     run.metrics.write("plan", step=progress.step, last=progress.schedule.last, seconds_a_step=round(pace, 3))
     run.metrics.note(f"planned at step {progress.step}: last step {progress.schedule.last}, {pace:.2f} s a step")
+
+
+def _half(step: int, last: int) -> int:
+    """The step half-way to the last, which is the last one itself where that is the next."""
+    return (step + last + 1) // 2
 
 
 def _save(run: Run) -> None:

@@ -53,17 +53,15 @@ def speaking(code: str) -> Iterator[None]:
 
 
 def told(said: str) -> str:
-    """A sentence in the language that is spoken here; any other text as it is, or as the catalogue has it.
+    """A sentence in the language that is spoken here; any other text, which somebody may have typed, as it is.
 
     >>> told(sentence("Layer {layer}", layer=3)), told("whatever a reader typed")
     ('Layer 3', 'whatever a reader typed')
     """
     spoken = language()
-    if spoken == ENGLISH or not said:
+    if spoken == ENGLISH or not said or not isinstance(said, Sentence):
         return str(said)
     known = catalogue(spoken)
-    if not isinstance(said, Sentence):
-        return known.gettext(said)
     template = (
         known.gettext(said.template) if said.many is None else known.ngettext(said.template, said.many, said.number)
     )

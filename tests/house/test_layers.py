@@ -16,26 +16,22 @@ from tests.support.repository import ROOT, files
 # A room may import itself and these. `app` is app.py.
 ROOMS = {
     "wording": (),
+    "classroom": ("wording",),
     "attention": ("wording",),
-    "inference": (
-        "wording",
-        "attention",
-    ),
+    "inference": ("wording", "attention"),
     "probing": ("wording", "attention", "inference"),
     "lessons": ("wording", "attention", "inference"),
     "training": ("wording", "attention", "inference", "probing"),
-    "viz": (
-        "wording",
-        "attention",
-    ),
-    "ui": ("wording", "attention", "inference", "lessons", "probing", "training", "viz"),
-    "pages": ("wording", "attention", "inference", "lessons", "probing", "training", "viz", "ui"),
+    "viz": ("wording", "attention"),
+    "ui": ("wording", "classroom", "attention", "inference", "lessons", "probing", "training", "viz"),
+    "pages": ("wording", "classroom", "attention", "inference", "lessons", "probing", "training", "viz", "ui"),
     "app": ("attention", "inference", "viz", "ui", "pages"),
     "headlight": ("wording", "attention", "inference", "viz"),
-    "bench": ("wording", "attention", "inference", "probing", "training", "viz", "ui"),
+    "bench": ("wording", "classroom", "attention", "inference", "probing", "training", "viz", "ui"),
     "tools": ("bench", "tests"),
     "tests": (
         "wording",
+        "classroom",
         "attention",
         "inference",
         "lessons",

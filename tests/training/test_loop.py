@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import signal
+from itertools import chain, count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -122,6 +124,20 @@ def test_a_run_by_the_clock_plans_its_last_step_and_says_so(setting: Setting, mo
     assert [(plan["step"], plan["last"]) for plan in plans] == [(5, 6)]
     assert state(file)["progress"][0] == 6
     assert state(file)["plans"][-1][2] == 6
+
+
+def test_a_plan_that_was_too_short_grows_while_there_is_a_rate_to_go_on_with(
+    setting: Setting,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The machine was busy during the first step: 10 s of it, then a tenth of a second each."""
+    clock = chain([0.0, 10.0], count(10.1, 0.1))
+    monkeypatch.setattr(loop, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    file = setting(steps=12)
+    bert.pretrain(config.read(file), Stint(finish_in=0.5, at_most=40))
+    assert state(file)["progress"][0] == 40
+    assert [plan[2] for plan in state(file)["plans"]] == [12, 17, 32, 40]
+    assert all(share > 0 for _, share, _ in state(file)["plans"])
 
 
 def test_attention_that_is_held_moves_less(setting: Setting) -> None:  # noqa: F811

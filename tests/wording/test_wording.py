@@ -24,6 +24,11 @@ def test_a_sentence_is_told_where_it_is_shown() -> None:
     assert isinstance(made, str)
 
 
+def test_what_a_reader_typed_is_no_sentence_whatever_it_says() -> None:
+    with speaking("zh"):
+        assert told("Explore") == "Explore"
+
+
 def test_a_value_that_is_a_sentence_is_told_too() -> None:
     with speaking("zh"):
         assert _("{page}: 3", page=sentence("Explore")) == "探索: 3"
@@ -38,7 +43,7 @@ def test_a_number_decides() -> None:
 
 def test_it_goes_through_a_pickle_and_another_thread() -> None:
     sent: Sentence = pickle.loads(pickle.dumps(sentence("{page}!", page=sentence("Explore"))))
-    found: list[str] = []
+    found: list[Sentence] = []
     worker = threading.Thread(target=lambda: found.append(sentence("Explore")))
     worker.start()
     worker.join()

@@ -6,12 +6,14 @@ import streamlit as st
 
 from attention.trace import Trace
 from inference import Refusal, TraceRequest
+from inference.text.chinese_words import is_chinese
 from ui.input.models import kind_of, saw
 from ui.input.unknown_words import say_unknown
 from ui.run.downloading import offer_or_show
 from ui.run.refusals import say, say_notes
-from ui.run.shelf import backend, shelf
+from ui.run.shelf import CHINESE, backend, shelf
 from ui.state.choice import Choice
+from wording import _
 
 SHOWN = "something_is_shown"
 
@@ -30,11 +32,22 @@ def request_of(choice: Choice) -> TraceRequest:
 
 def id_of(choice: Choice) -> str:
     """The id of the trace that a choice shows."""
-    return choice.opened or request_of(choice).key
+    plain = choice.opened or request_of(choice).key
+    return f"{CHINESE}{plain}" if by_chinese_words(choice) else plain
+
+
+def by_chinese_words(choice: Choice) -> bool:
+    """Whether pieces are shown together by the words of a Chinese text."""
+    return choice.words and choice.jieba and is_chinese(choice.text + choice.pair + choice.target)
 
 
 def read(choice: Choice) -> Trace | None:
     """The trace; None when it was refused, which is then said on the page."""
+    trace = _read(choice)
+    return shelf().by_chinese_words(trace) if trace is not None and by_chinese_words(choice) else trace
+
+
+def _read(choice: Choice) -> Trace | None:
     say_notes()
     if choice.opened:
         return _opened(choice.opened)
@@ -55,14 +68,17 @@ def read(choice: Choice) -> Trace | None:
     st.session_state[SHOWN] = True
     say_unknown(choice, trace)
     if choice.cut is not None:
-        say(f"Only the first {len(trace.source)} tokens are read; the rest of the text is not shown.", role="status")
+        say(
+            _("Only the first {tokens} tokens are read; the rest of the text is not shown.", tokens=len(trace.source)),
+            role="status",
+        )
     return trace
 
 
 def _doing(choice: Choice) -> str:
     """What takes the time; without the model's name, which a link may have made up."""
     loaded = backend().status(choice.model, choice.revision or None) == "loaded"
-    return "Reading the text" if loaded else "Loading the model, then reading the text"
+    return _("Reading the text") if loaded else _("Loading the model, then reading the text")
 
 
 def _opened(trace_id: str) -> Trace | None:
@@ -72,5 +88,5 @@ def _opened(trace_id: str) -> Trace | None:
         say(refusal.message)
         return None
     if trace is None:
-        say("The file that this link shows is no longer in memory; open it again in the sidebar.", role="status")
+        say(_("The file that this link shows is no longer in memory; open it again in the sidebar."), role="status")
     return trace

@@ -16,11 +16,13 @@ from attention.trace import Trace
 from attention.view import View
 from inference import LocalBackend
 from inference.memory import ByteLru
+from inference.text.chinese_words import by_chinese_words
 
 SECRET = secrets.token_bytes(32)  # of this run of the server
 THUMBNAIL = 48  # cells on a side of a small map
 SURVEYS = 256 * 2**20  # bytes kept of thumbnails and measures
 OPENED = 2**30  # bytes kept of opened files
+CHINESE = "chinese-"  # before a trace's id: the same with its pieces grouped by Chinese words
 WRITTEN = "written-"  # before a trace's id: the same with the rows of its cross-attention named by what they write
 
 
@@ -78,13 +80,23 @@ class Shelf:
 
     def find(self, trace_id: str) -> Trace | None:
         """A trace made or opened lately, or None; by the id of ``by_writing`` as that names it."""
-        plain = trace_id.removeprefix(WRITTEN)
-        found = self._opened.get(plain) if plain.startswith("file-") else backend().recent(plain)
-        return found if found is None or plain == trace_id else self.by_writing(found)
+        for mark, shown in ((WRITTEN, self.by_writing), (CHINESE, self.by_chinese_words)):
+            if trace_id.startswith(mark):
+                found = self.find(trace_id.removeprefix(mark))
+                return None if found is None else shown(found)
+        return self._opened.get(trace_id) if trace_id.startswith("file-") else backend().recent(trace_id)
+
+    def plain(self, trace: Trace) -> Trace:
+        """The trace as it was read, whatever it is shown as."""
+        return self.find(trace.id.removeprefix(WRITTEN).removeprefix(CHINESE)) or trace
 
     def by_writing(self, trace: Trace) -> Trace:
         """The trace with its cross-attention's rows named by what each step writes; its part "cross" only is meant."""
         return replace(read(trace, ReadAt.WRITING), id=f"{WRITTEN}{trace.id}")
+
+    def by_chinese_words(self, trace: Trace) -> Trace:
+        """The trace with its pieces grouped by the words of a Chinese text."""
+        return replace(by_chinese_words(trace), id=f"{CHINESE}{trace.id}")
 
     def view(self, trace: Trace, look: Look) -> View:
         """The trace as looked at."""

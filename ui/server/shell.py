@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
+from ui.attending.bar import attend
 from ui.input.languages import pick_language
 from ui.input.sidebar import sidebar
 from ui.places import ASSETS, ROOT
@@ -12,6 +13,7 @@ from ui.run.idle_collection import SCRIPTS
 from ui.show import tour
 from ui.state import language
 from ui.state.session import begin
+from viz.components.projector import projector
 from viz.components.rest import rest
 from viz.components.theme_change import theme_change
 from wording import pick_language_by, sentence, told
@@ -21,7 +23,7 @@ st.html(ASSETS / "app.css")
 pick_language_by(language.here)
 language.take(st.query_params.to_dict())
 rest.mount()
-theme_change.mount()
+theme_change.mount(language.tag())
 
 # Section -> pages in the order of reading: file, title, icon, and the address where it is not the file's name.
 PAGES: dict[str, list[tuple[str, str, str, str | None]]] = {
@@ -31,6 +33,7 @@ PAGES: dict[str, list[tuple[str, str, str, str | None]]] = {
         ("bertviz_views.py", sentence("BertViz"), "polyline", "bertviz"),
     ],
     sentence("Learn"): [
+        ("classroom.py", sentence("A class"), "groups", None),
         ("tutorials.py", sentence("Tutorials"), "menu_book", None),
         ("lessons.py", sentence("Lessons"), "cast_for_education", None),
         ("step_by_step.py", sentence("Step by step"), "stairs", None),
@@ -58,7 +61,8 @@ PAGES: dict[str, list[tuple[str, str, str, str | None]]] = {
     ],
 }
 
-ALONE = ("by_hand", "lessons", "tutorials")  # which model reads, and how its maps are looked at, says nothing there
+# Where it says nothing which model reads, and how its maps are looked at.
+ALONE = ("by_hand", "classroom", "lessons", "tutorials")
 
 
 def _page(file: str, title: str, icon: str, address: str | None) -> StreamlitPage:
@@ -66,14 +70,15 @@ def _page(file: str, title: str, icon: str, address: str | None) -> StreamlitPag
     return st.Page(ROOT / "pages" / file, title=told(title), icon=f":material/{icon}:", url_path=address, default=first)
 
 
-page = st.navigation(
-    {told(section): [_page(*entry) for entry in entries] for section, entries in PAGES.items()}, expanded=True
-)
+pages = {told(section): [_page(*entry) for entry in entries] for section, entries in PAGES.items()}
+page = st.navigation(pages, expanded=True)
 with SCRIPTS.run():
     choice = begin(page.url_path)
     with st.sidebar:
         if page.url_path not in ALONE:
             sidebar(choice)
         pick_language()
+        projector.mount()
+    attend(page, {one.url_path: one for entries in pages.values() for one in entries})
     tour.bar(page.url_path)
     page.run()

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from ui.run.shelf import backend
-from ui.state import language
+from ui.state import attending, language
 from ui.state.choice import LONGEST_LINK, PACKED, TYPES, Choice, parse, to_query
 
 CHOICE, WRITTEN, PAGE, NOTES = "choice", "written_query", "page", "link_notes"
@@ -30,7 +30,7 @@ def begin(page: str) -> Choice:
     state[PAGE], state[SAID] = page, set()
     if CHOICE not in state or not (query == state[WRITTEN] or (moved and not query)):
         # Another address than the one written last: a link was followed, or the browser's back button pressed.
-        query = language.take(query)
+        query = attending.take(language.take(query))
         followed, state[NOTES] = parse(query)
         _take(followed)
         rest = {name: raw for name, raw in query.items() if name not in TYPES and name != PACKED}
@@ -76,7 +76,7 @@ def untold() -> list[str]:
 
 def speak(code: str) -> None:
     """From now on this language, also in the address."""
-    st.session_state[language.LANGUAGE] = code
+    language.pick(code)
     _write()
 
 
@@ -91,6 +91,14 @@ def write_own(query: dict[str, str]) -> None:
     st.session_state[OWN][st.session_state[PAGE]] = query
     st.session_state[NOTES] = []
     _write()
+
+
+def addressed() -> dict[str, str]:
+    """What this page shows, as an address has it; without the page's own part where a link cannot hold both."""
+    query, own = to_query(current()), own_query()
+    if sum(len(name) + len(raw) for name, raw in (*query.items(), *own.items())) <= LONGEST_LINK:
+        return {**own, **query}
+    return query
 
 
 def of_older_text() -> bool:
@@ -122,10 +130,7 @@ def _read(choice: Choice) -> tuple[str, ...]:
 
 
 def _write() -> None:
-    query, own = to_query(current()), own_query()
-    if sum(len(name) + len(raw) for name, raw in (*query.items(), *own.items())) <= LONGEST_LINK:
-        query = {**own, **query}
-    query = {**language.addressed(), **query}
+    query = {**language.addressed(), **attending.addressed(), **addressed()}
     st.session_state[WRITTEN] = query
     if st.query_params.to_dict() != query:
         st.query_params.from_dict(query)

@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 from lessons.library import tour as its_stops
 from tests.support.asking import asked, notes, press
 from ui.show import tour
+from wording import speaking
 
 
 def buttons(page: AppTest) -> set[str]:
@@ -43,6 +44,12 @@ def test_who_comes_by_a_link_is_not_asked(page: str, query: dict[str, int]) -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_stop_opens_its_page_and_its_view(language: str) -> None:
+    with speaking(language):  # AppTest reads the names of options outside of the page's run
+        walk(language)
+
+
+def walk(language: str) -> None:
+    """From the first stop to the last."""
     page = asked("lessons", lang=language)
     lead(page, 0, icon=":material/tour:")
     steps = its_stops().steps

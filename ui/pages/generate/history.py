@@ -10,6 +10,7 @@ from inference.questions.decoding import Candidate, NextToken, Step
 from ui.pages.generate.prompt import HISTORY, go_to, mark_of, read_path, write_path
 from viz.components.tree import tree as tree_view
 from viz.components.tree.tree import Kind, Node
+from wording import _
 
 TREE = "generate_tree"
 MOST = 2000  # tokens kept for one prompt
@@ -68,7 +69,7 @@ def nodes_of(history: dict[Path, Been], current: Path) -> list[Node]:
     >>> [(node.id, node.parent, node.kind) for node in nodes_of({(5,): Been("a", 0.5), (5, 7): Been("b", None)}, (5,))]
     [('', None, 'kept'), ('5', '', 'kept'), ('5.7', '5', 'other')]
     """
-    nodes = [Node("", None, "the prompt", kind="kept")]
+    nodes = [Node("", None, _("the prompt"), kind="kept")]
     for path in sorted(history, key=len):
         been, kind = history[path], _kind(path, current)
         nodes.append(Node(write_path(path), write_path(path[:-1]), been.piece, been.probability, kind))
@@ -80,19 +81,22 @@ def tree(request: NextToken) -> None:
     history = history_of(request)
     if not history:
         return
-    with st.expander("Where you have been", expanded=True):  # with another label it would unfold again
+    with st.expander(_("Where you have been"), expanded=True):  # with another label it would unfold again
         tree_view.mount(
             nodes_of(history, request.written),
             TREE,
-            title=f"Tokens written so far: {len(history):,}. Click one to go back to it",
+            title=_("Tokens written so far: {tokens:,}. Click one to go back to it", tokens=len(history)),
             current=write_path(request.written),
             on_pick=lambda: _there(request),
-            unit="probability",
-            names={"kept": "on the way that is shown", "other": "another way"},
+            unit=_("probability"),
+            names={"kept": _("on the way that is shown"), "other": _("another way")},
         )
         st.caption(
-            "Each box a written token, with its probability by the model alone where that was asked for; the way to "
-            "what is shown above is solid, other ways are thin. The browser's back button also goes one choice back."
+            _(
+                "Each box a written token, with its probability by the model alone where that was asked for; the way "
+                "to what is shown above is solid, other ways are thin. The browser's back button also goes one choice "
+                "back."
+            )
         )
 
 

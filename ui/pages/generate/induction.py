@@ -12,7 +12,7 @@ from attention.mask import Array
 from attention.surprise import bits
 from inference.questions.decoding import NextToken, Step
 from inference.questions.induction import InductionHeads, InductionScores
-from ui.input.head_picking import head_name, head_of, many_do, rank_of
+from ui.input.head_picking import head_name, head_of, rank_of
 from ui.input.picking import control
 from ui.pages.generate.looks import keep_on_text
 from ui.pages.generate.options import Options
@@ -26,12 +26,13 @@ from ui.state.choice import Choice
 from ui.state.options import choose_own
 from ui.state.session import choose
 from viz.figures import head_map
+from wording import _, ngettext, sentence, told
 
 MAP, CONTROL = "induction_map", "induction_control"
 LENGTH, SHORTEST = 25, 2  # tokens in a copy
 HALF = 0.5  # share of attention from which a head is counted
 LISTED = 10
-REPEATS = "A name that comes again"
+REPEATS = sentence("A name that comes again")
 
 
 def induction(choice: Choice, request: NextToken, step: Step, options: Options) -> None:
@@ -39,23 +40,32 @@ def induction(choice: Choice, request: NextToken, step: Step, options: Options) 
     longest = (len(step.row) + step.room - 1) // 2  # two copies, and a start token where there is one
     length = max(SHORTEST, min(LENGTH, longest))
     question = InductionHeads(model=request.model, revision=request.revision, length=length, seed=options.sample)
-    found = ask(question, "Reading repeated random tokens")
+    found = ask(question, _("Reading repeated random tokens"))
     layer, head = head_of(choice, found.matching)
     say(summary(found, choice.count), role="status")
     name = head_name(layer, head, choice.count).capitalize()
     say(
-        f"{name} gives {found.matching[layer, head]:.2f}, and {found.control[layer, head]:.2f} where nothing comes "
-        f"again; {rank_of(found.matching, layer, head)}.",
+        _(
+            "{head} gives {matching:.2f}, and {control:.2f} where nothing comes again; {rank}.",
+            head=name,
+            matching=found.matching[layer, head],
+            control=found.control[layer, head],
+            rank=rank_of(found.matching, layer, head),
+        ),
         role="status",
     )
     *columns, right = st.columns([3, 3, 4])
     _maps(columns, found, (layer, head), choice.count)
     st.caption(
-        f"{question.count} texts of {length} different random tokens, each then repeated once. A cell is the head's "
-        "weight, mean over the tokens of the second copy, on the token that followed the same token in the first "
-        "([arXiv:2209.11895](https://arxiv.org/abs/2209.11895)); beside it the same places where nothing is repeated. "
-        "Random tokens rule out that the head follows the meaning. The first token of a copy, which nothing predicts, "
-        "counts in no mean of surprise. Click a head to see it on the text above."
+        _(
+            "{count} texts of {length} different random tokens, each then repeated once. A cell is the head's weight, "
+            "mean over the tokens of the second copy, on the token that followed the same token in the first "
+            "([arXiv:2209.11895](https://arxiv.org/abs/2209.11895)); beside it the same places where nothing is "
+            "repeated. Random tokens rule out that the head follows the meaning. The first token of a copy, which "
+            "nothing predicts, counts in no mean of surprise. Click a head to see it on the text above.",
+            count=question.count,
+            length=length,
+        )
     )
     with right:
         _buttons(found)
@@ -66,22 +76,35 @@ def summary(found: InductionScores, base: int) -> str:
     """What the test says, in one sentence or two."""
     layer, head = np.unravel_index(int(found.matching.argmax()), found.matching.shape)
     name = head_name(int(layer), int(head), base).capitalize()
-    several = many_do(int((found.matching > HALF).sum()), found.matching.size, "puts", "put", "more than half there")
-    return (
-        f"{name} puts {found.matching[layer, head]:.2f} of its attention on what followed the same token before; "
-        f"looking everywhere alike would give {found.even:.2f}. {several}. A token of "
-        f"the first copy surprises the model by {bits(-found.losses[0]):.1f} bits, of the second by "
-        f"{bits(-found.losses[-1]):.1f}; a toss of a coin surprises by 1."
+    many = int((found.matching > HALF).sum())
+    several = ngettext(
+        "{number} of {heads} heads puts more than half there",
+        "{number} of {heads} heads put more than half there",
+        many,
+        number=many,
+        heads=found.matching.size,
+    )
+    return _(
+        "{head} puts {matching:.2f} of its attention on what followed the same token before; "
+        "looking everywhere alike would give {even:.2f}. {several}. A token of "
+        "the first copy surprises the model by {first:.1f} bits, of the second by "
+        "{second:.1f}; a toss of a coin surprises by 1.",
+        head=name,
+        matching=found.matching[layer, head],
+        even=found.even,
+        several=several,
+        first=bits(-found.losses[0]),
+        second=bits(-found.losses[-1]),
     )
 
 
 def _maps(columns: Sequence[Any], found: InductionScores, selected: tuple[int, int], base: int) -> None:
     given: list[tuple[str, str, Array]] = [
-        (MAP, "Repeated", found.matching),
-        (CONTROL, "Nothing repeated", found.control),
+        (MAP, _("Repeated"), found.matching),
+        (CONTROL, _("Nothing repeated"), found.control),
     ]
     for column, (key, title, values) in zip(columns, given, strict=True):
-        figure = head_map.head_map(values, theme(), title, "weight", selected=selected, base=base, limit=1)
+        figure = head_map.head_map(values, theme(), title, _("weight"), selected=selected, base=base, limit=1)
         draw_chart(figure, key, place=column, on_click=keep_on_text)
 
 
@@ -95,31 +118,41 @@ def _buttons(found: InductionScores) -> None:
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.button(
-            "Try the best head on a text",
+            _("Try the best head on a text"),
             on_click=try_it,
-            help="A name comes a second time and breaks off; where does this head look, and what comes next?",
+            help=_("A name comes a second time and breaks off; where does this head look, and what comes next?"),
         )
         control(
-            Options, "sample", st.number_input, "Sample", min_value=0, max_value=9_999_999, step=1, width=110,
-            help="Decides which random tokens are read; what a head is should not depend on it",
+            Options, "sample", st.number_input, _("Sample"), min_value=0, max_value=9_999_999, step=1, width=110,
+            help=_("Decides which random tokens are read; what a head is should not depend on it"),
         )  # fmt: skip
 
 
 def _table(found: InductionScores, base: int) -> None:
     order = np.argsort(-found.matching, axis=None)
-    names = ("layer", "head", "score", "nothing repeated", "token before", "first token")
+    names = (
+        sentence("layer"),
+        sentence("head"),
+        sentence("score"),
+        sentence("nothing repeated"),
+        sentence("token before"),
+        sentence("first token"),
+    )
     values = (found.matching, found.control, found.previous, found.first)
     rows = [
         (int(layer) + base, int(head) + base, *(float(value[layer, head]) for value in values))
         for layer, head in zip(*np.unravel_index(order, found.matching.shape), strict=True)
     ]
     st.dataframe(
-        {name: [row[at] for row in rows[:LISTED]] for at, name in enumerate(names)},
+        {told(name): [row[at] for row in rows[:LISTED]] for at, name in enumerate(names)},
         hide_index=True,
         key="induction_table",
     )
     st.caption(
-        f"The {min(LISTED, len(rows))} heads with the highest scores; the last two columns are the weight on the token "
-        "before and on the first one. The file has every head."
+        _(
+            "The {heads} heads with the highest scores; the last two columns are the weight on the token "
+            "before and on the first one. The file has every head.",
+            heads=min(LISTED, len(rows)),
+        )
     )
-    save("Save as CSV", csv_table(names, rows), "headlight-induction.csv", "All digits", of_model=True)
+    save(_("Save as CSV"), csv_table(names, rows), "headlight-induction.csv", _("All digits"), of_model=True)

@@ -9,6 +9,7 @@ from ui.pages.generate.options import Options
 from ui.run.answering import ask
 from ui.run.refusals import say
 from ui.show.lens import TOP, draw
+from wording import _
 
 FOLLOWED = 3  # curves
 
@@ -28,10 +29,13 @@ def lens(request: NextToken, step: Step, options: Options, base: int) -> None:
         tokens=(*came, *likeliest)[:FOLLOWED],
         top=TOP,
     )
-    found = ask(question, "Reading the newest token's state after each layer")
+    found = ask(question, _("Reading the newest token's state after each layer"))
     say(
-        f"{when_of(step, place)}, the newest token was “{mine.row.pieces[-1]}”; this is what its state says, layer by"
-        " layer.",
+        _(
+            "{when}, the newest token was “{piece}”; this is what its state says, layer by layer.",
+            when=when_of(step, place),
+            piece=mine.row.pieces[-1],
+        ),
         "status",
     )
-    draw(found, base, "the newest token's state")
+    draw(found, base, _("the newest token's state"))

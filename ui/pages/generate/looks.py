@@ -27,6 +27,7 @@ from viz.components.strip import strip
 from viz.components.strip.strip import Chip, Mark
 from viz.figures import head_map
 from viz.figures.bars import bars
+from wording import _, told
 
 MOST = 10  # tokens listed
 MAP, STRIP = "generate_map", "generate_strip"
@@ -58,14 +59,14 @@ def looked_at(request: NextToken, step: Step, options: Options) -> tuple[NextTok
     if not options.at or options.at >= place:
         return request, step, place
     asked = before(request, prompt_length(step, request), options.at)
-    return asked, ask(asked, "Reading the text up to this token"), options.at
+    return asked, ask(asked, _("Reading the text up to this token")), options.at
 
 
 def seen_of(choice: Choice, request: NextToken, step: Step, options: Options) -> Seen | None:
     """Where that step looked; None where the architecture does not give its attention. Raises Refusal."""
     if options.at == 0:
-        say("Nothing stands before the first token, so no step led to it; pick another one.", role="status")
-    _, mine, place = looked_at(request, step, options)
+        say(_("Nothing stands before the first token, so no step led to it; pick another one."), role="status")
+    _asked, mine, place = looked_at(request, step, options)
     if mine.looks is None:
         return None
     looks = mine.looks if options.first else without_first(mine.looks)
@@ -89,24 +90,28 @@ def before(request: NextToken, length: int, place: int) -> NextToken:
 def text_strip(seen: Seen | None, step: Step, request: NextToken, options: Options) -> None:
     """What was looked at in one sentence, and the text as chips; a click on one asks for the step that led to it."""
     if seen is None:
-        say("This architecture does not give its attention step by step; “All heads” reads the whole text.", "status")
+        say(
+            _("This architecture does not give its attention step by step; “All heads” reads the whole text."), "status"
+        )
     else:
         say(summary(seen, step, options), role="status")
     length = prompt_length(step, request)
     chips = [_chip(step.row, at, length, seen) for at in range(len(step.row))]
-    strip.mount(chips, STRIP, title="Click a token to see what was looked at before it", on_pick=lambda: _keep(step))
+    strip.mount(chips, STRIP, title=_("Click a token to see what was looked at before it"), on_pick=lambda: _keep(step))
     st.caption(
-        "Shade: the weight that the outlined token, the newest one then, gives to each token. The step that chooses a "
-        "token is taken one place before it: there the model has read all that stands to its left, and not yet the "
-        "token itself. Dashes: the token that came then. Underneath a written token stands its number."
+        _(
+            "Shade: the weight that the outlined token, the newest one then, gives to each token. The step that "
+            "chooses a token is taken one place before it: there the model has read all that stands to its left, and "
+            "not yet the token itself. Dashes: the token that came then. Underneath a written token stands its number."
+        )
     )
 
 
 def when_of(step: Step, place: int) -> str:
     """The step that led to a place of the text, at the beginning of a sentence."""
     if place < len(step.row):
-        return f"Before “{step.row.pieces[place]}” came"
-    return "At the end of the text" if step.ended else "Before the next token"
+        return _("Before “{piece}” came", piece=step.row.pieces[place])
+    return _("At the end of the text") if step.ended else _("Before the next token")
 
 
 def summary(seen: Seen, step: Step, options: Options) -> str:
@@ -115,22 +120,31 @@ def summary(seen: Seen, step: Step, options: Options) -> str:
     when = when_of(step, seen.place)
     who = {
         "head": seen.who,
-        "layer": f"layer {seen.layer + seen.base}, on average over its heads,",
-        "all": "the model, on average over all heads,",
+        "layer": _("layer {layer}, on average over its heads,", layer=seen.layer + seen.base),
+        "all": _("the model, on average over all heads,"),
     }[options.over]
-    scaled = "" if options.first else "; the first token is left out and the rest scaled to one"
+    scaled = "" if options.first else _("; the first token is left out and the rest scaled to one")
     if len(shown) < 4:
-        given = f"; {who} gives the first token {shown[0]:.2f}" if options.first else ""
-        return f"{when}, there is too little to look back at{given}."
+        given = _("; {who} gives the first token {weight:.2f}", who=who, weight=shown[0]) if options.first else ""
+        return _("{when}, there is too little to look back at{given}.", when=when, given=given)
     at = 1 + int(shown[1:-2].argmax())
     rank = ""
     if options.over == "head" and options.first:
         most = strongest(seen.step.looks) if seen.step.looks is not None else np.zeros((1, 1), np.float32)
-        rank = f", {rank_of(most, seen.layer, seen.head)} to a token further back"
-    ends = f"the first token gets {shown[0]:.2f}, " if options.first else ""
-    return (
-        f"{when}, {who} looks back at “{row.pieces[at]}” ({shown[at]:.2f}{rank}); {ends}the newest token's "
-        f"neighbour {shown[-2]:.2f} and the newest itself {shown[-1]:.2f}{scaled}."
+        rank = _(", {rank} to a token further back", rank=rank_of(most, seen.layer, seen.head))
+    ends = _("the first token gets {weight:.2f}, ", weight=shown[0]) if options.first else ""
+    return _(
+        "{when}, {who} looks back at “{piece}” ({weight:.2f}{rank}); {ends}the newest token's "
+        "neighbour {neighbour:.2f} and the newest itself {newest:.2f}{scaled}.",
+        when=when,
+        who=who,
+        piece=row.pieces[at],
+        weight=shown[at],
+        rank=rank,
+        ends=ends,
+        neighbour=shown[-2],
+        newest=shown[-1],
+        scaled=scaled,
     )
 
 
@@ -159,23 +173,25 @@ def looks(seen: Seen | None, options: Options) -> None:
     every = seen.step.looks
     say(furthest(seen, reach(every)), role="status")
     values = strongest(every) if options.cell == "strongest" else reach(every)
-    title, unit = CELLS[options.cell]
+    title, unit = map(told, CELLS[options.cell])
     figure = head_map.head_map(values, theme(), title, unit, selected=(seen.layer, seen.head), base=seen.base)
     left, right = st.columns(2)
     draw_chart(figure, MAP, place=left, on_click=keep_on_text)
     draw_chart(_most(seen), "generate_most", place=right)
-    right.caption("The places that get most, counted from 0, with the weights that shade the text above.")
+    right.caption(_("The places that get most, counted from 0, with the weights that shade the text above."))
     st.caption(
-        "Each cell a head: its largest weight further back, on neither the first token nor the newest and its "
-        "neighbour; or the mean distance of all that it looks at. Click one to see its weights on the text above."
+        _(
+            "Each cell a head: its largest weight further back, on neither the first token nor the newest and its "
+            "neighbour; or the mean distance of all that it looks at. Click one to see its weights on the text above."
+        )
     )
-    folded = st.expander("Every head's weights as a file", key="generate_looks_file", on_change="rerun")
+    folded = st.expander(_("Every head's weights as a file"), key="generate_looks_file", on_change="rerun")
     if folded.open:
         save(
-            "Save as CSV",
+            _("Save as CSV"),
             _file(seen, every),
             "headlight-looks.csv",
-            "On every token, all digits",
+            _("On every token, all digits"),
             place=folded,
             told=True,
         )
@@ -191,10 +207,11 @@ def furthest(seen: Seen, far: Array) -> str:
     """Which head looks furthest back; ``far`` is (layer, head), in tokens."""
     layer, head = np.unravel_index(int(far.argmax()), far.shape)
     if not far[layer, head]:
-        return "No head looks at a token between the first and the newest."
-    return (
-        f"Furthest back looks {head_name(int(layer), int(head), seen.base)}: {far[layer, head]:.1f} tokens on average, "
-        "weights on the first token counted as none."
+        return _("No head looks at a token between the first and the newest.")
+    return _(
+        "Furthest back looks {head}: {tokens:.1f} tokens on average, weights on the first token counted as none.",
+        head=head_name(int(layer), int(head), seen.base),
+        tokens=far[layer, head],
     )
 
 
@@ -212,19 +229,19 @@ def _most(seen: Seen) -> Any:
     order = np.argsort(-seen.shown, kind="stable")[:MOST]
     names = seen.step.row.labels
     labels = [f"{at}: {names[at]}" for at in order]
-    return bars(labels, seen.shown[order].tolist(), theme(), "What is looked at most", "weight")
+    return bars(labels, seen.shown[order].tolist(), theme(), _("What is looked at most"), _("weight"))
 
 
 def _switches() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         control(
-            Options, "over", st.segmented_control, "Shade the text by", list(OVERS), format_func=OVERS.get,
-            required=True, help="The weights of the chosen head, or their mean over its layer or over all heads",
+            Options, "over", st.segmented_control, _("Shade the text by"), list(OVERS), format_func=OVERS.get,
+            required=True, help=_("The weights of the chosen head, or their mean over its layer or over all heads"),
         )  # fmt: skip
         control(
-            Options, "cell", st.segmented_control, "Each cell shows", list(CELLS),
+            Options, "cell", st.segmented_control, _("Each cell shows"), list(CELLS),
             format_func=lambda name: CELLS[name][0], required=True,
-            help="What the map below shows of every head",
+            help=_("What the map below shows of every head"),
         )  # fmt: skip
         first_switch()
 
@@ -232,7 +249,7 @@ def _switches() -> None:
 def first_switch() -> None:
     """The switch that takes the first token out of what is shown."""
     control(
-        Options, "first", st.checkbox, "Count the first token",
-        help="Off: the text is shaded by what is left without it, scaled to one. Many heads put on the first token "
-        "what they do not need elsewhere.",
+        Options, "first", st.checkbox, _("Count the first token"),
+        help=_("Off: the text is shaded by what is left without it, scaled to one. Many heads put on the first token "
+               "what they do not need elsewhere."),
     )  # fmt: skip

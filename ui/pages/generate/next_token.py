@@ -22,6 +22,7 @@ from ui.state.options import choose_own, own
 from viz.components.strip import strip
 from viz.components.strip.strip import Chip
 from viz.figures.sampling import before_after, cumulated
+from wording import _, sentence, told
 
 CHIPS = "generate_candidates"
 BYTE = "<0x"  # how a piece of bytes that are no whole character is shown
@@ -30,24 +31,47 @@ BYTE = "<0x"  # how a piece of bytes that are no whole character is shown
 def summary(step: Step, expected: int | None, word: str) -> str:
     """One true sentence about what comes next; an example goes on with ``word``, whose first token is ``expected``."""
     best = step.candidates[0]
-    said = f"“{best.piece}” comes first ({percent(best.probability)})"
-    if expected == best.token:
-        said += f", and with it begins “{word}”, the example's own word"
-    elif expected is not None:
-        ranks = [rank for rank, found in enumerate(step.candidates, start=1) if found.token == expected]
-        place = f"number {ranks[0]}" if ranks else f"not among the first {len(step.candidates)}"
-        said += f"; “{word}”, the example's own word, is {place}"
-        said += f" ({percent(step.candidates[ranks[0] - 1].probability)})" if ranks else ""
-    return (
-        f"{said}. The model is uncertain by {step.entropy:.2f} bits; the rule leaves {step.possible:,} of "
-        f"{step.vocabulary:,} tokens and {step.entropy_drawn:.2f} bits, and this seed draws “{step.chosen.piece}”."
+    first = {"piece": best.piece, "probability": percent(best.probability)}
+    ranks = [rank for rank, found in enumerate(step.candidates, start=1) if found.token == expected]
+    if expected is None:
+        said = _("“{piece}” comes first ({probability}).", **first)
+    elif expected == best.token:
+        said = _(
+            "“{piece}” comes first ({probability}), and with it begins “{word}”, the example's own word.",
+            word=word,
+            **first,
+        )
+    elif ranks:
+        said = _(
+            "“{piece}” comes first ({probability}); “{word}”, the example's own word, is number {rank} ({chance}).",
+            word=word,
+            rank=ranks[0],
+            chance=percent(step.candidates[ranks[0] - 1].probability),
+            **first,
+        )
+    else:
+        said = _(
+            "“{piece}” comes first ({probability}); “{word}”, the example's own word, is not among the first"
+            " {candidates}.",
+            word=word,
+            candidates=len(step.candidates),
+            **first,
+        )
+    return said + _(
+        " The model is uncertain by {entropy:.2f} bits; the rule leaves {possible:,} of {vocabulary:,} tokens and"
+        " {entropy_drawn:.2f} bits, and this seed draws “{piece}”.",
+        entropy=step.entropy,
+        possible=step.possible,
+        vocabulary=step.vocabulary,
+        entropy_drawn=step.entropy_drawn,
+        piece=step.chosen.piece,
     )
 
 
 def next_token(request: NextToken, step: Step, options: Options, prompt: Prompt) -> None:
     """The candidates as chips, as bars and as a table, with the rule's controls beside them."""
     if step.ended or not step.candidates:
-        say("The text has ended here: the newest token closes it. Go back, or another way.", role="status")
+        say(_("The text has ended here: the newest token closes it. Go back, or another way."), role="status")
         return
     say(summary(step, expected_of(request, step, prompt), prompt.left_out), role="status")
     most = within(options.top, 1, MOST_TOP)
@@ -58,19 +82,21 @@ def next_token(request: NextToken, step: Step, options: Options, prompt: Prompt)
     marked = [at for at, found in enumerate(first) if found.token == step.chosen.token]
     pieces = [found.piece for found in first]
     alone, drawn = [found.probability for found in first], [found.drawn for found in first]
-    figure = before_after(pieces, alone, drawn, theme(), "Before and after the rule", marked=marked)
+    figure = before_after(pieces, alone, drawn, theme(), _("Before and after the rule"), marked=marked)
     draw_chart(figure, "generate_bars", place=left)
     sums = [found.probability for found in step.candidates], [found.drawn for found in step.candidates]
-    curve = cumulated(*sums, step.possible, theme(), "How fast the likeliest add up")
+    curve = cumulated(*sums, step.possible, theme(), _("How fast the likeliest add up"))
     draw_chart(curve, "generate_sums", place=right)
     st.caption(
-        "Bars: the model's own probabilities over its whole vocabulary (softmax). Marks: the same after temperature, "
-        "then top-k (the k likeliest only), then top-p (the fewest that reach this sum, "
-        "[arXiv:1904.09751](https://arxiv.org/abs/1904.09751)), scaled to one; at zero a token cannot be drawn. "
-        "In bold: what this seed draws. ␣ is a space before the token, ⏎ a new line."
+        _(
+            "Bars: the model's own probabilities over its whole vocabulary (softmax). Marks: the same after "
+            "temperature, then top-k (the k likeliest only), then top-p (the fewest that reach this sum, "
+            "[arXiv:1904.09751](https://arxiv.org/abs/1904.09751)), scaled to one; at zero a token cannot be drawn. In "
+            "bold: what this seed draws. ␣ is a space before the token, ⏎ a new line."
+        )
     )
     if any(BYTE in found.piece for found in first):
-        st.text("<0xE2> is one byte: such a token is a part of a character, and those after it complete it.")
+        st.text(_("<0xE2> is one byte: such a token is a part of a character, and those after it complete it."))
     _table(step, most)
 
 
@@ -78,7 +104,7 @@ def expected_of(request: NextToken, step: Step, prompt: Prompt) -> int | None:
     """The token with which the word begins that was left out of an example; None after the prompt's end."""
     if not prompt.left_out or request.written:
         return None
-    ids = ask(replace(request, text=prompt.whole), "Reading the whole example").row.ids
+    ids = ask(replace(request, text=prompt.whole), _("Reading the whole example")).row.ids
     return ids[len(step.row)] if ids[: len(step.row)] == step.row.ids and len(ids) > len(step.row) else None
 
 
@@ -89,7 +115,7 @@ def _chips(request: NextToken, step: Step, first: tuple[Candidate, ...]) -> None
             found.probability,
             "target" if found.token == step.chosen.token else "",
             special=found.ends,
-            title=f"{found.probability:.4f}, under the rule {found.drawn:.4f}{', ends the text' if found.ends else ''}",
+            title=_under_the_rule(found),
             label=percent(found.probability),
         )
         for found in first
@@ -101,39 +127,47 @@ def _chips(request: NextToken, step: Step, first: tuple[Candidate, ...]) -> None
             write(request, first[at])
 
     if step.room:
-        strip.mount(chips, CHIPS, title="Click a token to write it", on_pick=keep)
+        strip.mount(chips, CHIPS, title=_("Click a token to write it"), on_pick=keep)
     else:
-        strip.mount(chips, CHIPS, title="The text is as long as the model reads, so nothing more is written")
+        strip.mount(chips, CHIPS, title=_("The text is as long as the model reads, so nothing more is written"))
+
+
+def _under_the_rule(found: Candidate) -> str:
+    """What a candidate's chip tells."""
+    values = {"probability": found.probability, "drawn": found.drawn}
+    if found.ends:
+        return _("{probability:.4f}, under the rule {drawn:.4f}, ends the text", **values)
+    return _("{probability:.4f}, under the rule {drawn:.4f}", **values)
 
 
 def _rule(options: Options) -> None:
     """Temperature, top-k, top-p and the seed."""
     columns = st.columns(4, vertical_alignment="bottom")
     _hundredths(
-        "temperature", columns[0], "Temperature", TEMPERATURES, 5,
-        "Logits are divided by it: below 1 the likely become likelier, above 1 the unlikely gain.",
+        "temperature", columns[0], _("Temperature"), TEMPERATURES, 5,
+        _("Logits are divided by it: below 1 the likely become likelier, above 1 the unlikely gain."),
     )  # fmt: skip
     control(
         Options, "top_k", columns[1].slider, "Top-k", shown=within(options.top_k, 0, KNOWN), min_value=0,
-        max_value=KNOWN, help="Only the k likeliest tokens can be drawn; 0: all of them.",
+        max_value=KNOWN, help=_("Only the k likeliest tokens can be drawn; 0: all of them."),
     )  # fmt: skip
     _hundredths(
         "top_p", columns[2], "Top-p", TOP_PS, 1,
-        "Only the fewest tokens whose probabilities together reach this can be drawn; 1: all of them.",
+        _("Only the fewest tokens whose probabilities together reach this can be drawn; 1: all of them."),
     )  # fmt: skip
     with columns[3].container(horizontal=True, vertical_alignment="bottom"):
         control(
-            Options, "seed", st.number_input, "Seed", min_value=0, max_value=9_999_999, step=1, width=110,
-            help="Decides the draw together with the number of written tokens: the same seed writes the same text.",
+            Options, "seed", st.number_input, _("Seed"), min_value=0, max_value=9_999_999, step=1, width=110,
+            help=_("Decides the draw together with the number of written tokens: the same seed writes the same text."),
         )  # fmt: skip
         st.button(
-            "Another draw",
+            _("Another draw"),
             on_click=lambda: choose_own(Options, seed=(options.seed + 1) % 10_000_000),
-            help="The next seed",
+            help=_("The next seed"),
         )
 
 
-def _hundredths(name: str, place: Any, label: str, ends: tuple[int, int], step: int, told: str) -> None:  # noqa: PLR0913  (one control or line, told all about itself)
+def _hundredths(name: str, place: Any, label: str, ends: tuple[int, int], step: int, about: str) -> None:  # noqa: PLR0913  (one control or line, told all about itself)
     """A slider for an option that is kept in hundredths."""
     key = f"options_{name}"
     st.session_state[key] = within(getattr(own(Options), name), *ends) / 100
@@ -143,23 +177,33 @@ def _hundredths(name: str, place: Any, label: str, ends: tuple[int, int], step: 
         max_value=ends[1] / 100,
         step=step / 100,
         key=key,
-        help=told,
+        help=about,
         on_change=lambda: choose_own(Options, **{name: round(100 * st.session_state[key])}),
     )
 
 
 def _table(step: Step, most: int) -> None:
-    names = ("rank", "token", "piece", "text", "probability", "under the rule", "ends")
+    names = (
+        sentence("rank"),
+        sentence("token"),
+        sentence("piece"),
+        sentence("text"),
+        sentence("probability"),
+        sentence("under the rule"),
+        sentence("ends"),
+    )
     rows = [
         (rank, found.token, found.piece, found.text, found.probability, found.drawn, found.ends)
         for rank, found in enumerate(step.candidates, start=1)
     ]
-    with st.expander("The same as a table"):
+    with st.expander(_("The same as a table")):
         control(
-            Options, "top", st.number_input, "Tokens in the figures", shown=most,
-            min_value=1, max_value=MOST_TOP, width=170, help="How many of the likeliest are drawn above",
+            Options, "top", st.number_input, _("Tokens in the figures"), shown=most,
+            min_value=1, max_value=MOST_TOP, width=170, help=_("How many of the likeliest are drawn above"),
         )  # fmt: skip
         st.dataframe(
-            {name: [row[at] for row in rows] for at, name in enumerate(names)}, hide_index=True, key="generate_table"
+            {told(name): [row[at] for row in rows] for at, name in enumerate(names)},
+            hide_index=True,
+            key="generate_table",
         )
-        save("Save as CSV", csv_table(names, rows), "headlight-next-token.csv", "All digits", told=True)
+        save(_("Save as CSV"), csv_table(names, rows), "headlight-next-token.csv", _("All digits"), told=True)

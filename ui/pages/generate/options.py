@@ -6,18 +6,22 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ui.state.options import Answered, nothing
+from wording import sentence
 
 SHOWS = {
-    "next": "Next token",
-    "looks": "Where it looks",
-    "heads": "All heads",
-    "layers": "Layer by layer",
-    "sink": "The first token",
-    "induction": "Induction heads",
+    "next": sentence("Next token"),
+    "looks": sentence("Where it looks"),
+    "heads": sentence("All heads"),
+    "layers": sentence("Layer by layer"),
+    "sink": sentence("The first token"),
+    "induction": sentence("Induction heads"),
 }
-PICKS = {"likeliest": "The likeliest", "drawn": "Drawn"}
-OVERS = {"head": "One head", "layer": "Mean of its layer", "all": "Mean of all"}
-CELLS = {"strongest": ("Largest weight further back", "weight"), "reach": ("How far back", "tokens")}
+PICKS = {"likeliest": sentence("The likeliest"), "drawn": sentence("Drawn")}
+OVERS = {"head": sentence("One head"), "layer": sentence("Mean of its layer"), "all": sentence("Mean of all")}
+CELLS = {
+    "strongest": (sentence("Largest weight further back"), sentence("weight")),
+    "reach": (sentence("How far back"), sentence("tokens")),
+}
 
 
 @dataclass(frozen=True)

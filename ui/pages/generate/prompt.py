@@ -18,16 +18,17 @@ from ui.state.choice import Choice
 from ui.state.examples import example_of
 from ui.state.options import choose_own
 from ui.state.session import FRESH, choose
+from wording import _, sentence, told
 
 KNOWN = 100  # candidates that are asked for; the figures show the first few
 MOST_TOP, MOST_MORE = 50, 100
 TEMPERATURES, TOP_PS = (5, 200), (1, 100)  # hundredths, the least and the most
-PROMPTS = {
-    "A verb far from its subject": "The keys to the old wooden cabinet in the hall",
-    "A fact": "The capital of France is Paris. The capital of Italy is",
-    "A name that comes again": "Mr Dorvelin met Mrs Quastrel in the garden. Later that day Mr Dor",
-    "A list": "Monday, Tuesday, Wednesday,",
-    "A story": "Once upon a time there was a little fox who",
+PROMPTS: dict[str, str] = {
+    sentence("A verb far from its subject"): "The keys to the old wooden cabinet in the hall",
+    sentence("A fact"): "The capital of France is Paris. The capital of Italy is",
+    sentence("A name that comes again"): "Mr Dorvelin met Mrs Quastrel in the garden. Later that day Mr Dor",
+    sentence("A list"): "Monday, Tuesday, Wednesday,",
+    sentence("A story"): "Once upon a time there was a little fox who",
 }
 PROMPT_ALONE: dict[str, Any] = {"written": "", "of": "", "at": None}  # options: nothing is written after it
 HISTORY = "generate_history"  # in the session, by the mark of model and prompt: what was written after it
@@ -91,9 +92,9 @@ def request_of(choice: Choice, options: Options, who: Answerer, prompt: Prompt) 
         seed=options.seed,
     )
     if read_path(options.written) is None:
-        say("The tokens that the link says were written cannot be read; the prompt alone is shown.", "status")
+        say(_("The tokens that the link says were written cannot be read; the prompt alone is shown."), "status")
     elif options.written and options.of not in (mark_of(asked), *st.session_state.get(HISTORY, {})):
-        say("The tokens that the link says were written follow another text or model; they are left out.", "status")
+        say(_("The tokens that the link says were written follow another text or model; they are left out."), "status")
     return on_path(asked, options)
 
 
@@ -117,25 +118,26 @@ def prompts() -> None:
     """Ready prompts."""
     st.session_state["generate_prompt"] = None
     st.selectbox(
-        "Ready prompts",
+        _("Ready prompts"),
         list(PROMPTS),
         index=None,
         key="generate_prompt",
-        placeholder="Pick one",
+        format_func=told,
+        placeholder=_("Pick one"),
         width=230,
         on_change=_ready,
-        help="Beginnings of texts that show something; any text of your own is typed into the box above.",
+        help=_("Beginnings of texts that show something; any text of your own is typed into the box above."),
     )
 
 
 def left_out(prompt: Prompt, options: Options, choice: Choice) -> None:
     """What of an example is read, once there is an answer to it."""
     if prompt.left_out:
-        say("Of the example all but its last word is read; what does the model put there?", role="status")
-        _reading("Read the whole example", True, "The model then goes on after the full stop. Your own texts are"
-                 " always read whole.")  # fmt: skip
+        say(_("Of the example all but its last word is read; what does the model put there?"), role="status")
+        hint = _("The model then goes on after the full stop. Your own texts are always read whole.")
+        _reading(_("Read the whole example"), True, hint)
     elif options.whole and example_of(choice.text, choice.pair) is not None:
-        _reading("Leave the last word out", False, "The model then says what it would put there.")
+        _reading(_("Leave the last word out"), False, _("The model then says what it would put there."))
 
 
 def _reading(label: str, whole: bool, hint: str) -> None:

@@ -12,7 +12,7 @@ from attention.roles import MOST_ROWS, observe
 from attention.trace import Trace
 from inference import TraceRequest
 from inference.questions.decoding import NextToken, Step
-from ui.input.head_picking import head_name, head_of, many_do, rank_of
+from ui.input.head_picking import head_name, head_of, rank_of
 from ui.pages.generate.looks import Seen, first_switch, keep_on_text
 from ui.pages.generate.options import Options
 from ui.pages.generate.prompt import on_path, prompt_length
@@ -25,6 +25,7 @@ from ui.state.choice import Choice
 from ui.state.options import own
 from ui.state.session import current
 from viz.figures import head_map
+from wording import _, ngettext
 
 SINKS = "sink_map"
 HALF = 0.5  # share from which a head is counted
@@ -32,7 +33,7 @@ HALF = 0.5  # share from which a head is counted
 
 def read_whole(request: NextToken) -> Trace:
     """The trace of prompt and written tokens together. Raises Refusal."""
-    with st.spinner("Reading the whole text at once", show_time=True):
+    with st.spinner(_("Reading the whole text at once"), show_time=True):
         return backend().trace(trace_request(request))
 
 
@@ -52,8 +53,10 @@ def heads(choice: Choice, request: NextToken, seen: Seen | None) -> None:
     """The microscope on prompt and written tokens, at first on the head and the token of the step that is looked at."""
     trace = read_whole(request)
     say(
-        "Every head of the prompt and of what was written: a token looks back only, and what it looks at is what the "
-        "model knows when it chooses the next one.",
+        _(
+            "Every head of the prompt and of what was written: a token looks back only, and what it looks at is what "
+            "the model knows when it chooses the next one."
+        ),
         role="status",
     )
     if seen is not None:
@@ -74,7 +77,7 @@ def sink(choice: Choice, request: NextToken) -> None:
     """How much every head gives the first token, and what that is."""
     trace = read_whole(request)
     if all(trace.source.special[1:]):
-        say("No word comes after the first token, so none looks back at it; write or type more.", role="status")
+        say(_("No word comes after the first token, so none looks back at it; write or type more."), role="status")
         return
     evidence = observe(trace)
     shares = evidence.strength("first").astype(np.float32)
@@ -82,48 +85,75 @@ def sink(choice: Choice, request: NextToken) -> None:
     say(sink_summary(trace, shares, float(evidence.expected("first").mean())), role="status")
     base = choice.count
     name = head_name(layer, head, base).capitalize()
-    say(f"{name} gives it {shares[layer, head]:.2f}; {rank_of(shares, layer, head)}.", role="status")
+    say(
+        _(
+            "{head} gives it {share:.2f}; {rank}.",
+            head=name,
+            share=shares[layer, head],
+            rank=rank_of(shares, layer, head),
+        ),
+        role="status",
+    )
     figure = head_map.head_map(
-        shares, theme(), "On the first token", "share of attention", selected=(layer, head), base=base, limit=1
+        shares, theme(), _("On the first token"), _("share of attention"), selected=(layer, head), base=base, limit=1
     )
     left, right = st.columns([3, 2])
     draw_chart(figure, SINKS, place=left, on_click=keep_on_text)
     with right:
         st.caption(
-            "Each cell a head: its weight on the first token, mean over the tokens that come after it, special ones "
-            f"left out, of more than {MOST_ROWS} evenly spaced ones. A softmax has to put its weight somewhere; where "
-            "nothing fits, many models learn to put it on the first tokens, whatever these say: attention sinks "
-            "([arXiv:2309.17453](https://arxiv.org/abs/2309.17453)). Click one to see it on the text."
+            _(
+                "Each cell a head: its weight on the first token, mean over the tokens that come after it, special "
+                "ones left out, of more than {most_rows} evenly spaced ones. A softmax has to put its weight "
+                "somewhere; where nothing fits, many models learn to put it on the first tokens, whatever these say: "
+                "attention sinks ([arXiv:2309.17453](https://arxiv.org/abs/2309.17453)). Click one to see it on the "
+                "text.",
+                most_rows=MOST_ROWS,
+            )
         )
         by_value = evidence.value_share("first")
         if by_value is not None:
             st.caption(
-                f"Counted by the length of the value vectors that the weights bring along, the first token is "
-                f"{np.nanmean(by_value):.2f} of what the heads pass on, not {shares.mean():.2f} "
-                "([arXiv:2004.10102](https://arxiv.org/abs/2004.10102))."
+                _(
+                    "Counted by the length of the value vectors that the weights bring along, the first token is "
+                    "{by_value:.2f} of what the heads pass on, not {mean:.2f} "
+                    "([arXiv:2004.10102](https://arxiv.org/abs/2004.10102)).",
+                    by_value=np.nanmean(by_value),
+                    mean=shares.mean(),
+                )
             )
         first_switch()
 
 
 def sink_summary(trace: Trace, shares: Array, even: float) -> str:
     """How much attention the first token has. ``shares`` is (layer, head), ``even`` what even attention would give."""
-    several = many_do(int((shares > HALF).sum()), shares.size, "gives", "give", "it more than half")
-    return (
-        f"“{trace.tokens[0]}”, the first token, has {shares.mean():.2f} of the attention of the tokens after it; "
-        f"spread evenly, it would have {even:.2f}. {several}."
+    many = int((shares > HALF).sum())
+    several = ngettext(
+        "{number} of {heads} heads gives it more than half",
+        "{number} of {heads} heads give it more than half",
+        many,
+        number=many,
+        heads=shares.size,
+    )
+    return _(
+        "“{token}”, the first token, has {mean:.2f} of the attention of the tokens after it; "
+        "spread evenly, it would have {even:.2f}. {several}.",
+        token=trace.tokens[0],
+        mean=shares.mean(),
+        even=even,
+        several=several,
     )
 
 
 def same_numbers(request: NextToken, step: Step) -> None:
     """The maps that came step by step beside those of one pass, for this very text; computed when it is unfolded."""
-    folded = st.expander("Is this the same as reading it at once?", key="generate_law", on_change="rerun")
+    folded = st.expander(_("Is this the same as reading it at once?"), key="generate_law", on_change="rerun")
     if not folded.open:
         return
     with folded:
         trace, length = read_whole(request), prompt_length(step, request)
         worst, later, cached, seen = 0.0, 0.0, 0, 0
         many = len(request.written) + 1
-        for at in stoppable(f"law {request.key}", many, "Comparing"):
+        for at in stoppable(f"law {request.key}", many, _("Comparing")):
             one = backend().predict(replace(request, written=request.written[:at]))
             if one.looks is None:
                 continue
@@ -133,19 +163,28 @@ def same_numbers(request: NextToken, step: Step) -> None:
             cached, seen = cached + one.cached, seen + 1
         say(law_summary(worst, later, cached, seen, many), role="status")
         st.caption(
-            "While a text is written, keys and values of the tokens before the newest are kept from the steps before, "
-            "and only the newest token is computed. Since no token looks ahead, one pass over the finished text must "
-            "give the same weights, but for rounding."
+            _(
+                "While a text is written, keys and values of the tokens before the newest are kept from the steps "
+                "before, and only the newest token is computed. Since no token looks ahead, one pass over the finished "
+                "text must give the same weights, but for rounding."
+            )
         )
 
 
 def law_summary(worst: float, later: float, cached: int, seen: int, many: int) -> str:
     """What the comparison found."""
     if seen == 0:
-        return "This architecture does not give its attention step by step, so there is nothing to compare."
-    steps = f"{seen} step{'s' if seen != 1 else ''}"
-    some = "" if seen == many else f" of {many}"
-    return (
-        f"In {steps}{some}, {cached} of them from kept keys and values, the largest difference of a weight from one "
-        f"pass over the whole text is {worst:.1g}; there, tokens that came later get {later:.1g} at most."
+        return _("This architecture does not give its attention step by step, so there is nothing to compare.")
+    steps = (
+        ngettext("{steps} step", "{steps} steps", seen, steps=seen)
+        if seen == many
+        else ngettext("{steps} step of {many}", "{steps} steps of {many}", seen, steps=seen, many=many)
+    )
+    return _(
+        "In {steps}, {cached} of them from kept keys and values, the largest difference of a weight from one "
+        "pass over the whole text is {worst:.1g}; there, tokens that came later get {later:.1g} at most.",
+        steps=steps,
+        cached=cached,
+        worst=worst,
+        later=later,
     )

@@ -19,6 +19,7 @@ from ui.show.provenance import headed
 from ui.show.saving import save
 from ui.state.options import read
 from ui.state.session import own_query
+from wording import _
 
 JOB = "generate_job"
 
@@ -76,7 +77,7 @@ def _written(job: Job) -> tuple[tuple[int, ...], bool]:
     place, path = st.empty(), job.start.written
     ended = False
     try:
-        for _ in stoppable(job.mark, job.many, "Writing"):
+        for _at in stoppable(job.mark, job.many, _("Writing")):
             if ended:
                 continue  # the count runs out, so that its bar goes
             request = replace(job.start, written=path)
@@ -100,26 +101,26 @@ def controls(request: NextToken, step: Step, options: Options) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _forward(request, step, options)
         st.button(
-            "One back",
+            _("One back"),
             key="generate_back",
             icon=":material/undo:",
             disabled=not request.written,
             on_click=lambda: go_to(request, request.written[:-1]),
-            help="Take the newest token away; the history keeps it",
+            help=_("Take the newest token away; the history keeps it"),
         )
         st.button(
-            "To the prompt",
+            _("To the prompt"),
             key="generate_start",
             icon=":material/first_page:",
             disabled=not request.written,
             on_click=lambda: go_to(request, ()),
-            help="Take all written tokens away; the history keeps them",
+            help=_("Take all written tokens away; the history keeps them"),
         )
         save(
-            "Save the text",
+            _("Save the text"),
             headed(text_of(request, step)),
             "headlight-text.txt",
-            "The model in the first lines, then the prompt and what was written after it, as plain text",
+            _("The model in the first lines, then the prompt and what was written after it, as plain text"),
             kind="text/plain",
         )
 
@@ -129,31 +130,31 @@ def _forward(request: NextToken, step: Step, options: Options) -> None:
     over = step.ended or step.room == 0
     many = within(options.more, 1, MOST_MORE)
     st.button(
-        "Next token",
+        _("Next token"),
         key="generate_next",
         icon=":material/keyboard_tab:",
         disabled=over,
         on_click=write_next,
         args=(request, step, options.pick),
-        help="Write one token: the likeliest, or the one drawn under the rule",
+        help=_("Write one token: the likeliest, or the one drawn under the rule"),
     )
     st.button(
-        "Write more",
+        _("Write more"),
         key="generate_more",
         icon=":material/fast_forward:",
         disabled=over,
         on_click=begin,
         args=(request, many, options.pick),
-        help="Write as many tokens as the number beside it says, one by one; it can be stopped",
+        help=_("Write as many tokens as the number beside it says, one by one; it can be stopped"),
     )
     control(
-        Options, "more", st.number_input, "How many", shown=many, min_value=1, max_value=MOST_MORE, width=110,
-        help="Tokens that “Write more” writes",
+        Options, "more", st.number_input, _("How many"), shown=many, min_value=1, max_value=MOST_MORE, width=110,
+        help=_("Tokens that “Write more” writes"),
     )  # fmt: skip
     control(
-        Options, "pick", st.segmented_control, "Which token is written", list(PICKS), format_func=PICKS.get,
+        Options, "pick", st.segmented_control, _("Which token is written"), list(PICKS), format_func=PICKS.get,
         required=True,
-        help="The likeliest each time, or one drawn by its probability under temperature, top-k and top-p",
+        help=_("The likeliest each time, or one drawn by its probability under temperature, top-k and top-p"),
     )  # fmt: skip
 
 

@@ -34,7 +34,7 @@ from ui.state.session import choose, current
 from viz.components.matrices.matrices import Sheet
 from viz.figures.alignment import alignment_map
 from viz.figures.bars import bars
-from wording import _, told
+from wording import _
 
 ADDRESSES = {"bertviz": "bertviz_views"}  # pages whose address is not their file's name
 AT = "lesson_view"  # (lesson, step, view) that was opened last
@@ -210,5 +210,5 @@ def _way(pointed: Pointed, choice: Choice) -> None:
         label=label,
         icon=":material/arrow_forward:",
         query_params={**own, **to_query(there)},
-        help=told(_("The browser's back button, or Lessons in the sidebar, leads back to this step.")),
+        help=_("The browser's back button, or Lessons in the sidebar, leads back to this step."),
     )

@@ -15,39 +15,49 @@ from ui.show.saving import save
 from ui.state.options import choose_own, own
 from viz.components.strip import strip
 from viz.components.strip.strip import Chip, Mark
+from wording import _, ngettext, sentence, told
 
 MARKS: dict[str, Mark] = {HIDDEN: "masked", REPLACED: "removed", KEPT: "target"}
-LABELS = {HIDDEN: "hidden", REPLACED: "replaced", KEPT: "kept"}
+LABELS = {HIDDEN: sentence("hidden"), REPLACED: sentence("replaced"), KEPT: sentence("kept")}
 
 
 def lesson(request: MaskedWords) -> None:
     """The sample, its losses and a button for another one."""
     options = own(Options)
     shared = {name: getattr(request, name) for name in ("model", "revision", "text", "pair", "cut")}
-    found = ask(Corruption(**shared, seed=options.seed), "Spoiling a share of the text")
+    found = ask(Corruption(**shared, seed=options.seed), _("Spoiling a share of the text"))
     st.button(
-        "Draw another sample",
+        _("Draw another sample"),
         key="lesson_again",
         on_click=choose_own,
         args=(Options,),
         kwargs={"seed": (options.seed + 1) % 1_000_000},
         icon=":material/casino:",
-        help="Another seed; it is in the link, so that the same sample comes again",
+        help=_("Another seed; it is in the link, so that the same sample comes again"),
     )
     say(summary(found), role="status")
     _strip(found)
     st.caption(
-        "Each pass of BERT's training chooses 15 % of the pieces (here at least one). Of these, 80 % are hidden "
-        "(hatched), 10 % replaced by any piece (struck out; below it what the model reads), 10 % left as they are "
-        "(dashed), and the model must guess all of them, not knowing which it sees unspoilt "
-        "([arXiv:1810.04805](https://arxiv.org/abs/1810.04805), section 3.1). The loss is the negative natural "
-        "logarithm of the right piece's probability; training makes its mean smaller."
+        _(
+            "Each pass of BERT's training chooses 15 % of the pieces (here at least one). Of these, 80 % are hidden "
+            "(hatched), 10 % replaced by any piece (struck out; below it what the model reads), 10 % left as they are "
+            "(dashed), and the model must guess all of them, not knowing which it sees unspoilt "
+            "([arXiv:1810.04805](https://arxiv.org/abs/1810.04805), section 3.1). The loss is the negative natural "
+            "logarithm of the right piece's probability; training makes its mean smaller."
+        )
     )
     pieces = found.row.pieces
     rows = [(pieces[c.position], LABELS[c.how], c.seen, c.probability, c.loss) for c in found.chosen]
-    columns = ("piece", "what happened", "read instead", "probability of the piece", "loss")
-    st.dataframe({name: [row[at] for row in rows] for at, name in enumerate(columns)}, hide_index=True)
-    save("Save as CSV", csv_table(columns, rows), "headlight-lesson.csv", "All digits", told=True)
+    columns = (
+        sentence("piece"),
+        sentence("what happened"),
+        sentence("read instead"),
+        sentence("probability of the piece"),
+        sentence("loss"),
+    )
+    shown = [(piece, told(how), *others) for piece, how, *others in rows]
+    st.dataframe({told(name): [row[at] for row in shown] for at, name in enumerate(columns)}, hide_index=True)
+    save(_("Save as CSV"), csv_table(columns, rows), "headlight-lesson.csv", _("All digits"), told=True)
 
 
 def summary(found: Spoilt) -> str:
@@ -55,10 +65,17 @@ def summary(found: Spoilt) -> str:
     count = len(found.chosen)
     mean = sum(chosen.loss for chosen in found.chosen) / count
     hardest = max(found.chosen, key=lambda chosen: chosen.loss)
-    what = f"{count} pieces are" if count > 1 else "1 piece is"
-    return (
-        f"{what} to be guessed; the loss is {mean:.2f}. Hardest is “{found.row.pieces[hardest.position]}”, to which "
-        f"the model gives {percent(hardest.probability)} (loss {hardest.loss:.2f})."
+    return ngettext(
+        "{count} piece is to be guessed; the loss is {mean:.2f}. Hardest is “{piece}”, to which the model gives"
+        " {probability} (loss {loss:.2f}).",
+        "{count} pieces are to be guessed; the loss is {mean:.2f}. Hardest is “{piece}”, to which the model gives"
+        " {probability} (loss {loss:.2f}).",
+        count,
+        count=count,
+        mean=mean,
+        piece=found.row.pieces[hardest.position],
+        probability=percent(hardest.probability),
+        loss=hardest.loss,
     )
 
 
@@ -74,6 +91,6 @@ def _strip(found: Spoilt) -> None:
             chips.append(Chip(piece, special=special, glued=glued, unknown=unknown))
         else:
             label = f"{one.seen} · {one.loss:.1f}" if one.how == REPLACED else f"{one.loss:.1f}"
-            title = f"{LABELS[one.how]}, loss {one.loss:.2f}"
+            title = _("{how}, loss {loss:.2f}", how=LABELS[one.how], loss=one.loss)
             chips.append(Chip(piece, mark=MARKS[one.how], glued=glued, label=label, title=title, unknown=unknown))
-    strip.mount(chips, "lesson_strip", title="What the model must guess, with the loss below")
+    strip.mount(chips, "lesson_strip", title=_("What the model must guess, with the loss below"))

@@ -19,33 +19,46 @@ from ui.show.numbers import percent
 from ui.show.saving import save
 from ui.state.options import own
 from viz.figures.bars import bars
+from wording import _, sentence, told
 
-HOW = (
+HOW = sentence(
     "A word of several pieces is filled in from left to right, each piece guessed with those before it in place and "
     "those after it hidden, and the probabilities are multiplied: its pseudo-log-likelihood "
     "([arXiv:1910.14659](https://arxiv.org/abs/1910.14659)) in the within-word l2r variant "
     "([arXiv:2305.10588](https://arxiv.org/abs/2305.10588))."
 )
-NO_RANK = "A word of several pieces has no rank, and words of unequal numbers of pieces are not from one distribution."
+NO_RANK = sentence(
+    "A word of several pieces has no rank, and words of unequal numbers of pieces are not from one distribution."
+)
 
 
 def summary(who: Answerer, filled: Filled, at: int) -> str:
     """One true sentence about a blank."""
     blank = filled.blanks[at]
     best = blank.guesses[0]
-    where = f"In blank {at + 1}" if len(filled.blanks) > 1 else "In the blank"
-    said = f"{where}, {who.title} puts “{best.piece}” first ({percent(best.probability)})"
+    where = _("In blank {blank}", blank=at + 1) if len(filled.blanks) > 1 else _("In the blank")
+    said = _(
+        "{where}, {model} puts “{piece}” first ({probability})",
+        where=where,
+        model=who.title,
+        piece=best.piece,
+        probability=percent(best.probability),
+    )
     stood = blank.original
     if stood is None:
-        return f"{said}, of {filled.vocabulary:,} pieces that it could choose."
+        return _("{said}, of {vocabulary:,} pieces that it could choose.", said=said, vocabulary=filled.vocabulary)
     word = word_of(filled, at)
     if word.original is not None and word.original.rank is None:
-        return f"{said}. {_whole(filled, word, word.original)}"
+        return _("{said}. {whole}", said=said, whole=_whole(filled, word, word.original))
     if stood.token == best.token:
-        return f"{said}, and that is what stood there."
-    return (
-        f"{said}; “{stood.piece}”, which stood there, is number {stood.rank:,} of {filled.vocabulary:,} "
-        f"({percent(stood.probability)})."
+        return _("{said}, and that is what stood there.", said=said)
+    return _(
+        "{said}; “{piece}”, which stood there, is number {rank:,} of {vocabulary:,} ({probability}).",
+        said=said,
+        piece=stood.piece,
+        rank=stood.rank,
+        vocabulary=filled.vocabulary,
+        probability=percent(stood.probability),
     )
 
 
@@ -58,14 +71,23 @@ def _whole(filled: Filled, word: HiddenWord, stood: Candidate) -> str:
     """What a hidden word of several pieces has as a whole."""
     first, last = word.blanks[0] + 1, word.blanks[-1] + 1
     if len(filled.blanks) == 1:
-        hide = "The blank hides"
+        hide = _("The blank hides")
     else:
-        hide = f"Blank {first} hides" if first == last else f"Blanks {first} to {last} hide"
+        hide = (
+            _("Blank {first} hides", first=first)
+            if first == last
+            else _("Blanks {first} to {last} hide", first=first, last=last)
+        )
     if stood.log_probability is None:
-        return f"{hide} “{stood.word}”, which has no score: some of it is not in the vocabulary."
-    return (
-        f"{hide} “{stood.word}”: its {len(stood.pieces)} pieces together have {_percent(stood.log_probability)}, each "
-        "guessed with those before it in place."
+        return _(
+            "{hide} “{word}”, which has no score: some of it is not in the vocabulary.", hide=hide, word=stood.word
+        )
+    return _(
+        "{hide} “{word}”: its {pieces} pieces together have {probability}, each guessed with those before it in place.",
+        hide=hide,
+        word=stood.word,
+        pieces=len(stood.pieces),
+        probability=_percent(stood.log_probability),
     )
 
 
@@ -81,7 +103,7 @@ def _percent(log: float) -> str:
     >>> _percent(-1.1555), _percent(-1000.0)
     ('0.31', 'less than 1e-300')
     """
-    return percent(exp(log)) if log > -690 else "less than 1e-300"
+    return percent(exp(log)) if log > -690 else _("less than 1e-300")
 
 
 def guesses(who: Answerer, request: MaskedWords, filled: Filled, at: int) -> None:
@@ -92,13 +114,18 @@ def guesses(who: Answerer, request: MaskedWords, filled: Filled, at: int) -> Non
     chances = [guess.probability for guess in blank.guesses]
     marked = [place for place, guess in enumerate(blank.guesses) if guess.token == _stood(blank)]
     rest = max(0.0, 1 - sum(chances))
-    figure = bars(names, chances, theme(), "The likeliest pieces", marked=marked)
+    figure = bars(names, chances, theme(), _("The likeliest pieces"), marked=marked)
     draw_chart(figure, "masked_bars")
     st.caption(
-        f"Bars: the head's softmax over all {filled.vocabulary:,} pieces; a differently coloured bar is the piece that "
-        f"stood there. All others together have {rest:.2f}. A piece that begins with … goes on from the piece before "
-        f"it. The whole distribution has {blank.entropy:.2f} bits of uncertainty."
-        + (f" {HOW}" if _several(filled, at) else "")
+        _(
+            "Bars: the head's softmax over all {vocabulary:,} pieces; a differently coloured bar is the piece that "
+            "stood there. All others together have {rest:.2f}. A piece that begins with … goes on from the piece "
+            "before it. The whole distribution has {entropy:.2f} bits of uncertainty.",
+            vocabulary=filled.vocabulary,
+            rest=rest,
+            entropy=blank.entropy,
+        )
+        + (f" {told(HOW)}" if _several(filled, at) else "")
     )
     _asked(request, filled, at)
     _table(filled)
@@ -116,22 +143,28 @@ def _table(filled: Filled) -> None:
         for guess in (*blank.guesses, *([blank.original] if blank.original else []))
     ]
     rows = list(dict.fromkeys(rows))
-    names = ("blank", "stood there", "rank", "piece", "probability")
-    with st.expander("The same as a table"):
+    names = (
+        sentence("blank"),
+        sentence("stood there"),
+        sentence("rank"),
+        sentence("piece"),
+        sentence("probability"),
+    )
+    with st.expander(_("The same as a table")):
         control(
             Options,
             "top",
             st.number_input,
-            "Guesses shown",
+            _("Guesses shown"),
             shown=len(filled.blanks[0].guesses),
             min_value=1,
             max_value=MOST_TOP,
             width=150,
-            help="How many of the likeliest pieces are listed, here and above",
+            help=_("How many of the likeliest pieces are listed, here and above"),
         )
-        columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+        columns = {told(name): [row[place] for row in rows] for place, name in enumerate(names)}
         st.dataframe(columns, hide_index=True, key="masked_table")
-        save("Save as CSV", csv_table(names, rows), "headlight-masked-words.csv", "All digits", told=True)
+        save(_("Save as CSV"), csv_table(names, rows), "headlight-masked-words.csv", _("All digits"), told=True)
 
 
 def _asked(request: MaskedWords, filled: Filled, at: int) -> None:
@@ -140,28 +173,41 @@ def _asked(request: MaskedWords, filled: Filled, at: int) -> None:
         Options,
         "ask",
         st.text_input,
-        "How likely are these words?",
+        _("How likely are these words?"),
         placeholder="he, it, dog",
-        help="Words to be tried in this place, with commas between them; at most 12. Each takes the place of all of "
-        "the hidden word.",
+        help=_(
+            "Words to be tried in this place, with commas between them; at most 12. Each takes the place of all of "
+            "the hidden word."
+        ),
     )
     words = tuple(word for word in own(Options).ask.split(",") if word.strip())
     if not words:
         return
-    found = ask(replace(request, words=words, blank=at), "Trying these words").candidates
+    found = ask(replace(request, words=words, blank=at), _("Trying these words")).candidates
     rows = [(c.word, " ".join(c.pieces), _chance(c), c.rank, c.log_probability, c.problem) for c in found]
-    names = ("word", "pieces", "probability", "rank", "logarithm", "remark")
-    columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+    names = (
+        sentence("word"),
+        sentence("pieces"),
+        sentence("probability"),
+        sentence("rank"),
+        sentence("logarithm"),
+        sentence("remark"),
+    )
+    shown = [(*others, remark and told(remark)) for *others, remark in rows]
+    columns = {told(name): [row[place] for row in shown] for place, name in enumerate(names)}
     if not any(row[-1] for row in rows):
-        del columns["remark"]
+        del columns[told(names[-1])]
     st.dataframe(columns, hide_index=True, key="masked_asked")
     if _several(filled, at):
         st.caption(
-            f"Each word stands in the place of the whole hidden word, in as many blanks as it has pieces. {NO_RANK}"
+            _(
+                "Each word stands in the place of the whole hidden word, in as many blanks as it has pieces. {no_rank}",
+                no_rank=NO_RANK,
+            )
         )
     elif any(len(candidate.pieces) > 1 for candidate in found):
-        st.caption(f"{HOW} {NO_RANK}")
-    save("Save these as CSV", csv_table(names, rows), "headlight-words.csv", "All digits", told=True)
+        st.caption(f"{told(HOW)} {told(NO_RANK)}")
+    save(_("Save these as CSV"), csv_table(names, rows), "headlight-words.csv", _("All digits"), told=True)
 
 
 def _chance(candidate: Candidate) -> float | None:

@@ -21,6 +21,7 @@ from ui.state.examples import example_of
 from ui.state.options import choose_own, own
 from viz.components.strip import strip
 from viz.components.strip.strip import Chip
+from wording import _, sentence
 
 MOST_TOP = 50
 STRIP = "masked_strip"
@@ -28,7 +29,7 @@ STRIP = "masked_strip"
 
 def texts_of(choice: Choice) -> tuple[str, str | None]:
     """The text and the pair as the model is asked; raises Refusal for a text that no model can read."""
-    return check_text(choice.text), check_text(choice.pair, "second text") if choice.pair.strip() else None
+    return check_text(choice.text), check_text(choice.pair, sentence("second text")) if choice.pair.strip() else None
 
 
 def places_of(choice: Choice, options: Options, mask: str) -> tuple[Place, ...]:
@@ -61,17 +62,20 @@ def text_strip(row: TokenRow, request: MaskedWords, filled: Filled | None, optio
     groups = _groups(row, options.pieces)
     blanks = {blank.position: at for at, blank in enumerate(filled.blanks)} if filled else {}
     chips = [_chip(row, group, request, filled, blanks) for group in groups]
-    strip.mount(chips, STRIP, title="Click a word to hide it", on_pick=lambda: _clicked(groups, row, request))
+    strip.mount(chips, STRIP, title=_("Click a word to hide it"), on_pick=lambda: _clicked(groups, row, request))
     if filled is not None and filled.mask != TYPED and TYPED in request.text + (request.pair or ""):
-        say(f"This model's own mask token is {filled.mask}; it reads that for {TYPED}.", role="status")
+        say(
+            _("This model's own mask token is {mask}; it reads that for {typed}.", mask=filled.mask, typed=TYPED),
+            role="status",
+        )
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption("Hatched: hidden, with the likeliest piece below it. [MASK] can be typed in the text, too.")
+        st.caption(_("Hatched: hidden, with the likeliest piece below it. [MASK] can be typed in the text, too."))
         control(
             Options,
             "pieces",
             st.checkbox,
-            "Hide pieces, not words",
-            help="A rare word is several pieces of the vocabulary. Off: a click hides all of a word's pieces.",
+            _("Hide pieces, not words"),
+            help=_("A rare word is several pieces of the vocabulary. Off: a click hides all of a word's pieces."),
         )
 
 
@@ -92,11 +96,11 @@ def _chip(
     glued = before >= 0 and not special and row.words[group[0]] == row.words[before] and before not in blanks
     if not mine or filled is None:
         unknown = next(filter(None, (row.unknown[at] for at in group)), "")
-        return Chip(text, special=special, glued=glued, title="" if special else "Click to hide it", unknown=unknown)
+        return Chip(text, special=special, glued=glued, title="" if special else _("Click to hide it"), unknown=unknown)
     guesses = [filled.blanks[blanks[at]].guesses[0] for at in mine]
     label = " ".join(guess.piece for guess in guesses)
     chances = ", ".join(f"{guess.piece} {percent(guess.probability)}" for guess in guesses)
-    return Chip(text, mark="masked", label=label, title=f"Likeliest: {chances}. Click to uncover it")
+    return Chip(text, mark="masked", label=label, title=_("Likeliest: {chances}. Click to uncover it", chances=chances))
 
 
 def _text(row: TokenRow, group: list[int], request: MaskedWords) -> str:
@@ -130,11 +134,11 @@ def pick_blank(filled: Filled) -> int:
             Options,
             "blank",
             st.selectbox,
-            "Blank",
+            _("Blank"),
             list(range(len(filled.blanks))),
             shown=blank,
-            format_func=lambda at: f"{at + 1} of {len(filled.blanks)}",
+            format_func=lambda at: _("{blank} of {blanks}", blank=at + 1, blanks=len(filled.blanks)),
             width=130,
-            help="Which of the blanks the figures below are about, counted from the left",
+            help=_("Which of the blanks the figures below are about, counted from the left"),
         )
     return blank

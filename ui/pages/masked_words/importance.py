@@ -25,11 +25,12 @@ from viz.components.strip import strip
 from viz.components.strip.strip import Chip
 from viz.figures.importance import importance
 from viz.figures.palette import sides
+from wording import Sentence, _, sentence, told
 
 PARTS = 6  # of the path, each a question
 TOKENS_AT_ONCE = 2048  # of hidden texts in one question
-UNIT = "logarithm of the probability"
-LEFT_OUT, GRADIENTS = "leaving it out", "integrated gradients"
+UNIT = sentence("logarithm of the probability")
+LEFT_OUT, GRADIENTS = sentence("leaving it out"), sentence("integrated gradients")
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,31 +53,36 @@ def words(request: MaskedWords, filled: Filled, at: int) -> None:
     if found is None:
         return
     if not found.runs:
-        say("There is no word beside the blanks that could matter. Type some.", role="status")
+        say(_("There is no word beside the blanks that could matter. Type some."), role="status")
         return
     names = [_name(found.row, run) for run in found.runs]
     places = told_apart(names)
     say(summary(found, places), role="status")
-    _strip(found, names, found.left_out, "Leaving each word out (hidden like the blank)", "words_left_out")
-    _strip(found, names, found.integrated, "Integrated gradients", "words_integrated")
-    ways = {LEFT_OUT: found.left_out, GRADIENTS: found.integrated}
-    draw_chart(importance(places, ways, theme(), UNIT), "words_bars")
-    below, above = sides(theme())
+    _strip(found, names, found.left_out, _("Leaving each word out (hidden like the blank)"), "words_left_out")
+    _strip(found, names, found.integrated, _("Integrated gradients"), "words_integrated")
+    ways = {told(LEFT_OUT): found.left_out, told(GRADIENTS): found.integrated}
+    draw_chart(importance(places, ways, theme(), told(UNIT)), "words_bars")
+    below, above = map(told, sides(theme()))
     st.caption(
-        f"{above.capitalize()} on the text, or a bar to the right: the word speaks for the answer; {below}, or to the "
-        "left: against it. "
-        "Leaving out hides a word behind a mask token and asks again "
-        "([arXiv:1612.08220](https://arxiv.org/abs/1612.08220)). Integrated gradients go from all words hidden to the "
-        "text and share out the whole way ([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)): their sum is the "
-        f"way's length, here {found.path:.3f}, but for {abs(found.delta):.1g} that the steps have missed "
-        "(completeness delta)."
+        _(
+            "{above} on the text, or a bar to the right: the word speaks for the answer; {below}, or to the left: "
+            "against it. Leaving out hides a word behind a mask token and asks again "
+            "([arXiv:1612.08220](https://arxiv.org/abs/1612.08220)). Integrated gradients go from all words hidden to "
+            "the text and share out the whole way ([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)): their sum "
+            "is the way's length, here {path:.3f}, but for {delta:.1g} that the steps have missed (completeness "
+            "delta).",
+            above=above.capitalize(),
+            below=below,
+            path=found.path,
+            delta=abs(found.delta),
+        )
     )
     rows = list(zip(names, found.left_out.tolist(), found.integrated.tolist(), strict=True))
     save(
-        "Save as CSV",
+        _("Save as CSV"),
         csv_table(("word", LEFT_OUT, GRADIENTS), rows),
         "headlight-words-that-matter.csv",
-        "All digits, in natural logarithms",
+        _("All digits, in natural logarithms"),
         told=True,
     )
 
@@ -84,10 +90,15 @@ def words(request: MaskedWords, filled: Filled, at: int) -> None:
 def summary(found: Found, names: list[str]) -> str:
     """One true sentence: who speaks most for the answer by each measure, and whether they agree."""
     one, other = int(found.left_out.argmax()), int(found.integrated.argmax())
-    what = f"For “{found.explained.piece}” in the blank"
+    what = _("For “{piece}” in the blank", piece=found.explained.piece)
     if one == other:
-        return f"{what}, “{names[one]}” speaks most by both measures."
-    return f"{what}, “{names[one]}” speaks most when words are left out, “{names[other]}” by integrated gradients."
+        return _("{what}, “{word}” speaks most by both measures.", what=what, word=names[one])
+    return _(
+        "{what}, “{word}” speaks most when words are left out, “{other}” by integrated gradients.",
+        what=what,
+        word=names[one],
+        other=names[other],
+    )
 
 
 def _pick_piece(filled: Filled, at: int) -> int:
@@ -100,12 +111,12 @@ def _pick_piece(filled: Filled, at: int) -> int:
         Options,
         "piece",
         st.selectbox,
-        "Explain the probability of",
+        _("Explain the probability of"),
         list(known),
         shown=shown,
-        format_func=known.get,
+        format_func=lambda token: Sentence("{piece}", piece=known[token]),  # as it is, even where it is a word of ours
         width=260,
-        help="One of the likeliest pieces of this blank, or what stood there",
+        help=_("One of the likeliest pieces of this blank, or what stood there"),
     )
     return shown
 
@@ -126,8 +137,8 @@ def _find(request: MaskedWords, filled: Filled, at: int, piece: int) -> Found | 
     step = max(1, TOKENS_AT_ONCE // tokens)
     most = sum(word is not None for word in filled.row.words)
     parts = [LeaveOut(**shared, start=start, stop=start + step) for start in range(0, most, step)]
-    out = ask_many(parts, "Leaving words out")
-    along = ask_many([Gradients(**shared, part=part, parts=PARTS) for part in range(PARTS)], "Following gradients")
+    out = ask_many(parts, _("Leaving words out"))
+    along = ask_many([Gradients(**shared, part=part, parts=PARTS) for part in range(PARTS)], _("Following gradients"))
     if len(out) < len(parts) or len(along) < PARTS:
         return None
     runs = tuple(run for answer in out for run in answer.runs)

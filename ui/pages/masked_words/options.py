@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ui.state.options import Answered
+from wording import sentence
 
 SHOWS = {
-    "guesses": "Guesses",
-    "looks": "Where it looks",
-    "layers": "Layer by layer",
-    "words": "Words that matter",
-    "surprise": "Surprise",
-    "two": "Two sentences",
-    "lesson": "How it learned",
+    "guesses": sentence("Guesses"),
+    "looks": sentence("Where it looks"),
+    "layers": sentence("Layer by layer"),
+    "words": sentence("Words that matter"),
+    "surprise": sentence("Surprise"),
+    "two": sentence("Two sentences"),
+    "lesson": sentence("How it learned"),
 }
 
 

@@ -18,6 +18,7 @@ from ui.show.saving import save
 from ui.show.told_apart import told_apart
 from viz.components.strip import strip
 from viz.components.strip.strip import Chip
+from wording import _, sentence, told
 
 TOKENS_AT_ONCE = 2048  # of hidden texts in one question
 FULL = 15.0  # bits at which the shade is full: one in 32,768
@@ -29,45 +30,52 @@ def surprise(request: MaskedWords, row: TokenRow, who: Answerer) -> None:
     shared = {name: getattr(request, name) for name in ("model", "revision", "text", "pair", "cut")}
     most = sum(word is not None for word in row.words)
     questions = [Surprise(**shared, start=start, stop=start + step) for start in range(0, most, step)]
-    found = ask_many(questions, "Hiding one piece after the other")
+    found = ask_many(questions, _("Hiding one piece after the other"))
     if not found:
         return
     places = [at for scores in found for at in scores.places]
     logs = np.concatenate([scores.log_probabilities for scores in found])
     if not places:
-        say("There is nothing in this text to be guessed.", role="status")
+        say(_("There is nothing in this text to be guessed."), role="status")
         return
     runs, sums = of_words(logs, [(row.segments[at], row.words[at]) for at in places])
     names = ["".join(row.pieces[at] for at in places[slice(*run)]) for run in runs]
     say(summary(told_apart(names), sums, logs, who, whole=len(places) == found[0].total), role="status")
     _line(row, places, runs, names, sums)
     st.caption(
-        f"Shade: bits of surprise, none at 0, full at {FULL:.0f}; 1 bit is a toss of a coin. Each piece is asked for "
-        "with itself and the later pieces of its word hidden, a pass for each: the pseudo-log-likelihood of "
-        "[arXiv:1910.14659](https://arxiv.org/abs/1910.14659) in the within-word l2r variant of "
-        "[arXiv:2305.10588](https://arxiv.org/abs/2305.10588). Words that you have hidden are uncovered here; a typed "
-        "[MASK] stays one, and is not scored. These are not probabilities of the text: each word is judged with all "
-        "the others given."
+        _(
+            "Shade: bits of surprise, none at 0, full at {full:.0f}; 1 bit is a toss of a coin. Each piece is asked "
+            "for with itself and the later pieces of its word hidden, a pass for each: the pseudo-log-likelihood of "
+            "[arXiv:1910.14659](https://arxiv.org/abs/1910.14659) in the within-word l2r variant of "
+            "[arXiv:2305.10588](https://arxiv.org/abs/2305.10588). Words that you have hidden are uncovered here; a "
+            "typed [MASK] stays one, and is not scored. These are not probabilities of the text: each word is judged "
+            "with all the others given.",
+            full=FULL,
+        )
     )
     rows = [
         (name, run[1] - run[0], float(value), float(bits(value)))
         for name, run, value in zip(names, runs, sums, strict=True)
     ]
-    columns = ("word", "pieces", "natural logarithm", "bits")
-    with st.expander("The same as a table"):
-        st.dataframe({name: [row[at] for row in rows] for at, name in enumerate(columns)}, hide_index=True)
-    save("Save as CSV", csv_table(columns, rows), "headlight-surprise.csv", "All digits", told=True)
+    columns = (sentence("word"), sentence("pieces"), sentence("natural logarithm"), sentence("bits"))
+    with st.expander(_("The same as a table")):
+        st.dataframe({told(name): [row[at] for row in rows] for at, name in enumerate(columns)}, hide_index=True)
+    save(_("Save as CSV"), csv_table(columns, rows), "headlight-surprise.csv", _("All digits"), told=True)
 
 
 def summary(names: list[str], sums: Array, logs: Array, who: Answerer, whole: bool) -> str:
     """The most surprising word, and the whole text in one number."""
     most = int(sums.argmin())
-    said = f"“{names[most]}” surprises {who.title} most ({bits(sums[most]):.1f} bits)."
+    said = _(
+        "“{word}” surprises {model} most ({bits:.1f} bits).", word=names[most], model=who.title, bits=bits(sums[most])
+    )
     if not whole:
         return said
-    return (
-        f"{said} Over all {len(logs)} pieces the pseudo-perplexity is {pseudo_perplexity(logs):.1f}: on the average as "
-        "unsure as among so many equally likely pieces."
+    return said + _(
+        " Over all {pieces} pieces the pseudo-perplexity is {perplexity:.1f}: on the average as unsure as among so many"
+        " equally likely pieces.",
+        pieces=len(logs),
+        perplexity=pseudo_perplexity(logs),
     )
 
 
@@ -79,8 +87,13 @@ def _line(row: TokenRow, places: list[int], runs: list[tuple[int, int]], names: 
         if at in of:
             value = float(bits(sums[of[at]]))
             chips.append(
-                Chip(names[of[at]], shade=min(1.0, value / FULL), title=f"{value:.2f} bits", unknown=row.unknown[at])
+                Chip(
+                    names[of[at]],
+                    shade=min(1.0, value / FULL),
+                    title=_("{bits:.2f} bits", bits=value),
+                    unknown=row.unknown[at],
+                )
             )
         elif at not in scored:
             chips.append(Chip(piece, special=row.words[at] is None))
-    strip.mount(chips, "surprise_strip", title="Surprise of each word")
+    strip.mount(chips, "surprise_strip", title=_("Surprise of each word"))

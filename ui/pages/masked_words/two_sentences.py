@@ -19,6 +19,7 @@ from ui.show.csv_table import csv_table
 from ui.show.saving import save
 from ui.state.options import own
 from viz.figures.two_words import two_words
+from wording import _
 
 Pair = tuple[Candidate, Candidate]
 
@@ -27,15 +28,15 @@ def two_sentences(who: Answerer) -> None:
     """The reader's sentences and words, then one figure."""
     options = own(Options)
     left, right = st.columns(2)
-    hint = f"With {TYPED} where one of the two words is to stand"
-    control(Options, "first", left.text_input, "One sentence", help=hint)
-    control(Options, "second", right.text_input, "The other sentence", help=hint)
-    control(Options, "one", left.text_input, "One word", help="A word for the blank")
-    control(Options, "other", right.text_input, "The other word", help="Another word for the same blank")
+    hint = _("With {mask} where one of the two words is to stand", mask=TYPED)
+    control(Options, "first", left.text_input, _("One sentence"), help=hint)
+    control(Options, "second", right.text_input, _("The other sentence"), help=hint)
+    control(Options, "one", left.text_input, _("One word"), help=_("A word for the blank"))
+    control(Options, "other", right.text_input, _("The other word"), help=_("Another word for the same blank"))
     sentences = (options.first, options.second)
     words = (options.one.strip(), options.other.strip())
     if not all(words) or words[0] == words[1]:
-        say("Two different words are compared; type both.", role="status")
+        say(_("Two different words are compared; type both."), role="status")
         return
     try:
         pairs = [_asked(who, sentence, words) for sentence in sentences]
@@ -51,11 +52,14 @@ def two_sentences(who: Answerer) -> None:
     figure = two_words(sentences, words, chances, theme())
     draw_chart(figure, "two_words")
     unequal = len(pairs[0][0].pieces) != len(pairs[0][1].pieces)
-    more = " The words have unequal numbers of pieces, which by itself favours the shorter one." if unequal else ""
+    more = _(" The words have unequal numbers of pieces, which by itself favours the shorter one.") if unequal else ""
     st.caption(
-        "Bars: the probability of each word in each sentence's first blank. What counts is the turn: the odds of one "
-        "word against the other in one sentence and in the other "
-        f"([arXiv:1901.05287](https://arxiv.org/abs/1901.05287) asks about agreement in this way).{more}"
+        _(
+            "Bars: the probability of each word in each sentence's first blank. What counts is the turn: the odds of "
+            "one word against the other in one sentence and in the other "
+            "([arXiv:1901.05287](https://arxiv.org/abs/1901.05287) asks about agreement in this way).{more}",
+            more=more,
+        )
     )
     rows = [
         (sentence, found.word, chance, found.rank)
@@ -63,24 +67,27 @@ def two_sentences(who: Answerer) -> None:
         for found, chance in zip(pair, row, strict=True)
     ]
     columns = ("sentence", "word", "probability", "rank")
-    save("Save as CSV", csv_table(columns, rows), "headlight-two.csv", "All digits", told=True)
+    save(_("Save as CSV"), csv_table(columns, rows), "headlight-two.csv", _("All digits"), told=True)
 
 
 def summary(pairs: Sequence[Pair], words: tuple[str, str]) -> str:
     """What is preferred in each sentence, and by how many times the odds turn."""
     odds = [_log(pair[0]) - _log(pair[1]) for pair in pairs]
-    said = [
-        f"in the {which} sentence “{words[value < 0]}” is {exp(min(abs(value), 50)):,.1f} times as likely"
-        for which, value in zip(("first", "second"), odds, strict=True)
-    ]
+    first, second = ({"word": words[value < 0], "times": exp(min(abs(value), 50))} for value in odds)
     turn = (odds[0] - odds[1]) / log(2)
-    turned = "the preference turns" if odds[0] * odds[1] < 0 else "the preference does not turn"
-    return f"{said[0].capitalize()}; {said[1]}: {turned}, the odds move by {abs(turn):.1f} bits."
+    turned = _("the preference turns") if odds[0] * odds[1] < 0 else _("the preference does not turn")
+    return _(
+        "{first}; {second}: {turned}, the odds move by {turn:.1f} bits.",
+        first=_("In the first sentence “{word}” is {times:,.1f} times as likely", **first),
+        second=_("in the second sentence “{word}” is {times:,.1f} times as likely", **second),
+        turned=turned,
+        turn=abs(turn),
+    )
 
 
 def _asked(who: Answerer, sentence: str, words: tuple[str, str]) -> Pair:
     question = MaskedWords(model=who.model, revision=who.revision, text=sentence, top=1, words=words)
-    first, second = ask(question, "Trying both words in both sentences").candidates
+    first, second = ask(question, _("Trying both words in both sentences")).candidates
     return first, second
 
 

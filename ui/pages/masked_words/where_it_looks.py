@@ -23,6 +23,7 @@ from ui.state.session import FRESH, choose
 from viz.components.strip import strip
 from viz.components.strip.strip import Chip, Mark
 from viz.figures import head_map
+from wording import _
 
 MAP, STRIP = "blank_map", "blank_strip"
 
@@ -30,12 +31,15 @@ MAP, STRIP = "blank_map", "blank_strip"
 def where_it_looks(choice: Choice, who: Answerer, request: MaskedWords, filled: Filled, at: int) -> None:
     """The map of heads for one word, the text shaded by one head, and the way to the Explore page."""
     asked = TraceRequest(who.model, filled.text, filled.pair, revision=who.revision, cut=request.cut)
-    with st.spinner("Reading the text with its blanks", show_time=True):
+    with st.spinner(_("Reading the text with its blanks"), show_time=True):
         trace = backend().trace(asked)
     place = blank_in(trace, filled, at)
     if place is None:
         say(
-            "The model reads this text differently once it is written with mask tokens; its maps are another text's.",
+            _(
+                "The model reads this text differently once it is written with mask tokens; its maps are another"
+                " text's."
+            ),
             role="status",
         )
         return
@@ -46,25 +50,43 @@ def where_it_looks(choice: Choice, who: Answerer, request: MaskedWords, filled: 
     layer, head = head_of(choice, given)
     names = told_apart([_name(trace, one) for one in words])
     name, base = names[word], choice.count
-    mine = f"Layer {layer + base} · head {head + base}: the blank gives “{name}” {given[layer, head]:.2f}"
-    say(f"{mine}; {rank_of(given, layer, head)}.", role="status")
+    say(
+        _(
+            "Layer {layer} · head {head}: the blank gives “{word}” {weight:.2f}; {rank}.",
+            layer=layer + base,
+            head=head + base,
+            word=name,
+            weight=given[layer, head],
+            rank=rank_of(given, layer, head),
+        ),
+        role="status",
+    )
     figure = head_map.head_map(
-        given, theme(), f"From the blank to “{name}”", "weight", selected=(layer, head), base=base
+        given, theme(), _("From the blank to “{word}”", word=name), _("weight"), selected=(layer, head), base=base
     )
     draw_chart(figure, MAP, on_click=keep_head)
     st.caption(
-        "Each cell a head: the weight that the blank gives to the word (to all its pieces). Click one to see it."
+        _("Each cell a head: the weight that the blank gives to the word (to all its pieces). Click one to see it.")
     )
-    _strip(trace, rows[layer, head], words, word, place, f"Where layer {layer + base} · head {head + base} looks")
-    st.caption("Shade: the weight that the outlined blank gives to each word in this head. Click a word to ask for it.")
+    _strip(
+        trace,
+        rows[layer, head],
+        words,
+        word,
+        place,
+        _("Where layer {layer} · head {head} looks", layer=layer + base, head=head + base),
+    )
+    st.caption(
+        _("Shade: the weight that the outlined blank gives to each word in this head. Click a word to ask for it.")
+    )
     link = {"text": filled.text, "pair": filled.pair or "", "model": who.model, "revision": who.revision or ""}
     view = {"layer": layer, "head": head, "focus": place, "to": words[word][0], "cut": request.cut}
     st.page_link(
         "../../pages/explore.py",
-        label="Look at this text on the Explore page",
+        label=_("Look at this text on the Explore page"),
         icon=":material/grid_view:",
         query_params=to_query(replace(choice, **{**FRESH, **link, **view})),
-        help="Every head of the same text, mask tokens included, with the blank in focus",
+        help=_("Every head of the same text, mask tokens included, with the blank in focus"),
     )
 
 

@@ -16,9 +16,11 @@ from ui.show.saving import save
 from ui.state.options import own
 from viz.components.tree import tree
 from viz.components.tree.tree import Node
+from wording import _, sentence, told
 
 MOST_NODES = 600
 TREE = "translate_tree"
+FATES = {"kept": sentence("kept"), "ended": sentence("ended"), "dropped": sentence("dropped")}
 
 
 def beam_tree(translation: Translation) -> None:
@@ -28,26 +30,28 @@ def beam_tree(translation: Translation) -> None:
     say(summary(translation, search), "status")
     nodes = nodes_of(search, options.dropped)
     if len(nodes) > MOST_NODES:
-        say(f"The first {MOST_NODES} of {len(nodes)} nodes are drawn.", "status")
+        say(_("The first {drawn} of {nodes} nodes are drawn.", drawn=MOST_NODES, nodes=len(nodes)), "status")
     best = name_of(search.best.tokens)
     tree.mount(
         nodes[:MOST_NODES],
         TREE,
-        title=f"Beam search, {width_of(options)} beams",
+        title=_("Beam search, {beams} beams", beams=width_of(options)),
         current=best if any(node.id == best for node in nodes[:MOST_NODES]) else None,
-        unit="log-probability of the whole way",
+        unit=_("log-probability of the whole way"),
     )
     st.caption(
-        "From left to right: each step goes on from every beam with its likeliest tokens and keeps the best ways; bold:"
-        " the way that is best in the end. The number is the sum of the logarithms of the probabilities so far:"
-        " 0 would be certain, 0.7 less is half as likely."
+        _(
+            "From left to right: each step goes on from every beam with its likeliest tokens and keeps the best ways;"
+            " bold: the way that is best in the end. The number is the sum of the logarithms of the probabilities so"
+            " far: 0 would be certain, 0.7 less is half as likely."
+        )
     )
     control(
         Translate,
         "dropped",
         st.checkbox,
-        "Show what was dropped",
-        help="The continuations that a step looked at and did not keep",
+        _("Show what was dropped"),
+        help=_("The continuations that a step looked at and did not keep"),
     )
     _table(search)
 
@@ -59,14 +63,14 @@ def name_of(tokens: tuple[int, ...]) -> str:
 
 def nodes_of(search: Search, dropped: bool) -> list[Node]:
     """The search as a tree, parents first; without ``dropped`` only what was kept or ended."""
-    nodes = [Node(name_of(()), None, "start", kind="kept")]
+    nodes = [Node(name_of(()), None, _("start"), kind="kept")]
     parents: list[tuple[int, ...]] = [()]
     for at, step in enumerate(search.steps):
         for branch in step.branches:
             if branch.fate == "dropped" and not dropped:
                 continue
             before = parents[branch.parent]
-            note = f"step {at + 1}, {branch.fate}"
+            note = _("step {step}, {fate}", step=at + 1, fate=FATES[branch.fate])
             node = name_of((*before, branch.token))
             nodes.append(Node(node, name_of(before), branch.piece, branch.score, branch.fate, note))
         parents = [beam.tokens for beam in step.beams]
@@ -77,26 +81,34 @@ def summary(translation: Translation, search: Search) -> str:
     """Whether searching found another translation than the one shown above, and how likely that one is."""
     looked = sum(len(step.branches) for step in search.steps)
     best = search.best.text
-    said = f"In {len(search.steps)} steps {looked} continuations were looked at; best is “{best}”."
+    said = _(
+        "In {steps} steps {looked} continuations were looked at; best is “{best}”.",
+        steps=len(search.steps),
+        looked=looked,
+        best=best,
+    )
     if translation.way == "beam":
         return said
     if best.strip() == translation.text.strip():
-        return f"{said} It is the translation above."
+        return _("{said} It is the translation above.", said=said)
     chance = likelihood(float(logs_of(translation).sum()))
-    return f"{said} The translation above is another; its probability is {chance}."
+    return _("{said} The translation above is another; its probability is {chance}.", said=said, chance=chance)
 
 
 def _table(search: Search) -> None:
     last = search.steps[-1]
     rows = [(rank + 1, beam.text, beam.score, len(beam.tokens)) for rank, beam in enumerate(last.finished)]
     if not rows:
-        say("No way has ended yet.", "status")
+        say(_("No way has ended yet."), "status")
         return
-    names = ("rank", "translation", "score", "tokens")
-    columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+    names = (sentence("rank"), sentence("translation"), sentence("score"), sentence("tokens"))
+    columns = {told(name): [row[place] for row in rows] for place, name in enumerate(names)}
     st.dataframe(columns, hide_index=True, key="translate_beams_table")
     st.caption(
-        "The finished ways. Score: the sum of the log-probabilities over the length to the model's own power, so that a"
-        " long translation is not worse for its length alone ([arXiv:1609.08144](https://arxiv.org/abs/1609.08144))."
+        _(
+            "The finished ways. Score: the sum of the log-probabilities over the length to the model's own power, so"
+            " that a long translation is not worse for its length alone"
+            " ([arXiv:1609.08144](https://arxiv.org/abs/1609.08144))."
+        )
     )
-    save("Save as CSV", csv_table(names, rows), "headlight-beams.csv", "All digits", told=True)
+    save(_("Save as CSV"), csv_table(names, rows), "headlight-beams.csv", _("All digits"), told=True)

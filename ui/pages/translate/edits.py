@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import partial
+from functools import partial, reduce
 
 import streamlit as st
 
@@ -24,9 +24,11 @@ from ui.state.choice import Choice
 from ui.state.options import own
 from viz.components.strip import strip
 from viz.components.strip.strip import Chip
+from wording import _, ngettext, sentence
 
 STRIP = "translate_cut"
-PART_NAMES = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross"}
+PART_NAMES = {"encoder": sentence("Encoder"), "decoder": sentence("Decoder"), "cross": sentence("Cross")}
+PARTS = {"encoder": sentence("encoder"), "decoder": sentence("decoder"), "cross": sentence("cross")}  # of a head
 put = partial(keep_edits, Translate)  # in a callback: these edits, in the link too
 
 
@@ -49,33 +51,37 @@ def pick_clicks(options: Translate) -> None:
             Translate,
             "side",
             st.segmented_control,
-            "Heads of",
+            _("Heads of"),
             list(SIDES),
             format_func=PART_NAMES.get,
             required=True,
-            help="The encoder reads the source, the decoder looks back at what is written, and across at the source.",
+            help=_(
+                "The encoder reads the source, the decoder looks back at what is written, and across at the source."
+            ),
         )
         control(
             Translate,
             "clicking",
             st.segmented_control,
-            "What a click does",
+            _("What a click does"),
             list(CLICKS),
             format_func=CLICKS.get,
             required=True,
-            help="Heads are clicked on the map below. For a look that is cut, click a word of the translation above,"
-            " then the source word that it must no longer see.",
+            help=_(
+                "Heads are clicked on the map below. For a look that is cut, click a word of the translation above,"
+                " then the source word that it must no longer see."
+            ),
         )
         if options.clicking == "cut":
             control(
                 Translate,
                 "scope",
                 st.selectbox,
-                "Cut",
+                _("Cut"),
                 list(SCOPES),
                 format_func=SCOPES.get,
                 width=190,
-                help="The cross head that is chosen, all cross heads of its layer, or every cross head",
+                help=_("The cross head that is chosen, all cross heads of its layer, or every cross head"),
             )
 
 
@@ -84,7 +90,7 @@ def pick_look(choice: Choice, translation: Translation, head: CrossHead, at: int
     trace = translation.trace
     word = next((cell for cell in cells_of(choice, translation) if cell.pieces[0] <= at < cell.pieces[1]), None)
     if word is None:
-        say("Click a word of the translation above first; the end is hidden with the special tokens.", "status")
+        say(_("Click a word of the translation above first; the end is hidden with the special tokens."), "status")
         return
     heads, scope = heads_of(trace, head, own(Translate).scope), edits
     cells = View(trace, "cross", words=choice.words, special=choice.special).keys
@@ -100,7 +106,10 @@ def pick_look(choice: Choice, translation: Translation, head: CrossHead, at: int
             put(toggled(scope, cuts(heads, word, cells[place])))
 
     strip.mount(
-        chips, STRIP, title=f"Now click a source word that “{translation.shown(word)}” must not see", on_pick=keep
+        chips,
+        STRIP,
+        title=_("Now click a source word that “{word}” must not see", word=translation.shown(word)),
+        on_pick=keep,
     )
 
 
@@ -132,21 +141,50 @@ def in_words(edits: Set, trace: Trace, base: int) -> str:
     said = []
     heads = [edit for edit in edits if isinstance(edit, Ablate)]
     if 0 < len(heads) <= 4:
-        names = ", ".join(f"{edit.part or trace.part} head {named(edit.layer, edit.head, base)}" for edit in heads)
-        said.append(f"without {names}")
+        said.append(
+            _(
+                "without {heads}",
+                heads=_names([part_head(edit.part or trace.part, edit.layer, edit.head, base) for edit in heads]),
+            )
+        )
     elif heads:
-        said.append(f"without {len(heads)} heads")
+        said.append(_("without {number} heads", number=len(heads)))
     cut = _cross_cuts(edits)
     looks = Counter((edit.query, edit.key) for edit in cut)  # in how many heads each is cut
     for query, key in sorted(looks)[:3]:
-        name = f"“{trace.source.pieces[key]}”" if key < len(trace.source) else f"source token {key}"
-        many = looks[query, key]
-        said.append(f"with step {query + 1} not seeing {name} in {many} head{'s' * (many > 1)}")
+        name = f"“{trace.source.pieces[key]}”" if key < len(trace.source) else _("source token {place}", place=key)
+        said.append(
+            ngettext(
+                "with step {step} not seeing {token} in {number} head",
+                "with step {step} not seeing {token} in {number} heads",
+                looks[query, key],
+                step=query + 1,
+                token=name,
+                number=looks[query, key],
+            )
+        )
     others = len(edits) - len(heads) - len(cut)
     more = len(looks) - 3
-    said += [f"with {more} more look{'s' * (more > 1)} cut"] if more > 0 else []
-    said += [f"with {others} other edit{'s' * (others > 1)}"] if others else []
-    return ", ".join(said)
+    if more > 0:
+        said.append(ngettext("with {number} more look cut", "with {number} more looks cut", more, number=more))
+    if others:
+        said.append(ngettext("with {number} other edit", "with {number} other edits", others, number=others))
+    return _clauses(said)
+
+
+def _names(names: Sequence[str]) -> str:
+    """Names in a row, which Chinese puts apart otherwise than clauses."""
+    return reduce(lambda names, name: _("{names}, {name}", names=names, name=name), names)
+
+
+def _clauses(said: Sequence[str]) -> str:
+    """Clauses in a row."""
+    return reduce(lambda said, more: _("{said}, {more}", said=said, more=more), said) if said else ""
+
+
+def part_head(part: str, layer: int, head: int, base: int) -> str:
+    """A head with the part of the model that it is in."""
+    return _("{part} head {head}", part=PARTS[part], head=named(layer, head, base))
 
 
 def _cross_cuts(edits: Set) -> list[Cut]:
@@ -155,13 +193,15 @@ def _cross_cuts(edits: Set) -> list[Cut]:
 
 def listed(edits: Set, trace: Trace, base: int) -> None:
     """The list of what is removed, and edits as typed: what is rarely needed, folded."""
-    with st.expander("All that is removed"):
-        st.button("Put all back", key="translate_back", on_click=put, args=((),), help="Nothing is removed")
-        names = [f"{edit.part or trace.part}: {told(edit, base)}" for edit in edits]
+    with st.expander(_("All that is removed")):
+        st.button(_("Put all back"), key="translate_back", on_click=put, args=((),), help=_("Nothing is removed"))
+        names = [_("{part}: {edit}", part=PARTS[edit.part or trace.part], edit=told(edit, base)) for edit in edits]
         listed_and_typed(
             Translate,
             edits,
             names,
-            "ax2-5: no cross head 2-5. ae0-1: no encoder head 0-1. ad0-1: no decoder head 0-1. ux2-5: it looks evenly."
-            " cx2-5-3-4: there step 3 does not see source token 4. Counted from 0, with commas.",
+            _(
+                "ax2-5: no cross head 2-5. ae0-1: no encoder head 0-1. ad0-1: no decoder head 0-1. ux2-5: it looks"
+                " evenly. cx2-5-3-4: there step 3 does not see source token 4. Counted from 0, with commas."
+            ),
         )

@@ -11,8 +11,8 @@ import streamlit as st
 from attention.cause import Set, random_sets
 from attention.edits import Ablate
 from attention.mask import Array
-from ui.pages.translate.edits import put
-from ui.pages.translate.heads import CrossHead, keep_head, named
+from ui.pages.translate.edits import PARTS, part_head, put
+from ui.pages.translate.heads import CrossHead, keep_head
 from ui.pages.translate.options import Translate
 from ui.pages.translate.strip import forced
 from ui.pages.translate.translation import Translation
@@ -29,10 +29,11 @@ from ui.show.saving import save
 from viz.figures.head_map import head_map, picked
 from viz.figures.head_marks import mark_heads
 from viz.figures.random_sets import random_sets as random_figure
+from wording import _, ngettext, sentence, told
 
 MAP = "translate_map"
 AT_ONCE = 8  # sets of one question
-UNIT = "change of the log-probability"
+UNIT = sentence("change of the log-probability")
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +54,7 @@ def places_of(translation: Translation, part: str) -> list[Head]:
 def effects(translation: Translation, sets: Sequence[Set], doing: str) -> Effects:
     """Each set's effect on the translation; fewer where the reader has stopped. Raises Refusal."""
     question = forced(translation)
-    plain = ask(question, "Reading the translation")
+    plain = ask(question, _("Reading the translation"))
     changes, others = [np.zeros(0, np.float32)], [np.zeros(0, np.bool_)]
     starts = range(0, len(sets), AT_ONCE)
     for at in stoppable(f"{question.key}:{hash(tuple(sets))}", len(starts), doing):
@@ -69,7 +70,7 @@ def every_head(translation: Translation, head: CrossHead, edits: Set, options: T
     part = options.side
     places = places_of(translation, part)
     sets = [(Ablate(*place, part),) for place in places]
-    found = effects(translation, sets, f"Removing every {part} head in turn")
+    found = effects(translation, sets, _("Removing every {part} head in turn", part=PARTS[part]))
     if not len(found.changes):
         return
     values = np.full((places[-1][0] + 1, max(one for _, one in places) + 1), np.nan, np.float32)
@@ -78,8 +79,8 @@ def every_head(translation: Translation, head: CrossHead, edits: Set, options: T
     say(summary(found, places, part, base), "status")
     selected = (head.layer, head.head) if part == "cross" else None
     figure = head_map(
-        values, theme(), "What each head's removal changes", UNIT, diverging=True, selected=selected, base=base,
-        meaning=("less likely without it", "more likely"),
+        values, theme(), _("What each head's removal changes"), told(UNIT), diverging=True, selected=selected,
+        base=base, meaning=(_("less likely without it"), _("more likely")),
     )  # fmt: skip
     gone = [(edit.layer, edit.head) for edit in edits if isinstance(edit, Ablate) and edit.part == part]
     turned = [place for place, other in zip(places, found.others, strict=False) if other and place not in gone]
@@ -92,32 +93,51 @@ def every_head(translation: Translation, head: CrossHead, edits: Set, options: T
             head_clicked(place, part, edits, options)
 
     draw_chart(figure, MAP, on_click=clicked)
-    so = ", so that greedy decoding writes another text" if translation.way == "greedy" else ""
+    so = _(", so that greedy decoding writes another text") if translation.way == "greedy" else ""
     st.caption(
-        "Each cell is one head, removed while all others stay: by how much the translation that was written first"
-        f" becomes less or more likely, as a logarithm: −0.7 is half as likely. Ring:"
-        f" the model would put another token first somewhere{so}. Cross: removed."
-        " A click removes a head, or puts it back."
+        _(
+            "Each cell is one head, removed while all others stay: by how much the translation that was written first"
+            " becomes less or more likely, as a logarithm: −0.7 is half as likely. Ring:"
+            " the model would put another token first somewhere{so}. Cross: removed."
+            " A click removes a head, or puts it back.",
+            so=so,
+        )
     )
     rows = [
         (part, layer + base, one + base, float(change), bool(turned))
         for (layer, one), change, turned in zip(places, found.changes, found.others, strict=False)
     ]
     table = csv_table(("part", "layer", "head", UNIT, "another token first"), rows)
-    save("Save the table", table, "headlight-every-head.csv", "All digits", told=True)
+    save(_("Save the table"), table, "headlight-every-head.csv", _("All digits"), told=True)
 
 
 def summary(found: Effects, places: Sequence[Head], part: str, base: int) -> str:
     """Which head matters most, among those that were removed so far, and how many change a token."""
     most = int(np.abs(found.changes).argmax())
-    less = "less" if found.changes[most] < 0 else "more"
-    some = f" of the first {len(found.changes)}" if len(found.changes) < len(places) else ""
+    head = part_head(part, *places[most], base)
+    times = factor(float(found.changes[most]))
+    change = (
+        _("without it the translation is {factor} times less likely", factor=times)
+        if found.changes[most] < 0
+        else _("without it the translation is {factor} times more likely", factor=times)
+    )
+    first = (
+        _(
+            "Alone, {head} matters most of the first {tried}: {change}.",
+            head=head,
+            tried=len(found.changes),
+            change=change,
+        )
+        if len(found.changes) < len(places)
+        else _("Alone, {head} matters most: {change}.", head=head, change=change)
+    )
     turned = int(found.others.sum())
-    others = f"{turned} of {len(found.changes)} removals make{'s' if turned == 1 else ''}"
-    return (
-        f"Alone, {part} head {named(*places[most], base)} matters most{some}: without it the translation is"
-        f" {factor(float(found.changes[most]))} times {less} likely. {others} the model put"
-        " another token first somewhere."
+    return first + ngettext(
+        " {number} of {removals} removals makes the model put another token first somewhere.",
+        " {number} of {removals} removals make the model put another token first somewhere.",
+        turned,
+        number=turned,
+        removals=len(found.changes),
     )
 
 
@@ -136,30 +156,39 @@ def chance(translation: Translation, edits: Set) -> None:
         return
     parts = {edit.part or trace.part for edit in edits}
     if len(parts) != 1:
-        say("Random sets are drawn where all that is removed is in one part of the model.", "status")
+        say(_("Random sets are drawn where all that is removed is in one part of the model."), "status")
         return
     [part] = parts
     keys = [at for at, special in enumerate(trace.token_rows(part)[1].special) if not special]
     sets = random_sets(edits, places_of(translation, part), keys, RANDOM_SETS, SEED)
     if len(sets) < 2:
-        say("There are no other sets of this size to compare with.", "status")
+        say(_("There are no other sets of this size to compare with."), "status")
         return
-    mine = effects(translation, [edits], "Removing what is chosen")
-    found = effects(translation, sets, "Removing random sets of the same size")
+    mine = effects(translation, [edits], _("Removing what is chosen"))
+    found = effects(translation, sets, _("Removing random sets of the same size"))
     if not len(mine.changes) or len(found.changes) < 2:
         return
     change, sizes = float(mine.changes[0]), np.abs(found.changes)
-    what = f"{part} heads" if len(edits) == 1 and isinstance(edits[0], Ablate) else "sets like it"
+    one_head = len(edits) == 1 and isinstance(edits[0], Ablate)
+    what = _("{part} heads", part=PARTS[part]) if one_head else _("sets like it")
     say(
-        f"Of {len(sizes)} other {what}, drawn at random, {100 * float((sizes < abs(change)).mean()):.0f} % change the"
-        f" translation's probability less (their median: by a factor of {factor(float(np.median(sizes)))}),"
-        f" and {int(found.others.sum())} make"
-        " the model put another token first somewhere.",
+        _(
+            "Of {number} other {what}, drawn at random, {share:.0f} % change the translation's probability less (their"
+            " median: by a factor of {factor}), and {turned} make the model put another token first somewhere.",
+            number=len(sizes),
+            what=what,
+            share=100 * float((sizes < abs(change)).mean()),
+            factor=factor(float(np.median(sizes))),
+            turned=int(found.others.sum()),
+        ),
         "status",
     )
-    figure = random_figure(found.changes, change, theme(), UNIT)
+    figure = random_figure(found.changes, change, theme(), told(UNIT))
     draw_chart(figure, "translate_random")
     st.caption(
-        f"Bars: random sets of the same size (seed {SEED}) in the same part, looks between the same places in other"
-        " heads. Line: the chosen set."
+        _(
+            "Bars: random sets of the same size (seed {seed}) in the same part, looks between the same places in other"
+            " heads. Line: the chosen set.",
+            seed=SEED,
+        )
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from inference.questions.forced import ForcedTarget
 from ui.pages.translate.translation import Translation
 from ui.run.answering import ask
+from wording import _
 
 
 def forced(translation: Translation) -> str:
@@ -19,11 +20,12 @@ def forced(translation: Translation) -> str:
         ForcedTarget(
             model=asked.model, revision=asked.revision, text=asked.text, written=translation.tokens, cut=asked.cut
         ),
-        "Reading your translation",
+        _("Reading your translation"),
     )
     first = int((found.likeliest[0] == translation.tokens).sum())
-    return (
+    return _(
         "Your translation is read by teacher forcing, as in training: at each step the model has read the tokens that"
-        f" you gave before it, not those that it would have written. It puts {first} of your"
-        f" {len(translation.tokens)} first."
+        " you gave before it, not those that it would have written. It puts {first} of your {tokens} first.",
+        first=first,
+        tokens=len(translation.tokens),
     )

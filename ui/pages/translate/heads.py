@@ -14,6 +14,7 @@ from attention.trace import Trace
 from ui.input.picking import control
 from ui.pages.translate.options import Translate
 from ui.state.options import choose_own
+from wording import _
 
 MEAN = "mean"
 _PLACE = re.compile(r"(0|[1-9][0-9]{0,3})-(0|[1-9][0-9]{0,3})")
@@ -32,12 +33,12 @@ class CrossHead:
     @property
     def name(self) -> str:
         """For sentences about the head itself."""
-        return f"cross head {named(self.layer, self.head, self.base)}"
+        return _("cross head {head}", head=named(self.layer, self.head, self.base))
 
     @property
     def told(self) -> str:
         """For sentences about what is shown."""
-        return "the mean over all cross heads" if self.mean else self.name
+        return _("the mean over all cross heads") if self.mean else self.name
 
     @property
     def best(self) -> tuple[int, int]:
@@ -74,19 +75,21 @@ def cross_head(trace: Trace, options: Translate, base: int) -> CrossHead:
 def pick_head(head: CrossHead, options: Translate) -> None:
     """The control for it, with the rule in words."""
     names = {named(layer, at): named(layer, at, head.base) for layer, at in np.ndindex(head.covering.shape)}
-    labels = {"": f"{named(*head.best, head.base)}, found", **names, MEAN: "Mean over all"}
+    labels = {"": _("{head}, found", head=named(*head.best, head.base)), **names, MEAN: _("Mean over all")}
     control(
         Translate,
         "cross",
         st.selectbox,
-        "Cross head",
+        _("Cross head"),
         list(labels),
         shown=options.cross if options.cross in labels else "",
         format_func=labels.get,
         width=150,
-        help="Layer and head of the decoder's attention across to the source. “Found” is the one that best picks the"
-        " source words one by one in this very sentence: each source token's largest weight over all steps, averaged."
-        " Or the mean over every cross head.",
+        help=_(
+            "Layer and head of the decoder's attention across to the source. “Found” is the one that best picks the"
+            " source words one by one in this very sentence: each source token's largest weight over all steps,"
+            " averaged. Or the mean over every cross head."
+        ),
     )
 
 

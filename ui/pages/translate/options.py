@@ -7,19 +7,20 @@ from typing import ClassVar
 
 from attention.edits import anywhere
 from ui.state.options import Answered, nothing
+from wording import sentence
 
 SHOWS = {
-    "words": "Which word from which",
-    "step": "One step",
-    "beams": "Beams",
-    "heads": "All heads",
-    "without": "Without a head",
-    "best": "Which head aligns best?",
+    "words": sentence("Which word from which"),
+    "step": sentence("One step"),
+    "beams": sentence("Beams"),
+    "heads": sentence("All heads"),
+    "without": sentence("Without a head"),
+    "best": sentence("Which head aligns best?"),
 }
-WAYS = {"greedy": "Greedy", "beam": "Beam search", "own": "Your own"}
+WAYS = {"greedy": sentence("Greedy"), "beam": sentence("Beam search"), "own": sentence("Your own")}
 SIDES = ("encoder", "decoder", "cross")
-CLICKS = {"head": "Remove heads", "cut": "Cut a look"}
-SCOPES = {"head": "In this head", "layer": "In its whole layer", "all": "In every layer"}
+CLICKS = {"head": sentence("Remove heads"), "cut": sentence("Cut a look")}
+SCOPES = {"head": sentence("In this head"), "layer": sentence("In its whole layer"), "all": sentence("In every layer")}
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from ui.show.microscope import microscope
 from ui.state.choice import Choice
 from ui.state.options import choose_own
 from ui.state.session import UNSELECTED, choose, current
+from wording import _, told
 
 SIDE = "translate_side"
 
@@ -28,13 +29,13 @@ def parts(choice: Choice, translation: Translation, head: CrossHead, options: Tr
     trace = shelf().by_writing(translation.trace) if side == "cross" else translation.trace
     st.session_state[SIDE] = side
     st.segmented_control(
-        "Attention",
+        _("Attention"),
         list(SIDES),
         key=SIDE,
-        format_func=NAMES.__getitem__,
+        format_func=lambda side: told(NAMES[side]),
         required=True,
         on_change=_another,
-        help=HELP,
+        help=told(HELP),
     )
     if side == "cross":
         choice = replace(choice, layer=head.layer, head=head.head)
@@ -64,13 +65,17 @@ def which_row(translation: Translation, side: str) -> str:
         return ""
     read, written = row.pieces[1], row.pieces[2]
     if side == "cross":
-        return (
+        return _(
             "A row bears the name of the token that its step writes, as everywhere on this page: the row "
-            f"“{written}” is the step after “{read}”, which writes “{written}”. ⟨end⟩ is the step after the last token."
+            "“{written}” is the step after “{read}”, which writes “{written}”. ⟨end⟩ is the step after the last token.",
+            written=written,
+            read=read,
         )
-    return (
+    return _(
         "Here rows and columns are the tokens that stand already, so a row bears the name of the token read last: the "
-        f"row “{read}” is the step after “{read}”, which writes “{written}”."
+        "row “{read}” is the step after “{read}”, which writes “{written}”.",
+        read=read,
+        written=written,
     )
 
 

@@ -7,6 +7,7 @@ import streamlit as st
 from inference.catalogue.published import published as figures
 from ui.run.answering import Answerer
 from ui.run.refusals import say
+from wording import _
 
 
 def published(who: Answerer) -> None:
@@ -14,18 +15,31 @@ def published(who: Answerer) -> None:
     found = figures(who.model)
     if found is None:
         return
-    with st.expander(f"How good is {who.title}?"):
+    with st.expander(_("How good is {model}?", model=who.title)):
         say(
-            f"{who.title}, on {found.greedy.sentences:,} held-out sentences of the kind that it learned from: BLEU"
-            f" {found.greedy.bleu:.1f} and chrF {found.greedy.chrf:.1f} greedily, {found.beams.bleu:.1f} and"
-            f" {found.beams.chrf:.1f} with beams; handing back the English sentence gets {found.copied.bleu:.1f} and"
-            f" {found.copied.chrf:.1f}. With at most 7 words: BLEU {found.short.bleu:.1f}; with 12 or more:"
-            f" {found.long.bleu:.1f}.",
+            _(
+                "{model}, on {sentences:,} held-out sentences of the kind that it learned from: BLEU {bleu:.1f} and"
+                " chrF {chrf:.1f} greedily, {beams_bleu:.1f} and {beams_chrf:.1f} with beams; handing back the English"
+                " sentence gets {copied_bleu:.1f} and {copied_chrf:.1f}. With at most 7 words: BLEU {short_bleu:.1f};"
+                " with 12 or more: {long_bleu:.1f}.",
+                model=who.title,
+                sentences=found.greedy.sentences,
+                bleu=found.greedy.bleu,
+                chrf=found.greedy.chrf,
+                beams_bleu=found.beams.bleu,
+                beams_chrf=found.beams.chrf,
+                copied_bleu=found.copied.bleu,
+                copied_chrf=found.copied.chrf,
+                short_bleu=found.short.bleu,
+                long_bleu=found.long.bleu,
+            ),
             "status",
         )
         st.caption(
-            "Learned from sentence pairs of [tatoeba.org](https://tatoeba.org) by way of"
-            " [manythings.org/anki](https://www.manythings.org/anki/), [CC BY 2.0"
-            " FR](https://creativecommons.org/licenses/by/2.0/fr/). BLEU and chrF as sacrebleu counts them"
-            " ([arXiv:1804.08771](https://arxiv.org/abs/1804.08771))."
+            _(
+                "Learned from sentence pairs of [tatoeba.org](https://tatoeba.org) by way of"
+                " [manythings.org/anki](https://www.manythings.org/anki/), [CC BY 2.0"
+                " FR](https://creativecommons.org/licenses/by/2.0/fr/). BLEU and chrF as sacrebleu counts them"
+                " ([arXiv:1804.08771](https://arxiv.org/abs/1804.08771))."
+            )
         )

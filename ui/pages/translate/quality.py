@@ -14,6 +14,7 @@ from inference import Refusal
 from probing.aligning import READINGS, AlignmentRun, AlignmentState, Best, advance
 from probing.alignments import Alignments, load, parse
 from probing.intervals import wilson
+from ui.pages.translate.heads import named
 from ui.run.answering import Answerer, refused
 from ui.run.refusals import say
 from ui.run.scoring import begun
@@ -24,20 +25,22 @@ from ui.show.csv_table import csv_table
 from ui.show.saving import save
 from ui.state.choice import Choice
 from viz.figures import head_map
+from wording import _, ngettext, sentence, told
 
 FILE, PARSED = "alignments_file", "alignments_parsed"
 STATES = "alignments_states"
 MOST_STATES = 8  # kept in a session
 MAPS = {ReadAt.WRITING: "alignments_map", ReadAt.OWN: "alignments_late_map"}
 TITLES = {
-    ReadAt.WRITING: "Read at the step that writes the word",
-    ReadAt.OWN: "Read one step later, at the word itself",
+    ReadAt.WRITING: sentence("Read at the step that writes the word"),
+    ReadAt.OWN: sentence("Read one step later, at the word itself"),
 }
-ABOUT = (
-    "{:,} short English sentences with a French translation, written and aligned for this app. For another pair of"
-    " languages bring sentences of your own."
-)
-FORM = (
+COMPARED = {
+    "more": sentence("more than"),
+    "less": sentence("less than"),
+    "not clearly more": sentence("not clearly more than"),
+}
+FORM = sentence(
     "A line for each pair: source, target and links, with tabs between them, in UTF-8. Words are what stands between"
     " spaces; 0-1 links source word 0 to target word 1 for sure, 0?1 possibly. Or JSON, as assets/alignments/en-fr.json"
     " of this app. It stays on this machine."
@@ -60,7 +63,7 @@ def quality_section(choice: Choice, who: Answerer, keep: Callable[[int, int], No
         return
     run = AlignmentRun(sentences, who.model, who.revision)
     total = len(sentences.pairs)
-    if not begun(run.key, total, f"Score every cross head on {total:,} pairs"):
+    if not begun(run.key, total, _("Score every cross head on {total:,} pairs", total=total)):
         return
     try:
         state = _scored(run)
@@ -71,19 +74,34 @@ def quality_section(choice: Choice, who: Answerer, keep: Callable[[int, int], No
         refused(refusal, who, choice)
         return
     if state.skipped:
-        pairs = "pairs" if state.skipped > 1 else "pair"
-        say(f"{state.skipped:,} {pairs} could not be read by the model. {state.reason}", role="status")
+        say(
+            ngettext(
+                "{skipped:,} pair could not be read by the model. {reason}",
+                "{skipped:,} pairs could not be read by the model. {reason}",
+                state.skipped,
+                skipped=state.skipped,
+                reason=state.reason,
+            ),
+            role="status",
+        )
     if state.heads:
         _result(state, choice.count, keep)
 
 
 def _sentences() -> Alignments | None:
     """Those of the app, or the reader's own; None while these cannot be read."""
-    with st.expander("Score sentences of your own"):
-        uploaded = st.file_uploader("Aligned sentences", ["tsv", "txt", "json"], key=FILE, help=FORM)
+    with st.expander(_("Score sentences of your own")):
+        uploaded = st.file_uploader(_("Aligned sentences"), ["tsv", "txt", "json"], key=FILE, help=told(FORM))
         say(FORM, role="status")
     if uploaded is None:
-        say(ABOUT.format(len(ready().pairs)), role="status")
+        say(
+            _(
+                "{pairs:,} short English sentences with a French translation, written and aligned for this app. For"
+                " another pair of languages bring sentences of your own.",
+                pairs=len(ready().pairs),
+            ),
+            role="status",
+        )
         return ready()
     kept = st.session_state.get(PARSED)
     if kept is None or kept[0] != uploaded.file_id:
@@ -103,7 +121,7 @@ def _scored(run: AlignmentRun) -> AlignmentState:
     states[run.key] = state  # the newest last
     while len(states) > MOST_STATES:
         states.pop(next(iter(states)))
-    for at in stoppable(run.key, len(run.chunks()), "Reading hand-aligned translations, in parts"):
+    for at in stoppable(run.key, len(run.chunks()), _("Reading hand-aligned translations, in parts")):
         if at == state.done:
             state = states[run.key] = advance(backend(), run, state)
     return state
@@ -115,22 +133,24 @@ def _result(state: AlignmentState, base: int, keep: Callable[[int, int], None]) 
     counts = state.all()
     limit = 100 * float(counts.share.max()) or 1.0
     for column, (at, read_at) in zip(st.columns(2), enumerate(READINGS), strict=True):
-        named, key = best[read_at], MAPS[read_at]
+        found, key = best[read_at], MAPS[read_at]
         figure = head_map.head_map(
             100 * counts.share[at],
             theme(),
-            TITLES[read_at],
-            f"% of {int(counts.words.flat[0]):,} words",
-            selected=None if named is None else (named.layer, named.head),
+            told(TITLES[read_at]),
+            _("% of {words:,} words", words=int(counts.words.flat[0])),
+            selected=None if found is None else (found.layer, found.head),
             base=base,
             limit=limit,
         )
         draw_chart(figure, key, place=column, on_click=partial(_keep, keep))
     st.caption(
-        "Each cell is one cross head, on all of the sentences: how many of the translation's words it links to a source"
-        " word that people allow, if it links each to the source word that it looks at most. Special tokens are left"
-        " out; punctuation counts. Frame: the head named above, chosen on every other sentence only. Both maps share a"
-        " scale. A click chooses the head."
+        _(
+            "Each cell is one cross head, on all of the sentences: how many of the translation's words it links to a"
+            " source word that people allow, if it links each to the source word that it looks at most. Special tokens"
+            " are left out; punctuation counts. Frame: the head named above, chosen on every other sentence only. Both"
+            " maps share a scale. A click chooses the head."
+        )
     )
     _table(state, base)
 
@@ -145,21 +165,33 @@ def summary(best: dict[ReadAt, Best | None], base: int) -> str:
     """What the numbers say of the best head, of the guesses that look at no model, and of the other reading."""
     first, other = best[ReadAt.WRITING], best[ReadAt.OWN]
     if first is None or other is None:
-        return "One pair of sentences says nothing about which head is best; the maps show what it has."
-    return (
-        f"Head {first.layer + base}-{first.head + base} links {first.share:.1f} % ({first.low:.1f} to {first.high:.1f})"
-        f" of {first.words:,} words to a source word that people allow, in sentences that it was not chosen on"
-        f" (alignment error rate {first.error:.2f}). By a paired test, sentence by sentence, that is {first.verdict}"
-        f" than the word at the same relative place, {first.diagonal:.1f} % (error rate {first.diagonal_error:.2f}); a"
-        f" word at random finds {first.chance:.1f} %."
-        f" Read one step later, the best head, {other.layer + base}-{other.head + base}, finds {other.share:.1f} %."
+        return _("One pair of sentences says nothing about which head is best; the maps show what it has.")
+    return _(
+        "Head {head} links {share:.1f} % ({low:.1f} to {high:.1f})"
+        " of {words:,} words to a source word that people allow, in sentences that it was not chosen on"
+        " (alignment error rate {error:.2f}). By a paired test, sentence by sentence, that is {compared}"
+        " the word at the same relative place, {diagonal:.1f} % (error rate {diagonal_error:.2f}); a"
+        " word at random finds {chance:.1f} %."
+        " Read one step later, the best head, {later_head}, finds {later_share:.1f} %.",
+        head=named(first.layer, first.head, base),
+        share=first.share,
+        low=first.low,
+        high=first.high,
+        words=first.words,
+        error=first.error,
+        compared=COMPARED[first.verdict],
+        diagonal=first.diagonal,
+        diagonal_error=first.diagonal_error,
+        chance=first.chance,
+        later_head=named(other.layer, other.head, base),
+        later_share=other.share,
     )
 
 
 def rows(state: AlignmentState) -> list[tuple[str, int, int, int, float, float, float, float]]:
     """Every head's figures on all sentences, the best first: reading, layer, head, words, % found, interval, error."""
     counts = state.all()
-    found = []
+    found: list[tuple[str, int, int, int, float, float, float, float]] = []
     for at, layer, head in sorted(np.ndindex(counts.share.shape), key=lambda place: -counts.share[place]):
         place = (at, layer, head)
         words = int(counts.words[place])
@@ -170,26 +202,41 @@ def rows(state: AlignmentState) -> list[tuple[str, int, int, int, float, float, 
 
 
 def _table(state: AlignmentState, base: int) -> None:
-    names = ("read", "layer", "head", "words", "% found", "low", "high", "alignment error rate")
+    names = (
+        sentence("read"),
+        sentence("layer"),
+        sentence("head"),
+        sentence("words"),
+        sentence("% found"),
+        sentence("low"),
+        sentence("high"),
+        sentence("alignment error rate"),
+    )
     every = rows(state)
-    with st.expander("Every cross head"):
-        shown = [(read, layer + base, head + base, *map(_short, figures)) for read, layer, head, *figures in every]
+    with st.expander(_("Every cross head")):
+        shown = [
+            (told(read), layer + base, head + base, *map(_short, figures)) for read, layer, head, *figures in every
+        ]
         st.dataframe(
-            {name: [row[at] for row in shown] for at, name in enumerate(names)}, hide_index=True, key="alignments_table"
+            {told(name): [row[at] for row in shown] for at, name in enumerate(names)},
+            hide_index=True,
+            key="alignments_table",
         )
         save(
-            "Save as CSV",
+            _("Save as CSV"),
             csv_table(names, every),
             "headlight-alignment-quality.csv",
-            "Every head in both readings, all digits, counted from 0",
+            _("Every head in both readings, all digits, counted from 0"),
             of_model=True,
         )
         st.caption(
-            "On all sentences, those on which the head above was chosen included; ends of the 95 % interval (Wilson)."
-            " The alignment error rate is 1 - (|A∩S| + |A∩P|) / (|A| + |S|): A are the head's links, S the sure ones, P"
-            " the sure and possible ones ([Och and Ney, 2003](https://doi.org/10.1162/089120103321337421)). 0 is"
-            " perfect. Reading one step later was found better in some layers of larger models"
-            " ([arXiv:2004.14837](https://arxiv.org/abs/2004.14837))."
+            _(
+                "On all sentences, those on which the head above was chosen included; ends of the 95 % interval"
+                " (Wilson). The alignment error rate is 1 - (|A∩S| + |A∩P|) / (|A| + |S|): A are the head's links, S"
+                " the sure ones, P the sure and possible ones ([Och and Ney,"
+                " 2003](https://doi.org/10.1162/089120103321337421)). 0 is perfect. Reading one step later was found"
+                " better in some layers of larger models ([arXiv:2004.14837](https://arxiv.org/abs/2004.14837))."
+            )
         )
 
 

@@ -20,6 +20,7 @@ from ui.state.options import choose_own, own
 from viz.components.strip import strip
 from viz.components.strip.strip import Chip
 from viz.figures.bars import bars
+from wording import _, sentence, told
 
 READ, SOURCE = "translate_read", "translate_source"
 
@@ -54,17 +55,32 @@ def one_step(translation: Translation, head: CrossHead, at: int, options: Transl
 
 def summary(translation: Translation, step: Step, at: int, looks: Array, head: CrossHead) -> str:
     """One true sentence about the step; ``looks``, (source token,), is where the head looks in the source."""
-    best = step.candidates[0]
-    total = translation.length + 1
-    said = f"Step {at + 1} of {total}: the model puts “{best.piece}” first ({percent(best.probability)}"
-    mine = _written(translation, step, at)
-    said += (
-        "" if mine is None or mine.token == best.token else f"; written is “{mine.piece}”, {percent(mine.probability)}"
-    )
-    said += f"), with {step.entropy:.2f} bits of uncertainty"
+    best, mine = step.candidates[0], _written(translation, step, at)
     row = translation.trace.source
     place = int(looks.argmax())
-    return f"{said}; {head.told} looks most at “{row.pieces[place]}” ({looks[place]:.2f})."
+    values = {
+        "step": at + 1,
+        "steps": translation.length + 1,
+        "piece": best.piece,
+        "probability": percent(best.probability),
+        "entropy": step.entropy,
+        "head": head.told,
+        "source": row.pieces[place],
+        "weight": looks[place],
+    }
+    if mine is None or mine.token == best.token:
+        return _(
+            "Step {step} of {steps}: the model puts “{piece}” first ({probability}), with {entropy:.2f} bits of"
+            " uncertainty; {head} looks most at “{source}” ({weight:.2f}).",
+            **values,
+        )
+    return _(
+        "Step {step} of {steps}: the model puts “{piece}” first ({probability}; written is “{written}”, {chance}), with"
+        " {entropy:.2f} bits of uncertainty; {head} looks most at “{source}” ({weight:.2f}).",
+        written=mine.piece,
+        chance=percent(mine.probability),
+        **values,
+    )
 
 
 def _written(translation: Translation, step: Step, at: int) -> Candidate | None:
@@ -76,7 +92,10 @@ def _written(translation: Translation, step: Step, at: int) -> Candidate | None:
 def _move(at: int, translation: Translation) -> None:
     last = translation.length
     with st.container(horizontal=True, vertical_alignment="center"):
-        for label, icon, to in (("One step back", "chevron_left", at - 1), ("One step on", "chevron_right", at + 1)):
+        for label, icon, to in (
+            (_("One step back"), "chevron_left", at - 1),
+            (_("One step on"), "chevron_right", at + 1),
+        ):
             st.button(
                 label,
                 key=f"translate_{icon}",
@@ -85,7 +104,7 @@ def _move(at: int, translation: Translation) -> None:
                 on_click=choose_own,
                 args=(Translate,),
                 kwargs={"step": to},
-                help="The step before it" if to < at else "The step after it, one token later",
+                help=_("The step before it") if to < at else _("The step after it, one token later"),
             )
 
 
@@ -104,13 +123,16 @@ def _read(translation: Translation, at: int) -> None:
                 glued=row.goes_on(place),
                 special=row.words[place] is None,
                 unknown=row.unknown[place],
-                title="not written yet: hidden by the causal mask" if hidden else "read",
+                title=_("not written yet: hidden by the causal mask") if hidden else _("read already"),
             )
         )
-    strip.mount(chips, READ, title="What the decoder has read")
+    strip.mount(chips, READ, title=_("What the decoder has read"))
     st.caption(
-        "Outlined: the token whose place is read out, the newest one. Hatched: what comes later; the causal mask gives "
-        "it weight 0, so that a whole translation can be read at once and every step still sees only what was there."
+        _(
+            "Outlined: the token whose place is read out, the newest one. Hatched: what comes later; the causal mask "
+            "gives it weight 0, so that a whole translation can be read at once and every step still sees only what "
+            "was there."
+        )
     )
 
 
@@ -128,8 +150,8 @@ def _source(translation: Translation, looks: Array, head: CrossHead) -> None:
         )
         for place, piece in enumerate(row.pieces)
     ]
-    strip.mount(chips, SOURCE, title=f"Where {head.told} looks in the source")
-    st.caption("Shade: the weight that this step gives each source token across; they sum to one.")
+    strip.mount(chips, SOURCE, title=_("Where {head} looks in the source", head=head.told))
+    st.caption(_("Shade: the weight that this step gives each source token across; they sum to one."))
 
 
 def _candidates(translation: Translation, step: Step, at: int) -> None:
@@ -137,32 +159,45 @@ def _candidates(translation: Translation, step: Step, at: int) -> None:
     mine = translation.tokens[at : at + 1]
     marked = [place for place, candidate in enumerate(shown) if candidate.token in mine]
     figure = bars(
-        [c.piece if c.rank == place else f"{c.piece} (number {c.rank:,})" for place, c in enumerate(shown, start=1)],
+        [
+            c.piece if c.rank == place else _("{piece} (number {rank:,})", piece=c.piece, rank=c.rank)
+            for place, c in enumerate(shown, start=1)
+        ],
         [candidate.probability for candidate in shown],
         theme(),
-        "What may come next",
+        _("What may come next"),
         other=max(0.0, 1 - sum(candidate.probability for candidate in shown)),
         marked=marked,
     )
     draw_chart(figure, "translate_candidates")
     st.caption(
-        f"The softmax over all {step.vocabulary:,} pieces; differently coloured is what is written at this step."
-        " “␣” begins a word."
+        _(
+            "The softmax over all {vocabulary:,} pieces; differently coloured is what is written at this step."
+            " “␣” begins a word.",
+            vocabulary=step.vocabulary,
+        )
     )
     rows = [(at + 1, c.rank, c.piece, c.text, c.probability, c.token in mine) for c in shown]
-    names = ("step", "rank", "piece", "text", "probability", "written")
-    with st.expander("The same as a table"):
+    names = (
+        sentence("step"),
+        sentence("rank"),
+        sentence("piece"),
+        sentence("text"),
+        sentence("probability"),
+        sentence("written"),
+    )
+    with st.expander(_("The same as a table")):
         control(
             Translate,
             "top",
             st.number_input,
-            "Candidates shown",
+            _("Candidates shown"),
             shown=max(1, min(own(Translate).top, MOST_TOP)),
             min_value=1,
             max_value=MOST_TOP,
             width=170,
-            help="How many of the likeliest tokens are listed, here and above",
+            help=_("How many of the likeliest tokens are listed, here and above"),
         )
-        columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+        columns = {told(name): [row[place] for row in rows] for place, name in enumerate(names)}
         st.dataframe(columns, hide_index=True, key="translate_step_table")
-        save("Save as CSV", csv_table(names, rows), "headlight-step.csv", "All digits", told=True)
+        save(_("Save as CSV"), csv_table(names, rows), "headlight-step.csv", _("All digits"), told=True)

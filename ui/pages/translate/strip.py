@@ -17,6 +17,7 @@ from ui.state.choice import Choice
 from ui.state.options import choose_own
 from viz.components.strip import strip
 from viz.components.strip.strip import Chip
+from wording import _
 
 STRIP = "translate_strip"
 
@@ -33,7 +34,7 @@ def logs_of(translation: Translation) -> Array:
     """Natural logarithm of each written token's probability, (step,), given those before it. Raises Refusal."""
     if not translation.tokens:
         return np.zeros(0, np.float32)
-    logs: Array = ask(forced(translation), "Asking how likely it is").logs[0]
+    logs: Array = ask(forced(translation), _("Asking how likely it is")).logs[0]
     return logs
 
 
@@ -68,7 +69,9 @@ def target_strip(choice: Choice, translation: Translation, at: int, logs: Array)
                 glued=glued,
                 special=cell.special,
                 unknown=cell.unknown,
-                title=f"step {start + 1}: probability {chance}" if known else f"step {start + 1}: not written",
+                title=_("step {step}: probability {probability}", step=start + 1, probability=chance)
+                if known
+                else _("step {step}: not written", step=start + 1),
                 label=apart(chance, glued),
             )
         )
@@ -78,8 +81,14 @@ def target_strip(choice: Choice, translation: Translation, at: int, logs: Array)
         if place is not None and place < len(cells):
             choose_own(Translate, step=cells[place].pieces[0])
 
-    what, product = ("word", ", the product over its pieces") if choice.words else ("token", "")
-    title = f"The translation, each {what} with its probability given those before it{product}. Click one for its step"
+    title = (
+        _(
+            "The translation, each word with its probability given those before it, the product over its pieces."
+            " Click one for its step"
+        )
+        if choice.words
+        else _("The translation, each token with its probability given those before it. Click one for its step")
+    )
     strip.mount(chips, STRIP, title=title, on_pick=keep)
     if not translation.ended and translation.way != "own":
-        say("The model has not ended its text here; what is shown is its beginning.", "status")
+        say(_("The model has not ended its text here; what is shown is its beginning."), "status")

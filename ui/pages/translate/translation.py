@@ -18,6 +18,7 @@ from ui.pages.translate.options import SHOWS, WAYS, Translate
 from ui.run.answering import Answerer, ask
 from ui.run.refusals import say
 from ui.state.choice import Choice
+from wording import _
 
 NEXT = "⟨next⟩"  # what the last step would write where the translation has not ended
 MOST_TOP, MOST_WIDTH = 50, 8
@@ -81,7 +82,7 @@ class Translation:
 
     def step(self, at: int, top: int) -> Step:
         """The model's answer at step ``at``. Raises Refusal."""
-        return ask(self.question(at, top), "Asking the model")
+        return ask(self.question(at, top), _("Asking the model"))
 
 
 def request_of(choice: Choice, who: Answerer) -> NextTarget:
@@ -118,39 +119,43 @@ def pick_way(choice: Choice, options: Translate, row: DeltaGenerator) -> str:
             Translate,
             "way",
             st.segmented_control,
-            "The translation is",
+            _("The translation is"),
             list(WAYS),
             shown=way,
             format_func=WAYS.get,
             required=True,
-            help="Greedy: the likeliest token at each step. Beam search: several ways are followed at once. Your own:"
-            " what you typed under “Translation”, read as if the model had written it.",
+            help=_(
+                "Greedy: the likeliest token at each step. Beam search: several ways are followed at once. Your own:"
+                " what you typed under “Translation”, read as if the model had written it."
+            ),
         )
         if way == "beam" or options.show == "beams":
             control(
                 Translate,
                 "width",
                 st.number_input,
-                "Beams",
+                _("Beams"),
                 shown=width_of(options),
                 min_value=2,
                 max_value=MOST_WIDTH,
                 width=110,
-                help="How many ways are followed at once",
+                help=_("How many ways are followed at once"),
             )
         control(
             Translate,
             "show",
             st.segmented_control,
-            "Look at",
+            _("Look at"),
             list(SHOWS),
             format_func=SHOWS.get,
             required=True,
-            help="The alignment matrix, the decoding step by step, the beams as a tree, every head of every part,"
-            " experiments, and heads scored on hand-aligned sentences",
+            help=_(
+                "The alignment matrix, the decoding step by step, the beams as a tree, every head of every part,"
+                " experiments, and heads scored on hand-aligned sentences"
+            ),
         )
     if way != "own" and choice.target.strip():
-        say("The translation that is typed above is not read here; choose “Your own” for it.", "status")
+        say(_("The translation that is typed above is not read here; choose “Your own” for it."), "status")
     return way
 
 

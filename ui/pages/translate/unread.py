@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from attention.tokens import TokenRow, lacking, word_runs
 from ui.input.unknown_words import told
+from wording import ngettext
 
 
 def unread(name: str, source: TokenRow) -> str:
@@ -15,18 +16,23 @@ def unread(name: str, source: TokenRow) -> str:
     many, words = source.unknown_words()
     if many:
         piece = next(unknown for unknown in source.unknown if lacking(unknown))
-        return f"{told(name, many, words, piece, None)} What it writes for {_it(many)} is made up."
+        return ngettext(
+            "{unknown} What it writes for it is made up.",
+            "{unknown} What it writes for them is made up.",
+            many,
+            unknown=told(name, many, words, piece, None),
+        )
     runs = [run for run in word_runs(source.words, source.segments) if source.words[run[0]] is not None]
     spelt = [run for run in runs if any(source.unknown[slice(*run)])]
     if not spelt:
         return ""
-    are, them = ("is", "its letters") if len(spelt) == 1 else ("are", "their letters")
-    return (
-        f"{len(spelt)} of the {len(runs)} words here {are} not in the vocabulary of {name}: it reads {them} byte by"
-        f" byte, as a vocabulary spells what its training texts hardly had. What it writes for {_it(len(spelt))} is"
-        " most likely made up."
+    return ngettext(
+        "{spelt} of the {words} words here is not in the vocabulary of {name}: it reads its letters byte by byte, as a"
+        " vocabulary spells what its training texts hardly had. What it writes for it is most likely made up.",
+        "{spelt} of the {words} words here are not in the vocabulary of {name}: it reads their letters byte by byte,"
+        " as a vocabulary spells what its training texts hardly had. What it writes for them is most likely made up.",
+        len(spelt),
+        spelt=len(spelt),
+        words=len(runs),
+        name=name,
     )
-
-
-def _it(many: int) -> str:
-    return "it" if many == 1 else "them"

@@ -27,16 +27,20 @@ from ui.show.saving import save
 from ui.state.choice import Choice
 from viz.components.strip import strip
 from viz.components.strip.strip import Chip, Mark
+from wording import _
 
 
 def without(choice: Choice, translation: Translation, head: CrossHead, at: int, options: Translate) -> None:
     """The experiment: what is removed, the translation before and after, and how other removals compare."""
     trace, base = translation.trace, choice.count
     if not trace.has_qkv("cross"):
-        say(f"{trace.model.name} computes attention in its own way, so nothing is removed from it here.", role="status")
+        say(
+            _("{model} computes attention in its own way, so nothing is removed from it here.", model=trace.model.name),
+            role="status",
+        )
         return
     if not translation.tokens:
-        say("The translation is empty, so there is nothing to watch. Type your own, or another text.", role="status")
+        say(_("The translation is empty, so there is nothing to watch. Type your own, or another text."), role="status")
         return
     pick_clicks(options)
     edits = chosen_edits(options, head)
@@ -51,21 +55,21 @@ def without(choice: Choice, translation: Translation, head: CrossHead, at: int, 
             chance(translation, edits)
     except Refusal as refusal:
         show(refusal)
-        st.button("Put all back", key="translate_clear", on_click=put, args=((),), help="Nothing is removed")
+        st.button(_("Put all back"), key="translate_clear", on_click=put, args=((),), help=_("Nothing is removed"))
     listed(edits, trace, base)
 
 
 def before_after(choice: Choice, translation: Translation, edits: Set, options: Translate) -> None:
     """Both translations side by side, what differs marked, and each token's probability. Raises Refusal."""
     if not edits:
-        say("Nothing is removed. Click a head on the map, or cut a look.", "status")
+        say(_("Nothing is removed. Click a head on the map, or cut a look."), "status")
         return
     asked = replace(translation.asked, edits=edits)
     after = translate(choice, asked, translation.who, translation.way, width_of(options))
     if after is None:
         return
     before = logs_of(translation)
-    kept = ask(replace(forced(translation), edits=(edits,)), "Reading the translation").logs[0]
+    kept = ask(replace(forced(translation), edits=(edits,)), _("Reading the translation")).logs[0]
     logs = kept if after.tokens == translation.tokens else _logs(after, edits)
     say(
         summary(
@@ -76,35 +80,40 @@ def before_after(choice: Choice, translation: Translation, edits: Set, options: 
     gone, new = differences(translation.pieces, after.pieces)
     left, right = st.columns(2)
     with left:
-        _side(translation, before, gone, "removed", "Before")
+        _side(translation, before, gone, "removed", "before")
     with right:
-        _side(after, logs, new, "chosen", "After")
+        _side(after, logs, new, "chosen", "after")
     st.caption(
-        "Struck out: only before; outlined: only after. Underneath: each token's probability, after what stands before"
-        " it on its own side. A look that is cut is cut at its step, whatever word is written there now."
+        _(
+            "Struck out: only before; outlined: only after. Underneath: each token's probability, after what stands"
+            " before it on its own side. A look that is cut is cut at its step, whatever word is written there now."
+        )
     )
     rows = [("before", *row) for row in _rows(translation, before)] + [("after", *row) for row in _rows(after, logs)]
     table = csv_table(("when", "step", "token", "probability"), rows)
-    save("Save both", table, "headlight-before-after.csv", "All digits", told=True)
+    save(_("Save both"), table, "headlight-before-after.csv", _("All digits"), told=True)
 
 
 def _logs(after: Translation, edits: Set) -> Array:
     """Natural logarithms of the new translation's probabilities, (step,), under the edits that made it."""
     if not after.tokens:
         return np.zeros(0, np.float32)
-    logs: Array = ask(replace(forced(after), edits=(edits,)), "Reading the new translation").logs[0]
+    logs: Array = ask(replace(forced(after), edits=(edits,)), _("Reading the new translation")).logs[0]
     return logs
 
 
 def summary(before: Translation, after: Translation, first: float, then: float, what: str) -> str:
     """What became of the translation, and how much less likely the first one is now."""
-    went = f"goes from {likelihood(first)} to {likelihood(then)}"
-    begin = f"{what[0].upper()}{what[1:]}:"
+    values = {"change": f"{what[0].upper()}{what[1:]}", "first": likelihood(first), "then": likelihood(then)}
     if before.way == "own":
-        return f"{begin} the probability of your translation {went}."
+        return _("{change}: the probability of your translation goes from {first} to {then}.", **values)
     if after.tokens == before.tokens:
-        return f"{begin} the translation stays the same; its probability {went}."
-    return f"{begin} the translation becomes “{after.text}”; the probability of the first one {went}."
+        return _("{change}: the translation stays the same; its probability goes from {first} to {then}.", **values)
+    return _(
+        "{change}: the translation becomes “{text}”; the probability of the first one goes from {first} to {then}.",
+        text=after.text,
+        **values,
+    )
 
 
 def differences(before: Sequence[str], after: Sequence[str]) -> tuple[set[int], set[int]]:
@@ -124,13 +133,17 @@ def _rows(translation: Translation, logs: Array) -> list[tuple[int, str, float]]
     return [(at + 1, piece, float(np.exp(log))) for at, (piece, log) in enumerate(zip(pieces, logs, strict=True))]
 
 
-def _side(translation: Translation, logs: Array, marked: set[int], mark: Mark, title: str) -> None:
+def _side(translation: Translation, logs: Array, marked: set[int], mark: Mark, when: str) -> None:
     row = translation.trace.target
     chips = []
     for at, piece in enumerate(translation.pieces):
         glued = row is not None and row.goes_on(at + 1)  # after the start token
         label = apart(percent(float(np.exp(logs[at]))), glued)
         chips.append(Chip(piece, mark=mark if at in marked else "", glued=glued, label=label))
-    strip.mount(
-        chips, f"translate_{title.lower()}", title=f"{title}: probability {likelihood(float(logs.sum()))} as a whole"
+    whole = likelihood(float(logs.sum()))
+    title = (
+        _("Before: probability {probability} as a whole", probability=whole)
+        if when == "before"
+        else _("After: probability {probability} as a whole", probability=whole)
     )
+    strip.mount(chips, f"translate_{when}", title=title)

@@ -10,7 +10,6 @@ import streamlit as st
 
 from attention.alignment import Alignment, ReadAt, alignment
 from attention.trace import Trace
-from ui.input.head_picking import many_do
 from ui.input.picking import control
 from ui.pages.translate.heads import CrossHead, named
 from ui.pages.translate.options import Translate
@@ -22,6 +21,7 @@ from ui.show.saving import save
 from ui.state.choice import Choice
 from ui.state.options import choose_own
 from viz.figures.alignment import POINTS, alignment_map, picked
+from wording import _, ngettext
 
 MATRIX = "translate_matrix"
 
@@ -55,7 +55,7 @@ def matrix(choice: Choice, translation: Translation, head: CrossHead, at: int, o
     """The controls, one true sentence, the matrix, its file and why it is read where it is."""
     found = looking(choice, options).of(translation.trace, head)
     if not found.target or not found.source:
-        say("All tokens here are special tokens, and these are hidden; show them in the sidebar.", role="status")
+        say(_("All tokens here are special tokens, and these are hidden; show them in the sidebar."), role="status")
         return
     say(summary(translation, found, head, at), "status")
     figure = alignment_map(
@@ -63,7 +63,7 @@ def matrix(choice: Choice, translation: Translation, head: CrossHead, at: int, o
         [translation.shown(cell) for cell in found.target],
         [cell.label for cell in found.source],
         theme(),
-        f"What {head.told} looks at",
+        _("What {head} looks at", head=head.told),
         chosen=row_of(found, at),
         strongest=[found.strongest(row) for row in range(len(found.target))],
     )
@@ -95,61 +95,89 @@ def summary(translation: Translation, found: Alignment, head: CrossHead, at: int
     said, row = "", row_of(found, at)
     best = None if row is None else found.strongest(row)
     if row is not None and best is not None:
-        when = "Before writing" if found.read_at is ReadAt.WRITING else "Having read"
-        word, weight = found.source[best].text, found.weights[row, best]
-        said = f"{when} “{translation.shown(found.target[row])}”, "
-        said += f"{head.told} looks at the word “{word}” most ({weight:.2f}). "
+        values = {
+            "written": translation.shown(found.target[row]),
+            "head": head.told,
+            "word": found.source[best].text,
+            "weight": found.weights[row, best],
+        }
+        said = (
+            _("Before writing “{written}”, {head} looks at the word “{word}” most ({weight:.2f}). ", **values)
+            if found.read_at is ReadAt.WRITING
+            else _("Having read “{written}”, {head} looks at the word “{word}” most ({weight:.2f}). ", **values)
+        )
     if not head.covering.any():
-        return said or "Nothing is written yet, so no head can be told from another."
+        return said or _("Nothing is written yet, so no head can be told from another.")
     if head.mean:
-        return f"{said}Of all heads, {named(*head.best, head.base)} picks the source words one by one best."
+        best_head = named(*head.best, head.base)
+        return said + _("Of all heads, {head} picks the source words one by one best.", head=best_head)
     mine = head.covering[head.layer, head.head]
     more = int((head.covering > mine).sum())
-    others = "no other head has more" if not more else many_do(more, head.covering.size, "has", "have", "more")
-    return f"{said}A source piece gets {mine:.2f} from its best step on average; {others}."
+    if not more:
+        return said + _(
+            "A source piece gets {weight:.2f} from its best step on average; no other head has more.", weight=mine
+        )
+    return said + ngettext(
+        "A source piece gets {weight:.2f} from its best step on average; {more} of {heads} heads has more.",
+        "A source piece gets {weight:.2f} from its best step on average; {more} of {heads} heads have more.",
+        more,
+        weight=mine,
+        more=more,
+        heads=head.covering.size,
+    )
 
 
 def _below(translation: Translation, found: Alignment, head: CrossHead) -> None:
     clickable = found.weights.size <= POINTS
-    when = "before it is written" if found.read_at is ReadAt.WRITING else "one step after it was written"
+    words = any(cell.pieces[1] - cell.pieces[0] > 1 for cell in found.target)
+    when = _("before it is written") if found.read_at is ReadAt.WRITING else _("one step after it was written")
     st.caption(
-        f"Each row is one {'word' if any(c.pieces[1] - c.pieces[0] > 1 for c in found.target) else 'token'} of the"
-        f" translation, from top to bottom as they come, with the weights that the decoder gives the source {when}; a"
-        " row sums to one with special tokens shown. Dot: the source word with most; frame: the step that is chosen."
-        + (" Click a row to choose its step." if clickable else " A word above, clicked, chooses its step.")
+        _(
+            "Each row is one {unit} of the translation, from top to bottom as they come, with the weights that the"
+            " decoder gives the source {when}; a row sums to one with special tokens shown. Dot: the source word with"
+            " most; frame: the step that is chosen.",
+            unit=_("word") if words else _("token"),
+            when=when,
+        )
+        + (_(" Click a row to choose its step.") if clickable else _(" A word above, clicked, chooses its step."))
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         control(
             Translate,
             "late",
             st.toggle,
-            "Read one step later",
-            help="Reads each row where the word itself stands in the decoder. To compare: there it is already written,"
-            " and the decoder looks for the next one.",
+            _("Read one step later"),
+            help=_(
+                "Reads each row where the word itself stands in the decoder. To compare: there it is already written,"
+                " and the decoder looks for the next one."
+            ),
         )
         rows = [
             (row, translation.shown(target), column, source.text, float(found.weights[row, column]))
             for row, target in enumerate(found.target)
             for column, source in enumerate(found.source)
         ]
+        of = "mean" if head.mean else f"cross-head-{named(head.layer, head.head, head.base)}"
         save(
-            "Save as CSV",
+            _("Save as CSV"),
             csv_table(("row", "target", "column", "source", "weight"), rows),
-            f"headlight-alignment-{'mean' if head.mean else head.name.replace(' ', '-')}.csv",
-            "This matrix, all digits",
+            f"headlight-alignment-{of}.csv",
+            _("This matrix, all digits"),
             told=True,
         )
 
 
 def _why() -> None:
     """Why the rows are read where they are read."""
-    with st.expander("Why is a row read before its word is written?"):
+    with st.expander(_("Why is a row read before its word is written?")):
         st.markdown(
-            "- The decoder chooses a word at the place *before* it, where it has just read the word that came last."
-            " What it looks at there is what it has to go by for the next word.\n"
-            "- At the word's own place the word stands already, and the decoder is choosing the one after it. “Read one"
-            " step later” shows that.\n"
-            "- Some heads look back at the source of the word that was just read, and align better one step later"
-            " ([arXiv:2004.14837](https://arxiv.org/abs/2004.14837)). “Which head aligns best?” measures both for every"
-            " head."
+            _(
+                "- The decoder chooses a word at the place *before* it, where it has just read the word that came last."
+                " What it looks at there is what it has to go by for the next word.\n"
+                "- At the word's own place the word stands already, and the decoder is choosing the one after it. “Read"
+                " one step later” shows that.\n"
+                "- Some heads look back at the source of the word that was just read, and align better one step later"
+                " ([arXiv:2004.14837](https://arxiv.org/abs/2004.14837)). “Which head aligns best?” measures both for"
+                " every head."
+            )
         )

@@ -16,6 +16,7 @@ from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.run.stoppable import stoppable
 from ui.state.choice import Choice
+from wording import _, sentence
 
 MOST_WRITTEN = 200  # tokens
 
@@ -24,7 +25,7 @@ def translate(choice: Choice, asked: NextTarget, who: Answerer, way: str, width:
     """The translation and its trace; None where the reader's own is missing, which is said. Raises Refusal."""
     if way == "own":
         if not choice.target.strip():
-            say("Type your own translation in the box “Translation” above, then press Enter.", "status")
+            say(_("Type your own translation in the box “Translation” above, then press Enter."), "status")
             return None
         trace = _read(given(asked, choice.target))
         row = trace.target
@@ -41,7 +42,7 @@ def given(asked: NextTarget, target: str) -> TraceRequest:
         model=asked.model,
         revision=asked.revision,
         text=asked.text,
-        target=check_text(target, "target text"),
+        target=check_text(target, sentence("target text")),
         cut=asked.cut,
         edits=asked.edits,
     )
@@ -49,11 +50,11 @@ def given(asked: NextTarget, target: str) -> TraceRequest:
 
 def greedy(asked: NextTarget) -> tuple[int, ...]:
     """The tokens of the greedy translation, shown as they come. Raises Refusal."""
-    step = ask(asked, "Reading the source")
+    step = ask(asked, _("Reading the source"))
     source = len(step.source) if step.source is not None else 0
     most = max(1, min(step.room, MOST_WRITTEN, 2 * source + 20))
     place, tokens, text = st.empty(), list[int](), ""
-    for at in stoppable(f"{asked.key}:greedy", most, f"Translating, at most {most} tokens"):
+    for at in stoppable(f"{asked.key}:greedy", most, _("Translating, at most {most} tokens", most=most)):
         if step.ended or step.room == 0:
             continue  # the count runs out, so that its bar goes
         if at:
@@ -71,9 +72,9 @@ def beams(asked: NextTarget, width: int) -> Search:
     question = NextBeams(
         model=asked.model, revision=asked.revision, text=asked.text, cut=asked.cut, edits=asked.edits, width=width
     )
-    first = ask(question, "Reading the source")
+    first = ask(question, _("Reading the source"))
     steps, place = [first], st.empty()
-    for _ in stoppable(f"{question.key}:beams", MOST_WRITTEN, "Searching, at most so many steps"):
+    for _at in stoppable(f"{question.key}:beams", MOST_WRITTEN, _("Searching, at most so many steps")):
         last = steps[-1]
         if last.done or not last.beams:
             continue
@@ -82,10 +83,10 @@ def beams(asked: NextTarget, width: int) -> Search:
         steps.append(backend().predict(replace(question, beams=last.beams, finished=last.finished)))
     place.empty()
     if not (steps[-1].finished or steps[-1].beams):
-        raise Refusal("Beam search found no way to write here. Choose greedy decoding.")
+        raise Refusal(sentence("Beam search found no way to write here. Choose greedy decoding."))
     return Search(tuple(steps))
 
 
 def _read(request: TraceRequest) -> Trace:
-    with st.spinner("Reading what every head looked at", show_time=True):
+    with st.spinner(_("Reading what every head looked at"), show_time=True):
         return backend().trace(request)

@@ -1,0 +1,125 @@
+"""A class of thirty: all join, a teacher leads from view to view, everybody answers; what a student waits.
+
+Students speak Streamlit's protocol and ask for news as the browser's script does; a page is there when its script has
+ended, which a browser paints some tens of milliseconds later.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import statistics
+import tempfile
+import threading
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+
+from bench.report import Row, most
+from bench.server import app
+from bench.visitor import Visitor, visitor
+from classroom.question import Question
+from classroom.store import Store
+
+STUDENTS, CHANGES, LOST = 30, 20, 3  # students; views that the teacher opens; connections that each student loses
+JOINED, LED = 60.0, 1.0  # s that are promised: until all are in, and from a change until 19 of 20 have it
+NAME = "headlight_visitor"  # of the cookie
+
+
+class Student:
+    """A browser's worth of a student: a cookie, a session, and the question for news."""
+
+    def __init__(self, url: str, code: str) -> None:
+        self.url, self.code, self.cookie = url, code, secrets.token_urlsafe(16)
+        self.session: Visitor
+
+    def news(self, since: int) -> int:
+        """The room's version as soon as it is another."""
+        with urllib.request.urlopen(f"{self.url}/headlight/class/{self.code}?since={since}", timeout=60) as answer:
+            return int(json.loads(answer.read())["version"])
+
+
+def measure() -> Iterator[Row]:
+    """The figures of one class."""
+    from ui.run.teaching import known_as
+
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        app({"HEADLIGHT_TAUGHT": f"{folder}/taught"}) as server,
+        ExitStack() as open_,
+    ):
+        store = Store(Path(folder) / "classes" / "rooms.sqlite")
+        code = store.open("the teacher")
+        students = [Student(server.url, code) for _ in range(STUDENTS)]
+
+        def join(student: Student) -> None:
+            store.join(code, known_as(student.cookie))
+            student.session = open_.enter_context(visitor(server.url, {"Cookie": f"{NAME}={student.cookie}"}))
+            student.session.see("", **{"class": code})
+
+        began = time.perf_counter()
+        together(join, students)
+        took = time.perf_counter() - began
+        yield most(
+            f"{STUDENTS} students are in the room and see Explore",
+            JOINED,
+            took,
+            f"{took:.1f} s",
+            "sessions of the protocol",
+        )
+        waits = [wait for change in range(CHANGES) for wait in led(store, code, students, change)]
+        p95 = statistics.quantiles(waits, n=20)[-1]
+        middle = statistics.median(waits)
+        how = f"median {middle:.2f} s, longest {max(waits):.2f} s; {CHANGES} views, every other one a new text"
+        yield most("a teacher's view is open at 19 of 20 students", LED, p95, f"{p95:.2f} s", how)
+        kept = answered(store, code, students)
+        yield Row(f"answers kept, over {LOST} lost connections each", str(STUDENTS), str(kept), kept == STUDENTS)
+
+
+def led(store: Store, code: str, students: list[Student], change: int) -> list[float]:
+    """Seconds until each student has the view that the teacher opens now."""
+    since, waits, lock = store.version(code), [], threading.Lock()
+    view = f"/?text=The+class+reads+sentence+{change // 2}.&layer={change % 6}&head={change % 12}"
+    ready = threading.Barrier(len(students) + 1)
+
+    def follow(student: Student) -> None:
+        ready.wait()
+        student.news(since)
+        student.session.see("", **{"class": code})
+        with lock:
+            waits.append(time.perf_counter() - began)
+
+    with ThreadPoolExecutor(len(students)) as pool:
+        done = [pool.submit(follow, student) for student in students]
+        ready.wait()
+        time.sleep(0.3)  # the questions for news are on their way
+        began = time.perf_counter()
+        store.present(code, "the teacher", view)
+        for one in done:
+            one.result()
+    return waits
+
+
+def answered(store: Store, code: str, students: list[Student]) -> int:
+    """How many answers are there, of students whose connection breaks again and again."""
+    from ui.run.teaching import known_as
+
+    store.ask(code, "the teacher", Question("word", "Which word?"))
+
+    def answer(student: Student) -> None:
+        for again in range(LOST):
+            with visitor(student.url, {"Cookie": f"{NAME}={student.cookie}"}) as session:
+                session.see("", **{"class": code})
+                store.answer(code, known_as(student.cookie), 1, f"word{again}")
+
+    together(answer, students)
+    return store.board(code, "the teacher").said(1).count(f"word{LOST - 1}")
+
+
+def together(act: Callable[[Student], None], students: list[Student]) -> None:
+    """Everybody at once; what fails is raised."""
+    with ThreadPoolExecutor(len(students)) as pool:
+        list(pool.map(act, students))

@@ -1,0 +1,142 @@
+"""What a teacher asks a class, and what the answers come to."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Literal, get_args
+
+from classroom.errors import NotInClass
+from wording import sentence
+
+Kind = Literal["choice", "number", "word", "head", "text"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+LONGEST_PROMPT, LONGEST_ANSWER, MOST_OPTIONS = 2_000, 500, 12
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question to everybody.
+
+    ``options`` belong to a choice; ``truth`` is the right answer, as `normal` writes it, or "" where none is known; a
+    head is written "layer.head", both counted from 0.
+    """
+
+    kind: Kind
+    prompt: str
+    options: tuple[str, ...] = ()
+    truth: str = ""
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise NotInClass(
+                sentence("A question is one of {kinds}; “{kind}” came.", kinds=", ".join(KINDS), kind=self.kind)
+            )
+        if not self.prompt.strip() or len(self.prompt) > LONGEST_PROMPT:
+            raise NotInClass(
+                sentence(
+                    "A question has 1 to {most:,} characters; {n:,} came.", most=LONGEST_PROMPT, n=len(self.prompt)
+                )
+            )
+        if self.kind == "choice" and not 2 <= len(self.options) <= MOST_OPTIONS:
+            raise NotInClass(
+                sentence(
+                    "A choice has 2 to {most} answers; {n} came. One on each line.",
+                    most=MOST_OPTIONS,
+                    n=len(self.options),
+                )
+            )
+
+    def written(self) -> str:
+        """As the store keeps it.
+
+        >>> read(Question("word", "Which word?").written())
+        Question(kind='word', prompt='Which word?', options=(), truth='')
+        """
+        return json.dumps(asdict(self), ensure_ascii=False)
+
+    def normal(self, answer: str) -> str:
+        """The answer as it is counted; raises NotInClass in one sentence where it is none to this question.
+
+        >>> Question("head", "Which head?").normal(" 3.07 "), Question("number", "How much?").normal("0,50")
+        ('3.7', '0.5')
+        """
+        said = " ".join(answer.split())
+        if not said or len(said) > LONGEST_ANSWER:
+            raise NotInClass(
+                sentence(
+                    "An answer has 1 to {most} characters; {n:,} came.", most=LONGEST_ANSWER, n=len(answer.strip())
+                )
+            )
+        if self.kind == "choice" and said not in self.options:
+            raise NotInClass(sentence("“{said}” is none of the answers. Pick one.", said=said[:80]))
+        if self.kind == "number":
+            return _number(said)
+        return _head(said) if self.kind == "head" else said
+
+
+def read(written: str) -> Question:
+    """The question that was written."""
+    said = json.loads(written)
+    return Question(said["kind"], said["prompt"], tuple(said["options"]), said["truth"])
+
+
+def counted(question: Question, answers: Iterable[str]) -> list[tuple[str, int]]:
+    """How often each answer was given, the most frequent first; of a choice every option in its order.
+
+    Words are one whatever their case; they are shown as the first of them was written.
+
+    >>> counted(Question("word", "Which?"), ["it", "It", "animal"])
+    [('it', 2), ('animal', 1)]
+    >>> counted(Question("choice", "Which?", ("yes", "no")), ["no"])
+    [('yes', 0), ('no', 1)]
+    """
+    said = list(answers)
+    if question.kind == "choice":
+        return [(option, said.count(option)) for option in question.options]
+    first: dict[str, str] = {}
+    for answer in said:
+        first.setdefault(answer.casefold(), answer)
+    counts = Counter(answer.casefold() for answer in said)
+    return [(first[key], n) for key, n in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))]
+
+
+def heads(answers: Iterable[str]) -> dict[tuple[int, int], int]:
+    """Layer and head, and how many named them.
+
+    >>> heads(["3.7", "3.7", "0.1"])
+    {(3, 7): 2, (0, 1): 1}
+    """
+    counts = Counter(answers)
+    return {(int(layer), int(head)): n for answer, n in counts.items() for layer, _, head in [answer.partition(".")]}
+
+
+def right(question: Question, answers: Sequence[str]) -> int | None:
+    """How many said the truth; None where none is known.
+
+    >>> right(Question("word", "Which?", truth="animal"), ["Animal", "street"])
+    1
+    """
+    if not question.truth:
+        return None
+    return sum(answer.casefold() == question.truth.casefold() for answer in answers)
+
+
+def _number(said: str) -> str:
+    try:
+        return f"{float(said.replace(',', '.')):g}"
+    except ValueError:
+        raise NotInClass(sentence("“{said}” is no number. Type one such as 0.25.", said=said[:80])) from None
+
+
+def _head(said: str) -> str:
+    layer, _, head = said.partition(".")
+    if not (layer.isascii() and head.isascii() and layer.isdigit() and head.isdigit() and len(said) < 10):
+        raise NotInClass(
+            sentence(
+                "“{said}” is no head. Type its layer and its head with a point between, such as 3.7.", said=said[:80]
+            )
+        )
+    return f"{int(layer)}.{int(head)}"

@@ -1,0 +1,284 @@
+"""The rooms of this server, in one SQLite file: what outlives a reload of a page and a restart, and nothing else does.
+
+Who somebody is, is a secret that only their browser and this server know (the visitor's cookie); the file has its hash.
+A room that is closed, or that nobody touched for a day, is gone with all that was said in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from classroom.errors import NotInClass
+from classroom.question import Question, read
+from classroom.seen import Answer, Board, Seen, Student
+from wording import sentence
+
+LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"  # none that is taken for another: no I, L, O, 0, 1
+LENGTH = 6
+MOST_ROOMS, MOST_STUDENTS, MOST_QUESTIONS = 200, 300, 500
+LONGEST_NAME, LONGEST_VIEW = 40, 8_000
+KEPT = 24 * 3600  # seconds without a touch
+
+TABLES = """
+CREATE TABLE IF NOT EXISTS room (
+    code TEXT PRIMARY KEY, teacher TEXT NOT NULL, version INTEGER NOT NULL, touched REAL NOT NULL,
+    presents INTEGER NOT NULL, view TEXT NOT NULL, question INTEGER, revealed INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS student (
+    room TEXT NOT NULL REFERENCES room ON DELETE CASCADE, number INTEGER NOT NULL, secret TEXT NOT NULL,
+    name TEXT NOT NULL, lost INTEGER NOT NULL, PRIMARY KEY (room, number), UNIQUE (room, secret));
+CREATE TABLE IF NOT EXISTS question (
+    room TEXT NOT NULL REFERENCES room ON DELETE CASCADE, number INTEGER NOT NULL, written TEXT NOT NULL,
+    PRIMARY KEY (room, number));
+CREATE TABLE IF NOT EXISTS answer (
+    room TEXT NOT NULL REFERENCES room ON DELETE CASCADE, question INTEGER NOT NULL, student INTEGER NOT NULL,
+    said TEXT NOT NULL, PRIMARY KEY (room, question, student));
+"""
+
+
+class Store:
+    """The rooms in a file; every call may come from any thread, and from another process with the same file."""
+
+    def __init__(self, file: Path, clock: Callable[[], float] = time.time) -> None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        self._base = sqlite3.connect(file, check_same_thread=False, isolation_level=None, timeout=10)
+        file.chmod(0o600)
+        self._lock, self._clock = threading.Lock(), clock
+        for line in (
+            "PRAGMA journal_mode=WAL",
+            "PRAGMA synchronous=NORMAL",
+            "PRAGMA foreign_keys=ON",
+            "PRAGMA secure_delete=ON",
+        ):
+            self._base.execute(line)
+        self._base.executescript(TABLES)
+
+    def open(self, who: str) -> str:
+        """A new room whose teacher is ``who``; its code, which students type."""
+        with self._writing() as base:
+            self._sweep(base)
+            if base.execute("SELECT count(*) FROM room").fetchone()[0] >= MOST_ROOMS:
+                raise NotInClass(
+                    sentence("This server has {most} rooms already. Close one, or come back later.", most=MOST_ROOMS)
+                )
+            code = "".join(secrets.choice(LETTERS) for _ in range(LENGTH))
+            base.execute(
+                "INSERT INTO room VALUES (?, ?, 1, ?, 0, '', NULL, 0)", (code, _hashed(code, who), self._clock())
+            )
+        return code
+
+    def join(self, code: str, who: str, name: str = "") -> None:
+        """Sits down in a room, under a name or none; who is there already only changes the name."""
+        name = " ".join(name.split())
+        if len(name) > LONGEST_NAME:
+            raise NotInClass(
+                sentence("A name has at most {most} characters; {n} came.", most=LONGEST_NAME, n=len(name))
+            )
+        code = code.strip().upper()
+        with self._changed(code) as base:
+            secret = _hashed(code, who)
+            if base.execute("UPDATE student SET name=? WHERE room=? AND secret=?", (name, code, secret)).rowcount:
+                return
+            (count,) = base.execute("SELECT coalesce(max(number), 0) FROM student WHERE room=?", (code,)).fetchone()
+            if count >= MOST_STUDENTS:
+                raise NotInClass(sentence("This room is full: it has {most} seats.", most=MOST_STUDENTS))
+            base.execute("INSERT INTO student VALUES (?, ?, ?, ?, 0)", (code, count + 1, secret, name))
+
+    def present(self, code: str, who: str, view: str | None) -> None:
+        """Leads everybody who follows to this view, an address of the app; None lets them go."""
+        if view is not None and (len(view) > LONGEST_VIEW or not view.startswith("/") or view.startswith("//")):
+            raise NotInClass(sentence("This view is too long to be shared. Shorten the text."))
+        with self._teaching(code, who) as base:
+            base.execute(
+                "UPDATE room SET presents=?, view=coalesce(?, view) WHERE code=?", (view is not None, view, code)
+            )
+
+    def ask(self, code: str, who: str, question: Question) -> int:
+        """Asks everybody; the answers stay hidden until `reveal`. The question's number."""
+        with self._teaching(code, who) as base:
+            (number,) = base.execute("SELECT count(*) + 1 FROM question WHERE room=?", (code,)).fetchone()
+            if number > MOST_QUESTIONS:
+                raise NotInClass(sentence("A room takes {most} questions. Open another one.", most=MOST_QUESTIONS))
+            base.execute("INSERT INTO question VALUES (?, ?, ?)", (code, number, question.written()))
+            base.execute("UPDATE room SET question=?, revealed=0 WHERE code=?", (number, code))
+        return int(number)
+
+    def reveal(self, code: str, who: str) -> None:
+        """Shows everybody what was answered, beside the truth; who has not answered cannot any more."""
+        with self._teaching(code, who) as base:
+            base.execute("UPDATE room SET revealed=1 WHERE code=?", (code,))
+
+    def close(self, code: str, who: str) -> None:
+        """Ends the class; nothing of it is kept."""
+        with self._teaching(code, who) as base:
+            base.execute("DELETE FROM room WHERE code=?", (code,))
+        self._forget()
+
+    def answer(self, code: str, who: str, number: int, said: str) -> None:
+        """Answers the question that is asked; the last answer before the reveal counts."""
+        with self._changed(code) as base:
+            student = self._student(base, code, who)
+            asked, revealed = base.execute("SELECT question, revealed FROM room WHERE code=?", (code,)).fetchone()
+            if asked != number or revealed:
+                raise NotInClass(sentence("This question is closed. The next one comes from your teacher."))
+            (written,) = base.execute(
+                "SELECT written FROM question WHERE room=? AND number=?", (code, number)
+            ).fetchone()
+            base.execute(
+                "INSERT OR REPLACE INTO answer VALUES (?, ?, ?, ?)", (code, number, student, read(written).normal(said))
+            )
+
+    def lost(self, code: str, who: str, lost: bool) -> None:
+        """Raises a hand, or takes it down."""
+        with self._changed(code) as base:
+            base.execute(
+                "UPDATE student SET lost=? WHERE room=? AND number=?", (lost, code, self._student(base, code, who))
+            )
+
+    def version(self, code: str) -> int:
+        """A number that grows with everything that the teacher does, so that students need not look in between.
+
+        0 where there is no such room (any more). What students do changes it for nobody else.
+        """
+        with self._lock:
+            found = self._base.execute("SELECT version FROM room WHERE code=?", (code,)).fetchone()
+        return int(found[0]) if found else 0
+
+    def teaches(self, code: str, who: str) -> bool:
+        """Whether this is the room's teacher."""
+        with self._lock:
+            found = self._base.execute("SELECT teacher FROM room WHERE code=?", (code,)).fetchone()
+        return found is not None and secrets.compare_digest(found[0], _hashed(code, who))
+
+    def seen(self, code: str, who: str) -> Seen:
+        """The room as a student sees it: nobody else's answer before the reveal, and no names ever."""
+        with self._reading(code) as base:
+            number = self._student(base, code, who)
+            name, lost = base.execute(
+                "SELECT name, lost FROM student WHERE room=? AND number=?", (code, number)
+            ).fetchone()
+            version, presents, view, asked, revealed = self._room(base, code)
+            own = base.execute(
+                "SELECT said FROM answer WHERE room=? AND question=? AND student=?", (code, asked, number)
+            ).fetchone()
+            said = self._said(base, code, asked) if revealed else ()
+            question = self._question(base, code, asked)
+        if question is not None and not revealed:
+            question = Question(question.kind, question.prompt, question.options)
+        return Seen(
+            version, name, bool(lost), view if presents else None, asked, question, own and own[0], bool(revealed), said
+        )
+
+    def board(self, code: str, who: str) -> Board:
+        """The room as its teacher sees it."""
+        with self._reading(code) as base:
+            self._refuse_others(base, code, who)
+            version, presents, view, asked, revealed = self._room(base, code)
+            students = tuple(
+                Student(number, name, bool(lost))
+                for number, name, lost in base.execute(
+                    "SELECT number, name, lost FROM student WHERE room=? ORDER BY number", (code,)
+                )
+            )
+            questions = tuple(
+                read(written)
+                for (written,) in base.execute("SELECT written FROM question WHERE room=? ORDER BY number", (code,))
+            )
+            answers = tuple(
+                Answer(*row)
+                for row in base.execute(
+                    "SELECT question, student, said FROM answer WHERE room=? ORDER BY question, student", (code,)
+                )
+            )
+        return Board(version, students, view if presents else None, questions, asked, bool(revealed), answers)
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            self._base.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._base
+            except BaseException:
+                self._base.execute("ROLLBACK")
+                raise
+            self._base.execute("COMMIT")
+
+    @contextmanager
+    def _reading(self, code: str) -> Iterator[sqlite3.Connection]:
+        """One moment's state of a room."""
+        with self._lock:
+            self._base.execute("BEGIN")
+            try:
+                _refuse_unknown(self._base, code)
+                yield self._base
+            finally:
+                self._base.execute("COMMIT")
+
+    @contextmanager
+    def _changed(self, code: str) -> Iterator[sqlite3.Connection]:
+        """A change of a room that exists."""
+        with self._writing() as base:
+            _refuse_unknown(base, code)
+            yield base
+            base.execute("UPDATE room SET touched=? WHERE code=?", (self._clock(), code))
+
+    @contextmanager
+    def _teaching(self, code: str, who: str) -> Iterator[sqlite3.Connection]:
+        """A change by the teacher, which everybody in the room is told of."""
+        with self._changed(code) as base:
+            self._refuse_others(base, code, who)
+            yield base
+            base.execute("UPDATE room SET version=version+1 WHERE code=?", (code,))
+
+    def _refuse_others(self, base: sqlite3.Connection, code: str, who: str) -> None:
+        (teacher,) = base.execute("SELECT teacher FROM room WHERE code=?", (code,)).fetchone()
+        if not secrets.compare_digest(teacher, _hashed(code, who)):
+            raise NotInClass(sentence("Only the teacher who opened this room can do that."))
+
+    def _student(self, base: sqlite3.Connection, code: str, who: str) -> int:
+        found = base.execute(
+            "SELECT number FROM student WHERE room=? AND secret=?", (code, _hashed(code, who))
+        ).fetchone()
+        if found is None:
+            raise NotInClass(sentence("You are not in this room. Join it with its code first."))
+        return int(found[0])
+
+    def _room(self, base: sqlite3.Connection, code: str) -> tuple[int, bool, str, int | None, bool]:
+        found: tuple[int, bool, str, int | None, bool] = base.execute(
+            "SELECT version, presents, view, question, revealed FROM room WHERE code=?", (code,)
+        ).fetchone()
+        return found
+
+    def _question(self, base: sqlite3.Connection, code: str, number: int | None) -> Question | None:
+        found = base.execute("SELECT written FROM question WHERE room=? AND number=?", (code, number)).fetchone()
+        return read(found[0]) if found else None
+
+    def _said(self, base: sqlite3.Connection, code: str, number: int | None) -> tuple[str, ...]:
+        rows = base.execute("SELECT said FROM answer WHERE room=? AND question=? ORDER BY student", (code, number))
+        return tuple(said for (said,) in rows)
+
+    def _forget(self) -> None:
+        """What is deleted leaves the log of writes too."""
+        with self._lock:
+            self._base.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _sweep(self, base: sqlite3.Connection) -> None:
+        base.execute("DELETE FROM room WHERE touched < ?", (self._clock() - KEPT,))
+
+
+def _refuse_unknown(base: sqlite3.Connection, code: str) -> None:
+    if base.execute("SELECT 1 FROM room WHERE code=?", (code,)).fetchone() is None:
+        raise NotInClass(
+            sentence("There is no room “{code}” here: it is closed, or the code is another.", code=code[:20])
+        )
+
+
+def _hashed(code: str, who: str) -> str:
+    """Who somebody is in a room: the file tells nobody's secret, and not that two rooms know the same person."""
+    return hashlib.sha256(f"{code}\0{who}".encode()).hexdigest()

@@ -1,0 +1,73 @@
+"""What can be asked, what counts as an answer, and what answers come to."""
+
+from __future__ import annotations
+
+import pytest
+
+from classroom.errors import NotInClass
+from classroom.question import Question, counted, heads, read, right
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "counted_as"),
+    [
+        ("number", " 0,25 ", "0.25"),
+        ("number", "1e2", "100"),
+        ("head", "3.7", "3.7"),
+        ("head", "03.007", "3.7"),
+        ("word", "  the   animal ", "the animal"),
+        ("text", "because\nit is", "because it is"),
+    ],
+)
+def test_an_answer_is_counted_as(kind: str, said: str, counted_as: str) -> None:
+    assert Question(kind, "?").normal(said) == counted_as  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "sentence"),
+    [
+        ("number", "many", "no number"),
+        ("head", "three", "no head"),
+        ("head", "3", "no head"),
+        ("head", "-1.2", "no head"),
+        ("head", "٣.٧", "no head"),
+        ("choice", "maybe", "none of the answers"),
+        ("word", "   ", "0 came"),
+        ("text", "x" * 501, "501 came"),
+    ],
+)
+def test_what_is_no_answer_is_refused(kind: str, said: str, sentence: str) -> None:
+    question = Question(kind, "?", ("yes", "no") if kind == "choice" else ())  # type: ignore[arg-type]
+    with pytest.raises(NotInClass, match=sentence):
+        question.normal(said)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: Question("song", "?"),  # type: ignore[arg-type]
+        lambda: Question("word", " "),
+        lambda: Question("word", "?" * 2001),
+        lambda: Question("choice", "?", ("one",)),
+        lambda: Question("choice", "?", tuple("abcdefghijklm")),
+    ],
+)
+def test_what_cannot_be_asked(made: object) -> None:
+    with pytest.raises(NotInClass):
+        made()  # type: ignore[operator]
+
+
+def test_a_question_is_read_as_it_was_written() -> None:
+    question = Question("choice", "“<b>哪个</b>？”", ("甲", "乙"), "甲")
+    assert read(question.written()) == question
+
+
+def test_heads_are_counted_for_a_map() -> None:
+    assert heads(["0.1", "0.1", "11.3"]) == {(0, 1): 2, (11, 3): 1}
+
+
+def test_how_many_were_right() -> None:
+    question = Question("word", "?", truth="Animal")
+    assert right(question, ["animal", "street", "ANIMAL"]) == 2
+    assert right(Question("word", "?"), ["animal"]) is None
+    assert counted(question, ["b", "a", "A"]) == [("a", 2), ("b", 1)]

@@ -1,0 +1,239 @@
+"""Laws of a class: who may do what, what nobody sees, and that no answer is lost."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from classroom.errors import NotInClass
+from classroom.question import Question
+from classroom.store import KEPT, LENGTH, MOST_STUDENTS, Store
+
+TEACHER, ANNA, BEN = "teacher's secret", "anna's secret", "ben's secret"
+WHICH = Question("word", "Which word does it look at?", truth="animal")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "class" / "rooms.sqlite"
+
+
+@pytest.fixture
+def store(file: Path) -> Store:
+    return Store(file)
+
+
+@pytest.fixture
+def code(store: Store) -> str:
+    """A room with Anna and Ben in it, who were asked something."""
+    code = store.open(TEACHER)
+    store.join(code, ANNA, "Anna")
+    store.join(code, BEN)
+    store.ask(code, TEACHER, WHICH)
+    return code
+
+
+def test_a_code_is_typed_without_mistakes(store: Store) -> None:
+    code = store.open(TEACHER)
+    assert len(code) == LENGTH
+    assert not set(code) & set("ILO01")
+    store.join(f" {code.lower()} ", ANNA)
+    assert store.seen(code, ANNA).name == ""
+
+
+def test_everybody_follows_and_goes_on_their_own(store: Store, code: str) -> None:
+    assert store.seen(code, ANNA).view is None
+    store.present(code, TEACHER, "/roles?layer=3")
+    assert store.seen(code, ANNA).view == store.seen(code, BEN).view == "/roles?layer=3"
+    store.present(code, TEACHER, None)
+    assert store.seen(code, ANNA).view is None
+
+
+def test_who_comes_late_sees_how_it_stands(store: Store, code: str) -> None:
+    store.present(code, TEACHER, "/?layer=1")
+    store.join(code, "late", "Lea")
+    seen = store.seen(code, "late")
+    assert (seen.view, seen.asked, seen.own) == ("/?layer=1", 1, None)
+    assert seen.question is not None
+    assert seen.question.prompt == WHICH.prompt
+
+
+def test_the_last_answer_before_the_reveal_counts(store: Store, code: str) -> None:
+    store.answer(code, ANNA, 1, "street")
+    store.answer(code, ANNA, 1, " animal ")
+    store.answer(code, BEN, 1, "it")
+    assert store.board(code, TEACHER).said(1) == ("animal", "it")
+    store.reveal(code, TEACHER)
+    with pytest.raises(NotInClass, match="closed"):
+        store.answer(code, ANNA, 1, "it")
+    assert store.board(code, TEACHER).said(1) == ("animal", "it")
+
+
+def test_nobody_sees_anothers_answer_nor_the_truth_before_the_reveal(store: Store, code: str) -> None:
+    store.answer(code, ANNA, 1, "animal")
+    seen = store.seen(code, BEN)
+    assert seen.said == ()
+    assert seen.question is not None
+    assert seen.question.truth == ""
+    store.reveal(code, TEACHER)
+    seen = store.seen(code, BEN)
+    assert seen.said == ("animal",)
+    assert seen.question is not None
+    assert seen.question.truth == "animal"
+    assert "Anna" not in repr(seen)
+
+
+ACTS: dict[str, Callable[[Store, str, str], object]] = {
+    "present": lambda store, code, who: store.present(code, who, "/cause"),
+    "ask": lambda store, code, who: store.ask(code, who, WHICH),
+    "reveal": lambda store, code, who: store.reveal(code, who),
+    "close": lambda store, code, who: store.close(code, who),
+    "board": lambda store, code, who: store.board(code, who),
+}
+
+
+@pytest.mark.parametrize("act", ACTS)
+@pytest.mark.parametrize("who", [ANNA, "stranger", "", "teacher's secre"])
+def test_a_student_cannot_speak_as_the_teacher(store: Store, code: str, act: str, who: str) -> None:
+    before = store.board(code, TEACHER)
+    with pytest.raises(NotInClass, match="Only the teacher"):
+        ACTS[act](store, code, who)
+    assert store.board(code, TEACHER) == before
+
+
+def test_who_is_not_in_the_room_neither_sees_nor_answers(store: Store, code: str) -> None:
+    for act in (
+        store.seen,
+        lambda code, who: store.answer(code, who, 1, "x"),
+        lambda code, who: store.lost(code, who, True),
+    ):
+        with pytest.raises(NotInClass, match="not in this room"):
+            act(code, "stranger")
+
+
+def test_a_teacher_of_one_room_is_a_stranger_in_another(store: Store, code: str) -> None:
+    other = store.open("another teacher")
+    with pytest.raises(NotInClass):
+        store.close(other, TEACHER)
+    assert store.teaches(code, TEACHER)
+    assert not store.teaches(other, TEACHER)
+    assert not store.teaches("NOROOM", TEACHER)
+
+
+def test_a_hand_is_raised_and_taken_down(store: Store, code: str) -> None:
+    store.lost(code, BEN, True)
+    assert [student.lost for student in store.board(code, TEACHER).students] == [False, True]
+    store.lost(code, BEN, False)
+    assert not store.seen(code, BEN).lost
+
+
+def test_what_the_teacher_does_is_a_new_version_and_what_students_do_is_none(store: Store, code: str) -> None:
+    quiet: list[Callable[[], object]] = [
+        lambda: store.seen(code, ANNA),
+        lambda: store.board(code, TEACHER),
+        lambda: store.answer(code, ANNA, 1, "it"),
+        lambda: store.lost(code, ANNA, True),
+        lambda: store.join(code, "third"),
+    ]
+    loud: list[Callable[[], object]] = [
+        lambda: store.present(code, TEACHER, "/find"),
+        lambda: store.ask(code, TEACHER, WHICH),
+        lambda: store.reveal(code, TEACHER),
+    ]
+    for changes, more in ((quiet, 0), (loud, 1)):
+        for change in changes:
+            before = store.version(code)
+            change()
+            assert store.version(code) == before + more
+
+
+def test_a_restart_of_the_server_loses_nothing(store: Store, code: str, file: Path) -> None:
+    store.present(code, TEACHER, "/roles")
+    store.answer(code, ANNA, 1, "animal")
+    again = Store(file)
+    assert again.board(code, TEACHER) == store.board(code, TEACHER)
+    assert again.seen(code, ANNA).own == "animal"
+    again.join(code, ANNA, "Anna B.")
+    assert [student.name for student in again.board(code, TEACHER).students] == ["Anna B.", ""]
+
+
+def test_a_class_that_answers_at_once_loses_no_answer(store: Store, file: Path) -> None:
+    code = store.open(TEACHER)
+    stores = [store, Store(file)]  # as two processes have it
+    store.ask(code, TEACHER, WHICH)
+
+    def student(number: int) -> None:
+        mine = stores[number % 2]
+        mine.join(code, f"secret {number}", f"S{number}")
+        for said in ("first", f"word{number}"):
+            mine.answer(code, f"secret {number}", 1, said)
+
+    threads = [threading.Thread(target=student, args=(number,)) for number in range(30)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(store.board(code, TEACHER).said(1)) == sorted(f"word{number}" for number in range(30))
+
+
+def test_nothing_is_kept_of_a_closed_room(store: Store, code: str, file: Path) -> None:
+    store.join(code, "secret of Cleopatra", "Cleopatra")
+    store.answer(code, ANNA, 1, "hippopotamus")
+    store.close(code, TEACHER)
+    for left in file.parent.iterdir():
+        held = left.read_bytes()
+        assert b"Cleopatra" not in held, left.name
+        assert b"hippopotamus" not in held, left.name
+    with pytest.raises(NotInClass, match="no room"):
+        store.seen(code, ANNA)
+    assert store.version(code) == 0
+
+
+def test_the_file_tells_nobodys_secret(store: Store, code: str, file: Path) -> None:
+    store.answer(code, ANNA, 1, "it")
+    held = b"".join(left.read_bytes() for left in file.parent.iterdir())
+    assert b"Anna" in held  # the names are there
+    assert ANNA.encode() not in held
+    assert TEACHER.encode() not in held
+    assert file.stat().st_mode & 0o077 == 0
+
+
+def test_a_room_that_nobody_touches_for_a_day_is_gone(file: Path) -> None:
+    now = [1_000.0]
+    store = Store(file, clock=lambda: now[0])
+    old = store.open(TEACHER)
+    now[0] += KEPT / 2
+    young = store.open(TEACHER)
+    now[0] += KEPT / 2 + 1
+    store.open(TEACHER)
+    assert store.version(old) == 0
+    assert store.version(young) == 1
+
+
+@pytest.mark.parametrize(
+    "view", ["", "//evil.example", "https://evil.example", "javascript:alert(1)", "/" + "x" * 9000]
+)
+def test_a_view_is_an_address_of_the_app(store: Store, code: str, view: str) -> None:
+    with pytest.raises(NotInClass):
+        store.present(code, TEACHER, view)
+
+
+def test_a_room_has_a_number_of_seats(store: Store) -> None:
+    code = store.open(TEACHER)
+    for number in range(MOST_STUDENTS):
+        store.join(code, str(number))
+    with pytest.raises(NotInClass, match="full"):
+        store.join(code, "one more")
+    store.join(code, "0", "who sits already")
+
+
+def test_the_class_is_a_table(store: Store, code: str) -> None:
+    store.answer(code, ANNA, 1, "animal")
+    store.answer(code, BEN, 1, "it")
+    assert store.board(code, TEACHER).rows() == [
+        (1, WHICH.prompt, "Anna", "animal", "animal"),
+        (1, WHICH.prompt, "2", "it", "animal"),
+    ]

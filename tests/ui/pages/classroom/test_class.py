@@ -1,0 +1,184 @@
+"""A class asked without a browser: a teacher and two students, each in a session of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from classroom.question import Question
+from classroom.store import Store
+from tests.support.asking import asked, notes, press
+from tests.support.words import english
+from ui.pages.classroom.desk import join_link
+from ui.run import classes
+
+
+@pytest.fixture(autouse=True)
+def rooms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The classes of this test alone."""
+    made = Store(tmp_path / "rooms.sqlite")
+    monkeypatch.setattr(classes, "_store", lambda _file: made)
+
+
+def opened() -> tuple[AppTest, str]:
+    """A teacher's page, and the code of the room."""
+    desk = asked("classroom")
+    press(desk, "Open a room")
+    return desk, desk.metric[0].value
+
+
+def joined(code: str, name: str = "", page: str = "by_hand") -> AppTest:
+    """A student's page."""
+    seat = asked("classroom")
+    seat.text_input(key="classroom_code").input(code)
+    seat.text_input(key="classroom_name").input(name)
+    press(seat, "Join")
+    return seat.switch_page(f"../../pages/{page}.py").run()
+
+
+def ask(desk: AppTest, kind: str, prompt: str, truth: str = "", options: str = "") -> None:
+    desk.button_group(key="classroom_kind").set_value(kind).run()
+    if options:
+        desk.text_area(key="classroom_options").input(options)
+    desk.text_area(key="classroom_prompt").input(prompt)
+    desk.text_input(key="classroom_truth").input(truth)
+    press(desk, "Ask")
+
+
+def marks(page: AppTest) -> str:
+    return " ".join(one.value for one in page.markdown)
+
+
+def test_a_code_that_is_none_is_said_and_stays_typed() -> None:
+    seat = asked("classroom")
+    seat.text_input(key="classroom_code").input("NOROOM")
+    press(seat, "Join")
+    assert any("There is no room “NOROOM”" in said for said in notes(seat, "refusal"))
+    assert seat.text_input(key="classroom_code").value == "NOROOM"
+
+
+def test_students_follow_their_teacher_from_page_to_page() -> None:
+    desk, code = opened()
+    seat = joined(code)
+    assert f"**Class {code}**" in marks(seat)
+    desk.toggle(key="classroom_leads").set_value(True).run()
+    desk.switch_page("../../pages/tutorials.py").run()
+    assert any("everybody who follows" in said for said in notes(desk))
+    seat.run()
+    assert seat.title[0].value == desk.title[0].value
+    assert "you follow your teacher" in marks(seat)
+
+
+def test_a_student_goes_an_own_way_and_comes_back() -> None:
+    desk, code = opened()
+    seat = joined(code)
+    desk.toggle(key="classroom_leads").set_value(True).run()
+    desk.switch_page("../../pages/tutorials.py").run()
+    seat.run()
+    there = seat.title[0].value
+    press(seat, "Go my own way")
+    seat.switch_page("../../pages/by_hand.py").run()
+    assert seat.title[0].value != there
+    press(seat, "Back to the class")
+    assert seat.title[0].value == there
+
+
+def test_an_answer_goes_from_a_student_to_the_desk_and_the_reveal_back() -> None:
+    desk, code = opened()
+    anna, ben = joined(code, "Anna"), joined(code)
+    ask(desk, "word", "Which word does *it* look at?", truth="animal")
+    for seat, said in ((anna, "street"), (ben, "Animal")):
+        seat.run()
+        assert r"Which word does \*it\* look at" in marks(seat)
+        seat.text_input(key=f"class_reply_{code}_1_field").input(said)
+        press(seat, "Answer")
+        assert f"Your answer: {said}" in notes(seat)
+    desk.run()
+    assert any("2 of 2 have answered" in said for said in notes(desk))
+    press(desk, "Show the answers to everybody")
+    anna.run()
+    shown = " ".join(notes(anna))
+    assert "2 answers. The model’s answer: animal. 1 of them says so. Yours: street." in shown
+    assert "Anna" not in " ".join(notes(ben.run()))
+
+
+def test_a_choice_and_a_head_and_what_is_no_answer() -> None:
+    desk, code = opened()
+    seat = joined(code)
+    ask(desk, "choice", "Which?", options="yes\nno\n\nyes")
+    seat.run()
+    seat.radio(key=f"class_reply_{code}_1_field").set_value("no")
+    press(seat, "Answer")
+    ask(desk, "head", "Which head?", truth="3,7")
+    assert any("no head" in said for said in notes(desk, "refusal"))
+    ask(desk, "head", "Which head?", truth="3.7")
+    seat.run()
+    seat.text_input(key=f"class_reply_{code}_2_field").input("seven")
+    press(seat, "Answer")
+    assert any("“seven” is no head" in said for said in notes(seat, "refusal"))
+    assert seat.text_input(key=f"class_reply_{code}_2_field").value == "seven"
+    rows = classes.store().board(code, next(iter(_teachers(desk)))).rows()
+    assert [(number, said) for number, _prompt, _who, said, _truth in rows] == [(1, "no")]
+
+
+def _teachers(desk: AppTest) -> Iterator[str]:
+    from ui.run.teaching import NOBODY, known_as
+
+    yield known_as(desk.session_state[NOBODY])
+
+
+def test_a_hand_is_seen_at_the_desk() -> None:
+    desk, code = opened()
+    seat = joined(code, "Ben")
+    seat.toggle(key=f"class_lost_{code}").set_value(True).run()
+    assert any("1 is lost: Ben" in said for said in notes(desk.run()))
+
+
+def test_a_closed_room_lets_everybody_go() -> None:
+    desk, code = opened()
+    seat = joined(code)
+    press(desk, "Close it now")
+    assert "Open a room" in [one.label for one in desk.button]
+    seat.run()
+    assert any(f"There is no room “{code}”" in said for said in notes(seat, "refusal"))
+    assert not seat.exception
+    assert "class" not in seat.run().query_params
+
+
+def test_who_comes_by_the_link_is_asked_for_a_name_first() -> None:
+    _desk, code = opened()
+    seat = asked("classroom", **{"class": code})
+    press(seat, "Join")
+    assert any("You are in, without a name." in said for said in notes(seat))
+
+
+def test_a_hostile_name_and_question_are_text() -> None:
+    desk, code = opened()
+    seat = joined(code, "<img src=x onerror=alert(1)>")
+    ask(desk, "text", "<script>alert(1)</script> [x](javascript:alert(1))")
+    seat.run()
+    assert r"\<script\>" in marks(seat)
+    assert r"\[x\]\(javascript" in marks(seat)
+    seat.toggle(key=f"class_lost_{code}").set_value(True).run()
+    assert any("<img src=x" in said for said in notes(desk.run()))
+
+
+@pytest.mark.slow
+def test_it_speaks_chinese() -> None:
+    desk = asked("classroom", lang="zh")
+    assert english(desk) == []
+    next(one for one in desk.button if one.key == "classroom_open").click().run()
+    code = desk.metric[0].value
+    classes.store().ask(code, next(_teachers(desk)), Question("word", "哪个词？"))
+    seat = asked("classroom", lang="zh", **{"class": code})
+    assert english(seat) == []
+    next(one for one in seat.button if "classroom" not in (one.key or "")).click().run()
+    seat.switch_page("../../pages/by_hand.py").run()
+    assert english(desk.run()) == []
+
+
+def test_the_link_is_to_where_the_teacher_is() -> None:
+    assert join_link("ABC234", "http://10.0.0.7:8501/cause?layer=1") == "http://10.0.0.7:8501/classroom?class=ABC234"

@@ -1,0 +1,67 @@
+"""What a class answered, beside the truth: a map of heads, bars, or the sentences themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from classroom.question import Question, counted, heads, right
+from ui.run.refusals import say
+from ui.show.chart import draw_chart, theme
+from ui.show.plain import plain
+from viz.figures.bars import bars
+from viz.figures.head_map import head_map
+from wording import _, ngettext
+
+LEAST = (6, 12)  # layers and heads of the map at least: those of the embedded model
+MOST = 30  # answers that are drawn
+
+
+def answers(question: Question, said: Sequence[str], key: str, own: str | None = None) -> None:
+    """Draw them; ``own`` is the answer of who looks, if they gave one."""
+    say(summary(question, said, own), role="status")
+    if not said:
+        return
+    if question.kind == "head":
+        _map(question, said, key)
+    elif question.kind == "text":
+        st.markdown("\n".join(f"- {plain(answer)}" for answer in said[:MOST]))
+    else:
+        found = counted(question, said)[:MOST]
+        marked = [at for at, (answer, _n) in enumerate(found) if answer.casefold() == question.truth.casefold()]
+        figure = bars(
+            [answer for answer, _n in found],
+            [n for _answer, n in found],
+            theme(),
+            _("What the class answered"),
+            _("answers"),
+            marked=marked,
+        )
+        draw_chart(figure, key)
+
+
+def summary(question: Question, said: Sequence[str], own: str | None) -> str:
+    """How many answered, how many were right, and one's own."""
+    parts = [ngettext("{n} answer.", "{n} answers.", len(said), n=len(said))]
+    if question.truth:
+        parts.append(_("The model’s answer: {truth}.", truth=question.truth))
+        found = right(question, said) or 0
+        parts.append(ngettext("{n} of them says so.", "{n} of them say so.", found, n=found))
+    if own is not None:
+        parts.append(_("Yours: {own}.", own=own))
+    return " ".join(parts)
+
+
+def _map(question: Question, said: Sequence[str], key: str) -> None:
+    """How many named each head, the true one outlined."""
+    found = heads(said)
+    named = [*found, *heads([question.truth] if question.truth else ())]
+    size = [max(least, 1 + max(head[axis] for head in named)) for axis, least in enumerate(LEAST)]
+    counts = np.zeros((min(size[0], 200), min(size[1], 200)), np.float32)
+    for (layer, head), n in found.items():
+        if layer < counts.shape[0] and head < counts.shape[1]:
+            counts[layer, head] = n
+    truth = next(iter(heads([question.truth])), None) if question.truth else None
+    draw_chart(head_map(counts, theme(), _("Which head the class named"), _("answers"), selected=truth), key)

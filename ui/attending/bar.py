@@ -1,0 +1,125 @@
+"""The bar above every page of who is in a class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import parse_qsl, urlencode
+
+import streamlit as st
+from streamlit.navigation.page import StreamlitPage
+
+from classroom.errors import NotInClass
+from ui.attending.reply import reply
+from ui.run.classes import myself, store
+from ui.run.refusals import say
+from ui.state import attending
+from ui.state.session import addressed
+from viz.components.follower import follower
+from wording import _
+
+ROOM = "classroom"  # the address of the page where a class is opened, joined and led
+FOLLOWED, ALONE, LEADS = "class_followed", "class_alone", "class_leads"  # in the session's state
+
+
+def attend(page: StreamlitPage, pages: Mapping[str, StreamlitPage]) -> None:
+    """Lead, follow or answer, if this session is in a class; may open another page, which the teacher presents.
+
+    ``pages`` are all pages by their addresses.
+    """
+    code = attending.code()
+    if code is None:
+        return
+    try:
+        if store().teaches(code, myself()):
+            _lead(code, page)
+        elif page.url_path != ROOM or _joined(code):
+            _follow(code, page, pages)
+    except NotInClass as refusal:
+        if page.url_path != ROOM:
+            attending.leave()
+            say(refusal.sentence)
+
+
+def view_of(page: StreamlitPage) -> str:
+    """The address of what this page shows, as others may open it: without language and class, which are one's own."""
+    query = urlencode(addressed())
+    return f"/{page.url_path}?{query}" if query else f"/{page.url_path}"
+
+
+def _lead(code: str, page: StreamlitPage) -> None:
+    """Present this page's view, where the teacher leads."""
+    if page.url_path == ROOM or not st.session_state.get(LEADS, False):
+        return
+    view = view_of(page)
+    if store().board(code, myself()).view != view:
+        store().present(code, myself(), view)
+    say(_("Class {code}: everybody who follows sees this page as you see it.", code=code), role="status")
+
+
+def _joined(code: str) -> bool:
+    try:
+        store().seen(code, myself())
+    except NotInClass:
+        return False
+    return True
+
+
+def _follow(code: str, page: StreamlitPage, pages: Mapping[str, StreamlitPage]) -> None:
+    seen = store().seen(code, myself())
+    alone = st.session_state.get(ALONE, False)
+    if seen.view is not None and not alone and st.session_state.get(FOLLOWED) != seen.view:
+        st.session_state[FOLLOWED] = seen.view
+        if view_of(page) != seen.view:
+            _open(seen.view, pages)
+    follower.mount(f"/headlight/class/{code}", seen.version)
+    with st.container(border=True, key="class_bar"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(_standing(code, seen.view, alone))
+            if seen.view is not None:
+                _ways(alone)
+            st.toggle(
+                _("I am lost"),
+                value=seen.lost,
+                key=f"class_lost_{code}",
+                on_change=lambda: store().lost(code, myself(), st.session_state[f"class_lost_{code}"]),
+                help=_("Your teacher sees how many are, and who of those that gave a name"),
+            )
+        reply(code, seen)
+
+
+def _standing(code: str, view: str | None, alone: bool) -> str:
+    if view is None:
+        return _("**Class {code}**", code=code)
+    if alone:
+        return _("**Class {code}** · you go your own way", code=code)
+    return _("**Class {code}** · you follow your teacher’s view", code=code)
+
+
+def _ways(alone: bool) -> None:
+    """Off on one's own, and back to where the class is."""
+    if alone:
+        st.button(
+            _("Back to the class"),
+            key="class_back",
+            on_click=_back,
+            help=_("Opens what your teacher shows, and follows"),
+        )
+    else:
+        st.button(
+            _("Go my own way"),
+            key="class_alone_button",
+            on_click=lambda: st.session_state.update({ALONE: True}),
+            help=_("The page stays as it is, whatever your teacher opens"),
+        )
+
+
+def _back() -> None:
+    st.session_state[ALONE] = False
+    st.session_state.pop(FOLLOWED, None)
+
+
+def _open(view: str, pages: Mapping[str, StreamlitPage]) -> None:
+    """Open the teacher's view; an address that names no page of this app is passed over."""
+    path, _sep, query = view.removeprefix("/").partition("?")
+    if path in pages:
+        st.switch_page(pages[path], query_params=dict(parse_qsl(query, keep_blank_values=True)))

@@ -1,0 +1,79 @@
+"""The question that a teacher asked, where a student reads and answers it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from classroom.errors import NotInClass
+from classroom.question import LONGEST_ANSWER, Question
+from classroom.seen import Seen
+from ui.attending.answers import answers
+from ui.run.classes import myself, store
+from ui.run.refusals import say
+from ui.show.plain import plain
+from ui.state.session import current
+from wording import _
+
+PROBLEM, FIELD = "class_problem", "_field"
+
+
+def reply(code: str, seen: Seen) -> None:
+    """The question with a field for the answer; after the reveal everybody's answers beside the truth."""
+    question, number = seen.question, seen.asked
+    if question is None or number is None:
+        return
+    st.markdown(_("**Question {number}.** {prompt}", number=number, prompt=plain(question.prompt)))
+    if seen.revealed:
+        answers(question, seen.said, f"class_answers_{number}", own=seen.own)
+        return
+    key = f"class_reply_{code}_{number}"
+    with st.form(key, border=False):
+        _field(question, key, seen.own)
+        st.form_submit_button(
+            _("Answer") if seen.own is None else _("Change my answer"),
+            on_click=lambda: _send(code, number, str(st.session_state[key + FIELD] or "")),
+            help=_("Only your teacher sees it, until the answers are shown to everybody without names"),
+        )
+    if question.kind == "head":
+        _shown_head(code, number)
+    if problem := st.session_state.pop(PROBLEM, None):
+        say(problem)
+    elif seen.own is not None:
+        say(_("Your answer: {own}", own=seen.own), role="status")
+
+
+def _field(question: Question, key: str, own: str | None) -> None:
+    if question.kind == "choice":
+        at = question.options.index(own) if own in question.options else None
+        st.radio(_("Your answer"), question.options, index=at, key=key + FIELD, format_func=plain)
+        return
+    helps = {
+        "number": _("A number such as 0.25"),
+        "head": _("Layer and head, counted from 0, with a point between, such as 3.7"),
+        "word": _("One word of the text"),
+        "text": _("A sentence of your own"),
+    }
+    st.text_input(_("Your answer"), own or "", LONGEST_ANSWER, key=key + FIELD, help=helps[question.kind])
+
+
+def _shown_head(code: str, number: int) -> None:
+    """A head is answered by showing it."""
+    choice = current()
+    if choice.layer is not None and choice.head is not None:
+        shown = f"{choice.layer}.{choice.head}"
+        st.button(
+            _("Answer with the head that is shown: {shown}", shown=shown),
+            key="class_shown_head",
+            on_click=_send,
+            args=(code, number, shown),
+            help=_("The layer and the head that are chosen on this page"),
+        )
+
+
+def _send(code: str, number: int, said: str) -> None:
+    try:
+        store().answer(code, myself(), number, said)
+    except NotInClass as refusal:
+        st.session_state[PROBLEM] = refusal.sentence
+    else:
+        st.session_state.pop(PROBLEM, None)

@@ -1,0 +1,64 @@
+"""A question to the class."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from classroom.errors import NotInClass
+from classroom.question import KINDS, LONGEST_PROMPT, Question
+from ui.run.classes import myself, store
+from ui.run.refusals import say
+from wording import _, sentence, told
+
+NAMES = {
+    "choice": sentence("One of several answers"),
+    "number": sentence("A number"),
+    "word": sentence("A word"),
+    "head": sentence("A head"),
+    "text": sentence("A sentence"),
+}
+KIND, PROMPT, OPTIONS, TRUTH, PROBLEM = (
+    f"classroom_{name}" for name in ("kind", "prompt", "options", "truth", "wrong")
+)
+
+
+def asking(code: str) -> None:
+    """What is asked, how it is answered, and what is right if that is known."""
+    with st.expander(_("Ask the class"), expanded=True):
+        st.segmented_control(
+            _("The answer is"),
+            KINDS,
+            key=KIND,
+            default="word",
+            required=True,
+            format_func=lambda kind: told(NAMES[kind]),
+            help=_("How students answer, and how the answers are drawn"),
+        )
+        st.text_area(
+            _("Question"), key=PROMPT, max_chars=LONGEST_PROMPT, height=80, help=_("Everybody sees it above their page")
+        )
+        if st.session_state[KIND] == "choice":
+            st.text_area(_("Answers to choose from"), key=OPTIONS, height=110, help=_("One on each line, 2 to 12"))
+        st.text_input(
+            _("What is right, if you know"), key=TRUTH, help=_("Shown with the answers; a head as 3.7, counted from 0")
+        )
+        st.button(
+            _("Ask"), key="classroom_ask", on_click=_ask, args=(code,), type="primary", help=_("To everybody, now")
+        )
+        if problem := st.session_state.pop(PROBLEM, None):
+            say(problem)
+
+
+def _ask(code: str) -> None:
+    state = st.session_state
+    options = [line.strip() for line in state.get(OPTIONS, "").splitlines() if line.strip()]
+    try:
+        kind = state[KIND]
+        question = Question(kind, state[PROMPT].strip(), tuple(dict.fromkeys(options)) if kind == "choice" else ())
+        if truth := state[TRUTH].strip():
+            question = Question(question.kind, question.prompt, question.options, question.normal(truth))
+        store().ask(code, myself(), question)
+    except NotInClass as refusal:
+        state[PROBLEM] = refusal.sentence
+    else:
+        state[PROMPT] = state[TRUTH] = ""

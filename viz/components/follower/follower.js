@@ -1,0 +1,62 @@
+// Asks the server whether the teacher has done something; the page runs again then. A server that is away for a moment
+// is asked again, so that a restart of it loses nobody.
+
+const AGAIN = 1000; // ms until a question that failed is asked again
+
+/** @type {WeakMap<object, ReturnType<typeof follow>>} */
+const followed = new WeakMap();
+
+/**
+ * Ask until it is stopped. `ask` resolves to the room's version, which may take seconds; it rejects where the server
+ * cannot be reached.
+ * @param {(since: number) => Promise<number>} ask
+ * @param {(version: number) => void} changed
+ * @param {(then: () => void) => void} later
+ */
+export function follow(ask, changed, later = (then) => void setTimeout(then, AGAIN)) {
+  let since = 0;
+  let stopped = false;
+  const next = () => {
+    if (stopped) return;
+    const asked = since;
+    ask(asked).then((version) => {
+      if (stopped) return;
+      if (version !== asked && asked === since) {
+        since = version;
+        changed(version);
+      }
+      next();
+    }, () => later(next));
+  };
+  return {
+    /** @param {number} version what the page shows now */
+    from(version) {
+      const first = since === 0;
+      since = version;
+      if (first) next();
+    },
+    stop() {
+      stopped = true;
+    },
+  };
+}
+
+/**
+ * Streamlit's way in.
+ * @param {{data: {address: string, version: number}, parentElement: Element|ShadowRoot,
+ *   setTriggerValue: (name: string, value: number) => void}} component
+ */
+export default function follower({ data, parentElement, setTriggerValue }) {
+  const ask = async (/** @type {number} */ since) => {
+    const answer = await fetch(`${data.address}?since=${since}`, { cache: "no-store" });
+    if (!answer.ok) throw new Error(String(answer.status));
+    return (await answer.json()).version;
+  };
+  const view = followed.get(parentElement) ?? follow(ask, (version) => setTriggerValue("changed", version));
+  followed.set(parentElement, view);
+  view.from(data.version);
+  return () => {
+    view.stop();
+    followed.delete(parentElement);
+  };
+}
