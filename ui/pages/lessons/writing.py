@@ -98,6 +98,8 @@ def _preview(lesson: Lesson) -> None:
                 st.caption(_("View: {page}", page=step.view.page))
             if step.question is not None:
                 show(step.question.ask)
+                for _key, text in step.question.choices:
+                    st.markdown(f"- {told(text)}")
 
 
 def _faults(faults: list[Fault]) -> None:
