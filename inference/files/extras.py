@@ -1,7 +1,4 @@
-"""The models of requirements-writer.txt and requirements-extra.txt, unpacked before they are asked for.
-
-python -m inference.files.extras [NAME ...]     all that there are, or these
-"""
+"""The models of requirements-writer.txt and requirements-extra.txt, unpacked before they are asked for."""
 
 from __future__ import annotations
 
@@ -32,7 +29,3 @@ def main(names: Sequence[str]) -> int:
             print(refusal, file=sys.stderr)
             failed = 1
     return failed
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
