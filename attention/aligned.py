@@ -21,6 +21,7 @@ from attention.links import Span, membership
 from attention.mask import Array
 from attention.record import Unavailable
 from attention.trace import Trace
+from wording import sentence
 
 Numbers = npt.NDArray[np.float64]
 Places = npt.NDArray[np.intp]
@@ -43,12 +44,18 @@ class HandAligned:
     def __post_init__(self) -> None:
         """Raise ValueError for links to words that are not there, or none that is sure or possible."""
         if not self.sure | self.possible:
-            raise ValueError("A pair of sentences without links tells nothing.")
+            raise ValueError(sentence("A pair of sentences without links tells nothing."))
         for source, target in self.sure | self.possible:
             if not (0 <= source < len(self.source_words) and 0 <= target < len(self.target_words)):
                 raise ValueError(
-                    f"The link {source}-{target} came; there are source words 0 to {len(self.source_words) - 1} and "
-                    f"target words 0 to {len(self.target_words) - 1}."
+                    sentence(
+                        "The link {source}-{target} came; there are source words 0 to {last_source} and "
+                        "target words 0 to {last_target}.",
+                        source=source,
+                        target=target,
+                        last_source=len(self.source_words) - 1,
+                        last_target=len(self.target_words) - 1,
+                    )
                 )
 
 
@@ -59,7 +66,7 @@ def strongest(trace: Trace, pair: HandAligned) -> Places:
     to any source word. Raises Unavailable for a trace without cross-attention.
     """
     if trace.target is None:
-        raise Unavailable(f"{trace.model.name} writes no translation, so nothing can be aligned.")
+        raise Unavailable(sentence("{name} writes no translation, so nothing can be aligned.", name=trace.model.name))
     rows = {ReadAt.WRITING: written(trace.target), ReadAt.OWN: trace.target}
     looking = np.stack([membership(rows[read_at], pair.target_words) for read_at in ReadAt]).astype(np.float32)
     looking = looking / np.maximum(looking.sum(axis=2, keepdims=True), np.float32(1))

@@ -18,6 +18,7 @@ from attention.record import Unavailable
 from attention.tokens import TokenRow
 from attention.trace import Trace
 from attention.view import Cell, View
+from wording import sentence
 
 END = "⟨end⟩"  # what the last step writes: the token that ends the translation
 
@@ -74,7 +75,10 @@ def read(trace: Trace, read_at: ReadAt) -> Trace:
     """
     if trace.target is None or "cross" not in trace.parts:
         raise Unavailable(
-            f"{trace.model.name} has no cross-attention, so nothing to align. Pick a model that translates."
+            sentence(
+                "{name} has no cross-attention, so nothing to align. Pick a model that translates.",
+                name=trace.model.name,
+            )
         )
     return replace(trace, target=written(trace.target)) if read_at is ReadAt.WRITING else trace
 

@@ -12,6 +12,8 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
+from wording import sentence
+
 Values = npt.NDArray[np.float64]
 FLOAT = 4  # bytes of one number
 
@@ -47,10 +49,10 @@ def _each(n: Values, _setting: Setting) -> Values:
 
 
 TABLE = (
-    LayerType("Self-attention", "n² · d", "1", "1", lambda n, s: n**2 * s.d, _one, _one),
-    LayerType("Recurrent", "n · d²", "n", "n", lambda n, s: n * s.d**2, _each, _each),
+    LayerType(sentence("Self-attention"), "n² · d", "1", "1", lambda n, s: n**2 * s.d, _one, _one),
+    LayerType(sentence("Recurrent"), "n · d²", "n", "n", lambda n, s: n * s.d**2, _each, _each),
     LayerType(
-        "Convolutional",
+        sentence("Convolutional"),
         "k · n · d²",
         "1",
         "log_k(n)",
@@ -60,7 +62,7 @@ TABLE = (
         lambda n, s: np.maximum(1, np.log(n) / np.log(s.k)),
     ),
     LayerType(
-        "Self-attention (restricted)",
+        sentence("Self-attention (restricted)"),
         "r · n · d",
         "1",
         "n / r",

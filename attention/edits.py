@@ -10,6 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from wording import sentence
+
 
 @dataclass(frozen=True, order=True)
 class Ablate:
@@ -109,9 +111,12 @@ def _unpacked(word: str) -> Edit:
     places = [] if found is None else [int(place) for place in found[3].split("-")]
     if found is None or len(places) != (4 if found[1] == "c" else 2):
         raise ValueError(
-            f"An edit should read like a3-1 (no head 3-1), u3-1 (head 3-1 even), c3-1-8-2 (token 8 does not see token"
-            f" 2 there), h3-2 (nothing sees token 2 in layer 3) or m3-2 (its value is zero there), but is"
-            f" {word[:40]!r}; it is left out."
+            sentence(
+                "An edit should read like a3-1 (no head 3-1), u3-1 (head 3-1 even), c3-1-8-2 (token 8 does not see"
+                " token 2 there), h3-2 (nothing sees token 2 in layer 3) or m3-2 (its value is zero there), but is"
+                " {word!r}; it is left out.",
+                word=word[:40],
+            )
         )
     part = _PARTS[found[2]]
     if found[1] == "c":

@@ -19,10 +19,11 @@ from attention.record import MapRecord
 from attention.storage import dump
 from attention.tokens import TokenRow
 from attention.trace import ModelId, Trace
+from wording import _, sentence
 
 ABOVE = 0.01  # that a weight may be over one: a softmax in half precision rounds so
 EXACT = 0.01  # that a row's sum may be off from one without its being said
-ASK = "an array (head, query, key) for each layer, as a model's outputs.attentions has them"
+ASK = sentence("an array (head, query, key) for each layer, as a model's outputs.attentions has them")
 
 
 class NotMaps(ValueError):
@@ -35,7 +36,7 @@ def trace(  # noqa: PLR0913  # the parts of one trace
     target: TokenRow | None = None,
     texts: tuple[str, str | None] = ("", None),
     target_text: str | None = None,
-    name: str = "given maps",
+    name: str = "",
 ) -> Trace:
     """Finished maps as a trace of ``source``; with ``target``, the rows are its tokens, which look at ``source``.
 
@@ -56,7 +57,7 @@ def trace(  # noqa: PLR0913  # the parts of one trace
     kind = {"cross": "encoder-decoder"}.get(part, part)
     made = Trace(
         id="",
-        model=ModelId(name, None, kind, f"A set of maps{_said(maps)}"),
+        model=ModelId(name or _("given maps"), None, kind, _("A set of maps{maps}", maps=_said(maps))),
         text=texts[0],
         pair=texts[1],
         source=source,
@@ -83,20 +84,25 @@ def _read(attentions: Any) -> tuple[list[Array], bool]:
     if axes == 6:
         steps = [[_one(layer, at) for at, layer in enumerate(_items(step))] for step in _items(attentions)]
         if len({len(step) for step in steps}) > 1:
-            raise NotMaps("The steps have different numbers of layers; give all layers of every step.")
+            raise NotMaps(_("The steps have different numbers of layers; give all layers of every step."))
         layers = [_stitched(at, list(blocks)) for at, blocks in enumerate(zip(*steps, strict=True))]
     elif axes in (4, 5):
         layers = [_one(layer, at) for at, layer in enumerate(_items(attentions))]
     elif axes in (2, 3):
         layers = [_one(attentions, 0)]
     else:
-        raise NotMaps(f"What came is nested {axes} deep; give {ASK}.")
+        raise NotMaps(_("What came is nested {axes} deep; give {ask}.", axes=axes, ask=ASK))
     for at, block in enumerate(layers):
         _check(block, at)
         if block.shape != layers[0].shape:
             raise NotMaps(
-                f"Layer {at} has the shape {block.shape} and layer 0 {layers[0].shape}; every layer needs as many "
-                "heads and tokens."
+                _(
+                    "Layer {layer} has the shape {shape} and layer 0 {first}; every layer needs as many "
+                    "heads and tokens.",
+                    layer=at,
+                    shape=block.shape,
+                    first=layers[0].shape,
+                )
             )
         block.setflags(write=False)
     return layers, axes == 6
@@ -106,22 +112,26 @@ def _axes(values: Any) -> int:
     """How deep numbers are nested."""
     if values is None:
         raise NotMaps(
-            'The model reported no maps. Load it with attn_implementation="eager" and call it with '
-            "output_attentions=True, or let headlight.explore read the text with it."
+            _(
+                'The model reported no maps. Load it with attn_implementation="eager" and call it with '
+                "output_attentions=True, or let headlight.explore read the text with it."
+            )
         )
     if hasattr(values, "shape"):
         return len(values.shape)
     if isinstance(values, Real):
         return 0
     if not isinstance(values, list | tuple):
-        raise NotMaps(f"{type(values).__name__} came where maps are expected; give {ASK}.")
+        raise NotMaps(_("{name} came where maps are expected; give {ask}.", name=type(values).__name__, ask=ASK))
     if not values:
-        raise NotMaps(f"An empty {type(values).__name__} came where maps are expected; give {ASK}.")
+        raise NotMaps(
+            _("An empty {name} came where maps are expected; give {ask}.", name=type(values).__name__, ask=ASK)
+        )
     return 1 + _axes(values[0])
 
 
 def _items(values: Any) -> list[Any]:
-    return list(_array(values, "What came")) if hasattr(values, "shape") else list(values)
+    return list(_array(values, _("What came"))) if hasattr(values, "shape") else list(values)
 
 
 def _one(values: Any, at: int) -> Array:
@@ -129,13 +139,23 @@ def _one(values: Any, at: int) -> Array:
     block = _array(values, f"Layer {at}")
     if block.ndim == 4:
         if len(block) != 1:
-            raise NotMaps(f"Layer {at} holds {len(block)} texts; give one of them: [a[:1] for a in attentions].")
+            raise NotMaps(
+                _(
+                    "Layer {layer} holds {texts} texts; give one of them: [a[:1] for a in attentions].",
+                    layer=at,
+                    texts=len(block),
+                )
+            )
         block = block[0]
     if block.ndim == 2:
         block = block[None]
     if block.ndim != 3 or not block.size:
         raise NotMaps(
-            f"Layer {at} has the shape {block.shape}; (head, query, key) or (1, head, query, key) is expected."
+            _(
+                "Layer {layer} has the shape {shape}; (head, query, key) or (1, head, query, key) is expected.",
+                layer=at,
+                shape=block.shape,
+            )
         )
     return np.array(block, dtype=np.float32, order="C")
 
@@ -150,30 +170,48 @@ def _array(values: Any, what: str) -> Array:
         with np.errstate(over="ignore"):  # what float32 cannot hold is refused as not finite
             return np.asarray(values, dtype=np.float32)
     except (TypeError, ValueError, AttributeError) as error:
-        raise NotMaps(f"{what} is no block of numbers with rows of one length; give {ASK}.") from error
+        raise NotMaps(
+            _("{what} is no block of numbers with rows of one length; give {ask}.", what=what, ask=ASK)
+        ) from error
 
 
 def _stitched(layer: int, steps: Sequence[Array]) -> Array:
     """One layer of a text written token by token: each step's rows below the earlier ones, as wide as the last."""
     width = steps[-1].shape[2]
     if any(step.shape[0] != steps[0].shape[0] or step.shape[2] > width for step in steps):
-        raise NotMaps(f"In layer {layer}, the keys of a step do not go on from those of the step before.")
+        raise NotMaps(
+            _("In layer {layer}, the keys of a step do not go on from those of the step before.", layer=layer)
+        )
     rows = [np.pad(step, ((0, 0), (0, 0), (0, width - step.shape[2]))) for step in steps]
     return np.concatenate(rows, axis=1)
 
 
 def _check(block: Array, at: int) -> None:
     if not np.isfinite(block).all():
-        raise NotMaps(f"Layer {at} holds numbers that are not finite (NaN or infinity); a weight is between 0 and 1.")
+        raise NotMaps(
+            _(
+                "Layer {layer} holds numbers that are not finite (NaN or infinity); a weight is between 0 and 1.",
+                layer=at,
+            )
+        )
     if (least := float(block.min())) < 0:
         raise NotMaps(
-            f"Layer {at} has weights below zero, down to {least:.3g}: are these scores before the softmax? Shares "
-            "from 0 to 1 can be shown; of signed numbers such as attributions, their size: abs(maps) / abs(maps).max()."
+            _(
+                "Layer {layer} has weights below zero, down to {least:.3g}: are these scores before the softmax? "
+                "Shares from 0 to 1 can be shown; of signed numbers such as attributions, their size: "
+                "abs(maps) / abs(maps).max().",
+                layer=at,
+                least=least,
+            )
         )
     if (most := float(block.max())) > 1 + ABOVE:
         raise NotMaps(
-            f"Layer {at} has weights above one, up to {most:.3g}; a weight is between 0 and 1. Dropout makes "
-            "such: call model.eval() first. Else divide all by the largest."
+            _(
+                "Layer {layer} has weights above one, up to {most:.3g}; a weight is between 0 and 1. Dropout makes "
+                "such: call model.eval() first. Else divide all by the largest.",
+                layer=at,
+                most=most,
+            )
         )
 
 
@@ -181,9 +219,21 @@ def _fit(maps: list[Array], queries: TokenRow, keys: TokenRow) -> None:
     rows, cols = maps[0].shape[1:]
     if (rows, cols) != (len(queries), len(keys)):
         two = queries is not keys
-        came = f"{len(queries)} tokens and {len(keys)} keys" if two else f"{len(queries)} tokens"
-        hint = "" if two or rows == cols else " Tokens that look at another text need it: keys=[…]."
-        raise NotMaps(f"The maps are {rows} × {cols} (query × key); {came} came with them.{hint}")
+        came = (
+            _("{queries} tokens and {keys} keys", queries=len(queries), keys=len(keys))
+            if two
+            else _("{queries} tokens", queries=len(queries))
+        )
+        hint = "" if two or rows == cols else _(" Tokens that look at another text need it: keys=[…].")
+        raise NotMaps(
+            _(
+                "The maps are {rows} × {cols} (query × key); {came} came with them.{hint}",
+                rows=rows,
+                cols=cols,
+                came=came,
+                hint=hint,
+            )
+        )
 
 
 def _looks_back(maps: list[Array]) -> bool:
@@ -194,4 +244,8 @@ def _said(maps: list[Array]) -> str:
     """What the rows sum to, where that is not one."""
     sums = [block.sum(axis=2) for block in maps]
     least, most = min(float(s.min()) for s in sums), max(float(s.max()) for s in sums)
-    return "" if abs(least - 1) <= EXACT and abs(most - 1) <= EXACT else f" (rows sum to {least:.3g} to {most:.3g})"
+    return (
+        ""
+        if abs(least - 1) <= EXACT and abs(most - 1) <= EXACT
+        else _(" (rows sum to {least:.3g} to {most:.3g})", least=least, most=most)
+    )

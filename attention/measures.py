@@ -17,6 +17,7 @@ from attention.excess import Crowd, heard
 from attention.mask import Array
 from attention.own_links import OwnLinks, pairs, strongest
 from attention.view import Cell, View
+from wording import sentence
 
 
 def entropy(weights: Array) -> Array:
@@ -149,27 +150,34 @@ class Measure:
 MEASURES = (
     Measure(
         "entropy",
-        "entropy",
-        "bits",
-        "sharpest first (entropy)",
+        sentence("entropy"),
+        sentence("bits"),
+        sentence("sharpest first (entropy)"),
         mean_entropy,
-        clause="rows spread over {value} bits",
+        clause=sentence("rows spread over {value} bits"),
     ),
     Measure(
         "distance",
-        "mean distance",
-        "tokens",
-        "nearest first (distance)",
+        sentence("mean distance"),
+        sentence("tokens"),
+        sentence("nearest first (distance)"),
         mean_distance,
         digits=1,
-        clause="look {value} tokens away on average",
+        clause=sentence("look {value} tokens away on average"),
     ),
-    Measure("punctuation", "attention to punctuation", "", "to punctuation first", to_punctuation, descending=True),
+    Measure(
+        "punctuation",
+        sentence("attention to punctuation"),
+        "",
+        sentence("to punctuation first"),
+        to_punctuation,
+        descending=True,
+    ),
     Measure(
         "same",
-        "attention to the same word elsewhere",
+        sentence("attention to the same word elsewhere"),
         "",
-        "to the same word first",
+        sentence("to the same word first"),
         to_same_word,
         descending=True,
     ),

@@ -11,6 +11,7 @@ import numpy as np
 from attention.mask import Array
 from attention.record import AnyRecord
 from attention.tokens import TokenRow
+from wording import sentence
 
 Unit = tuple[int, int]  # (start, stop) of one word's pieces
 
@@ -52,7 +53,7 @@ def shuffled(row: TokenRow, seed: int) -> tuple[int, ...]:
     """
     parts = stretches(row)
     if not any(len({row.ids[slice(*unit)] for unit in stretch}) > 1 for stretch in parts):
-        raise ValueError("This text has no two different words that could change places. Type a longer one.")
+        raise ValueError(sentence("This text has no two different words that could change places. Type a longer one."))
     dice = random.Random(seed)
     while True:
         mixed = [dice.sample(stretch, len(stretch)) for stretch in parts]
@@ -69,12 +70,21 @@ def swapped(row: TokenRow, first: int, second: int) -> tuple[int, ...]:
     parts = stretches(row)
     every = [unit for stretch in parts for unit in stretch]
     if first == second or not all(0 <= word < len(every) for word in (first, second)):
-        raise ValueError(f"Words {first} and {second} cannot be swapped; two of the words 0 to {len(every) - 1} can.")
+        raise ValueError(
+            sentence(
+                "Words {first} and {second} cannot be swapped; two of the words 0 to {last} can.",
+                first=first,
+                second=second,
+                last=len(every) - 1,
+            )
+        )
     if row.ids[slice(*every[first])] == row.ids[slice(*every[second])]:
-        raise ValueError("Both words read alike, so that swapping them changes nothing. Pick two different ones.")
+        raise ValueError(
+            sentence("Both words read alike, so that swapping them changes nothing. Pick two different ones.")
+        )
     pair = {every[first]: every[second], every[second]: every[first]}
     if not any(pair.keys() <= set(stretch) for stretch in parts):
-        raise ValueError("Two words of different texts cannot be swapped. Pick two words of one text.")
+        raise ValueError(sentence("Two words of different texts cannot be swapped. Pick two words of one text."))
     return _order(row, parts, [[pair.get(unit, unit) for unit in stretch] for stretch in parts])
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from attention.aligned_texts import Aligned
 from attention.mask import Array
 from attention.view import View
+from wording import sentence
 
 Pairs = tuple[tuple[int, int], ...]  # tokens, (here, there)
 
@@ -102,6 +103,6 @@ def carried(values: Array, before: Array, other: Array) -> Array:
     way = (other - before).astype(np.float64)
     length = float(way @ way)
     if not length:
-        raise ValueError("Both texts have the same answer, so there is no way between them.")
+        raise ValueError(sentence("Both texts have the same answer, so there is no way between them."))
     shares: Array = ((values - before) @ way / length).astype(np.float32)
     return shares

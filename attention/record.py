@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from attention.mask import Array, Index, Mask, positions
+from wording import sentence
 
 Doubles = npt.NDArray[np.float64]
 
@@ -186,8 +187,10 @@ class MapRecord:
     def scores(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> NoReturn:  # noqa: ARG002  # asked as Record.scores is
         """Not recorded: raises Unavailable."""
         raise Unavailable(
-            "This architecture gives its finished attention maps only; scores before the softmax, queries,"
-            " keys and values are not available for it. Use a model that has them, such as BERT or GPT-2."
+            sentence(
+                "This architecture gives its finished attention maps only; scores before the softmax, queries,"
+                " keys and values are not available for it. Use a model that has them, such as BERT or GPT-2."
+            )
         )
 
     def quick(self) -> MapRecord:

@@ -16,6 +16,7 @@ from attention.aligned_texts import Aligned, Run, align
 from attention.mask import Array
 from attention.measures import as_shares, entropy
 from attention.view import View
+from wording import sentence
 
 MOST_WORK = 3 * 10**7  # weights on each side whose logarithm is taken; of long texts some rows stand for all
 
@@ -110,7 +111,7 @@ def same_heads(left: View, right: View) -> Heads | None:
 def changes(beside: Beside, partners: Heads) -> Changes:
     """Every head beside its partner; of a long text over evenly spread rows. Raises ValueError for no common words."""
     if not beside.queries.pairs or not beside.keys.pairs:
-        raise ValueError("The two texts have no words in common, so no row can be compared.")
+        raise ValueError(sentence("The two texts have no words in common, so no row can be compared."))
     layers, heads = partners.shape[:2]
     rows = spread(beside, layers * heads)
     bits, lost = np.full((layers, heads), np.nan, np.float32), np.zeros((2, layers, heads), np.float32)

@@ -16,6 +16,7 @@ from attention.mask import Array, Bools, Mask
 from attention.record import AnyRecord, MapRecord, Record
 from attention.tokens import TokenRow
 from attention.trace import PARTS, ModelId, Trace
+from wording import sentence
 
 FORMAT = "headlight-trace-1"
 LONGEST_HEADER = 64_000_000  # bytes; a long text's tokens take a few
@@ -83,8 +84,11 @@ def parse(data: bytes) -> Trace:
         ArithmeticError,
     ) as error:
         raise ValueError(
-            f"This file of {len(data)} bytes is not a whole trace saved by Headlight; "
-            "open one that was saved with “Save the trace”."
+            sentence(
+                "This file of {size} bytes is not a whole trace saved by Headlight; "
+                "open one that was saved with “Save the trace”.",
+                size=len(data),
+            )
         ) from error
     return trace
 

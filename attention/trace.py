@@ -13,8 +13,10 @@ import numpy as np
 from attention.mask import Array
 from attention.record import AnyRecord, Record, Unavailable
 from attention.tokens import TokenRow
+from wording import sentence
 
 PARTS = ("encoder", "decoder", "cross")
+PART_NAMES = {"encoder": sentence("encoder"), "decoder": sentence("decoder"), "cross": sentence("cross")}  # as told
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,11 @@ class Trace:
         """One record a layer."""
         name = part or self.part
         if name not in self.parts:
-            raise Unavailable(f'This trace has no part "{name}"; it has {", ".join(sorted(self.parts))}.')
+            raise Unavailable(
+                sentence(
+                    'This trace has no part "{name}"; it has {parts}.', name=name, parts=", ".join(sorted(self.parts))
+                )
+            )
         return self.parts[name]
 
     def token_rows(self, part: str | None = None) -> tuple[TokenRow, TokenRow]:
@@ -116,7 +122,13 @@ class Trace:
         index = np.array([query])
         records = self.records(part)
         if not 0 <= query < records[0].queries:
-            raise IndexError(f"Token {query} was asked for; this trace has tokens 0 to {records[0].queries - 1}.")
+            raise IndexError(
+                sentence(
+                    "Token {query} was asked for; this trace has tokens 0 to {last}.",
+                    query=query,
+                    last=records[0].queries - 1,
+                )
+            )
         return np.stack([[r.weights(head, index)[0] for head in range(r.heads)] for r in records])
 
     def quick(self) -> Trace:
@@ -135,8 +147,15 @@ class Trace:
         records = self.records(part)
         if not 0 <= layer < len(records) or not 0 <= head < records[layer].heads:
             raise IndexError(
-                f"Layer {layer} · head {head} was asked for; {self.model.name} has layers 0 to {len(records) - 1} "
-                f"and heads 0 to {records[0].heads - 1}."
+                sentence(
+                    "Layer {layer} · head {head} was asked for; {name} has layers 0 to {last_layer} "
+                    "and heads 0 to {last_head}.",
+                    layer=layer,
+                    head=head,
+                    name=self.model.name,
+                    last_layer=len(records) - 1,
+                    last_head=records[0].heads - 1,
+                )
             )
         return records[layer]
 
@@ -144,7 +163,10 @@ class Trace:
         record = self._record(layer, head, part)
         if not isinstance(record, Record):
             raise Unavailable(
-                f"{self.model.architecture} gives its finished attention maps only; queries, keys and values are not "
-                "available for it. Use a model that has them, such as BERT or GPT-2."
+                sentence(
+                    "{architecture} gives its finished attention maps only; queries, keys and values are not "
+                    "available for it. Use a model that has them, such as BERT or GPT-2.",
+                    architecture=self.model.architecture,
+                )
             )
         return record

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from attention.mask import Array
+from wording import sentence
 
 MIXES = ("last", "second", "sum4", "concat4", "mean", "level")
 POOLINGS = ("mean", "words", "first", "max")
@@ -34,7 +35,11 @@ def mix(levels: Array, how: str = "last", level: int = 0) -> Array:
         raise ValueError(f'The layers cannot be mixed as "{how}"; use one of {", ".join(MIXES)}.')
     if how == "level":
         if not 0 <= level < len(levels):
-            raise ValueError(f"Level {level} was asked for; there are levels 0 to {len(levels) - 1}.")
+            raise ValueError(
+                sentence(
+                    "Level {level} was asked for; there are levels 0 to {last}.", level=level, last=len(levels) - 1
+                )
+            )
         one: Array = levels[level]
         return one
     if how in ("last", "second"):
@@ -74,7 +79,7 @@ def pool(vectors: Array, special: Sequence[bool], how: str = "mean") -> Array:
         return taken
     kept = vectors[~np.asarray(special, dtype=bool)] if how == "words" else vectors
     if not len(kept):
-        raise ValueError("This text has special tokens only, so there are no words to take the mean of.")
+        raise ValueError(sentence("This text has special tokens only, so there are no words to take the mean of."))
     mean: Array = kept.mean(axis=0)
     return mean
 
@@ -173,5 +178,5 @@ def different_words(words: Array, names: Sequence[str]) -> Array:
     """
     unlike = np.array([[one != other for other in names] for one in names], dtype=bool)
     if not unlike.any():
-        raise ValueError("There are no two different words to compare.")
+        raise ValueError(sentence("There are no two different words to compare."))
     return np.array([cosine(level, level)[unlike].mean() for level in words], dtype=np.float32)

@@ -8,6 +8,7 @@ from typing import Any
 from attention import given
 from headlight.naming import row
 from headlight.shown import Shown
+from wording import _
 
 
 def view(
@@ -29,9 +30,9 @@ def view(
     if keys is None:
         return Shown(given.trace(attentions, looking, texts=texts))
     if second is not None:
-        raise given.NotMaps("Tokens that look at keys are one text; leave second out.")
-    looked, (source, _) = row(keys, None, special if _names(special) else None, "keys")
-    return Shown(given.trace(attentions, looked, looking, (source, None), texts[0]))
+        raise given.NotMaps(_("Tokens that look at keys are one text; leave second out."))
+    looked, theirs = row(keys, None, special if _names(special) else None, "keys")
+    return Shown(given.trace(attentions, looked, looking, (theirs[0], None), texts[0]))
 
 
 def explore(model: Any, tokenizer: Any, text: str, pair: str | None = None, focus: str | int | None = None) -> Shown:

@@ -14,6 +14,7 @@ from attention.tokens import TokenRow
 from inference.text.cut_characters import shown
 from inference.text.pieces import role
 from inference.text.words import Span, words_of_spans
+from wording import _
 
 SPECIAL = re.compile(r"\[(?:CLS|SEP|PAD|BOS|EOS)\]|</?s>|<(?:pad|bos|eos)>|<\|[^|]*\|>")
 MARKS = {"Ġ": "bytes", "▁": "metaspace"}  # before a piece that begins a word, and whose way to write that is
@@ -33,7 +34,12 @@ def row(tokens: Any, second: int | None = None, special: Any = None, what: str =
     names = _names(tokens, what)
     if second is not None and not 0 < second < len(names):
         raise NotMaps(
-            f"second={second}: the second text begins at one of the {what} 1 to {len(names) - 1}, counted from 0."
+            _(
+                "second={second}: the second text begins at one of the {what} 1 to {many}, counted from 0.",
+                second=second,
+                what=what,
+                many=len(names) - 1,
+            )
         )
     marked = _special(names, special)
     style = next((style for mark, style in MARKS.items() if any(name.startswith(mark) for name in names)), "wordpiece")
@@ -57,11 +63,16 @@ def row(tokens: Any, second: int | None = None, special: Any = None, what: str =
 
 def _names(tokens: Any, what: str) -> list[str]:
     if isinstance(tokens, str) or not hasattr(tokens, "__iter__"):
-        raise NotMaps(f"{type(tokens).__name__} came as {what}; give a list with a name for each token.")
+        raise NotMaps(
+            _("{name} came as {what}; give a list with a name for each token.", name=type(tokens).__name__, what=what)
+        )
     names = list(tokens)
     if not names or not all(isinstance(name, str) for name in names):
         raise NotMaps(
-            f"The {what} are a name each, such as tokenizer.convert_ids_to_tokens(ids) gives; some are no text."
+            _(
+                "The {what} are a name each, such as tokenizer.convert_ids_to_tokens(ids) gives; some are no text.",
+                what=what,
+            )
         )
     return [name.encode("utf-8", "replace").decode() for name in names]  # half a character cannot be saved
 
@@ -74,7 +85,13 @@ def _special(names: Sequence[str], special: Any) -> list[bool]:
     if all(isinstance(one, str) for one in told):
         return [name in told for name in names]
     if len(told) != len(names):
-        raise NotMaps(f"special has {len(told)} entries for {len(names)} tokens; give one for each, or their names.")
+        raise NotMaps(
+            _(
+                "special has {given} entries for {many} tokens; give one for each, or their names.",
+                given=len(told),
+                many=len(names),
+            )
+        )
     return [bool(one) for one in told]
 
 

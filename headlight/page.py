@@ -15,6 +15,7 @@ from attention.pooling import max_pool
 from attention.view import View
 from viz.components.explore.content import payload, script, style
 from viz.components.standalone.standalone import standalone_html
+from wording import _
 
 LARGEST = 1_000_000  # bytes of what a cell holds
 SMALL = (48, 24, 12)  # cells on a side of a small map; the first that leaves room is taken
@@ -45,10 +46,12 @@ def frame(view: View, survey: Survey, selection: Mapping[str, Any]) -> str:
             room = (LARGEST - size_of(bare) - PER_MAP * view.layers * view.heads) * 3 // 4  # as base64 writes it
             if room >= least:
                 return _filled(view, small, selection, room) or bare
-    return (
-        f"<p>Headlight: a text of {len(view.queries):,} tokens is too long for a page inside a notebook. "
-        'Save it to a file of its own with .save("page.html").</p>'
+    said = _(
+        "Headlight: a text of {tokens:,} tokens is too long for a page inside a notebook. "
+        'Save it to a file of its own with .save("page.html").',
+        tokens=len(view.queries),
     )
+    return f"<p>{said}</p>"
 
 
 def _filled(view: View, survey: Survey, selection: Mapping[str, Any], room: int) -> str | None:

@@ -16,6 +16,7 @@ from attention.trace import Trace
 from attention.view import View
 from headlight import page
 from viz.components.explore.contract import CHOICES
+from wording import _
 
 SMALL_MAP = 48  # cells on a side
 
@@ -44,8 +45,15 @@ class Shown:
         return place
 
     def __repr__(self) -> str:
-        name, heads = self.trace.model.name, f"{self.view.layers} layers × {self.view.heads} heads"
-        return f"{name}: {heads}, {len(self.view.queries)} tokens. {self.trace.model.architecture}."
+        model, view = self.trace.model, self.view
+        return _(
+            "{name}: {layers} layers × {heads} heads, {tokens} tokens. {architecture}.",
+            name=model.name,
+            layers=view.layers,
+            heads=view.heads,
+            tokens=len(view.queries),
+            architecture=model.architecture,
+        )
 
     @cached_property
     def view(self) -> View:
@@ -88,10 +96,12 @@ class Shown:
         else:
             found = self.focus if 0 <= self.focus < len(cells) else None
         if found is None:
-            raise NotMaps(f"focus={self.focus!r} is no token of this text, which has {_some(cells)}.")
+            raise NotMaps(
+                _("focus={focus!r} is no token of this text, which has {cells}.", focus=self.focus, cells=_some(cells))
+            )
         return found
 
 
 def _some(cells: Any, most: int = 12) -> str:
     names = [cell.label for cell in cells[:most]]
-    return ", ".join(names) + (f" and {len(cells) - most} more" if len(cells) > most else "")
+    return ", ".join(names) + (_(" and {many} more", many=len(cells) - most) if len(cells) > most else "")

@@ -24,6 +24,7 @@ from inference.request import TraceRequest
 from inference.settings import Settings
 from inference.text.accepted import check_text
 from inference.threads import calm_blas
+from wording import sentence
 
 if TYPE_CHECKING:
     from inference.loaded import Loaded
@@ -235,10 +236,14 @@ class LocalBackend:
 def _checked(request: TraceRequest, longest: int) -> TraceRequest:
     """The request with its texts made sound; raises Refusal for a text that no model can read."""
     if request.cut is not None and request.cut < 1:
-        raise Refusal(f"A text cut to {request.cut} tokens has nothing left. Keep at least one.", way_out="text")
+        raise Refusal(
+            sentence("A text cut to {cut} tokens has nothing left. Keep at least one.", cut=request.cut), way_out="text"
+        )
     return replace(
         request,
         text=check_text(request.text, longest=longest),
-        pair=check_text(request.pair, "second text", longest=longest) if request.pair is not None else None,
-        target=check_text(request.target, "target text", longest=longest) if request.target is not None else None,
+        pair=check_text(request.pair, sentence("second text"), longest=longest) if request.pair is not None else None,
+        target=check_text(request.target, sentence("target text"), longest=longest)
+        if request.target is not None
+        else None,
     )

@@ -7,10 +7,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from wording import sentence
+
 log = logging.getLogger(__name__)
 
 PANIC = "PanicException"
-OUT_OF_MEMORY = "This machine ran out of memory. Pick a smaller model or a shorter text."
+OUT_OF_MEMORY = sentence("This machine ran out of memory. Pick a smaller model or a shorter text.")
 
 
 class Refusal(ValueError):

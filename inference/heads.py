@@ -5,6 +5,8 @@ Which class has them and whether a checkpoint holds their weights: ``inference/l
 
 from __future__ import annotations
 
+from wording import sentence
+
 BARE, MASKED, NEXT_SENTENCE, CAUSAL = "", "masked", "next sentence", "causal"
 CLASSIFY, TAG = "label", "tags"  # a class for a text; a tag for each of its words
 WRITES = "writes"  # writes a text from a source; the model that is traced has this head already, where there is one
@@ -12,12 +14,12 @@ RANDOM = "random weights"  # the bare architecture with weights that were never 
 TOKENIZER = "tokenizer"  # no model at all: what its tokenizer does can be asked, and nothing else
 
 WHAT = {
-    MASKED: "no head that guesses masked words",
-    NEXT_SENTENCE: "no head that judges whether one text follows another",
-    CAUSAL: "no head that continues a text",
-    WRITES: "no head that writes one text from another",
-    CLASSIFY: "no head that tells the class of a text",
-    TAG: "no head that tags words",
+    MASKED: sentence("no head that guesses masked words"),
+    NEXT_SENTENCE: sentence("no head that judges whether one text follows another"),
+    CAUSAL: sentence("no head that continues a text"),
+    WRITES: sentence("no head that writes one text from another"),
+    CLASSIFY: sentence("no head that tells the class of a text"),
+    TAG: sentence("no head that tags words"),
 }
 KINDS = {  # of models that may have it
     MASKED: ("encoder",),

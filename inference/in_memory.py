@@ -23,6 +23,7 @@ from inference.settings import Settings
 from inference.text.accepted import check_text
 from inference.text.tokenise import Reader
 from inference.write import samples
+from wording import sentence
 
 # A model is prepared once; what was made for it goes when it goes.
 prepared: weakref.WeakKeyDictionary[torch.nn.Module, tuple[tuple[Any, ...], Any]] = weakref.WeakKeyDictionary()
@@ -38,13 +39,13 @@ def trace(model: Any, tokenizer: Any, text: str, pair: str | None = None, target
     longest = settings.text_characters
     for name, value in (("text", text), ("pair", pair), ("target", target)):
         if not isinstance(value, str) and (name == "text" or value is not None):
-            raise Refusal(f"{type(value).__name__} came as {name}; it is a text.")
+            raise Refusal(sentence("{name} came as {which}; it is a text.", name=type(value).__name__, which=name))
     loaded = _loaded(model, tokenizer, settings)
     request = TraceRequest(
         model=loaded.id.name,
         text=check_text(text, longest=longest),
-        pair=None if pair is None else check_text(pair, "second text", longest=longest),
-        target=None if target is None else check_text(target, "target text", longest=longest),
+        pair=None if pair is None else check_text(pair, sentence("second text"), longest=longest),
+        target=None if target is None else check_text(target, sentence("target text"), longest=longest),
     )
     sample = samples.prepare(loaded, request, request.key, nullcontext())
     return named(batching.run(loaded, [sample])[0])
@@ -54,8 +55,10 @@ def _loaded(model: Any, tokenizer: Any, settings: Settings) -> Loaded:
     """The model as everything here takes it."""
     if not hasattr(tokenizer, "convert_ids_to_tokens"):
         raise Refusal(
-            f"{type(tokenizer).__name__} came as the tokenizer; give the model's own, such as "
-            "AutoTokenizer.from_pretrained(…) gives."
+            sentence(
+                "{name} came as the tokenizer; give the model's own, such as AutoTokenizer.from_pretrained(…) gives.",
+                name=type(tokenizer).__name__,
+            )
         )
     made = _shell(model)
     records = bool(getattr(made, capture.RECORDS))

@@ -19,53 +19,65 @@ from ui.show.reading_help import reading_help
 from ui.state.choice import Choice
 from ui.state.options import own
 from ui.state.session import current
+from wording import _
 
 
 def how_to_read() -> None:
     """Three lines for a first-time reader, and what each row is."""
     with reading_help():
         st.markdown(
-            "- All rows answer one question: how much does each word matter to what the model makes of the chosen word "
-            "in its last layer? *Left out* is the experiment: nothing sees the word in any layer, and the vector moves "
-            "or does not. The other rows are estimates that need no experiment.\n"
-            "- Where a row's order is not that of *Left out*, it does not explain this effect. It may still describe "
-            "truly where the model looks ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186), "
-            "[arXiv:1908.04626](https://arxiv.org/abs/1908.04626)).\n"
-            "- *Attention*: last layer, mean over heads. *Rollout*, *flow*: through all layers, half attention, "
-            "half residual stream ([arXiv:2005.00928](https://arxiv.org/abs/2005.00928)). *Norms*: last layer, sizes "
-            "of what is added ([arXiv:2004.10102](https://arxiv.org/abs/2004.10102)). *Value zeroing*: each layer "
-            "without each word's value, rolled out ([arXiv:2301.12971](https://arxiv.org/abs/2301.12971)). "
-            f"*Gradients*: size of the Jacobian in each word vector, from {WordGradients.directions} random directions "
-            f"(fixed seed). *Integrated gradients*: sizes, {WordPath.steps} steps, all word vectors from zero to their "
-            "own ([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)); left out where the steps miss more than "
-            f"{MOST_MISSED:.0%} of the path, as with many models that undo the size of a vector (RMSNorm). A word of "
-            "several pieces: sum over its pieces.\n"
-            "- For a *label*, *left out*, *gradients* and *integrated gradients* ask about its logit, the other rows "
-            "about what the head reads: [CLS], the last token, or the word that is tagged."
+            _(
+                "- All rows answer one question: how much does each word matter to what the model makes of the chosen "
+                "word in its last layer? *Left out* is the experiment: nothing sees the word in any layer, and the "
+                "vector moves or does not. The other rows are estimates that need no experiment.\n"
+                "- Where a row's order is not that of *Left out*, it does not explain this effect. It may still "
+                "describe truly where the model looks ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186), "
+                "[arXiv:1908.04626](https://arxiv.org/abs/1908.04626)).\n"
+                "- *Attention*: last layer, mean over heads. *Rollout*, *flow*: through all layers, half attention, "
+                "half residual stream ([arXiv:2005.00928](https://arxiv.org/abs/2005.00928)). *Norms*: last layer, "
+                "sizes of what is added ([arXiv:2004.10102](https://arxiv.org/abs/2004.10102)). *Value zeroing*: each "
+                "layer without each word's value, rolled out ([arXiv:2301.12971](https://arxiv.org/abs/2301.12971)). "
+                "*Gradients*: size of the Jacobian in each word vector, from {directions} random directions (fixed "
+                "seed). *Integrated gradients*: sizes, {steps} steps, all word vectors from zero to their own "
+                "([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)); left out where the steps miss more than "
+                "{missed:.0%} of the path, as with many models that undo the size of a vector (RMSNorm). A word of "
+                "several pieces: sum over its pieces.\n"
+                "- For a *label*, *left out*, *gradients* and *integrated gradients* ask about its logit, the other "
+                "rows about what the head reads: [CLS], the last token, or the word that is tagged.",
+                directions=WordGradients.directions,
+                steps=WordPath.steps,
+                missed=MOST_MISSED,
+            )
         )
 
 
 def draw(choice: Choice, trace: Trace) -> None:
     """The word asked about, then all ways side by side."""
     if choice.opened:
-        say("An opened file holds attention only; close it in the sidebar to ask the model about its text.")
+        say(_("An opened file holds attention only; close it in the sidebar to ask the model about its text."))
         return
     if trace.target is not None:
-        say(f"{trace.model.name} reads one text and writes another; pick an encoder or a decoder here.")
+        say(_("{model} reads one text and writes another; pick an encoder or a decoder here.", model=trace.model.name))
         return
     if len(trace.source) > MOST_TOKENS:
-        say(f"The text has {len(trace.source)} tokens; this page asks about at most {MOST_TOKENS}. Shorten it.")
+        say(
+            _(
+                "The text has {tokens} tokens; this page asks about at most {most}. Shorten it.",
+                tokens=len(trace.source),
+                most=MOST_TOKENS,
+            )
+        )
         return
     options = own(Agreement)
     control(
         Agreement,
         "explain",
         st.segmented_control,
-        "What is explained",
+        _("What is explained"),
         list(EXPLAINED),
         format_func=EXPLAINED.get,
         required=True,
-        help="What the words matter to. A label needs a model with a head for it, as the page Teach trains one.",
+        help=_("What the words matter to. A label needs a model with a head for it, as the page Teach trains one."),
     )
     if options.explain == "vector":
         _vector(choice, trace, options)
@@ -85,8 +97,12 @@ def _vector(choice: Choice, trace: Trace, options: Agreement) -> None:
     for note in notes:
         say(note, role="status")
     if len(words) < 3:
-        say("This page compares orders of words, so it needs at least three that can matter. Pick a later word, or type"
-            " a longer text.")  # fmt: skip
+        say(
+            _(
+                "This page compares orders of words, so it needs at least three that can matter. Pick a later word, or "
+                "type a longer text."
+            )
+        )
         pick_focus(view, focus, {})
         return
     strip = st.container()
@@ -102,7 +118,7 @@ def _vector(choice: Choice, trace: Trace, options: Agreement) -> None:
         collapse(trace)
 
 
-st.title("Do explanations agree?")
+st.title(_("Do explanations agree?"))
 chosen = current()
 compose(chosen, kind_of(chosen))
 read_now = read(chosen)

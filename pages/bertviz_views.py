@@ -12,16 +12,24 @@ from ui.run.shelf import seal, shelf
 from ui.show.chart import theme
 from ui.state.choice import Choice
 from ui.state.examples import example_of
+from ui.state.language import asking
 from ui.state.selection import select, settle
 from ui.state.session import choose, current
 from viz.bertviz.budget import too_long
 from viz.bertviz.views import height
 from viz.figures.theme import DARK
+from wording import _, sentence, told
 
 NAMES = {
-    "head": "Head view: one layer, lines between two columns of tokens",
-    "model": "Model view: every head at once",
-    "neuron": "Neuron view: the query and the keys behind each weight",
+    "head": sentence("Head view: one layer, lines between two columns of tokens"),
+    "model": sentence("Model view: every head at once"),
+    "neuron": sentence("Neuron view: the query and the keys behind each weight"),
+}
+TITLES = {"head": sentence("Head"), "model": sentence("Model"), "neuron": sentence("Neuron")}
+ALTS = {
+    "head": sentence("BertViz head view of the text"),
+    "model": sentence("BertViz model view of the text"),
+    "neuron": sentence("BertViz neuron view of the text"),
 }
 KIND = "bertviz_kind"
 TALLEST = 900  # pixels; longer documents scroll inside
@@ -32,33 +40,38 @@ def draw(choice: Choice, trace: Trace) -> None:
     kind = choice.bertviz
     st.session_state[KIND] = kind
     st.segmented_control(
-        "View",
+        _("View"),
         list(KINDS),
         required=True,
         key=KIND,
-        format_func=str.capitalize,
+        format_func=lambda name: told(TITLES[name]),
         on_change=lambda: choose(bertviz=st.session_state[KIND]),
-        help="The three views that BertViz has",
+        help=_("The three views that BertViz has"),
     )
-    st.caption(NAMES[kind])
+    st.caption(told(NAMES[kind]))
     look, notes = settle(choice, trace)
     view = shelf().view(trace, look)
-    for sentence in notes:
-        say(sentence, role="status")
-    refused = too_long(kind, view) if view.queries and view.keys else "All tokens are special tokens, which are hidden."
+    for note in notes:
+        say(note, role="status")
+    refused: str | None = (
+        too_long(kind, view) if view.queries and view.keys else _("All tokens are special tokens, which are hidden.")
+    )
     if kind == "neuron" and not trace.has_qkv(look.part or None):
-        refused = f"{trace.model.architecture} gives its finished maps only; the neuron view needs queries and keys."
+        refused = _(
+            "{architecture} gives its finished maps only; the neuron view needs queries and keys.",
+            architecture=trace.model.architecture,
+        )
     if refused is not None:
         say(refused, role="status")
-        st.page_link("../../pages/explore.py", label="Look at it on the Explore page", icon=":material/grid_view:")
+        st.page_link("../../pages/explore.py", label=_("Look at it on the Explore page"), icon=":material/grid_view:")
         return
-    selection, _ = select(choice, view, example_of(trace.text, trace.pair or ""))
+    selection = select(choice, view, example_of(trace.text, trace.pair or ""))[0]
     where = f"layer={selection['layer']}&head={selection['head']}&dark={int(theme() is DARK)}"
-    address = f"{PREFIX}/{trace.id}/{kind}?{look.query()}&{where}&count={choice.count}&seal={seal(trace.id)}"
-    st.iframe(address, height=min(height(kind, view), TALLEST), alt=f"BertViz {kind} view of the text")
+    address = f"{PREFIX}/{trace.id}/{kind}?{look.query()}&{where}&count={choice.count}&seal={seal(trace.id)}" + asking()
+    st.iframe(address, height=min(height(kind, view), TALLEST), alt=told(ALTS[kind]))
 
 
-st.title("What does BertViz show of the same trace?")
+st.title(_("What does BertViz show of the same trace?"))
 chosen = current()
 compose(chosen, kind_of(chosen))
 found = read(chosen)

@@ -18,20 +18,23 @@ from ui.show.reading_help import reading_help
 from ui.state.choice import Choice
 from ui.state.options import own
 from ui.state.session import current
+from wording import _
 
 
 def how_to_read() -> None:
     """Three lines for a first-time reader."""
     with reading_help():
         st.markdown(
-            "- A Transformer repeats one layer N times: **attention** mixes the tokens, the **feed-forward** part "
-            "works on each token alone, and what goes in is added to what comes out "
-            "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 3.1).\n"
-            "- Norms stand after the addition (post-norm, the original) or before each part (pre-norm, "
-            "[arXiv:2002.04745](https://arxiv.org/abs/2002.04745)). The drawing shows what this model does, found by "
-            "following the numbers of a small pass.\n"
-            "- Attention compares every pair of tokens, n² of them; everything else grows with n. Which costs more "
-            "depends on n and on the model's width."
+            _(
+                "- A Transformer repeats one layer N times: **attention** mixes the tokens, the **feed-forward** part "
+                "works on each token alone, and what goes in is added to what comes out "
+                "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 3.1).\n"
+                "- Norms stand after the addition (post-norm, the original) or before each part (pre-norm, "
+                "[arXiv:2002.04745](https://arxiv.org/abs/2002.04745)). The drawing shows what this model does, found "
+                "by following the numbers of a small pass.\n"
+                "- Attention compares every pair of tokens, n² of them; everything else grows with n. Which costs more "
+                "depends on n and on the model's width."
+            )
         )
 
 
@@ -39,7 +42,7 @@ def draw(choice: Choice, trace: Trace, options: Options) -> None:
     """The model in a sentence and a drawing; the rest is folded beside it."""
     model, revision = (trace.model.name if choice.opened else choice.model), choice.revision or None
     try:
-        with st.spinner("Looking at the model's parts"):
+        with st.spinner(_("Looking at the model's parts")):
             build = backend().inspect(Anatomy(model=model, revision=revision))
     except Refusal as refusal:
         show(refusal)
@@ -68,7 +71,7 @@ def draw(choice: Choice, trace: Trace, options: Options) -> None:
                     show(refusal)
 
 
-st.title("What is a layer made of?")
+st.title(_("What is a layer made of?"))
 chosen = current()
 compose(chosen, kind_of(chosen))
 options = own(Options)

@@ -19,12 +19,7 @@ from ui.show.chart import theme
 from ui.show.reading_help import reading_help
 from viz.components.matrices import matrices
 from viz.figures.palette import sides
-
-MARKS = (
-    "Each cell is one number: {} below zero, {} above, weights from pale (0) to strong (1), on the scale under "
-    "each matrix; hover for all its digits. Click a cell, or press Enter on it, for its sum: it is written under the "
-    "matrices. Framed: the pair that is worked out, or the cell that was clicked."
-)
+from wording import _, told
 
 
 def section(title: str, formula: str, steps: Sequence[Step], options: ByHand, key: str) -> None:
@@ -62,70 +57,92 @@ def attention(options: ByHand, example: Example, found: Whole) -> None:
     x = "X" if found.positions is None else "(X + P)"
     formula = f"$Q = {x}\\,W_Q \\quad K = {x}\\,W_K \\quad V = {x}\\,W_V$"
     steps = [*sheets.enter(example, found), *sheets.project(example, found, head)]
-    section("Project.", formula, steps, options, "project")
+    section(_("Project."), formula, steps, options, "project")
     divided = "Q K^\\top / \\sqrt{d_k}" if options.scaled else "Q K^\\top"
     with st.container():  # always there, so that what follows keeps its place on the page
         pick_head(options)
-    formula = f"$A = \\mathrm{{softmax}}\\left({divided}\\right)$, row by row: $a_j = e^{{s_j}} / \\sum_k e^{{s_k}}$"
-    section("Compare.", formula, sheets.compare(example, worked, head, at, options.scaled), options, "compare")
+    share = "$a_j = e^{s_j} / \\sum_k e^{s_k}$"
+    formula = f"$A = \\mathrm{{softmax}}\\left({divided}\\right)$"
+    formula = _("{formula}, row by row: {share}", formula=formula, share=share)
+    section(_("Compare."), formula, sheets.compare(example, worked, head, at, options.scaled), options, "compare")
     say(sheets.worked_line(example, worked, head, at, options.scaled), role="status")
-    formula = "$\\mathrm{head} = A\\,V$, the heads side by side"
-    section("Mix.", formula, sheets.mix(example, worked, head, at[0]), options, "mix")
+    formula = _("{formula}, the heads side by side", formula="$\\mathrm{head} = A\\,V$")
+    section(_("Mix."), formula, sheets.mix(example, worked, head, at[0]), options, "mix")
 
 
 def onward(options: ByHand, example: Example, found: Whole) -> None:
     """From the heads to the next word, and what training feels of it."""
-    section("Join.", "$O = \\mathrm{Concat}\\,W_O$", joined(example, found), options, "join")
+    section(_("Join."), "$O = \\mathrm{Concat}\\,W_O$", joined(example, found), options, "join")
     if found.layer is not None:
         formula = "$N = \\mathrm{LayerNorm}(X + O) \\quad Y = \\mathrm{LayerNorm}(N + \\mathrm{ReLU}(N W_1)\\,W_2)$"
-        section("Go on.", formula, around(example, found), options, "around")
+        section(_("Go on."), formula, around(example, found), options, "around")
     name = "O" if found.layer is None else "Y"
-    formula = f"$\\mathrm{{softmax}}({name}\\,E^\\top)$, a row of $E$ for each word"
-    section("Next word.", formula, words(example, found), options, "words")
+    formula = f"$\\mathrm{{softmax}}({name}\\,E^\\top)$"
+    formula = _("{formula}, a row of {table} for each word", formula=formula, table="$E$")
+    section(_("Next word."), formula, words(example, found), options, "words")
     head, row = options.shown, pair(options, found.worked)[0]
-    formula = "$\\partial a_j / \\partial s_k = a_j (1 - a_j)$ for $j = k$, else $-a_j a_k$"
-    st.markdown("**Why over √d_k?**")
+    formula = _(
+        "{formula} for {same}, else {other}",
+        formula="$\\partial a_j / \\partial s_k = a_j (1 - a_j)$",
+        same="$j = k$",
+        other="$-a_j a_k$",
+    )
+    st.markdown(_("**Why over √d_k?**"))
     say(what_is_left(example, found.worked, head, row), role="status")
-    section("Learn.", formula, gradient(example, found.worked, head, row), options, "learn")
+    section(_("Learn."), formula, gradient(example, found.worked, head, row), options, "learn")
+
+
+def marks() -> str:
+    """What the marks in the matrices mean."""
+    less, more = map(told, sides(theme()))
+    return _(
+        "Each cell is one number: {less} below zero, {more} above, weights from pale (0) to strong (1), on the scale "
+        "under each matrix; hover for all its digits. Click a cell, or press Enter on it, for its sum: it is written "
+        "under the matrices. Framed: the pair that is worked out, or the cell that was clicked.",
+        less=less,
+        more=more,
+    )
 
 
 def how_to_read() -> None:
     """Three lines for a first-time reader."""
     with reading_help():
         st.markdown(
-            "- Each token asks with its **query**, is found by its **key** and hands on its **value**: rows of Q, K "
-            "and V. A weight is the softmax of query · key over √d_k, the result the values mixed by the weights "
-            "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), equation 1). The **causal mask** sets the scores "
-            "of later tokens to −∞, and so their weights to 0.\n"
-            "- Several **heads** share the columns: each compares its own d_k columns and has weights of its own; "
-            "**W_O** mixes what they hand on (section 3.2.2). What came in is added, normed, and passed through two "
-            "matrices with ReLU between them, token by token (sections 3.1 and 3.3).\n"
-            "- The last vectors meet a vector for each **word**: the softmax of these dot products says which comes "
-            "next (section 3.4). Left out: biases, dropout and LayerNorm's learned factors. Without positions and "
-            "without the mask the order of the tokens changes nothing but the order of the rows."
+            _(
+                "- Each token asks with its **query**, is found by its **key** and hands on its **value**: rows of Q, "
+                "K and V. A weight is the softmax of query · key over √d_k, the result the values mixed by the "
+                "weights ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), equation 1). The **causal mask** sets "
+                "the scores of later tokens to −∞, and so their weights to 0.\n"
+                "- Several **heads** share the columns: each compares its own d_k columns and has weights of its own; "
+                "**W_O** mixes what they hand on (section 3.2.2). What came in is added, normed, and passed through "
+                "two matrices with ReLU between them, token by token (sections 3.1 and 3.3).\n"
+                "- The last vectors meet a vector for each **word**: the softmax of these dot products says which "
+                "comes next (section 3.4). Left out: biases, dropout and LayerNorm's learned factors. Without "
+                "positions and without the mask the order of the tokens changes nothing but the order of the rows."
+            )
         )
 
 
-st.title("What does attention do to a small example?")
+st.title(_("What does attention do to a small example?"))
 now, small, problems = chosen()
 now, more = settle(now, small)
 with st.container():  # always there, so that what follows keeps its place on the page
-    for sentence in [*problems, *more]:
-        say(sentence, role="status")
+    for problem in [*problems, *more]:
+        say(problem, role="status")
 pick(now, small)
 result = whole(small, rules_of(now))
 inputs, figures = st.columns([2, 3], gap="medium")  # on a phone the numbers to change come first
 with inputs:
-    st.markdown("**Change the numbers**")
+    st.markdown(_("**Change the numbers**"))
     tables(now, small)
-    with st.expander("Sizes"):
+    with st.expander(_("Sizes")):
         sizes(small)
-    with st.expander("Files"):
+    with st.expander(_("Files")):
         files(small, result)
 with figures:
     what_is_seen(now, small, result)
     attention(now, small, result)
     onward(now, small, result)
-    st.caption(MARKS.format(*sides(theme())))
+    st.caption(marks())
 draw_curve(result.worked)
 how_to_read()

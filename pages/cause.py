@@ -29,6 +29,7 @@ from ui.state.looked_at import begin_with
 from ui.state.options import own
 from ui.state.selection import select
 from ui.state.session import current
+from wording import _
 
 MOST_TOKENS = 512
 
@@ -37,34 +38,36 @@ def how_to_read() -> None:
     """Three lines for a first-time reader."""
     with reading_help():
         st.markdown(
-            "- A head that looks where we expect may still not matter: another may do the same work. Removing it, and "
-            "looking at what the model then says, is an experiment "
-            "([arXiv:1905.10650](https://arxiv.org/abs/1905.10650)). To remove a head is to put zeros in its slice of "
-            "what enters W_O.\n"
-            "- Removing anything changes something. So the same number of other heads is removed at random, and only "
-            "what stands out among them says something about *this* head.\n"
-            "- A model without a head is no model that was ever trained so; effects of several heads do not add up. "
-            "One text is one text: another may need other heads."
+            _(
+                "- A head that looks where we expect may still not matter: another may do the same work. Removing it, "
+                "and looking at what the model then says, is an experiment "
+                "([arXiv:1905.10650](https://arxiv.org/abs/1905.10650)). To remove a head is to put zeros in its "
+                "slice of what enters W_O.\n"
+                "- Removing anything changes something. So the same number of other heads is removed at random, and "
+                "only what stands out among them says something about *this* head.\n"
+                "- A model without a head is no model that was ever trained so; effects of several heads do not add "
+                "up. One text is one text: another may need other heads."
+            )
         )
 
 
 def draw(choice: Choice, options: Cause, asked: Watch, trace: Trace) -> None:
     """The map to click, what is removed, what then changes."""
     if trace.target is not None or not trace.has_qkv():
-        way = "reads one text and writes another" if trace.target is not None else "computes attention in its own way"
-        say(
-            f"{trace.model.name} {way}, so nothing is removed from it here. Pick an encoder or a decoder such as BERT.",
-            role="status",
-        )
+        say(_passed_over(trace), role="status")
         return
     if len(trace.source) > MOST_TOKENS:
         say(
-            f"The text has {len(trace.source)} tokens; heads are removed in texts of at most {MOST_TOKENS}.",
+            _(
+                "The text has {tokens} tokens; heads are removed in texts of at most {most}.",
+                tokens=len(trace.source),
+                most=MOST_TOKENS,
+            ),
             role="status",
         )
         return
     view = View(trace, words=True)
-    selection, _ = select(choice, view, example_of(choice.text, choice.pair))
+    selection = select(choice, view, example_of(choice.text, choice.pair))[0]
     head = (int(selection["layer"]), int(selection["head"]))
     edits, notes = edits_of(options.edits, None if choice.layer is None else head)
     typed_notes(notes)
@@ -87,18 +90,34 @@ def draw(choice: Choice, options: Cause, asked: Watch, trace: Trace) -> None:
     how_to_read()
 
 
+def _passed_over(trace: Trace) -> str:
+    """Why nothing is removed from this model."""
+    name = trace.model.name
+    if trace.target is not None:
+        return _(
+            "{model} reads one text and writes another, so nothing is removed from it here. Pick an encoder or a "
+            "decoder such as BERT.",
+            model=name,
+        )
+    return _(
+        "{model} computes attention in its own way, so nothing is removed from it here. Pick an encoder or a decoder "
+        "such as BERT.",
+        model=name,
+    )
+
+
 def page(choice: Choice) -> None:
     """What to watch, on which model, then the experiment."""
     if choice.opened:
         say(
-            "An opened file holds attention only; close it in the sidebar to ask the model about its text.",
+            _("An opened file holds attention only; close it in the sidebar to ask the model about its text."),
             role="status",
         )
         return
     options = own(Cause)
     who = pick_watch(options, choice)
     try:
-        with st.spinner("Asking the model", show_time=True):
+        with st.spinner(_("Asking the model"), show_time=True):
             asked = watch(options, choice, who)
         trace = None if asked is None else _read(choice, asked, who)
     except Refusal as refusal:
@@ -115,7 +134,7 @@ def _read(choice: Choice, asked: Watch, who: Answerer) -> Trace | None:
     return read(replace(choice, pair=asked.request.pair or ""))
 
 
-st.title("Does this head matter?")
+st.title(_("Does this head matter?"))
 chosen = begin_with(current())
 compose(chosen, kind_of(chosen))
 page(chosen)

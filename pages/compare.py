@@ -23,24 +23,26 @@ from ui.state.choice import Choice
 from ui.state.options import own
 from ui.state.selection import settle
 from ui.state.session import current
+from wording import _
 
 
 def how_to_read() -> None:
     """Three lines for a first-time reader."""
     with reading_help():
         st.markdown(
-            "- Change one thing and see which heads change with it. A head that looks from *it* to *animal* whether "
-            "the animal is too *tired* or the street too *wide* has not told them apart.\n"
-            "- A row of a head says how one word divides its attention. Two rows are compared by their "
-            "Jensen–Shannon divergence ([doi:10.1109/18.61115](https://doi.org/10.1109/18.61115)): 0 bits for the same"
-            " shares, 1 bit for none in common. Any change of a text changes some heads a little: the page Find counts"
-            " what harmless changes do.\n"
-            "- Heads of two models are matched by what they do on the same sentences, since a head's number has no "
-            "meaning of its own: only models that grew out of one another have the same ones.\n"
-            "- A difference that is seen need not matter. What carries it is found by taking one thing at a time from"
-            " the second reading into the first "
-            "([arXiv:2004.12265](https://arxiv.org/abs/2004.12265), "
-            "[arXiv:2202.05262](https://arxiv.org/abs/2202.05262)) and asking what the answer then is."
+            _(
+                "- Change one thing and see which heads change with it. A head that looks from *it* to *animal* "
+                "whether the animal is too *tired* or the street too *wide* has not told them apart.\n"
+                "- A row of a head says how one word divides its attention. Two rows are compared by their "
+                "Jensen–Shannon divergence ([doi:10.1109/18.61115](https://doi.org/10.1109/18.61115)): 0 bits for the "
+                "same shares, 1 bit for none in common. Any change of a text changes some heads a little: the page "
+                "Find counts what harmless changes do.\n"
+                "- Heads of two models are matched by what they do on the same sentences, since a head's number has "
+                "no meaning of its own: only models that grew out of one another have the same ones.\n"
+                "- A difference that is seen need not matter. What carries it is found by taking one thing at a time "
+                "from the second reading into the first ([arXiv:2004.12265](https://arxiv.org/abs/2004.12265), "
+                "[arXiv:2202.05262](https://arxiv.org/abs/2202.05262)) and asking what the answer then is."
+            )
         )
 
 
@@ -78,11 +80,11 @@ def draw(choice: Choice, trace: Trace, options: Compare) -> None:
     maps(found, sentences)
 
 
-st.title("What changes from one reading to the other?")
+st.title(_("What changes from one reading to the other?"))
 chosen, options_now = current(), own(Compare)
-control(Compare, "show", st.segmented_control, "Compare", list(SHOWS), format_func=SHOWS.get, required=True,
-        help="One reading beside another, word by word; which words and heads carry the difference between two texts;"
-        " or many pairs of texts at once")  # fmt: skip
+control(Compare, "show", st.segmented_control, _("Compare"), list(SHOWS), format_func=SHOWS.get, required=True,
+        help=_("One reading beside another, word by word; which words and heads carry the difference between two "
+               "texts; or many pairs of texts at once"))  # fmt: skip
 if options_now.show == "set" and not chosen.opened:
     draw_set(chosen, options_now)
 elif options_now.show == "carry" and not chosen.opened:

@@ -11,28 +11,31 @@ from ui.pages.measure.options import Measure
 from ui.show.reading_help import reading_help
 from ui.state.options import own
 from ui.state.session import current
+from wording import _
 
 
 def how_to_read() -> None:
     """Three lines for a first-time reader."""
     with reading_help():
         st.markdown(
-            "- For each marked word, a head's answer is the word it looks at most: attention to a word is the sum over "
-            "its pieces, from it the mean; special tokens and the word itself are left out "
-            "([arXiv:1906.04341](https://arxiv.org/abs/1906.04341)). Read the other way, the answer is the word that "
-            "looks at it most. A pronoun's candidates compete by their largest weight.\n"
-            "- A figure alone says little: a word's neighbour is often right, and the best of many heads is good "
-            "somewhere by luck. So each stands beside a rule without a model (such as always the word "
-            "before; among candidates: the nearest), random weights, and its interval, on sentences that the head was "
-            "not chosen on. “More” is said where a paired test on the same links, taken sentence by sentence "
-            "([arXiv:cs/0008005](https://arxiv.org/abs/cs/0008005)) and corrected for everything tested beside it "
-            "([Holm](https://doi.org/10.2307/4615733)), leaves luck at most 5 chances in 100.\n"
-            "- A head that finds a relation reads where it stands; whether the model uses that is another question, "
-            "for the page Cause ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186))."
+            _(
+                "- For each marked word, a head's answer is the word it looks at most: attention to a word is the sum "
+                "over its pieces, from it the mean; special tokens and the word itself are left out "
+                "([arXiv:1906.04341](https://arxiv.org/abs/1906.04341)). Read the other way, the answer is the word "
+                "that looks at it most. A pronoun's candidates compete by their largest weight.\n"
+                "- A figure alone says little: a word's neighbour is often right, and the best of many heads is good "
+                "somewhere by luck. So each stands beside a rule without a model (such as always the word "
+                "before; among candidates: the nearest), random weights, and its interval, on sentences that the head "
+                "was not chosen on. “More” is said where a paired test on the same links, taken sentence by sentence "
+                "([arXiv:cs/0008005](https://arxiv.org/abs/cs/0008005)) and corrected for everything tested beside it "
+                "([Holm](https://doi.org/10.2307/4615733)), leaves luck at most 5 chances in 100.\n"
+                "- A head that finds a relation reads where it stands; whether the model uses that is another "
+                "question, for the page Cause ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186))."
+            )
         )
 
 
-st.title("Which head finds a relation, and how well?")
+st.title(_("Which head finds a relation, and how well?"))
 chosen, options = current(), own(Measure)
 data = pick_data(options)
 if data is not None:

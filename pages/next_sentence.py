@@ -14,22 +14,26 @@ from ui.show.published_bert import published
 from ui.show.reading_help import reading_help
 from ui.state.options import own
 from ui.state.session import current
+from wording import _
 
 
 def how_to_read() -> None:
     """Three lines for a first-time reader."""
     with reading_help():
         st.markdown(
-            "- Two texts are read as one: [CLS] A [SEP] B [SEP]. A head on the state of [CLS] says whether B was the "
-            "text after A ([arXiv:1810.04805](https://arxiv.org/abs/1810.04805)).\n"
-            "- It is easily content with a common topic, and it was trained on texts of its own kind: a probability "
-            "near one is no proof of sense ([arXiv:1909.11942](https://arxiv.org/abs/1909.11942), section 3.1).\n"
-            "- The maps show where the heads look across. That a head looks does not say that the judgement rests on "
-            "it ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186))."
+            _(
+                "- Two texts are read as one: [CLS] A [SEP] B [SEP]. A head on the state of [CLS] says whether B was "
+                "the text after A ([arXiv:1810.04805](https://arxiv.org/abs/1810.04805)).\n"
+                "- It is easily content with a common topic, and it was trained on texts of its own kind: a "
+                "probability near one is no proof of sense ([arXiv:1909.11942](https://arxiv.org/abs/1909.11942), "
+                "section 3.1).\n"
+                "- The maps show where the heads look across. That a head looks does not say that the judgement rests "
+                "on it ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186))."
+            )
         )
 
 
-st.title("Does B follow A?")
+st.title(_("Does B follow A?"))
 chosen = current()
 compose(chosen, "encoder")  # whatever is chosen: two texts are judged
 own(Options)  # what of it cannot be read is said before anything is asked

@@ -18,10 +18,11 @@ from ui.run.shelf import Look
 from ui.show.reading_help import reading_help
 from ui.state.options import own
 from ui.state.session import current
+from wording import _, sentence, told
 
-SHARE = "A head is named after a role when at least this share of its attention goes there."
-SEEN = "The text above, or the 60 and 40 sentences of the page Measure: more tokens, steadier shares"
-RELATIONS = (
+SHARE = sentence("A head is named after a role when at least this share of its attention goes there.")
+SEEN = sentence("The text above, or the 60 and 40 sentences of the page Measure: more tokens, steadier shares")
+RELATIONS = sentence(
     "Also scores every head on 60 and 40 annotated sentences and names the relation that it finds more often than a"
     " rule without a model, on sentences that the name was not chosen on."
 )
@@ -31,16 +32,19 @@ def how_to_read() -> None:
     """Three lines for a first-time reader."""
     with reading_help():
         st.markdown(
-            "- A role says where a head's attention goes, measured: the mean share over all tokens but special ones "
-            "([arXiv:1906.04341](https://arxiv.org/abs/1906.04341)). One short text shows little; 100 sentences more.\n"
-            "- A head that looks at the first token or a separator often takes little from it: that token's value "
-            "vector is short, so little is added ([arXiv:2004.10102](https://arxiv.org/abs/2004.10102)). Language "
-            "models look at their first tokens whatever these mean, as at a sink "
-            "([arXiv:2309.17453](https://arxiv.org/abs/2309.17453)).\n"
-            "- A relation's name is chosen on one half of the annotated sentences and told on the other; pick a "
-            "head to see every sentence behind its name.\n"
-            "- Heads with one name may still do different things, and a head without one may matter: removing it, on "
-            "the page Cause, shows that ([arXiv:1905.09418](https://arxiv.org/abs/1905.09418))."
+            _(
+                "- A role says where a head's attention goes, measured: the mean share over all tokens but special "
+                "ones ([arXiv:1906.04341](https://arxiv.org/abs/1906.04341)). One short text shows little; 100 "
+                "sentences more.\n"
+                "- A head that looks at the first token or a separator often takes little from it: that token's value "
+                "vector is short, so little is added ([arXiv:2004.10102](https://arxiv.org/abs/2004.10102)). Language "
+                "models look at their first tokens whatever these mean, as at a sink "
+                "([arXiv:2309.17453](https://arxiv.org/abs/2309.17453)).\n"
+                "- A relation's name is chosen on one half of the annotated sentences and told on the other; pick a "
+                "head to see every sentence behind its name.\n"
+                "- Heads with one name may still do different things, and a head without one may matter: removing it, "
+                "on the page Cause, shows that ([arXiv:1905.09418](https://arxiv.org/abs/1905.09418))."
+            )
         )
 
 
@@ -55,20 +59,20 @@ def seen(options: Roles) -> Known | None:
     pick_part(trace, Look(part=choice.part if choice.part in trace.parts else ""))
     if choice.part == "cross":
         say(
-            "Roles are told of a text that looks at itself; here it is the encoder's, not the cross-attention.",
+            _("Roles are told of a text that looks at itself; here it is the encoder's, not the cross-attention."),
             "status",
         )
     return from_trace(trace, choice)
 
 
-st.title("What is each head for?")
+st.title(_("What is each head for?"))
 choice_now, options_now = current(), own(Roles)
 compose(choice_now, kind_of(choice_now))
 left, middle, right = st.columns(3)
-control(Roles, "source", left.segmented_control, "Seen in", list(SOURCES), format_func=SOURCES.get, required=True,
-        help=SEEN)  # fmt: skip
-control(Roles, "share", middle.slider, "A role takes at least", 10, 100, step=5, format="%d %%", help=SHARE)
-control(Roles, "relations", right.checkbox, "Relations too", help=RELATIONS)
+control(Roles, "source", left.segmented_control, _("Seen in"), list(SOURCES), format_func=SOURCES.get, required=True,
+        help=told(SEEN))  # fmt: skip
+control(Roles, "share", middle.slider, _("A role takes at least"), 10, 100, step=5, format="%d %%", help=told(SHARE))
+control(Roles, "relations", right.checkbox, _("Relations too"), help=told(RELATIONS))
 known_now = seen(options_now)
 if known_now is not None:
     roles_now = named(known_now, options_now)

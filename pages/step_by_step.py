@@ -23,9 +23,15 @@ from ui.state.choice import Choice
 from ui.state.options import choose_own, own
 from ui.state.session import current
 from viz.figures.palette import sides
+from wording import _, sentence, told
 
 SHOW = "steps_show"
-NAMES = {"steps": "Step by step", "neuron": "Neuron view", "rules": "What if?", "heads": "All heads"}
+NAMES = {
+    "steps": sentence("Step by step"),
+    "neuron": sentence("Neuron view"),
+    "rules": sentence("What if?"),
+    "heads": sentence("All heads"),
+}
 
 
 def how_to_read() -> None:
@@ -33,13 +39,20 @@ def how_to_read() -> None:
     below, above = sides(theme())
     with reading_help():
         st.markdown(
-            f"- A **strip** is a vector: a cell a number, {below} below zero, {above} above, stronger for larger; "
-            "hover or use the arrow keys to read it, “Save” for all digits. Framed: what belongs to the chosen pair.\n"
-            "- The steps are those of softmax(q · kᵀ / √d_k) · v, "
-            f"{paper('1706.03762')}, equation 1, with what this model does besides; they are computed here from the "
-            "layer's own matrices and compared with what the layer gives.\n"
-            "- Tokens here are the model's pieces, special ones included, whatever the sidebar merges or hides. A "
-            f"large weight shows where a head reads, not yet what the model does with it ({paper('1902.10186')})."
+            _(
+                "- A **strip** is a vector: a cell a number, {below} below zero, {above} above, stronger for larger; "
+                "hover or use the arrow keys to read it, “Save” for all digits. Framed: what belongs to the chosen "
+                "pair.\n"
+                "- The steps are those of softmax(q · kᵀ / √d_k) · v, {paper}, equation 1, with what this model does "
+                "besides; they are computed here from the layer's own matrices and compared with what the layer "
+                "gives.\n"
+                "- Tokens here are the model's pieces, special ones included, whatever the sidebar merges or hides. A "
+                "large weight shows where a head reads, not yet what the model does with it ({doubt}).",
+                below=below,
+                above=above,
+                paper=paper("1706.03762"),
+                doubt=paper("1902.10186"),
+            )
         )
 
 
@@ -48,13 +61,13 @@ def pick_view() -> str:
     shown = own(Rules).show
     st.session_state[SHOW] = shown
     st.segmented_control(
-        "View",
+        _("View"),
         list(NAMES),
         key=SHOW,
         required=True,
-        format_func=NAMES.__getitem__,
+        format_func=lambda name: told(NAMES[name]),
         on_change=lambda: choose_own(Rules, show=st.session_state[SHOW]),
-        help="One weight from its vectors; the products that make it; other rules; the same token in every head",
+        help=_("One weight from its vectors; the products that make it; other rules; the same token in every head"),
     )
     return shown
 
@@ -82,15 +95,15 @@ def draw(choice: Choice, trace: Trace) -> None:
     """The weight that is meant, and the view of it."""
     spot, look, notes = find(choice, trace)
     pick_part(trace, look)
-    for sentence in notes:
-        say(sentence, role="status")
+    for note in notes:
+        say(note, role="status")
     pick(spot)
     say(steps.sentence(spot), role="status")
     draw_view(choice, spot, pick_view())
     how_to_read()
 
 
-st.title("Where does one weight come from?")
+st.title(_("Where does one weight come from?"))
 chosen = current()
 compose(chosen, kind_of(chosen))
 found = read(chosen)

@@ -12,21 +12,24 @@ from ui.run.refusals import say
 from ui.run.teaching import queue
 from ui.show.reading_help import reading_help
 from ui.state.options import choose_own, own
+from wording import _
 
 
 def how_to_read() -> None:
     """Three lines for a first-time reader."""
     with reading_help():
         st.markdown(
-            "- A model that has read much gets one new layer, its head, and learns from rows with answers: in each "
-            "step some rows are told, and all weights move a little towards the answers "
-            "([BERT, arXiv:1810.04805](https://arxiv.org/abs/1810.04805)). The rows are in three parts: *train* is "
-            "learned from, by *dev* the best step is chosen, and *test* is looked at once, in the end.\n"
-            "- The dashed line is what counting words reaches on the same rows (TF-IDF and logistic regression), in "
-            "a second and without any model. Where it wins, it is the better choice.\n"
-            "- Attention changes in any training, also with nothing to learn. So two *twins* learn the same rows with "
-            "their labels shuffled, and only what goes beyond their changes is told as the task's "
-            "([arXiv:2004.14448](https://arxiv.org/abs/2004.14448))."
+            _(
+                "- A model that has read much gets one new layer, its head, and learns from rows with answers: in "
+                "each step some rows are told, and all weights move a little towards the answers ([BERT, "
+                "arXiv:1810.04805](https://arxiv.org/abs/1810.04805)). The rows are in three parts: *train* is "
+                "learned from, by *dev* the best step is chosen, and *test* is looked at once, in the end.\n"
+                "- The dashed line is what counting words reaches on the same rows (TF-IDF and logistic regression), "
+                "in a second and without any model. Where it wins, it is the better choice.\n"
+                "- Attention changes in any training, also with nothing to learn. So two *twins* learn the same rows "
+                "with their labels shuffled, and only what goes beyond their changes is told as the task's "
+                "([arXiv:2004.14448](https://arxiv.org/abs/2004.14448))."
+            )
         )
 
 
@@ -36,14 +39,16 @@ def watched(options: Teach) -> None:
         look = queue().look(options.job)
     except Refusal as refusal:
         say(refusal.message)
-        st.button("Teach a model", on_click=choose_own, args=(Teach,), kwargs={"job": ""}, help="Data and settings")
+        st.button(
+            _("Teach a model"), on_click=choose_own, args=(Teach,), kwargs={"job": ""}, help=_("Data and settings")
+        )
         return
     running(look)
     if look.has_model:
         shown(look)
 
 
-st.title("What can a model be taught?")
+st.title(_("What can a model be taught?"))
 asked = own(Teach)
 if asked.job:
     watched(asked)

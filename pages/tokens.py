@@ -13,29 +13,33 @@ from ui.show.reading_help import reading_help
 from ui.state.choice import Choice
 from ui.state.options import own
 from ui.state.session import FRESH, choose, current
+from wording import _
 
 
 def how_to_read() -> None:
     """Three lines for a first-time reader."""
     with reading_help():
         st.markdown(
-            "- A model knows a fixed list of pieces, its vocabulary, and gets their numbers. Pieces are parts of "
-            "words, so that a limited list of them writes almost any text: WordPiece "
-            "([arXiv:1609.08144](https://arxiv.org/abs/1609.08144)), BPE "
-            "([arXiv:1508.07909](https://arxiv.org/abs/1508.07909)) or Unigram "
-            "([arXiv:1804.10959](https://arxiv.org/abs/1804.10959)).\n"
-            "- The cuts are learnt from counts, not from grammar: a frequent word stays whole whatever it is made of, "
-            "and a rare one falls apart where the vocabulary has pieces, not where its stem ends.\n"
-            "- Special tokens, segments and the mask tell the model where a text begins, which of two texts a token "
-            "belongs to, and what is only padding ([BERT, arXiv:1810.04805](https://arxiv.org/abs/1810.04805), "
-            "section 3). A single text has no padding, so its mask is 1 throughout."
+            _(
+                "- A model knows a fixed list of pieces, its vocabulary, and gets their numbers. Pieces are parts of "
+                "words, so that a limited list of them writes almost any text: WordPiece "
+                "([arXiv:1609.08144](https://arxiv.org/abs/1609.08144)), BPE "
+                "([arXiv:1508.07909](https://arxiv.org/abs/1508.07909)) or Unigram "
+                "([arXiv:1804.10959](https://arxiv.org/abs/1804.10959)).\n"
+                "- The cuts are learnt from counts, not from grammar: a frequent word stays whole whatever it is made "
+                "of, and a rare one falls apart where the vocabulary has pieces, not where its stem ends.\n"
+                "- Special tokens, segments and the mask tell the model where a text begins, which of two texts a "
+                "token belongs to, and what is only padding ([BERT, "
+                "arXiv:1810.04805](https://arxiv.org/abs/1810.04805), section 3). A single text has no padding, so "
+                "its mask is 1 throughout."
+            )
         )
 
 
 def steps_of(choice: Choice) -> None:
     """Ask the chosen model's tokenizer and the one beside it, then draw."""
     revision = choice.revision or None
-    with st.spinner("Taking the text through the tokenizer"):
+    with st.spinner(_("Taking the text through the tokenizer")):
         steps = [ask(choice, choice.model, revision)]
     saw(choice.model, steps[0].kind)
     options = own(Tokens)
@@ -50,13 +54,18 @@ def steps_of(choice: Choice) -> None:
     draw(choice, steps, models, options)
 
 
-st.title("How does the text become tokens?")
+st.title(_("How does the text become tokens?"))
 chosen = current()
 compose(chosen, kind_of(chosen))
 say_notes()
 if chosen.text != RARE:
     rare = {**FRESH, "text": RARE, "pair": ""}
-    st.button("Try rare words", on_click=choose, kwargs=rare, help="Words of several pieces, accents, rare signs")
+    st.button(
+        _("Try rare words"),
+        on_click=choose,
+        kwargs=rare,
+        help=_("Words of several pieces, accents, rare signs"),
+    )
 try:
     steps_of(chosen)
     how_to_read()

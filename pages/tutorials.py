@@ -11,23 +11,27 @@ from ui.run.refusals import say_notes
 from ui.show.reading_help import reading_help
 from ui.state.options import own
 from ui.state.session import current
+from wording import _
 
 
 def how_to_read() -> None:
     """Three lines for a first-time reader."""
     with reading_help():
         st.markdown(
-            "- A theme is a way through this app in the order in which tutorials teach: each station leads to a page "
-            "that shows it on a real model, with the model and the text that it needs. The browser's back button "
-            "leads back here.\n"
-            "- Beside it stands what is often told, and what a model of this app shows: the numbers in these sentences "
-            "are computed now, from the model's own weights or a set's own rows; what is a record says so.\n"
-            "- One model is one model: what MiniLM or Headlight BERT shows, a larger one may not. Where a sentence is "
-            "about your text, it is the text above."
+            _(
+                "- A theme is a way through this app in the order in which tutorials teach: each station leads to a "
+                "page that shows it on a real model, with the model and the text that it needs. The browser's back "
+                "button leads back here.\n"
+                "- Beside it stands what is often told, and what a model of this app shows: the numbers in these "
+                "sentences are computed now, from the model's own weights or a set's own rows; what is a record says "
+                "so.\n"
+                "- One model is one model: what MiniLM or Headlight BERT shows, a larger one may not. Where a "
+                "sentence is about your text, it is the text above."
+            )
         )
 
 
-st.title("What do tutorials tell, and what do the models show?")
+st.title(_("What do tutorials tell, and what do the models show?"))
 chosen = current()
 compose(chosen, "encoder")  # whatever is chosen: a theme may read two texts
 options = own(Tutorials)
@@ -36,11 +40,11 @@ control(
     Tutorials,
     "theme",
     st.segmented_control,
-    "Theme",
+    _("Theme"),
     list(THEMES),
     format_func=THEMES.get,
     required=True,
-    help="Five ways through the app, each in the order in which it is taught",
+    help=_("Five ways through the app, each in the order in which it is taught"),
 )
 draw(STATIONS[options.theme], chosen, options)
 how_to_read()

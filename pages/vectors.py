@@ -17,21 +17,26 @@ from ui.show.reading_help import reading_help
 from ui.state.choice import Choice
 from ui.state.options import own
 from ui.state.session import current
+from wording import _
 
 
 def how_to_read() -> None:
     """Three lines for a first-time reader."""
     with reading_help():
         st.markdown(
-            "- A model holds a **vector**, a long list of numbers, for each token, and every layer rewrites it: "
-            "after the first layers it is still much of the word, later what the word is in this text "
-            "([BERT, arXiv:1810.04805](https://arxiv.org/abs/1810.04805); "
-            "[arXiv:1909.00512](https://arxiv.org/abs/1909.00512)).\n"
-            "- The **cosine** says how far two vectors point the same way, from -1 to 1. In most models any two "
-            "vectors point somewhat the same way, so a cosine means something beside others of the same layer only.\n"
-            "- **PCA** keeps the directions in which the vectors differ most, **UMAP** "
-            "([arXiv:1802.03426](https://arxiv.org/abs/1802.03426)) who is near whom. For sentences, the mean over the "
-            "tokens serves best in models trained for it ([arXiv:1908.10084](https://arxiv.org/abs/1908.10084))."
+            _(
+                "- A model holds a **vector**, a long list of numbers, for each token, and every layer rewrites it: "
+                "after the first layers it is still much of the word, later what the word is in this text ([BERT, "
+                "arXiv:1810.04805](https://arxiv.org/abs/1810.04805); "
+                "[arXiv:1909.00512](https://arxiv.org/abs/1909.00512)).\n"
+                "- The **cosine** says how far two vectors point the same way, from -1 to 1. In most models any two "
+                "vectors point somewhat the same way, so a cosine means something beside others of the same layer "
+                "only.\n"
+                "- **PCA** keeps the directions in which the vectors differ most, **UMAP** "
+                "([arXiv:1802.03426](https://arxiv.org/abs/1802.03426)) who is near whom. For sentences, the mean "
+                "over the tokens serves best in models trained for it "
+                "([arXiv:1908.10084](https://arxiv.org/abs/1908.10084))."
+            )
         )
 
 
@@ -39,13 +44,17 @@ def draw(choice: Choice, trace: Trace) -> None:
     """The part that is chosen."""
     if choice.opened:
         say(
-            "A saved trace holds no vectors between the layers; close the file in the sidebar to read its text anew.",
+            _(
+                "A saved trace holds no vectors between the layers; close the file in the sidebar to read its text "
+                "anew."
+            ),
             role="status",
         )
         return
     options = own(Vectors)
-    control(Vectors, "show", st.segmented_control, "What to look at", list(SHOWS), format_func=SHOWS.get, required=True,
-            help="Vectors of this text, of one word in several texts, or of many sentences")  # fmt: skip
+    control(Vectors, "show", st.segmented_control, _("What to look at"), list(SHOWS), format_func=SHOWS.get,
+            required=True,
+            help=_("Vectors of this text, of one word in several texts, or of many sentences"))  # fmt: skip
     try:
         if options.show == "contexts":
             contexts(choice, options)
@@ -57,7 +66,7 @@ def draw(choice: Choice, trace: Trace) -> None:
         show(refusal)
 
 
-st.title("What does the model make of a word?")
+st.title(_("What does the model make of a word?"))
 chosen = current()
 compose(chosen, kind_of(chosen))
 found = read(chosen)

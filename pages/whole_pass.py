@@ -21,19 +21,22 @@ from ui.show.reading_help import reading_help
 from ui.state.choice import Choice
 from ui.state.options import own
 from ui.state.session import current
+from wording import _
 
 
 def how_to_read() -> None:
     """Three lines for a first-time reader."""
     with reading_help():
         st.markdown(
-            "- A pass is a few hundred functions, one after the other. Those that only move numbers about are left "
-            "out; all others are stages, in the order in which the model runs them. Alt+PageUp and Alt+PageDown go "
-            "one back and one on.\n"
-            "- Beside the model, numpy computes the same from the ids and the weights of the file alone, by the "
-            "formula of each function; the largest difference is said. What has no formula here is said too.\n"
-            "- Any number opens: it is the sum of its terms, each made of numbers of earlier stages or of weights in "
-            "the file. How attention weights come about is opened by the page Step by step."
+            _(
+                "- A pass is a few hundred functions, one after the other. Those that only move numbers about are "
+                "left out; all others are stages, in the order in which the model runs them. Alt+PageUp and "
+                "Alt+PageDown go one back and one on.\n"
+                "- Beside the model, numpy computes the same from the ids and the weights of the file alone, by the "
+                "formula of each function; the largest difference is said. What has no formula here is said too.\n"
+                "- Any number opens: it is the sum of its terms, each made of numbers of earlier stages or of weights "
+                "in the file. How attention weights come about is opened by the page Step by step."
+            )
         )
 
 
@@ -86,11 +89,11 @@ def draw(choice: Choice, trace: Trace, options: Options) -> None:
     if chosen.part == EMBEDDINGS:
         say(ids(asked), role="status")
     this_stage(choice, asked, chosen, options)
-    for sentence in (agreement(asked), differences(asked)):
-        say(sentence, role="status")
+    for said in (agreement(asked), differences(asked)):
+        say(said, role="status")
 
 
-st.title("The whole pass, from letters to a probability")
+st.title(_("The whole pass, from letters to a probability"))
 chosen_text = current()
 compose(chosen_text, kind_of(chosen_text))
 own_options = own(Options)

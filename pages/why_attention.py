@@ -19,28 +19,31 @@ from ui.show.reading_help import reading_help
 from ui.state.choice import Choice
 from ui.state.options import own
 from ui.state.session import current
+from wording import _
 
 
 def how_to_read() -> None:
     """Three lines for a first-time reader."""
     with reading_help():
         st.markdown(
-            "- A recurrent layer reads one token after another; a convolution sees k neighbours at once; "
-            "self-attention compares every token with every other, so that any two are one step apart "
-            "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 4).\n"
-            "- Short paths help to learn how distant words depend on each other; few sequential operations let a "
-            "machine work on all tokens at the same time.\n"
-            "- The price is n²: every pair of tokens. The table counts the layers' mixing of tokens only. A real "
-            "Transformer layer has matrices besides, which grow with n · d²; the page on the block counts them.\n"
-            "- The trained networks are small, and so are their tasks: they show what each way of reading makes easy, "
-            "not what large models do."
+            _(
+                "- A recurrent layer reads one token after another; a convolution sees k neighbours at once; "
+                "self-attention compares every token with every other, so that any two are one step apart "
+                "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 4).\n"
+                "- Short paths help to learn how distant words depend on each other; few sequential operations let a "
+                "machine work on all tokens at the same time.\n"
+                "- The price is n²: every pair of tokens. The table counts the layers' mixing of tokens only. A real "
+                "Transformer layer has matrices besides, which grow with n · d²; the page on the block counts them.\n"
+                "- The trained networks are small, and so are their tasks: they show what each way of reading makes "
+                "easy, not what large models do."
+            )
         )
 
 
 def draw(choice: Choice, trace: Trace, options: Options) -> None:
     """The sentence, the figures, the table."""
     try:
-        with st.spinner("Looking up the model's width"):
+        with st.spinner(_("Looking up the model's width")):
             model = trace.model.name if choice.opened else choice.model
             build = backend().inspect(Anatomy(model=model, revision=choice.revision or None))
     except Refusal as refusal:
@@ -52,7 +55,7 @@ def draw(choice: Choice, trace: Trace, options: Options) -> None:
     table(numbers)
 
 
-st.title("Why attention?")
+st.title(_("Why attention?"))
 chosen = current()
 compose(chosen, kind_of(chosen))
 options = own(Options)

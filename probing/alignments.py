@@ -21,6 +21,7 @@ from attention.links import Span
 from inference.errors import Refusal
 from inference.text.accepted import check_text
 from probing.utf8 import decoded
+from wording import said_by, sentence
 
 EMBEDDED = Path(__file__).resolve().parent.parent / "assets" / "alignments" / "en-fr.json"
 MOST = 2000  # pairs in a file
@@ -46,7 +47,9 @@ def load(file: Path = EMBEDDED) -> Alignments:
     try:
         return parse(file.read_bytes())
     except OSError as error:
-        raise Refusal(f"{file.name} cannot be read. Give the path of a file of aligned sentences.") from error
+        raise Refusal(
+            sentence("{name} cannot be read. Give the path of a file of aligned sentences.", name=file.name)
+        ) from error
 
 
 def parse(content: bytes) -> Alignments:
@@ -57,15 +60,23 @@ def parse(content: bytes) -> Alignments:
     """
     text = decoded(content)
     stated = _from_json(text) if text.lstrip().startswith(("{", "[")) else _from_lines(text)
-    pairs = tuple(_pair(place, at, fields) for place, at, fields in stated)
+    pairs = tuple(_pair(kind, at, fields) for kind, at, fields in stated)
     if not pairs:
-        raise Refusal("The file has no pair of sentences. Each needs a source, a target and links such as 0-0 1?2.")
+        raise Refusal(
+            sentence("The file has no pair of sentences. Each needs a source, a target and links such as 0-0 1?2.")
+        )
     if len(pairs) > MOST:
-        raise Refusal(f"The file has {len(pairs):,} pairs; at most {MOST:,} are scored. Bring a part of it.")
+        raise Refusal(
+            sentence(
+                "The file has {pairs:,} pairs; at most {most:,} are scored. Bring a part of it.",
+                pairs=len(pairs),
+                most=MOST,
+            )
+        )
     return Alignments(pairs, hashlib.sha256(content).hexdigest())
 
 
-Stated = Iterator[tuple[str, int, dict[str, Any]]]  # how the place is called, its number, the fields
+Stated = Iterator[tuple[str, int, dict[str, Any]]]  # "line" or "pair", its number, the fields
 
 
 def _from_lines(text: str) -> Stated:
@@ -75,9 +86,13 @@ def _from_lines(text: str) -> Stated:
         fields = line.rstrip("\r").split("\t")
         if len(fields) != len(FIELDS):
             raise Refusal(
-                f"Line {number} has {len(fields)} fields; source, target and links were expected, a tab between them."
+                sentence(
+                    "Line {number} has {fields} fields; source, target and links were expected, a tab between them.",
+                    number=number,
+                    fields=len(fields),
+                )
             )
-        yield f"Line {number}", number, dict(zip(FIELDS, fields, strict=True))
+        yield "line", number, dict(zip(FIELDS, fields, strict=True))
 
 
 def _from_json(text: str) -> Stated:
@@ -85,22 +100,36 @@ def _from_json(text: str) -> Stated:
         stated = json.loads(text)
     except (ValueError, RecursionError) as error:  # ValueError alone: a number of thousands of digits
         line = getattr(error, "lineno", 1)
-        raise Refusal(f"The file begins like JSON, but line {line} cannot be read as such.") from error
+        raise Refusal(
+            sentence("The file begins like JSON, but line {line} cannot be read as such.", line=line)
+        ) from error
     pairs = stated.get("pairs") if isinstance(stated, dict) else stated
     if not isinstance(pairs, list):
-        raise Refusal('The file has no list "pairs". Each pair needs "source", "target" and "links".')
+        raise Refusal(sentence('The file has no list "pairs". Each pair needs "source", "target" and "links".'))
     for number, pair in enumerate(pairs, start=1):
         if not isinstance(pair, dict):
-            raise Refusal(f'Pair {number} is no object with "source", "target" and "links".')
-        yield f"Pair {number}", number, pair
+            raise Refusal(sentence('Pair {number} is no object with "source", "target" and "links".', number=number))
+        yield "pair", number, pair
 
 
-def _pair(place: str, number: int, fields: dict[str, Any]) -> HandAligned:
+def _begins(kind: str, number: int) -> str:
+    """How a sentence begins that says something of a place."""
+    return sentence("Line {number}", number=number) if kind == "line" else sentence("Pair {number}", number=number)
+
+
+def _within(kind: str, number: int) -> str:
+    """The same inside a sentence."""
+    return sentence("line {number}", number=number) if kind == "line" else sentence("pair {number}", number=number)
+
+
+def _pair(kind: str, number: int, fields: dict[str, Any]) -> HandAligned:
+    place, within = _begins(kind, number), _within(kind, number)
     for name in FIELDS:
         if not isinstance(fields.get(name), str) or not fields[name].strip():
-            raise Refusal(f'{place} has no "{name}"; a text was expected.')
+            raise Refusal(sentence('{place} has no "{name}"; a text was expected.', place=place, name=name))
     said = {name: fields[name] for name in (*FIELDS, *WORDS) if isinstance(fields.get(name), str)}
-    fields = {**fields, **{name: check_text(text, f'"{name}" of {place.lower()}') for name, text in said.items()}}
+    for name, text in said.items():
+        fields = {**fields, name: check_text(text, sentence('"{name}" of {place}', name=name, place=within))}
     source, target = fields["source"], fields["target"]
     links = [_link(place, raw) for raw in fields["links"].split()]
     sure = frozenset(pair for pair, kind in links if kind == "-")
@@ -117,28 +146,41 @@ def _pair(place: str, number: int, fields: dict[str, Any]) -> HandAligned:
     except Refusal:
         raise
     except ValueError as error:
-        raise Refusal(f"{place}: {error}") from error
+        raise Refusal(sentence("{place}: {said}", place=place, said=said_by(error))) from error
 
 
 def _link(place: str, raw: str) -> tuple[tuple[int, int], str]:
     found = LINK.fullmatch(raw)
     if found is None:
-        raise Refusal(f"{place} has a link “{raw[:40]}”; links read like 0-1, or 0?1 where they are only possible.")
+        raise Refusal(
+            sentence(
+                "{place} has a link “{raw}”; links read like 0-1, or 0?1 where they are only possible.",
+                place=place,
+                raw=raw[:40],
+            )
+        )
     return (int(found[1]), int(found[3])), found[2]
 
 
-def _words(place: str, sentence: str, words: object) -> tuple[Span, ...]:
+def _words(place: str, text: str, words: object) -> tuple[Span, ...]:
     """Where each of the words stands; only space may stand between them."""
     if not isinstance(words, str):
-        raise Refusal(f"{place} has words that are no text; write them with spaces between them.")
+        raise Refusal(sentence("{place} has words that are no text; write them with spaces between them.", place=place))
     spans, at = [], 0
     for word in words.split():
-        while at < len(sentence) and sentence[at].isspace():
+        while at < len(text) and text[at].isspace():
             at += 1
-        if not sentence.startswith(word, at):
-            raise Refusal(f"{place}: the word “{word[:40]}” does not come next in “{sentence[at : at + 40]}”.")
+        if not text.startswith(word, at):
+            raise Refusal(
+                sentence(
+                    "{place}: the word “{word}” does not come next in “{text}”.",
+                    place=place,
+                    word=word[:40],
+                    text=text[at : at + 40],
+                )
+            )
         spans.append((at, at + len(word)))
         at += len(word)
-    if sentence[at:].strip():
-        raise Refusal(f"{place}: no word covers “{sentence[at : at + 40].strip()}”.")
+    if text[at:].strip():
+        raise Refusal(sentence("{place}: no word covers “{rest}”.", place=place, rest=text[at : at + 40].strip()))
     return tuple(spans)

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from attention.links import Item, Link
+from wording import sentence
 
-NEAREST = "nearest candidate"
+NEAREST = sentence("nearest candidate")
 
 
 def cue(item: Item, link: Link) -> int:
@@ -44,5 +45,8 @@ def name(cue: int, candidates: bool) -> str:
     """
     if candidates:
         return NEAREST
-    near = {-1: "always the word before", 1: "always the next word"}
-    return near.get(cue, f"always {abs(cue)} words {'on' if cue > 0 else 'back'}")
+    near = {-1: sentence("always the word before"), 1: sentence("always the next word")}
+    if cue in near:
+        return near[cue]
+    words = abs(cue)
+    return sentence("always {n} words on", n=words) if cue > 0 else sentence("always {n} words back", n=words)

@@ -16,6 +16,7 @@ import numpy as np
 
 from attention.mask import Array
 from probing.across import Across, across
+from wording import stored
 
 TWINS = ("twin", "other twin")
 WHO = ("task", *TWINS)
@@ -74,21 +75,24 @@ def write(
     (folder / FILM).unlink(missing_ok=True)
     if film is not None:
         keep(folder / FILM, film)
+    said = {**asdict(facts), "telling_of": stored.parts(facts.telling)}
     partial = folder / f"{FACTS}.partial"
-    partial.write_text(json.dumps(asdict(facts), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    partial.write_text(json.dumps(said, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     partial.replace(folder / FACTS)
 
 
 def refuse(folder: Path, why: str) -> None:
     """Says in place of it why nothing can be compared."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / FACTS).write_text(json.dumps({"refused": why}, ensure_ascii=False) + "\n", encoding="utf-8")
+    (folder / FACTS).write_text(
+        json.dumps({"refused": why, "of": stored.parts(why)}, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
 
 
 def refused(folder: Path) -> str:
     """Why nothing can be compared; "" where it was."""
-    why: str = json.loads((folder / FACTS).read_text(encoding="utf-8")).get("refused", "")
-    return why
+    said = json.loads((folder / FACTS).read_text(encoding="utf-8"))
+    return stored.whole(said.get("refused", ""), said.get("of"))
 
 
 def there(folder: Path) -> bool:
@@ -103,7 +107,8 @@ def facts(folder: Path) -> Facts:
         Seen(one["text"], one["label"], None if one["pieces"] is None else tuple(one["pieces"]))
         for one in said.pop("sentences")
     )
-    return Facts(**said, sentences=sentences)
+    telling = stored.whole(said.pop("telling"), said.pop("telling_of", None))
+    return Facts(**said, telling=telling, sentences=sentences)
 
 
 def bits(folder: Path, who: str, rows: str) -> Array:

@@ -10,9 +10,10 @@ import re
 from attention.links import Item, Link, Span
 from inference.errors import Refusal
 from probing.corpus import Parsed
+from wording import sentence
 
-DIRECTIONS = ("dependent to head", "head to dependent")
-EMPTY = "no word in it depends on another"
+DIRECTIONS = (sentence("dependent to head"), sentence("head to dependent"))
+EMPTY = sentence("no word in it depends on another")
 COLUMNS = 10
 KEPT = frozenset({"nmod:poss", "nsubj:pass", "aux:pass"})  # subtypes that are relations of their own
 _OTHER = re.compile(r"\d+-\d+|\d+\.\d+")  # words written together, and words that are not written
@@ -54,14 +55,33 @@ def _word(line: str, number: int, expected: int) -> list[Word]:
     """The word of a line; none for a line about words written together or not written."""
     fields = line.split("\t")
     if len(fields) != COLUMNS:
-        raise Refusal(f"Line {number} has {len(fields)} columns separated by tabs; CoNLL-U has {COLUMNS}.")
+        raise Refusal(
+            sentence(
+                "Line {number} has {fields} columns separated by tabs; CoNLL-U has {columns}.",
+                number=number,
+                fields=len(fields),
+                columns=COLUMNS,
+            )
+        )
     name, form, head, label = fields[0], fields[1], fields[6], fields[7]
     if _OTHER.fullmatch(name):
         return []
     if name != str(expected):
-        raise Refusal(f'Line {number} numbers its word "{name[:20]}"; {expected} was expected.')
+        raise Refusal(
+            sentence(
+                'Line {number} numbers its word "{name}"; {expected} was expected.',
+                number=number,
+                name=name[:20],
+                expected=expected,
+            )
+        )
     if not head.isascii() or not head.isdigit() or label in ("", "_") or not form.strip():
-        raise Refusal(f"Line {number} lacks a word, the number of its head (column 7) or its relation (column 8).")
+        raise Refusal(
+            sentence(
+                "Line {number} lacks a word, the number of its head (column 7) or its relation (column 8).",
+                number=number,
+            )
+        )
     return [(number, form, int(head[:9]), relation(label))]
 
 
@@ -74,7 +94,14 @@ def _item(words: list[Word]) -> Item:
     links = []
     for at, (line, _, head, label) in enumerate(words):
         if head > len(words) or head == at + 1:
-            raise Refusal(f"Line {line} names word {head} as its head; the sentence has {len(words)} words.")
+            raise Refusal(
+                sentence(
+                    "Line {line} names word {head} as its head; the sentence has {words} words.",
+                    line=line,
+                    head=head,
+                    words=len(words),
+                )
+            )
         if head:
             links.append(Link(label, at, head - 1))
     return Item(" ".join(form for _, form, _, _ in words), tuple(units), tuple(links), words[0][0])

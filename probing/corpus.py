@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from attention.links import Item
+from wording import sentence
 
-ALL = "all"  # every relation but those of UNCOUNTED, together
+ALL = sentence("all")  # every relation but those of UNCOUNTED, together
 UNCOUNTED = frozenset({"punct", "root"})
 
 

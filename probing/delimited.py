@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 
 from inference.errors import Refusal
+from wording import sentence
 
 DELIMITERS = ",;\t"
 
@@ -24,11 +25,24 @@ def rows(text: str, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str
     header = [name.strip().lower() for name in next(found, (1, []))[1]]
     lacking = [column for column in columns if column not in header]
     if lacking:
-        raise Refusal(f'Line 1 lacks the column "{lacking[0]}"; {", ".join(columns)} were expected.')
+        raise Refusal(
+            sentence(
+                'Line 1 lacks the column "{lacking}"; {columns} were expected.',
+                lacking=lacking[0],
+                columns=", ".join(columns),
+            )
+        )
     for line, fields in found:
         if any(field.strip() for field in fields):
             if len(fields) != len(header):
-                raise Refusal(f"Line {line} has {len(fields)} columns; line 1 has {len(header)}.")
+                raise Refusal(
+                    sentence(
+                        "Line {line} has {fields} columns; line 1 has {header}.",
+                        line=line,
+                        fields=len(fields),
+                        header=len(header),
+                    )
+                )
             yield line, dict(zip(header, fields, strict=True))
 
 
@@ -45,4 +59,6 @@ def records(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[st
             yield line, fields
             line = reader.line_num + 1
     except csv.Error as error:
-        raise Refusal(f"Line {line} is not CSV: a quotation mark or a separator stands where none can.") from error
+        raise Refusal(
+            sentence("Line {line} is not CSV: a quotation mark or a separator stands where none can.", line=line)
+        ) from error

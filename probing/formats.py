@@ -9,12 +9,13 @@ from inference.errors import Refusal
 from probing import conllu, gap, table
 from probing.corpus import Corpus
 from probing.utf8 import decoded
+from wording import sentence
 
 FORMATS = {"conllu": conllu, "gap": gap, "csv": table}
 NAMES = {
-    "conllu": "CoNLL-U: dependency relations",
-    "gap": "GAP's TSV: a pronoun and two names",
-    "csv": "CSV with the columns text, source, target, distractor",
+    "conllu": sentence("CoNLL-U: dependency relations"),
+    "gap": sentence("GAP's TSV: a pronoun and two names"),
+    "csv": sentence("CSV with the columns text, source, target, distractor"),
 }
 
 
@@ -23,8 +24,14 @@ def load(file: Path, format: str) -> Corpus:
     try:
         content = file.read_bytes()
     except OSError as error:
-        reason = "there is no such file" if isinstance(error, FileNotFoundError) else "it cannot be opened"
-        raise Refusal(f"{file} cannot be read: {reason}. Give the path of an annotated file.") from error
+        reason = (
+            sentence("there is no such file")
+            if isinstance(error, FileNotFoundError)
+            else sentence("it cannot be opened")
+        )
+        raise Refusal(
+            sentence("{file} cannot be read: {reason}. Give the path of an annotated file.", file=file, reason=reason)
+        ) from error
     return parse(content, format)
 
 
@@ -36,12 +43,18 @@ def parse(content: bytes, format: str) -> Corpus:
     ((23, 25), (4, 7), (16, 19))
     """
     if format not in FORMATS:
-        raise Refusal(f'The format "{format}" came; {", ".join(FORMATS)} can be read. Name one of them.')
+        raise Refusal(
+            sentence(
+                'The format "{format}" came; {formats} can be read. Name one of them.',
+                format=format,
+                formats=", ".join(FORMATS),
+            )
+        )
     text = decoded(content)
     parser = FORMATS[format]
     parsed = parser.parse(text)
     if not any(item.links for item in parsed.items):
-        raise Refusal(f"The file has nothing to score: {parser.EMPTY}.")
+        raise Refusal(sentence("The file has nothing to score: {empty}.", empty=parser.EMPTY))
     return Corpus(
         format=format,
         items=tuple(item for item in parsed.items if item.links),

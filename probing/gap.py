@@ -8,9 +8,10 @@ from __future__ import annotations
 from attention.links import Item, Link, Span
 from inference.errors import Refusal
 from probing.corpus import Parsed
+from wording import sentence
 
-DIRECTIONS = ("pronoun to candidate",)
-EMPTY = "in no row exactly one of A and B is TRUE"
+DIRECTIONS = (sentence("pronoun to candidate"),)
+EMPTY = sentence("in no row exactly one of A and B is TRUE")
 RELATION = "coref"
 COLUMNS = ("Text", "Pronoun", "Pronoun-offset", "A", "A-offset", "A-coref", "B", "B-offset", "B-coref")
 
@@ -21,14 +22,27 @@ def parse(text: str) -> Parsed:
     header = lines[0].split("\t")
     lacking = [column for column in COLUMNS if column not in header]
     if lacking:
-        raise Refusal(f'Line 1 lacks the column "{lacking[0]}"; GAP has {", ".join(COLUMNS)}, separated by tabs.')
+        raise Refusal(
+            sentence(
+                'Line 1 lacks the column "{lacking}"; GAP has {columns}, separated by tabs.',
+                lacking=lacking[0],
+                columns=", ".join(COLUMNS),
+            )
+        )
     items, left_out = [], 0
     for number, line in enumerate(lines[1:], start=2):
         if not line.strip():
             continue
         fields = line.split("\t")
         if len(fields) != len(header):
-            raise Refusal(f"Line {number} has {len(fields)} columns separated by tabs; line 1 has {len(header)}.")
+            raise Refusal(
+                sentence(
+                    "Line {number} has {fields} columns separated by tabs; line 1 has {header}.",
+                    number=number,
+                    fields=len(fields),
+                    header=len(header),
+                )
+            )
         row = dict(zip(header, fields, strict=True))
         right = [_flag(row, name, number) for name in ("A", "B")]
         if right[0] == right[1]:
@@ -43,7 +57,14 @@ def parse(text: str) -> Parsed:
 def _flag(row: dict[str, str], name: str, line: int) -> bool:
     value = row[f"{name}-coref"].strip().upper()
     if value not in ("TRUE", "FALSE"):
-        raise Refusal(f'Line {line} has "{value[:20]}" under {name}-coref; TRUE or FALSE was expected.')
+        raise Refusal(
+            sentence(
+                'Line {line} has "{value}" under {name}-coref; TRUE or FALSE was expected.',
+                line=line,
+                value=value[:20],
+                name=name,
+            )
+        )
     return value == "TRUE"
 
 
@@ -51,5 +72,12 @@ def _unit(row: dict[str, str], name: str, line: int) -> Span:
     written, at = row[name], row[f"{name}-offset"].strip()
     start = int(at) if at.isascii() and at.isdigit() and len(at) < 10 else -1
     if start < 0 or not written.strip() or row["Text"][start : start + len(written)] != written:
-        raise Refusal(f'Line {line} says that "{written[:40]}" begins at character {at[:20]} of its text; it does not.')
+        raise Refusal(
+            sentence(
+                'Line {line} says that "{written}" begins at character {character} of its text; it does not.',
+                line=line,
+                written=written[:40],
+                character=at[:20],
+            )
+        )
     return start, start + len(written)

@@ -17,6 +17,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from wording import sentence
+
 LEVEL = 0.05  # how often luck alone may give any "more", or any "less", among all that is tested together
 LEAST_P = 1e-12  # smaller ones are rounding
 Integers = npt.NDArray[np.int64]
@@ -83,4 +85,6 @@ def verdict(p_more: float, p_less: float) -> str:
     >>> verdict(0.01, 0.99), verdict(0.2, 0.8), verdict(0.99, 0.01)
     ('more', 'not clearly more', 'less')
     """
-    return "more" if p_more <= LEVEL else "less" if p_less <= LEVEL else "not clearly more"
+    if p_more <= LEVEL:
+        return sentence("more")
+    return sentence("less") if p_less <= LEVEL else sentence("not clearly more")

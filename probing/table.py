@@ -12,9 +12,10 @@ from attention.links import Item, Link, Span
 from inference.errors import Refusal
 from probing.corpus import Parsed
 from probing.delimited import rows
+from wording import sentence
 
-DIRECTIONS = ("source to target", "target to source")
-EMPTY = "it has no row below its header"
+DIRECTIONS = (sentence("source to target"), sentence("target to source"))
+EMPTY = sentence("it has no row below its header")
 RELATION = "link"
 COLUMNS = ("text", "source", "target", "distractor")
 
@@ -28,25 +29,42 @@ def _item(row: dict[str, str], line: int) -> Item:
     text = row["text"].replace("\r\n", "\n").replace("\r", "\n")
     units = tuple(_find(text, row[name].strip(), name, line) for name in ("source", "target", "distractor"))
     if len(set(units)) < len(units):
-        raise Refusal(f"Line {line} names the same word twice; source, target and distractor must be three words.")
+        raise Refusal(
+            sentence(
+                "Line {line} names the same word twice; source, target and distractor must be three words.", line=line
+            )
+        )
     return Item(text, units, (Link(row.get("relation", "").strip() or RELATION, 0, 1, (2,)),), line)
 
 
 def _find(text: str, phrase: str, column: str, line: int) -> Span:
     """Where a phrase stands in a text, as a whole word where it does; "it#2" is the second "it"."""
     if not phrase:
-        raise Refusal(f"Line {line} has no {column}.")
+        raise Refusal(sentence("Line {line} has no {column}.", line=line, column=column))
     found = _places(text, phrase)
     if not found:
         numbered = re.fullmatch(r"(.+)#([1-9][0-9]{0,5})", phrase, re.DOTALL)
         found = _places(text, numbered[1])[int(numbered[2]) - 1 :][:1] if numbered else []
     elif len(found) > 1:
         raise Refusal(
-            f'Line {line}: the {column} "{phrase[:40]}" stands {len(found)} times in its text. Say which is meant, as'
-            f' in "{phrase[:40]}#2".'
+            sentence(
+                'Line {line}: the {column} "{phrase}" stands {found} times in its text. Say which is meant, as'
+                ' in "{phrase}#2".',
+                line=line,
+                column=column,
+                phrase=phrase[:40],
+                found=len(found),
+            )
         )
     if not found:
-        raise Refusal(f'Line {line}: the {column} "{phrase[:40]}" does not stand in its text.')
+        raise Refusal(
+            sentence(
+                'Line {line}: the {column} "{phrase}" does not stand in its text.',
+                line=line,
+                column=column,
+                phrase=phrase[:40],
+            )
+        )
     return found[0]
 
 

@@ -13,6 +13,7 @@ from attention.aligned_texts import by_words
 from inference.errors import Refusal
 from probing.delimited import rows
 from probing.utf8 import decoded
+from wording import sentence
 
 COLUMNS = ("a", "b")
 KINDS = ("change", "control")
@@ -48,17 +49,31 @@ def parse(content: bytes) -> tuple[TextPair, ...]:
     True
     """
     if len(content) > MOST_BYTES:
-        raise Refusal(f"The file has {len(content):,} bytes; a file of pairs has at most {MOST_BYTES:,}. Split it.")
+        raise Refusal(
+            sentence(
+                "The file has {size:,} bytes; a file of pairs has at most {most:,}. Split it.",
+                size=len(content),
+                most=MOST_BYTES,
+            )
+        )
     text = decoded(content)
     if "\0" in text:
-        raise Refusal("The file is binary, not text: it holds zero bytes. Save it as a CSV file in UTF-8.")
+        raise Refusal(sentence("The file is binary, not text: it holds zero bytes. Save it as a CSV file in UTF-8."))
     found: list[TextPair] = []
     for line, row in rows(text, COLUMNS):
         if len(found) == MOST_PAIRS:
-            raise Refusal(f"The file has more than {MOST_PAIRS} pairs, from line {line} on. Leave the rest out.")
+            raise Refusal(
+                sentence(
+                    "The file has more than {most} pairs, from line {line} on. Leave the rest out.",
+                    most=MOST_PAIRS,
+                    line=line,
+                )
+            )
         found.append(_pair(row, line))
     if not found:
-        raise Refusal("The file has no pair below its header. Add rows with a text in column a and one in column b.")
+        raise Refusal(
+            sentence("The file has no pair below its header. Add rows with a text in column a and one in column b.")
+        )
     return tuple(found)
 
 
@@ -66,14 +81,29 @@ def _pair(row: dict[str, str], line: int) -> TextPair:
     a, b = (row[name].strip() for name in COLUMNS)
     for name, text in zip(COLUMNS, (a, b), strict=True):
         if not text:
-            raise Refusal(f"Line {line} has no text in column {name}. Every pair needs both.")
+            raise Refusal(
+                sentence("Line {line} has no text in column {column}. Every pair needs both.", line=line, column=name)
+            )
         if len(text) > LONGEST:
             raise Refusal(
-                f"The text in column {name} of line {line} has {len(text):,} characters; at most {LONGEST:,} are read."
+                sentence(
+                    "The text in column {column} of line {line} has {characters:,} characters; at most {longest:,} are"
+                    " read.",
+                    column=name,
+                    line=line,
+                    characters=len(text),
+                    longest=LONGEST,
+                )
             )
     kind = row.get("kind", "").strip().lower() or "change"
     if kind not in KINDS:
-        raise Refusal(f"The kind in line {line} is “{kind[:40]}”; it should be change, control, or empty.")
+        raise Refusal(
+            sentence(
+                "The kind in line {line} is “{kind}”; it should be change, control, or empty.",
+                line=line,
+                kind=kind[:40],
+            )
+        )
     return TextPair(a, b, kind == "control")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from inference.errors import Refusal
+from wording import sentence
 
 
 def decoded(content: bytes) -> str:
@@ -15,4 +16,4 @@ def decoded(content: bytes) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
-        raise Refusal(f"Line {line} is not UTF-8 text. Save the file as UTF-8.") from error
+        raise Refusal(sentence("Line {line} is not UTF-8 text. Save the file as UTF-8.", line=line)) from error

@@ -6,6 +6,7 @@ make words ARGS=--check    says what would change, and what is missing; changes 
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from io import BytesIO
@@ -19,6 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "assets" / "words"
 ROOMS = ("wording", "classroom", "attention", "headlight", "inference", "probing", "training", "viz", "ui", "pages")
 KEYWORDS: dict[str, tuple[int, ...] | None] = {"_": None, "sentence": None, "ngettext": (1, 2), "sentences": (1, 2)}
+DATA = {"examples.json": ("title",), "probes.json": ("family", "name", "note")}  # in assets/: fields that are shown
 HEADER = """msgid ""
 msgstr ""
 "Language: {language}\\n"
@@ -43,6 +45,14 @@ def spoken(root: Path = ROOT) -> Iterator[str | tuple[str, str]]:
                         yield message[0], message[1]
                     elif message:
                         yield message
+    yield from _of_data()
+
+
+def _of_data() -> Iterator[str]:
+    """What the app says of the texts that it offers."""
+    for name, fields in DATA.items():
+        for entry in json.loads((ROOT / "assets" / name).read_text(encoding="utf-8")):
+            yield from (entry[field] for field in fields if entry.get(field))
 
 
 def updated(file: Path, wanted: list[str | tuple[str, str]]) -> Catalog:

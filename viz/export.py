@@ -17,6 +17,7 @@ import numpy as np
 from attention.mask import Array
 from attention.spreadsheet import safe_cell
 from attention.view import Cell, View
+from wording import _, sentence
 
 MOST_CELLS = 4_000_000  # weights in a file of one map: about 45 MB
 MOST_WEIGHTS = 10**9  # weights searched for the strongest links: about ten seconds
@@ -96,8 +97,12 @@ def strongest(view: View, count: int) -> list[tuple[np.float32, int, int, int, i
     queries, keys = len(view.queries), len(view.keys)
     if view.layers * view.heads * queries * keys > MOST_WEIGHTS:
         raise TooLong(
-            f"The strongest links are searched in at most {MOST_WEIGHTS:,} weights; this text has "
-            f"{view.layers * view.heads * queries * keys:,} over all heads. Shorten the text."
+            sentence(
+                "The strongest links are searched in at most {most:,} weights; this text has {weights:,} over all "
+                "heads. Shorten the text.",
+                most=MOST_WEIGHTS,
+                weights=view.layers * view.heads * queries * keys,
+            )
         )
     step = max(1, BLOCK // max(1, keys))
     found: list[tuple[np.float32, int, int, int, int]] = []
@@ -125,8 +130,12 @@ def _whole(view: View, layer: int, head: int) -> Array:
     cells = len(view.queries) * len(view.keys)
     if cells > MOST_CELLS:
         raise TooLong(
-            f"A file of one head holds at most {MOST_CELLS:,} weights; this map has {cells:,}. Export the strongest "
-            "links instead, or shorten the text."
+            sentence(
+                "A file of one head holds at most {most:,} weights; this map has {cells:,}. Export the strongest links "
+                "instead, or shorten the text.",
+                most=MOST_CELLS,
+                cells=cells,
+            )
         )
     return view.weights(layer, head)
 
@@ -148,7 +157,7 @@ def _table(about: dict[str, Any], header: Sequence[str], rows: Iterable[Sequence
     lines = io.StringIO(newline="")
     writer = csv.writer(lines)
     writer.writerows([name, safe_cell(said(value))] for name, value in about.items())
-    writer.writerow(["note", "an apostrophe before = + - @ keeps a spreadsheet from reading a token as a formula"])
+    writer.writerow(["note", _("an apostrophe before = + - @ keeps a spreadsheet from reading a token as a formula")])
     writer.writerow([])
     writer.writerow(map(safe_cell, header))
     writer.writerows(map(safe_cell, row) for row in rows)

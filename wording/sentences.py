@@ -33,7 +33,7 @@ class Sentence(str):
     ) -> Sentence:
         values = {**(values or {}), **more}
         made = super().__new__(cls, filled(template if many is None or number == 1 else many, values))
-        made.template, made.many, made.number, made.values = template, many, number, values
+        made.template, made.many, made.number, made.values = template, many, int(number), values
         return made
 
     def __reduce__(self) -> tuple[type[Sentence], tuple[Any, ...]]:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from attention.stages.functions import EACH
 from attention.stages.products import weigh
+from wording import sentence
 
 Array = npt.NDArray[Any]
 Place = tuple[int, ...]
@@ -152,7 +153,7 @@ def _attention(  # noqa: PLR0913  # torch's own signature
     shares = weigh(query, key, attn_mask, is_causal, scale, enable_gqa)[(*batch, head, row)]
     own = head if value.shape[-3] == query.shape[-3] else head // (query.shape[-3] // value.shape[-3])
     rows = [
-        (Factor(float(share), name=f"weight of key {k}"), factor(value, (*batch, own, k, column)))
+        (Factor(float(share), name=sentence("weight of key {key}", key=k)), factor(value, (*batch, own, k, column)))
         for k, share in enumerate(shares)
     ]
     return _many("products", rows)
@@ -172,7 +173,7 @@ def _layer_norm(  # noqa: PLR0913  # torch's own signature
     vector = x[at[: len(at) - axes]].astype(np.float64)
     by = Factor(float(1 / np.sqrt(vector.var() + eps)), name="1/√(variance + ε)")
     gain = () if weight is None else (factor(weight, at[len(at) - axes :]),)
-    mean = Factor(-float(vector.mean()), name="minus the mean")
+    mean = Factor(-float(vector.mean()), name=sentence("minus the mean"))
     found = _many("products", [(factor(x, at), by, *gain), (mean, by, *gain)])
     return _with(found, *_maybe(bias, at[len(at) - axes :]))
 
@@ -182,7 +183,7 @@ def _softmax(gave: Array, at: Place, x: Array, dim: int = -1, *_args: Any, **_na
     line = x[tuple(slice(None) if axis == dim % x.ndim else place for axis, place in enumerate(at))].astype(np.float64)
     top = float(line.max())
     total = Factor(float(np.exp(line - top).sum()), name="Σ e^(x - largest)")
-    return _one("function", float(gave[at]), factor(x, at), Factor(top, name="the largest x"), total)
+    return _one("function", float(gave[at]), factor(x, at), Factor(top, name=sentence("the largest x")), total)
 
 
 def _add(_gave: Array, at: Place, x: Any, other: Any, alpha: float = 1) -> Terms:

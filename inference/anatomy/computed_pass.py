@@ -23,6 +23,7 @@ from attention.stages.formulas import FORMULAS, plain
 from inference.anatomy.calls import Array, Call, Value, largest, mapped
 from inference.anatomy.lines import line_of, literal, name_of
 from inference.record.interface import PATH
+from wording import sentence
 
 WRONG = 1e-3  # of the largest number: a difference that no rounding explains
 # What a formula is known to raise on arguments that it was not made for.
@@ -112,14 +113,16 @@ class _Pass:
         """What numpy makes of what it made before; None where it cannot, which the call then says."""
         formula = self.formulas.get(call.name)
         if formula is None:
-            call.refused = f"torch's {call.name} has no formula here"
+            call.refused = sentence("torch's {name} has no formula here", name=call.name)
             return None
         given, named = mapped((args, kwargs), self._anew)
         try:
             with np.errstate(all="ignore"):
                 return formula(*given, **named)
         except UNFIT as error:
-            call.refused = f"torch's {call.name} is called in a way that has no formula here: {error}"
+            call.refused = sentence(
+                "torch's {name} is called in a way that has no formula here: {error}", name=call.name, error=error
+            )
             return None
 
     def _anew(self, leaf: Any) -> Any:
@@ -145,13 +148,15 @@ class _Pass:
 
     def _compare(self, call: Call, anew: Sequence[Array], own: Sequence[Array]) -> None:
         if [one.shape for one in anew] != [one.shape for one in own]:
-            call.refused = f"torch's {call.name} makes another shape here than its formula"
+            call.refused = sentence("torch's {name} makes another shape here than its formula", name=call.name)
             return
         for one, other in zip(anew, own, strict=True):
             away, size = largest(one, other)
             call.away, call.size = max(call.away, away), max(call.size, size)
         if not call.away <= WRONG * max(call.size, WRONG):
-            call.refused = f"the formula of torch's {call.name} does not give what the model has here"
+            call.refused = sentence(
+                "the formula of torch's {name} does not give what the model has here", name=call.name
+            )
 
 
 class _Functions(TorchFunctionMode):

@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from inference.anatomy.watched_pass import Numbers
+from wording import sentence
 
 # What foreign modules are known to raise on an input that they were not made for.
 BROKEN = (RuntimeError, TypeError, ValueError, LookupError, AttributeError)
@@ -19,13 +20,13 @@ REACH, POINTS = 4.0, 161
 FORMULAS: dict[str, Callable[[Tensor], Tensor]] = {
     "ReLU": torch.relu,
     "GELU": functional.gelu,
-    "GELU (tanh approximation)": lambda x: functional.gelu(x, approximate="tanh"),
-    "GELU (sigmoid approximation)": lambda x: x * torch.sigmoid(1.702 * x),
+    sentence("GELU (tanh approximation)"): lambda x: functional.gelu(x, approximate="tanh"),
+    sentence("GELU (sigmoid approximation)"): lambda x: x * torch.sigmoid(1.702 * x),
     "SiLU": functional.silu,
-    "squared ReLU": lambda x: torch.relu(x) ** 2,
+    sentence("squared ReLU"): lambda x: torch.relu(x) ** 2,
     "tanh": torch.tanh,
     "sigmoid": torch.sigmoid,
-    "identity": lambda x: x,
+    sentence("identity"): lambda x: x,
 }
 
 

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from inference.anatomy.shared_copy import shared_copy
+from wording import sentence
 
 # What each kind of place does with a position.
 ADDED = "added"  # a table whose rows are added to the word vectors
@@ -120,13 +121,30 @@ def _said(found: Sequence[Place]) -> Iterator[str]:
     for kind in dict.fromkeys(place.kind for place in found):
         same = [place for place in found if place.kind == kind]
         name = f"{same[0].path}.{same[0].name}".lstrip(".")
-        more = f" and of {len(same) - 1} more like it" if len(same) > 1 else ""
-        rows = f" (rows × numbers: {' × '.join(str(size) for size in same[0].tensor.shape)})"
+        more = sentence(" and of {others} more like it", others=len(same) - 1) if len(same) > 1 else ""
+        rows = sentence(" (rows × numbers: {shape})", shape=" × ".join(str(size) for size in same[0].tensor.shape))
         if kind == TURNED:
-            yield f"The angles of {name}{more} were set to zero: no query and no key is turned."
+            yield sentence(
+                "The angles of {name}{more} were set to zero: no query and no key is turned.", name=name, more=more
+            )
         elif kind == BIAS:
-            yield f"The numbers of {name}{rows}{more} were set to zero: no distance adds anything to a score."
+            yield sentence(
+                "The numbers of {name}{rows}{more} were set to zero: no distance adds anything to a score.",
+                name=name,
+                rows=rows,
+                more=more,
+            )
         elif kind == RELATIVE:
-            yield f"Every row of {name}{rows}{more} was replaced by its first: all distances are alike."
+            yield sentence(
+                "Every row of {name}{rows}{more} was replaced by its first: all distances are alike.",
+                name=name,
+                rows=rows,
+                more=more,
+            )
         else:
-            yield f"Every row of {name}{rows}{more} was replaced by the first position's: all tokens stand there."
+            yield sentence(
+                "Every row of {name}{rows}{more} was replaced by the first position's: all tokens stand there.",
+                name=name,
+                rows=rows,
+                more=more,
+            )

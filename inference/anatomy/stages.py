@@ -25,12 +25,14 @@ from inference.questions.whole_pass import (
     PROBABILITIES,
     QUERIES,
     RESIDUAL,
+    SCALE,
     VALUES,
     WEIGHED,
     Stage,
 )
+from wording import listed
 
-KINDS = {"norm": NORM, "attention": ATTENTION, "cross-attention": CROSS, "feed-forward": FORWARD, "scale": "scale"}
+KINDS = {"norm": NORM, "attention": ATTENTION, "cross-attention": CROSS, "feed-forward": FORWARD, "scale": SCALE}
 MATRIX = ("linear", "addmm", "matmul", "_grouped_mm")
 ATTEND = "scaled_dot_product_attention"
 
@@ -166,7 +168,7 @@ def _roles(model: Any, found: Sequence[Call], parts: Sequence[str]) -> dict[int,
             for role, value in zip((QUERIES, KEYS, VALUES), call.reads(), strict=False):
                 for maker in _makers(value, part_of, part_of[call.number]):
                     known = names.get(maker.number, "")
-                    names[maker.number] = f"{known}, {role}" if known and role not in known else role
+                    names[maker.number] = listed((known, role)) if known and role not in known else role
         elif call.name == "embedding" and part_of[call.number] == EMBEDDINGS:
             mine = model.get_submodule(call.path)
             names[call.number] = TOKENS if mine is model.get_input_embeddings() else table_name(call.path)

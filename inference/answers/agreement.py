@@ -32,6 +32,7 @@ from inference.record import capture
 from inference.record.edits import HEADS
 from inference.record.records import numpy
 from inference.text.reading import Reading
+from wording import sentence
 
 BATCH = 4096  # tokens of one pass with gradients, all samples together
 SEED = 0
@@ -42,7 +43,9 @@ def answer(loaded: Loaded, question: AnyFocus) -> Told:
     reading = _read(loaded, question)
     if isinstance(question, WithoutWords):
         return Told(_without(loaded, reading, question.focus, question.words))
-    failed = f"{loaded.id.name} failed while it was asked about this text. Change the text or pick another model."
+    failed = sentence(
+        "{name} failed while it was asked about this text. Change the text or pick another model.", name=loaded.id.name
+    )
     with refusing(failed, way_out=None):
         one = tensors(loaded, reading)
         if isinstance(question, FlowToWord):
@@ -56,12 +59,24 @@ def answer(loaded: Loaded, question: AnyFocus) -> Told:
 
 def _read(loaded: Loaded, question: AnyFocus) -> Reading:
     if loaded.id.kind == "encoder-decoder":
-        raise Refusal(f"{loaded.id.name} reads one text and writes another; pick an encoder or a decoder here.")
+        raise Refusal(
+            sentence(
+                "{name} reads one text and writes another; pick an encoder or a decoder here.", name=loaded.id.name
+            )
+        )
     reading = read(loaded, question.text, question.pair, question.cut)
     refuse_long(reading)
     tokens, (start, stop) = len(reading.ids), question.focus
     if not 0 <= start < stop <= tokens:
-        raise Refusal(f"Tokens {start} to {stop} were asked about; the text has {tokens}.", way_out="text")
+        raise Refusal(
+            sentence(
+                "Tokens {start} to {stop} were asked about; the text has {tokens}.",
+                start=start,
+                stop=stop,
+                tokens=tokens,
+            ),
+            way_out="text",
+        )
     return reading
 
 
@@ -70,7 +85,11 @@ def refuse_long(reading: Reading) -> None:
     tokens = len(reading.ids)
     if tokens > MOST_TOKENS:
         raise Refusal(
-            f"The text has {tokens} tokens; these questions are asked about at most {MOST_TOKENS}. Shorten it.",
+            sentence(
+                "The text has {tokens} tokens; these questions are asked about at most {most}. Shorten it.",
+                tokens=tokens,
+                most=MOST_TOKENS,
+            ),
             way_out="cut",
             details={"limit": MOST_TOKENS, "tokens": tokens},
         )
@@ -90,7 +109,11 @@ def _flow(loaded: Loaded, one: dict[str, Tensor], focus: Run) -> Any:
     tokens = one["input_ids"].shape[1]
     if tokens > attention_flow.MOST_TOKENS:
         raise Refusal(
-            f"Attention flow is computed for at most {attention_flow.MOST_TOKENS} tokens; this text has {tokens}.",
+            sentence(
+                "Attention flow is computed for at most {most} tokens; this text has {tokens}.",
+                most=attention_flow.MOST_TOKENS,
+                tokens=tokens,
+            ),
             way_out="text",
         )
     [parts] = capture.record_parts(loaded.model, one)

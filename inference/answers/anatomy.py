@@ -35,11 +35,12 @@ from inference.questions.anatomy import (
 from inference.record import smallest_input
 from inference.record.call import DECODER, Call
 from inference.record.interface import recording
+from wording import sentence
 
 
 def answer(loaded: Loaded, _question: Anatomy) -> Build:
     """The model's architecture; raises Refusal for one whose layers cannot be told apart."""
-    with refusing(f"{loaded.id.name} failed while its layers were looked at. Pick another model."):
+    with refusing(sentence("{name} failed while its layers were looked at. Pick another model.", name=loaded.id.name)):
         return dissect(loaded.model, loaded.id.kind, loaded.records, loaded.limit)
 
 
@@ -48,7 +49,9 @@ def dissect(model: Any, kind: str, records: bool, limit: int) -> Build:
     watched = watch(model)
     layers = blocks(model, watched)
     if not layers:
-        raise Refusal(f"The layers of {type(model).__name__} cannot be told apart, so they are not drawn.")
+        raise Refusal(
+            sentence("The layers of {name} cannot be told apart, so they are not drawn.", name=type(model).__name__)
+        )
     sides = {block.stack: side_of(block, kind) for block in layers}
     places = Places(model, watched, layers, sides)
     calls = _calls(model) if records else []

@@ -13,6 +13,9 @@ from attention.wiring import Norm, Rotary, Wiring
 from inference.answers.formulas import Linear, linear, norm
 from inference.answers.projections import ROLES, Found, find
 from inference.answers.watch import Event, Watch
+from wording import sentence
+
+_NAMES = {"query": sentence("query"), "key": sentence("key"), "value": sentence("value")}
 
 
 class Puzzle(ValueError):
@@ -47,7 +50,7 @@ def assemble(record: Record, watch: Watch, rotaries: Sequence[Rotary], factors: 
     later = [event for event in watch.events if event.after > watch.wanted]
     query, key, value = (_found(role, record, earlier, rotaries, factors) for role in ROLES)
     if key.event.given.shape != value.event.given.shape or not same(key.event.given, value.event.given):
-        raise Puzzle("makes keys and values from different vectors")
+        raise Puzzle(sentence("makes keys and values from different vectors"))
     vectors = query.event.given
     itself = same(key.event.given, vectors)
     joined, product = _joined(record, later)
@@ -84,7 +87,7 @@ def _found(
 ) -> Found:
     found = find(role, record, earlier, rotaries, factors)
     if found is None:
-        raise Puzzle(f"has no one matrix that makes its {role} vectors")
+        raise Puzzle(sentence("has no one matrix that makes its {role} vectors", role=_NAMES.get(role, role)))
     return found
 
 
@@ -95,7 +98,7 @@ def _joined(record: Record, later: Sequence[Event]) -> tuple[Event, Linear]:
         product = linear(event) if event.given.shape == (record.queries, width) else None
         if product is not None:
             return event, product
-    raise Puzzle("has no one matrix that joins its heads")
+    raise Puzzle(sentence("has no one matrix that joins its heads"))
 
 
 def _end(entry: Event | None, vectors: Array, joined: Event, later: Sequence[Event], block: Array | None) -> _End:

@@ -20,6 +20,7 @@ from inference.write import decoding
 from inference.write.bounds import end_tokens
 from inference.write.decoding import Writing
 from inference.write.writing import target_of
+from wording import sentence
 
 MOST = 12  # beams
 _IMPOSSIBLE = -1e8  # scores below it are those of tokens that the model's rules forbid
@@ -40,7 +41,9 @@ def answer(loaded: Loaded, question: NextBeams) -> BeamStep:
     _, writing = prepare(loaded, question)
     beams = question.beams or (Beam(),)
     _refuse_odd(loaded, question, writing, beams)
-    with refusing(f"{loaded.id.name} failed while writing here. Change the text or pick another model."):
+    with refusing(
+        sentence("{name} failed while writing here. Change the text or pick another model.", name=loaded.id.name)
+    ):
         return _step(loaded, question, writing, beams)
 
 
@@ -110,15 +113,23 @@ def _done(  # noqa: PLR0913  # all that generate's own rule looks at
 def _refuse_odd(loaded: Loaded, question: NextBeams, writing: Writing, beams: Sequence[Beam]) -> None:
     if not 2 <= question.width <= MOST:  # one beam would not be greedy: rules change logits there, logarithms here
         raise Refusal(
-            f"{question.width} beams were asked for; 2 to {MOST} can be followed. One text alone is written token by"
-            " token.",
+            sentence(
+                "{width} beams were asked for; 2 to {most} can be followed. One text alone is written token by token.",
+                width=question.width,
+                most=MOST,
+            ),
             way_out=None,
         )
     lengths = {len(beam.tokens) for beam in beams}
     if len(beams) > question.width or len(lengths) > 1 or question.written:
         raise Refusal(
-            f"{len(beams)} beams of {sorted(lengths)} tokens came; at most {question.width} of equally many tokens go"
-            " on together, and nothing is written beside them.",
+            sentence(
+                "{beams} beams of {lengths} tokens came; at most {width} of equally many tokens go"
+                " on together, and nothing is written beside them.",
+                beams=len(beams),
+                lengths=sorted(lengths),
+                width=question.width,
+            ),
             way_out=None,
         )
     for beam in beams:

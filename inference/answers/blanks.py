@@ -15,6 +15,7 @@ from inference.questions.masked import BlankRequest, lies_in
 from inference.text.accepted import check_text
 from inference.text.pieces import readable, role
 from inference.text.reading import Reading
+from wording import sentence
 
 TYPED = "[MASK]"  # what everybody types, whatever the model's own token is
 MOST = 20  # blanks at once: more are no text that a model could guess from
@@ -64,7 +65,11 @@ def mask_of(loaded: Loaded) -> tuple[str, int]:
     tokenizer = loaded.reader.tokenizer
     mask, token = getattr(tokenizer, "mask_token", None), getattr(tokenizer, "mask_token_id", None)
     if not isinstance(mask, str) or not isinstance(token, int):
-        raise Refusal(f"The tokenizer of {loaded.id.name} has no mask token, so no word can be hidden from it.")
+        raise Refusal(
+            sentence(
+                "The tokenizer of {name} has no mask token, so no word can be hidden from it.", name=loaded.id.name
+            )
+        )
     return mask, token
 
 
@@ -88,7 +93,7 @@ def pieces_of(loaded: Loaded, row: TokenRow, texts: Sequence[str], at: int, word
     span, segment, mask = row.spans[at], row.segments[at], mask_of(loaded)[0]
     shared = [place for place, other in enumerate(row.spans) if other == span and row.segments[place] == segment]
     if span is None or shared != [at]:
-        raise Refusal("The blank is a part of a character, where no word can stand.")
+        raise Refusal(sentence("The blank is a part of a character, where no word can stand."))
     changed = [*texts]
     changed[segment] = texts[segment][: span[0]] + word + texts[segment][span[1] :]
     start = len(_with(mask, texts[segment][: span[0]]))
@@ -97,9 +102,9 @@ def pieces_of(loaded: Loaded, row: TokenRow, texts: Sequence[str], at: int, word
     inside = _inside(reading.row, segment, start, end)
     pieces = [reading.ids[place] for place in inside]
     if mask_of(loaded)[1] in pieces:
-        raise Refusal(f"{TYPED} is a blank itself.")
+        raise Refusal(sentence("{mask} is a blank itself.", mask=TYPED))
     if loaded.reader.tokenizer.unk_token_id in pieces:
-        raise Refusal("It is not in the vocabulary, nor are its parts.")
+        raise Refusal(sentence("It is not in the vocabulary, nor are its parts."))
     return pieces
 
 
@@ -111,10 +116,10 @@ def _inside(row: TokenRow, segment: int, start: int, end: int) -> list[int]:
             continue
         if span[0] < end and start < span[1]:
             if span[0] < start or end < span[1]:
-                raise Refusal("It grows together with its neighbours there.")
+                raise Refusal(sentence("It grows together with its neighbours there."))
             found.append(at)
     if not found:
-        raise Refusal("The model finds nothing to read in it.")
+        raise Refusal(sentence("The model finds nothing to read in it."))
     first = found[0]
     while first > 0 and row.spans[first - 1] is None and row.words[first - 1] == row.words[found[0]]:
         first -= 1  # a mark for a space, which has no place in the text
@@ -170,10 +175,17 @@ def _given(row: TokenRow, texts: list[str], mask: str) -> TokenRow:
 
 def _refuse_odd(positions: Sequence[int]) -> None:
     if not positions:
-        raise Refusal(f"No word is hidden. Click a word, or type {TYPED} where one is to be guessed.", way_out="text")
+        raise Refusal(
+            sentence("No word is hidden. Click a word, or type {mask} where one is to be guessed.", mask=TYPED),
+            way_out="text",
+        )
     if len(positions) > MOST:
         raise Refusal(
-            f"{len(positions)} pieces are hidden; at most {MOST} are guessed at once. Uncover some.",
+            sentence(
+                "{pieces} pieces are hidden; at most {most} are guessed at once. Uncover some.",
+                pieces=len(positions),
+                most=MOST,
+            ),
             way_out="text",
             details={"blanks": len(positions), "limit": MOST},
         )

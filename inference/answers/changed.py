@@ -17,9 +17,9 @@ from inference.answers.whole_pass import followed, names_of, prepared
 from inference.errors import Refusal, refusing
 from inference.loaded import Loaded
 from inference.questions.changed import Changed, End, Followed
+from wording import sentence
 
 TOP = 6  # ends of either pass that are told
-FAILED = "failed while its pass went on. Change the text or the model."
 
 
 def answer(loaded: Loaded, question: Changed) -> Followed:
@@ -34,11 +34,11 @@ def answer(loaded: Loaded, question: Changed) -> Followed:
             result[spot] = question.to if lent is None else _fitting(lent, result)[spot]
             changed.append(int((result[spot] != before).sum()))
 
-    with refusing(f"{loaded.id.name} {FAILED}"):
+    with refusing(sentence("{name} failed while its pass went on. Change the text or the model.", name=loaded.id.name)):
         lent = _lent(loaded, question) if question.lender else None
         before, after = (_end(loaded.model, given, each) for each in (lambda _call, _result: None, change))
     if not changed:
-        raise Refusal(f"Stage {question.stage} was asked for; this pass has none of that number.")
+        raise Refusal(sentence("Stage {stage} was asked for; this pass has none of that number.", stage=question.stage))
     one, other = (rows[min(question.at, len(rows) - 1)] for rows in (flat(before), flat(after)))
     told = list(dict.fromkeys(at for end in (one, other) for at in np.argsort(-end, kind="stable")[:TOP].tolist()))
     names = names_of(loaded, told, len(one)) or [str(at) for at in told]
@@ -70,7 +70,9 @@ def _lent(loaded: Loaded, question: Changed) -> Tensor:
 
     _end(loaded.model, given, keep)
     if not found:
-        raise Refusal(f"The pass over the other text has no stage {question.stage}.", way_out="text")
+        raise Refusal(
+            sentence("The pass over the other text has no stage {stage}.", stage=question.stage), way_out="text"
+        )
     return found[0]
 
 
@@ -79,7 +81,11 @@ def _fitting(lent: Tensor, result: Tensor) -> Tensor:
     if lent.shape != result.shape:
         one, other = (" × ".join(map(str, each.shape)) for each in (lent, result))
         raise Refusal(
-            f"The other text's result is {one} numbers and this one's {other}. Give a text with as many pieces.",
+            sentence(
+                "The other text's result is {one} numbers and this one's {other}. Give a text with as many pieces.",
+                one=one,
+                other=other,
+            ),
             way_out="text",
         )
     return lent
@@ -92,7 +98,13 @@ def _spot(question: Changed, shape: tuple[int, ...]) -> tuple[Any, ...]:
     rows, columns = np.prod(shape[-2:-1], dtype=int), np.prod((*shape[:-2], shape[-1]), dtype=int)
     if not (0 <= question.row < rows and 0 <= (question.column or 0) < columns):
         raise Refusal(
-            f"Row {question.row}, number {question.column or 0} was asked for; the stage has {rows} rows of {columns}."
+            sentence(
+                "Row {row}, number {column} was asked for; the stage has {rows} rows of {columns}.",
+                row=question.row,
+                column=question.column or 0,
+                rows=rows,
+                columns=columns,
+            )
         )
     if question.column is not None:
         return place_of(shape, question.row, question.column)

@@ -11,6 +11,7 @@ from inference.answers.masked import at_blanks
 from inference.errors import Refusal
 from inference.loaded import Loaded
 from inference.questions.corruption import HIDDEN, KEPT, REPLACED, Chosen, Corruption, Spoilt
+from wording import sentence
 
 SHARE, HIDE, REPLACE = 0.15, 0.8, 0.1
 
@@ -21,7 +22,7 @@ def answer(loaded: Loaded, question: Corruption) -> Spoilt:
     reading, row = as_read(loaded, question.text, question.pair, question.cut)
     every = ordinary(row, token)
     if not every:
-        raise Refusal("The text is nothing but blanks. Type some words beside them.", way_out="text")
+        raise Refusal(sentence("The text is nothing but blanks. Type some words beside them."), way_out="text")
     random = np.random.default_rng(question.seed)
     places = sorted(random.permutation(every)[: max(1, round(SHARE * len(every)))].tolist())
     draws = random.random(len(places))

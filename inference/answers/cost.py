@@ -13,6 +13,7 @@ from torch.utils._pytree import tree_leaves
 from inference.errors import Refusal, refusing
 from inference.loaded import Loaded
 from inference.questions.cost import Cost, Measured
+from wording import sentence
 
 ENOUGH = 0.5  # seconds of passes, after which no further one is made
 MOST_PASSES = 7
@@ -22,11 +23,20 @@ def answer(loaded: Loaded, question: Cost) -> Measured:
     """Time and memory of a pass over that many tokens; raises Refusal for more than the model reads, or none."""
     if not 1 <= question.tokens <= loaded.limit:
         raise Refusal(
-            f"{question.tokens} tokens were asked for; {loaded.id.name} reads 1 to {loaded.limit} of them here.",
+            sentence(
+                "{tokens} tokens were asked for; {name} reads 1 to {limit} of them here.",
+                tokens=question.tokens,
+                name=loaded.id.name,
+                limit=loaded.limit,
+            ),
             details={"tokens": question.tokens, "limit": loaded.limit},
         )
     given = _inputs(loaded, question.tokens)
-    with refusing(f"{loaded.id.name} failed on {question.tokens} tokens. Measure shorter texts."):
+    with refusing(
+        sentence(
+            "{name} failed on {tokens} tokens. Measure shorter texts.", name=loaded.id.name, tokens=question.tokens
+        )
+    ):
         seconds, busy = _seconds(loaded.model, given)
         peak = _peak(loaded.model, given)
     return Measured(question.tokens, seconds, busy, peak, torch.get_num_threads())

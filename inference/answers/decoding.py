@@ -24,6 +24,7 @@ from inference.write.bounds import end_tokens, limit_of
 from inference.write.decoding import Passed, Writing
 from inference.write.samples import refuse_edits
 from inference.write.writing import refuse_tokens, target_of
+from wording import sentence
 
 MOST = 200  # candidates
 
@@ -33,7 +34,9 @@ def answer(loaded: Loaded, question: NextStep) -> Step:
     _refuse_odd_rule(question)
     source, writing = prepare(loaded, question)
     refuse_odd_tokens(loaded, writing, question.written)
-    with refusing(f"{loaded.id.name} failed while writing here. Change the text or pick another model."):
+    with refusing(
+        sentence("{name} failed while writing here. Change the text or pick another model.", name=loaded.id.name)
+    ):
         passed = decoding.read(loaded.model, writing, [question.written])
         ruled = passed.ruled(passed.logits)[0].numpy()
         candidates = _Candidates(loaded, question, passed, ruled)
@@ -82,7 +85,12 @@ def refuse_odd_tokens(loaded: Loaded, writing: Writing, written: Sequence[int]) 
     ends = end_tokens(loaded.model)
     ended = [at for at, token in enumerate(written[:-1]) if token in ends]
     if ended:
-        raise Refusal(f"The text ends with its token {ended[0]}, counted from 0; nothing is written after its end.")
+        raise Refusal(
+            sentence(
+                "The text ends with its token {ended}, counted from 0; nothing is written after its end.",
+                ended=ended[0],
+            )
+        )
 
 
 class _Candidates:
@@ -119,8 +127,14 @@ class _Candidates:
 def _refuse_odd_rule(question: NextStep) -> None:
     if question.temperature < 0 or question.top_k < 0 or question.seed < 0 or not 0 <= question.top_p <= 100:
         raise Refusal(
-            f"Temperature {question.temperature / 100:g}, top-k {question.top_k}, top-p {question.top_p / 100:g} and"
-            f" seed {question.seed} came; none may be below 0, and top-p not above 1.",
+            sentence(
+                "Temperature {temperature:g}, top-k {top_k}, top-p {top_p:g} and"
+                " seed {seed} came; none may be below 0, and top-p not above 1.",
+                temperature=question.temperature / 100,
+                top_k=question.top_k,
+                top_p=question.top_p / 100,
+                seed=question.seed,
+            ),
             way_out=None,
         )
 

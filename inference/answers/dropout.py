@@ -17,6 +17,7 @@ from inference.errors import Refusal, refusing
 from inference.loaded import Loaded
 from inference.questions.dropout import Dropout, Varied
 from inference.record.records import numpy
+from wording import sentence
 
 MOST_SHARE, MOST_PASSES = 90, 32  # hundredths; with nearly everything dropped nothing can be told
 
@@ -43,8 +44,14 @@ def answer(loaded: Loaded, question: Dropout) -> Varied:
     """The passes; raises Refusal for a text without a blank, and for a share or a number of passes that is no such."""
     if not (0 <= question.share <= MOST_SHARE and 1 <= question.passes <= MOST_PASSES):
         raise Refusal(
-            f"{question.passes} passes with {question.share} % dropped were asked for; 1 to {MOST_PASSES} passes with"
-            f" 0 to {MOST_SHARE} % can be made."
+            sentence(
+                "{passes} passes with {share} % dropped were asked for; 1 to {most_passes} passes with"
+                " 0 to {most_share} % can be made.",
+                passes=question.passes,
+                share=question.share,
+                most_passes=MOST_PASSES,
+                most_share=MOST_SHARE,
+            )
         )
     blanked = prepare(loaded, question)
     at = blanked.positions[0]
@@ -52,7 +59,9 @@ def answer(loaded: Loaded, question: Dropout) -> Varied:
     learning = shared_copy(loaded.model)
     learning.set_attn_implementation("eager")  # others leave the attention weights whole
     learning.train()
-    with refusing(f"{loaded.id.name} failed while reading this text. Change the text or pick another model."):
+    with refusing(
+        sentence("{name} failed while reading this text. Change the text or pick another model.", name=loaded.id.name)
+    ):
         log, vector = _pass(loaded.model, inputs, at)
         with Dropped(question.share / 100, question.seed):
             passes = [_pass(learning, inputs, at) for _ in range(question.passes)]

@@ -32,6 +32,7 @@ from inference.record.records import numpy
 from inference.text.reading import Reading
 from inference.write import writing
 from inference.write.decoding import Writing
+from wording import sentence
 
 TOP = 5
 Top = tuple[tuple[str, float], ...]  # names with their probabilities
@@ -88,7 +89,7 @@ def _watched(loaded: Loaded, question: AnyEffects) -> Watched:
     given = one_text(loaded, reading)
     if isinstance(question, VectorEffects):
         return Watched(given, reading.row, lambda output: output.last_hidden_state.float().mean(dim=1))
-    names = ("follows", "does not follow")
+    names = (sentence("follows"), sentence("does not follow"))
     return Watched(given, reading.row, lambda output: judgements(output).log_softmax(-1), names)
 
 
@@ -96,7 +97,13 @@ def _blank(loaded: Loaded, question: BlankEffects) -> Watched:
     blanked = prepare(loaded, question)
     if not 0 <= question.blank < len(blanked.positions):
         has = len(blanked.positions)
-        raise Refusal(f"Blank {question.blank} was asked about; the text has {has}, counted from 0.")
+        raise Refusal(
+            sentence(
+                "Blank {blank} was asked about; the text has {blanks}, counted from 0.",
+                blank=question.blank,
+                blanks=has,
+            )
+        )
     at = blanked.positions[question.blank]
     texts = [question.text] if question.pair is None else [question.text, question.pair]
     asked = tuple(_one_piece(word, pieces_of(loaded, blanked.row, texts, at, word)) for word in question.words)
@@ -120,7 +127,13 @@ def _label(loaded: Loaded, question: LabelEffects) -> Watched:
     refuse_absent(question, reading)
     called, how = names(loaded.model.config), sort(loaded.model)
     if len(called) * len(question.edits) > MOST_NUMBERS:
-        raise Refusal(f"{loaded.id.name} has {len(called):,} labels; ask about fewer sets of edits at once.")
+        raise Refusal(
+            sentence(
+                "{name} has {labels:,} labels; ask about fewer sets of edits at once.",
+                name=loaded.id.name,
+                labels=len(called),
+            )
+        )
 
     def likeliest(logits: Tensor) -> Top:
         logs = log_probabilities(logits, how)
@@ -148,8 +161,12 @@ def _at(  # noqa: PLR0913  # what is read, where, and what of it is asked about
 def _one_piece(word: str, pieces: Sequence[int]) -> int:
     if len(pieces) != 1:
         raise Refusal(
-            f"“{word}” is {len(pieces)} pieces in this model's vocabulary; only words of one piece are compared here."
-            " Pick another word.",
+            sentence(
+                "“{word}” is {pieces} pieces in this model's vocabulary; only words of one piece are compared here."
+                " Pick another word.",
+                word=word,
+                pieces=len(pieces),
+            ),
             way_out="text",
         )
     return pieces[0]
@@ -161,4 +178,7 @@ def _next_piece(loaded: Loaded, reading: Reading, text: str, word: str) -> int:
         longer = read(loaded, joined)
         if longer.ids[: len(reading.ids)] == reading.ids and len(longer.ids) > len(reading.ids):
             return longer.ids[len(reading.ids)]
-    raise Refusal(f"“{word}” does not go on from the text as this model reads it. Pick another word.", way_out="text")
+    raise Refusal(
+        sentence("“{word}” does not go on from the text as this model reads it. Pick another word.", word=word),
+        way_out="text",
+    )

@@ -22,6 +22,7 @@ from inference.record.records import numpy
 from inference.write import writing
 from inference.write.decoding import Writing
 from inference.write.samples import refuse_edits
+from wording import sentence
 
 MOST_NUMBERS = 2**25  # logits of one batch
 
@@ -30,7 +31,7 @@ def answer(loaded: Loaded, question: ForcedTarget) -> Forced:
     """Every token's log-probability under each set; raises Refusal for edits that do not fit the model."""
     refuse_sets(question.edits)
     if not question.written:
-        raise Refusal("The translation is empty. Type one, or let the model write.", way_out="text")
+        raise Refusal(sentence("The translation is empty. Type one, or let the model write."), way_out="text")
     source = read(loaded, question.text, cut=question.cut)
     refuse_odd_tokens(loaded, Writing(source.ids, loaded.limit), question.written)
     target, _ = writing.target_of(loaded, question.written)
@@ -38,7 +39,9 @@ def answer(loaded: Loaded, question: ForcedTarget) -> Forced:
         refuse_edits(loaded, mine, len(source.ids), None)
     written = torch.tensor(question.written)
     logs, likeliest = [], []
-    with refusing(f"{loaded.id.name} failed while reading this translation. Change it or pick another model."):
+    with refusing(
+        sentence("{name} failed while reading this translation. Change it or pick another model.", name=loaded.id.name)
+    ):
         for found in passes(loaded.model, source.ids, target.ids[:-1], question.edits, loaded.reader.target_vocabulary):
             logs.append(found.gather(-1, written.expand(len(found), -1)[..., None])[..., 0])
             likeliest.append(found.argmax(-1).to(torch.int32))

@@ -12,6 +12,7 @@ from inference.loaded import Loaded
 from inference.questions.importance import LeaveOut, LeftOut
 from inference.questions.masked import Guess
 from inference.record.batching import MOST_TEXTS, MOST_TOKENS
+from wording import sentence
 
 
 def answer(loaded: Loaded, question: LeaveOut) -> LeftOut:
@@ -36,11 +37,24 @@ def answer(loaded: Loaded, question: LeaveOut) -> LeftOut:
 def target(loaded: Loaded, blanked: Blanked, blank: int, token: int) -> tuple[Guess, int]:
     """The piece that is to be explained, and the position of its blank; raises Refusal for one that is not there."""
     if not 0 <= blank < len(blanked.positions):
-        raise Refusal(f"Blank {blank} was asked about; the text has {len(blanked.positions)}, counted from 0.")
+        raise Refusal(
+            sentence(
+                "Blank {blank} was asked about; the text has {blanks}, counted from 0.",
+                blank=blank,
+                blanks=len(blanked.positions),
+            )
+        )
     at = blanked.positions[blank]
     [log] = at_blanks(loaded, blanked.reading, [at])
     if token >= len(log):
-        raise Refusal(f"Piece {token} was asked about; {loaded.id.name} knows {len(log)}.")
+        raise Refusal(
+            sentence(
+                "Piece {token} was asked about; {name} knows {pieces}.",
+                token=token,
+                name=loaded.id.name,
+                pieces=len(log),
+            )
+        )
     return guess(loaded, log, token if token >= 0 else int(log.argmax())), at
 
 

@@ -19,6 +19,7 @@ from inference.questions.induction import InductionHeads, InductionScores
 from inference.record.batching import MOST_TOKENS
 from inference.record.replace_output import replacing_output
 from inference.record.streaming import stream
+from wording import sentence
 
 Ids = npt.NDArray[np.int64]
 Score = Callable[[Array], Array]  # (text, head, query, key) -> (text, head)
@@ -86,19 +87,32 @@ def _front(loaded: Loaded) -> tuple[int, ...]:
 def _check(loaded: Loaded, question: InductionHeads, start: int) -> None:
     """Raises Refusal for what cannot be asked of this model."""
     if question.length < 2 or question.repeats < 2 or question.count < 1:
-        raise Refusal("Give sequences of two tokens or more, two copies or more, and one text or more.")
+        raise Refusal(sentence("Give sequences of two tokens or more, two copies or more, and one text or more."))
     size = question.length * question.repeats
     limit = min(loaded.limit, MOST_TOKENS // question.count)
     if start + size > limit:
         raise Refusal(
-            f"{question.repeats} copies of {question.length} tokens are {start + size:,} with what stands in front;"
-            f" {loaded.id.name} reads at most {limit:,} here. Ask for at most"
-            f" {max(0, (limit - start) // question.repeats):,} tokens in a copy."
+            sentence(
+                "{repeats} copies of {length} tokens are {tokens:,} with what stands in front;"
+                " {name} reads at most {limit:,} here. Ask for at most"
+                " {longest:,} tokens in a copy.",
+                repeats=question.repeats,
+                length=question.length,
+                tokens=start + size,
+                name=loaded.id.name,
+                limit=limit,
+                longest=max(0, (limit - start) // question.repeats),
+            )
         )
     known = len(ordinary(loaded))
     if size > known:
         raise Refusal(
-            f"A text of {size:,} different tokens was asked for; {loaded.id.name} knows {known:,}. Ask for less."
+            sentence(
+                "A text of {size:,} different tokens was asked for; {name} knows {known:,}. Ask for less.",
+                size=size,
+                name=loaded.id.name,
+                known=known,
+            )
         )
 
 
@@ -113,7 +127,9 @@ def _measured(loaded: Loaded, ids: Ids, scores: Sequence[Score]) -> list[Array]:
 
     given: dict[str, Tensor] = {"input_ids": torch.from_numpy(ids), "attention_mask": torch.ones(ids.shape).long()}
     stream(loaded, given, [ids.shape[1]] * len(ids), take)
-    with refusing(f"{loaded.id.name} has layers of different numbers of heads, which fit in no table."):
+    with refusing(
+        sentence("{name} has layers of different numbers of heads, which fit in no table.", name=loaded.id.name)
+    ):
         return [
             np.stack([np.concatenate([block[at] for block in blocks]) for blocks in layers]).astype(np.float32)
             for at in range(len(scores))

@@ -9,12 +9,13 @@ from inference.record.batching import Sample, collate
 from inference.request import TraceRequest
 from inference.text.accepted import check_text
 from inference.text.reading import Reading
+from wording import sentence
 
 
 def read(loaded: Loaded, text: str, pair: str | None = None, cut: int | None = None) -> Reading:
     """The checked text as the model reads it; raises Refusal for one that is empty, too long or no pair for it."""
     text = check_text(text)
-    pair = None if pair is None else check_text(pair, "second text")
+    pair = None if pair is None else check_text(pair, sentence("second text"))
     return loaded.reader.read(text, pair, loaded.limit, cut)
 
 

@@ -16,6 +16,7 @@ from inference.loaded import Loaded
 from inference.questions.importance import Attributed, Gradients
 from inference.record.batching import MOST_TOKENS
 from inference.record.replace_output import replacing_output
+from wording import sentence
 
 MOST_STEPS = 200
 
@@ -23,12 +24,21 @@ MOST_STEPS = 200
 def answer(loaded: Loaded, question: Gradients) -> Attributed:
     """Each token's share along a part of the path; raises Refusal for a text without blanks."""
     if not (0 <= question.part < question.parts and 0 < question.steps <= MOST_STEPS):
-        raise Refusal(f"Part {question.part} of {question.parts} in {question.steps} steps is no part of a path.")
+        raise Refusal(
+            sentence(
+                "Part {part} of {parts} in {steps} steps is no part of a path.",
+                part=question.part,
+                parts=question.parts,
+                steps=question.steps,
+            )
+        )
     blanked = prepare(loaded, question)
     explained, at = target(loaded, blanked, question.blank, question.token)
     words = {place for run in runs(loaded, blanked) for place in range(*run)}
     ends = [hide(blanked.reading, words, mask_of(loaded)[1]), blanked.reading]  # nothing known; the text itself
-    cannot = f"{loaded.id.name} failed on gradients of this text. Change the text or pick another model."
+    cannot = sentence(
+        "{name} failed on gradients of this text. Change the text or pick another model.", name=loaded.id.name
+    )
     with refusing(cannot, way_out=None):
         given = tensors(loaded, ends[1])
         none, all_ = (_vectors(loaded.model, tensors(loaded, end)["input_ids"]) for end in ends)

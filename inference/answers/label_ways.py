@@ -14,6 +14,7 @@ from inference.loaded import Loaded
 from inference.questions.agreement import Told
 from inference.questions.labels import LabelGradients, LabelPath
 from inference.record.records import numpy
+from wording import sentence
 
 
 def answer(loaded: Loaded, question: LabelGradients | LabelPath) -> Told:
@@ -40,5 +41,12 @@ def _label(loaded: Loaded, question: LabelGradients | LabelPath, one: dict[str, 
     with refusing(failed(loaded)), torch.inference_mode():
         logits = logits_there(loaded.model(**one), question.at)[0]
     if question.label >= len(logits):
-        raise Refusal(f"Label {question.label} was asked about; {loaded.id.name} has {len(logits)}, counted from 0.")
+        raise Refusal(
+            sentence(
+                "Label {label} was asked about; {name} has {labels}, counted from 0.",
+                label=question.label,
+                name=loaded.id.name,
+                labels=len(logits),
+            )
+        )
     return question.label if question.label >= 0 else int(logits.argmax())

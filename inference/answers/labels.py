@@ -20,6 +20,7 @@ from inference.record.records import numpy
 from inference.record.replace_output import replacing_output
 from inference.text.accepted import check_text
 from inference.text.reading import Reading
+from wording import sentence
 
 LONGEST_NAME = 60
 
@@ -42,7 +43,9 @@ def answer(loaded: Loaded, question: TextLabel | WordTags) -> Said:
 
 def failed(loaded: Loaded) -> str:
     """The sentence for a text on which a model breaks."""
-    return f"{loaded.id.name} failed while reading this text. Change the text or pick another model."
+    return sentence(
+        "{name} failed while reading this text. Change the text or pick another model.", name=loaded.id.name
+    )
 
 
 def sort(model: Any) -> str:
@@ -134,4 +137,9 @@ def log_probabilities(logits: Tensor, sort: str) -> Tensor | None:
 def refuse_absent(question: LabelRequest[Any], reading: Reading) -> None:
     """Raises Refusal where a token is asked about that the text does not have."""
     if question.at is not None and not 0 <= question.at < len(reading.ids):
-        raise Refusal(f"Token {question.at} was asked about; the text has {len(reading.ids)}.", way_out="text")
+        raise Refusal(
+            sentence(
+                "Token {token} was asked about; the text has {tokens}.", token=question.at, tokens=len(reading.ids)
+            ),
+            way_out="text",
+        )

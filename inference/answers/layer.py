@@ -9,6 +9,7 @@ import torch
 
 from attention.record import Record
 from attention.steps import walk
+from attention.trace import PART_NAMES
 from inference.answers.assembly import Parts, Puzzle, assemble
 from inference.answers.inputs import read, tensors
 from inference.answers.projections import rotaries
@@ -20,6 +21,7 @@ from inference.record import records, smallest_input, spans
 from inference.record.call import part_names
 from inference.record.interface import recording
 from inference.record.layer_modules import block_of
+from wording import said_by, sentence
 
 COMPARED = 512  # tokens at most whose way is computed again; of a longer text, the last ones
 WRONG = 1e-3  # of the largest number: a difference that no rounding explains
@@ -28,17 +30,21 @@ WRONG = 1e-3  # of the largest number: a difference that no rounding explains
 def answer(loaded: Loaded, question: LayerQuestion) -> LayerAnswer:
     """The layer's parts for that text; raises Refusal where they cannot be found or do not make the layer's output."""
     if not loaded.records:
-        raise _refusal(loaded, "is computed in code of its own, which gives finished maps only")
+        raise _refusal(loaded, sentence("is computed in code of its own, which gives finished maps only"))
     reading = read(loaded, question.text, question.pair, question.cut)
     inputs = tensors(loaded, reading)
     if question.target:
         inputs["decoder_input_ids"] = torch.tensor([question.target])
-    with refusing(f"{loaded.id.name} failed while one of its layers was looked at. Change the text or the model."):
+    with refusing(
+        sentence(
+            "{name} failed while one of its layers was looked at. Change the text or the model.", name=loaded.id.name
+        )
+    ):
         record, watch = run(loaded.model, inputs, question.part, question.layer)
     try:
         parts = assemble(record, watch, rotaries(loaded.model), factors(record))
     except Puzzle as puzzle:
-        raise _refusal(loaded, str(puzzle)) from puzzle
+        raise _refusal(loaded, said_by(puzzle)) from puzzle
     return _checked(loaded, reading.ids, parts, record)
 
 
@@ -49,7 +55,14 @@ def run(model: Any, inputs: dict[str, Any], part: str, layer: int) -> tuple[Reco
     names = part_names(model, tape.calls)
     places = [at for at, name in enumerate(names) if name == part]
     if not 0 <= layer < len(places):
-        raise Refusal(f"Layer {layer} of the part “{part}” was asked for; this model has {len(places)} there.")
+        raise Refusal(
+            sentence(
+                "Layer {layer} of the part “{part}” was asked for; this model has {layers} there.",
+                layer=layer,
+                part=PART_NAMES.get(part, part),
+                layers=len(places),
+            )
+        )
     path = block_of(tape.calls[places[layer]].path)
     with recording() as tape, watching(model.get_submodule(path), path, tape, places[layer]) as watch:
         model(**inputs)
@@ -70,7 +83,7 @@ def _checked(loaded: Loaded, ids: tuple[int, ...], parts: Parts, record: Record)
     away = np.abs(walk(parts.wiring, record, parts.stream, parts.memory, rows).last - parts.output[rows])
     size = float(np.abs(parts.output[rows]).max())
     if not away.max() <= WRONG * max(size, 1e-3):
-        raise _refusal(loaded, "does not come out the same when it is put together again from its weights")
+        raise _refusal(loaded, sentence("does not come out the same when it is put together again from its weights"))
     for array in (parts.stream, parts.memory, parts.output, *parts.wiring.arrays()):
         if array is not None:
             array.setflags(write=False)
@@ -90,6 +103,10 @@ def _checked(loaded: Loaded, ids: tuple[int, ...], parts: Parts, record: Record)
 
 def _refusal(loaded: Loaded, what: str) -> Refusal:
     return Refusal(
-        f"The attention of {loaded.id.architecture} {what}, so its steps cannot be shown one by one. "
-        "Pick a model such as BERT or GPT-2."
+        sentence(
+            "The attention of {architecture} {what}, so its steps cannot be shown one by one. "
+            "Pick a model such as BERT or GPT-2.",
+            architecture=loaded.id.architecture,
+            what=what,
+        )
     )

@@ -24,6 +24,7 @@ from inference.record.edits import editing
 from inference.record.replace_output import replacing_output
 from inference.text.next_pieces import continued, marked
 from inference.text.reading import Reading
+from wording import sentence
 
 NEAR = 1e-3  # by which a hidden state read with the head may differ from the model's own answer, in logarithms
 
@@ -44,7 +45,10 @@ def answer(loaded: Loaded, question: Lens | NextLens) -> Layers:
     Raises Refusal for a model whose states it cannot be fed.
     """
     asked = _next(loaded, question) if isinstance(question, NextLens) else _blank(loaded, question)
-    cannot = f"{loaded.id.architecture} keeps its hidden states in a way of its own; they cannot be read with its head."
+    cannot = sentence(
+        "{architecture} keeps its hidden states in a way of its own; they cannot be read with its head.",
+        architecture=loaded.id.architecture,
+    )
     with refusing(cannot, way_out=None), torch.inference_mode(), editing(loaded.model, [asked.edits]):
         found, normed = states(loaded, asked.reading, asked.at)
     top = min(question.top, found.shape[1])
@@ -64,7 +68,13 @@ def answer(loaded: Loaded, question: Lens | NextLens) -> Layers:
 def _blank(loaded: Loaded, question: Lens) -> Asked:
     blanked = prepare(loaded, question)
     if not 0 <= question.blank < len(blanked.positions):
-        raise Refusal(f"Blank {question.blank} was asked about; the text has {len(blanked.positions)}, counted from 0.")
+        raise Refusal(
+            sentence(
+                "Blank {blank} was asked about; the text has {blanks}, counted from 0.",
+                blank=question.blank,
+                blanks=len(blanked.positions),
+            )
+        )
     return Asked(blanked.reading, blanked.positions[question.blank], lambda tokens: shown(loaded, tokens, False))
 
 

@@ -15,6 +15,7 @@ from inference.questions.links import LinksAnswer, LinksQuestion
 from inference.record.batching import Sample, batches, collate
 from inference.record.streaming import stream
 from inference.request import TraceRequest
+from wording import sentence
 
 
 def answer(loaded: Loaded, question: LinksQuestion) -> LinksAnswer:
@@ -61,7 +62,10 @@ def _found(loaded: Loaded, layout: Layout, batch: Sequence[Sample]) -> Bools:
     whole = [np.concatenate(blocks, axis=2) for blocks in layers]
     if len({layer.shape[2] for layer in whole}) > 1:
         raise Refusal(
-            f"{loaded.id.name} has layers of different numbers of heads, which fit in no table. Pick another model.",
+            sentence(
+                "{name} has layers of different numbers of heads, which fit in no table. Pick another model.",
+                name=loaded.id.name,
+            ),
             way_out="embedded",
         )
     return np.stack(whole, axis=2)

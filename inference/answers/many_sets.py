@@ -23,6 +23,7 @@ from inference.record import edits, growing, lending
 from inference.record.batching import MOST_TOKENS
 from inference.record.patches import Notes, Noting, Putting, bare
 from inference.text.reading import Reading
+from wording import sentence
 
 MOST_SETS = 2048  # in one question
 MOST_NUMBERS = 2**25  # that a model says in one pass
@@ -42,7 +43,11 @@ class Given:
 def one_text(loaded: Loaded, reading: Reading) -> Given:
     """A text for a model that reads one; raises Refusal for a model that reads one and writes another."""
     if loaded.id.kind == "encoder-decoder":
-        raise Refusal(f"{loaded.id.name} reads one text and writes another; pick an encoder or a decoder here.")
+        raise Refusal(
+            sentence(
+                "{name} reads one text and writes another; pick an encoder or a decoder here.", name=loaded.id.name
+            )
+        )
     here = dict.fromkeys(("encoder", "decoder"), len(reading.ids))
     return Given(tensors(loaded, reading), here, here)
 
@@ -51,7 +56,11 @@ def refuse_sets(sets: Sequence[Sequence[Any]]) -> None:
     """Raises Refusal for no set of edits, or for more than one question takes."""
     if not 1 <= len(sets) <= MOST_SETS:
         raise Refusal(
-            f"{len(sets)} sets of edits were asked for; at least one and at most {MOST_SETS} fit one question."
+            sentence(
+                "{sets} sets of edits were asked for; at least one and at most {most} fit one question.",
+                sets=len(sets),
+                most=MOST_SETS,
+            )
         )
 
 
@@ -67,12 +76,16 @@ def outputs(
         changes, takes = apart(mine)
         edits.check(loaded.model, changes, given.looking, given.looked_at)
         if takes and other is None:
-            raise Refusal("Something was to be taken from another text, and no other text came.", way_out="text")
+            raise Refusal(
+                sentence("Something was to be taken from another text, and no other text came."), way_out="text"
+            )
         lending.check(loaded.model, takes, given.looking, {} if other is None else other.looking)
     tokens, lender = max(given.looking.values()), None if other is None else other.inputs
     said = 1 if at is None or one_token.can(loaded.model) else loaded.reader.target_vocabulary
     step = max(1, min(MOST_TOKENS // tokens, MOST_NUMBERS // (tokens * said)))
-    failed = f"{loaded.id.name} failed while reading this text. Change the text or pick another model."
+    failed = sentence(
+        "{name} failed while reading this text. Change the text or pick another model.", name=loaded.id.name
+    )
     for start in range(0, len(sets), step):
         with refusing(failed), torch.inference_mode(), one_token.reading_one(loaded.model, at):
             found = one_pass(loaded.model, given.inputs, sets[start : start + step], lender)

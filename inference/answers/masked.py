@@ -16,16 +16,23 @@ from inference.loaded import Loaded
 from inference.questions.masked import Blank, Candidate, Filled, Guess, HiddenWord, MaskedWords
 from inference.record.batching import MOST_TEXTS, MOST_TOKENS
 from inference.text.reading import Reading
+from wording import sentence
 
 MOST_WORDS = 12  # that are asked about at once
-UNKNOWN = "It is not in the vocabulary, nor are its parts."
+UNKNOWN = sentence("It is not in the vocabulary, nor are its parts.")
 
 
 def answer(loaded: Loaded, question: MaskedWords) -> Filled:
     """The likeliest pieces of each blank; raises Refusal for a text that has none."""
     blanked = prepare(loaded, question)
     if not 0 <= question.blank < len(blanked.positions):
-        raise Refusal(f"Blank {question.blank} was asked about; the text has {len(blanked.positions)}, counted from 0.")
+        raise Refusal(
+            sentence(
+                "Blank {blank} was asked about; the text has {blanks}, counted from 0.",
+                blank=question.blank,
+                blanks=len(blanked.positions),
+            )
+        )
     found = at_blanks(loaded, blanked.reading, blanked.positions)  # (blank, piece)
     blanks = [_blank(loaded, blanked, log, at, question.top) for log, at in zip(found, blanked.positions, strict=True)]
     mask, token = mask_of(loaded)
@@ -53,8 +60,10 @@ def at_blanks(loaded: Loaded, reading: Reading, positions: Sequence[int]) -> Ten
 
 def logs(loaded: Loaded, readings: Sequence[Reading]) -> Tensor:
     """The same for every position of several texts in one pass, (text, token, piece) float32, padded on the right."""
-    sentence = f"{loaded.id.name} failed while reading this text. Change the text or pick another model."
-    with refusing(sentence), torch.inference_mode():
+    failed = sentence(
+        "{name} failed while reading this text. Change the text or pick another model.", name=loaded.id.name
+    )
+    with refusing(failed), torch.inference_mode():
         return torch.log_softmax(loaded.model(**tensors(loaded, *readings)).logits.float(), dim=-1)
 
 
@@ -136,10 +145,18 @@ def _candidate(  # noqa: PLR0913  # all that a guess is told of
     texts = [question.text] if question.pair is None else [question.text, question.pair]
     try:
         if question.cut is not None:
-            raise Refusal("Only the beginning of the text is read; words can be asked about when all of it is.")
+            raise Refusal(
+                sentence("Only the beginning of the text is read; words can be asked about when all of it is.")
+            )
         pieces = pieces_of(loaded, row, texts, run.start, gap + word)
         if len(row) + len(pieces) - 1 > loaded.limit:
-            raise Refusal(f"It has {len(pieces)} pieces, and the text is then too long for {loaded.id.name}.")
+            raise Refusal(
+                sentence(
+                    "It has {pieces} pieces, and the text is then too long for {name}.",
+                    pieces=len(pieces),
+                    name=loaded.id.name,
+                )
+            )
     except Refusal as refusal:
         return Candidate(word, (), None, None, refusal.message)
     return _scored(loaded, blanked, run, word, pieces, known)

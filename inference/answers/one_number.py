@@ -17,6 +17,7 @@ from inference.answers.whole_pass import followed, prepared
 from inference.errors import Refusal, refusing
 from inference.loaded import Loaded
 from inference.questions.whole_pass import OneNumber, Opened, Origin, Place, Term
+from wording import sentence
 
 
 def answer(loaded: Loaded, question: OneNumber) -> Opened:
@@ -28,10 +29,12 @@ def answer(loaded: Loaded, question: OneNumber) -> Opened:
         if call.number == question.stage:
             found.append(opened(call, args, named, numpy_of(result), question.place, question.top))
 
-    with refusing(f"{loaded.id.name} failed while its pass was taken apart. Change the text or the model."):
+    with refusing(
+        sentence("{name} failed while its pass was taken apart. Change the text or the model.", name=loaded.id.name)
+    ):
         followed(loaded.model, given, seen)
     if not found:
-        raise Refusal(f"Stage {question.stage} was asked for; this pass has none of that number.")
+        raise Refusal(sentence("Stage {stage} was asked for; this pass has none of that number.", stage=question.stage))
     return found[0]
 
 
@@ -40,7 +43,13 @@ def opened(  # noqa: PLR0913  # one call with all that it was given, and what is
 ) -> Opened:
     """The number at a place of what a call gave, and its ``top`` largest terms."""
     if len(place) != gave.ndim or not all(0 <= at < size for at, size in zip(place, gave.shape, strict=True)):
-        raise Refusal(f"Place {list(place)} was asked for; the stage's result is {' × '.join(map(str, gave.shape))}.")
+        raise Refusal(
+            sentence(
+                "Place {place} was asked for; the stage's result is {shape}.",
+                place=list(place),
+                shape=" × ".join(map(str, gave.shape)),
+            )
+        )
     given, options = mapped((args, named), as_numpy)
     arrays = [leaf for leaf in leaves((given, options)) if isinstance(leaf, np.ndarray) and leaf.ndim >= 0]
     made_by = {id(array): value for array, value in zip(arrays, call.reads(), strict=True)}

@@ -18,6 +18,7 @@ from inference.loaded import Loaded
 from inference.questions.order import MOST, ROUNDING, OrderRequest, OrderTest, Pass
 from inference.record import capture
 from inference.text.reading import Reading
+from wording import sentence
 
 
 def answer(loaded: Loaded, question: OrderRequest) -> OrderTest:
@@ -29,7 +30,9 @@ def answer(loaded: Loaded, question: OrderRequest) -> OrderTest:
     _check(reading, question.order)
     if slopes(loaded.model) is not None or not places(loaded.model):
         raise _stuck(loaded)
-    with refusing(f"{loaded.id.name} failed while reading this text. Change the text or pick another model."):
+    with refusing(
+        sentence("{name} failed while reading this text. Change the text or pick another model.", name=loaded.id.name)
+    ):
         part, having = _pass(loaded, loaded.model, reading, question.order)
         model, done = without(loaded.model)
         _, lacking = _pass(loaded, model, reading, question.order)
@@ -44,22 +47,33 @@ def _check(reading: Reading, order: Sequence[int]) -> None:
     tokens = len(reading.ids)
     if tokens > MOST:
         raise Refusal(
-            f"The order test compares every head's whole map, up to {MOST} tokens; this text has {tokens:,}."
-            f" Shorten it, or let the first {MOST} be read only.",
+            sentence(
+                "The order test compares every head's whole map, up to {most} tokens; this text has {tokens:,}."
+                " Shorten it, or let the first {most} be read only.",
+                most=MOST,
+                tokens=tokens,
+            ),
             way_out="cut",
             details={"tokens": tokens, "limit": MOST},
         )
     if sorted(order) != list(range(tokens)):
         raise Refusal(
-            f"The order of {tokens} tokens names each of them once, from 0 to {tokens - 1}; this one does not."
+            sentence(
+                "The order of {tokens} tokens names each of them once, from 0 to {last}; this one does not.",
+                tokens=tokens,
+                last=tokens - 1,
+            )
         )
 
 
 def _stuck(loaded: Loaded) -> Refusal:
     return Refusal(
-        f"{loaded.id.architecture} works out where tokens stand in code of its own, so its positions cannot be taken"
-        " away from outside. Pick a model with a table of positions, rotary positions or a bias by distance, such as"
-        " BERT.",
+        sentence(
+            "{architecture} works out where tokens stand in code of its own, so its positions cannot be taken"
+            " away from outside. Pick a model with a table of positions, rotary positions or a bias by distance, such"
+            " as BERT.",
+            architecture=loaded.id.architecture,
+        ),
         way_out="embedded",
     )
 

@@ -11,13 +11,16 @@ from inference.answers.inputs import read, tensors
 from inference.errors import refusing
 from inference.loaded import Loaded
 from inference.questions.sentence import NEXT, ORDER, Judged, NextSentence
+from wording import sentence
 
 
 def answer(loaded: Loaded, question: NextSentence) -> Judged:
     """The head's probability for "it follows"; raises Refusal for an empty text and a model that reads no pairs."""
     reading = read(loaded, question.text, question.pair, question.cut)
-    sentence = f"{loaded.id.name} failed while reading these texts. Change them or pick another model."
-    with refusing(sentence), torch.inference_mode():
+    failed = sentence(
+        "{name} failed while reading these texts. Change them or pick another model.", name=loaded.id.name
+    )
+    with refusing(failed), torch.inference_mode():
         output = loaded.model(**tensors(loaded, reading))
         scores = judgements(output)[0]
         yes, no = scores.tolist()

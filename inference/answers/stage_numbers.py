@@ -13,6 +13,7 @@ from inference.answers.whole_pass import followed, names_of, prepared
 from inference.errors import Refusal, refusing
 from inference.loaded import Loaded
 from inference.questions.whole_pass import Numbers, StageNumbers
+from wording import sentence
 
 TOP = 16  # pieces of each row that are named
 
@@ -28,11 +29,13 @@ def answer(loaded: Loaded, question: StageNumbers) -> Numbers:
             kept.setflags(write=False)
             found[call.number] = kept
 
-    with refusing(f"{loaded.id.name} failed while its pass was taken apart. Change the text or the model."):
+    with refusing(
+        sentence("{name} failed while its pass was taken apart. Change the text or the model.", name=loaded.id.name)
+    ):
         followed(loaded.model, given, seen)
     missing = sorted(set(question.stages) - set(found))
     if missing:
-        raise Refusal(f"Stage {missing[0]} was asked for; this pass has none of that number.")
+        raise Refusal(sentence("Stage {stage} was asked for; this pass has none of that number.", stage=missing[0]))
     return Numbers(found, {token: piece for array in found.values() for token, piece in _largest(loaded, array)})
 
 

@@ -9,6 +9,7 @@ from inference.answers.masked import piece_logs
 from inference.errors import Refusal
 from inference.loaded import Loaded
 from inference.questions.surprise import Scores, Surprise
+from wording import sentence
 
 
 def answer(loaded: Loaded, question: Surprise) -> Scores:
@@ -17,7 +18,7 @@ def answer(loaded: Loaded, question: Surprise) -> Scores:
     reading, row = as_read(loaded, question.text, question.pair, question.cut)
     every = ordinary(row, token)
     if not every and question.start < question.stop:
-        raise Refusal("The text is nothing but blanks. Type some words beside them.", way_out="text")
+        raise Refusal(sentence("The text is nothing but blanks. Type some words beside them."), way_out="text")
     places = every[question.start : question.stop]
     words = [(row.segments[at], row.words[at]) for at in range(len(row))]
     hidden = [

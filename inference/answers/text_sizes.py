@@ -7,6 +7,7 @@ import numpy as np
 from inference.errors import refusing
 from inference.loaded import Loaded
 from inference.questions.text_sizes import Sizes, TextSizes
+from wording import sentence
 
 CHUNK = 1_000  # texts that are cut into pieces at a time
 
@@ -18,7 +19,9 @@ def answer(loaded: Loaded, question: TextSizes) -> Sizes:
     tokens: list[int] = []
     unknown: list[int] = []
     for first in range(0, len(texts), CHUNK):
-        with refusing(f"The tokenizer of {loaded.id.name} cannot read one of these texts.", way_out=None):
+        with refusing(
+            sentence("The tokenizer of {name} cannot read one of these texts.", name=loaded.id.name), way_out=None
+        ):
             rows = tokenizer(texts[first : first + CHUNK], verbose=False)["input_ids"]
         tokens += map(len, rows)
         unknown += (row.count(tokenizer.unk_token_id) for row in rows)

@@ -15,27 +15,32 @@ from inference.text.accepted import check_text
 from inference.text.pieces import decode_bytes
 from inference.text.reading import Reading
 from inference.text.tokenizer_stages import in_words
+from wording import sentence
 
 LONGEST = 200  # characters of a word whose cutting is followed
-SLOW = (
-    "The tokenizer of {name} is written in Python or SentencePiece and hands over its outcome only: how it normalises"
-    " and splits cannot be shown."
+APART = sentence(
+    "Taken one at a time, the steps of this tokenizer do not give what it gives at once, so only that is shown."
 )
-APART = "Taken one at a time, the steps of this tokenizer do not give what it gives at once, so only that is shown."
 
 
 def answer(loaded: Loaded, question: TokenSteps | WordWalk) -> Steps | Walk:
     """The steps of a text, or how one word is cut."""
     if isinstance(question, WordWalk):
         return _walk(loaded, question.word)
-    texts = [check_text(question.text), *([] if question.pair is None else [check_text(question.pair, "second text")])]
+    texts = [
+        check_text(question.text),
+        *([] if question.pair is None else [check_text(question.pair, sentence("second text"))]),
+    ]
     reading = loaded.reader.read(texts[0], texts[1] if len(texts) > 1 else None, None)
     tokenizer = loaded.reader.tokenizer
     backend = tokenizer.backend_tokenizer if loaded.reader.fast else None
     tokens = _tokens(loaded, reading)
     sides: tuple[Side, ...] = ()
     if backend is not None:
-        with refusing(f"The tokenizer of {loaded.id.name} cannot be followed through this text.", way_out="text"):
+        with refusing(
+            sentence("The tokenizer of {name} cannot be followed through this text.", name=loaded.id.name),
+            way_out="text",
+        ):
             sides = tuple(_side(loaded, backend, text, tokens, at) for at, text in enumerate(texts))
     apart = backend is not None and not all(_is_outcome(backend, side, tokens) for side in sides)
     return Steps(
@@ -49,7 +54,15 @@ def answer(loaded: Loaded, question: TokenSteps | WordWalk) -> Steps | Walk:
         unknown=str(tokenizer.unk_token or ""),
         sides=() if apart else sides,
         tokens=tokens,
-        why=SLOW.format(name=loaded.id.name) if backend is None else APART if apart else "",
+        why=_slow(loaded.id.name) if backend is None else APART if apart else "",
+    )
+
+
+def _slow(name: str) -> str:
+    return sentence(
+        "The tokenizer of {name} is written in Python or SentencePiece and hands over its outcome only: how it"
+        " normalises and splits cannot be shown.",
+        name=name,
     )
 
 
@@ -156,21 +169,39 @@ def _walk(loaded: Loaded, word: str) -> Walk:
     """How a word is cut, by the rules of the tokenizer's own model."""
     name = loaded.id.name
     if not loaded.reader.fast:
-        raise Refusal(SLOW.format(name=name))
+        raise Refusal(_slow(name))
     if not 0 < len(word) <= LONGEST:
-        raise Refusal(f"This word has {len(word):,} characters; the cutting is followed for 1 to {LONGEST}.")
+        raise Refusal(
+            sentence(
+                "This word has {characters:,} characters; the cutting is followed for 1 to {longest}.",
+                characters=len(word),
+                longest=LONGEST,
+            )
+        )
     backend = loaded.reader.tokenizer.backend_tokenizer
     algorithm = type(backend.model).__name__
-    with refusing(f"The cutting of this word by the tokenizer of {name} cannot be followed.", way_out=None):
+    with refusing(
+        sentence("The cutting of this word by the tokenizer of {name} cannot be followed.", name=name), way_out=None
+    ):
         if algorithm == "WordPiece":
             found = word_pieces.wordpiece(word, backend.model)
         elif algorithm in ("BPE", "Unigram"):
             stated = json.loads(backend.to_str())["model"]
             found = word_pieces.bpe(word, stated) if algorithm == "BPE" else word_pieces.unigram(word, stated)
         else:
-            raise Refusal(f"{name} cuts by {algorithm}, which has no steps: a word is in its vocabulary or it is not.")
+            raise Refusal(
+                sentence(
+                    "{name} cuts by {algorithm}, which has no steps: a word is in its vocabulary or it is not.",
+                    name=name,
+                    algorithm=algorithm,
+                )
+            )
     if found.ids != tuple(cut.id for cut in backend.model.tokenize(word)):
-        raise Refusal(f"The rules as written here do not give what the tokenizer of {name} gives for this word.")
+        raise Refusal(
+            sentence(
+                "The rules as written here do not give what the tokenizer of {name} gives for this word.", name=name
+            )
+        )
     return _readable(found, loaded.reader.style)
 
 

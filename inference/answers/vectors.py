@@ -16,6 +16,7 @@ from inference.questions.vectors import HiddenStates, Pooled, States, TextVector
 from inference.record.batching import MOST_TEXTS, MOST_TOKENS
 from inference.text.accepted import check_text
 from inference.text.reading import Reading
+from wording import said_by, sentence
 
 MOST_BYTES = 2**26  # of the hidden states of one pass
 
@@ -28,8 +29,13 @@ def answer(loaded: Loaded, question: HiddenStates | Pooled) -> States | TextVect
     most = _most_tokens(loaded)
     if len(reading.row) > most:
         raise Refusal(
-            f"The text has {len(reading.row):,} tokens; the vectors of all layers of {loaded.id.name} are kept for at"
-            f" most {most:,}. Shorten it, or let it read the first {most:,} only.",
+            sentence(
+                "The text has {tokens:,} tokens; the vectors of all layers of {name} are kept for at"
+                " most {most:,}. Shorten it, or let it read the first {most:,} only.",
+                tokens=len(reading.row),
+                name=loaded.id.name,
+                most=most,
+            ),
             way_out="cut",
             details={"tokens": len(reading.row), "limit": most},
         )
@@ -43,12 +49,16 @@ def hidden_states(loaded: Loaded, readings: Sequence[Reading]) -> list[Array]:
     inputs = tensors(loaded, *readings)
     two_sided = loaded.id.kind == "encoder-decoder"
     model = loaded.model.get_encoder() if two_sided else loaded.model
-    failed = f"{loaded.id.name} failed while reading this text. Change the text or pick another model."
+    failed = sentence(
+        "{name} failed while reading this text. Change the text or pick another model.", name=loaded.id.name
+    )
     with refusing(failed), torch.inference_mode():
         states = model(**inputs, output_hidden_states=True).hidden_states
     if not states or len({tuple(state.shape) for state in states}) != 1:
         raise Refusal(
-            f"{loaded.id.name} does not hold one vector per token after each layer. Pick another model.",
+            sentence(
+                "{name} does not hold one vector per token after each layer. Pick another model.", name=loaded.id.name
+            ),
             way_out="embedded",
         )
     stacked = torch.stack([state.float() for state in states])  # (level, text, token, channel)
@@ -71,7 +81,7 @@ def _pooled(loaded: Loaded, question: Pooled) -> TextVectors:
                 mixed = mix(levels, question.mix, question.level)
                 rows[at] = pool(mixed, readings[at].row.special, question.pooling)
             except ValueError as error:
-                raise Refusal(str(error)) from error
+                raise Refusal(said_by(error)) from error
     width = len(rows[0]) if rows else 0
     vectors = np.stack([np.zeros(width, np.float32) if at is None else rows[at] for at in found])
     vectors.setflags(write=False)

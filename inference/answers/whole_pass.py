@@ -24,11 +24,12 @@ from inference.heads import CLASSES
 from inference.loaded import Loaded
 from inference.questions.question import Answer
 from inference.questions.whole_pass import Passed, PassRequest, Stage, WholePass
+from wording import sentence
 
 # What a head that judges two texts tells apart, by the ending of its class; the second is ALBERT's, of their order.
 JUDGED = {
-    "ForNextSentencePrediction": ("the second follows", "the second is from elsewhere"),
-    "ForPreTraining": ("in their order", "swapped"),
+    "ForNextSentencePrediction": (sentence("the second follows"), sentence("the second is from elsewhere")),
+    "ForPreTraining": (sentence("in their order"), sentence("swapped")),
 }
 LONGEST = 512  # tokens: every weight of every head is computed, n² numbers each
 
@@ -36,7 +37,9 @@ LONGEST = 512  # tokens: every weight of every head is computed, n² numbers eac
 def answer(loaded: Loaded, question: WholePass) -> Passed:
     """The stages; raises Refusal for a text that is too long and for a model whose layers are not told apart."""
     ids, given = prepared(loaded, question)
-    with refusing(f"{loaded.id.name} failed while its pass was taken apart. Change the text or the model."):
+    with refusing(
+        sentence("{name} failed while its pass was taken apart. Change the text or the model.", name=loaded.id.name)
+    ):
         spread: dict[int, Array] = {}
         calls, found = taken_apart(loaded.model, loaded.id.kind, given, partial(_note, spread))
     kept = {stage.number: spread[stage.number] for stage in found}
@@ -64,13 +67,22 @@ def prepared(loaded: Loaded, question: PassRequest[Answer]) -> tuple[tuple[int, 
     reading = read(loaded, question.text, question.pair, question.cut)
     if max(len(reading.ids), len(question.target)) > LONGEST:
         raise Refusal(
-            f"The text has {len(reading.ids)} tokens; a whole pass is taken apart for up to {LONGEST}. Shorten it.",
+            sentence(
+                "The text has {tokens} tokens; a whole pass is taken apart for up to {longest}. Shorten it.",
+                tokens=len(reading.ids),
+                longest=LONGEST,
+            ),
             way_out="text",
         )
     given = tensors(loaded, reading)
     if loaded.id.kind == "encoder-decoder":
         if not question.target:
-            raise Refusal(f"{loaded.id.name} has two sides, and there is no text that its second one reads. Give one.")
+            raise Refusal(
+                sentence(
+                    "{name} has two sides, and there is no text that its second one reads. Give one.",
+                    name=loaded.id.name,
+                )
+            )
         given["decoder_input_ids"] = torch.tensor([question.target])
     return reading.ids, given
 
@@ -81,7 +93,9 @@ def taken_apart(
     """The calls of a pass, and its stages."""
     layers = blocks(model, watch(model))
     if not layers:
-        raise Refusal(f"The layers of {type(model).__name__} cannot be told apart, so its pass is not shown.")
+        raise Refusal(
+            sentence("The layers of {name} cannot be told apart, so its pass is not shown.", name=type(model).__name__)
+        )
     paths = {block.path: block.stack for block in layers}
     calls = compute(model, given, paths, seen, _probabilities)
     sides = {block.stack: side_of(block, kind) for block in layers}

@@ -16,6 +16,7 @@ from inference.record import growing
 from inference.record.edits import editing
 from inference.record.layer_modules import layer_modules
 from inference.record.replace_output import replacing_output
+from wording import sentence
 
 BATCH = 4096  # tokens of one pass, all samples together
 
@@ -59,12 +60,23 @@ def _after(model: Any, block: Any, one: dict[str, Tensor], layer: int, sets: lis
             model(**given)
     except _Reached as reached:
         return reached.vectors.float()
-    raise Refusal(f"Layer {layer} of {type(model).__name__} hands nothing on that could be compared.")
+    raise Refusal(
+        sentence(
+            "Layer {layer} of {name} hands nothing on that could be compared.", layer=layer, name=type(model).__name__
+        )
+    )
 
 
 def _block(model: Any, layer: int) -> Any:
     """The module that is the layer: attention, what follows it, and the sums."""
     paths = next(iter(layer_modules(model).values()))
     if not 0 <= layer < len(paths):
-        raise Refusal(f"Layer {layer} was asked for; {type(model).__name__} has {len(paths)} layers, counted from 0.")
+        raise Refusal(
+            sentence(
+                "Layer {layer} was asked for; {name} has {layers} layers, counted from 0.",
+                layer=layer,
+                name=type(model).__name__,
+                layers=len(paths),
+            )
+        )
     return model.get_submodule(paths[layer])

@@ -14,6 +14,7 @@ from inference.errors import Refusal
 from inference.files import checkpoint, embedded, extras, folders, hub
 from inference.files.checkpoint import tensors
 from inference.settings import Settings
+from wording import sentence
 
 __all__ = ["ModelCard", "catalogue"]
 
@@ -92,7 +93,7 @@ def local_card(folder: Path) -> ModelCard:
         language="",
         task=", ".join(words for words, head in TASKS.items() if head in heads and words != "sentence order"),
         size_bytes=sum(file.stat().st_size for file in files.weights),
-        summary=f"A local model ({name}).",
+        summary=sentence("A local model ({name}).", name=name),
         local=True,
         downloaded=True,
     )

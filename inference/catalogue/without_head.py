@@ -8,6 +8,7 @@ from inference.errors import Refusal
 from inference.files.unpacking import HOW
 from inference.heads import CLASSES, WHAT
 from inference.settings import Settings
+from wording import any_of, sentence, together
 
 
 def refusal(head: str, name: str, settings: Settings) -> Refusal:
@@ -15,20 +16,15 @@ def refusal(head: str, name: str, settings: Settings) -> Refusal:
     cards = [card for card in catalogue(settings) if head in card.heads]
     here = [card.title for card in cards if card.downloaded]
     there = [card.id for card in cards if not card.downloaded]
-    ways = [f"On this machine {_listed(here)} would do."] if here else []
-    ways += [f"On the hub {_listed(there[:4])} would do."] if there else []
+    ways = [sentence("On this machine {here} would do.", here=any_of(here))] if here else []
+    ways += [sentence("On the hub {there} would do.", there=any_of(there[:4]))] if there else []
     ways += (
-        [f"Without the hub: {HOW}."] if any(head in card.heads and card not in cards for card in EXTRA_CARDS) else []
+        [sentence("Without the hub: {how}.", how=HOW)]
+        if any(head in card.heads and card not in cards for card in EXTRA_CARDS)
+        else []
     )
-    ways += ["The page Teach trains one."] if head in CLASSES else []
-    sentence = " ".join([f"{name} has {WHAT[head]}.", *ways])
-    return Refusal(sentence, way_out="head", details={"head": head, "models": [card.id for card in cards]})
-
-
-def _listed(names: list[str]) -> str:
-    """Names as a sentence lists them.
-
-    >>> _listed(["a", "b", "c"])
-    'a, b or c'
-    """
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+    ways += [sentence("The page Teach trains one.")] if head in CLASSES else []
+    lacking = sentence("{name} has {no_head}.", name=name, no_head=WHAT[head])
+    return Refusal(
+        together(lacking, *ways), way_out="head", details={"head": head, "models": [card.id for card in cards]}
+    )

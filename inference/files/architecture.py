@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from inference.errors import Refusal, refusing
+from wording import sentence
 
 # The most that a config.json may state under names that end so. Something is repeated that often, so that a single
 # number could keep this machine busy for days; no model that could be read here comes near.
@@ -41,17 +42,26 @@ def read(config: Mapping[str, Any], name: str) -> Architecture:
     if not isinstance(model_type, str) or model_type not in known:
         if config.get("auto_map"):
             raise Refusal(
-                f"{name} needs program code that comes with it, and this app never runs downloaded code. Pick a model"
-                " of a common architecture.",
+                sentence(
+                    "{name} needs program code that comes with it, and this app never runs downloaded code. Pick a"
+                    " model of a common architecture.",
+                    name=name,
+                ),
                 way_out="embedded",
             )
         raise Refusal(
-            f'{name} has the architecture "{str(model_type)[:60]}", which the installed transformers does not know.'
-            " Pick a model of a common architecture.",
+            sentence(
+                '{name} has the architecture "{model_type}", which the installed transformers does not know.'
+                " Pick a model of a common architecture.",
+                name=name,
+                model_type=str(model_type)[:60],
+            ),
             way_out="embedded",
         )
     _refuse_absurd(config, name)
-    with refusing(f"The config.json of {name} is broken or from another program version. Pick another model."):
+    with refusing(
+        sentence("The config.json of {name} is broken or from another program version. Pick another model.", name=name)
+    ):
         built = _build(config)
         heads = _count(built, "num_attention_heads", name)
         layers = _count(built, "num_hidden_layers", name)
@@ -60,12 +70,20 @@ def read(config: Mapping[str, Any], name: str) -> Architecture:
         class_name = str(next(iter(config.get("architectures") or []), None) or known[model_type])
     if not heads or model_type in _NO_ATTENTION:
         raise Refusal(
-            f"{name} ({model_type}) has no attention to look at. Pick a Transformer, such as BERT or GPT-2.",
+            sentence(
+                "{name} ({model_type}) has no attention to look at. Pick a Transformer, such as BERT or GPT-2.",
+                name=name,
+                model_type=model_type,
+            ),
             way_out="embedded",
         )
     if inputs != "input_ids":
         raise Refusal(
-            f"{name} ({model_type}) reads pictures or sound, not text. Pick a text model, such as BERT or GPT-2.",
+            sentence(
+                "{name} ({model_type}) reads pictures or sound, not text. Pick a text model, such as BERT or GPT-2.",
+                name=name,
+                model_type=model_type,
+            ),
             way_out="embedded",
         )
     return Architecture(class_name, model_type, kind, writes, layers, heads)
@@ -88,8 +106,14 @@ def _refuse_absurd(config: Mapping[str, Any], name: str) -> None:
         most = next((most for pattern, most in _MOST.items() if pattern.search(key)), number)
         if number > most:
             raise Refusal(
-                f"The config.json of {name} states {str(number)[:20]} as {key[:60]}; this app opens models with at most"
-                f" {most:,}. Pick another model.",
+                sentence(
+                    "The config.json of {name} states {number} as {key}; this app opens models with at most"
+                    " {most:,}. Pick another model.",
+                    name=name,
+                    number=str(number)[:20],
+                    key=key[:60],
+                    most=most,
+                ),
                 way_out="embedded",
             )
 
@@ -113,8 +137,13 @@ def _count(built: Any, what: str, name: str) -> int:
     stated = max(stated) if isinstance(stated, list | tuple) else stated
     if type(stated) is not int or not 0 <= stated <= 1_000:
         raise Refusal(
-            f"The config.json of {name} states {str(stated)[:20]} as {what}, which is no number from 1 to 1,000. Pick"
-            " another model.",
+            sentence(
+                "The config.json of {name} states {stated} as {what}, which is no number from 1 to 1,000. Pick"
+                " another model.",
+                name=name,
+                stated=str(stated)[:20],
+                what=what,
+            ),
             way_out="embedded",
         )
     return stated

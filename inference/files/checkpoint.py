@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from inference.errors import Refusal
+from wording import sentence
 
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 PICKLES = (".bin", ".pt", ".pth", ".pkl", ".ckpt", ".h5", ".msgpack")
@@ -63,12 +64,16 @@ def inspect(folder: Path, name: str) -> Checkpoint:
     config = read_config(folder / "config.json", name)
     if (folder / "adapter_config.json").exists():
         # It may name another model, anywhere, that the loader would then open in its place.
-        raise Refusal(f"{name} is an adapter for another model, not a whole one. Pick a whole model.")
+        raise Refusal(
+            sentence("{name} is an adapter for another model, not a whole one. Pick a whole model.", name=name)
+        )
     weights = _weight_files(folder, name)
     parameters = sum(header_parameters(file, name) for file in weights)
     if not any((folder / file).is_file() for file in TOKENIZERS):
         raise Refusal(
-            f"{name} comes without a tokenizer, so no text can be read with it. Add its tokenizer.json.",
+            sentence(
+                "{name} comes without a tokenizer, so no text can be read with it. Add its tokenizer.json.", name=name
+            ),
             way_out="embedded",
         )
     return Checkpoint(folder, config, weights, None, parameters)
@@ -77,9 +82,11 @@ def inspect(folder: Path, name: str) -> Checkpoint:
 def read_config(file: Path, name: str) -> dict[str, Any]:
     """A config.json as a dictionary; raises Refusal when there is none or it is none."""
     if not file.is_file():
-        raise Refusal(f"{name} is not a model: it has no config.json.", way_out="embedded")
+        raise Refusal(sentence("{name} is not a model: it has no config.json.", name=name), way_out="embedded")
     if file.stat().st_size > _CONFIG_BYTES:
-        raise Refusal(f"{name} is not a model: its config.json is far too long.", way_out="embedded")
+        raise Refusal(
+            sentence("{name} is not a model: its config.json is far too long.", name=name), way_out="embedded"
+        )
     return parse_config(file.read_bytes(), name)
 
 
@@ -88,9 +95,13 @@ def parse_config(content: bytes, name: str) -> dict[str, Any]:
     try:
         config = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise Refusal(f"{name} is not a model: its config.json is not JSON.", way_out="embedded") from error
+        raise Refusal(
+            sentence("{name} is not a model: its config.json is not JSON.", name=name), way_out="embedded"
+        ) from error
     if not isinstance(config, dict):
-        raise Refusal(f"{name} is not a model: its config.json is not a JSON object.", way_out="embedded")
+        raise Refusal(
+            sentence("{name} is not a model: its config.json is not a JSON object.", name=name), way_out="embedded"
+        )
     return config
 
 
@@ -100,19 +111,26 @@ def _weight_files(folder: Path, name: str) -> tuple[Path, ...]:
     if not (folder / INDEX).is_file():
         if any(file.suffix in PICKLES for file in folder.iterdir()):
             raise Refusal(pickle_only(name), way_out="embedded")
-        raise Refusal(f"{name} has no weights in the safetensors format ({WEIGHTS}).", way_out="embedded")
+        raise Refusal(
+            sentence("{name} has no weights in the safetensors format ({weights}).", name=name, weights=WEIGHTS),
+            way_out="embedded",
+        )
     files = [folder / shard for shard in shards((folder / INDEX).read_bytes(), name)]
     missing = [file.name for file in files if not file.is_file()]
     if missing:
-        raise Refusal(f"{name} is incomplete: its weight file {missing[0]} is missing.", way_out="download")
+        raise Refusal(
+            sentence("{name} is incomplete: its weight file {missing} is missing.", name=name, missing=missing[0]),
+            way_out="download",
+        )
     return tuple(files)
 
 
 def pickle_only(name: str) -> str:
     """The sentence about weights that are a program."""
-    return (
-        f"{name} has its weights only in a pickle file, which can run hidden programs when it is opened. Pick a model"
-        " with safetensors weights."
+    return sentence(
+        "{name} has its weights only in a pickle file, which can run hidden programs when it is opened. Pick a model"
+        " with safetensors weights.",
+        name=name,
     )
 
 
@@ -122,16 +140,24 @@ def shards(index: bytes, name: str) -> list[str]:
         names = sorted(set(json.loads(index)["weight_map"].values()))
         plain = all(Path(part).name == part and part.endswith(".safetensors") and "\\" not in part for part in names)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise Refusal(f"{name} is damaged: its {INDEX} cannot be read.", way_out="embedded") from error
+        raise Refusal(
+            sentence("{name} is damaged: its {index} cannot be read.", name=name, index=INDEX), way_out="embedded"
+        ) from error
     if not plain or not names:
-        raise Refusal(f"{name} is damaged: its {INDEX} names files that are not its own.", way_out="embedded")
+        raise Refusal(
+            sentence("{name} is damaged: its {index} names files that are not its own.", name=name, index=INDEX),
+            way_out="embedded",
+        )
     return names
 
 
 def header_parameters(file: Path, name: str) -> int:
     """Number of parameters by a safetensors file's header, checked against the file's size; raises Refusal."""
     broken = Refusal(
-        f"The weights of {name} are damaged or incomplete ({file.name}). Fetch them again.", way_out="download"
+        sentence(
+            "The weights of {name} are damaged or incomplete ({file}). Fetch them again.", name=name, file=file.name
+        ),
+        way_out="download",
     )
     size = file.stat().st_size
     try:
@@ -163,13 +189,17 @@ def _gguf(folder: Path, file: Path, name: str) -> Checkpoint:
         raise Refusal(no_gguf(name), way_out="embedded")
     with file.open("rb") as stream:
         if stream.read(4) != b"GGUF":
-            raise Refusal(f"{file.name} in {name} is not a GGUF file.", way_out="embedded")
+            raise Refusal(
+                sentence("{name} in {file} is not a GGUF file.", name=file.name, file=name), way_out="embedded"
+            )
     return Checkpoint(folder, {}, (file,), file, 0)
 
 
 def no_gguf(name: str) -> str:
     """The sentence about GGUF files that cannot be opened here."""
-    return f"{name} has its weights in the GGUF format. To open them, first run: pip install gguf accelerate"
+    return sentence(
+        "{name} has its weights in the GGUF format. To open them, first run: pip install gguf accelerate", name=name
+    )
 
 
 def can_read_gguf() -> bool:
@@ -192,8 +222,13 @@ def refuse_too_large(name: str, needed: int, budget: int) -> None:
     """Raises Refusal when a model of that many bytes does not fit into ``budget`` bytes."""
     if needed > budget:
         raise Refusal(
-            f"{name} needs about {needed / 1e9:.1f} GB of memory; this app may use {budget / 1e9:.1f} GB for models."
-            " Pick a smaller one.",
+            sentence(
+                "{name} needs about {needed:.1f} GB of memory; this app may use {budget:.1f} GB for models."
+                " Pick a smaller one.",
+                name=name,
+                needed=needed / 1e9,
+                budget=budget / 1e9,
+            ),
             way_out="embedded",
             details={"needed": needed, "budget": budget},
         )

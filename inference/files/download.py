@@ -20,6 +20,7 @@ from inference.files.hub import Offer
 from inference.files.hub_files import RemoteFile
 from inference.files.hub_names import asking
 from inference.settings import Settings
+from wording import sentence
 
 _CHUNK = 256 * 1024
 _TRIES = 3  # without a byte of progress
@@ -112,7 +113,9 @@ class Download:
         except Refusal as refusal:
             self.error, self.state = refusal, "failed"
         except BaseException:
-            self.error = Refusal(f"The download of {self.offer.id} failed. Start it again.", way_out="retry")
+            self.error = Refusal(
+                sentence("The download of {id} failed. Start it again.", id=self.offer.id), way_out="retry"
+            )
             self.state = "failed"
             raise
 
@@ -122,8 +125,13 @@ class Download:
         missing = self.offer.nbytes - self.progress.done
         if missing > free:
             raise Refusal(
-                f"The disk has {free / 1e9:.1f} GB left, and {self.offer.id} needs {missing / 1e9:.1f} GB. Free some"
-                " space or pick a smaller model.",
+                sentence(
+                    "The disk has {free:.1f} GB left, and {id} needs {missing:.1f} GB. Free some"
+                    " space or pick a smaller model.",
+                    free=free / 1e9,
+                    id=self.offer.id,
+                    missing=missing / 1e9,
+                ),
                 way_out="embedded",
             )
 
@@ -196,7 +204,10 @@ class Download:
         if partial.stat().st_size != file.nbytes or digest(partial, len(file.digest or "")) != file.digest:
             partial.unlink()
             self._arrived.pop(file.name, None)
-            raise Refusal(f"{file.name} of {self.offer.id} arrived damaged. Start the download again.", way_out="retry")
+            raise Refusal(
+                sentence("{name} of {id} arrived damaged. Start the download again.", name=file.name, id=self.offer.id),
+                way_out="retry",
+            )
         os.replace(partial, self._blob(file))
 
     def _name_revision(self) -> None:

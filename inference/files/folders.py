@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from inference.errors import Refusal
+from wording import sentence
 
-_OUTSIDE = (
+_OUTSIDE = sentence(
     "Local models can be opened only inside the folders that the operator of this app allows. Pick one from the list,"
     ' or a hub id such as "google-bert/bert-base-uncased".'
 )
-_NONE_ALLOWED = (
+_NONE_ALLOWED = sentence(
     "Local folders are switched off in this app; its operator can allow some with HEADLIGHT_MODEL_FOLDERS. Use a hub"
     ' id such as "google-bert/bert-base-uncased".'
 )
@@ -47,8 +48,11 @@ def resolve(path: str, allowed: Sequence[Path]) -> Path:
     if not any(real.is_relative_to(root) for root in real_roots):
         raise Refusal(_OUTSIDE, way_out="embedded")
     if not real.is_dir():
-        what = "a file, not a folder with config.json in it" if real.exists() else "not there"
-        raise Refusal(f'"{wanted.name}" is {what}. Pick a folder that holds a model.', way_out="embedded")
+        what = sentence("a file, not a folder with config.json in it") if real.exists() else sentence("not there")
+        raise Refusal(
+            sentence('"{name}" is {what}. Pick a folder that holds a model.', name=wanted.name, what=what),
+            way_out="embedded",
+        )
     return real
 
 

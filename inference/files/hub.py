@@ -16,6 +16,7 @@ from inference.files import architecture, checkpoint
 from inference.files.hub_files import RemoteFile, fetch_small, needed
 from inference.files.hub_names import asking, check_id, check_revision, within
 from inference.settings import Settings
+from wording import sentence
 
 _TYPE_BYTES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
 
@@ -98,7 +99,7 @@ def _offer(name: str, revision: str | None, info: Any, config: bytes | None, set
     gguf = any(file.name.endswith(".gguf") for file in files)
     parsed = {} if config is None else checkpoint.parse_config(config, name)
     if config is None and not gguf:
-        raise Refusal(f"{name} is not a model: it has no config.json.", way_out="embedded")
+        raise Refusal(sentence("{name} is not a model: it has no config.json.", name=name), way_out="embedded")
     kind, class_name = "decoder", "GGUF"
     if not gguf:
         shape = architecture.read(parsed, name)
@@ -125,7 +126,9 @@ def _local_offer(name: str, revision: str | None, settings: Settings) -> Offer:
     folder = cached(name, revision, settings)
     if folder is None:
         raise Refusal(
-            f"{name} is not on this machine, and the hub is switched off here. Use a model from the list.",
+            sentence(
+                "{name} is not on this machine, and the hub is switched off here. Use a model from the list.", name=name
+            ),
             way_out="embedded",
         )
     files = checkpoint.inspect(folder, name)
@@ -157,7 +160,7 @@ def _info(name: str, revision: str | None, settings: Settings) -> Any:
     except HfHubHTTPError:
         raise
     except (ValueError, LookupError, TypeError) as error:  # not JSON, or JSON of something else
-        raise Refusal("The hub's answer cannot be understood. Try again later.", way_out="retry") from error
+        raise Refusal(sentence("The hub's answer cannot be understood. Try again later."), way_out="retry") from error
 
 
 def _parameters(info: Any, config: dict[str, Any], files: tuple[RemoteFile, ...]) -> int:

@@ -11,6 +11,7 @@ from inference.errors import Refusal
 from inference.files import checkpoint
 from inference.files.hub_names import within
 from inference.settings import Settings
+from wording import sentence
 
 _ROBOT, _CONVERSION = "SFconvertbot", "Adding `safetensors` variant of this model"
 _SMALL = 50_000_000  # no tokenizer file is larger
@@ -38,7 +39,12 @@ def needed(name: str, info: Any, settings: Settings) -> tuple[RemoteFile, ...]:
         weights = sorted((f for f in listed if f.endswith(".gguf")), key=lambda f: listed[f].size or 0)[:1]
     missing = [file for file in weights if file not in listed]
     if missing:
-        raise Refusal(f"{name} is incomplete on the hub: its weight file {missing[0]} is missing.", way_out="embedded")
+        raise Refusal(
+            sentence(
+                "{name} is incomplete on the hub: its weight file {missing} is missing.", name=name, missing=missing[0]
+            ),
+            way_out="embedded",
+        )
     _refuse_weights(name, listed, weights, settings)
     return tuple(RemoteFile(file, listed[file].size or 0, _digest(listed[file])) for file in sorted(names) + weights)
 
@@ -47,12 +53,16 @@ def _refuse_weights(name: str, listed: Any, weights: list[str], settings: Settin
     if not weights:
         if any(file.endswith(checkpoint.PICKLES) for file in listed):
             raise _pickle_only(name, settings)
-        raise Refusal(f"{name} has no weights in the safetensors format on the hub.", way_out="embedded")
+        raise Refusal(
+            sentence("{name} has no weights in the safetensors format on the hub.", name=name), way_out="embedded"
+        )
     if weights[0].endswith(".gguf"):
         if not checkpoint.can_read_gguf():
             raise Refusal(checkpoint.no_gguf(name), way_out="embedded")
     elif not any(file in listed for file in checkpoint.TOKENIZERS):
-        raise Refusal(f"{name} comes without a tokenizer, so no text can be read with it.", way_out="embedded")
+        raise Refusal(
+            sentence("{name} comes without a tokenizer, so no text can be read with it.", name=name), way_out="embedded"
+        )
 
 
 def _pickle_only(name: str, settings: Settings) -> Refusal:
@@ -74,8 +84,12 @@ def _pickle_only(name: str, settings: Settings) -> Refusal:
         return Refusal(checkpoint.pickle_only(name), way_out="embedded")
     revision = revisions[0].removeprefix("refs/heads/")
     return Refusal(
-        f"{name} has its weights only in a pickle file, which can run hidden programs when it is opened. The hub keeps"
-        f" a safe copy under the revision {revision}: use that.",
+        sentence(
+            "{name} has its weights only in a pickle file, which can run hidden programs when it is opened. The hub"
+            " keeps a safe copy under the revision {revision}: use that.",
+            name=name,
+            revision=revision,
+        ),
         way_out="revision",
         details={"revision": revision},
     )
@@ -107,5 +121,8 @@ def fetch_small(name: str, commit: str, file: str, settings: Settings, most: int
         for chunk in answer.iter_bytes():
             content += chunk
             if len(content) > most:
-                raise Refusal(f"{name} is not a model: its {file} is far too long.", way_out="embedded")
+                raise Refusal(
+                    sentence("{name} is not a model: its {file} is far too long.", name=name, file=file),
+                    way_out="embedded",
+                )
     return content

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from inference.errors import Refusal
+from wording import sentence
 
 Answer = TypeVar("Answer")
 
@@ -22,7 +23,10 @@ def check_id(name: str) -> str:
         validate_repo_id(name)
     except HFValidationError as error:
         raise Refusal(
-            f'"{_shown(name)}" is not the name of a model. Names look like "google-bert/bert-base-uncased".',
+            sentence(
+                '"{name}" is not the name of a model. Names look like "google-bert/bert-base-uncased".',
+                name=_shown(name),
+            ),
             way_out="embedded",
         ) from error
     return name
@@ -34,7 +38,10 @@ def check_revision(revision: str | None) -> str | None:
         return None
     plain = revision.replace("/", "").replace("-", "").replace("_", "").replace(".", "").isalnum()
     if not plain or ".." in revision or revision.startswith("/") or len(revision) > 200 or not revision.isascii():
-        raise Refusal(f'"{_shown(revision)}" is not a revision. Use a branch, a tag or a commit.', way_out="embedded")
+        raise Refusal(
+            sentence('"{revision}" is not a revision. Use a branch, a tag or a commit.', revision=_shown(revision)),
+            way_out="embedded",
+        )
     return revision
 
 
@@ -49,32 +56,41 @@ def asking(name: str) -> Iterator[None]:
     import httpx2
     from huggingface_hub import errors
 
-    unknown = f"The hub has no model called {name}, or it is private. Check the spelling."
+    unknown = sentence("The hub has no model called {name}, or it is private. Check the spelling.", name=name)
     try:
         yield
     except errors.GatedRepoError as error:
         raise Refusal(
-            f"{name} is gated: its owner asks for consent first. Accept the terms on its page on the hub and set"
-            " HF_TOKEN, or pick another model.",
+            sentence(
+                "{name} is gated: its owner asks for consent first. Accept the terms on its page on the hub and set"
+                " HF_TOKEN, or pick another model.",
+                name=name,
+            ),
             way_out="embedded",
         ) from error
     except errors.RevisionNotFoundError as error:
-        raise Refusal(f"{name} has no such revision. Use a branch, a tag or a commit.", way_out="embedded") from error
+        raise Refusal(
+            sentence("{name} has no such revision. Use a branch, a tag or a commit.", name=name), way_out="embedded"
+        ) from error
     except errors.RepositoryNotFoundError as error:
         raise Refusal(unknown, way_out="embedded") from error
     except errors.OfflineModeIsEnabled as error:
         raise Refusal(
-            f"{name} is not on this machine, and the hub is switched off here. Use a model from the list.",
+            sentence(
+                "{name} is not on this machine, and the hub is switched off here. Use a model from the list.", name=name
+            ),
             way_out="retry",
         ) from error
     except errors.HfHubHTTPError as error:
-        status = error.response.status_code if error.response is not None else "no answer"
+        status = error.response.status_code if error.response is not None else sentence("no answer")
         if status in (401, 404):
             raise Refusal(unknown, way_out="embedded") from error
-        raise Refusal(f"The hub answers with an error ({status}). Try again later.", way_out="retry") from error
+        raise Refusal(
+            sentence("The hub answers with an error ({status}). Try again later.", status=status), way_out="retry"
+        ) from error
     except (httpx2.HTTPError, OSError) as error:
         raise Refusal(
-            "The hub cannot be reached. Check the network, or use the embedded model, which needs none.",
+            sentence("The hub cannot be reached. Check the network, or use the embedded model, which needs none."),
             way_out="retry",
         ) from error
 

@@ -11,6 +11,7 @@ from inference.files.checkpoint import refuse_too_large
 from inference.files.hub_names import check_id, check_revision
 from inference.request import EMBEDDED
 from inference.settings import Settings
+from wording import sentence
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,11 @@ def find(name: str, revision: str | None, settings: Settings) -> Source:
     offer = hub.look(name, revision, settings)
     refuse_too_large(name, offer.memory_bytes, settings.largest_model)
     raise Refusal(
-        f"{name} is not on this machine yet. Downloading it takes {offer.nbytes / 1e6:,.0f} MB.",
+        sentence(
+            "{name} is not on this machine yet. Downloading it takes {megabytes:,.0f} MB.",
+            name=name,
+            megabytes=offer.nbytes / 1e6,
+        ),
         way_out="download",
         details={"model": name, "revision": revision, "bytes": offer.nbytes, "offer": offer},
     )

@@ -12,12 +12,13 @@ from pathlib import Path
 from inference.errors import Refusal
 from inference.files.checkpoint import WEIGHTS
 from inference.settings import Settings
+from wording import sentence
 
 PREFIX = "taught/"
 ID = re.compile(r"[A-Za-z0-9_-]{22}")  # 16 random bytes, as base64url writes them
 JOB, MODEL, SCORES = "job.json", "model", "evaluation.json"
 MOST_BYTES = 100_000  # of a job.json
-GONE = (
+GONE = sentence(
     "This taught model is not here. Such models are removed to make room for newer ones, or by whoever taught them;"
     " pick another model."
 )
@@ -56,7 +57,7 @@ def resolve(name: str, settings: Settings) -> Path:
     if found.is_symlink() or not found.is_dir():
         raise Refusal(GONE, way_out="embedded")
     if not ((found / WEIGHTS).is_file() and (found / SCORES).is_file()):
-        raise Refusal("This model is still being taught. Wait until it is saved, or pick another one.")
+        raise Refusal(sentence("This model is still being taught. Wait until it is saved, or pick another one."))
     return found
 
 

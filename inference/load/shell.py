@@ -13,6 +13,7 @@ import torch
 
 from inference.errors import Refusal, refusing
 from inference.record import capture
+from wording import sentence
 
 
 def shell(model: Any) -> Any:
@@ -22,13 +23,18 @@ def shell(model: Any) -> Any:
     """
     if not isinstance(model, torch.nn.Module) or not hasattr(model, "config"):
         raise Refusal(
-            f"{type(model).__name__} came, but a model of the transformers library is expected, such as "
-            "AutoModel.from_pretrained(…) gives."
+            sentence(
+                "{name} came, but a model of the transformers library is expected, such as "
+                "AutoModel.from_pretrained(…) gives.",
+                name=type(model).__name__,
+            )
         )
     name = type(model).__name__
-    with refusing(f"{name} cannot be read beside itself: something in it cannot be copied.", way_out=None):
+    with refusing(
+        sentence("{name} cannot be read beside itself: something in it cannot be copied.", name=name), way_out=None
+    ):
         made = copy.deepcopy(model, _shared(model))
-    with refusing(f"{name} cannot be traced: a first, tiny text already fails.", way_out=None):
+    with refusing(sentence("{name} cannot be traced: a first, tiny text already fails.", name=name), way_out=None):
         made.register_forward_pre_hook(_to_device, with_kwargs=True)
         capture.install()
         _record(made)

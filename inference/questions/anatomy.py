@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inference.questions.question import InspectRequest
+from wording import sentence
 
 Numbers = npt.NDArray[np.float32]
 
@@ -17,12 +18,28 @@ ENTERS = -1  # among a step's sources: what enters the layer
 SUBLAYERS = ("attention", "cross-attention", "feed-forward")
 
 # What parameters are for.
-TOKENS, POSITIONS, SEGMENTS = "token embeddings", "position embeddings", "segment embeddings"
-PROJECTION, RELATIVE = "projection of the embeddings", "relative positions"
-INTO, OUT, INNER = "attention: queries, keys, values", "attention: output", "attention: norms of queries and keys"
-REST, FORWARD, SCALES = "attention: other", "feed-forward", "scales"
-NORMS, OUTER_NORMS = "norms", "norms outside of the layers"
-POOLER, HEAD, OTHER = "pooler", "head", "other"
+TOKENS: str = sentence("token embeddings")
+POSITIONS: str = sentence("position embeddings")
+SEGMENTS: str = sentence("segment embeddings")
+PROJECTION: str = sentence("projection of the embeddings")
+RELATIVE: str = sentence("relative positions")
+INTO: str = sentence("attention: queries, keys, values")
+OUT: str = sentence("attention: output")
+INNER: str = sentence("attention: norms of queries and keys")
+REST: str = sentence("attention: other")
+FORWARD: str = sentence("feed-forward")
+SCALES: str = sentence("scales")
+NORMS: str = sentence("norms")
+OUTER_NORMS: str = sentence("norms outside of the layers")
+POOLER: str = sentence("pooler")
+HEAD: str = sentence("head")
+OTHER: str = sentence("other")
+CROSSING: dict[str, str] = {
+    INTO: sentence("cross-attention: queries, keys, values"),
+    OUT: sentence("cross-attention: output"),
+    INNER: sentence("cross-attention: norms of queries and keys"),
+    REST: sentence("cross-attention: other"),
+}
 
 
 def crossing(name: str) -> str:
@@ -31,7 +48,7 @@ def crossing(name: str) -> str:
     >>> crossing(OUT)
     'cross-attention: output'
     """
-    return name.replace("attention", "cross-attention")
+    return CROSSING[name]
 
 
 ORDER = (

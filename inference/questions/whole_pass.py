@@ -10,15 +10,18 @@ import numpy.typing as npt
 
 from inference.heads import BARE
 from inference.questions.question import Answer, InspectRequest
+from wording import sentence
 
 Place = tuple[int, ...]
 
 # The parts of a pass, in the order in which a model has them.
-EMBEDDINGS, ATTENTION, CROSS, FORWARD = "embeddings", "attention", "cross-attention", "feed-forward"
-NORM, RESIDUAL, SCALE, POOLER, HEAD, PROBABILITIES = "norm", "residual", "scale", "pooler", "head", "probabilities"
+EMBEDDINGS, ATTENTION, CROSS = sentence("embeddings"), sentence("attention"), sentence("cross-attention")
+FORWARD, NORM, RESIDUAL, SCALE = sentence("feed-forward"), sentence("norm"), sentence("residual"), sentence("scale")
+POOLER, HEAD, PROBABILITIES = sentence("pooler"), sentence("head"), sentence("probabilities")
 # What one stage of a part is for, where its part does not say all.
-QUERIES, KEYS, VALUES, WEIGHED, OUT = "queries", "keys", "values", "weighed values", "output"
-HIDDEN, ACTIVATED = "hidden", "after the activation"
+QUERIES, KEYS, VALUES = sentence("queries"), sentence("keys"), sentence("values")
+WEIGHED, OUT, HIDDEN = sentence("weighed values"), sentence("output"), sentence("hidden")
+ACTIVATED = sentence("after the activation")
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from inference.errors import refusing
 from inference.loaded import Loaded
 from inference.request import TraceRequest
 from inference.text.reading import Reading
+from wording import sentence
 
 MOST_TOKENS = 4096  # of one padded batch: beyond it a batch gains no speed and only takes memory
 MOST_TEXTS = 32
@@ -53,7 +54,9 @@ def run(loaded: Loaded, batch: Sequence[Sample]) -> list[Trace]:
     """One forward pass over a batch, as traces in the same order; raises Refusal when the model fails on it."""
     from inference.record import capture
 
-    with refusing(f"{loaded.id.name} failed while reading this text. Change the text or pick another model."):
+    with refusing(
+        sentence("{name} failed while reading this text. Change the text or pick another model.", name=loaded.id.name)
+    ):
         inputs = collate(loaded, batch)
         lengths = [len(sample.source.ids) for sample in batch]
         targets = [len(sample.target.ids) for sample in batch if sample.target is not None] or None

@@ -16,8 +16,10 @@ import torch
 from torch import Tensor
 
 from attention.edits import Ablate, Cut, Edit, Hide, Mute, Uniform, pack
+from attention.trace import PART_NAMES
 from inference.errors import Refusal
 from inference.record.call import Call, part_namer
+from wording import sentence
 
 HEADS = "_headlight_heads"  # on a prepared model: its heads by part, a number for each layer
 
@@ -82,11 +84,16 @@ def check(model: Any, edits: Sequence[Edit], queries: Mapping[str, int], keys: M
             key = edit.key if isinstance(edit, Cut | Hide | Mute) else 0
             if query >= queries[part] or key >= keys[part]:
                 there = (
-                    f"{queries[part]} tokens look" if query >= queries[part] else f"{keys[part]} tokens are looked at"
+                    sentence("{tokens} tokens look", tokens=queries[part])
+                    if query >= queries[part]
+                    else sentence("{tokens} tokens are looked at", tokens=keys[part])
                 )
                 raise Refusal(
-                    f"The edit {pack([edit])} names a token that is not there: here {there}, counted from 0. Pick"
-                    " others.",
+                    sentence(
+                        "The edit {edit} names a token that is not there: here {there}, counted from 0. Pick others.",
+                        edit=pack([edit]),
+                        there=there,
+                    ),
                     way_out="text",
                 )
 
@@ -96,8 +103,11 @@ def heads_of(model: Any) -> Mapping[str, Sequence[int]]:
     heads: Mapping[str, Sequence[int]] | None = getattr(model, HEADS, None)
     if not heads:
         raise Refusal(
-            f"{type(model).__name__} computes its attention in code of its own, which cannot be changed from outside."
-            " Pick a model such as BERT or GPT-2."
+            sentence(
+                "{name} computes its attention in code of its own, which cannot be changed from outside."
+                " Pick a model such as BERT or GPT-2.",
+                name=type(model).__name__,
+            )
         )
     return heads
 
@@ -111,10 +121,19 @@ def _by_place(model: Any, edits: Sequence[Sequence[Edit]]) -> dict[Place, list[t
             layers = heads.get(part, ())
             head = 0 if isinstance(edit, Hide | Mute) else edit.head
             if edit.layer >= len(layers) or head >= layers[edit.layer]:
-                has = f"{len(layers)} layers of {max(layers)} heads" if layers else "no such part"
+                has = (
+                    sentence("{layers} layers of {heads} heads", layers=len(layers), heads=max(layers))
+                    if layers
+                    else sentence("no such part")
+                )
                 raise Refusal(
-                    f"The edit {pack([edit])} names a head that is not there: the {part} of this model has {has},"
-                    " counted from 0. Pick another."
+                    sentence(
+                        "The edit {edit} names a head that is not there: the {part} of this model has {has},"
+                        " counted from 0. Pick another.",
+                        edit=pack([edit]),
+                        part=PART_NAMES.get(part, part),
+                        has=has,
+                    )
                 )
             places.setdefault((part, edit.layer), []).append((sample, edit))
     return places

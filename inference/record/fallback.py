@@ -9,11 +9,13 @@ import torch
 from torch import Tensor
 
 from attention.record import MapRecord
+from attention.trace import PART_NAMES
 from inference.errors import Refusal
 from inference.record import bands
 from inference.record.records import numpy
 from inference.record.spans import Pair, Spans
 from inference.record.tensors import own
+from wording import sentence
 
 ALONE = "_headlight_alone"  # on a model with one side: which part its maps are
 LONGEST = "_headlight_longest"  # tokens up to which a model attends as its maps say
@@ -83,7 +85,11 @@ def _reported(model: Any, output: Any) -> dict[str, Sequence[Tensor]]:
     }
     found = {part: output.get(name) for name, part in names.items() if output.get(name)}
     if not found:
-        raise NoMaps(f"{type(model).__name__} reports no attention. Pick a Transformer such as BERT or GPT-2.")
+        raise NoMaps(
+            sentence(
+                "{name} reports no attention. Pick a Transformer such as BERT or GPT-2.", name=type(model).__name__
+            )
+        )
     return found
 
 
@@ -128,8 +134,13 @@ def _refuse_sparse(model: Any, width: int | None, source: Spans | None) -> None:
     tokens = (width or 0) if source is None else max(place.stop - place.start for place in source.places)
     if longest is not None and tokens > longest:
         raise Refusal(
-            f"{type(model).__name__} attends sparsely beyond {longest} tokens, which cannot be shown; "
-            f"this text has {tokens}. Shorten the text.",
+            sentence(
+                "{name} attends sparsely beyond {longest} tokens, which cannot be shown; "
+                "this text has {tokens}. Shorten the text.",
+                name=type(model).__name__,
+                longest=longest,
+                tokens=tokens,
+            ),
             way_out="text",
         )
 
@@ -141,8 +152,14 @@ def _refuse_large(model: Any, tokens: int, largest: int) -> None:
     needs = sides * layers * heads * tokens**2 * 4
     if needs > largest:
         raise Refusal(
-            f"{type(model).__name__} gives finished maps only; for {tokens} tokens they take {needs / 2**30:.1f} GiB, "
-            f"more than the {largest / 2**30:.1f} GiB allowed. Shorten the text.",
+            sentence(
+                "{name} gives finished maps only; for {tokens} tokens they take {needs:.1f} GiB, "
+                "more than the {largest:.1f} GiB allowed. Shorten the text.",
+                name=type(model).__name__,
+                tokens=tokens,
+                needs=needs / 2**30,
+                largest=largest / 2**30,
+            ),
             way_out="text",
         )
 
@@ -153,6 +170,10 @@ def _refuse_pieces(model: Any, part: str, wholes: Sequence[Any], sizes: Sequence
         fits = isinstance(maps, Tensor) and maps.ndim == 3
         if not fits or any(size not in (None, length) for size, length in zip(sizes, maps.shape[1:], strict=True)):
             raise NoMaps(
-                f"{type(model).__name__} reports the attention of its {part} in pieces, not as a map of all tokens, "
-                "which cannot be shown. Pick a Transformer such as BERT or GPT-2."
+                sentence(
+                    "{name} reports the attention of its {part} in pieces, not as a map of all tokens, "
+                    "which cannot be shown. Pick a Transformer such as BERT or GPT-2.",
+                    name=type(model).__name__,
+                    part=PART_NAMES.get(part, part),
+                )
             )

@@ -14,10 +14,11 @@ from torch import Tensor
 from inference.errors import Refusal
 from inference.record.call import Call
 from inference.record.edits import heads_of
+from wording import sentence
 
 LAYERS = "_headlight_layers"  # on a prepared model: the path of each layer's module, by part
 Change = Callable[[str, int, Tensor], Tensor | None]  # part, layer, vectors (sample, token, channel)
-_OWN_WAY = "This model hands its vectors from layer to layer in a way of its own, so none can be replaced."
+_OWN_WAY = sentence("This model hands its vectors from layer to layer in a way of its own, so none can be replaced.")
 
 
 def block_of(path: str) -> str:

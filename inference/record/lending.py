@@ -7,11 +7,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from attention.patches import Take, TakeHead
+from attention.trace import PART_NAMES
 from inference.errors import Refusal
 from inference.record.call import part_namer
 from inference.record.edits import heads_of
 from inference.record.layer_modules import changing_states
 from inference.record.patches import Found, Lender, Lending, Place, Set, under_way
+from wording import sentence
 
 
 @contextmanager
@@ -35,13 +37,21 @@ def check(model: Any, mine: Set, here: Mapping[str, int], there: Mapping[str, in
     for take in mine:
         part = take.part or first
         if not take.pairs:
-            raise Refusal("A head or a vector is taken at one token at least; none was named.", way_out="text")
-        for side, (which, tokens) in enumerate((("first", here), ("second", there))):
+            raise Refusal(
+                sentence("A head or a vector is taken at one token at least; none was named."), way_out="text"
+            )
+        for side, (which, tokens) in enumerate(((sentence("first"), here), (sentence("second"), there))):
             named, has = [pair[side] for pair in take.pairs], tokens.get(part, 0)
             if min(named) < 0 or max(named) >= has:
                 raise Refusal(
-                    f"Token {max(named)} of the {which} text's {part} was named, which has {has} tokens, counted from"
-                    " 0. Pick others.",
+                    sentence(
+                        "Token {named} of the {which} text's {part} was named, which has {tokens} tokens, counted from"
+                        " 0. Pick others.",
+                        named=max(named),
+                        which=which,
+                        part=PART_NAMES.get(part, part),
+                        tokens=has,
+                    ),
                     way_out="text",
                 )
 
@@ -56,11 +66,28 @@ def _by_place(model: Any, sets: Sequence[Set]) -> tuple[Mapping[Place, Found], M
             layers = sizes.get(part, ())
             head = take.head if isinstance(take, TakeHead) else 0
             if not (0 <= take.layer < len(layers) and 0 <= head < layers[take.layer]):
-                has = f"{len(layers)} layers of {max(layers)} heads" if layers else "no such part"
-                what = f"head {take.layer}-{head}" if isinstance(take, TakeHead) else f"layer {take.layer}"
-                raise Refusal(f"No {what} is there: the {part} of this model has {has}, counted from 0. Pick another.")
+                has = (
+                    sentence("{layers} layers of {heads} heads", layers=len(layers), heads=max(layers))
+                    if layers
+                    else sentence("no such part")
+                )
+                what = (
+                    sentence("head {layer}-{head}", layer=take.layer, head=head)
+                    if isinstance(take, TakeHead)
+                    else sentence("layer {layer}", layer=take.layer)
+                )
+                raise Refusal(
+                    sentence(
+                        "No {what} is there: the {part} of this model has {has}, counted from 0. Pick another.",
+                        what=what,
+                        part=PART_NAMES.get(part, part),
+                        has=has,
+                    )
+                )
             if part == "cross" and not isinstance(take, TakeHead):
-                raise Refusal("What looks across shares its vectors with the decoder; name the decoder's instead.")
+                raise Refusal(
+                    sentence("What looks across shares its vectors with the decoder; name the decoder's instead.")
+                )
             places = heads if isinstance(take, TakeHead) else states
             places.setdefault((part, take.layer), []).append((sample, mine, take))
     return heads, states

@@ -21,6 +21,7 @@ from inference.record import capture
 from inference.record.call import Call
 from inference.record.interface import Tape, recording, weigh
 from inference.record.records import numpy
+from wording import sentence
 
 MOST_BYTES = 2**26  # of the maps that are held at once, where one head's do not take more
 
@@ -36,11 +37,16 @@ def stream(loaded: Loaded, inputs: dict[str, Tensor], lengths: Sequence[int], ta
     two = loaded.id.kind == "encoder-decoder"
     if two and not loaded.records:
         raise Refusal(
-            f"The encoder of {loaded.id.name} cannot be read alone. Pick an encoder such as BERT, a decoder such as"
-            " GPT-2, or an encoder–decoder such as T5.",
+            sentence(
+                "The encoder of {name} cannot be read alone. Pick an encoder such as BERT, a decoder such as"
+                " GPT-2, or an encoder–decoder such as T5.",
+                name=loaded.id.name,
+            ),
             way_out="embedded",
         )
-    with refusing(f"{loaded.id.name} failed while reading these texts. Change them or pick another model."):
+    with refusing(
+        sentence("{name} failed while reading these texts. Change them or pick another model.", name=loaded.id.name)
+    ):
         if not loaded.records:
             _finished(loaded.model, inputs, lengths, take)
             return

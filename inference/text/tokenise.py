@@ -13,6 +13,7 @@ from inference.text.pieces import role, style
 from inference.text.places import places
 from inference.text.reading import Reading, shorten
 from inference.text.words import Span, words_of_spans
+from wording import sentence
 
 
 class Reader:
@@ -45,7 +46,8 @@ class Reader:
         """
         if pair is not None and not self.pairs:
             raise Refusal(
-                f"{self.name} reads one text, not a pair of texts. Leave the second text empty.", way_out="pair"
+                sentence("{name} reads one text, not a pair of texts. Leave the second text empty.", name=self.name),
+                way_out="pair",
             )
         reading = self._encode(text, pair)
         tokens = len(reading.row)
@@ -53,8 +55,13 @@ class Reader:
             reading = shorten(reading, min(cut, limit or cut))
         elif limit is not None and tokens > limit:
             raise Refusal(
-                f"The text has {tokens:,} tokens; {self.name} reads at most {limit:,}. Shorten it, or let it read the"
-                f" first {limit:,} only.",
+                sentence(
+                    "The text has {tokens:,} tokens; {name} reads at most {limit:,}. Shorten it, or let it read the"
+                    " first {limit:,} only.",
+                    tokens=tokens,
+                    name=self.name,
+                    limit=limit,
+                ),
                 way_out="cut",
                 details={"tokens": tokens, "limit": limit},
             )
@@ -67,7 +74,7 @@ class Reader:
     def from_ids(self, ids: Sequence[int], special: Sequence[bool]) -> tuple[Reading, str]:
         """Tokens that a model wrote, and their text; a number that the vocabulary lacks is shown as such."""
         known = self._known([token for token, s in zip(ids, special, strict=True) if not s])
-        with self._lock, refusing(f"The tokenizer of {self.name} cannot spell what was written."):
+        with self._lock, refusing(sentence("The tokenizer of {name} cannot spell what was written.", name=self.name)):
             text = self.tokenizer.decode(known)
         return self._slow_reading(list(ids), self.spelled(ids), list(special), [text], [0] * len(ids)), text
 
@@ -87,7 +94,7 @@ class Reader:
     def text_of(self, ids: Sequence[int]) -> str:
         """Tokens as the text they stand for, exactly as they are; those that the vocabulary lacks are left out."""
         known = self._known(ids)
-        with self._lock, refusing(f"The tokenizer of {self.name} cannot spell what was written."):
+        with self._lock, refusing(sentence("The tokenizer of {name} cannot spell what was written.", name=self.name)):
             text: str = self.tokenizer.decode(known, clean_up_tokenization_spaces=False)
         return text
 
@@ -118,7 +125,12 @@ class Reader:
 
     def _encode(self, text: str, pair: str | None, target: bool = False) -> Reading:
         given = {"text_target": text} if target else {"text": text, "text_pair": pair}
-        with self._lock, refusing(f"The tokenizer of {self.name} cannot read this text. Change it.", way_out="text"):
+        with (
+            self._lock,
+            refusing(
+                sentence("The tokenizer of {name} cannot read this text. Change it.", name=self.name), way_out="text"
+            ),
+        ):
             batch = self.tokenizer(**given, add_special_tokens=True, truncation=False, padding=False, verbose=False)
             pieces = None if target else self._source_pieces
             tell = self.tokenizer.convert_ids_to_tokens if pieces is None else pieces.__getitem__
@@ -132,12 +144,19 @@ class Reader:
             types = list(batch.get("token_type_ids") or [0] * len(ids))
             reading = self._slow_reading(ids, raw, slow_special, texts, types)
         if all(word is None for word in reading.row.words):
-            raise Refusal(f"{self.name} finds nothing to read in this text. Type some words.", way_out="text")
+            raise Refusal(
+                sentence("{name} finds nothing to read in this text. Type some words.", name=self.name), way_out="text"
+            )
         rows = self.target_vocabulary if target else self.vocabulary
         if max(reading.ids) >= rows:
             raise Refusal(
-                f"The tokenizer of {self.name} does not belong to its weights: it gives token {max(reading.ids)}, and"
-                f" the model knows {rows}.",
+                sentence(
+                    "The tokenizer of {name} does not belong to its weights: it gives token {token}, and"
+                    " the model knows {known}.",
+                    name=self.name,
+                    token=max(reading.ids),
+                    known=rows,
+                ),
                 way_out="embedded",
             )
         return reading

@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from wording import sentence
+
 
 def in_words(component: Any) -> tuple[str, ...]:
     """One short sentence for each thing that a normalizer or pre-tokenizer does, in their order.
@@ -31,16 +33,18 @@ def _words(state: Mapping[str, Any]) -> list[str]:
 def _bert(state: Mapping[str, Any]) -> list[str]:
     strips = state.get("strip_accents")
     done = {
-        "control characters removed, white space made spaces": state.get("clean_text"),
-        "spaces around Chinese characters": state.get("handle_chinese_chars"),
-        "accents removed": state.get("lowercase") if strips is None else strips,
-        "lower case": state.get("lowercase"),
+        sentence("control characters removed, white space made spaces"): state.get("clean_text"),
+        sentence("spaces around Chinese characters"): state.get("handle_chinese_chars"),
+        sentence("accents removed"): state.get("lowercase") if strips is None else strips,
+        sentence("lower case"): state.get("lowercase"),
     }
     return [said for said, does in done.items() if does]
 
 
 def _replace(state: Mapping[str, Any]) -> list[str]:
-    return [f"{_pattern(state)} replaced by {_quoted(str(state.get('content')))}"]
+    return [
+        sentence("{pattern} replaced by {quoted}", pattern=_pattern(state), quoted=_quoted(str(state.get("content"))))
+    ]
 
 
 def _pattern(state: Mapping[str, Any]) -> str:
@@ -54,51 +58,63 @@ def _quoted(text: str) -> str:
 
 
 def _bytes(state: Mapping[str, Any]) -> list[str]:
-    found = ["a space put before the text"] if state.get("add_prefix_space") else []
+    found = [sentence("a space put before the text")] if state.get("add_prefix_space") else []
     if state.get("use_regex", True):
-        found.append("split by GPT-2's pattern: words with the space before them, numbers, punctuation")
-    return [*found, "every byte written as one character, a space as Ġ"]
+        found.append(sentence("split by GPT-2's pattern: words with the space before them, numbers, punctuation"))
+    return [*found, sentence("every byte written as one character, a space as Ġ")]
 
 
 def _metaspace(state: Mapping[str, Any]) -> list[str]:
     mark = str(state.get("replacement", "▁"))
     scheme = state.get("prepend_scheme")
-    where = {"always": f"{mark} put before the text", "first": f"{mark} put before the text's beginning"}
-    found = [f"spaces written as {mark}", *([where[scheme]] if scheme in where else [])]
-    return [*found, *([f"split before each {mark}"] if state.get("split", True) else [])]
+    where = {
+        "always": sentence("{mark} put before the text", mark=mark),
+        "first": sentence("{mark} put before the text's beginning", mark=mark),
+    }
+    found = [sentence("spaces written as {mark}", mark=mark), *([where[scheme]] if scheme in where else [])]
+    return [*found, *([sentence("split before each {mark}", mark=mark)] if state.get("split", True) else [])]
 
 
 def _digits(state: Mapping[str, Any]) -> list[str]:
-    return ["every digit on its own" if state.get("individual_digits") else "numbers apart from letters"]
+    return [
+        sentence("every digit on its own") if state.get("individual_digits") else sentence("numbers apart from letters")
+    ]
 
 
 def _strip(state: Mapping[str, Any]) -> list[str]:
-    sides = [side for side in ("left", "right") if state.get(f"strip_{side}")]
-    return [f"white space removed at the {' and the '.join(sides)}"] if sides else []
+    sides = tuple(side for side in ("left", "right") if state.get(f"strip_{side}"))
+    return [_STRIPPED[sides]] if sides else []
 
 
+_STRIPPED = {
+    ("left",): sentence("white space removed at the left"),
+    ("right",): sentence("white space removed at the right"),
+    ("left", "right"): sentence("white space removed at the left and the right"),
+}
 _SAID: dict[str, str | Callable[[Mapping[str, Any]], list[str]]] = {
     "BertNormalizer": _bert,
-    "NFC": "Unicode NFC: letters and their accents as one character",
-    "NFD": "Unicode NFD: letters apart from their accents",
-    "NFKC": "Unicode NFKC: one way to write what looks alike",
-    "NFKD": "Unicode NFKD: one way to write what looks alike, letters apart from their accents",
-    "Nmt": "control characters removed, other spaces made spaces",
-    "Lowercase": "lower case",
-    "StripAccents": "accents removed",
-    "Precompiled": "SentencePiece's own table of replacements",
+    "NFC": sentence("Unicode NFC: letters and their accents as one character"),
+    "NFD": sentence("Unicode NFD: letters apart from their accents"),
+    "NFKC": sentence("Unicode NFKC: one way to write what looks alike"),
+    "NFKD": sentence("Unicode NFKD: one way to write what looks alike, letters apart from their accents"),
+    "Nmt": sentence("control characters removed, other spaces made spaces"),
+    "Lowercase": sentence("lower case"),
+    "StripAccents": sentence("accents removed"),
+    "Precompiled": sentence("SentencePiece's own table of replacements"),
     "Strip": _strip,
     "Replace": _replace,
-    "Prepend": lambda state: [f"{_quoted(str(state.get('prepend')))} put before the text"],
-    "BertPreTokenizer": "split at white space, and around each punctuation mark",
-    "Whitespace": "split into runs of letters, digits and _ and runs of other signs",
-    "WhitespaceSplit": "split at white space",
-    "Punctuation": "split around punctuation",
-    "UnicodeScripts": "split where the script changes",
+    "Prepend": lambda state: [sentence("{quoted} put before the text", quoted=_quoted(str(state.get("prepend"))))],
+    "BertPreTokenizer": sentence("split at white space, and around each punctuation mark"),
+    "Whitespace": sentence("split into runs of letters, digits and _ and runs of other signs"),
+    "WhitespaceSplit": sentence("split at white space"),
+    "Punctuation": sentence("split around punctuation"),
+    "UnicodeScripts": sentence("split where the script changes"),
     "Digits": _digits,
-    "Split": lambda state: [f"split by the pattern {_pattern(state)}"],
-    "CharDelimiterSplit": lambda state: [f"split at each {_quoted(str(state.get('delimiter')))}"],
-    "FixedLength": lambda state: [f"split into runs of {state.get('length')} characters"],
+    "Split": lambda state: [sentence("split by the pattern {pattern}", pattern=_pattern(state))],
+    "CharDelimiterSplit": lambda state: [
+        sentence("split at each {quoted}", quoted=_quoted(str(state.get("delimiter"))))
+    ],
+    "FixedLength": lambda state: [sentence("split into runs of {many} characters", many=state.get("length"))],
     "ByteLevel": _bytes,
     "Metaspace": _metaspace,
 }

@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from inference.questions.tokens import Best, Match, Merge, Walk
+from wording import sentence
 
 _UNKNOWN_PENALTY = 10.0  # in the tokenizers library: an unknown character is that much less likely than any piece
 
@@ -22,7 +23,10 @@ def wordpiece(word: str, model: Any) -> Walk:
     """
     unknown = Walk("WordPiece", (), (model.unk_token,), (model.token_to_id(model.unk_token),))
     if len(word) > model.max_input_chars_per_word:
-        note = f"Words of more than {model.max_input_chars_per_word} characters are unknown as a whole."
+        note = sentence(
+            "Words of more than {most} characters are unknown as a whole.",
+            most=model.max_input_chars_per_word,
+        )
         return Walk("WordPiece", (), unknown.pieces, unknown.ids, note)
     steps: list[Match] = []
     at = 0
@@ -32,7 +36,7 @@ def wordpiece(word: str, model: Any) -> Walk:
         found = next((i for i, piece in enumerate(candidates) if model.token_to_id(piece) is not None), None)
         if found is None:
             steps.append(Match(prefix + word[at:], tuple(candidates), ""))
-            note = "One part is not in the vocabulary, so the whole word is unknown."
+            note = sentence("One part is not in the vocabulary, so the whole word is unknown.")
             return Walk("WordPiece", tuple(steps), unknown.pieces, unknown.ids, note)
         steps.append(Match(prefix + word[at:], tuple(candidates[:found]), candidates[found]))
         at = len(word) - found
@@ -47,7 +51,7 @@ def bpe(word: str, stated: Mapping[str, Any]) -> Walk:
     """
     vocab = stated["vocab"]
     if stated.get("ignore_merges") and word in vocab:
-        note = "The whole word is in the vocabulary, and this tokenizer then merges nothing."
+        note = sentence("The whole word is in the vocabulary, and this tokenizer then merges nothing.")
         return Walk("BPE", (), (word,), (vocab[word],), note)
     prefix = stated.get("continuing_subword_prefix") or ""
     ranks = {(one, other): rank for rank, (one, other) in enumerate(stated["merges"])}

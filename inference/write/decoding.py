@@ -23,6 +23,7 @@ from inference.record.interface import recording
 from inference.write.bounds import end_tokens
 from inference.write.kept_states import KeptStates, State, Tokens, memory_of
 from inference.write.newest_row import NewestRow, reported, stacked
+from wording import sentence
 
 log = logging.getLogger(__name__)
 
@@ -151,9 +152,13 @@ def _refuse_odd_rules(model: Any) -> None:
         stated = getattr(model.generation_config, name, None)
         if stated is not None and stated != 1:
             raise Refusal(
-                f"The generation settings of this {type(model).__name__} state a {name}, a rule with a memory of its"
-                " own, under which no step can be asked for again. Pick another model, or take the rule out of its"
-                " generation_config.json."
+                sentence(
+                    "The generation settings of this {name} state a {rule}, a rule with a memory of its"
+                    " own, under which no step can be asked for again. Pick another model, or take the rule out of its"
+                    " generation_config.json.",
+                    name=type(model).__name__,
+                    rule=name,
+                )
             )
 
 
@@ -162,9 +167,12 @@ def _refuse_odd_positions(model: Any, given: dict[str, Any]) -> None:
     tables = [module for name, module in model.named_modules() if name.endswith("position_embeddings")]
     if "position_ids" in given and any(isinstance(getattr(table, "padding_idx", None), int) for table in tables):
         raise Refusal(
-            f"{type(model).__name__} counts a text's positions from its padding token on, and transformers writes with"
-            " positions from 0: what it would write does not follow from what it reads. Pick another model to go on"
-            " with a text."
+            sentence(
+                "{name} counts a text's positions from its padding token on, and transformers writes with"
+                " positions from 0: what it would write does not follow from what it reads. Pick another model to go on"
+                " with a text.",
+                name=type(model).__name__,
+            )
         )
 
 

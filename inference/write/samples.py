@@ -13,6 +13,7 @@ from inference.record.batching import Sample
 from inference.request import TraceRequest
 from inference.text.next_pieces import begun, continued
 from inference.write import writing
+from wording import sentence
 
 ENDLESS = 10**9  # tokens of a text that is still being written
 
@@ -24,7 +25,7 @@ def prepare(loaded: Loaded, request: TraceRequest, key: str, forwards: AbstractC
     """
     source = loaded.reader.read(request.text, request.pair, loaded.limit, request.cut)
     if request.written is not None and request.target is not None:
-        raise Refusal("A target text came and tokens in its place; leave one of them out.", way_out="text")
+        raise Refusal(sentence("A target text came and tokens in its place; leave one of them out."), way_out="text")
     if loaded.id.kind != "encoder-decoder":
         return _checked(loaded, _one_sided(loaded, Sample(key, request, source, None, None)))
     if request.target is not None:
@@ -40,11 +41,13 @@ def _one_sided(loaded: Loaded, sample: Sample) -> Sample:
     """The sample with what was written after its text."""
     request, name = sample.request, loaded.id.name
     if request.target is not None:
-        raise Refusal(f"{name} writes no second text. Leave the target text empty.", way_out="text")
+        raise Refusal(sentence("{name} writes no second text. Leave the target text empty.", name=name), way_out="text")
     if request.written is None:
         return sample
     if loaded.id.kind == "encoder":
-        raise Refusal(f"{name} reads whole texts and writes none, so nothing can be written after this one.")
+        raise Refusal(
+            sentence("{name} reads whole texts and writes none, so nothing can be written after this one.", name=name)
+        )
     writing.refuse_tokens(loaded, request.written, before=len(sample.source.ids))
     prompt = begun(sample.source, request.text, request.cut)
     source, text = continued(loaded.reader, sample.source, prompt, request.written)

@@ -10,6 +10,7 @@ from inference.errors import Refusal, refusing
 from inference.loaded import Loaded
 from inference.text.reading import Reading, shift
 from inference.write.bounds import end_tokens, start_token
+from wording import sentence
 
 MOST_WRITTEN = 200  # tokens
 
@@ -23,12 +24,19 @@ def given(loaded: Loaded, target: str) -> tuple[Reading, str]:
     ids = _decoder_ids(loaded.model, reading)
     if len(ids) > loaded.limit:
         raise Refusal(
-            f"The target text has {len(ids):,} tokens; {loaded.id.name} writes at most {loaded.limit:,}. Shorten it.",
+            sentence(
+                "The target text has {tokens:,} tokens; {name} writes at most {limit:,}. Shorten it.",
+                tokens=len(ids),
+                name=loaded.id.name,
+                limit=loaded.limit,
+            ),
             way_out="text",
             details={"tokens": len(ids), "limit": loaded.limit},
         )
     [start] = loaded.reader.spelled(ids[:1])
-    with refusing(f"The target tokens of {loaded.id.name} cannot be lined up. Leave the target text empty."):
+    with refusing(
+        sentence("The target tokens of {name} cannot be lined up. Leave the target text empty.", name=loaded.id.name)
+    ):
         return shift(reading, ids, start), target
 
 
@@ -38,11 +46,14 @@ def written(loaded: Loaded, source: Reading, edits: Sequence[Edit] = ()) -> tupl
     Raises Refusal when it has no head for writing.
     """
     if not loaded.writes:
-        raise Refusal(f"{loaded.id.name} has no head that writes text. Type the target text yourself.", way_out="text")
+        raise Refusal(
+            sentence("{name} has no head that writes text. Type the target text yourself.", name=loaded.id.name),
+            way_out="text",
+        )
     from inference.write.decoding import Writing, greedy
 
     room = max(1, min(MOST_WRITTEN, 2 * len(source.ids) + 20, loaded.limit - 2))
-    with refusing(f"{loaded.id.name} cannot write a text here. Type the target text yourself."):
+    with refusing(sentence("{name} cannot write a text here. Type the target text yourself.", name=loaded.id.name)):
         tokens = greedy(loaded.model, Writing(source.ids, 1 + room, tuple(edits)))
     return target_of(loaded, _without_end(loaded.model, tokens))
 
@@ -59,12 +70,24 @@ def refuse_tokens(loaded: Loaded, tokens: Sequence[int], before: int) -> None:
     vocabulary = loaded.reader.target_vocabulary
     odd = [token for token in tokens if not 0 <= token < vocabulary]
     if odd:
-        raise Refusal(f"Token {odd[0]} was written; {loaded.id.name} has tokens 0 to {vocabulary - 1}.")
+        raise Refusal(
+            sentence(
+                "Token {odd} was written; {name} has tokens 0 to {last}.",
+                odd=odd[0],
+                name=loaded.id.name,
+                last=vocabulary - 1,
+            )
+        )
     many = before + len(tokens)
     if many > loaded.limit:
         raise Refusal(
-            f"The text has {many:,} tokens with what was written; {loaded.id.name} reads at most {loaded.limit:,}. Go"
-            " on from a shorter one.",
+            sentence(
+                "The text has {many:,} tokens with what was written; {name} reads at most {limit:,}. Go"
+                " on from a shorter one.",
+                many=many,
+                name=loaded.id.name,
+                limit=loaded.limit,
+            ),
             way_out="text",
             details={"tokens": many, "limit": loaded.limit},
         )
@@ -87,7 +110,7 @@ def _decoder_ids(model: Any, reading: Reading) -> list[int]:
 
     moved = getattr(model, "prepare_decoder_input_ids_from_labels", None)
     if moved is not None:
-        with torch.inference_mode(), refusing("This model's target text cannot be prepared."):
+        with torch.inference_mode(), refusing(sentence("This model's target text cannot be prepared.")):
             return [int(token) for token in moved(torch.tensor([reading.ids]))[0]]
     config = model.config
     starts = (getattr(config, name, None) for name in ("decoder_start_token_id", "bos_token_id", "pad_token_id"))

@@ -11,6 +11,7 @@ from probing.labelled import packed
 from probing.labelled.rows import Kind, Labels
 from probing.labelled.splitting import kinds
 from probing.labelled.tags import named
+from wording import sentence
 
 FOLDER = Path(__file__).resolve().parents[2] / "assets" / "tasks"
 LICENCES = {
@@ -50,22 +51,24 @@ class Card:
 
 _SNIPS = (
     "https://github.com/sonos/nlu-benchmark",
-    "Snips voice requests by Snips (Sonos), dedicated to the public domain; divided and packed for Headlight.",
+    sentence(
+        "Snips voice requests by Snips (Sonos), dedicated to the public domain; divided and packed for Headlight."
+    ),
     "Coucke et al. 2018, Snips Voice Platform, arXiv:1805.10190",
 )
 _SIB = (
     "https://github.com/dadelani/sib-200",
-    "SIB-200 by Adelani et al., on sentences of FLORES-200 by the NLLB Team; changed in form and order only.",
+    sentence("SIB-200 by Adelani et al., on sentences of FLORES-200 by the NLLB Team; changed in form and order only."),
     "Adelani et al. 2024, SIB-200, arXiv:2309.07445; NLLB Team 2022, arXiv:2207.04672",
 )
 
 CARDS = (
     Card(
         "snips-intents",
-        "Snips: what is asked for",
+        sentence("Snips: what is asked for"),
         "classify",
-        "English",
-        "Which of seven things a voice assistant is asked to do, from playing music to booking a table.",
+        sentence("English"),
+        sentence("Which of seven things a voice assistant is asked to do, from playing music to booking a table."),
         "CC0-1.0",
         *_SNIPS,
         "snips.xz",
@@ -74,10 +77,10 @@ CARDS = (
     ),
     Card(
         "snips-slots",
-        "Snips: which words say what",
+        sentence("Snips: which words say what"),
         "tag",
-        "English",
-        "The words of the same requests that name an artist, a place, a time and 36 other things.",
+        sentence("English"),
+        sentence("The words of the same requests that name an artist, a place, a time and 36 other things."),
         "CC0-1.0",
         *_SNIPS,
         "snips.xz",
@@ -86,13 +89,13 @@ CARDS = (
     ),
     Card(
         "sentence-polarity",
-        "Film reviews: for or against",
+        sentence("Film reviews: for or against"),
         "classify",
-        "English",
-        "Whether a sentence of a film review speaks well or ill of the film.",
+        sentence("English"),
+        sentence("Whether a sentence of a film review speaks well or ill of the film."),
         "CC-BY-4.0",
         "https://www.cs.cornell.edu/people/pabo/movie-review-data/",
-        "Sentence polarity dataset 1.0 by Bo Pang and Lillian Lee; divided and packed for Headlight.",
+        sentence("Sentence polarity dataset 1.0 by Bo Pang and Lillian Lee; divided and packed for Headlight."),
         "Pang and Lee 2005, Seeing stars, doi:10.3115/1219840.1219855",
         "sentence-polarity.xz",
         (8_500, 1_000, 1_162),
@@ -100,10 +103,13 @@ CARDS = (
     ),
     Card(
         "sib-200-en",
-        "SIB-200: topics, in English",
+        sentence("SIB-200: topics, in English"),
         "classify",
-        "English",
-        "Which of seven topics a sentence of a news or travel text is about; the Chinese set has the same sentences.",
+        sentence("English"),
+        sentence(
+            "Which of seven topics a sentence of a news or travel text is about; the Chinese set has the same"
+            " sentences."
+        ),
         "CC-BY-SA-4.0",
         *_SIB,
         "sib-200-en.xz",
@@ -112,10 +118,13 @@ CARDS = (
     ),
     Card(
         "sib-200-zh",
-        "SIB-200: topics, in Chinese",
+        sentence("SIB-200: topics, in Chinese"),
         "classify",
-        "Chinese",
-        "Which of seven topics a sentence of a news or travel text is about; the English set has the same sentences.",
+        sentence("Chinese"),
+        sentence(
+            "Which of seven topics a sentence of a news or travel text is about; the English set has the same"
+            " sentences."
+        ),
         "CC-BY-SA-4.0",
         *_SIB,
         "sib-200-zh.xz",
@@ -124,14 +133,16 @@ CARDS = (
     ),
     Card(
         "uner-zh",
-        "Chinese names: people, places, organisations",
+        sentence("Chinese names: people, places, organisations"),
         "tag",
-        "Chinese",
-        "Which words of sentences from Wikipedia name people, places or organisations.",
+        sentence("Chinese"),
+        sentence("Which words of sentences from Wikipedia name people, places or organisations."),
         "CC-BY-SA-4.0",
         "https://github.com/UniversalNER/UNER_Chinese-GSDSIMP",
-        "UNER Chinese GSDSimp by Mayhew et al., on UD Chinese GSDSimp by Peng Qi and Koichi Yasuoka; sentences by"
-        " Wikipedia's contributors; changed in form only.",
+        sentence(
+            "UNER Chinese GSDSimp by Mayhew et al., on UD Chinese GSDSimp by Peng Qi and Koichi Yasuoka; sentences by"
+            " Wikipedia's contributors; changed in form only."
+        ),
         "Mayhew et al. 2024, Universal NER, aclanthology.org/2024.naacl-long.243",
         "uner-zh.xz",
         (3_997, 500, 500),
@@ -139,14 +150,19 @@ CARDS = (
     ),
     Card(
         "wnut-17",
-        "WNUT-17: rare and new names",
+        sentence("WNUT-17: rare and new names"),
         "tag",
-        "English",
-        "Which words of posts and comments name people, places, groups, firms, products or works, few of them twice.",
+        sentence("English"),
+        sentence(
+            "Which words of posts and comments name people, places, groups, firms, products or works, few of them"
+            " twice."
+        ),
         "CC-BY-4.0",
         "https://github.com/leondz/emerging_entities_17",
-        "WNUT 2017 emerging and rare entities by Leon Derczynski, Eric Nichols, Marieke van Erp and Nut Limsopatham;"
-        " divided and packed for Headlight.",
+        sentence(
+            "WNUT 2017 emerging and rare entities by Leon Derczynski, Eric Nichols, Marieke van Erp and Nut"
+            " Limsopatham; divided and packed for Headlight."
+        ),
         "Derczynski et al. 2017, Results of the WNUT2017 Shared Task, doi:10.18653/v1/W17-4418",
         "wnut-17.xz",
         (3_054, 340, 1_009),
@@ -165,7 +181,9 @@ def load(card_id: str) -> Labels:
     """
     card = BY_ID.get(card_id)
     if card is None:
-        raise Refusal(f"There is no task “{card_id[:40]}”. Pick one of {', '.join(BY_ID)}.")
+        raise Refusal(
+            sentence("There is no task “{task}”. Pick one of {tasks}.", task=card_id[:40], tasks=", ".join(BY_ID))
+        )
     train, dev, test = packed.unpack(card.path.read_bytes())
     if card.kind == "classify":
         classes = [[packed.classified(line) for line in part] for part in (train, dev, test)]

@@ -10,6 +10,7 @@ from itertools import chain, islice, zip_longest
 from probing.labelled.rows import Classified, Labels, Tagged
 from probing.labelled.spans import spans
 from probing.labelled.splitting import kinds
+from wording import sentence, sentences, together
 
 LOPSIDED = 0.8  # a class's share from which on always guessing it looks like skill
 MOST_MEASURED = 5_000  # texts that are cut into pieces to say how many are too long
@@ -64,9 +65,22 @@ class Balance:
         label, share = self.largest
         many = len(self.counts["train"])
         if self.kind == "tag":
-            return f"{many} {'kinds' if many > 1 else 'kind'} of spans; “{label}” is {share:.0%} of those in train."
-        said = f"{many} classes; “{label}” is {share:.0%} of train, and as often right if it is always guessed."
-        return said + " Accuracy says little here: look at macro F1." * (share >= LOPSIDED)
+            return sentences(
+                "{many} kind of spans; “{label}” is {share:.0%} of those in train.",
+                "{many} kinds of spans; “{label}” is {share:.0%} of those in train.",
+                many,
+                many=many,
+                label=label,
+                share=share,
+            )
+        said = sentence(
+            "{many} classes; “{label}” is {share:.0%} of train, and as often right if it is always guessed.",
+            many=many,
+            label=label,
+            share=share,
+        )
+        little = sentence("Accuracy says little here: look at macro F1.")
+        return together(said, little) if share >= LOPSIDED else said
 
 
 def balance(labels: Labels) -> Balance:
@@ -93,14 +107,24 @@ class Duplicates:
     def sentence(self) -> str:
         """What there is of them, and what it does."""
         shared = [(parts, many) for parts, many in self.across.items() if many]
-        said = [f"Texts of {later} that stand in {earlier}, too: {many:,}." for (earlier, later), many in shared]
+        said = [
+            sentence(
+                "Texts of {later} that stand in {earlier}, too: {many:,}.", later=later, earlier=earlier, many=many
+            )
+            for (earlier, later), many in shared
+        ]
         if said:
-            said.append("Scores on them flatter.")
+            said.append(sentence("Scores on them flatter."))
         if self.within:
-            said.append(f"Rows of train that repeat a text: {self.within:,}.")
+            said.append(sentence("Rows of train that repeat a text: {within:,}.", within=self.within))
         if self.contradictory:
-            said.append(f"Texts with different labels: {self.contradictory:,}; nothing learns them.")
-        return " ".join(said) or "No text stands twice."
+            said.append(
+                sentence(
+                    "Texts with different labels: {contradictory:,}; nothing learns them.",
+                    contradictory=self.contradictory,
+                )
+            )
+        return together(*said) or sentence("No text stands twice.")
 
 
 def duplicates(labels: Labels) -> Duplicates:
@@ -141,18 +165,33 @@ class Fit:
     @property
     def sentence(self) -> str:
         """What is lost."""
-        said = (
-            f"{self.texts:,} texts" + f" (evenly taken from {self.of:,})" * (self.texts < self.of) + " were measured; "
+        measured = (
+            sentence("{texts:,} texts (evenly taken from {of:,})", texts=self.texts, of=self.of)
+            if self.texts < self.of
+            else sentence("{texts:,} texts", texts=self.texts)
         )
-        if self.cut:
-            said += f"longer than {self.length} tokens, and so cut: {self.cut:,} ({self.cut / self.texts:.1%})."
-        else:
-            said += f"none is longer than {self.length} tokens, the longest has {self.longest:,}."
-        if self.unknown:
-            said += (
-                f" Unknown to the model: {self.unknown:,} of {self.tokens:,} tokens ({self.unknown / self.tokens:.1%})."
+        lost = (
+            sentence(
+                "longer than {length} tokens, and so cut: {cut:,} ({share:.1%}).",
+                length=self.length,
+                cut=self.cut,
+                share=self.cut / self.texts,
             )
-        return said
+            if self.cut
+            else sentence(
+                "none is longer than {length} tokens, the longest has {longest:,}.",
+                length=self.length,
+                longest=self.longest,
+            )
+        )
+        unknown = sentence(
+            "Unknown to the model: {unknown:,} of {tokens:,} tokens ({share:.1%}).",
+            unknown=self.unknown,
+            tokens=self.tokens,
+            share=self.unknown / self.tokens,
+        )
+        said = sentence("{texts} were measured; {lost}", texts=measured, lost=lost)
+        return together(said, unknown) if self.unknown else said
 
 
 def fit(labels: Labels, measure: Measure, length: int, most: int = MOST_MEASURED) -> Fit:

@@ -16,12 +16,13 @@ from probing.delimited import records
 from probing.labelled.files import check_length, check_rows, lines
 from probing.labelled.parsed import Parsed
 from probing.labelled.rows import Classified
+from wording import sentence
 
 TEXTS = ("text", "sentence", "texts", "sentences", "review", "content", "title", "headline", "utterance", "query",
          "comment", "message", "tweet", "文本", "句子", "内容", "标题", "评论", "text_a")  # fmt: skip
 LABELS = ("label", "labels", "class", "category", "intent", "sentiment", "topic", "polarity", "target", "y", "tag",
           "标签", "类别", "分类", "情感")  # fmt: skip
-DELIMITERS = {"\t": "tabs", ",": "commas", ";": "semicolons"}
+DELIMITERS = {"\t": sentence("tabs"), ",": sentence("commas"), ";": sentence("semicolons")}
 SAMPLE = 1_000  # rows that are looked at to find the columns
 MOST_CLASSES = 200
 
@@ -45,7 +46,7 @@ def parse(text: str, wanted: Columns, classes: Sequence[str] = ()) -> Parsed[Cla
     delimiter = _delimiter(text)
     sample = list(islice(_records(text, delimiter), SAMPLE))
     if not sample:
-        raise Refusal("The file is empty. Each row needs a text and a label, with a tab or a comma between.")
+        raise Refusal(sentence("The file is empty. Each row needs a text and a label, with a tab or a comma between."))
     header = _header(sample, wanted)
     at = _found(sample[1:] if header else sample, header, len(sample[0][1]), wanted)
     rows: list[Classified] = []
@@ -53,7 +54,15 @@ def parse(text: str, wanted: Columns, classes: Sequence[str] = ()) -> Parsed[Cla
     labels: dict[str, str] = {}  # each written label once, however many rows have it
     for line, fields in islice(_records(text, delimiter), 1 if header else 0, None):
         if len(fields) != len(sample[0][1]):
-            raise Refusal(f"Line {line} has {len(fields)} columns; line {sample[0][0]} has {len(sample[0][1])}.")
+            raise Refusal(
+                sentence(
+                    "Line {line} has {fields} columns; line {first} has {wanted}.",
+                    line=line,
+                    fields=len(fields),
+                    first=sample[0][0],
+                    wanted=len(sample[0][1]),
+                )
+            )
         check_rows(len(rows), line)
         said, label = _pair(fields, at, line)
         if label not in labels:
@@ -61,16 +70,24 @@ def parse(text: str, wanted: Columns, classes: Sequence[str] = ()) -> Parsed[Cla
             first.setdefault(labels[label], line)
             if len(first) > MOST_CLASSES:
                 raise Refusal(
-                    f"Column {at[1] + 1} has more than {MOST_CLASSES} different labels, from line {line} on. Name the"
-                    " column of the labels, or bring fewer classes."
+                    sentence(
+                        "Column {column} has more than {most} different labels, from line {line} on. Name the"
+                        " column of the labels, or bring fewer classes.",
+                        column=at[1] + 1,
+                        most=MOST_CLASSES,
+                        line=line,
+                    )
                 )
         rows.append(Classified(said, labels[label]))
     if not rows:
-        raise Refusal("The file has no row below its header. Add rows with a text and a label.")
+        raise Refusal(sentence("The file has no row below its header. Add rows with a text and a label."))
     names = tuple(header or map(str, range(1, len(sample[0][1]) + 1)))
     text_name, label_name = (f"“{names[column]}”" if header else names[column] for column in at)
-    told = (
-        f"The columns are parted by {DELIMITERS[delimiter]}; texts are in column {text_name}, labels in {label_name}."
+    told = sentence(
+        "The columns are parted by {delimiter}; texts are in column {texts}, labels in {labels}.",
+        delimiter=DELIMITERS[delimiter],
+        texts=text_name,
+        labels=label_name,
     )
     return Parsed(rows, first, Columns(*(names[column] for column in at)), names, (told,))
 
@@ -93,17 +110,25 @@ def class_list(text: str) -> list[str]:
     names = [name for line in lines(text) if (name := line.strip())]
     twice = next((name for name, many in Counter(names).items() if many > 1), None)
     if twice or not 2 <= len(names) <= MOST_CLASSES:
-        what = f"“{twice[:40]}” twice" if twice else f"{len(names):,} lines"
-        raise Refusal(f"The list of classes has {what}; 2 to {MOST_CLASSES} different names were expected, one a line.")
+        what = sentence("“{name}” twice", name=twice[:40]) if twice else sentence("{lines:,} lines", lines=len(names))
+        raise Refusal(
+            sentence(
+                "The list of classes has {what}; 2 to {most} different names were expected, one a line.",
+                what=what,
+                most=MOST_CLASSES,
+            )
+        )
     return names
 
 
 def _pair(fields: Sequence[str], at: tuple[int, int], line: int) -> tuple[str, str]:
     """A row's text and label, checked."""
     text, label = (fields[column].strip() for column in at)
-    for name, field in (("text", text), ("label", label)):
+    for name, field in ((sentence("text"), text), (sentence("label"), label)):
         if not field:
-            raise Refusal(f"Line {line} has no {name}. Every row needs both a text and a label.")
+            raise Refusal(
+                sentence("Line {line} has no {which}. Every row needs both a text and a label.", line=line, which=name)
+            )
     return check_length(text, line), label
 
 
@@ -114,8 +139,14 @@ def _class(written: str, line: int, classes: Sequence[str]) -> str:
     number = written.removesuffix(".0")
     if not (number.isascii() and number.isdigit() and len(number) < 6 and int(number) < len(classes)):
         raise Refusal(
-            f"Line {line} has the label “{written[:40]}”; a number from 0 to {len(classes) - 1} was expected, as the"
-            f" list of classes has {len(classes)} names."
+            sentence(
+                "Line {line} has the label “{written}”; a number from 0 to {last} was expected, as the"
+                " list of classes has {many} names.",
+                line=line,
+                written=written[:40],
+                last=len(classes) - 1,
+                many=len(classes),
+            )
         )
     return classes[int(number)]
 
@@ -132,7 +163,9 @@ def _delimiter(text: str) -> str:
     head = next((line for line in lines(text) if line.strip()), "")
     best = max(DELIMITERS, key=head.count)
     if head and best not in head:
-        raise Refusal("The file has one column. Each row needs a text and a label, with a tab or a comma between.")
+        raise Refusal(
+            sentence("The file has one column. Each row needs a text and a label, with a tab or a comma between.")
+        )
     return best
 
 
@@ -195,8 +228,12 @@ def _found(sample: Sequence[Record], header: list[str] | None, width: int, wante
         label = min(few, key=lambda column: kinds[column], default=None)
     if text is None or label is None or text == label:
         raise Refusal(
-            f"Of {width} columns none could be told to hold labels; one with 2 to {MOST_CLASSES} different values was"
-            " expected. Name the columns of texts and labels."
+            sentence(
+                "Of {width} columns none could be told to hold labels; one with 2 to {most} different values was"
+                " expected. Name the columns of texts and labels.",
+                width=width,
+                most=MOST_CLASSES,
+            )
         )
     return text, label
 
@@ -207,5 +244,15 @@ def _named(name: str, header: list[str] | None, width: int) -> int:
         return names.index(name.strip().lower())
     if name.isascii() and name.isdigit() and len(name) < 6 and 1 <= int(name) <= width:
         return int(name) - 1
-    there = f"its columns are {', '.join(header)[:200]}" if header else f"it has {width} columns and no header"
-    raise Refusal(f"The file has no column “{name[:40]}”; {there}. Name one of them, or give its number.")
+    there = (
+        sentence("its columns are {header}", header=", ".join(header)[:200])
+        if header
+        else sentence("it has {width} columns and no header", width=width)
+    )
+    raise Refusal(
+        sentence(
+            "The file has no column “{which}”; {there}. Name one of them, or give its number.",
+            which=name[:40],
+            there=there,
+        )
+    )

@@ -8,6 +8,7 @@ from typing import Literal
 
 from probing.labelled.spans import Span, spans
 from probing.labelled.told import ToldWords
+from wording import sentence
 
 Verdict = Literal["", "right", "missed", "wrong"]
 
@@ -49,11 +50,11 @@ def _verdict(true: Span | None, said: Span | None) -> Verdict:
 
 def _label(true: Span | None, said: Span | None) -> str:
     if said is None:
-        return f"missed {true[0]}" if true else ""
+        return sentence("missed {true}", true=true[0]) if true else ""
     if true is None:
-        return f"said {said[0]}"
+        return sentence("said {said}", said=said[0])
     if said == true:
         return said[0]
     if said[0] == true[0]:
-        return f"{said[0]}, ends differ"
-    return f"said {said[0]}, is {true[0]}"
+        return sentence("{said}, ends differ", said=said[0])
+    return sentence("said {said}, is {true}", said=said[0], true=true[0])

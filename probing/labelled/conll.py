@@ -17,6 +17,7 @@ from probing.labelled.rows import OUTSIDE, Tagged
 from probing.labelled.scripts import apart, joined, located, pooled
 from probing.labelled.splitting import kinds
 from probing.labelled.tags import check_tag, is_tag, to_bio
+from wording import sentence
 
 SAMPLE = 500  # sentences that are looked at to find columns and script
 MOST_WORDS = 2_000  # of a sentence
@@ -53,7 +54,9 @@ def parse(text: str, wanted: WordColumns) -> Parsed[Tagged, WordColumns]:
     """
     sample = list(islice(_blocks(text), SAMPLE))
     if not sample:
-        raise Refusal("The file has no words. Each line needs a word and a tag, with a tab or a space between.")
+        raise Refusal(
+            sentence("The file has no words. Each line needs a word and a tag, with a tab or a space between.")
+        )
     columns, width = _found(sample, wanted), len(sample[0].words[0][1])
     assert columns.word is not None
     assert columns.tag is not None
@@ -72,10 +75,14 @@ def parse(text: str, wanted: WordColumns) -> Parsed[Tagged, WordColumns]:
                     first.setdefault(tag[2:], line)
         if len(first) > MOST_KINDS:
             raise Refusal(
-                f"The file has over {MOST_KINDS} kinds of spans by line {number}. Name the column of the tags."
+                sentence(
+                    "The file has over {most} kinds of spans by line {number}. Name the column of the tags.",
+                    most=MOST_KINDS,
+                    number=number,
+                )
             )
     names = tuple(map(str, range(1, width + 1)))
-    told = f"Words are in column {columns.word}, tags in column {columns.tag}."
+    told = sentence("Words are in column {word}, tags in column {tag}.", word=columns.word, tag=columns.tag)
     return Parsed(rows, first, columns, names, (told, *maker.told()))
 
 
@@ -96,8 +103,12 @@ def _blocks(text: str) -> Iterator[Block]:
             block.words.append((number, raw.rstrip("\n").split("\t") if tabs else re.split(r"[ \t]+", line)))
             if len(block.words) > MOST_WORDS:
                 raise Refusal(
-                    f"The sentence of line {block.words[0][0]} has more than {MOST_WORDS:,} words. Put an empty line"
-                    " between sentences."
+                    sentence(
+                        "The sentence of line {line} has more than {most:,} words. Put an empty line"
+                        " between sentences.",
+                        line=block.words[0][0],
+                        most=MOST_WORDS,
+                    )
                 )
     if block.words:
         yield block
@@ -108,10 +119,17 @@ def _found(sample: Sequence[Block], wanted: WordColumns) -> WordColumns:
     number, fields = sample[0].words[0]
     width = len(fields)
     if width < 2:
-        raise Refusal(f"Line {number} has one column; a word and a tag were expected, with a tab or a space between.")
+        raise Refusal(
+            sentence(
+                "Line {number} has one column; a word and a tag were expected, with a tab or a space between.",
+                number=number,
+            )
+        )
     for asked in (wanted.word, wanted.tag):
         if asked is not None and not 1 <= asked <= width:
-            raise Refusal(f"The file has no column {asked}; it has {width}. Name one of them.")
+            raise Refusal(
+                sentence("The file has no column {asked}; it has {width}. Name one of them.", asked=asked, width=width)
+            )
     even = [fields for block in sample for _, fields in block.words if len(fields) == width]
     free = [at for at in range(width, 0, -1) if at != wanted.word]
     # The last with most tags: if one is wrong, it is then named with its line.
@@ -120,7 +138,7 @@ def _found(sample: Sequence[Block], wanted: WordColumns) -> WordColumns:
     counted = all(block.words[0][1][0] == "1" for block in sample) and len(others) > 1
     word = wanted.word or others[1 if counted and others[0] == 1 else 0]
     if word == tag:
-        raise Refusal(f"Column {tag} cannot hold both words and tags. Name two columns.")
+        raise Refusal(sentence("Column {tag} cannot hold both words and tags. Name two columns.", tag=tag))
     spaces = apart(fields[word - 1] for fields in even) if wanted.apart is None else wanted.apart
     return WordColumns(word, tag, spaces)
 
@@ -130,9 +148,16 @@ def _read(block: Sequence[Line], width: int, word: int, tag: int) -> tuple[list[
     words, tags = [], []
     for number, fields in block:
         if len(fields) != width:
-            raise Refusal(f"Line {number} has {len(fields)} columns; the first line of words has {width}.")
+            raise Refusal(
+                sentence(
+                    "Line {number} has {fields} columns; the first line of words has {width}.",
+                    number=number,
+                    fields=len(fields),
+                    width=width,
+                )
+            )
         if not fields[word].strip():
-            raise Refusal(f"Line {number} has no word in column {word + 1}.")
+            raise Refusal(sentence("Line {number} has no word in column {word}.", number=number, word=word + 1))
         words.append(fields[word].strip())
         tags.append(check_tag(fields[tag].strip(), number))
     return words, tags
@@ -163,11 +188,17 @@ class _Maker:
         """What was done, a sentence each."""
         told = []
         if self.given:
-            told.append(f"{self.given:,} sentences are read as the file's comments have them.")
+            told.append(sentence("{given:,} sentences are read as the file's comments have them.", given=self.given))
         elif not self.apart:
-            told.append("Words are put side by side: most of their letters are of a script without spaces.")
+            told.append(sentence("Words are put side by side: most of their letters are of a script without spaces."))
         if self.bioes:
-            told.append("The tags are BIOES; they were turned into BIO.")
+            told.append(sentence("The tags are BIOES; they were turned into BIO."))
         elif self.begun:
-            told.append(f"{self.begun:,} of {self.spans:,} spans begin with I-; they were made to begin with B-.")
+            told.append(
+                sentence(
+                    "{begun:,} of {spans:,} spans begin with I-; they were made to begin with B-.",
+                    begun=self.begun,
+                    spans=self.spans,
+                )
+            )
         return tuple(told)

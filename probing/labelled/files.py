@@ -10,6 +10,7 @@ from pathlib import Path
 
 from inference.errors import Refusal
 from probing.utf8 import decoded
+from wording import sentence
 
 MOST_BYTES = 50_000_000  # of a file
 MOST_ROWS = 250_000  # in it
@@ -32,8 +33,18 @@ class File:
                 raise _too_large(path.name, path.stat().st_size)
             return cls(path.name, path.read_bytes())
         except OSError as error:
-            reason = "there is no such file" if isinstance(error, FileNotFoundError) else "it cannot be opened"
-            raise Refusal(f"{path} cannot be read: {reason}. Give the path of a file of labelled texts.") from error
+            reason = (
+                sentence("there is no such file")
+                if isinstance(error, FileNotFoundError)
+                else sentence("it cannot be opened")
+            )
+            raise Refusal(
+                sentence(
+                    "{path} cannot be read: {reason}. Give the path of a file of labelled texts.",
+                    path=path,
+                    reason=reason,
+                )
+            ) from error
 
     def text(self) -> tuple[str, int]:
         """What it says, line ends made "\\n", and how many control characters were left out; raises Refusal.
@@ -45,12 +56,21 @@ class File:
             raise _too_large(self.name, len(self.content))
         text = decoded(self.content)
         if "\0" in text:
-            raise Refusal("The file is binary, not text: it holds zero bytes. Save it as a text file in UTF-8.")
+            raise Refusal(
+                sentence("The file is binary, not text: it holds zero bytes. Save it as a text file in UTF-8.")
+            )
         return CONTROLS.subn("", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def _too_large(name: str, size: int) -> Refusal:
-    return Refusal(f"{name} has {size:,} bytes; at most {MOST_BYTES:,} are read. Bring a part of it.")
+    return Refusal(
+        sentence(
+            "{name} has {size:,} bytes; at most {most:,} are read. Bring a part of it.",
+            name=name,
+            size=size,
+            most=MOST_BYTES,
+        )
+    )
 
 
 @contextmanager
@@ -67,7 +87,8 @@ def about(file: File) -> Iterator[None]:
     except Refusal as refusal:
         if refusal.message.startswith(file.name):
             raise
-        raise Refusal(f"{file.name}: {refusal.message}", way_out=refusal.way_out, details=refusal.details) from refusal
+        said = sentence("{file}: {said}", file=file.name, said=refusal.message)
+        raise Refusal(said, way_out=refusal.way_out, details=refusal.details) from refusal
 
 
 def lines(text: str) -> Iterator[str]:
@@ -87,7 +108,12 @@ def check_length(text: str, line: int) -> str:
     """The text itself; raises Refusal with its line where it is too long."""
     if len(text) > LONGEST:
         raise Refusal(
-            f"The text of line {line} has {len(text):,} characters; at most {LONGEST:,} are read. Shorten it."
+            sentence(
+                "The text of line {line} has {characters:,} characters; at most {longest:,} are read. Shorten it.",
+                line=line,
+                characters=len(text),
+                longest=LONGEST,
+            )
         )
     return text
 
@@ -95,4 +121,10 @@ def check_length(text: str, line: int) -> str:
 def check_rows(rows: int, line: int) -> None:
     """Raises Refusal where a file already has as many rows as are read, and one more at this line."""
     if rows >= MOST_ROWS:
-        raise Refusal(f"The file has more than {MOST_ROWS:,} rows, from line {line} on. Bring a part of it.")
+        raise Refusal(
+            sentence(
+                "The file has more than {most:,} rows, from line {line} on. Bring a part of it.",
+                most=MOST_ROWS,
+                line=line,
+            )
+        )

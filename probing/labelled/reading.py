@@ -15,6 +15,7 @@ from probing.labelled.parsed import Parsed, Row, Wanted
 from probing.labelled.rows import Classified, Labels
 from probing.labelled.splitting import split
 from probing.labelled.tags import named
+from wording import sentence
 
 PARTS = ("train", "dev", "test")
 ANY, ANY_WORDS = Columns(), WordColumns()  # columns to be found
@@ -74,7 +75,12 @@ def tagged(files: Files, wanted: WordColumns = ANY_WORDS, *, seed: int = 0) -> R
     parsed, told = _parsed(files, wanted, conll.parse)
     first = parsed["train"].first
     if not first:
-        raise Refusal(f"{files.train.name}: Every tag is O, so there is nothing to learn. Bring sentences with spans.")
+        raise Refusal(
+            sentence(
+                "{name}: Every tag is O, so there is nothing to learn. Bring sentences with spans.",
+                name=files.train.name,
+            )
+        )
     rows, divided = _parts(files, parsed, seed)
     return Read(Labels("tag", named(first), **rows), parsed["train"].names, (*told, *divided))
 
@@ -89,9 +95,15 @@ def _parsed(
         with about(file):
             text, controls = file.text()
             parsed[part] = parse(text, parsed["train"].columns if parsed else wanted)
-        told += [f"{file.name}: {sentence}" for sentence in parsed[part].told]
+        told += [sentence("{file}: {said}", file=file.name, said=said) for said in parsed[part].told]
         if controls:
-            told.append(f"{file.name}: {controls:,} control characters, which no model reads, were left out.")
+            told.append(
+                sentence(
+                    "{name}: {controls:,} control characters, which no model reads, were left out.",
+                    name=file.name,
+                    controls=controls,
+                )
+            )
     return parsed, told
 
 
@@ -101,16 +113,29 @@ def _check_classes(parsed: Parsed[Classified, Columns]) -> None:
     if len(counts) < 2:
         label, count = next(iter(counts.items()))
         raise Refusal(
-            f"All {count:,} rows have the label “{label[:40]}”; two classes at least were expected. Add rows of another"
-            " class, or name the column of the labels."
+            sentence(
+                "All {count:,} rows have the label “{label}”; two classes at least were expected. Add rows of another"
+                " class, or name the column of the labels.",
+                count=count,
+                label=label[:40],
+            )
         )
     alone = next((label for label, count in counts.items() if count == 1), None)
     if alone is not None:
         line = parsed.first[alone]
-        names = "If it names the columns, say which hold texts and labels; else add" if line == 1 else "Add"
+        add = (
+            sentence("If it names the columns, say which hold texts and labels; else add")
+            if line == 1
+            else sentence("Add")
+        )
         raise Refusal(
-            f"Line {line} is the only row with the label “{alone[:40]}”; two at least were expected. {names} rows, or"
-            " leave it out."
+            sentence(
+                "Line {line} is the only row with the label “{label}”; two at least were expected. {add} rows, or"
+                " leave it out.",
+                line=line,
+                label=alone[:40],
+                add=add,
+            )
         )
 
 
@@ -134,11 +159,18 @@ def _parts(
     empty = next((part for part in PARTS if not rows[part]), None)
     if empty:
         raise Refusal(
-            f"{name}: Too few different texts ({len(parsed['train'].rows)} rows) to leave some for {empty}. Add rows,"
-            f" or give {empty} as a file."
+            sentence(
+                "{name}: Too few different texts ({rows} rows) to leave some for {part}. Add rows,"
+                " or give {part} as a file.",
+                name=name,
+                rows=len(parsed["train"].rows),
+                part=empty,
+            )
         )
     sizes = ", ".join(f"{len(rows[part]):,} {part}" for part in PARTS)
-    return rows, (f"{name} was divided here with seed {seed}. Rows now: {sizes}.",)
+    return rows, (
+        sentence("{name} was divided here with seed {seed}. Rows now: {sizes}.", name=name, seed=seed, sizes=sizes),
+    )
 
 
 def _check_known(parsed: Parsed[Row, Wanted], name: str, train: Parsed[Row, Wanted], train_name: str) -> None:
@@ -146,6 +178,12 @@ def _check_known(parsed: Parsed[Row, Wanted], name: str, train: Parsed[Row, Want
     lacking = next((label for label in parsed.first if label not in train.first), None)
     if lacking is not None:
         raise Refusal(
-            f"{name}: Line {parsed.first[lacking]} has the label “{lacking[:40]}”, which {train_name} lacks, so it"
-            " cannot be learned. Add rows of it there, or leave it out here."
+            sentence(
+                "{name}: Line {line} has the label “{label}”, which {train} lacks, so it"
+                " cannot be learned. Add rows of it there, or leave it out here.",
+                name=name,
+                line=parsed.first[lacking],
+                label=lacking[:40],
+                train=train_name,
+            )
         )

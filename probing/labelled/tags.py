@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from inference.errors import Refusal
 from probing.labelled.rows import OUTSIDE
+from wording import sentence
 
 TAG = re.compile(r"O|[BIESLUM]-\S.*")
 BEGINS, ENDS = "BSU", "ESLU"
@@ -29,8 +30,12 @@ def check_tag(written: str, line: int) -> str:
     """The tag itself; raises Refusal with its line where it is none."""
     if not is_tag(written):
         raise Refusal(
-            f"Line {line} has the tag “{written[:40]}”; O, or a kind after B- or I- (or E-, S-, L-, U-, M-), was"
-            " expected. Correct it, or name the column of the tags."
+            sentence(
+                "Line {line} has the tag “{written}”; O, or a kind after B- or I- (or E-, S-, L-, U-, M-), was"
+                " expected. Correct it, or name the column of the tags.",
+                line=line,
+                written=written[:40],
+            )
         )
     return written
 

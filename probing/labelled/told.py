@@ -10,10 +10,10 @@ from typing import Any
 
 from inference.errors import Refusal
 from probing.labelled.rows import OUTSIDE, Kind
+from wording import sentence
 
 SCORES, ROWS = "evaluation.json", "predictions.jsonl"
 UNREADABLE = (OSError, ValueError, LookupError, TypeError, RecursionError)
-DAMAGED = "The results of this model cannot be read: {} is missing or damaged. Train it again."
 
 Place = tuple[int, int]  # where a word begins in a text, and where it has ended, in characters
 Pair = tuple[int, int]  # what is true and what was said, as numbers of ``Told.labels``
@@ -101,7 +101,7 @@ def told(folder: Path) -> Told:
         labels = tuple(str(label) for label in scores["test"]["labels"])
         kind: Kind = "tag" if scores["task"] == "tag" else "classify"
     except UNREADABLE as error:
-        raise Refusal(DAMAGED.format(SCORES)) from error
+        raise _damaged(SCORES) from error
     numbers = {label: at for at, label in enumerate(labels)}
     try:
         with (folder / ROWS).open(encoding="utf-8", newline="\n") as lines:  # a text may hold other ends of lines
@@ -110,7 +110,13 @@ def told(folder: Path) -> Told:
                 return Told(kind, labels, tuple(_words(value, numbers) for value in values), scores)
             return Told(kind, labels, tuple(_text(value, numbers) for value in values), scores)
     except UNREADABLE as error:
-        raise Refusal(DAMAGED.format(ROWS)) from error
+        raise _damaged(ROWS) from error
+
+
+def _damaged(file: str) -> Refusal:
+    return Refusal(
+        sentence("The results of this model cannot be read: {file} is missing or damaged. Train it again.", file=file)
+    )
 
 
 def worst_first(rows: Sequence[ToldRow]) -> list[ToldRow]:

@@ -16,8 +16,8 @@ from tools.words import FOLDER, spoken, updated, written
 
 FILES = sorted(FOLDER.glob("*.po"))
 HAN = re.compile("[\u4e00-\u9fff]")
-# What is the same in Chinese: names, formulas, numbers with their signs.
-SAME = re.compile(r"[A-Z]{2,}|[A-Z][a-z]+[A-Z]|[a-z]+\(|[·×→=+/%]|^\W*(?:\{\w+[^}]*\}\W*)+$")
+# What is the same in Chinese: names, formulas, numbers with their signs; what has no word at all.
+SAME = re.compile(r"[A-Z]{2,}|[A-Z][a-z]+[A-Z]|[a-z]+\(|[·×→=+/%]|^(?:\{[^}]*\}|[^A-Za-z{])*$")
 
 
 def messages(file: Path) -> Iterator[Message]:

@@ -10,6 +10,7 @@ import pytest
 from attention.mask import Array
 from probing import changed
 from probing.changed import Facts, Seen, ahead, beyond, each, keep, luck, mean
+from wording import sentence, speaking, told
 
 SETS, SENTENCES, HEADS = 100, 8, 6
 
@@ -109,3 +110,13 @@ def test_arrays_are_kept_whole(tmp_path: Path) -> None:
     with np.load(file) as opened:
         assert opened["one"].tolist() == [0, 1, 2]
     assert [found.name for found in tmp_path.iterdir()] == ["a.npz"]
+
+
+def test_what_is_said_of_it_is_told_in_the_language_of_who_looks(tmp_path: Path) -> None:
+    changed.refuse(tmp_path, sentence("The maps of {name} cannot be recorded while it is taught.", name="BERT"))
+    with speaking("zh"):
+        assert told(changed.refused(tmp_path)) == "训练 BERT 时无法记录它的注意力图。"
+    telling = Facts("bert", "classify", 3, sentence("the row of {first}", first="[CLS]"), ())
+    changed.write(tmp_path, telling, {}, {}, None)
+    with speaking("zh"):
+        assert told(changed.facts(tmp_path).telling) == "[CLS] 那一行"

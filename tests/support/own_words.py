@@ -33,3 +33,6 @@ def _templates(file: Path) -> list[str]:
     with file.open("rb") as source:
         said = [message for _line, message, _comments, _context in extract("python", source, keywords=KEYWORDS)]
     return [one for message in said for one in ([message] if isinstance(message, str) else message)]
+
+
+own_english = left

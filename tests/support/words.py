@@ -46,12 +46,18 @@ def _texts(message: Any) -> Iterator[str]:
     for field, value in message.ListFields():
         if field.name in ("id", "form_id", "key", "url", "element_hash", "component_name", "user_key", *SOURCES):
             continue
-        values = value.values() if isinstance(value, dict) else value if not isinstance(value, str | bytes) else [value]
-        for one in values if hasattr(values, "__iter__") else [values]:
+        for one in _each(value):
             if hasattr(one, "ListFields"):
                 yield from _texts(one)
             elif isinstance(one, str):
                 yield from _inside(one)
+
+
+def _each(value: Any) -> list[Any]:
+    """What a field holds: one thing, several, or several by names. A repeated field has a length and no __iter__."""
+    if hasattr(value, "values"):
+        return list(value.values())
+    return list(value) if hasattr(value, "__len__") and not isinstance(value, str | bytes) else [value]
 
 
 def _inside(text: str) -> Iterator[str]:

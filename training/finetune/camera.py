@@ -22,6 +22,7 @@ from inference.record import capture
 from training.finetune.batches import batch
 from training.finetune.opening import Start
 from training.finetune.untaught import Untaught
+from wording import sentence
 
 AT_ONCE = 16  # texts in one pass
 
@@ -34,7 +35,10 @@ class Camera:
     def __init__(self, start: Start, seen: Untaught) -> None:
         self.start, self.seen = start, seen
         capture.install()
-        with refusing(f"The maps of {start.name} cannot be recorded while it is taught."), torch.random.fork_rng([]):
+        with (
+            refusing(sentence("The maps of {name} cannot be recorded while it is taught.", name=start.name)),
+            torch.random.fork_rng([]),
+        ):
             self.copied = copy.deepcopy(start.model.base_model).to("cpu").float()
             self.copied.set_attn_implementation(capture.implementation(self.copied.config))
             capture.prepare(self.copied)
@@ -69,10 +73,14 @@ class Camera:
     def called(self, first: str) -> str:
         """Those rows in words; ``first`` is what the first piece is called."""
         if self.seen.read.places is not None:
-            return "the rows of tagged words"
+            return sentence("the rows of tagged words")
         if self._read == slice(None):
-            return "all rows, which its label is read from"
-        return f"the row of {first}" if self._read.start == 0 else "the row of the last piece"
+            return sentence("all rows, which its label is read from")
+        return (
+            sentence("the row of {first}", first=first)
+            if self._read.start == 0
+            else sentence("the row of the last piece")
+        )
 
     @cached_property
     def _read(self) -> slice:

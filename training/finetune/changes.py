@@ -25,6 +25,7 @@ from training.finetune.teach import RUN
 from training.finetune.twin import places
 from training.finetune.untaught import names, untaught
 from training.folder import SCORES
+from wording import sentence
 
 
 def compare(  # noqa: PLR0913  # what the task was taught with, where both lie, and where it is written
@@ -41,7 +42,8 @@ def compare(  # noqa: PLR0913  # what the task was taught with, where both lie, 
     seen = untaught(task.labels, start, settings)
     if seen is None:
         changed.refuse(
-            into, "All test texts are among the train texts too, so there is nothing to compare the maps on."
+            into,
+            sentence("All test texts are among the train texts too, so there is nothing to compare the maps on."),
         )
         return
     try:

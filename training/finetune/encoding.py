@@ -17,6 +17,7 @@ from inference.errors import refusing
 from inference.text.pieces import role, style
 from probing.labelled.rows import Classified, Tagged
 from training.translation.batches import Texts, texts
+from wording import sentence
 
 GOES_ON, UNREAD = -1, -2  # of words in which no piece begins
 CHUNK = 1_000  # texts that are cut into pieces at a time
@@ -69,7 +70,7 @@ def _read(rows: Rows, tokenizer: Any, length: int) -> Iterator[tuple[Numbers, Nu
     nothing = np.zeros(0, np.int32)
     for first in range(0, len(rows), CHUNK):
         some = rows[first : first + CHUNK]
-        with refusing("The tokenizer of this model cannot read one of these texts. Pick another model."):
+        with refusing(sentence("The tokenizer of this model cannot read one of these texts. Pick another model.")):
             batch = tokenizer([row.text for row in some], truncation=True, max_length=length, verbose=False)
         for at in range(len(some)):
             row: Row = some[at]

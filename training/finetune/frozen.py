@@ -7,6 +7,7 @@ from typing import Any
 from torch.nn import ModuleList
 
 from inference.errors import Refusal
+from wording import sentence
 
 
 def freeze(model: Any, layers: int, name: str) -> None:
@@ -18,8 +19,17 @@ def freeze(model: Any, layers: int, name: str) -> None:
         return
     stack = _stack(model)
     if stack is None or layers > len(stack):
-        has = "layers that cannot be told apart" if stack is None else f"{len(stack)} layers"
-        raise Refusal(f"{name} has {has}, so {layers} cannot be frozen. Freeze fewer, or none.")
+        given = {"name": name, "layers": layers}
+        raise Refusal(
+            sentence(
+                "{name} has layers that cannot be told apart, so {layers} cannot be frozen. Freeze fewer, or none.",
+                **given,
+            )
+            if stack is None
+            else sentence(
+                "{name} has {n} layers, so {layers} cannot be frozen. Freeze fewer, or none.", n=len(stack), **given
+            )
+        )
     waiting = {id(parameter) for layer in list(stack)[:layers] for parameter in layer.parameters()}
     for parameter in model.base_model.parameters():
         if not waiting:

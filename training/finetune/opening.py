@@ -21,12 +21,13 @@ from inference.load.sketch import sketch
 from inference.record import capture
 from inference.settings import Settings, free_memory
 from probing.labelled.rows import Kind
+from wording import sentence
 
 AUTO = {
     "classify": transformers.AutoModelForSequenceClassification,
     "tag": transformers.AutoModelForTokenClassification,
 }
-_HEADS = {"classify": "no head for classes of texts", "tag": "no head for tags of words"}
+_HEADS = {"classify": sentence("no head for classes of texts"), "tag": sentence("no head for tags of words")}
 _BYTES = 20  # of each number that learns: itself, its gradient, two of AdamW's, and the copy that is filmed (film.py)
 
 
@@ -51,10 +52,19 @@ def opened(  # noqa: PLR0913  # which model, with which head, drawn how, by whic
     source = sources.find(name, revision, settings)
     files = checkpoint.inspect(source.folder, source.name)
     if files.gguf is not None:
-        raise Refusal(f"{source.name} has its weights in the GGUF format, which cannot be trained. Pick another model.")
+        raise Refusal(
+            sentence(
+                "{name} has its weights in the GGUF format, which cannot be trained. Pick another model.",
+                name=source.name,
+            )
+        )
     shape = architecture.read(files.config, source.name)
     if shape.kind == "encoder-decoder":
-        raise Refusal(f"{source.name} writes one text from another. Pick a model that reads one text, such as BERT.")
+        raise Refusal(
+            sentence(
+                "{name} writes one text from another. Pick a model that reads one text, such as BERT.", name=source.name
+            )
+        )
     tokenizer = loading.load(source, settings, head=TOKENIZER).reader.tokenizer
     fits_words(tokenizer, source.name, kind)
     with BUILDING:
@@ -62,7 +72,14 @@ def opened(  # noqa: PLR0913  # which model, with which head, drawn how, by whic
         fill_up(tokenizer, config, source.name)
         model = _built(files, source.name, kind, config, seed, settings)
     if (largest := max(tokenizer.get_vocab().values())) >= (rows := model.get_input_embeddings().weight.shape[0]):
-        raise Refusal(f"The tokenizer of {source.name} gives numbers up to {largest}, and the model knows {rows}.")
+        raise Refusal(
+            sentence(
+                "The tokenizer of {name} gives numbers up to {largest}, and the model knows {rows}.",
+                name=source.name,
+                largest=largest,
+                rows=rows,
+            )
+        )
     return Start(model, tokenizer, source.name, position_limit(model, tokenizer))
 
 
@@ -70,8 +87,11 @@ def fits_words(tokenizer: Any, name: str, kind: Kind) -> None:
     """Raises Refusal where words are to be tagged and the tokenizer does not tell where in a text its pieces stand."""
     if kind == "tag" and not getattr(tokenizer, "is_fast", False):
         raise Refusal(
-            f"The tokenizer of {name} does not tell which letters its pieces stand for, so no word can be tagged. Pick"
-            " another model."
+            sentence(
+                "The tokenizer of {name} does not tell which letters its pieces stand for, so no word can be tagged."
+                " Pick another model.",
+                name=name,
+            )
         )
 
 
@@ -83,7 +103,7 @@ def fill_up(tokenizer: Any, config: Any, name: str) -> None:
     inner = config.get_text_config()
     if tokenizer.pad_token_id is None:
         if tokenizer.eos_token_id is None:
-            raise Refusal(f"{name} has no piece to fill up short texts with. Pick another model.")
+            raise Refusal(sentence("{name} has no piece to fill up short texts with. Pick another model.", name=name))
         tokenizer.pad_token = tokenizer.eos_token
     if getattr(inner, "pad_token_id", None) is None:
         inner.pad_token_id = tokenizer.pad_token_id
@@ -92,7 +112,9 @@ def fill_up(tokenizer: Any, config: Any, name: str) -> None:
 
 def _config(files: checkpoint.Checkpoint, name: str, kind: Kind, labels: Sequence[str]) -> Any:
     """The model's configuration with the task's labels; raises Refusal where its architecture has no such head."""
-    with refusing(f"The config.json of {name} is broken or from another program version. Pick another model."):
+    with refusing(
+        sentence("The config.json of {name} is broken or from another program version. Pick another model.", name=name)
+    ):
         config = transformers.AutoConfig.from_pretrained(
             str(files.folder),
             local_files_only=True,
@@ -102,7 +124,14 @@ def _config(files: checkpoint.Checkpoint, name: str, kind: Kind, labels: Sequenc
             label2id={label: at for at, label in enumerate(labels)},
         )
     if type(config) not in AUTO[kind]._model_mapping:  # noqa: SLF001  # the only list of configurations that it knows
-        raise Refusal(f"{name} ({config.model_type}) has {_HEADS[kind]} in transformers. Pick another, such as BERT.")
+        raise Refusal(
+            sentence(
+                "{name} ({model_type}) has {head} in transformers. Pick another, such as BERT.",
+                name=name,
+                model_type=config.model_type,
+                head=_HEADS[kind],
+            )
+        )
     if kind == "classify":
         config.problem_type = "single_label_classification"
     return config
@@ -113,7 +142,9 @@ def _built(  # noqa: PLR0913  # one step of opened, with all that it knows by th
 ) -> Any:
     """The model with its weights, its head drawn from the seed."""
     capture.install()  # a sketch is made with the app's own attention
-    with refusing(f"{name} cannot be opened: its weights and its configuration do not fit together."):
+    with refusing(
+        sentence("{name} cannot be opened: its weights and its configuration do not fit together.", name=name)
+    ):
         parameters, _ = sketch(config, AUTO[kind])
         refuse_too_large(name, parameters * _BYTES, min(settings.largest_model, free_memory()))
         torch.manual_seed(seed)

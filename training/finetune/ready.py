@@ -44,6 +44,7 @@ from training.metrics import Metrics
 from training.optimiser import optimiser
 from training.origin import same
 from training.precision import Precision, precision
+from wording import sentence
 
 TRIED = 5  # steps that the pace is guessed by before the first
 REST = 1.15  # what a step takes, by what its two passes take
@@ -104,9 +105,13 @@ def _refuse_nothing(labels: Labels) -> None:
     """Raises Refusal where there is nothing to learn, to choose by, or to tell the result on."""
     for part, rows in (("train", labels.train), ("dev", labels.dev), ("test", labels.test)):
         if not rows:
-            raise Refusal(f"There are no {part} rows. Bring more rows, or a file of them.")
+            raise Refusal(sentence("There are no {part} rows. Bring more rows, or a file of them.", part=part))
     if len(labels.labels) < 2:
-        raise Refusal(f"All rows have the label {labels.labels[0]}, so there is nothing to learn. Bring others.")
+        raise Refusal(
+            sentence(
+                "All rows have the label {label}, so there is nothing to learn. Bring others.", label=labels.labels[0]
+            )
+        )
 
 
 def begun(labels: Labels, model: str, settings: Settings, machine: Machine) -> Start:
@@ -169,7 +174,7 @@ def _progress(
         fit, asked = fitting(settings.minutes * 60, _pace(model, batches, where), batches.size, plan.dev)
         last = min(last, fit)
     every = max(1, round(last / EVALUATIONS))
-    with refusing(f"Nothing can be written in {folder}. Name another folder.", way_out=None):
+    with refusing(sentence("Nothing can be written in {folder}. Name another folder.", folder=folder), way_out=None):
         folder.mkdir(parents=True, exist_ok=True)
     best.file(folder).unlink(missing_ok=True)  # of a run that was cut off before its first checkpoint
     said = facts | {"every": every, "dev_rows": asked}

@@ -10,6 +10,7 @@ from inference.errors import Refusal
 from inference.files import checkpoint, sources
 from inference.settings import Settings
 from training.jobs.job import CHARACTERS, Look
+from wording import sentence
 
 SAVED = 2  # bytes of each number of a model that is kept
 # While it learns: the checkpoint with what AdamW gathers, the best weights so far, what is saved.
@@ -63,4 +64,10 @@ def check_room(place: Path, coming: int) -> None:
     needed = WHILE_LEARNING * coming + BESIDE
     free = shutil.disk_usage(place).free
     if free < needed:
-        raise Refusal(f"Teaching it takes {needed / 1e6:,.0f} MB of the disk; {free / 1e6:,.0f} MB are free.")
+        raise Refusal(
+            sentence(
+                "Teaching it takes {needed:,.0f} MB of the disk; {free:,.0f} MB are free.",
+                needed=needed / 1e6,
+                free=free / 1e6,
+            )
+        )

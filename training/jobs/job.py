@@ -18,6 +18,7 @@ from inference.files.checkpoint import WEIGHTS
 from inference.settings import cores
 from probing.labelled.rows import Kind
 from training.finetune.settings import CHARACTERS, Settings
+from wording import sentence, stored
 
 __all__ = ["CHARACTERS", "Job", "Look", "Phase", "Settings", "State", "Status", "asked", "usual"]
 
@@ -29,7 +30,7 @@ STATUS, ROWS, LOG, TWIN, CHANGES, PREDICTIONS = (
 OWNER = re.compile(r"[0-9a-zA-Z_-]{0,64}")
 LONGEST = {"title": 120, "source": 400, "model": 400}  # characters
 MOST_METRICS = 20_000_000  # bytes that are read of a run's curves
-UNREADABLE = "What was asked of this training cannot be read. Remove it, and ask again."
+UNREADABLE = sentence("What was asked of this training cannot be read. Remove it, and ask again.")
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,9 @@ def status(folder: Path) -> Status:
     """How a folder's job stands by its own file; stopped where that cannot be read."""
     try:
         with (folder / STATUS).open("rb") as stream:
-            return Status(**_typed(Status, json.loads(stream.read(taught.MOST_BYTES))))
+            raw = json.loads(stream.read(taught.MOST_BYTES))
+        found = Status(**_typed(Status, raw))
+        return replace(found, said=stored.whole(found.said, raw.get("of")))
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return Status("stopped")
 
@@ -178,7 +181,7 @@ def stand(folder: Path, state: State, **changes: Any) -> None:
 
 def set_status(folder: Path, found: Status) -> None:
     """Puts it into the folder."""
-    replaced(folder / STATUS, json.dumps(asdict(found)) + "\n")
+    replaced(folder / STATUS, json.dumps({**asdict(found), "of": stored.parts(found.said)}) + "\n")
 
 
 def replaced(file: Path, text: str) -> None:

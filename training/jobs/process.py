@@ -11,16 +11,17 @@ from pathlib import Path
 
 from inference.files import taught
 from training.jobs.job import LOG, TWIN, State
+from wording import sentence
 
 COMMAND = (sys.executable, "-m", "training", "job")
 ROOT = Path(__file__).resolve().parents[2]
 LAST = 300  # characters of what it printed that are told
-OUT_OF_MEMORY = (
+OUT_OF_MEMORY = sentence(
     "The system ended this training, most likely because memory ran out. Ask for a smaller model, shorter texts or"
     " fewer texts in a step."
 )
 NO_MEMORY = ("MemoryError", "can't allocate memory", "Cannot allocate memory")  # as Python, torch and the system say it
-UNEXPECTED = "This training ended unexpectedly."
+UNEXPECTED = sentence("This training ended unexpectedly.")
 
 
 # What ends a training at once, where SIGTERM has it save what is best so far.
@@ -83,7 +84,11 @@ def ended(folder: Path, status: int, asked_to_end: bool) -> tuple[State, str]:
     if status == -9 or any(words in last for words in NO_MEMORY):
         said = OUT_OF_MEMORY
     else:
-        said = f"{UNEXPECTED} The last that it said: {last}" if last else UNEXPECTED
+        said = (
+            sentence("{unexpected} The last that it said: {last}", unexpected=UNEXPECTED, last=last)
+            if last
+            else UNEXPECTED
+        )
     return "stopped" if begun else "failed", said
 
 

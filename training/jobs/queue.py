@@ -23,10 +23,11 @@ from training.jobs import job as jobs
 from training.jobs import process, rows
 from training.jobs.job import Job, Look, State, Status
 from training.jobs.process import Process
+from wording import sentence
 
 MOST_WAITING, MOST_OF_ONE = 50, 3  # jobs that wait or run: of all visitors, and of one
-NO_JOB = "There is no such training here: it was removed, or its link is not whole."
-CUT_OFF = "The app ended while this training ran. It can go on where it was."
+NO_JOB = sentence("There is no such training here: it was removed, or its link is not whole.")
+CUT_OFF = sentence("The app ended while this training ran. It can go on where it was.")
 AGAIN = 1.0  # seconds after which it is looked again whether another app's process still trains
 OLD = 3_600.0  # seconds after which a folder that was never finished is nobody's
 
@@ -70,8 +71,10 @@ class Queue:
                 self._wake()
         except OSError as error:
             raise Refusal(
-                "Nothing can be written where taught models are kept: the disk is full, or the folder is not this"
-                " app's. Its operator can name another with HEADLIGHT_TAUGHT."
+                sentence(
+                    "Nothing can be written where taught models are kept: the disk is full, or the folder is not this"
+                    " app's. Its operator can name another with HEADLIGHT_TAUGHT."
+                )
             ) from error
         finally:
             shutil.rmtree(made, ignore_errors=True)
@@ -189,9 +192,14 @@ class Queue:
         busy = [look for look in self._looks() if look.state in ("waiting", "running")]
         own = [look.turn for look in busy if look.job.owner == owner]
         if len(own) >= MOST_OF_ONE:
-            raise Refusal(f"{MOST_OF_ONE} of your trainings wait or run already. Wait for one, or stop one.")
+            raise Refusal(
+                sentence(
+                    "{most} of your trainings wait or run already. Wait for one, or stop one.",
+                    most=MOST_OF_ONE,
+                )
+            )
         if len(busy) >= MOST_WAITING:
-            raise Refusal(f"{len(busy)} trainings wait here already. Try again later.")
+            raise Refusal(sentence("{many} trainings wait here already. Try again later.", many=len(busy)))
         return max(own) + 1 if own else min((look.turn for look in busy), default=0)
 
     def _wake(self) -> None:
@@ -209,7 +217,7 @@ class Queue:
                 except Refusal as refusal:
                     ended = "failed", refusal.message
                 except OSError as error:
-                    ended = "failed", f"This training could not begin: {error.strerror}."
+                    ended = "failed", sentence("This training could not begin: {reason}.", reason=error.strerror)
                 self._set_ended(folder, *ended)
 
     def _next(self) -> Path | None:

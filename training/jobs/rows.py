@@ -14,16 +14,23 @@ from typing import Any
 from inference.errors import Refusal
 from probing.labelled.files import MOST_ROWS
 from probing.labelled.rows import Classified, Labels, Tagged
+from wording import sentence
 
 PARTS = ("train", "dev", "test")
-BROKEN = "The rows of this training cannot be read. Remove it, and bring them again."
+BROKEN = sentence("The rows of this training cannot be read. Remove it, and bring them again.")
 
 
 def write(labels: Labels, file: Path) -> None:
     """Packs them; raises Refusal for more rows than a training reads."""
     many = sum(len(getattr(labels, part)) for part in PARTS)
     if many > MOST_ROWS:
-        raise Refusal(f"There are {many:,} rows; at most {MOST_ROWS:,} are learned from. Bring a part of them.")
+        raise Refusal(
+            sentence(
+                "There are {many:,} rows; at most {most:,} are learned from. Bring a part of them.",
+                many=many,
+                most=MOST_ROWS,
+            )
+        )
     with lzma.open(file, "wt", preset=1, encoding="utf-8", newline="\n") as stream:
         stream.writelines(json.dumps(line) + "\n" for line in _lines(labels))
 

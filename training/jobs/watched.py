@@ -22,14 +22,20 @@ from training.jobs import process, rivals
 from training.jobs.job import LOG
 from training.jobs.process import Process
 from training.jobs.rivals import Ask, Points, Recorded
+from wording import sentence
 
 COMMAND = (sys.executable, "-m", "training", rivals.NAME)
 LONGEST = 300.0  # seconds after which a run is ended, however far it is
 MOST_STEPS, MOST_SEED = 2_000, 999  # that a visitor may ask for
 MOST_KEPT = 100  # runs, of a few kilobytes each
-BUSY = "Another network is being trained here; that takes a minute or two. Try again then."
-FULL = "As many networks were trained here as are kept until the app starts anew. The recorded runs are all here."
-TOO_LONG = f"It was ended after {LONGEST:.0f} seconds: this machine is too busy now. Try again later, or fewer steps."
+BUSY = sentence("Another network is being trained here; that takes a minute or two. Try again then.")
+FULL = sentence(
+    "As many networks were trained here as are kept until the app starts anew. The recorded runs are all here."
+)
+TOO_LONG = sentence(
+    "It was ended after {longest:.0f} seconds: this machine is too busy now. Try again later, or fewer steps.",
+    longest=LONGEST,
+)
 State = Literal["unasked", "running", "stopped", "failed", "done"]
 
 
@@ -72,7 +78,7 @@ class Watched:
                 (folder / rivals.PROGRESS).unlink(missing_ok=True)
                 child = Process((*self._command, *options(ask), "--out"), folder)
             except OSError as error:
-                raise Refusal(f"This run could not begin: {error.strerror}.") from error
+                raise Refusal(sentence("This run could not begin: {reason}.", reason=error.strerror)) from error
             self._current = ask, child
             self._thread = threading.Thread(target=self._see_to_its_end, args=(ask, child), name="rivals", daemon=True)
             self._thread.start()
@@ -120,7 +126,12 @@ class Watched:
             ended = "stopped", ""
         else:
             last = process.last_words(self._folder(ask) / LOG)
-            ended = "failed", f"{process.UNEXPECTED} The last that it said: {last}" if last else process.UNEXPECTED
+            ended = (
+                "failed",
+                sentence("{unexpected} The last that it said: {last}", unexpected=process.UNEXPECTED, last=last)
+                if last
+                else process.UNEXPECTED,
+            )
         with self._lock:
             self._ends[ask], self._current = ended, None
 

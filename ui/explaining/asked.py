@@ -14,6 +14,7 @@ from ui.input.picking import control
 from ui.run.shelf import backend
 from ui.show.numbers import percent
 from ui.show.provenance import named
+from wording import _
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +47,8 @@ class Asked:
     def what(self) -> str:
         """The watched number in words."""
         name = f"“{self.said.names[self.label]}”"
-        return f"the number {name}" if self.said.sort == NUMBER else f"the logit of {name}"
+        of_number = self.said.sort == NUMBER
+        return _("the number {name}", name=name) if of_number else _("the logit of {name}", name=name)
 
     @property
     def word(self) -> str:
@@ -71,14 +73,26 @@ def surest(said: Said, outside: str) -> int:
 def told(asked: Asked) -> str:
     """What the model says of the text or the word, the likeliest label and the next, in a sentence."""
     said, at = asked.said, asked.index
-    of = f" of “{asked.word}”:" if asked.of_word else ""
     shares = said.probabilities
     if shares is None:
         numbers = ", ".join(f"{name} {number:.2f}" for name, number in zip(said.names, said.logits[at], strict=True))
-        return f"The model gives{of} a number, which no probability belongs to: {numbers[:200]}."
+        values = {"word": asked.word, "numbers": numbers[:200]}
+        if asked.of_word:
+            return _("The model gives of “{word}”: a number, which no probability belongs to: {numbers}.", **values)
+        return _("The model gives a number, which no probability belongs to: {numbers}.", **values)
     order = np.argsort(-said.logits[at], kind="stable")[:2]
-    best, *others = [f"“{said.names[label]}” with probability {percent(float(shares[at, label]))}" for label in order]
-    return f"The model says{of} {best}{''.join(f'; next comes {other}' for other in others)}."
+    ranked = [
+        _(
+            "“{name}” with probability {probability}",
+            name=said.names[label],
+            probability=percent(float(shares[at, label])),
+        )
+        for label in order
+    ]
+    what = _("{best}; next comes {other}", best=ranked[0], other=ranked[1]) if len(ranked) > 1 else ranked[0]
+    if asked.of_word:
+        return _("The model says of “{word}”: {labels}.", word=asked.word, labels=what)
+    return _("The model says {labels}.", labels=what)
 
 
 def about(asked: Asked) -> dict[str, str]:
@@ -96,9 +110,9 @@ def pick_label(kind: type[Any], asked: Asked) -> None:
             kind,
             "label",
             st.selectbox,
-            "Explain the number" if asked.said.sort == NUMBER else "Explain the label",
+            _("Explain the number") if asked.said.sort == NUMBER else _("Explain the label"),
             list(range(len(names))),
             shown=asked.label,
             format_func=lambda at: names[at],
-            help="What it rests on. By itself the likeliest.",
+            help=_("What it rests on. By itself the likeliest."),
         )

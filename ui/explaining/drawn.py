@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.stats import spearmanr
@@ -10,11 +11,12 @@ from scipy.stats import spearmanr
 from attention.agreement import shares
 from attention.mask import Array
 from attention.view import Cell
-from ui.explaining.ways import EFFECT, Ways
+from ui.explaining.ways import ATTENTION, EFFECT, Ways
 from ui.show.csv_table import csv_table
 from ui.show.matrices import draw_matrices
 from viz.components.matrices.matrices import About
 from viz.sheets.agreement import sheets
+from wording import _, told
 
 NUMBERED = 24  # words up to which every share is printed
 
@@ -37,8 +39,8 @@ def draw_ways(
     ways: Ways, cells: Sequence[Cell], key: str, on_pick: Callable[[], None] | None = None, about: About | None = None
 ) -> None:
     """Words by ways, then ways by ways, under the keys ``key`` and ``key``_ways."""
-    rows, names = np.stack([way.sizes for way in ways.found]), [way.name for way in ways.found]
-    marked = [at for at, name in enumerate(names) if name == EFFECT]
+    rows, names = np.stack([way.sizes for way in ways.found]), [told(way.name) for way in ways.found]
+    marked = [at for at, way in enumerate(ways.found) if way.name == EFFECT]
     by_word, by_way = sheets(names, [cell.label for cell in cells], shares(rows), ranks(rows), marked)
     numbers = True if len(cells) <= NUMBERED else None
     draw_matrices([by_word], key, on_pick=on_pick, numbers=numbers, about=about)
@@ -46,7 +48,10 @@ def draw_ways(
 
 
 def who_agrees(ways: Ways) -> str:
-    """Which ways put the same word first as leaving words out, and whose order is most like its; "" where none can."""
+    """Which ways put the same word first as leaving words out, and whose order is most like its; "" where none can.
+
+    It begins with a space, to follow another sentence.
+    """
     names, rows = [way.name for way in ways.found], np.stack([way.sizes for way in ways.found])
     effect = names.index(EFFECT)
     best = int(rows[effect].argmax())
@@ -58,18 +63,35 @@ def who_agrees(ways: Ways) -> str:
     if not with_effect:
         return ""
     closest, farthest = max(with_effect, key=with_effect.__getitem__), min(with_effect, key=with_effect.__getitem__)
-    attention = f"; attention: {with_effect['Attention']:.2f}" if "Attention" not in (closest, farthest) else ""
-    top = sum(int(row.argmax()) == best for row in rows) - 1
-    return (
-        f" Of {rows.shape[1]} words, {top} of the other {len(names) - 1} ways put the same one first. The order"
-        f" of {closest.lower()} agrees best with leaving words out (rank correlation {with_effect[closest]:.2f}),"
-        f" that of {farthest.lower()} least ({with_effect[farthest]:.2f}{attention})."
+    values: dict[str, Any] = {
+        "words": rows.shape[1],
+        "same": sum(int(row.argmax()) == best for row in rows) - 1,
+        "ways": len(names) - 1,
+        "closest": told(closest).lower(),
+        "most": with_effect[closest],
+        "farthest": told(farthest).lower(),
+        "least": with_effect[farthest],
+    }
+    if ATTENTION in (closest, farthest):
+        return " " + _(
+            "Of {words} words, {same} of the other {ways} ways put the same one first. The order of {closest} agrees"
+            " best with leaving words out (rank correlation {most:.2f}), that of {farthest} least ({least:.2f}).",
+            **values,
+        )
+    return " " + _(
+        "Of {words} words, {same} of the other {ways} ways put the same one first. The order of {closest} agrees best"
+        " with leaving words out (rank correlation {most:.2f}), that of {farthest} least ({least:.2f}; attention:"
+        " {attention:.2f}).",
+        **values,
+        attention=with_effect[ATTENTION],
     )
 
 
 def table(ways: Ways, cells: Sequence[Cell]) -> str:
     """Every word's number and share by every way as CSV."""
-    names = ["word", *(f"{way.name}{suffix}" for way in ways.found for suffix in ("", ", share of the row"))]
+    names = [_("word")]
+    for way in ways.found:
+        names += [told(way.name), _("{way}, share of the row", way=way.name)]
     columns = [column for way in ways.found for column in (way.values, shares(way.sizes))]
     rows = [[cell.label, *(float(column[at]) for column in columns)] for at, cell in enumerate(cells)]
     return csv_table(names, rows)

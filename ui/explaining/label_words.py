@@ -15,11 +15,13 @@ from ui.explaining.drawn import draw_ways, table, who_agrees
 from ui.explaining.ways import EFFECT, Label, Question, Ways, ask
 from ui.run.refusals import say
 from ui.show.chart import theme
+from ui.show.lists import together
 from ui.show.numbers import small
 from ui.show.provenance import captioned
 from ui.show.saving import save
 from viz.components.strip.strip import Chip, mount
 from viz.figures.palette import sides
+from wording import _, told
 
 WAYS, STRIP = "label_ways", "label_words"
 
@@ -27,13 +29,20 @@ WAYS, STRIP = "label_ways", "label_words"
 def draw_words(asked: Asked, trace: Trace) -> None:
     """What every word does for the label: left out one by one, and in the other ways."""
     if len(trace.source) > MOST_TOKENS:
-        say(f"The text has {len(trace.source)} tokens; words are weighed in at most {MOST_TOKENS}.", role="status")
+        say(
+            _(
+                "The text has {tokens} tokens; words are weighed in at most {most}.",
+                tokens=len(trace.source),
+                most=MOST_TOKENS,
+            ),
+            role="status",
+        )
         return
     place = asked.place
     cells = [cell for cell in View(trace, words=True).keys if not cell.special]
     cells = [cell for cell in cells if not asked.of_word or cell.pieces != place.run]
     if not cells:
-        say("The sentence has no other word that could matter.", role="status")
+        say(_("The sentence has no other word that could matter."), role="status")
         return
     runs = tuple(cell.pieces for cell in cells)
     focus = place.run if asked.of_word else place.reads
@@ -43,23 +52,28 @@ def draw_words(asked: Asked, trace: Trace) -> None:
     _verdict(asked, ways, cells)
     if not ways.found:
         return
-    told, (against, for_it) = about(asked), sides(theme())
-    draw_ways(ways, cells, WAYS, about=tuple(told.items()))
+    origin, (against, for_it) = about(asked), sides(theme())
+    draw_ways(ways, cells, WAYS, about=tuple(origin.items()))
     st.caption(
-        f"Above, {against}: the word speaks against the label, {for_it}: for it, by what its logit does when nothing"
-        " sees the word in any layer. First matrix: rows are ways of asking, columns words; more colour means a"
-        " larger share of that row, whichever sign. *Gradients*, *integrated gradients* and *left out* are about the"
-        f" label's logit, the other rows about what {_reader(asked)} takes from the words. Second: one cell is one"
-        " pair of ways, the framed row and column the causal effect."
+        _(
+            "Above, {against}: the word speaks against the label, {for_it}: for it, by what its logit does when nothing"
+            " sees the word in any layer. First matrix: rows are ways of asking, columns words; more colour means a"
+            " larger share of that row, whichever sign. *Gradients*, *integrated gradients* and *left out* are about"
+            " the label's logit, the other rows about what {reader} takes from the words. Second: one cell is one"
+            " pair of ways, the framed row and column the causal effect.",
+            against=told(against),
+            for_it=told(for_it),
+            reader=_reader(asked),
+        )
     )
-    save("Save the table", captioned(table(ways, cells), told), "headlight-label-words.csv",
-         "Every word's number and share by every way as CSV, all digits", key="label_save_words")  # fmt: skip
+    save(_("Save the table"), captioned(table(ways, cells), origin), "headlight-label-words.csv",
+         _("Every word's number and share by every way as CSV, all digits"), key="label_save_words")  # fmt: skip
 
 
 def _reader(asked: Asked) -> str:
     """What the head reads, in words."""
     first, stop = asked.place.reads
-    return f"“{asked.word}”" if asked.of_word else asked.said.row.pieces[first] if stop - first == 1 else "the text"
+    return f"“{asked.word}”" if asked.of_word else asked.said.row.pieces[first] if stop - first == 1 else _("the text")
 
 
 def _verdict(asked: Asked, ways: Ways, cells: Sequence[Cell]) -> None:
@@ -68,14 +82,23 @@ def _verdict(asked: Asked, ways: Ways, cells: Sequence[Cell]) -> None:
     if falls is None:
         return
     best, most = int(np.abs(falls).argmax()), float(np.abs(falls).max()) or 1.0
-    way = "falls" if falls[best] > 0 else "rises"
-    say(f"Without “{cells[best].text}” {asked.what} {way} by {small(abs(float(falls[best])))}, the most of all words."
-        f"{who_agrees(ways)}", role="status")  # fmt: skip
+    values = {"word": cells[best].text, "number": asked.what, "change": small(abs(float(falls[best])))}
+    first = (
+        _("Without “{word}” {number} falls by {change}, the most of all words.", **values)
+        if falls[best] > 0
+        else _("Without “{word}” {number} rises by {change}, the most of all words.", **values)
+    )
+    say(together(first, who_agrees(ways).strip()), role="status")
     chips = [
-        Chip(cell.text, shade=float(fall) / most, label=_signed(fall), title=f"left out: it changes by {-fall:+.3f}")
+        Chip(
+            cell.text,
+            shade=float(fall) / most,
+            label=_signed(fall),
+            title=_("left out: it changes by {change:+.3f}", change=-fall),
+        )
         for cell, fall in zip(cells, falls, strict=True)
     ]
-    mount(chips, STRIP, title=f"How far {asked.what} falls without each word", diverging=True)
+    mount(chips, STRIP, title=_("How far {number} falls without each word", number=asked.what), diverging=True)
 
 
 def _signed(fall: float) -> str:

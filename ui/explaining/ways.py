@@ -20,8 +20,11 @@ from inference.questions.labels import LabelGradients, LabelPath
 from inference.questions.layer import LayerQuestion
 from ui.run.shelf import backend
 from ui.run.stoppable import stoppable
+from wording import _, sentence
 
-EFFECT, ZEROING, NORMS, GRADIENTS, PATH = "Left out", "Value zeroing", "Norms", "Gradients", "Integrated gradients"
+ATTENTION, ROLLOUT, FLOW = sentence("Attention"), sentence("Rollout"), sentence("Flow")
+EFFECT, ZEROING, NORMS = sentence("Left out"), sentence("Value zeroing"), sentence("Norms")
+GRADIENTS, PATH = sentence("Gradients"), sentence("Integrated gradients")
 INSIDE = (EFFECT, ZEROING, NORMS)  # what needs values, or changes inside the attention
 MOST_MISSED = 0.05  # of the path, beyond which the steps of integrated gradients add up to something else
 
@@ -94,19 +97,20 @@ def ask(question: Question) -> Ways:
     found: dict[str, list[Array]] = {}
     problems: dict[str, str] = {}
     if maps_only:
-        problems[NORMS] = (
-            f"{question.trace.model.architecture} computes attention in its own way, which gives no values and cannot"
-            f" be changed from outside: {NORMS.lower()}, {ZEROING.lower()} and {EFFECT.lower()} are missing."
+        problems[NORMS] = _(
+            "{architecture} computes attention in its own way, which gives no values and cannot"
+            " be changed from outside: norms, value zeroing and left out are missing.",
+            architecture=question.trace.model.architecture,
         )
     mark = f"ways:{question.request.key}:{question.focus}:{question.label}"
-    for at in stoppable(mark, len(steps), "Asking the model"):
+    for at in stoppable(mark, len(steps), _("Asking the model")):
         name, step = steps[at]
         if name in problems:
             continue
         try:
             answer = step()
         except Refusal as refusal:
-            problems[name] = f"{name} is missing: {refusal.message}"
+            problems[name] = _("{way} is missing: {why}", way=name, why=refusal.message)
         else:
             found.setdefault(name, []).append(answer)
     whole = {name: arrays for name, arrays in found.items() if name != ZEROING or len(arrays) == question.trace.layers}
@@ -130,9 +134,9 @@ def _steps(question: Question) -> Sequence[tuple[str, Callable[[], Array]]]:
         return lambda: backend().inspect(kind(**given, **more)).values
 
     return [
-        ("Attention", lambda: mean_maps(question.trace)[-1]),
-        ("Rollout", lambda: rollout(with_residual(mean_maps(question.trace)))),
-        ("Flow", told(FlowToWord)),
+        (ATTENTION, lambda: mean_maps(question.trace)[-1]),
+        (ROLLOUT, lambda: rollout(with_residual(mean_maps(question.trace)))),
+        (FLOW, told(FlowToWord)),
         (NORMS, lambda: _norms(question)),
         *((ZEROING, told(ZeroedValues, layer=layer)) for layer in range(question.trace.layers)),
         *(_about_vector(question, told, given) if question.label is None else _about_label(question, question.label)),
@@ -170,9 +174,15 @@ def _path(told: Told) -> Array:
     """Integrated gradients; raises Refusal where their steps do not add up to the path."""
     if abs(told.missed) > MOST_MISSED * abs(told.rise):
         raise Refusal(
-            f"The path from zero rises by {told.rise:.2f}, and its {WordPath.steps} steps add up to"
-            f" {told.rise + told.missed:.2f}: the model changes too fast on the way to be added up in steps. The row is"
-            f" shown where they come within {MOST_MISSED:.0%}."
+            sentence(
+                "The path from zero rises by {rise:.2f}, and its {steps} steps add up to"
+                " {sum:.2f}: the model changes too fast on the way to be added up in steps. The row is"
+                " shown where they come within {most:.0%}.",
+                rise=told.rise,
+                steps=WordPath.steps,
+                sum=told.rise + told.missed,
+                most=MOST_MISSED,
+            )
         )
     return told.values
 

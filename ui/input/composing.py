@@ -9,10 +9,12 @@ import streamlit as st
 
 from ui.run.editing import what_stays
 from ui.run.refusals import say
+from ui.run.shelf import backend
 from ui.state.choice import Choice, fits
-from ui.state.examples import EXAMPLES
-from ui.state.session import FRESH, choose, current, tell
+from ui.state.examples import EXAMPLES, example_of
+from ui.state.session import FRESH, NEW_MODEL, choose, current, tell
 from viz.components.composer import composer
+from wording import _, told
 
 KEY = "composer"
 
@@ -20,13 +22,22 @@ KEY = "composer"
 def compose(choice: Choice, kind: str) -> None:
     """Draw the text box for a model of that kind."""
     takes_pair, takes_target = kind == "encoder", kind == "encoder-decoder"
-    data = composer.payload(choice.text, choice.pair, choice.target, takes_pair, takes_target, EXAMPLES)
+    examples = [{**example, "title": told(example["title"])} for example in EXAMPLES]
+    data = composer.payload(choice.text, choice.pair, choice.target, takes_pair, takes_target, examples)
     composer.mount(data, KEY, _submitted)
     if not fits(choice):
         say(
-            "This text is too long for a link: a copied link shows the settings only. Save the trace to share it.",
+            _("This text is too long for a link: a copied link shows the settings only. Save the trace to share it."),
             "status",
         )
+
+
+def _reader(texts: dict[str, str]) -> dict[str, Any]:
+    """The model that an example wants, where it is there: one that was taught the example's language."""
+    wanted = (example_of(texts["text"], texts["pair"]) or {}).get("model")
+    if wanted is None or wanted not in {card.id for card in backend().models()}:
+        return {}
+    return {**NEW_MODEL, "model": wanted, "revision": ""}
 
 
 def _submitted() -> None:
@@ -39,7 +50,7 @@ def _submitted() -> None:
     texts = {name: value[name] for name in ("text", "pair", "target")}
     if texts == {name: getattr(before, name) for name in texts}:
         return
-    anew: dict[str, Any] = {**FRESH, **texts}
+    anew: dict[str, Any] = {**FRESH, **texts, **_reader(texts)}
     stays, gone = what_stays(before, replace(before, **anew))
     choose(**{**anew, **stays})
     tell(gone)

@@ -9,6 +9,24 @@ from attention.mask import Array
 from ui.state.choice import Choice
 from ui.state.session import choose
 from viz.figures import head_map
+from wording import _, ngettext, sentences
+
+# What `many_do` says, each whole: in another language more than the verb changes, and tools/words.py gathers it here.
+SAID = (
+    sentences("{many} of {size} heads gives more", "{many} of {size} heads give more", 2),
+    sentences("{many} of {size} heads has more", "{many} of {size} heads have more", 2),
+    sentences("{many} of {size} heads gives it more than half", "{many} of {size} heads give it more than half", 2),
+    sentences("{many} of {size} heads puts more than half there", "{many} of {size} heads put more than half there", 2),
+    sentences("{many} of {size} heads goes beyond chance", "{many} of {size} heads go beyond chance", 2),
+    sentences(
+        "{many} of {size} heads changes more with the meaning", "{many} of {size} heads change more with the meaning", 2
+    ),
+    sentences(
+        "{many} of {size} heads changes more with the meaning than with the wording",
+        "{many} of {size} heads change more with the meaning than with the wording",
+        2,
+    ),
+)
 
 
 def head_of(choice: Choice, values: Array) -> tuple[int, int]:
@@ -30,7 +48,7 @@ def head_name(layer: int, head: int, base: int) -> str:
     >>> head_name(2, 0, 1)
     'layer 3 · head 1'
     """
-    return f"layer {layer + base} · head {head + base}"
+    return _("layer {layer} · head {head}", layer=layer + base, head=head + base)
 
 
 def rank_of(values: Array, layer: int, head: int) -> str:
@@ -43,8 +61,9 @@ def rank_of(values: Array, layer: int, head: int) -> str:
     if more:
         return many_do(more, values.size, "gives", "give", "more")
     if values.size == 1:
-        return "the model's only head"
-    return "more than any other head" if (values == values[layer, head]).sum() == 1 else "no other head gives more"
+        return _("the model's only head")
+    alone = (values == values[layer, head]).sum() == 1
+    return _("more than any other head") if alone else _("no other head gives more")
 
 
 def many_do(many: int, size: int, does: str, do: str, what: str) -> str:
@@ -53,7 +72,8 @@ def many_do(many: int, size: int, does: str, do: str, what: str) -> str:
     >>> many_do(1, 12, "gives", "give", "more"), many_do(0, 12, "gives", "give", "more")
     ('1 of 12 heads gives more', '0 of 12 heads give more')
     """
-    return f"{many} of {size} heads {does if many == 1 else do} {what}"
+    one, more = (f"{{many}} of {{size}} heads {verb} {what}" for verb in (does, do))
+    return ngettext(one, more, many, many=many, size=size)
 
 
 def keep_head(key: str) -> None:

@@ -13,11 +13,13 @@ from ui.run.network import hub_in_reach
 from ui.run.refusals import say
 from ui.state.choice import Choice
 from ui.state.session import current
+from wording import _, sentence, told
 
+MODEL = sentence("Model")
 KINDS = "kinds_seen"  # what each model turned out to be, in this session
 
 
-def pick_model(slot: str, model: str, revision: str, keep: Callable[[str, str], None], *, label: str = "Model") -> None:
+def pick_model(slot: str, model: str, revision: str, keep: Callable[[str, str], None], *, label: str = MODEL) -> None:
     """The select box of a model and its revision, where ``model`` and ``revision`` are picked now.
 
     ``keep`` is called with both when the reader picks others; a newly picked model comes with no revision. ``slot`` is
@@ -35,14 +37,16 @@ def pick_model(slot: str, model: str, revision: str, keep: Callable[[str, str], 
     reachable = hub_in_reach()
     st.session_state[box] = model
     st.selectbox(
-        label,
+        told(label),
         names,
         key=box,
         format_func=lambda name: _label(cards, name, reachable),
         accept_new_options=True,
         on_change=picked,
-        help="Pick one, or type the id of any model of the Hugging Face hub, such as google-bert/bert-base-cased, "
-        "or a folder that this app's operator allows. Weights are read from safetensors or GGUF files only.",
+        help=_(
+            "Pick one, or type the id of any model of the Hugging Face hub, such as google-bert/bert-base-cased, "
+            "or a folder that this app's operator allows. Weights are read from safetensors or GGUF files only."
+        ),
     )
     card = cards.get(model)
     if card is not None:
@@ -51,11 +55,11 @@ def pick_model(slot: str, model: str, revision: str, keep: Callable[[str, str], 
     if not taught.is_taught(model) and (card is None or not (card.embedded or card.local)):
         st.session_state[field] = revision
         st.text_input(
-            "Revision",
+            _("Revision"),
             key=field,
             placeholder="main",
             on_change=lambda: keep(model, st.session_state[field].strip()),
-            help="A branch, a tag or a commit of the model's repository; empty means main.",
+            help=_("A branch, a tag or a commit of the model's repository; empty means main."),
         )
 
 
@@ -91,7 +95,9 @@ def _label(cards: dict[str, ModelCard], name: str, reachable: bool) -> str:
     if card is None:
         return name
     if card.downloaded:
-        return card.title
+        return told(card.title)
     if not reachable:
-        return f"{card.title} · not here, no network"
-    return card.title if card.size_bytes is None else f"{card.title} · {card.size_bytes / 1e6:,.0f} MB to fetch"
+        return _("{title} · not here, no network", title=card.title)
+    if card.size_bytes is None:
+        return told(card.title)
+    return _("{title} · {megabytes:,.0f} MB to fetch", title=card.title, megabytes=card.size_bytes / 1e6)

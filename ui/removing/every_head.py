@@ -10,6 +10,7 @@ from attention.mask import Array
 from attention.trace import Trace
 from ui.removing.edits import Head
 from ui.show.csv_table import csv_table
+from wording import _
 
 
 def places_of(trace: Trace) -> list[Head]:
@@ -34,4 +35,4 @@ def table(places: Sequence[Head], found: Array, unit: str, base: int) -> str:
     """The same as CSV; layers and heads are counted from ``base``."""
     known = zip(places, found, strict=False)
     rows = [(layer + base, head + base, float(number)) for (layer, head), number in known]
-    return csv_table(["layer", "head", unit], rows)
+    return csv_table([_("layer"), _("head"), unit], rows)

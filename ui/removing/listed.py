@@ -12,6 +12,7 @@ from attention.edits import pack
 from ui.removing.edits import NOTHING
 from ui.run.refusals import say
 from ui.state.options import choose_own
+from wording import _, told
 
 
 def keep_edits(kind: type[Any], edits: Set) -> None:
@@ -29,19 +30,19 @@ def listed_and_typed(kind: type[Any], edits: Set, names: Sequence[str], form: st
 
     st.session_state[listed] = list(range(len(edits)))
     st.multiselect(
-        "Removed",
+        _("Removed"),
         range(len(edits)),
         key=listed,
-        format_func=lambda at: names[at] if at < len(names) else "",
+        format_func=lambda at: told(names[at]) if at < len(names) else "",
         on_change=keep,
-        help="Take one out of the list to put it back.",
+        help=_("Take one out of the list to put it back."),
     )
     st.session_state[typed] = pack(edits)
     st.text_input(
-        "As typed",
+        _("As typed"),
         key=typed,
         on_change=lambda: choose_own(kind, edits=st.session_state[typed].strip() or NOTHING),
-        help=form,
+        help=told(form),
     )
 
 

@@ -20,6 +20,7 @@ from viz.components.explore import explore
 from viz.components.explore.contract import CHOICES
 from viz.components.standalone.standalone import standalone_html
 from viz.export import TooLong, links_csv, weights_csv, weights_json
+from wording import said_by, sentence
 
 PINS = re.compile(r"(\d{1,4}\.\d{1,4})(-\d{1,4}\.\d{1,4}){0,7}")
 
@@ -78,7 +79,7 @@ def _pinned(raw: str, view: View) -> list[list[int]]:
     if not raw:
         return []
     if not PINS.fullmatch(raw):
-        raise BadRequest(f"“pinned” is {raw[:40]!r}; it should read like 3.1-4.0.")
+        raise BadRequest(sentence("“pinned” is {raw!r}; it should read like 3.1-4.0.", raw=raw[:40]))
     pins = [[int(part) for part in pin.split(".")] for pin in raw.split("-")]
     return [pin for pin in pins if pin[0] < view.layers and pin[1] < view.heads]
 
@@ -95,7 +96,7 @@ def _endpoint(name: str) -> Callable[[Request], Awaitable[Response]]:
         try:
             return attachment(name, media_type, make, trace, look, request)
         except TooLong as error:
-            raise BadRequest(str(error)) from error
+            raise BadRequest(said_by(error)) from error
 
     def endpoint(request: Request) -> Response:
         return served(request, lambda trace, look: content(trace, look, request))

@@ -13,6 +13,9 @@ from concurrent.futures import ThreadPoolExecutor
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
+from ui.routes.reader import to_reader
+from wording import told
+
 AGAIN = "10"  # seconds after which to ask again, for programs
 
 
@@ -29,7 +32,8 @@ class Limit:
 
         async def endpoint(request: Request) -> Response:
             if not self.places.acquire(blocking=False):
-                return self.busy()
+                with to_reader(request):
+                    return self.busy()
             try:
                 return await asyncio.get_running_loop().run_in_executor(self._threads, make, request)
             finally:
@@ -48,4 +52,4 @@ class Limit:
 
     def busy(self) -> Response:
         """What is answered where no place is free."""
-        return PlainTextResponse(self.sentence, 503, headers={"Retry-After": AGAIN})
+        return PlainTextResponse(told(self.sentence), 503, headers={"Retry-After": AGAIN})

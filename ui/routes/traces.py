@@ -23,9 +23,11 @@ from attention.trace import Trace
 from attention.view import BLOCK, View
 from inference import Refusal
 from ui.routes.limit import Limit
+from ui.routes.reader import to_reader
 from ui.run.habits import habits_shown
 from ui.run.shelf import Look, seal, shelf
 from viz.components.explore import explore
+from wording import _, languages, said_by, sentence, told
 
 PREFIX = "/headlight/trace"
 FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
@@ -33,7 +35,7 @@ LARGEST_TILE = 1024  # cells on a side
 
 
 # Each file may take much memory. A class may press the button together; who comes after that is told to try again.
-FILES = Limit(2, 30, "Too many files are being made just now. Try again in a few seconds.")
+FILES = Limit(2, 30, sentence("Too many files are being made just now. Try again in a few seconds."))
 
 
 class BadRequest(ValueError):
@@ -101,16 +103,16 @@ def served(request: Request, make: Callable[[Trace, Look], Response]) -> Respons
     """
     query = request.query_params
     look = Look.read(*(query.get(name, "") for name in ("part", "words", "special", "renormalise")))
-    try:
-        asked = request.path_params["trace"]
-        trace = (
-            shelf().find(asked) if hmac.compare_digest(query.get("seal", "").encode(), seal(asked).encode()) else None
-        )
-        if trace is None:
-            return PlainTextResponse("This text is no longer in memory; it has to be read again.", 410)
-        return make(trace, look)
-    except (BadRequest, Refusal, Unavailable) as error:
-        return PlainTextResponse(str(error), 400)
+    with to_reader(request):
+        try:
+            asked = request.path_params["trace"]
+            known = hmac.compare_digest(query.get("seal", "").encode(), seal(asked).encode())
+            trace = shelf().find(asked) if known else None
+            if trace is None:
+                return PlainTextResponse(_("This text is no longer in memory; it has to be read again."), 410)
+            return make(trace, look)
+        except (BadRequest, Refusal, Unavailable) as error:
+            return PlainTextResponse(told(said_by(error)), 400)
 
 
 def _binary(content: bytes) -> Response:
@@ -123,14 +125,28 @@ def number(request: Request, name: str, end: int) -> int:
     """A whole number from 0 to end - 1 in the address. Raises BadRequest for anything else."""
     raw = request.query_params.get(name, "")
     if not (raw.isascii() and raw.isdigit() and len(raw) < 10 and int(raw) < end):
-        raise BadRequest(f"“{name}” is {raw[:20]!r}; it should be a whole number from 0 to {end - 1}.")
+        raise BadRequest(
+            sentence(
+                "“{name}” is {raw!r}; it should be a whole number from 0 to {last}.",
+                name=name,
+                raw=raw[:20],
+                last=end - 1,
+            )
+        )
     return int(raw)
 
 
 def _span(request: Request, name: str, length: int) -> tuple[int, int]:
     start, stop = number(request, f"{name}0", length), number(request, f"{name}1", length + 1)
     if start >= stop:
-        raise BadRequest(f"“{name}0” is {start} and “{name}1” is {stop}; the first should be less.")
+        raise BadRequest(
+            sentence(
+                "“{name}0” is {start} and “{name}1” is {stop}; the first should be less.",
+                name=name,
+                start=start,
+                stop=stop,
+            )
+        )
     return start, stop
 
 
@@ -165,9 +181,12 @@ def routes() -> list[Route]:
     ]
 
 
-def _script(_request: Request) -> Response:
-    """The component's script, whose address holds its hash."""
-    return Response(explore.script(), media_type="text/javascript", headers=FOREVER)
+def _script(request: Request) -> Response:
+    """The component's script in a language, whose address holds its hash."""
+    code = request.path_params["code"]
+    if code not in languages():
+        return PlainTextResponse(_("There is no such script."), 404)
+    return Response(explore.spoken(code), media_type="text/javascript", headers=FOREVER)
 
 
 def _endpoint(make: Callable[[Trace, Look, Request], bytes]) -> Callable[[Request], Response]:

@@ -18,20 +18,23 @@ from ui.run import teaching
 from ui.run.downloading import offer_or_show
 from ui.run.refusals import say
 from ui.run.shelf import backend
+from ui.show.lists import listed
 from ui.show.provenance import answers
 from ui.state.choice import Choice
 from ui.state.options import Answered, own
 from ui.state.session import NEW_MODEL, choose
+from wording import _, sentence, told
 
 LACKING = "models_without_heads"  # what this session has been told
-PAGES = {  # which page needs which head
-    MASKED: ("masked_words.py", "Masked words"),
-    NEXT_SENTENCE: ("next_sentence.py", "Next sentence"),
-    WRITES: ("translate.py", "Translate"),
-    CAUSAL: ("generate.py", "Generate"),
+PAGES: dict[str, tuple[str, str]] = {  # which page needs which head
+    MASKED: ("masked_words.py", sentence("Masked words")),
+    NEXT_SENTENCE: ("next_sentence.py", sentence("Next sentence")),
+    WRITES: ("translate.py", sentence("Translate")),
+    CAUSAL: ("generate.py", sentence("Generate")),
 }
-EVERY = (("explore.py", "Explore"), ("roles.py", "Roles"), ("cause.py", "Cause"))  # of those that need no head
-ONE_TEXT = (("cause.py", "Cause"), ("agreement.py", "Agreement"))  # not for a model that writes one text from another
+CAUSE = ("cause.py", sentence("Cause"))
+EVERY = (("explore.py", sentence("Explore")), ("roles.py", sentence("Roles")), CAUSE)  # of those that need no head
+ONE_TEXT = (CAUSE, ("agreement.py", sentence("Agreement")))  # not for a model that writes one text from another
 Answer = TypeVar("Answer")
 
 
@@ -60,12 +63,17 @@ def pick_answerer(head: str, choice: Choice, kind: type[Answered]) -> Answerer:
     wanted = own(kind).answering_model
     there = {card.id: card for card in others}
     if wanted and wanted not in there:
-        say("The link names a model for this page that is not on this machine; another one answers.", "status")
+        say(_("The link names a model for this page that is not on this machine; another one answers."), "status")
     card = there.get(wanted, others[0])
     with st.container(horizontal=True, vertical_alignment="center"):
         say(
-            f"{chosen.title} has {WHAT[head]}; on this page {card.title} answers. {chosen.title} fits every page but"
-            f" {_misfits(choice, cards)}.",
+            _(
+                "{chosen} has {lacking}; on this page {answering} answers. {chosen} fits every page but {misfits}.",
+                chosen=chosen.title,
+                lacking=WHAT[head],
+                answering=card.title,
+                misfits=_misfits(choice, cards),
+            ),
             role="status",
         )
         if len(others) > 1:
@@ -73,18 +81,18 @@ def pick_answerer(head: str, choice: Choice, kind: type[Answered]) -> Answerer:
                 kind,
                 "answering_model",
                 st.selectbox,
-                "Answered by",
+                _("Answered by"),
                 list(there),
                 shown=card.id,
                 format_func=lambda name: there[name].title,
-                help="Models on this machine that have this head. Others are picked in the sidebar.",
+                help=_("Models on this machine that have this head. Others are picked in the sidebar."),
             )
         st.button(
-            "Use it on every page",
+            _("Use it on every page"),
             key="use_answerer",
             on_click=choose,
             kwargs={**NEW_MODEL, "model": card.id, "revision": "", "target": choice.target},
-            help="Makes the model that answers here the chosen one, in the sidebar.",
+            help=_("Makes the model that answers here the chosen one, in the sidebar."),
         )
     answers(card.id, None)
     return Answerer(card.id, None, card.title, head, True)
@@ -93,7 +101,9 @@ def pick_answerer(head: str, choice: Choice, kind: type[Answered]) -> Answerer:
 def ask(question: PredictRequest[Answer], doing: str) -> Answer:
     """The answer, saying meanwhile what is being done. Raises Refusal."""
     loaded = (question.model, question.revision, question.needs) in st.session_state.setdefault("asked_models", set())
-    with st.spinner(doing if loaded else f"Loading the model, then {doing[0].lower()}{doing[1:]}", show_time=True):
+    if not loaded:
+        doing = _("Loading the model, then {doing}", doing=doing[0].lower() + doing[1:])
+    with st.spinner(doing, show_time=True):
         found: Answer = backend().predict(question)
     st.session_state["asked_models"].add((question.model, question.revision, question.needs))
     return found
@@ -107,7 +117,12 @@ def refused(refusal: Refusal, who: Answerer, choice: Choice) -> None:
     if refusal.way_out == "head":
         for name in _on_the_hub(refusal.details["models"])[:2]:
             changes = {**NEW_MODEL, "model": name, "revision": ""}
-            st.button(f"Use {name}", on_click=choose, kwargs=changes, help="It is downloaded first, when you say so")
+            st.button(
+                _("Use {model}", model=name),
+                on_click=choose,
+                kwargs=changes,
+                help=_("It is downloaded first, when you say so"),
+            )
         if not who.instead:
             _pages(choice)
 
@@ -140,24 +155,29 @@ def misfits(card: ModelCard | None, kind: str, lacking: Collection[str] = ()) ->
 
 def _misfits(choice: Choice, cards: Mapping[str, ModelCard]) -> str:
     """The pages that the chosen model does not fit, in words."""
-    *most, last = [title for _, title in misfits(*_known(choice, cards))]
-    return " and ".join(filter(None, (", ".join(most), last)))
+    return listed([told(title) for _file, title in misfits(*_known(choice, cards))])
 
 
 def _known(choice: Choice, cards: Mapping[str, ModelCard]) -> tuple[ModelCard | None, str, set[str]]:
     """What is known of the chosen model: its card, its kind, and heads that it turned out to lack."""
-    told = st.session_state.get(LACKING, set())
-    lacking = {head for model, revision, head in told if (model, revision) == (choice.model, choice.revision)}
+    known = st.session_state.get(LACKING, set())
+    lacking = {head for model, revision, head in known if (model, revision) == (choice.model, choice.revision)}
     return cards.get(choice.model), kind_of(choice), lacking
 
 
 def _pages(choice: Choice) -> None:
     """The pages that the chosen model fits, as links."""
     cards = {card.id: card for card in teaching.cards(choice.model)}
-    say(f"The chosen model fits every page but {_misfits(choice, cards)}. Some of those that it fits:", role="status")
+    say(
+        _(
+            "The chosen model fits every page but {misfits}. Some of those that it fits:",
+            misfits=_misfits(choice, cards),
+        ),
+        role="status",
+    )
     with st.container(horizontal=True):
         for file, title in fitting(*_known(choice, cards)):
-            st.page_link(f"../../pages/{file}", label=title, help="The same text, read by the same model")
+            st.page_link(f"../../pages/{file}", label=told(title), help=_("The same text, read by the same model"))
 
 
 def _told(who: Answerer, choice: Choice) -> None:

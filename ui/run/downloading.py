@@ -10,9 +10,22 @@ from inference.files.hub import Offer
 from ui.run.network import failed
 from ui.run.refusals import say, show
 from ui.run.shelf import backend
+from ui.show.lists import together
 from ui.state.choice import Choice
+from wording import _, sentence
 
 RUNNING = "downloads"  # by (model, revision): those this session looks at
+STATES: dict[str, str] = {  # of a download that is not done
+    "new": sentence("not begun"),
+    "running": sentence("running"),
+    "stopped": sentence("stopped"),
+    "failed": sentence("failed"),
+}
+KINDS: dict[str, str] = {
+    "encoder": sentence("{model} is an encoder ({details})."),
+    "decoder": sentence("{model} is a decoder ({details})."),
+    "encoder-decoder": sentence("{model} is an encoder-decoder ({details})."),
+}
 
 
 def offer_or_show(refusal: Refusal, choice: Choice) -> None:
@@ -34,21 +47,32 @@ def offer(choice: Choice, found: Offer) -> None:
         return
     say(_words(found), role="status")
     st.button(
-        f"Download {found.nbytes / 1e6:,.0f} MB",
+        _("Download {megabytes:,.0f} MB", megabytes=found.nbytes / 1e6),
         type="primary",
         disabled=not found.fits,
-        help="It can be stopped and goes on later where it was. It is kept on the disk for the next time.",
+        help=_("It can be stopped and goes on later where it was. It is kept on the disk for the next time."),
         on_click=lambda: running.update({key: backend().download(found)}),
     )
 
 
 def _words(found: Offer) -> str:
     """What it is, its size, and whether it fits."""
-    article = "an" if found.kind.startswith("e") else "a"
-    what = f"{found.id} is {article} {found.kind} ({found.architecture}" + (f", {found.task})" if found.task else ")")
-    needs = f"it takes {found.nbytes / 1e6:,.0f} MB on the disk and about {found.memory_bytes / 1e9:.1f} GB of memory"
-    fits = "which this machine has" if found.fits else "more than this app may use here, so it cannot be loaded"
-    return f"{what}. {len(found.files)} files; {needs}, {fits}."
+    details = ", ".join(filter(None, (found.architecture, found.task)))
+    needs = {"files": len(found.files), "megabytes": found.nbytes / 1e6, "gigabytes": found.memory_bytes / 1e9}
+    fits = (
+        _(
+            "{files} files; it takes {megabytes:,.0f} MB on the disk and about {gigabytes:.1f} GB of memory, which this"
+            " machine has.",
+            **needs,
+        )
+        if found.fits
+        else _(
+            "{files} files; it takes {megabytes:,.0f} MB on the disk and about {gigabytes:.1f} GB of memory, more than"
+            " this app may use here, so it cannot be loaded.",
+            **needs,
+        )
+    )
+    return together(_(KINDS[found.kind], model=found.id, details=details), fits)
 
 
 @st.fragment(run_every=0.5)
@@ -60,14 +84,19 @@ def _watch(key: tuple[str, str]) -> None:
         st.session_state[RUNNING].pop(key, None)
         st.rerun()
     done, total = download.progress
-    st.progress(download.progress.share, text=f"{done / 1e6:,.1f} of {total / 1e6:,.1f} MB ({download.state})")
+    st.progress(
+        download.progress.share,
+        text=_(
+            "{done:,.1f} of {total:,.1f} MB ({state})", done=done / 1e6, total=total / 1e6, state=STATES[download.state]
+        ),
+    )
     if download.error is not None:
         say(download.error.message)
     if download.state == "running":
-        st.button("Stop", on_click=download.stop, help="What has arrived is kept.")
+        st.button(_("Stop"), on_click=download.stop, help=_("What has arrived is kept."))
     else:
         st.button(
-            "Go on",
+            _("Go on"),
             on_click=download.start,  # type: ignore[arg-type]  # what it gives back is not used
-            help="Continue where it was.",
+            help=_("Continue where it was."),
         )

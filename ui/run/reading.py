@@ -13,6 +13,7 @@ from ui.run.downloading import offer_or_show
 from ui.run.refusals import say, say_notes
 from ui.run.shelf import CHINESE, backend, shelf
 from ui.state.choice import Choice
+from wording import _
 
 SHOWN = "something_is_shown"
 
@@ -67,14 +68,17 @@ def _read(choice: Choice) -> Trace | None:
     st.session_state[SHOWN] = True
     say_unknown(choice, trace)
     if choice.cut is not None:
-        say(f"Only the first {len(trace.source)} tokens are read; the rest of the text is not shown.", role="status")
+        say(
+            _("Only the first {tokens} tokens are read; the rest of the text is not shown.", tokens=len(trace.source)),
+            role="status",
+        )
     return trace
 
 
 def _doing(choice: Choice) -> str:
     """What takes the time; without the model's name, which a link may have made up."""
     loaded = backend().status(choice.model, choice.revision or None) == "loaded"
-    return "Reading the text" if loaded else "Loading the model, then reading the text"
+    return _("Reading the text") if loaded else _("Loading the model, then reading the text")
 
 
 def _opened(trace_id: str) -> Trace | None:
@@ -84,5 +88,5 @@ def _opened(trace_id: str) -> Trace | None:
         say(refusal.message)
         return None
     if trace is None:
-        say("The file that this link shows is no longer in memory; open it again in the sidebar.", role="status")
+        say(_("The file that this link shows is no longer in memory; open it again in the sidebar."), role="status")
     return trace

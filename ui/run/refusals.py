@@ -8,7 +8,7 @@ import streamlit as st
 
 from inference import EMBEDDED, Refusal
 from ui.state.session import FRESH, NEW_MODEL, choose, current, untold
-from wording import told
+from wording import _, told
 
 
 def say(sentence: str, role: str = "alert") -> None:
@@ -28,14 +28,21 @@ def show(refusal: Refusal) -> None:
     say(refusal.message, role="status" if refusal.way_out == "head" else "alert")
     limit = refusal.details.get("limit")
     if refusal.way_out == "cut" and isinstance(limit, int):
-        st.button(f"Cut to {limit} tokens", on_click=choose, kwargs={"cut": limit}, help="Read the beginning only")
+        st.button(
+            _("Cut to {limit} tokens", limit=limit),
+            on_click=choose,
+            kwargs={"cut": limit},
+            help=_("Read the beginning only"),
+        )
     elif refusal.way_out == "revision":
         revision = str(refusal.details["revision"])
-        st.button(f"Use revision {revision}", on_click=choose, kwargs={**FRESH, "revision": revision})
+        st.button(
+            _("Use revision {revision}", revision=revision), on_click=choose, kwargs={**FRESH, "revision": revision}
+        )
     elif refusal.way_out == "pair":
-        st.button("Leave the second text out", on_click=choose, kwargs={**FRESH, "pair": ""})
+        st.button(_("Leave the second text out"), on_click=choose, kwargs={**FRESH, "pair": ""})
     elif refusal.way_out == "retry":
-        st.button("Try again", help="Ask once more")
+        st.button(_("Try again"), help=_("Ask once more"))
     if refusal.way_out in ("embedded", "retry") and current().model != EMBEDDED:
         changes = {**NEW_MODEL, "model": EMBEDDED, "revision": ""}
-        st.button("Use the embedded model", on_click=choose, kwargs=changes, help="It works without a network")
+        st.button(_("Use the embedded model"), on_click=choose, kwargs=changes, help=_("It works without a network"))

@@ -9,6 +9,7 @@ import streamlit as st
 from probing.score import Run, State, score
 from ui.run.shelf import backend
 from ui.run.stoppable import stoppable
+from wording import _
 
 STATES = "scoring_states"
 ASKED = "scoring_asked"
@@ -21,7 +22,7 @@ def begun(key: str, many: int, label: str) -> bool:
     asked: set[str] = st.session_state.setdefault(ASKED, set())
     if many <= UNASKED or key in asked:
         return True
-    help = "It can be stopped, and goes on where it was."
+    help = _("It can be stopped, and goes on where it was.")
     st.button(label, type="primary", on_click=asked.add, args=(key,), help=help)
     return False
 
@@ -38,7 +39,7 @@ def scored(run: Run, doing: str) -> State:
         states.pop(next(iter(states)))
     steps = score(backend(), run, state, backend().settings.forwards)
     loaded = backend().status(run.model, run.revision) == "loaded"
-    first = "Scoring the first sentences" if loaded else "Loading the model, then scoring the first sentences"
+    first = _("Scoring the first sentences") if loaded else _("Loading the model, then scoring the first sentences")
     for at in stoppable(run.key, len(run.batches()), doing):
         while state.done <= at:  # what another drawing of the page has counted meanwhile is not counted again
             with nullcontext() if at else st.spinner(first, show_time=True):

@@ -8,6 +8,7 @@ from time import monotonic
 import streamlit as st
 
 from ui.run.refusals import say
+from wording import _
 
 STOPPED, DONE = "stopped_steps", "done_steps"
 PATIENCE = 0.5  # seconds before the bar is shown
@@ -25,16 +26,19 @@ def stoppable(mark: str, total: int, doing: str) -> Iterator[int]:
         if bar is None and monotonic() - begun > PATIENCE:
             with place.container(horizontal=True, vertical_alignment="center"):
                 bar = st.progress(0.0)
-                st.button("Stop", key=f"stop_{mark}", on_click=stop, args=(mark,), help="What is done is kept")
+                st.button(_("Stop"), key=f"stop_{mark}", on_click=stop, args=(mark,), help=_("What is done is kept"))
         if bar is not None:
-            bar.progress(at / total, text=f"{doing}: {at} of {total}")
+            bar.progress(at / total, text=_("{doing}: {at} of {total}", doing=doing, at=at, total=total))
         yield at
         st.session_state[DONE] = (mark, at + 1)
     place.empty()
     if most < total:
         with place.container():  # in the bar's place, so that it is gone as soon as the work goes on
-            say(f"Stopped after {most} of {total} steps; this is what is known so far.", "status")
-            st.button("Go on", key=f"go_on_{mark}", on_click=go_on, args=(mark,), help="Continue where it was")
+            say(
+                _("Stopped after {most} of {total} steps; this is what is known so far.", most=most, total=total),
+                "status",
+            )
+            st.button(_("Go on"), key=f"go_on_{mark}", on_click=go_on, args=(mark,), help=_("Continue where it was"))
 
 
 def stop(mark: str) -> None:

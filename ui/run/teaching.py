@@ -19,6 +19,7 @@ from training.jobs.job import Look
 from training.jobs.queue import Queue
 from ui.run.shelf import backend
 from ui.server.visitor import NAME, VALUE
+from wording import _
 
 NOBODY = "visitor"  # in this session, who sends no cookie: a browser that keeps none, a test
 _MAKING = threading.Lock()
@@ -66,9 +67,10 @@ def _card_of(look: Look) -> ModelCard | None:
         plain = _card(look.model, changed)
     except (Refusal, OSError):
         return None  # nothing is saved in it yet
-    said = f"Taught here on {look.job.begun[:10]}, from {look.job.model.rsplit('/', 1)[-1]}."
+    begun, name = look.job.begun[:10], look.job.model.rsplit("/", 1)[-1]
+    said = _("Taught here on {begun}, from {model}.", begun=begun, model=name)
     if taught.is_taught(look.job.model):
-        said = f"Taught here on {look.job.begun[:10]}, from another model that was taught here."
+        said = _("Taught here on {begun}, from another model that was taught here.", begun=begun)
     return replace(plain, id=look.job.name, title=look.job.title, summary=said)
 
 

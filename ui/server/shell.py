@@ -22,7 +22,7 @@ st.html(ASSETS / "app.css")
 pick_language_by(language.here)
 language.take(st.query_params.to_dict())
 rest.mount()
-theme_change.mount()
+theme_change.mount(language.tag())
 
 # Section -> pages in the order of reading: file, title, icon, and the address where it is not the file's name.
 PAGES: dict[str, list[tuple[str, str, str, str | None]]] = {

@@ -5,15 +5,18 @@ from __future__ import annotations
 import streamlit as st
 
 from ui.state.choice import Choice, fits, to_query
+from wording import _, sentence
+
+BOTH = sentence("This sentence and this head")
 
 
-def explore_link(there: Choice, what: str = "This sentence and this head") -> None:
+def explore_link(there: Choice, what: str = BOTH) -> None:
     """A link to a view of its own; none where its text is too long for an address."""
     if fits(there):
         st.page_link(
             "../../pages/explore.py",
-            label="Open in Explore",
+            label=_("Open in Explore"),
             icon=":material/grid_view:",
             query_params=to_query(there),
-            help=f"{what} on the Explore page",
+            help=_("{what} on the Explore page", what=what),
         )

@@ -11,11 +11,12 @@ import streamlit as st
 
 from ui.input.picking import control
 from ui.state.options import choose_own
+from wording import _, sentence, told
 
 PER_LEAF = 6  # drawn at once: each takes a look into a trace
-TITLE = "The sentences behind the score"
-FILTERS = {"all": "All", "hits": "Hits", "misses": "Misses"}
-SHOWN = "Where the head does what its score counts, where it does not, or both"
+TITLE = sentence("The sentences behind the score")
+FILTERS: dict[str, str] = {"all": sentence("All"), "hits": sentence("Hits"), "misses": sentence("Misses")}
+SHOWN = sentence("Where the head does what its score counts, where it does not, or both")
 
 
 class Judged(Protocol):
@@ -51,15 +52,16 @@ def turned(
     name = f"{kind.__name__.lower()}_outcome"
     st.session_state[name] = options.outcome
     left.segmented_control(
-        "Shown", list(FILTERS), format_func=FILTERS.__getitem__, required=True, key=name, help=about,
-        on_change=lambda: choose_own(kind, outcome=st.session_state[name], leaf=1),
+        _("Shown"), list(FILTERS), format_func=lambda outcome: told(FILTERS[outcome]), required=True, key=name,
+        help=told(about), on_change=lambda: choose_own(kind, outcome=st.session_state[name], leaf=1),
     )  # fmt: skip
     kept = of_outcome(every, options.outcome)
     leaves = max(1, ceil(len(kept) / PER_LEAF))
     leaf = max(1, min(options.leaf, leaves))
     if leaves > 1:
-        many = f"{len(kept):,} in all, {PER_LEAF} at a time"
-        control(kind, "leaf", right.number_input, f"Part, of {leaves:,}", 1, leaves, shown=leaf, help=many)
+        many = _("{all:,} in all, {at_a_time} at a time", all=len(kept), at_a_time=PER_LEAF)
+        label = _("Part, of {leaves:,}", leaves=leaves)
+        control(kind, "leaf", right.number_input, label, 1, leaves, shown=leaf, help=many)
     return kept, kept[(leaf - 1) * PER_LEAF : leaf * PER_LEAF]
 
 

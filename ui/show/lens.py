@@ -11,8 +11,10 @@ from ui.run.answering import ask
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
+from ui.show.lists import together
 from ui.show.saving import save
 from viz.figures.lens import layer_names, lens_curves, lens_map
+from wording import _
 
 MOST = 6  # curves
 TOP = 5
@@ -34,7 +36,7 @@ def layers(request: MaskedWords, filled: Filled, at: int, base: int) -> None:
         tokens=tuple(tokens),
         top=TOP,
     )
-    draw(ask(question, "Reading the blank's state after each layer"), base, "the blank's state")
+    draw(ask(question, _("Reading the blank's state after each layer")), base, _("the blank's state"))
 
 
 def draw(found: Layers, base: int, state: str) -> None:
@@ -47,12 +49,7 @@ def draw(found: Layers, base: int, state: str) -> None:
     draw_chart(lens_map(pieces, chances, theme(), base=base), "lens_map", place=left)
     figure = lens_curves(found.probabilities, names, theme(), base=base)
     draw_chart(figure, "lens_curves", place=right)
-    normed = " The norm that closes this model's layers is applied first." if found.normed else ""
-    st.caption(
-        f"Each row: {state}, read with the head that was trained for the last layer only; colour from 0 to 1."
-        f"{normed} Early rows say what that head makes of a state, not all that the state holds: they may be wrong "
-        "about it ([arXiv:2303.08112](https://arxiv.org/abs/2303.08112))."
-    )
+    st.caption(together(*_how_to_read(found.normed, state)))
     rows = [
         (
             layer,
@@ -64,8 +61,23 @@ def draw(found: Layers, base: int, state: str) -> None:
         )
         for at, layer in enumerate(layer_names(len(found.guesses), base))
     ]
-    columns = ["after", *(f"{what} of {name}" for name in names for what in ("probability", "rank"))]
-    save("Save as CSV", csv_table(columns, rows), "headlight-layers.csv", "All digits", told=True)
+    columns = [_("after")]
+    for name in names:
+        columns += [_("probability of {piece}", piece=name), _("rank of {piece}", piece=name)]
+    save(_("Save as CSV"), csv_table(columns, rows), "headlight-layers.csv", _("All digits"), told=True)
+
+
+def _how_to_read(normed: bool, state: str) -> list[str]:
+    """What is read, and what not to take from it; ``normed``: the last layer's norm is applied before."""
+    read = _(
+        "Each row: {state}, read with the head that was trained for the last layer only; colour from 0 to 1.",
+        state=state,
+    )
+    beware = _(
+        "Early rows say what that head makes of a state, not all that the state holds: they may be wrong "
+        "about it ([arXiv:2303.08112](https://arxiv.org/abs/2303.08112))."
+    )
+    return [read, *([_("The norm that closes this model's layers is applied first.")] if normed else []), beware]
 
 
 def summary(found: Layers, base: int) -> str:
@@ -76,9 +88,16 @@ def summary(found: Layers, base: int) -> str:
     names = layer_names(rows, base)
     piece = found.followed[0].piece
     if stays is None:
-        return f"“{piece}” is number {found.ranks[-1, 0]:,} in the end."
+        return _("“{piece}” is number {rank:,} in the end.", piece=piece, rank=found.ranks[-1, 0])
     if stays == rows - 1:
-        return f"“{piece}” is first after the last layer only; one layer before, it is number {found.ranks[-2, 0]:,}."
-    return (
-        f"“{piece}” is first from {names[stays]} on, with a probability of {found.probabilities[stays, 0]:.2f} there."
+        return _(
+            "“{piece}” is first after the last layer only; one layer before, it is number {rank:,}.",
+            piece=piece,
+            rank=found.ranks[-2, 0],
+        )
+    return _(
+        "“{piece}” is first from {layer} on, with a probability of {probability:.2f} there.",
+        piece=piece,
+        layer=names[stays],
+        probability=found.probabilities[stays, 0],
     )

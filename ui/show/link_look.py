@@ -12,6 +12,7 @@ from probing.rows import Place
 from ui.state.choice import Choice
 from ui.state.session import FRESH
 from viz.components.strip.strip import Chip, Mark
+from wording import _
 
 
 def title(one: Listed, worth: Array, direction: int) -> str:
@@ -26,14 +27,17 @@ def title(one: Listed, worth: Array, direction: int) -> str:
     """
     most = int(np.nanargmax(worth))
     source, target, other = (word(one, unit) for unit in (one.link.source, one.link.target, most))
-    told, best = weight(worth, one.link.target), weight(worth, most)
-    same = most == one.link.target
-    if direction == 0:
-        said = f"{source} gives {target} {told}, {'the most' if same else f'{other} {best}'}"
+    own, best = weight(worth, one.link.target), weight(worth, most)
+    values = {"source": source, "target": target, "own": own, "other": other, "best": best}
+    if most == one.link.target:
+        gives = _("{source} gives {target} {own}, the most", **values)
+        gets = _("{source} gets {own} from {target}, the most", **values)
     else:
-        said = f"{source} gets {told} from {target}, {'the most' if same else f'{best} from {other}'}"
-    rule = "the rule finds it" if one.by_rule else "the rule misses it"
-    return f"{'Hit' if one.hit else 'Miss'} · line {one.item.line} · {said} · {rule}"
+        gives = _("{source} gives {target} {own}, {other} {best}", **values)
+        gets = _("{source} gets {own} from {target}, {best} from {other}", **values)
+    hit = _("Hit") if one.hit else _("Miss")
+    rule = _("the rule finds it") if one.by_rule else _("the rule misses it")
+    return " · ".join((hit, _("line {number}", number=one.item.line), gives if direction == 0 else gets, rule))
 
 
 def word(one: Listed, unit: int) -> str:

@@ -23,6 +23,7 @@ from ui.state.looked_at import look_at, see
 from ui.state.selection import changes, doubts, faced, select, settle
 from ui.state.session import choose, current
 from viz.components.explore import explore
+from wording import _
 
 KEY = "explore"
 Kept = Callable[[Mapping[str, Any]], None]
@@ -46,13 +47,14 @@ def microscope(  # noqa: PLR0913  (what a page may tell its microscope, by name)
     view = shelf().view(trace, look)
     if not view.queries or not view.keys:
         say(
-            "All tokens of this text are special tokens, and these are hidden; show them in the sidebar.", role="status"
+            _("All tokens of this text are special tokens, and these are hidden; show them in the sidebar."),
+            role="status",
         )
         return None
-    with st.spinner("Drawing every head small"):
+    with st.spinner(_("Drawing every head small")):
         selection, more = select(choice, view, example_of(trace.text, trace.pair or ""))
         selection = faced(selection, choice, view)
-        survey, _ = doubts(choice, view)  # whose habits go with the grid
+        survey = doubts(choice, view)[0]  # whose habits go with the grid
     see(trace.id, changes(selection, view))
     if part is None:
         pick_part(trace, look)
@@ -61,7 +63,7 @@ def microscope(  # noqa: PLR0913  (what a page may tell its microscope, by name)
         say(sentence, role="status")
     look_at(trace.model.name, selection["layer"], selection["head"])
     again = st.session_state.get(_again(key), 0)
-    query = f"{look.query()}&count={choice.count}&seal={seal(trace.id)}&again={again}"
+    query = f"{look.query()}&count={choice.count}&seal={seal(trace.id)}&again={again}{asking()}"
     data = explore.payload(view, survey, selection, f"{PREFIX}/{trace.id}", query, choice.count)
     explore.mount(data, key, partial(_keep, key, trace.id, shown, part, kept), partial(_fetch_again, key))
     return view, survey, selection

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from wording import _
+
 SMALL = 0.0001  # a probability below is told by its power of ten
 
 
@@ -38,9 +40,9 @@ def times(log_odds: float, first: str, second: str) -> str:
     ('“it” is 3.32 times as likely as “he”', '“he” is 148 times as likely as “it”', '“it” and “he” are equally likely')
     """
     if abs(log_odds) < math.log1p(0.005):
-        return f"“{first}” and “{second}” are equally likely"
+        return _("“{first}” and “{second}” are equally likely", first=first, second=second)
     more, less = (first, second) if log_odds > 0 else (second, first)
-    return f"“{more}” is {factor(log_odds)} times as likely as “{less}”"
+    return _("“{more}” is {factor} times as likely as “{less}”", more=more, factor=factor(log_odds), less=less)
 
 
 def factor(log: float) -> str:

@@ -8,6 +8,7 @@ from inference.catalogue.published import Guessed, guessed
 from ui.run.answering import Answerer
 from ui.run.refusals import say
 from ui.show.relation_names import in_words
+from wording import _
 
 
 def published(who: Answerer, base: int) -> None:
@@ -18,23 +19,33 @@ def published(who: Answerer, base: int) -> None:
     found = guessed(who.model)
     if found is None:
         return
-    with st.expander(f"How good is {who.title}?"):
+    with st.expander(_("How good is {title}?", title=who.title)):
         say(answers(who.title, found), "status")
         if found.tired is not None:
             say(slide(found, base), "status")
         st.caption(
-            "Learned from English Wikipedia articles, by their contributors, [CC BY-SA"
-            " 3.0](https://creativecommons.org/licenses/by-sa/3.0/); its card lies beside it in assets/models."
+            _(
+                "Learned from English Wikipedia articles, by their contributors, [CC BY-SA"
+                " 3.0](https://creativecommons.org/licenses/by-sa/3.0/); its card lies beside it in assets/models."
+            )
         )
 
 
 def answers(title: str, found: Guessed) -> str:
     """How often its answers are right."""
-    return (
-        f"{title}, on texts that it never read: of {found.masked:,} masked pieces the first guess is right for"
-        f" {found.first:.1%} and one of five for {found.five:.1%} (the commonest pieces: {found.common_first:.1%} and"
-        f" {found.common_five:.1%}); of {found.pairs:,} pairs of texts {found.follows:.1%} are judged rightly, where"
-        " the wrong ones come from another document. It knows few facts."
+    return _(
+        "{title}, on texts that it never read: of {masked:,} masked pieces the first guess is right for"
+        " {first:.1%} and one of five for {five:.1%} (the commonest pieces: {common_first:.1%} and"
+        " {common_five:.1%}); of {pairs:,} pairs of texts {follows:.1%} are judged rightly, where"
+        " the wrong ones come from another document. It knows few facts.",
+        title=title,
+        masked=found.masked,
+        first=found.first,
+        five=found.five,
+        common_first=found.common_first,
+        common_five=found.common_five,
+        pairs=found.pairs,
+        follows=found.follows,
     )
 
 
@@ -42,15 +53,21 @@ def slide(found: Guessed, base: int) -> str:
     """How well its heads show what heads are known for: the tired animal, and the relations between words."""
     if found.tired is None:
         return ""
-    said = (
-        f"In the sentence about the tired animal, its layer {found.tired.layer + base} · head"
-        f" {found.tired.head + base} gives “animal” {found.tired.weight:.2f} of the attention of “it”"
+    tired = _(
+        "In the sentence about the tired animal, its layer {layer} · head"
+        " {head} gives “animal” {weight:.2f} of the attention of “it”",
+        layer=found.tired.layer + base,
+        head=found.tired.head + base,
+        weight=found.tired.weight,
     )
     if found.behind is None:
-        return f"{said}."
+        return _("{tired}.", tired=tired)
     if found.behind.points <= 0:
-        return f"{said}; on no relation between words is its best head behind the embedded encoder's."
-    return (
-        f"{said}; its best head for a relation between words is at most {found.behind.points:.1f} percentage points"
-        f" behind the embedded encoder's ({in_words(found.behind.relation)})."
+        return _("{tired}; on no relation between words is its best head behind the embedded encoder's.", tired=tired)
+    return _(
+        "{tired}; its best head for a relation between words is at most {points:.1f} percentage points"
+        " behind the embedded encoder's ({relation}).",
+        tired=tired,
+        points=found.behind.points,
+        relation=in_words(found.behind.relation),
     )

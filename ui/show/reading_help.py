@@ -6,6 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from ui.state.session import PAGE
+from wording import _
 
 VISIT, SEEN = "help_visit", "help_seen"  # (page, whether its help is open), and the pages that were visited
 
@@ -20,4 +21,4 @@ def reading_help() -> DeltaGenerator:
     if visit[0] != page:
         visit = (page, page not in seen)
         state[VISIT], state[SEEN] = visit, seen | {page}
-    return st.expander("How to read this", expanded=visit[1])
+    return st.expander(_("How to read this"), expanded=visit[1])

@@ -24,9 +24,20 @@ from ui.show.link_look import chips_of, on_explore, title, word
 from ui.show.saving import save
 from ui.state.choice import Choice
 from viz.components.strip import strip
+from wording import _, sentence, told
 
 COLUMNS = ["model", "revision", "data", "relation", "layer", "head", "direction", "line", "text", "source", "target",
            "half", "hit", "rule hit"]  # fmt: skip
+GIVES = sentence(
+    "Each strip is one link in its sentence. Outlined: the marked word; dashed: its answer. Shade and numbers: the"
+    " weight that the outlined word gives to each word that competes, as the score reads it (from 0, no shade, to 1);"
+    " words without a number do not compete."
+)
+GETS = sentence(
+    "Each strip is one link in its sentence. Outlined: the marked word; dashed: its answer. Shade and numbers: the"
+    " weight that the outlined word gets from each word that competes, as the score reads it (from 0, no shade, to 1);"
+    " words without a number do not compete."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,14 +61,10 @@ def scored_links(score: Score, kind: type[Any], options: Leaf, choice: Choice) -
     say(summary(score, every, choice.count), role="status")
     kept, shown = turned(every, kind, options)
     _drawn(score, shown, choice, f"{kind.__name__.lower()}_links")
-    st.caption(
-        "Each strip is one link in its sentence. Outlined: the marked word; dashed: its answer. Shade and numbers: the"
-        f" weight that the outlined word {'gives to' if score.place[0] == 0 else 'gets from'} each word that competes,"
-        " as the score reads it (from 0, no shade, to 1); words without a number do not compete."
-    )
+    st.caption(told(GIVES if score.place[0] == 0 else GETS))
     file = f"headlight-{score.name(0)}-links.csv"
-    about = f"All {len(kept):,} links of this list; layers and heads counted from 0"
-    save("Save the links", csv_table(COLUMNS, _table(score, kept, choice)), file, about, of_model=True)
+    about = _("All {links:,} links of this list; layers and heads counted from 0", links=len(kept))
+    save(_("Save the links"), csv_table(COLUMNS, _table(score, kept, choice)), file, about, of_model=True)
 
 
 def summary(score: Score, every: list[Listed], base: int) -> str:
@@ -65,17 +72,27 @@ def summary(score: Score, every: list[Listed], base: int) -> str:
     hits, by_rule = sum(one.hit for one in every), sum(one.by_rule for one in every)
     sentences = len({one.item.line for one in every})
     rule = baselines.name(score.cue, candidates(score.corpus))
-    return (
-        f"Head {score.name(base)}, {score.relation}, from {score.corpus.directions[score.place[0]]}: a hit on {hits:,}"
-        f" of {len(every):,} links in {sentences:,} sentences, a miss on {len(every) - hits:,}. The rule “{rule}” finds"
-        f" {by_rule:,} of them, {sum(one.by_rule and one.hit for one in every):,} of which the head finds too."
+    return _(
+        "Head {head}, {relation}, from {direction}: a hit on {hits:,}"
+        " of {links:,} links in {sentences:,} sentences, a miss on {misses:,}. The rule “{rule}” finds"
+        " {by_rule:,} of them, {both:,} of which the head finds too.",
+        head=score.name(base),
+        relation=score.relation,
+        direction=score.corpus.directions[score.place[0]],
+        hits=hits,
+        links=len(every),
+        sentences=sentences,
+        misses=len(every) - hits,
+        rule=rule,
+        by_rule=by_rule,
+        both=sum(one.by_rule and one.hit for one in every),
     )
 
 
 def _drawn(score: Score, shown: list[Listed], choice: Choice, key: str) -> None:
     """A strip for each link, with the way to Explore."""
     if not shown:
-        say("There is no such link.", role="status")
+        say(_("There is no such link."), role="status")
         return
     two_sided = kind_of(choice) == "encoder-decoder"
     asked = [
@@ -84,7 +101,7 @@ def _drawn(score: Score, shown: list[Listed], choice: Choice, key: str) -> None:
         for one in shown
     ]  # fmt: skip
     try:
-        with st.spinner("Reading these sentences"):
+        with st.spinner(_("Reading these sentences")):
             traces = backend().traces(asked)
     except Refusal as refusal:
         show(refusal)

@@ -14,6 +14,7 @@ from ui.state.choice import Choice
 from ui.state.examples import example_of
 from ui.state.selection import select
 from ui.state.session import choose
+from wording import _
 
 OPEN: dict[str, Any] = {"layer": None, "head": None, "focus": None, "to": None, "facing": "out"}
 
@@ -22,13 +23,17 @@ def offer_strongest(choice: Choice, view: View, selection: Mapping[str, Any]) ->
     """A button that opens an edited text anew, where that would show another head."""
     if not was_edited(view.trace.id):
         return
-    anew, _ = select(replace(choice, **OPEN), view, example_of(view.trace.text, view.trace.pair or ""))
+    anew = select(replace(choice, **OPEN), view, example_of(view.trace.text, view.trace.pair or ""))[0]
     layer, head = anew["layer"], anew["head"]
     if (layer, head) == (selection["layer"], selection["head"]):
         return
     st.button(
-        f"The strongest head for this text is now layer {layer + choice.count} · head {head + choice.count}: show it",
+        _(
+            "The strongest head for this text is now layer {layer} · head {head}: show it",
+            layer=layer + choice.count,
+            head=head + choice.count,
+        ),
         on_click=choose,
         kwargs=OPEN,
-        help="The text was edited, and the head, the word and its target stayed. This opens it as a new text.",
+        help=_("The text was edited, and the head, the word and its target stayed. This opens it as a new text."),
     )

@@ -17,6 +17,7 @@ from typing import Any
 from inference import EMBEDDED
 from ui.state.examples import EXAMPLES
 from viz.components.explore.contract import CHOICES as MICROSCOPE
+from wording import said_by, sentence
 
 LONGEST_LINK = 24_000  # characters of an address that browsers and the server still accept
 LONGEST_TEXT = 400_000  # bytes a compressed link may unfold to
@@ -96,7 +97,7 @@ def parse(query: Mapping[str, str]) -> tuple[Choice, list[str]]:
         try:
             values[name] = _read(name, raw)
         except ValueError as error:
-            notes.append(str(error))
+            notes.append(said_by(error))
     return replace(Choice(), **values), notes
 
 
@@ -109,14 +110,28 @@ def read_value(name: str, kind: str, raw: str, choices: tuple[str, ...] | None =
     """One value of an address, of the type that is named; raises ValueError in one sentence."""
     if kind == "bool":
         if raw not in ("0", "1"):
-            raise ValueError(f"The link's “{name}” should be 0 or 1, but is {raw[:40]!r}; the usual setting is used.")
+            raise ValueError(
+                sentence(
+                    "The link's “{name}” should be 0 or 1, but is {raw!r}; the usual setting is used.",
+                    name=name,
+                    raw=raw[:40],
+                )
+            )
         return raw == "1"
     if kind.startswith("int"):
         if not (raw.isascii() and raw.isdigit() and len(raw) < 8):
-            raise ValueError(f"The link's “{name}” should be a whole number, but is {raw[:40]!r}; it is left out.")
+            raise ValueError(
+                sentence(
+                    "The link's “{name}” should be a whole number, but is {raw!r}; it is left out.",
+                    name=name,
+                    raw=raw[:40],
+                )
+            )
         return int(raw)
     if choices is not None and raw not in choices:
-        raise ValueError(f"The link's “{name}” is unknown: {raw[:40]!r}; the usual one is used.")
+        raise ValueError(
+            sentence("The link's “{name}” is unknown: {raw!r}; the usual one is used.", name=name, raw=raw[:40])
+        )
     return raw
 
 
@@ -129,7 +144,9 @@ def _read(name: str, raw: str) -> Any:
 
 def _pins(raw: str) -> str:
     if raw and not PINS.fullmatch(raw):
-        raise ValueError(f"The link's “pins” should read like 3-1,4-0, but is {raw[:40]!r}; it is left out.")
+        raise ValueError(
+            sentence("The link's “pins” should read like 3-1,4-0, but is {raw!r}; it is left out.", raw=raw[:40])
+        )
     return raw
 
 
@@ -141,6 +158,6 @@ def _unpack(packed: str, notes: list[str]) -> dict[str, str]:
         text = zlib.decompressobj().decompress(data, LONGEST_TEXT).decode()
         pairs = dict(part.split("=", 1) for part in text.split("\0"))
     except (binascii.Error, zlib.error, ValueError):
-        notes.append("The link's text is damaged; the usual sentence is shown. Ask for the link again.")
+        notes.append(sentence("The link's text is damaged; the usual sentence is shown. Ask for the link again."))
         return {}
     return {name: value for name, value in pairs.items() if name in ("text", "pair", "target")}

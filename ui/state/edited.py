@@ -12,6 +12,7 @@ from attention.aligned_texts import Aligned, align
 from attention.trace import Trace
 from attention.view import Cell, View
 from ui.state.choice import Choice
+from wording import sentence
 
 SHARE = 0.5  # of the old text's tokens that an edited text still has
 
@@ -58,10 +59,16 @@ def _moved(
         return None
     pair = aligned.pair_of(0, at)
     if pair is None:
-        notes.append(f"“{old[at].text}”, which was asked about, is gone from the text.")
+        notes.append(sentence("“{text}”, which was asked about, is gone from the text.", text=old[at].text))
         return None
     one, other = aligned.pairs[pair]
     if _text(old, one) != _text(new, other):
         words = ["".join(cell.text for cell in side[slice(*run)]) for side, run in ((old, one), (new, other))]
-        notes.append(f"“{words[0]}” is gone from the text; “{words[1]}” stands in its place and is asked about now.")
+        notes.append(
+            sentence(
+                "“{old}” is gone from the text; “{new}” stands in its place and is asked about now.",
+                old=words[0],
+                new=words[1],
+            )
+        )
     return other[0] + min(at - one[0], other[1] - other[0] - 1)

@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
+import threading
+
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from wording import ENGLISH, languages
+from wording import ENGLISH, language, languages
 
 LANGUAGE = "language"  # in the session's state: what was picked or came with a link
 ADDRESS = "lang"  # in the address
+TAGS = {"zh": "zh-Hans"}  # where a document's name for a language says more than ours
+
+
+_KNOWN = threading.local()  # run: the context of the runs that this thread makes; code: their language, asked for once
 
 
 def here() -> str:
-    """The language of whoever this thread serves; English where it serves nobody."""
-    if get_script_run_ctx(suppress_warning=True) is None:
+    """The language of whoever this thread serves; English where it serves nobody. Every sentence asks."""
+    run = get_script_run_ctx(suppress_warning=True)
+    if run is None:
         return ENGLISH
-    picked: str | None = st.session_state.get(LANGUAGE)
-    return picked or of_browser(st.context.locale)
+    if getattr(_KNOWN, "run", None) is not run:
+        picked: str | None = st.session_state.get(LANGUAGE)
+        _KNOWN.run, _KNOWN.code = run, picked or of_browser(st.context.locale)
+    code: str = _KNOWN.code
+    return code
+
+
+def pick(code: str) -> None:
+    """From now on this language, in this session."""
+    st.session_state[LANGUAGE] = code
+    _KNOWN.run = None
 
 
 def of_browser(locale: str | None) -> str:
@@ -32,8 +48,17 @@ def of_browser(locale: str | None) -> str:
 def take(query: dict[str, str]) -> dict[str, str]:
     """The address without its language, which is kept for the session where the app speaks it."""
     if (code := query.get(ADDRESS)) in languages():
-        st.session_state[LANGUAGE] = code
+        pick(code)
     return {name: raw for name, raw in query.items() if name != ADDRESS}
+
+
+def tag() -> str:
+    """The language that is spoken, as a document names it.
+
+    >>> tag()
+    'en'
+    """
+    return TAGS.get(language(), language())
 
 
 def addressed() -> dict[str, str]:

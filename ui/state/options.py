@@ -19,6 +19,7 @@ from typing import Any, ClassVar, TypeVar
 from ui.run.refusals import say_notes
 from ui.state.choice import read_value, write_value
 from ui.state.session import notes, of_older_text, own_query, write_own
+from wording import said_by
 
 Options = TypeVar("Options")
 
@@ -74,7 +75,7 @@ def read(kind: type[Options], query: Mapping[str, str]) -> tuple[Options, list[s
             choices = getattr(kind, "CHOICES", {}).get(field.name)
             values[field.name] = read_value(key, _kind(field.type), query[key], choices)
         except ValueError as error:
-            problems.append(str(error))
+            problems.append(said_by(error))
     return kind(**values), problems
 
 

@@ -19,14 +19,20 @@ from ui.run.habits import habits_of
 from ui.run.shelf import Look, shelf
 from ui.state.choice import Choice
 from viz.components.explore.contract import CHOICES as MICROSCOPE
+from wording import sentence
 
 
 def settle(choice: Choice, trace: Trace) -> tuple[Look, list[str]]:
     """How to look at the trace, and a sentence when the link asked for a part it does not have."""
     look = Look(choice.part, choice.words, choice.special, choice.renormalise)
     if choice.part and choice.part not in trace.parts:
-        sentence = f"The link asks for the part “{choice.part}”; {trace.model.name} has {', '.join(trace.parts)}."
-        return Look("", look.words, look.special, look.renormalise), [sentence]
+        note = sentence(
+            "The link asks for the part “{part}”; {model} has {parts}.",
+            part=choice.part,
+            model=trace.model.name,
+            parts=", ".join(trace.parts),
+        )
+        return Look("", look.words, look.special, look.renormalise), [note]
     return look, []
 
 
@@ -102,8 +108,15 @@ def _head(choice: Choice, view: View, notes: list[str]) -> tuple[int, int] | Non
     if _inside(layer, view.layers) and _inside(head, view.heads):
         return layer, head
     notes.append(
-        f"The link asks for layer {layer} and head {head}, counted from 0; {view.trace.model.name} has layers 0 to "
-        f"{view.layers - 1} and heads 0 to {view.heads - 1}. The head that links the words most is shown."
+        sentence(
+            "The link asks for layer {layer} and head {head}, counted from 0; {model} has layers 0 to "
+            "{last_layer} and heads 0 to {last_head}. The head that links the words most is shown.",
+            layer=layer,
+            head=head,
+            model=view.trace.model.name,
+            last_layer=view.layers - 1,
+            last_head=view.heads - 1,
+        )
     )
     return None
 
@@ -113,7 +126,14 @@ def _cell(token: int | None, cells: Sequence[Cell], name: str, notes: list[str])
         return None
     end = cells[-1].pieces[1] if cells else 0
     if token >= end:
-        notes.append(f"The link's “{name}” is token {token}; this text has tokens 0 to {end - 1}. It is left out.")
+        notes.append(
+            sentence(
+                "The link's “{name}” is token {token}; this text has tokens 0 to {last}. It is left out.",
+                name=name,
+                token=token,
+                last=end - 1,
+            )
+        )
     return next((i for i, cell in enumerate(cells) if cell.pieces[0] <= token < cell.pieces[1]), None)
 
 

@@ -76,7 +76,7 @@ def untold() -> list[str]:
 
 def speak(code: str) -> None:
     """From now on this language, also in the address."""
-    st.session_state[language.LANGUAGE] = code
+    language.pick(code)
     _write()
 
 

@@ -12,10 +12,16 @@ from math import isqrt, sqrt
 from attention.record import Record
 from attention.view import View
 from viz.bertviz.views import together
+from wording import Sentence, sentence
 
 MOST_ELEMENTS = 300_000
 MOST_BYTES = 8_000_000
 BYTES_PER_NUMBER = 8 / 3  # 16 bits in base64
+CALLED = {
+    "head": sentence("BertViz's head view"),
+    "model": sentence("BertViz's model view"),
+    "neuron": sentence("BertViz's neuron view"),
+}
 
 
 def budget(kind: str, layers: int, heads: int, channels: int = 64) -> int:
@@ -34,7 +40,7 @@ def budget(kind: str, layers: int, heads: int, channels: int = 64) -> int:
     return min(isqrt(MOST_ELEMENTS // each), fits)
 
 
-def too_long(kind: str, view: View) -> str | None:
+def too_long(kind: str, view: View) -> Sentence | None:
     """One sentence that says why this view is not offered for this text; None when it is."""
     views = [replace(view, words=False)] if kind == "neuron" else together(view)
     tokens = max(max(len(v.queries), len(v.keys)) for v in views)
@@ -43,8 +49,13 @@ def too_long(kind: str, view: View) -> str | None:
     most = budget(kind, view.layers, view.heads, channels)
     if tokens <= most:
         return None
-    return (
-        f"BertViz's {kind} view draws every weight as an element of the page, which takes seconds beyond {most} tokens "
-        f"on this model ({view.layers} layers of {view.heads} heads), and this text has {tokens}. Shorten the text, "
-        "or stay with the Explore page, which draws what the screen can show."
+    return sentence(
+        "{view} draws every weight as an element of the page, which takes seconds beyond {most} tokens on this model "
+        "({layers} layers of {heads} heads), and this text has {tokens}. Shorten the text, or stay with the Explore "
+        "page, which draws what the screen can show.",
+        view=CALLED[kind],
+        most=most,
+        layers=view.layers,
+        heads=view.heads,
+        tokens=tokens,
     )

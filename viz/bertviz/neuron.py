@@ -16,6 +16,7 @@ from attention.mask import Array
 from attention.record import Record
 from attention.view import Cell, View
 from viz.bertviz.views import document, pack, sides, weights
+from wording import _
 
 
 def neuron_html(  # noqa: PLR0913  (what a document may be told, by name)
@@ -41,12 +42,12 @@ def neuron_html(  # noqa: PLR0913  (what a document may be told, by name)
     if causal:
         part["split"] = None  # BertViz hides what lies ahead by position, which a part of the text would shift
     payload = {"layer": layer, "head": head, "causal": causal, "parts": [part]}
-    hint = "Rest on a token on the left to see where it looks; press the + beside it to see its query and the keys."
-    scales = " or ".join(sorted({f"{record.scale:.4g}" for record in records}))
+    hint = _("Rest on a token on the left to see where it looks; press the + beside it to see its query and the keys.")
+    scales = sorted({f"{record.scale:.4g}" for record in records})
     notes = (
-        f"The column q · k holds the product times the model's scale, {scales}.",
+        _("The column q · k holds the product times the model's scale, {scales}.", scales=_(" or ").join(scales)),
         *unseen(view),
-        "Queries and keys are rounded to 16 bits.",
+        _("Queries and keys are rounded to 16 bits."),
     )
     return document("neuron", view, payload, prefix=prefix, dark=dark, hint=hint, notes=" ".join(notes), base=base)
 
@@ -59,17 +60,19 @@ def unseen(view: View) -> list[str]:
     holes = any(mask.left is not None or mask.right is not None or mask.allowed is not None for mask in masks)
     uneven = len({mask.causal for mask in masks}) > 1
     sentences = {
-        "The model adds a position bias to each score before the softmax; q · k is shown without it.": any(
+        _("The model adds a position bias to each score before the softmax; q · k is shown without it."): any(
             record.bias is not None for record in records
         ),
-        f"The model bends scores towards ±{', ±'.join(f'{cap:g}' for cap in caps)} before the softmax (soft cap); "
-        "q · k is shown before that.": bool(caps),
-        "The model keeps a share of each row for a sink that is no token, so weights sum to less than one.": any(
+        _(
+            "The model bends scores towards ±{caps} before the softmax (soft cap); q · k is shown before that.",
+            caps=", ±".join(f"{cap:g}" for cap in caps),
+        ): bool(caps),
+        _("The model keeps a share of each row for a sink that is no token, so weights sum to less than one."): any(
             record.sinks is not None for record in records
         ),
-        "Some pairs are masked in the model: their q · k is shown, their weight is 0.": holes or uneven,
-        "Weights were scaled to sum to one over the tokens shown.": view.renormalise and not view.special,
-        "Special tokens are hidden, so weights sum to less than one.": not view.renormalise and not view.special,
+        _("Some pairs are masked in the model: their q · k is shown, their weight is 0."): holes or uneven,
+        _("Weights were scaled to sum to one over the tokens shown."): view.renormalise and not view.special,
+        _("Special tokens are hidden, so weights sum to less than one."): not view.renormalise and not view.special,
     }
     return [sentence for sentence, true in sentences.items() if true]
 

@@ -24,14 +24,30 @@ from attention.view import Cell, View
 from viz.bertviz.vendor import BRIDGE, LIBRARIES, vendor, version
 from viz.figures.labels import cut
 from viz.inline import inline, quoted
+from wording import _, language, sentence, told
 
 STEPS = 32767
-NAMES = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross: decoder to encoder"}
-PAIRS = ("Sentence A → Sentence A", "Sentence B → Sentence B", "Sentence A → Sentence B", "Sentence B → Sentence A")
+NAMES = {
+    "encoder": sentence("Encoder"),
+    "decoder": sentence("Decoder"),
+    "cross": sentence("Cross: decoder to encoder"),
+}
+PAIRS = (
+    sentence("Sentence A → Sentence A"),
+    sentence("Sentence B → Sentence B"),
+    sentence("Sentence A → Sentence B"),
+    sentence("Sentence B → Sentence A"),
+)
+TITLES = {
+    "head": sentence("BertViz head view · {model}"),
+    "model": sentence("BertViz model view · {model}"),
+    "neuron": sentence("BertViz neuron view · {model}"),
+}
 
 # BertViz's head view has no dark mode and its model view draws axis labels in black; these rules supply both.
 STYLE = """
-body { margin: 0; padding: 8px 12px; font: 14px "Helvetica Neue", Helvetica, Arial, sans-serif; overflow: auto }
+body { margin: 0; padding: 8px 12px; font: 14px "Helvetica Neue", Helvetica, Arial, "PingFang SC", "Microsoft YaHei",
+  "Noto Sans CJK SC", sans-serif; overflow: auto }
 #vis svg { overflow: visible; min-width: %(width)dpx }
 #vis { min-height: %(height)dpx }
 p { margin: 8px 0; max-width: 60em }
@@ -66,7 +82,7 @@ def head_html(  # noqa: PLR0913  (what a document may be told, by name)
         "heads": None if heads is None else list(heads),
         "parts": [_part(v) for v in views],
     }
-    hint = (
+    hint = _(
         "Rest on a token to see only its lines. Click a coloured square to switch a head off or on; double-click it to "
         "keep only that head."
     )
@@ -76,7 +92,7 @@ def head_html(  # noqa: PLR0913  (what a document may be told, by name)
 def model_html(view: View, *, prefix: str | None = None, dark: bool = False, base: int = 0) -> str:
     """The model view: the lines of every head, layers down, heads across; a click enlarges one. See ``head_html``."""
     payload = {"parts": [_part(v) for v in together(view)]}
-    hint = "Click a map to enlarge it, click it again to close it. In the enlarged map, rest on a token on the left."
+    hint = _("Click a map to enlarge it, click it again to close it. In the enlarged map, rest on a token on the left.")
     return document("model", view, payload, prefix=prefix, dark=dark, hint=hint, base=base)
 
 
@@ -110,14 +126,17 @@ def document(  # noqa: PLR0913  (what a document may be told, by name)
         "base": base,
     }
     data = quoted({**defaults, **shared, **payload})
-    title = f"BertViz {kind} view · {view.trace.model.name}"
+    title = told(TITLES[kind]).format(model=view.trace.model.name)
     style = STYLE % {"width": WIDTHS[kind], "height": height(kind, view) - MARGINS}
-    about = (
-        f"{notes} Layers and heads count from {base}. Weights are exact to four decimals. "
-        f"Drawn by BertViz {version()} (Jesse Vig, Apache-2.0)."
+    drawn = _(
+        "Layers and heads count from {base}. Weights are exact to four decimals. "
+        "Drawn by BertViz {version} (Jesse Vig, Apache-2.0).",
+        base=base,
+        version=version(),
     )
+    about = f"{notes} {drawn}"
     return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>
+<html lang="{language()}"><head><meta charset="utf-8"><title>{html.escape(title)}</title>
 {"" if prefix else OFFLINE_POLICY}<style>{style}</style></head>
 <body class="{"dark" if dark else "light"}">
 <p>{html.escape(hint)}</p>
@@ -173,7 +192,7 @@ def sides(view: View) -> dict[str, Any]:
     """The tokens of both sides and where each splits into the texts of a pair."""
     rows, cols = split(view.queries), split(view.keys)
     return {
-        "name": NAMES[view.part or view.trace.part],
+        "name": told(NAMES[view.part or view.trace.part]),
         "left": [cut(cell.label) for cell in view.queries],
         "right": [cut(cell.label) for cell in view.keys],
         "split": [rows, cols] if rows and cols else None,
@@ -194,12 +213,16 @@ def _controls(kind: str, parts: Sequence[dict[str, Any]]) -> str:
     """The selection boxes that BertViz's scripts fill and listen to."""
     label = '<label class="dropdown-label">{} <select id="{}">{}</select></label>'
     boxes = {"head": ["layer"], "model": [], "neuron": ["layer", "att_head"]}[kind]
-    controls = [label.format("Layer" if name == "layer" else "Head", name, "") for name in boxes]
-    whole = ["All"] if len(parts) == 1 else [part["name"] for part in parts]
-    names = [name for all_, part in zip(whole, parts, strict=True) for name in (all_, *(PAIRS * bool(part["split"])))]
+    controls = [label.format(_("Layer") if name == "layer" else _("Head"), name, "") for name in boxes]
+    whole = [_("All")] if len(parts) == 1 else [part["name"] for part in parts]
+    names = [
+        name
+        for all_, part in zip(whole, parts, strict=True)
+        for name in (all_, *(map(told, PAIRS) if part["split"] else ()))
+    ]
     if len(names) > 1:
         options = "".join(f'<option value="{i}">{html.escape(name)}</option>' for i, name in enumerate(names))
-        controls.append(label.format("Attention", "filter", options))
+        controls.append(label.format(_("Attention"), "filter", options))
     return "".join(controls)
 
 

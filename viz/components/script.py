@@ -16,7 +16,8 @@ from wording import ENGLISH, language, told
 
 HERE = Path(__file__).parent
 IMPORT = re.compile(r'^(?:import|export) [^;"]* from "(\.\.?/[a-z_/]+)\.js";\n', re.MULTILINE)
-SENTENCE = re.compile(r'(?<![\w.])_\(\s*"((?:[^"\\]|\\.)*)"')
+SENTENCE = re.compile(r'(?<![\w.])(?:_|sentence)\(\s*("(?:[^"\\]|\\.)*"(?:\s*\+\s*"(?:[^"\\]|\\.)*")*)')
+STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 # Comments on lines of their own, types among them: for readers of the repository, not for browsers.
 COMMENT = re.compile(r"^[ \t]*(?://[^\n]*|/\*\*(?:(?!\*/).)*\*/[ \t]*)\n", re.MULTILINE | re.DOTALL)
 
@@ -40,7 +41,7 @@ def sentences(name: str) -> tuple[str, ...]:
     ()
     """
     said = SENTENCE.findall(script(name))
-    return tuple(dict.fromkeys(json.loads(f'"{text}"') for text in said))
+    return tuple(dict.fromkeys("".join(map(json.loads, STRING.findall(text))) for text in said))
 
 
 def words(name: str) -> dict[str, str]:
@@ -51,6 +52,12 @@ def words(name: str) -> dict[str, str]:
     if language() == ENGLISH:
         return {}
     return {sentence: told(sentence) for sentence in sentences(name)}
+
+
+def spoken(name: str) -> dict[str, dict[str, str]]:
+    """The field ``words`` of a component's data: what its script says; no field where that is English."""
+    said = words(name)
+    return {"words": said} if said else {}
 
 
 def own(name: str) -> str:

@@ -8,14 +8,15 @@ import plotly.graph_objects as go
 from attention.mask import Array
 from viz.figures.labels import plain
 from viz.figures.theme import Theme, empty
+from wording import _
 
 
 def activation(inputs: Array, outputs: Array, name: str, theme: Theme) -> go.Figure:
     """What the function makes of each number, (point,): the model's as a line, ReLU as dots on a line of their own."""
-    figure = empty(theme, "Which function stands between the two matrices?", "What goes in", "What comes out")
+    figure = empty(theme, _("Which function stands between the two matrices?"), _("What goes in"), _("What comes out"))
     if name != "ReLU":
         figure.add_scatter(
-            name="ReLU (arXiv:1706.03762)",
+            name=_("ReLU (arXiv:1706.03762)"),
             x=inputs,
             y=np.maximum(inputs, 0),
             mode="lines",
@@ -23,7 +24,7 @@ def activation(inputs: Array, outputs: Array, name: str, theme: Theme) -> go.Fig
             hovertemplate="%{x:.2f} → %{y:.3f}",
         )
     figure.add_scatter(
-        name=plain(f"this model: {name}" if name else "this model"),
+        name=plain(_("this model: {name}", name=name) if name else _("this model")),
         x=inputs,
         y=outputs,
         mode="lines",

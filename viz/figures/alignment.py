@@ -12,6 +12,7 @@ from attention.mask import Array
 from viz.figures.labels import cut, plain
 from viz.figures.palette import sequential
 from viz.figures.theme import Theme, colour_bar, empty
+from wording import _
 
 ROW, LEAST, TALLEST = 26, 14, 860  # pixels of a row: of few words, of many; and of all rows
 BELOW = 84  # pixels for the colour bar
@@ -38,7 +39,7 @@ def alignment_map(  # noqa: PLR0913  (what a figure may be told, by name)
     A click picks a target word: ``st.plotly_chart(figure, on_select=callback, key=key)``, and in the callback
     ``picked(st.session_state[key])``; not in a matrix of more than POINTS cells, since each needs an unseen point.
     """
-    figure = empty(theme, title, "Source", "Translation")
+    figure = empty(theme, title, _("Source"), _("Translation"))
     down, across = [_label(word) for word in target], [_label(word) for word in source]
     figure.add_heatmap(
         z=np.round(weights.astype(np.float64), 4),
@@ -47,13 +48,13 @@ def alignment_map(  # noqa: PLR0913  (what a figure may be told, by name)
         zmax=1.0,
         colorbar={
             **colour_bar(),
-            "title": {"text": "attention weight", "side": "top"},
+            "title": {"text": _("attention weight"), "side": "top"},
             "y": 0,
             "yanchor": "top",
             "ypad": 16,
         },
         customdata=[[[row, column] for column in across] for row in down],
-        hovertemplate="%{customdata[0]} looks at %{customdata[1]}: %{z:.3f}<extra></extra>",
+        hovertemplate=_("%{customdata[0]} looks at %{customdata[1]}: %{z:.3f}<extra></extra>"),
         xgap=1 if len(source) <= TICKS else 0,
         ygap=1 if len(target) <= TICKS else 0,
     )
@@ -105,7 +106,7 @@ def _add_points(figure: go.Figure, theme: Theme, weights: Array, down: Sequence[
         marker={"opacity": 0, "size": 18, "color": theme.heads},
         selected=unseen,
         unselected=unseen,
-        hovertemplate="%{customdata[2]} looks at %{customdata[3]}: %{customdata[4]:.3f}<extra></extra>",
+        hovertemplate=_("%{customdata[2]} looks at %{customdata[3]}: %{customdata[4]:.3f}<extra></extra>"),
     )
 
 

@@ -8,8 +8,10 @@ import plotly.graph_objects as go
 
 from viz.figures.labels import cut, plain
 from viz.figures.theme import Theme, empty
+from wording import sentence, told
 
-REST = "all others"
+REST = sentence("all others")
+PROBABILITY = sentence("probability")
 
 
 def bars(  # noqa: PLR0913  (what a figure may be told, by name)
@@ -17,7 +19,7 @@ def bars(  # noqa: PLR0913  (what a figure may be told, by name)
     values: Sequence[float],
     theme: Theme,
     title: str,
-    unit: str = "probability",
+    unit: str = PROBABILITY,
     *,
     other: float | None = None,
     marked: Sequence[int] = (),
@@ -26,10 +28,10 @@ def bars(  # noqa: PLR0913  (what a figure may be told, by name)
 
     ``labels`` are text, not markup, and may repeat; ``values`` are in ``unit``.
     """
-    names = [*labels, *([] if other is None else [REST])]
+    names = [*labels, *([] if other is None else [told(REST)])]
     numbers = [*values, *([] if other is None else [other])]
     colours = [theme.accent if index in marked else theme.heads for index in range(len(labels))]
-    figure = empty(theme, title, unit, "")
+    figure = empty(theme, title, told(unit), "")
     figure.add_bar(
         orientation="h",
         x=numbers,

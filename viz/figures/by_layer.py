@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from attention.mask import Array
 from viz.figures.theme import Theme
+from wording import _
 
 SPREAD = 0.6  # of the room between two layers, over which a layer's heads are laid out
 
@@ -31,9 +32,9 @@ def add_heads(figure: go.Figure, theme: Theme, values: Array, selected: tuple[in
     middles = np.arange(layers) + base
     offsets = SPREAD * ((np.arange(heads) + 0.5) / heads - 0.5)
     names = np.stack(np.meshgrid(middles, np.arange(heads) + base, indexing="ij"), axis=-1).reshape(-1, 2)
-    hover = "layer %{customdata[0]} · head %{customdata[1]}: %{y:.2f}<extra></extra>"
+    hover = _("layer %{customdata[0]} · head %{customdata[1]}: %{y:.2f}<extra></extra>")
     figure.add_scatter(
-        name="one head",
+        name=_("one head"),
         x=(middles[:, None] + offsets).reshape(-1),
         y=values.reshape(-1),
         customdata=names,
@@ -42,17 +43,17 @@ def add_heads(figure: go.Figure, theme: Theme, values: Array, selected: tuple[in
         hovertemplate=hover,
     )
     figure.add_scatter(
-        name="mean of the layer",
+        name=_("mean of the layer"),
         x=middles,
         y=values.mean(axis=1),
         mode="lines",
         line={"color": theme.line, "width": 1.5},
-        hovertemplate="layer %{x}, mean: %{y:.2f}<extra></extra>",
+        hovertemplate=_("layer %{x}, mean: %{y:.2f}<extra></extra>"),
     )
     if selected is not None:
         layer, head = selected
         figure.add_scatter(
-            name=f"layer {layer + base} · head {head + base}",
+            name=_("layer {layer} · head {head}", layer=layer + base, head=head + base),
             x=[middles[layer] + offsets[head]],
             y=[values[layer, head]],
             customdata=[[layer + base, head + base]],

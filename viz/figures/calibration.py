@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from viz.figures.theme import ABOVE, LEGENDS, Theme, empty, say_colours
+from wording import _
 
 ROW = 34  # pixels
 FEW = 10  # answers below which a bar is pale: its length says little
@@ -36,10 +37,10 @@ def calibration(bins: Sequence[Bin], theme: Theme, title: str) -> go.Figure:
     """
     rows = list(range(len(bins)))
     ordered = sorted(bins, key=lambda one: -one.start)
-    figure = empty(theme, title, "share that is right", "")
-    say_colours(figure, theme, "Names: how sure · how many answers")
+    figure = empty(theme, title, _("share that is right"), "")
+    say_colours(figure, theme, _("Names: how sure · how many answers"))
     figure.add_bar(
-        name="right, with its 95 % interval",
+        name=_("right, with its 95 % interval"),
         orientation="h",
         x=[one.right for one in ordered],
         y=rows,
@@ -54,11 +55,12 @@ def calibration(bins: Sequence[Bin], theme: Theme, title: str) -> go.Figure:
             "width": 4,
         },
         customdata=[[one.low, one.high, one.answers] for one in ordered],
-        hovertemplate="right: %{x:.3f} (%{customdata[0]:.3f} to %{customdata[1]:.3f}) of %{customdata[2]:,}"
-        "<extra></extra>",
+        hovertemplate=_(
+            "right: %{x:.3f} (%{customdata[0]:.3f} to %{customdata[1]:.3f}) of %{customdata[2]:,}<extra></extra>"
+        ),
     )
     figure.add_scatter(
-        name="how sure, on average",
+        name=_("how sure, on average"),
         x=[one.sure for one in ordered],
         y=rows,
         mode="markers",
@@ -68,12 +70,15 @@ def calibration(bins: Sequence[Bin], theme: Theme, title: str) -> go.Figure:
             "line": {"width": 4, "color": theme.accent},
             "color": theme.accent,
         },
-        hovertemplate="sure: %{x:.3f}<extra></extra>",
+        hovertemplate=_("sure: %{x:.3f}<extra></extra>"),
         cliponaxis=False,
     )
     figure.update_yaxes(
         tickvals=rows,
-        ticktext=[f"{one.start:g} to {one.end:g} · {one.answers:,}" for one in ordered],
+        ticktext=[
+            _("{start:g} to {end:g} · {answers:,}", start=one.start, end=one.end, answers=one.answers)
+            for one in ordered
+        ],
         range=[len(rows) - 0.4, -0.6],
         rangemode="normal",
         fixedrange=True,

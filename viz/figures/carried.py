@@ -11,6 +11,7 @@ from attention.mask import Array
 from viz.figures.labels import cut, plain
 from viz.figures.palette import diverging, sides
 from viz.figures.theme import ABOVE, BAR, Theme, colour_bar, empty, say_colours
+from wording import _
 
 ROW = 30  # pixels
 WORDS = 96  # pixels for the words, written upwards
@@ -40,7 +41,7 @@ def carried_map(  # noqa: PLR0913  (what a figure may be told, by name)
     """
     rows, many = shares.shape
     end = float(np.nanmax(np.abs(shares), initial=0.0)) or 1.0
-    names = [*(f"into layer {at + base}" for at in range(rows - 1)), "every layer"]
+    names = [*(_("into layer {layer}", layer=at + base) for at in range(rows - 1)), _("every layer")]
     labels = [plain(cut(word, LONGEST)) for word in words]
     figure = empty(theme, title, "", "")
     figure.add_heatmap(
@@ -65,9 +66,10 @@ def carried_map(  # noqa: PLR0913  (what a figure may be told, by name)
     axis = {"showgrid": False, "fixedrange": True, "rangemode": "normal"}
     figure.update_xaxes(**axis, tickvals=list(range(many)), ticktext=labels, tickangle=-90)
     figure.update_yaxes(**axis, tickvals=list(range(rows)), ticktext=names, range=[rows - 0.5, -0.5])
-    say_colours(figure, theme, "; ".join(
-        f"{colour}: {what}" for colour, what in
-        zip(sides(theme), ("away from the second text's answer", "towards it"), strict=True)))  # fmt: skip
+    less, more = sides(theme)
+    say_colours(
+        figure, theme, _("{less}: away from the second text's answer; {more}: towards it", less=less, more=more)
+    )
     figure.update_layout(
         height=ABOVE + BAR + WORDS + ROW * rows,
         margin={"t": ABOVE + BAR, "b": WORDS},

@@ -11,6 +11,7 @@ from attention.complexity import Values
 from viz.figures.labels import plain
 from viz.figures.palette import several
 from viz.figures.theme import Theme, empty
+from wording import _
 
 HEIGHT = 360
 DASHES = ("solid", "dash", "dot", "dashdot")
@@ -24,7 +25,7 @@ def growth(  # noqa: PLR0913  (what a figure may be told, by name)
 
     ``curves`` are names with values in ``unit``, (length,), all above zero.
     """
-    figure = empty(theme, title, "Tokens n", unit)
+    figure = empty(theme, title, _("Tokens n"), unit)
     for at, (name, values) in enumerate(curves):
         figure.add_scatter(
             name=plain(name),

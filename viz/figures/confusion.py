@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from viz.figures.labels import plain
 from viz.figures.palette import sequential
 from viz.figures.theme import BAR, Theme, colour_bar, empty, say_colours
+from wording import _, told
 
 SQUARE, CELL = 8, 34  # labels up to which cells are squares, and pixels of one
 NAMED, ROW = 17, 22  # labels up to which columns have names, and pixels of a row; more are numbered as the rows are
@@ -69,7 +70,7 @@ def confusion(  # noqa: PLR0913  (what a figure may be told, by name)
         showlegend=False,
         hovermode="closest",
     )
-    say_colours(figure, theme, "Rows: true; columns: said; colour: share of the row")
+    say_colours(figure, theme, _("Rows: true; columns: said; colour: share of the row"))
     return figure
 
 
@@ -87,7 +88,14 @@ def _add_points(  # noqa: PLR0913
             y=[true for true, _ in some],
             customdata=some if picks else None,
             text=[
-                f"{names[true]}, said to be {names[said]}: {counts[true, said]:,} of {of[true]:,} {unit}"
+                _(
+                    "{true}, said to be {said}: {count:,} of {all:,} {unit}",
+                    true=names[true],
+                    said=names[said],
+                    count=counts[true, said],
+                    all=of[true],
+                    unit=told(unit),
+                )
                 for true, said in some
             ],
             mode="markers",

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from attention.mask import Array
 from viz.figures.labels import plain
 from viz.figures.theme import Theme, empty
+from wording import _
 
 MARKS = (("circle", "solid"), ("square", "dash"), ("diamond", "dot"))
 
@@ -20,7 +21,7 @@ def context_lines(
 
     ``baseline`` is the mean cosine of different words at each level; ``pairs`` has at most three.
     """
-    figure = empty(theme, f"How alike is “{word}” to itself in another context?", "", "Cosine")
+    figure = empty(theme, _("How alike is “{word}” to itself in another context?", word=word), "", _("Cosine"))
     colours = (theme.accent, theme.heads, theme.line)
     places = list(range(len(levels)))
     for (name, values), colour, (symbol, dash) in zip(pairs.items(), colours, MARKS, strict=False):
@@ -34,7 +35,7 @@ def context_lines(
             hovertemplate="%{y:.3f}",
         )
     figure.add_scatter(
-        name="different words, mean",
+        name=_("different words, mean"),
         x=places,
         y=baseline,
         mode="lines",

@@ -11,6 +11,7 @@ from attention.mask import Array
 from viz.figures.labels import cut, plain
 from viz.figures.palette import diverging, sides
 from viz.figures.theme import ABOVE, BAR, Theme, colour_bar, empty, say_colours
+from wording import _
 
 MOST = 100  # rows and columns that are drawn
 TICKS = 34  # labels on an axis; beyond, every second, third … is written
@@ -34,14 +35,14 @@ def cosine_map(
         zmin=-1,
         zmax=1,
         customdata=[[[row, column] for column in labels] for row in labels],
-        hovertemplate="%{customdata[0]} and %{customdata[1]}: %{z:.2f}<extra></extra>",
+        hovertemplate=_("%{customdata[0]} and %{customdata[1]}: %{z:.2f}<extra></extra>"),
         texttemplate="%{z:.2f}" if count <= NUMBERS else None,
         colorbar=colour_bar(),
         xgap=1 if count <= TICKS else 0,
         ygap=1 if count <= TICKS else 0,
     )
     below, above = sides(theme)
-    say_colours(figure, theme, f"cosine; {above}: alike, {below}: opposite")
+    say_colours(figure, theme, _("cosine; {above}: alike, {below}: opposite", above=above, below=below))
     ticks = {"tickvals": list(range(0, count, step)), "ticktext": labels[::step], "showgrid": False, "fixedrange": True}
     figure.update_xaxes(**ticks, tickangle=-60, range=[-0.5, count - 0.5])
     figure.update_yaxes(**ticks, range=[count - 0.5, -0.5], rangemode="normal")

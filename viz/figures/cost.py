@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from attention.complexity import Fit, Sizes, Values
 from viz.figures.palette import several
 from viz.figures.theme import Theme, empty
+from wording import _
 
 HEIGHT = 340
 POINTS = 200  # of a curve
@@ -20,12 +21,12 @@ def shares(sizes: Sizes, longest: int, tokens: int, theme: Theme) -> go.Figure:
     """
     n = np.geomspace(1, longest, POINTS)
     named = {
-        "feed-forward": sizes.feed_forward(n),
+        _("feed-forward"): sizes.feed_forward(n),
         "W_Q, W_K, W_V, W_O": sizes.projections(n),
-        "pairs of tokens, n²": sizes.pairs(n),
+        _("pairs of tokens, n²"): sizes.pairs(n),
     }
     total = np.sum(list(named.values()), axis=0)
-    figure = empty(theme, "Where do one layer's operations go?", "Tokens n", "Share of the operations (%)")
+    figure = empty(theme, _("Where do one layer's operations go?"), _("Tokens n"), _("Share of the operations (%)"))
     colours = several(theme)
     for (name, values), colour in zip(named.items(), (colours[1], colours[2], colours[0]), strict=True):
         figure.add_scatter(
@@ -36,12 +37,16 @@ def shares(sizes: Sizes, longest: int, tokens: int, theme: Theme) -> go.Figure:
             mode="lines",
             stackgroup="all",
             line={"color": colour, "width": 0.5},
-            hovertemplate="n = %{x:,.0f}: %{y:.1f} %, %{customdata:.3~s} operations",
+            hovertemplate=_("n = %{x:,.0f}: %{y:.1f} %, %{customdata:.3~s} operations"),
         )
     line = {"color": theme.line, "width": 1.5}
-    figure.add_vline(x=tokens, line={**line, "dash": "dot"}, showlegend=True, name=f"this text, n = {tokens:,}")
+    figure.add_vline(
+        x=tokens, line={**line, "dash": "dot"}, showlegend=True, name=_("this text, n = {tokens:,}", tokens=tokens)
+    )
     meet = sizes.pairs_meet_rest
-    figure.add_vline(x=meet, line={**line, "dash": "dash"}, showlegend=True, name=f"one half, n = {meet:,.0f}")
+    figure.add_vline(
+        x=meet, line={**line, "dash": "dash"}, showlegend=True, name=_("one half, n = {meet:,.0f}", meet=meet)
+    )
     figure.update_xaxes(type="log", range=[0, float(np.log10(longest))], dtick=1)
     figure.update_yaxes(range=[0, 100])
     return figure.update_layout(height=HEIGHT)
@@ -52,16 +57,16 @@ def seconds(n: Values, busy: Values, fitted: Fit | None, theme: Theme) -> go.Fig
 
     ``busy`` is the processor time of a pass in seconds, (length,).
     """
-    figure = empty(theme, "How long does one pass take?", "Tokens n", "Milliseconds of processor time")
+    figure = empty(theme, _("How long does one pass take?"), _("Tokens n"), _("Milliseconds of processor time"))
     if fitted is not None:
         x = np.linspace(0, float(n.max()), POINTS)
         curve = {"mode": "lines", "hovertemplate": "n = %{x:,.0f}: %{y:.1f} ms"}
         line = {"color": theme.heads, "width": 2}
-        figure.add_scatter(name="a + b · n + c · n², fitted", x=x, y=1e3 * fitted.at(x), line=line, **curve)
+        figure.add_scatter(name=_("a + b · n + c · n², fitted"), x=x, y=1e3 * fitted.at(x), line=line, **curve)
         line = {"color": theme.heads, "width": 2, "dash": "dot"}
-        figure.add_scatter(name="c · n² alone", x=x, y=1e3 * fitted.c * x**2, line=line, **curve)
+        figure.add_scatter(name=_("c · n² alone"), x=x, y=1e3 * fitted.c * x**2, line=line, **curve)
     figure.add_scatter(
-        name="measured here",
+        name=_("measured here"),
         x=n,
         y=1e3 * busy,
         mode="markers",
@@ -76,10 +81,10 @@ def memory(n: Values, peak: Values, maps: Values, theme: Theme) -> go.Figure:
 
     ``peak`` and ``maps`` are in bytes, (length,).
     """
-    figure = empty(theme, "How much memory?", "Tokens n", "Megabytes")
+    figure = empty(theme, _("How much memory?"), _("Tokens n"), _("Megabytes"))
     x = np.linspace(0, float(n.max()), POINTS)
     figure.add_scatter(
-        name="all attention maps, by formula",
+        name=_("all attention maps, by formula"),
         x=x,
         y=maps[-1] * (x / n[-1]) ** 2 / 1e6,
         mode="lines",
@@ -87,7 +92,7 @@ def memory(n: Values, peak: Values, maps: Values, theme: Theme) -> go.Figure:
         hovertemplate="n = %{x:,.0f}: %{y:,.1f} MB",
     )
     figure.add_scatter(
-        name="the pass's own tensors, measured here",
+        name=_("the pass's own tensors, measured here"),
         x=n,
         y=peak / 1e6,
         mode="markers",

@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from attention.mask import Array
 from viz.figures.by_layer import MapSize, add_heads
 from viz.figures.theme import Theme, empty, reference
+from wording import _
 
 
 def even_distance(size: MapSize) -> float:
@@ -37,10 +38,10 @@ def distance_by_layer(
 
     ``distance`` is (layer, head) in tokens, the mean over queries (attention.measures).
     """
-    figure = empty(theme, "How far does each head look?", "Layer", "Mean distance (tokens)")
+    figure = empty(theme, _("How far does each head look?"), _("Layer"), _("Mean distance (tokens)"))
     add_heads(figure, theme, distance, selected, base)
     even = even_distance(size)
-    reference(figure, theme, even, f"even attention: {even:.1f} tokens")
+    reference(figure, theme, even, _("even attention: {even:.1f} tokens", even=even))
     figure.update_yaxes(range=[0, max(even, float(distance.max(initial=0))) * 1.12 or 1])
     return figure
 
@@ -52,7 +53,9 @@ def offset_profile(shares: Array, theme: Theme, head: str) -> go.Figure:
     the head's name, such as "layer 3 · head 1".
     """
     reach = len(shares) // 2
-    figure = empty(theme, f"At what distance does {head} look?", "Key minus query (tokens)", "Mean weight")
+    figure = empty(
+        theme, _("At what distance does {head} look?", head=head), _("Key minus query (tokens)"), _("Mean weight")
+    )
     figure.add_bar(
         x=np.arange(-reach, reach + 1),
         y=shares,

@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 from attention.mask import Array
 from viz.figures.labels import plain
 from viz.figures.theme import LEGENDS, Theme, empty
+from wording import _
 
 Numbers = npt.NDArray[np.float64]
 
@@ -31,7 +32,7 @@ class Line:
 
 def by_layer(lines: Sequence[Line], theme: Theme, title: str, base: int = 0) -> go.Figure:
     """Bits by layer of some trainings, with intervals, the first in the accent colour; layers count from ``base``."""
-    figure = empty(theme, title, "Layer", "divergence (bits)")
+    figure = empty(theme, title, _("Layer"), _("divergence (bits)"))
     layers = np.arange(len(lines[0].mean)) + base
     for at, (line, (symbol, dash)) in enumerate(zip(lines, LOOKS, strict=False)):
         colour = theme.heads if at else theme.accent
@@ -51,7 +52,7 @@ def by_layer(lines: Sequence[Line], theme: Theme, title: str, base: int = 0) -> 
             mode="lines+markers",
             line={"color": colour, "dash": dash, "width": 1.5},
             marker={"color": colour, "symbol": symbol, "size": 8},
-            hovertemplate="layer %{customdata}: %{y:.4f} bits",
+            hovertemplate=_("layer %{customdata}: %{y:.4f} bits"),
         )
     figure.update_xaxes(dtick=max(1, len(layers) // 16))
     return figure.update_layout(height=360, margin={"b": LEGENDS})
@@ -64,8 +65,8 @@ def by_step(  # noqa: PLR0913  (what a figure may be told, by name)
 
     ``frame`` is the one that is looked at, ``kept`` the step whose weights were kept.
     """
-    figure = empty(theme, title, "Step", "divergence (bits)")
-    looks = (("all heads, mean", whole, theme.line, "dash"), (plain(head[0]), head[1], theme.heads, "solid"))
+    figure = empty(theme, title, _("Step"), _("divergence (bits)"))
+    looks = ((_("all heads, mean"), whole, theme.line, "dash"), (plain(head[0]), head[1], theme.heads, "solid"))
     for name, values, colour, dash in looks:
         figure.add_scatter(
             name=name,
@@ -74,10 +75,10 @@ def by_step(  # noqa: PLR0913  (what a figure may be told, by name)
             mode="lines+markers",
             line={"color": colour, "dash": dash, "width": 1.5},
             marker={"size": 6},
-            hovertemplate="step %{x}: %{y:.4f} bits",
+            hovertemplate=_("step %{x}: %{y:.4f} bits"),
         )
     figure.add_scatter(
-        name="the step that is shown",
+        name=_("the step that is shown"),
         x=[steps[frame], steps[frame]],
         y=[whole[frame], head[1][frame]],
         mode="markers",
@@ -85,5 +86,5 @@ def by_step(  # noqa: PLR0913  (what a figure may be told, by name)
         hoverinfo="skip",
     )
     line = {"dash": "dot", "color": theme.line, "width": 1.5}
-    figure.add_vline(x=kept, line=line, showlegend=True, name="the weights that were kept")
+    figure.add_vline(x=kept, line=line, showlegend=True, name=_("the weights that were kept"))
     return figure.update_layout(height=300, margin={"b": LEGENDS})

@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from attention.mask import Array
 from viz.figures.by_layer import MapSize, add_heads
 from viz.figures.theme import Theme, empty, reference
+from wording import _
 
 
 def most_bits(size: MapSize) -> float:
@@ -33,10 +34,14 @@ def entropy_by_layer(
 
     ``entropy`` is (layer, head) in bits, the mean over queries (attention.measures).
     """
-    figure = empty(theme, "How widely does each head spread its attention?", "Layer", "Entropy (bits)")
+    figure = empty(theme, _("How widely does each head spread its attention?"), _("Layer"), _("Entropy (bits)"))
     add_heads(figure, theme, entropy, selected, base)
     most = most_bits(size)
-    what = "over the tokens so far" if size.causal else f"over {size.keys} tokens"
-    reference(figure, theme, most, f"evenly {what}: {most:.2f} bits")
+    evenly = (
+        _("evenly over the tokens so far: {bits:.2f} bits", bits=most)
+        if size.causal
+        else _("evenly over {keys} tokens: {bits:.2f} bits", keys=size.keys, bits=most)
+    )
+    reference(figure, theme, most, evenly)
     figure.update_yaxes(range=[0, max(most, float(entropy.max(initial=0))) * 1.12 or 1])
     return figure

@@ -13,6 +13,7 @@ from viz.figures.labels import plain
 from viz.figures.palette import diverging as diverging_scale
 from viz.figures.palette import sequential, sides
 from viz.figures.theme import ABOVE, BAR, LEGENDS, Theme, colour_bar, empty, say_colours
+from wording import _
 
 WIDE, CELL, LEAST = 336, 34, 16  # pixels of a map on a phone, and of a cell at most and at least
 HUE = 4 / 3  # the scale's end over the largest of few values: the last colours are nearly black or white
@@ -47,7 +48,7 @@ def head_map(  # noqa: PLR0913  (what a figure may be told, by name)
     if kinds is not None:
         limit = HUE * max(map(abs, kinds))
     across, down = np.arange(heads) + base, np.arange(layers) + base
-    figure = empty(theme, title, "Head", "Layer")
+    figure = empty(theme, title, _("Head"), _("Layer"))
     figure.add_heatmap(
         z=values,
         x=across,
@@ -56,7 +57,7 @@ def head_map(  # noqa: PLR0913  (what a figure may be told, by name)
         **_ends(values, diverging, limit),
         showscale=kinds is None,
         colorbar=colour_bar(),
-        hovertemplate="layer %{y} · head %{x}: %{z:.3g}<extra></extra>",
+        hovertemplate=_("layer %{y} · head %{x}: %{z:.3g}<extra></extra>"),
         hoverongaps=False,
         xgap=1,
         ygap=1,
@@ -127,5 +128,5 @@ def _add_points(figure: go.Figure, theme: Theme, values: Array, base: int) -> No
         showlegend=False,
         selected=unseen,
         unselected=unseen,
-        hovertemplate="layer %{y} · head %{x}: %{customdata[2]:.3g}<extra></extra>",
+        hovertemplate=_("layer %{y} · head %{x}: %{customdata[2]:.3g}<extra></extra>"),
     )

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from attention.mask import Array
 from viz.figures.labels import cut, plain
 from viz.figures.theme import LEGEND, Theme, empty
+from wording import _
 
 MOST = 60  # words that are drawn
 
@@ -19,7 +20,7 @@ def importance(words: Sequence[str], ways: Mapping[str, Array], theme: Theme, un
     Beyond MOST words the first MOST are drawn.
     """
     shown = words[:MOST]
-    figure = empty(theme, "How much does each word speak for the answer?", unit, "")
+    figure = empty(theme, _("How much does each word speak for the answer?"), unit, "")
     for (name, values), colour in zip(ways.items(), (theme.heads, theme.accent), strict=False):
         figure.add_bar(
             orientation="h",

@@ -8,8 +8,7 @@ import plotly.graph_objects as go
 
 from viz.figures.labels import plain
 from viz.figures.theme import LEGEND, LEGENDS, Theme, empty
-
-COUNTING = "counting words (TF-IDF, logistic regression)"
+from wording import _
 
 
 def learning_curve(  # noqa: PLR0913  (what a figure may be told, by name)
@@ -33,7 +32,7 @@ def learning_curve(  # noqa: PLR0913  (what a figure may be told, by name)
     >>> figure.data[0].y, figure.layout.xaxis.range
     ((0.2, 0.7), (0, 133))
     """
-    figure = empty(theme, title, "Step", unit)
+    figure = empty(theme, title, _("Step"), unit)
     steps, numbers = [step for step, _ in points], [number for _, number in points]
     figure.add_scatter(
         name=plain(unit),
@@ -43,23 +42,28 @@ def learning_curve(  # noqa: PLR0913  (what a figure may be told, by name)
         cliponaxis=False,
         line={"color": theme.accent, "width": 2},
         marker={"size": 5},
-        hovertemplate="step %{x}: %{y:.3f}<extra></extra>",
+        hovertemplate=_("step %{x}: %{y:.3f}<extra></extra>"),
         showlegend=False,
     )
     if collapsed:
         at = dict(points)
         figure.add_scatter(
-            name="one label for everything, twice running",
+            name=_("one label for everything, twice running"),
             x=[step for step, _ in collapsed],
             y=[at.get(step, 0.0) for step, _ in collapsed],
             customdata=[plain(label) for _, label in collapsed],
             mode="markers",
             marker={"symbol": "x", "size": 11, "color": theme.line},
-            hovertemplate="step %{x}: everything is called %{customdata}<extra></extra>",
+            hovertemplate=_("step %{x}: everything is called %{customdata}<extra></extra>"),
         )
     if baseline is not None:
         line = {"dash": "dash", "color": theme.heads, "width": 2}
-        figure.add_hline(y=baseline, line=line, showlegend=True, name=f"{COUNTING}: {baseline:.3f}")
+        figure.add_hline(
+            y=baseline,
+            line=line,
+            showlegend=True,
+            name=_("counting words (TF-IDF, logistic regression): {baseline:.3f}", baseline=baseline),
+        )
     if ceiling is not None:
         figure.update_yaxes(range=[0, 1.02 * ceiling])
     if last:

@@ -11,6 +11,7 @@ from attention.mask import Array
 from viz.figures.labels import cut, plain
 from viz.figures.palette import sequential
 from viz.figures.theme import LEGEND, Theme, empty
+from wording import _
 
 HUES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # Okabe and Ito's, told apart on both grounds
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
@@ -23,7 +24,7 @@ def lens_map(pieces: Sequence[Sequence[str]], chances: Array, theme: Theme, *, b
     ``pieces`` and ``chances`` are (row, rank); row 0 is the embedding. Layers are labelled from ``base``.
     """
     rows, ranks = chances.shape
-    figure = empty(theme, "The likeliest pieces after each layer", "", "")
+    figure = empty(theme, _("The likeliest pieces after each layer"), "", "")
     figure.add_heatmap(
         z=np.round(chances.astype(np.float64), 6),
         x=list(range(ranks)),
@@ -40,7 +41,7 @@ def lens_map(pieces: Sequence[Sequence[str]], chances: Array, theme: Theme, *, b
         xgap=1,
         ygap=1,
     )
-    names = ["likeliest", *(f"number {rank + 1}" for rank in range(1, ranks))]
+    names = [_("likeliest"), *(_("number {rank}", rank=rank + 1) for rank in range(1, ranks))]
     figure.update_xaxes(
         tickvals=list(range(ranks)), ticktext=names, showgrid=False, fixedrange=True, side="top", rangemode="normal"
     )
@@ -59,7 +60,7 @@ def lens_map(pieces: Sequence[Sequence[str]], chances: Array, theme: Theme, *, b
 def lens_curves(chances: Array, names: Sequence[str], theme: Theme, *, base: int = 0) -> go.Figure:
     """Each followed piece's probability, (row, piece), through the layers; one line a piece, by colour and dashes."""
     rows = chances.shape[0]
-    figure = empty(theme, "The answer through the layers", "", "Probability")
+    figure = empty(theme, _("The answer through the layers"), "", _("Probability"))
     for at, name in enumerate(names):
         figure.add_scatter(
             x=list(range(rows)),
@@ -83,4 +84,4 @@ def layer_names(rows: int, base: int) -> list[str]:
     >>> layer_names(3, 0)
     ['words', 'layer 0', 'layer 1']
     """
-    return ["words", *(f"layer {at + base}" for at in range(rows - 1))]
+    return [_("words"), *(_("layer {layer}", layer=at + base) for at in range(rows - 1))]

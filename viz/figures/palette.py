@@ -7,6 +7,7 @@ from functools import cache
 
 from viz.components.script import HERE
 from viz.figures.theme import DARK, Theme
+from wording import _
 
 Scale = list[list[float | str]]
 
@@ -48,7 +49,7 @@ def sides(theme: Theme) -> tuple[str, str]:
     >>> sides(DARK)
     ('blue', 'orange')
     """
-    return ("blue", "orange" if theme == DARK else "brown")
+    return (_("blue"), _("orange") if theme == DARK else _("brown"))
 
 
 def several(theme: Theme) -> tuple[str, ...]:

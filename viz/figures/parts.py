@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from viz.figures.labels import plain
 from viz.figures.theme import LEGENDS, Theme, empty
+from wording import _
 
 BESIDE = 0.16  # of a row, between the two kinds of marks
 
@@ -35,7 +36,7 @@ def parts(
             mode="markers",
             marker={"symbol": f"{symbol}-open", "size": 7, "color": colour},
             showlegend=False,
-            hovertemplate="one seed: %{x:.2f}<extra></extra>",
+            hovertemplate=_("one seed: %{x:.2f}<extra></extra>"),
             cliponaxis=False,
         )
         figure.add_scatter(
@@ -45,11 +46,11 @@ def parts(
             mode="markers",
             marker={"symbol": symbol, "size": 12, "color": colour},
             customdata=[plain(name) for name in names],
-            hovertemplate="%{customdata}, mean: %{x:.2f}",
+            hovertemplate=_("%{customdata}, mean: %{x:.2f}"),
             cliponaxis=False,
         )
     line = {"dash": "dot", "color": theme.line, "width": 1.5}
-    figure.add_vline(x=chance, line=line, showlegend=True, name=f"guessing: {chance:.2f}")
+    figure.add_vline(x=chance, line=line, showlegend=True, name=_("guessing: {chance:.2f}", chance=chance))
     figure.update_yaxes(
         tickvals=list(range(len(names))), ticktext=[plain(name) for name in names],
         range=[len(names) - 0.5, -0.5], rangemode="normal", fixedrange=True,

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from attention.positions import ByDistance, Numbers
 from viz.figures.palette import several
 from viz.figures.theme import Theme, empty
+from wording import _
 
 HEIGHT = 330
 
@@ -19,28 +20,28 @@ def curves(vectors: Numbers, dimensions: Sequence[int], theme: Theme, title: str
 
     At most eight dimensions have colours of their own; more repeat them.
     """
-    figure = empty(theme, title, "Position", "Number in the vector")
+    figure = empty(theme, title, _("Position"), _("Number in the vector"))
     colours = several(theme)
     for at, dimension in enumerate(dimensions):
         figure.add_scatter(
-            name=f"dimension {dimension}",
+            name=_("dimension {dimension}", dimension=dimension),
             x=np.arange(len(vectors)),
             y=np.asarray(vectors[:, dimension], np.float32),
             mode="lines",
             line={"color": colours[at % len(colours)], "width": 2},
-            hovertemplate="position %{x}: %{y:.3f}",
+            hovertemplate=_("position %{x}: %{y:.3f}"),
         )
     return _plain(figure)
 
 
 def products(found: ByDistance, theme: Theme, title: str) -> go.Figure:
     """Dot product of two positions' vectors over their distance: the mean as a line, all pairs within the band."""
-    figure = empty(theme, title, "Distance (positions)", "Dot product")
+    figure = empty(theme, title, _("Distance (positions)"), _("Dot product"))
     distances = np.arange(len(found.mean))
     bound = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
     figure.add_scatter(x=distances, y=np.asarray(found.lowest, np.float32), showlegend=False, **bound)
     figure.add_scatter(
-        name="from lowest to highest pair",
+        name=_("from lowest to highest pair"),
         x=distances,
         y=np.asarray(found.highest, np.float32),
         fill="tonexty",
@@ -48,13 +49,13 @@ def products(found: ByDistance, theme: Theme, title: str) -> go.Figure:
         **bound,
     )
     figure.add_scatter(
-        name="mean of all pairs",
+        name=_("mean of all pairs"),
         x=distances,
         y=np.asarray(found.mean, np.float32),
         customdata=np.stack([found.lowest, found.highest], axis=1).astype(np.float32),
         mode="lines",
         line={"color": theme.heads, "width": 2},
-        hovertemplate="%{x} apart: %{y:.2f}, from %{customdata[0]:.2f} to %{customdata[1]:.2f}<extra></extra>",
+        hovertemplate=_("%{x} apart: %{y:.2f}, from %{customdata[0]:.2f} to %{customdata[1]:.2f}<extra></extra>"),
     )
     # A vector with itself (distance 0) may be far larger than any two: the picture is made for the pairs.
     low, high = float(found.lowest.min()), float(max(found.mean.max(), found.highest[1:].max(initial=0)))
@@ -64,13 +65,13 @@ def products(found: ByDistance, theme: Theme, title: str) -> go.Figure:
 
 def similarity(cosines: Numbers, theme: Theme, title: str) -> go.Figure:
     """Cosine of each position's vector and the next one's; ``cosines`` is (position - 1,)."""
-    figure = empty(theme, title, "Position", "Cosine with the next position")
+    figure = empty(theme, title, _("Position"), _("Cosine with the next position"))
     figure.add_scatter(
         x=np.arange(len(cosines)),
         y=np.asarray(cosines, np.float32),
         mode="lines",
         line={"color": theme.heads, "width": 2},
-        hovertemplate="positions %{x} and the next: %{y:.3f}<extra></extra>",
+        hovertemplate=_("positions %{x} and the next: %{y:.3f}<extra></extra>"),
         showlegend=False,
     )
     figure = _plain(figure)

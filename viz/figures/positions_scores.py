@@ -13,6 +13,7 @@ from attention.positions import Counts, Numbers
 from viz.figures.labels import plain
 from viz.figures.palette import several
 from viz.figures.theme import Theme, empty
+from wording import _
 
 HEIGHT = 360
 
@@ -28,13 +29,13 @@ class Turning:
 
 def rotary(turnings: Sequence[Turning], theme: Theme, title: str) -> go.Figure:
     """For each set of angles: a full line for a key equal to the query, a dotted one for the paper's bound."""
-    figure = empty(theme, title, "Distance (tokens)", "Share of the value at distance 0")
+    figure = empty(theme, title, _("Distance (tokens)"), _("Share of the value at distance 0"))
     for turning, colour in zip(turnings, several(theme), strict=False):
         distances = np.arange(len(turning.score))
         more = f" ({plain(turning.name)})" if turning.name else ""
         for name, values, dash in (
-            ("score of an equal key", turning.score, "solid"),
-            ("the paper's bound", turning.bound, "dot"),
+            (_("score of an equal key"), turning.score, "solid"),
+            (_("the paper's bound"), turning.bound, "dot"),
         ):
             figure.add_scatter(
                 name=name + more,
@@ -42,7 +43,7 @@ def rotary(turnings: Sequence[Turning], theme: Theme, title: str) -> go.Figure:
                 y=np.asarray(values, np.float32),
                 mode="lines",
                 line={"color": colour, "width": 2, "dash": dash},
-                hovertemplate="%{x} apart: %{y:.3f}",
+                hovertemplate=_("%{x} apart: %{y:.3f}"),
             )
     return _plain(figure)
 
@@ -54,34 +55,34 @@ def by_head(  # noqa: PLR0913  (what a figure may be told, by name)
 
     ``values`` is (head, offset); ``head`` counts from 0, labels from ``base``.
     """
-    figure = empty(theme, title, "Key minus query (tokens)", "Added to the score")
+    figure = empty(theme, title, _("Key minus query (tokens)"), _("Added to the score"))
     others = [at for at in range(len(values)) if at != head]
     for at in (*others, head):
         chosen = at == head
         figure.add_scatter(
-            name=f"head {at + base}",
+            name=_("head {head}", head=at + base),
             x=offsets,
             y=np.asarray(values[at], np.float32),
             mode="lines",
             line={"color": theme.accent if chosen else theme.heads, "width": 3 if chosen else 1},
             opacity=1 if chosen else 0.55,
-            hovertemplate=f"head {at + base}, %{{x:+d}}: %{{y:.3f}}<extra></extra>",
+            hovertemplate=_("head {head}, %{{x:+d}}: %{{y:.3f}}<extra></extra>", head=at + base),
             showlegend=chosen or at == others[0],
         )
         if not chosen and at == others[0]:
-            figure.data[-1].name = "the other heads"
+            figure.data[-1].name = _("the other heads")
     return _plain(figure)
 
 
 def buckets(offsets: Counts, found: Counts, theme: Theme, title: str) -> go.Figure:
     """Which of the learned numbers each offset gets: one step a bucket."""
-    figure = empty(theme, title, "Key minus query (tokens)", "Bucket")
+    figure = empty(theme, title, _("Key minus query (tokens)"), _("Bucket"))
     figure.add_scatter(
         x=offsets,
         y=found,
         mode="lines",
         line={"color": theme.heads, "width": 2, "shape": "hvh"},
-        hovertemplate="%{x:+d}: bucket %{y}<extra></extra>",
+        hovertemplate=_("%{x:+d}: bucket %{y}<extra></extra>"),
         showlegend=False,
     )
     return _plain(figure)

@@ -6,19 +6,20 @@ import plotly.graph_objects as go
 
 from attention.mask import Array
 from viz.figures.theme import LEGENDS, Theme, empty
+from wording import _
 
 
 def random_sets(changes: Array, chosen: float, theme: Theme, unit: str) -> go.Figure:
     """A histogram of the random sets' changes (set,), and the chosen set's as a line."""
-    figure = empty(theme, "Is it more than chance would do?", unit, "Random sets")
+    figure = empty(theme, _("Is it more than chance would do?"), unit, _("Random sets"))
     figure.add_histogram(
-        name="random sets",
+        name=_("random sets"),
         x=changes,
         nbinsx=30,
         marker={"color": theme.heads},
-        hovertemplate="%{x}: %{y} sets<extra></extra>",
+        hovertemplate=_("%{x}: %{y} sets<extra></extra>"),
     )
     line = {"color": theme.accent, "width": 3}
-    figure.add_vline(x=chosen, line=line, showlegend=True, name="the chosen set")
+    figure.add_vline(x=chosen, line=line, showlegend=True, name=_("the chosen set"))
     figure.update_layout(height=320, margin={"b": LEGENDS}, bargap=0.05)
     return figure

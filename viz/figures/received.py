@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from attention.mask import Array
 from viz.figures.labels import cut, plain
 from viz.figures.theme import Theme, empty, reference
+from wording import _
 
 TICKS = 48  # most token labels under the axis; beyond, every second, third … is written, and all are in the hover text
 
@@ -22,10 +23,10 @@ def received_by_token(  # noqa: PLR0913  (what a figure may be told, by name)
     ``received`` and ``mean`` are (key,), each the mean over the queries (measures.received); ``tokens`` names the keys,
     ``head`` the head. In a causal model early tokens are seen by more queries, so they receive more.
     """
-    figure = empty(theme, "Which tokens receive attention?", "Token", "Mean weight")
+    figure = empty(theme, _("Which tokens receive attention?"), _("Token"), _("Mean weight"))
     places, labels = np.arange(len(tokens)), [plain(cut(token)) for token in tokens]
     names = [[label, place + base] for place, label in enumerate(labels)]
-    hover = "%{customdata[0]} (token %{customdata[1]}): %{y:.3f}"
+    hover = _("%{customdata[0]} (token %{customdata[1]}): %{y:.3f}")
     figure.add_bar(
         name=plain(head),
         x=places,
@@ -35,7 +36,7 @@ def received_by_token(  # noqa: PLR0913  (what a figure may be told, by name)
         hovertemplate=hover,
     )
     figure.add_scatter(
-        name="mean over all heads",
+        name=_("mean over all heads"),
         x=places,
         y=mean,
         customdata=names,
@@ -44,7 +45,7 @@ def received_by_token(  # noqa: PLR0913  (what a figure may be told, by name)
         hovertemplate=hover,
     )
     even = float(received.sum()) / max(1, len(tokens))
-    reference(figure, theme, even, f"if all received the same: {even:.3f}")
+    reference(figure, theme, even, _("if all received the same: {even:.3f}", even=even))
     step = max(1, -(-len(tokens) // TICKS))
     figure.update_xaxes(tickvals=places[::step], ticktext=labels[::step], tickangle=-60, showgrid=False)
     return figure

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from viz.figures.labels import cut, plain
 from viz.figures.theme import LEGENDS, Theme, empty
+from wording import _
 
 ROW = 26  # pixels
 
@@ -33,19 +34,19 @@ def relation_scores(scores: Sequence[Score], theme: Theme, title: str, selected:
 
     Relations and heads are text, not markup. ``selected`` is in the accent colour.
     """
-    figure = empty(theme, title, "% found", "")
+    figure = empty(theme, title, _("% found"), "")
     rows = list(range(len(scores)))
     known = [at for at in rows if scores[at].random is not None]
     figure.add_scatter(
-        name="random weights, best head",
+        name=_("random weights, best head"),
         x=[scores[at].random for at in known],
         y=known,
         mode="markers",
         marker={"symbol": "circle-open", "size": 9, "color": theme.heads, "line": {"width": 1.5}},
-        hovertemplate="random weights: %{x:.1f} %<extra></extra>",
+        hovertemplate=_("random weights: %{x:.1f} %<extra></extra>"),
     )
     figure.add_scatter(
-        name="rule without a model",
+        name=_("rule without a model"),
         x=[score.baseline for score in scores],
         y=rows,
         customdata=[plain(score.rule) for score in scores],
@@ -54,7 +55,7 @@ def relation_scores(scores: Sequence[Score], theme: Theme, title: str, selected:
         hovertemplate="%{customdata}: %{x:.1f} %<extra></extra>",
     )
     figure.add_scatter(
-        name="best head, 95 % interval",
+        name=_("best head, 95 % interval"),
         x=[score.accuracy for score in scores],
         y=rows,
         error_x={
@@ -69,8 +70,10 @@ def relation_scores(scores: Sequence[Score], theme: Theme, title: str, selected:
         customdata=[[plain(score.head), score.low, score.high, score.n] for score in scores],
         mode="markers",
         marker={"size": 10, "color": [theme.accent if s.relation == selected else theme.heads for s in scores]},
-        hovertemplate="head %{customdata[0]}: %{x:.1f} % (%{customdata[1]:.1f} to %{customdata[2]:.1f}) of "
-        "%{customdata[3]} links<extra></extra>",
+        hovertemplate=_(
+            "head %{customdata[0]}: %{x:.1f} % (%{customdata[1]:.1f} to %{customdata[2]:.1f}) of "
+            "%{customdata[3]} links<extra></extra>"
+        ),
     )
     names = [f"{plain(cut(score.relation))} · {plain(score.head)}" for score in scores]
     figure.update_yaxes(

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from attention.mask import Array
 from viz.figures.labels import plain
 from viz.figures.theme import LEGENDS, Theme, empty
+from wording import _
 
 
 def removal_curve(values: Array, names: Sequence[str], random: Array, theme: Theme, title: str, unit: str) -> go.Figure:  # noqa: PLR0913  (what a figure may be told, by name)
@@ -17,12 +18,12 @@ def removal_curve(values: Array, names: Sequence[str], random: Array, theme: The
 
     ``random`` is (order, step): the mean is a line, the span from least to most a band.
     """
-    figure = empty(theme, title, "Heads removed", unit)
+    figure = empty(theme, title, _("Heads removed"), unit)
     if random.size:
         steps = np.arange(random.shape[1])
         low, high = random.min(axis=0), random.max(axis=0)
         figure.add_scatter(
-            name=f"random orders, least to most of {len(random)}",
+            name=_("random orders, least to most of {orders}", orders=len(random)),
             x=[*steps, *steps[::-1]],
             y=[*high, *low[::-1]],
             fill="toself",
@@ -31,22 +32,22 @@ def removal_curve(values: Array, names: Sequence[str], random: Array, theme: The
             hoverinfo="skip",
         )
         figure.add_scatter(
-            name="random orders, mean",
+            name=_("random orders, mean"),
             x=steps,
             y=random.mean(axis=0),
             mode="lines",
             line={"color": theme.heads, "width": 2, "dash": "dash"},
-            hovertemplate="%{x} heads removed at random: %{y:.3f} on average<extra></extra>",
+            hovertemplate=_("%{x} heads removed at random: %{y:.3f} on average<extra></extra>"),
         )
     figure.add_scatter(
-        name="one head chosen at each step",
+        name=_("one head chosen at each step"),
         x=np.arange(len(values)),
         y=values,
-        customdata=["nothing", *(plain(name) for name in names)],
+        customdata=[_("nothing"), *(plain(name) for name in names)],
         mode="lines+markers",
         line={"color": theme.accent, "width": 2},
         marker={"size": 5},
-        hovertemplate="%{x} removed, last %{customdata}: %{y:.3f}<extra></extra>",
+        hovertemplate=_("%{x} removed, last %{customdata}: %{y:.3f}<extra></extra>"),
     )
     figure.update_yaxes(rangemode="normal")
     figure.update_layout(height=420, margin={"b": LEGENDS})

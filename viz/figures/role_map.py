@@ -12,6 +12,7 @@ from viz.figures.head_map import head_map
 from viz.figures.labels import cut, plain
 from viz.figures.palette import at, ink_on, sequential
 from viz.figures.theme import Theme
+from wording import _
 
 SIGNS = {
     "previous": "←",
@@ -40,7 +41,7 @@ def role_map(  # noqa: PLR0913  (what a figure may be told, by name)
     ``shares`` is (layer, head), 0 to 1, NaN for a head without a role; ``roles`` and ``relations`` name each head's, by
     layer and head, "" for none. Relations are text, not markup.
     """
-    figure = head_map(shares, theme, title, "share of attention", selected=selected, base=base, limit=1.0)
+    figure = head_map(shares, theme, title, _("share of attention"), selected=selected, base=base, limit=1.0)
     places = [(layer, head) for layer in range(len(roles)) for head in range(len(roles[layer]))]
     figure.add_scatter(
         x=[head + base for _, head in places],

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from viz.figures.labels import cut, plain
 from viz.figures.theme import LEGEND, Theme, empty
+from wording import _
 
 ROW = 30  # pixels of one token
 
@@ -28,19 +29,19 @@ def before_after(  # noqa: PLR0913  (what a figure may be told, by name)
     ones are in bold.
     """
     rows = list(range(len(labels)))
-    figure = empty(theme, title, "probability", "")
+    figure = empty(theme, title, _("probability"), "")
     names = [plain(label) for label in labels]
     figure.add_bar(
-        name="the model",
+        name=_("the model"),
         orientation="h",
         x=list(own),
         y=rows,
         marker={"color": theme.heads},
         customdata=names,
-        hovertemplate="%{customdata}: %{x:.4g}<extra>the model</extra>",
+        hovertemplate=_("%{customdata}: %{x:.4g}<extra>the model</extra>"),
     )
     figure.add_scatter(
-        name="under the rule",
+        name=_("under the rule"),
         x=list(drawn),
         y=rows,
         mode="markers",
@@ -51,7 +52,7 @@ def before_after(  # noqa: PLR0913  (what a figure may be told, by name)
             "color": theme.accent,
         },
         customdata=names,
-        hovertemplate="%{customdata}: %{x:.4g}<extra>under the rule</extra>",
+        hovertemplate=_("%{customdata}: %{x:.4g}<extra>under the rule</extra>"),
         cliponaxis=False,
     )
     short = [plain(cut(label)) for label in labels]
@@ -74,10 +75,10 @@ def cumulated(own: Sequence[float], drawn: Sequence[float], kept: int, theme: Th
     a dotted line where the figure reaches that far.
     """
     ranks = list(range(1, len(own) + 1))
-    figure = empty(theme, title, "the likeliest n tokens", "sum of probabilities")
+    figure = empty(theme, title, _("the likeliest n tokens"), _("sum of probabilities"))
     for name, values, colour, dash in (
-        ("the model", own, theme.heads, "solid"),
-        ("under the rule", drawn, theme.accent, "dash"),
+        (_("the model"), own, theme.heads, "solid"),
+        (_("under the rule"), drawn, theme.accent, "dash"),
     ):
         figure.add_scatter(
             name=name,
@@ -85,11 +86,11 @@ def cumulated(own: Sequence[float], drawn: Sequence[float], kept: int, theme: Th
             y=np.cumsum(np.asarray(values, np.float64)).tolist(),
             mode="lines",
             line={"color": colour, "dash": dash, "width": 2.5},
-            hovertemplate="the likeliest %{x}: %{y:.4f}",
+            hovertemplate=_("the likeliest %{x}: %{y:.4f}"),
         )
     if kept <= len(ranks):
         line = {"dash": "dot", "color": theme.line, "width": 1.5}
-        figure.add_vline(x=kept, line=line, showlegend=True, name=f"the rule keeps {kept}")
+        figure.add_vline(x=kept, line=line, showlegend=True, name=_("the rule keeps {kept}", kept=kept))
     steps = [n for n in (1, 2, 5, 10, 20, 50, 100) if n <= len(ranks)]
     span = [-0.03, float(np.log10(max(len(ranks), 2))) + 0.03]
     figure.update_xaxes(type="log", range=span, tickvals=steps, ticktext=[str(n) for n in steps], fixedrange=True)

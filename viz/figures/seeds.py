@@ -12,6 +12,7 @@ from attention.mask import Array
 from viz.figures.labels import plain
 from viz.figures.palette import several
 from viz.figures.theme import LEGENDS, Theme, empty, reference
+from wording import _
 
 LOOKS = (("circle", "solid"), ("square", "dash"), ("diamond", "dot"), ("triangle-up", "dashdot"))
 MANY = 16  # points beyond which a line has no marks
@@ -69,9 +70,9 @@ def seeds(  # noqa: PLR0913  (what a figure may be told, by name)
         )
     if trained is not None:
         line = {"dash": "dot", "color": theme.line, "width": 1.5}
-        figure.add_vline(x=trained, line=line, showlegend=True, name=f"trained on up to {trained}")
+        figure.add_vline(x=trained, line=line, showlegend=True, name=_("trained on up to {trained}", trained=trained))
     if chance is not None:
-        reference(figure, theme, chance, f"guessing: {chance:.2f}")
+        reference(figure, theme, chance, _("guessing: {chance:.2f}", chance=chance))
     for axis in logarithmic:
         figure.update_layout({f"{axis}axis": {"type": "log", "exponentformat": "power", "rangemode": "normal"}})
     if "x" in logarithmic:

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from viz.figures.labels import plain
 from viz.figures.palette import several
 from viz.figures.theme import LEGENDS, Theme, empty
+from wording import _, ngettext
 
 SHAPES = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "hexagon")  # beside the colours
 NEAR = 0.035  # of the width: names of points nearer than that to another one would cover it
@@ -38,7 +39,9 @@ def similarity_map(  # noqa: PLR0913  (what a figure may be told, by name)
     for group in sorted(set(groups)):
         mine = [at for at, number in enumerate(groups) if number == group]
         figure.add_scatter(
-            name=f"group {group + 1}, {len(mine)} head{'s' if len(mine) > 1 else ''}",
+            name=ngettext(
+                "group {group}, {n} head", "group {group}, {n} heads", len(mine), group=group + 1, n=len(mine)
+            ),
             x=points[mine, 0],
             y=points[mine, 1],
             customdata=[[*heads[at], plain(notes[at]), heads[at][0] + base, heads[at][1] + base] for at in mine],
@@ -47,14 +50,14 @@ def similarity_map(  # noqa: PLR0913  (what a figure may be told, by name)
             textfont={"size": 10, "color": theme.text},
             mode="markers+text",
             marker={"color": colours[group % len(colours)], "size": 9, "symbol": SHAPES[group % len(SHAPES)]},
-            hovertemplate="layer %{customdata[3]} · head %{customdata[4]}: %{customdata[2]}<extra></extra>",
+            hovertemplate=_("layer %{customdata[3]} · head %{customdata[4]}: %{customdata[2]}<extra></extra>"),
             cliponaxis=False,
         )
     if selected is not None and selected in heads:
         at = list(heads).index(selected)
         ring = {"symbol": "circle-open", "size": 19, "color": theme.accent, "line": {"width": 3}}
         place = {"x": [points[at, 0]], "y": [points[at, 1]]}
-        figure.add_scatter(name="selected head", **place, mode="markers", marker=ring, hoverinfo="skip")
+        figure.add_scatter(name=_("selected head"), **place, mode="markers", marker=ring, hoverinfo="skip")
     figure.update_xaxes(showticklabels=False)
     figure.update_yaxes(showticklabels=False, scaleanchor="x", rangemode="normal")
     figure.update_layout(height=560, margin={"b": LEGENDS}, hovermode="closest")

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from attention.by_hand import Numbers
 from viz.figures.theme import Theme, empty
+from wording import _
 
 
 def softmax_slope(widths: Sequence[int], over: Numbers, plain: Numbers, theme: Theme, marked: int) -> go.Figure:
@@ -18,8 +19,11 @@ def softmax_slope(widths: Sequence[int], over: Numbers, plain: Numbers, theme: T
     >>> [line.name for line in softmax_slope([1, 4], np.array([0.5, 0.5]), np.array([0.5, 0.2]), LIGHT, 4).data][:2]
     ['scores over √d_k', 'scores as they are']
     """
-    figure = empty(theme, "How steep is the softmax?", "d_k", "Sum of a·(1 − a), mean")
-    lines = (("scores over √d_k", over, theme.heads, "solid"), ("scores as they are", plain, theme.accent, "dash"))
+    figure = empty(theme, _("How steep is the softmax?"), "d_k", _("Sum of a·(1 − a), mean"))
+    lines = (
+        (_("scores over √d_k"), over, theme.heads, "solid"),
+        (_("scores as they are"), plain, theme.accent, "dash"),
+    )
     for name, values, colour, dash in lines:
         figure.add_scatter(
             name=name,
@@ -30,7 +34,7 @@ def softmax_slope(widths: Sequence[int], over: Numbers, plain: Numbers, theme: T
             hovertemplate="d_k = %{x}: %{y:.3f}",
         )
     line = {"dash": "dot", "color": theme.line, "width": 1.5}
-    figure.add_vline(x=marked, line=line, showlegend=True, name=f"d_k = {marked} here")
+    figure.add_vline(x=marked, line=line, showlegend=True, name=_("d_k = {width} here", width=marked))
     ticks = [width for width in widths if np.log2(width) % 2 == 0]
     figure.update_xaxes(type="log", tickvals=ticks, ticktext=[f"{width:,}" for width in ticks])
     top = float(np.max([over.max(), plain.max()]))

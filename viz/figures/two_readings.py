@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from attention.mask import Array
 from viz.figures.labels import cut, plain
 from viz.figures.theme import Theme, empty
+from wording import _
 
 ROW = 24  # pixels of a word
 
@@ -28,7 +29,7 @@ def two_readings(  # noqa: PLR0913  (what a figure may be told, by name)
 
     ``names`` call the two readings in the legend; the word ``marked`` is written in the accent's colour.
     """
-    figure = empty(theme, title, "weight", "")
+    figure = empty(theme, title, _("weight"), "")
     down = np.arange(len(words))
     both = np.flatnonzero(np.isfinite(first) & np.isfinite(second))
     between = np.full(3 * len(both), np.nan)

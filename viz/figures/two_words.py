@@ -8,13 +8,14 @@ import plotly.graph_objects as go
 
 from viz.figures.labels import cut, plain
 from viz.figures.theme import LEGEND, Theme, empty
+from wording import _
 
 
 def two_words(
     sentences: Sequence[str], words: Sequence[str], chances: Sequence[Sequence[float]], theme: Theme
 ) -> go.Figure:
     """A group of bars for each sentence, one for each word; ``chances`` is (sentence, word)."""
-    figure = empty(theme, "How likely is each word in each sentence?", "probability", "")
+    figure = empty(theme, _("How likely is each word in each sentence?"), _("probability"), "")
     for at, (word, colour) in enumerate(zip(words, (theme.heads, theme.accent), strict=True)):
         values = [row[at] for row in chances]
         figure.add_bar(
@@ -33,7 +34,7 @@ def two_words(
     figure.update_xaxes(range=[0, 1.15 * most], fixedrange=True)
     figure.update_yaxes(
         tickvals=list(range(len(sentences))),
-        ticktext=["first sentence", "second sentence"][: len(sentences)],
+        ticktext=[_("first sentence"), _("second sentence")][: len(sentences)],
         autorange="reversed",
         rangemode="normal",
         showgrid=False,

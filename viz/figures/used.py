@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from attention.mask import Array
 from viz.figures.theme import LEGEND, Theme, empty
+from wording import _, told
 
 
 def used(  # noqa: PLR0913  (what a figure may be told, by name)
@@ -26,13 +27,19 @@ def used(  # noqa: PLR0913  (what a figure may be told, by name)
 
     Heads ``beyond`` what chance changes are filled, the others open; a click picks a head as on a map of heads.
     """
-    figure = empty(theme, title, "changed: divergence (bits)", f"used: {unit}")
+    figure = empty(theme, title, _("changed: divergence (bits)"), _("used: {unit}", unit=told(unit)))
     far = set(beyond)
     places = [at for at in np.ndindex(changed.shape) if np.isfinite(changed[at]) and np.isfinite(effect[at])]
     groups = (
-        ("changed within chance", "circle-open", theme.heads, 8, [at for at in places if at not in {*far, selected}]),
-        ("changed beyond chance", "circle", theme.heads, 8, [at for at in places if at in far and at != selected]),
-        ("the chosen head", "diamond", theme.accent, 13, [at for at in places if at == selected]),
+        (
+            _("changed within chance"),
+            "circle-open",
+            theme.heads,
+            8,
+            [at for at in places if at not in {*far, selected}],
+        ),
+        (_("changed beyond chance"), "circle", theme.heads, 8, [at for at in places if at in far and at != selected]),
+        (_("the chosen head"), "diamond", theme.accent, 13, [at for at in places if at == selected]),
     )
     for name, symbol, colour, size, some in groups:
         if some:
@@ -43,7 +50,9 @@ def used(  # noqa: PLR0913  (what a figure may be told, by name)
                 customdata=[[*at, at[0] + base, at[1] + base] for at in some],
                 mode="markers",
                 marker={"color": colour, "symbol": symbol, "size": size, "line": {"width": 1.5}},
-                hovertemplate="layer %{customdata[2]} · head %{customdata[3]}: %{x:.3f} bits, %{y:.3f}<extra></extra>",
+                hovertemplate=_(
+                    "layer %{customdata[2]} · head %{customdata[3]}: %{x:.3f} bits, %{y:.3f}<extra></extra>"
+                ),
             )
     figure.update_xaxes(rangemode="tozero")
     return figure.update_layout(height=420, margin={"b": LEGEND + 24}, hovermode="closest")

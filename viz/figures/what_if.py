@@ -7,19 +7,20 @@ import plotly.graph_objects as go
 
 from attention.mask import Array
 from viz.figures.theme import Theme, empty
+from wording import _
 
 
 def what_if(before: Array, after: Array, theme: Theme, *, head: int, base: int = 0) -> go.Figure:
     """Entropies (head,) in bits before and after, two marks a head with a line between them; ``head`` is outlined."""
-    figure = empty(theme, "How widely does each head of this layer look?", "Head", "Mean entropy (bits)")
+    figure = empty(theme, _("How widely does each head of this layer look?"), _("Head"), _("Mean entropy (bits)"))
     places = np.arange(len(before)) + base
     line = {"color": theme.grid, "width": 3}
     for place, low, high in zip(places, before, after, strict=True):
         figure.add_scatter(x=[place, place], y=[low, high], mode="lines", line=line, hoverinfo="skip", showlegend=False)
-    hover = "head %{x}: %{y:.2f} bits<extra></extra>"
+    hover = _("head %{x}: %{y:.2f} bits<extra></extra>")
     for name, values, colour, symbol in (
-        ("as the model computes", before, theme.heads, "circle"),
-        ("under these rules", after, theme.accent, "diamond"),
+        (_("as the model computes"), before, theme.heads, "circle"),
+        (_("under these rules"), after, theme.accent, "diamond"),
     ):
         sizes = np.where(np.arange(len(values)) == head, 14, 9)
         marker = {"color": colour, "symbol": symbol, "size": sizes, "line": {"color": theme.line, "width": 1}}

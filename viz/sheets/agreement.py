@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from attention.mask import Array
 from viz.components.matrices.matrices import Sheet
+from wording import _
 
 
 def sheets(
@@ -17,19 +18,19 @@ def sheets(
     """
     return [
         Sheet(
-            "Which words matter, by each way",
+            _("Which words matter, by each way"),
             shares,
             tuple(names),
             tuple(words),
-            "Each row is scaled to sum to one, so rows compare in their pattern, not in their size.",
+            _("Each row is scaled to sum to one, so rows compare in their pattern, not in their size."),
             "sequential",
         ),
         Sheet(
-            "How well the ways agree",
+            _("How well the ways agree"),
             agreement,
             tuple(names),
             tuple(names),
-            "Spearman's rank correlation over the words: 1 the same order, 0 none in common, -1 the reverse.",
+            _("Spearman's rank correlation over the words: 1 the same order, 0 none in common, -1 the reverse."),
             "diverging",
             1.0,
             tuple(marked),

@@ -9,6 +9,7 @@ import numpy as np
 
 from attention.mask import Array
 from viz.components.matrices.matrices import Sheet
+from wording import _
 
 
 def multi_head(  # noqa: PLR0913  (what the sheets are made from)
@@ -26,9 +27,9 @@ def multi_head(  # noqa: PLR0913  (what the sheets are made from)
 
     ``shown`` are the keys drawn, with ``names``; ``single`` (key,) are the weights of all channels as one head.
     """
-    heads = [f"head {at + base}" for at in range(len(weights))]
+    heads = [_("head {head}", head=at + base) for at in range(len(weights))]
     column = () if marked is None else (marked,)
-    kinds = {"mean of the heads": weights.mean(axis=0), "as one head": single}
+    kinds = {_("mean of the heads"): weights.mean(axis=0), _("as one head"): single}
     others = {name: row[shown] for name, row in kinds.items() if row is not None}
     limit = max(float(row.max(initial=0)) for row in (weights, *others.values())) or None
     common: dict[str, Any] = {
@@ -38,7 +39,7 @@ def multi_head(  # noqa: PLR0913  (what the sheets are made from)
         "marked_columns": column,
     }
     return [
-        Sheet("Weights of every head", weights[:, shown], tuple(heads), marked_rows=(head,), **common),
-        Sheet("Entropy", spread[:, None], tuple(heads), ("bits",), palette="sequential", marked_rows=(head,)),
-        Sheet("All heads in one row", np.stack(list(others.values())), tuple(others), **common),
+        Sheet(_("Weights of every head"), weights[:, shown], tuple(heads), marked_rows=(head,), **common),
+        Sheet(_("Entropy"), spread[:, None], tuple(heads), (_("bits"),), palette="sequential", marked_rows=(head,)),
+        Sheet(_("All heads in one row"), np.stack(list(others.values())), tuple(others), **common),
     ]

@@ -8,6 +8,7 @@ import numpy as np
 
 from attention.mask import Array
 from viz.components.matrices.matrices import Sheet
+from wording import _
 
 
 def neuron(  # noqa: PLR0913  (what the sheets are made from)
@@ -23,16 +24,18 @@ def neuron(  # noqa: PLR0913  (what the sheets are made from)
     rows = tuple(names)
     spread = (products * np.float32(scale)).std(axis=0, keepdims=True)
     return [
-        Sheet("q", query[None], ("q",), note=f"The query's {channels} channels."),
-        Sheet("k", keys, rows, note="A key a row.", marked_rows=marks),
-        Sheet("q × k", products, rows, note="Channel by channel; a row sums to q · k.", marked_rows=marks),
-        Sheet("q · k", products.sum(axis=1, keepdims=True), rows, note="The sums.", marked_rows=marks),
-        Sheet("weight", weights[:, None], rows, note="After the softmax.", palette="sequential", marked_rows=marks),
+        Sheet("q", query[None], ("q",), note=_("The query's {channels} channels.", channels=channels)),
+        Sheet("k", keys, rows, note=_("A key a row."), marked_rows=marks),
+        Sheet("q × k", products, rows, note=_("Channel by channel; a row sums to q · k."), marked_rows=marks),
+        Sheet("q · k", products.sum(axis=1, keepdims=True), rows, note=_("The sums."), marked_rows=marks),
         Sheet(
-            "How much each channel tells these keys apart",
+            _("weight"), weights[:, None], rows, note=_("After the softmax."), palette="sequential", marked_rows=marks
+        ),
+        Sheet(
+            _("How much each channel tells these keys apart"),
             spread,
-            ("spread",),
-            note="Standard deviation over the keys of the scaled products.",
+            (_("spread"),),
+            note=_("Standard deviation over the keys of the scaled products."),
             palette="sequential",
         ),
     ]

@@ -7,6 +7,7 @@ from typing import Any
 
 from attention.mask import Array
 from viz.components.matrices.matrices import Sheet
+from wording import _
 
 
 def side_by_side(  # noqa: PLR0913  (what the sheets are made from)
@@ -24,14 +25,14 @@ def side_by_side(  # noqa: PLR0913  (what the sheets are made from)
     }
     limit = float(max(first.max(initial=0), second.max(initial=0))) or None
     return [
-        Sheet(names[0], first, rows, columns, "Rows look at columns.", "sequential", limit, **marks),
-        Sheet(names[1], second, rows, columns, "On the same scale.", "sequential", limit, **marks),
+        Sheet(names[0], first, rows, columns, _("Rows look at columns."), "sequential", limit, **marks),
+        Sheet(names[1], second, rows, columns, _("On the same scale."), "sequential", limit, **marks),
         Sheet(
-            "Second − first",
+            _("Second − first"),
             second - first,
             rows,
             columns,
-            f"Brown: more {names[1]}. Blue: more {names[0]}.",
+            _("Brown: more {second}. Blue: more {first}.", second=names[1], first=names[0]),
             **marks,
         ),
     ]

@@ -190,6 +190,7 @@ def test_a_job_that_is_stopped_in_each_phase_comes_to_the_same_model(
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)  # a training leaves the processor to whoever else wants it
 def test_a_real_process_teaches_and_what_it_saved_opens_anywhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,7 +199,7 @@ def test_a_real_process_teaches_and_what_it_saved_opens_anywhere(
     queue = Queue(tmp_path / "taught", 10**9, where)
     job = asked("ann", "Toys", "classify", model=name, source="toys.csv", settings=replace(FAST, steps=2))
     queue.submit(job, classified())
-    assert queue.wait(250)
+    assert queue.wait(840)
     look = queue.look(job.id)
     assert (look.state, look.phase, look.said) == ("done", "changes", ""), (look.folder / jobs.LOG).read_text("utf-8")
     assert [line["step"] for line in look.lines("step", "teach")] == [1, 2]

@@ -14,6 +14,7 @@ from inference.files import taught
 from tests.support.trainings import of
 from training.jobs import job as jobs
 from training.jobs.job import Job, Look, Settings, Status, asked
+from wording import sentence, speaking, told
 
 
 @pytest.fixture
@@ -122,3 +123,11 @@ def test_a_model_is_there_once_all_that_is_told_of_it_is(tmp_path: Path) -> None
         assert not look_at(tmp_path).has_model
         (tmp_path / "model" / name).touch()
     assert look_at(tmp_path).has_model
+
+
+def test_why_it_failed_is_told_in_the_language_of_who_looks(tmp_path: Path) -> None:
+    jobs.stand(tmp_path, "failed", said=sentence("This run could not begin: {reason}.", reason="x"))
+    assert json.loads((tmp_path / jobs.STATUS).read_text())["said"] == "This run could not begin: x."
+    jobs.stand(tmp_path, "failed", turn=2)  # what is not named stays
+    with speaking("zh"):
+        assert told(jobs.status(tmp_path).said) == "这次运行无法开始：x。"

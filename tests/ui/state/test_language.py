@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+import streamlit as st
+
 from tests.support.asking import asked
+from tests.support.words import said
+from ui.state import language
+from wording import speaking
 
 
 def test_english_is_spoken_first() -> None:
@@ -13,7 +19,8 @@ def test_a_link_says_which_language_and_it_stays() -> None:
     page = asked("by_hand", lang="zh")
     assert page.selectbox(key="picked_language").value == "zh"
     assert page.query_params["lang"] == "zh"
-    page.switch_page("../../pages/tutorials.py").run()
+    with speaking("zh"):  # in which AppTest reads the page's controls
+        page.switch_page("../../pages/tutorials.py").run()
     assert page.query_params["lang"] == "zh"
 
 
@@ -28,3 +35,27 @@ def test_a_language_that_is_not_spoken_is_passed_over() -> None:
     page = asked("by_hand", lang="<b>xx</b>")
     assert page.selectbox(key="picked_language").value == "en"
     assert not page.exception
+
+
+def test_the_document_says_which_language_it_is_in() -> None:
+    assert "en" in set(said(asked("by_hand")))
+    assert "zh-Hans" in set(said(asked("by_hand", lang="zh")))
+
+
+def test_the_session_is_asked_once_in_a_run_and_again_when_another_is_picked(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked_for: list[str] = []
+
+    class State(dict[str, str]):
+        def get(self, key: str, default: str | None = None) -> str | None:  # type: ignore[override]
+            asked_for.append(key)
+            return super().get(key, default)
+
+    state, run = State({language.LANGUAGE: "zh"}), object()
+    monkeypatch.setattr("streamlit.session_state", state)
+    monkeypatch.setattr(language, "get_script_run_ctx", lambda **_: run)
+    assert [language.here() for _ in range(3)] == ["zh"] * 3
+    assert len(asked_for) == 1
+    language.pick("en")
+    assert language.here() == "en"
+    monkeypatch.setattr(language, "get_script_run_ctx", lambda **_: None)
+    assert language.here() == "en", "it serves nobody"

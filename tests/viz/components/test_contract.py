@@ -101,7 +101,7 @@ def test_orders_that_links_have_said_are_still_said(name: str) -> None:
 
 
 def test_the_payload_has_the_fields_that_the_script_reads() -> None:
-    assert set(sent()) == typedef("Payload") - {"[words]"}
+    assert set(sent()) == typedef("Payload")
     assert set(sent()["selection"]) == typedef("Selection")
 
 

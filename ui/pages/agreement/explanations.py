@@ -25,6 +25,7 @@ from viz.components.matrices.matrices import picked
 from viz.components.strip.strip import Chip
 from viz.components.strip.strip import mount as mount_strip
 from viz.components.strip.strip import picked as picked_chip
+from wording import _
 
 STRIP, FIGURE = "agreement_strip", "agreement_figure"
 
@@ -56,11 +57,11 @@ def pick_focus(view: View, focus: int, sizes: dict[int, float]) -> None:
             shade=sizes[at] / most if at in sizes else None,
             mark="chosen" if at == focus else "",
             special=cell.special,
-            title=f"left out: {sizes[at]:.3f}" if at in sizes else "",
+            title=_("left out: {size:.3f}", size=sizes[at]) if at in sizes else "",
         )
         for at, cell in enumerate(view.keys)
     ]
-    mount_strip(chips, STRIP, title="Click the word to ask about", on_pick=lambda: _set(view, picked_chip(STRIP)))
+    mount_strip(chips, STRIP, title=_("Click the word to ask about"), on_pick=lambda: _set(view, picked_chip(STRIP)))
 
 
 def _set(view: View, cell: int | None) -> None:
@@ -80,15 +81,17 @@ def figure(ways: Ways, view: View, focus: int, words: Sequence[int]) -> None:
     say(_verdict(ways, cells, view.keys[focus]), role="status")
     draw_ways(ways, cells, FIGURE, lambda: _picked(view, words))
     st.caption(
-        "First: rows are ways of asking, columns words; more colour means a larger share of that row. Second: one cell"
-        " is one pair of ways, the framed row and column the causal effect. Click a word's column to ask about it."
-        " Hover shows all digits."
+        _(
+            "First: rows are ways of asking, columns words; more colour means a larger share of that row. Second: one "
+            "cell is one pair of ways, the framed row and column the causal effect. Click a word's column to ask "
+            "about it. Hover shows all digits."
+        )
     )
     save(
-        "Save the table",
+        _("Save the table"),
         table(ways, cells),
         "headlight-agreement.csv",
-        "Every word's size and share by every way as CSV, all digits",
+        _("Every word's size and share by every way as CSV, all digits"),
         told=True,
     )
 
@@ -103,11 +106,18 @@ def _verdict(ways: Ways, cells: Sequence[Cell], focus: Cell) -> str:
     """Which word matters most by leaving words out, and who agrees."""
     effect = ways.values(EFFECT)
     if effect is None:
-        return f"{len(ways.found)} ways were asked about “{focus.text}”; the causal effect is not among them."
+        return _(
+            "{ways} ways were asked about “{word}”; the causal effect is not among them.",
+            ways=len(ways.found),
+            word=focus.text,
+        )
     best = int(effect.argmax())
-    return (
-        f"Without “{cells[best].text}” the vector of “{focus.text}” changes most"
-        f" (1 − cosine = {small(effect[best])}).{who_agrees(ways)}"
+    return _(
+        "Without “{left_out}” the vector of “{word}” changes most (1 − cosine = {size}).{agreeing}",
+        left_out=cells[best].text,
+        word=focus.text,
+        size=small(effect[best]),
+        agreeing=who_agrees(ways),
     )
 
 
@@ -115,9 +125,12 @@ def collapse(trace: Trace) -> None:
     """How much rollout still tells words apart, in a sentence."""
     maps = mean_maps(trace)
     say(
-        f"Rollout's rows differ by {apart(rollout(with_residual(maps))):.2f} from word to word (total variation, 0"
-        f" alike, 1 disjoint); those of the last layer's attention by {apart(maps[-1]):.2f}. The lower it is, the less"
-        " a row says about its own word.",
+        _(
+            "Rollout's rows differ by {rollout:.2f} from word to word (total variation, 0 alike, 1 disjoint); those of"
+            " the last layer's attention by {last:.2f}. The lower it is, the less a row says about its own word.",
+            rollout=apart(rollout(with_residual(maps))),
+            last=apart(maps[-1]),
+        ),
         role="status",
     )
 
@@ -128,7 +141,9 @@ def count_itself() -> None:
         Agreement,
         "itself",
         st.toggle,
-        "Count the word itself",
-        help="Off: what do the other words matter to it? On: its own share is a column too; ways that follow the"
-        " residual stream give it much.",
+        _("Count the word itself"),
+        help=_(
+            "Off: what do the other words matter to it? On: its own share is a column too; ways that follow the"
+            " residual stream give it much."
+        ),
     )

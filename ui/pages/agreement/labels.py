@@ -14,6 +14,7 @@ from ui.run.reading import request_of
 from ui.run.refusals import say
 from ui.state.choice import Choice
 from ui.state.options import own
+from wording import _
 
 
 def draw_label(choice: Choice, trace: Trace) -> None:
@@ -21,12 +22,13 @@ def draw_label(choice: Choice, trace: Trace) -> None:
     request, options = request_of(choice), own(Agreement)
     kind = WordTags if options.explain == "tag" else TextLabel
     said = ask(
-        kind(request.model, request.revision, text=request.text, pair=request.pair, cut=request.cut), "Asking the model"
+        kind(request.model, request.revision, text=request.text, pair=request.pair, cut=request.cut),
+        _("Asking the model"),
     )
     index = 0
     if options.explain == "tag":
         view = View(trace, words=True)
-        focus, _ = focus_of(choice, view)
+        focus = focus_of(choice, view)[0]
         pick_focus(view, focus, {})
         run = view.keys[focus].pieces
         index = next((at for at, place in enumerate(said.places) if place.run == run), 0)

@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-EXPLAINED = {"vector": "A word's vector", "label": "Label of the text", "tag": "Tag of a word"}
+from wording import sentence
+
+EXPLAINED = {
+    "vector": sentence("A word's vector"),
+    "label": sentence("Label of the text"),
+    "tag": sentence("Tag of a word"),
+}
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from viz.bertviz.budget import too_long
 from viz.bertviz.neuron import neuron_html
 from viz.bertviz.vendor import policy, vendor
 from viz.bertviz.views import head_html, model_html
+from wording import _, told
 
 PREFIX = "/headlight/bertviz"
 VENDOR = "/headlight/vendor"
@@ -30,11 +31,13 @@ def document(request: Request) -> Response:
 def _document(trace: Trace, look: Look, request: Request) -> Response:
     kind = request.path_params["kind"]
     if kind not in KINDS:
-        raise BadRequest(f"There is no BertViz view “{kind[:20]}”; there are {', '.join(KINDS)}.")
+        raise BadRequest(
+            _("There is no BertViz view “{kind}”; there are {kinds}.", kind=kind[:20], kinds=", ".join(KINDS))
+        )
     view = shelf().view(trace, look)
     sentence = too_long(kind, view)
     if sentence is not None:
-        raise BadRequest(sentence)
+        raise BadRequest(told(sentence))
     layer, head = head_of(request, view)
     asked = request.query_params
     options: dict[str, Any] = {

@@ -12,14 +12,16 @@ import streamlit as st
 from attention.complexity import Sizes, fit
 from inference.questions.anatomy import Build, Stack
 from inference.questions.cost import Cost, Measured
-from ui.pages.block.plan import amount
+from ui.pages.block.names import SIDES, amount
 from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.run.stoppable import stoppable
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import frame_csv
+from ui.show.paragraph import paragraph
 from ui.show.saving import save
 from viz.figures.cost import memory, seconds, shares
+from wording import _
 
 SHORTEST, MOST = 16, 32768  # tokens
 LONGEST_PASS = 1.0  # seconds that a pass of the next length may be expected to take
@@ -70,20 +72,28 @@ def costs(build: Build, model: str, revision: str | None, tokens: int) -> None:
     sizes = sizes_of(stack)
     share = sizes.pairs(np.array([float(tokens)]))[0]
     rest = (sizes.projections(np.array([float(tokens)])) + sizes.feed_forward(np.array([float(tokens)])))[0]
-    layer = "a layer" if len(build.stacks) == 1 else f"a layer of the {stack.part}"
+    layer = _("a layer") if len(build.stacks) == 1 else _("a layer of the {side}", side=SIDES[stack.part])
     say(
-        f"By formula, for this text of {amount(tokens, 'token')} {share / (share + rest):.1%} of {layer}'s operations "
-        f"are spent on pairs of tokens. At n = {sizes.pairs_meet_feed_forward:,.0f} the pairs cost as much as the "
-        f"feed-forward part, at n = {sizes.pairs_meet_rest:,.0f} as much as all the rest of the layer.",
+        _(
+            "By formula, for this text of {tokens} {share:.1%} of {layer}'s operations "
+            "are spent on pairs of tokens. At n = {forward:,.0f} the pairs cost as much as the "
+            "feed-forward part, at n = {rest:,.0f} as much as all the rest of the layer.",
+            tokens=amount(tokens, "token"),
+            share=share / (share + rest),
+            layer=layer,
+            forward=sizes.pairs_meet_feed_forward,
+            rest=sizes.pairs_meet_rest,
+        ),
         "status",
     )
     longest = int(max(100_000, 3 * sizes.pairs_meet_rest))
     draw_chart(shares(sizes, longest, tokens, theme()), "cost_shares")
     st.caption(
-        "Dotted: this text. Dashed: where the pairs cost as much as all the rest. One layer, two operations for each "
-        "number multiplied and added: 4 · n² · h · d_k for the pairs of tokens, "
-        "2 · n for each weight of the matrices. What softmax, norms and additions cost is left out; so is the saving "
-        "of a mask or a window."
+        _(
+            "Dotted: this text. Dashed: where the pairs cost as much as all the rest. One layer, two operations for "
+            "each number multiplied and added: 4 · n² · h · d_k for the pairs of tokens, 2 · n for each weight of the "
+            "matrices. What softmax, norms and additions cost is left out; so is the saving of a mask or a window."
+        )
     )
     measure(build, model, revision)
 
@@ -92,17 +102,17 @@ def measure(build: Build, model: str, revision: str | None) -> None:
     """A button that begins; then length after length, each kept by the backend, and what they say."""
     number = st.session_state.setdefault(AGAIN, {}).get((model, revision))
     st.button(
-        "Measure here, now" if number is None else "Measure again",
+        _("Measure here, now") if number is None else _("Measure again"),
         key="cost_measure",
         on_click=_begin,
         args=(model, revision),
-        help="Runs the model itself on texts of growing length, from 16 tokens to its limit or one second a pass.",
+        help=_("Runs the model itself on texts of growing length, from 16 tokens to its limit or one second a pass."),
     )
     if number is None:
         return
     wanted = lengths(build.limit)
     done: list[Measured] = []
-    for at in stoppable(f"cost:{model}:{revision}:{number}", len(wanted), "Measuring"):
+    for at in stoppable(f"cost:{model}:{revision}:{number}", len(wanted), _("Measuring")):
         if expected(done, wanted[at]) <= LONGEST_PASS:
             asked = Cost(model=model, revision=revision, tokens=wanted[at], again=number)
             done.append(backend().inspect(asked))
@@ -121,31 +131,56 @@ def _measured(build: Build, done: Sequence[Measured]) -> None:
     busy = np.array([one.busy for one in done])
     fitted = fit(n, busy) if len(n) >= 4 and busy.min() > 0 else None
     first, last = done[0], done[-1]
-    text = (
-        f"Measured here, now, with {amount(last.threads, 'thread')}: {1e3 * first.busy:.1f} ms of processor time "
-        f"for {first.tokens} tokens, {1e3 * last.busy:.1f} ms for {last.tokens:,} (the fastest pass by the clock took "
-        f"{1e3 * last.best:.1f} ms): {last.tokens / first.tokens:.3g} times the tokens take "
-        f"{last.busy / max(first.busy, 1e-9):.3g} times as long."
-    )
+    text = [
+        _(
+            "Measured here, now, with {threads}: {short:.1f} ms of processor time "
+            "for {few} tokens, {long:.1f} ms for {many:,} (the fastest pass by the clock took "
+            "{best:.1f} ms): {more:.3g} times the tokens take "
+            "{longer:.3g} times as long.",
+            threads=amount(last.threads, "thread"),
+            short=1e3 * first.busy,
+            few=first.tokens,
+            long=1e3 * last.busy,
+            many=last.tokens,
+            best=1e3 * last.best,
+            more=last.tokens / first.tokens,
+            longer=last.busy / max(first.busy, 1e-9),
+        )
+    ]
     if fitted is not None:
-        text += f" Fitted: {1e3 * fitted.a:.3g} ms + {1e3 * fitted.b:.3g} ms · n + {1e6 * fitted.c:.3g} µs · n²."
-        text += f" The part in n² overtakes the part in n at n ≈ {fitted.meet:,.0f}." if fitted.meet else ""
+        text.append(
+            _(
+                "Fitted: {a:.3g} ms + {b:.3g} ms · n + {c:.3g} µs · n².",
+                a=1e3 * fitted.a,
+                b=1e3 * fitted.b,
+                c=1e6 * fitted.c,
+            )
+        )
+        if fitted.meet:
+            text.append(_("The part in n² overtakes the part in n at n ≈ {meet:,.0f}.", meet=fitted.meet))
     maps = map_bytes(build, last.tokens)
-    text += (
-        f" All attention maps of {last.tokens:,} tokens would take {maps / 1e6:,.1f} MB; the pass's own tensors took "
-        f"{last.peak_bytes / 1e6:,.1f} MB at most at one time."
+    text.append(
+        _(
+            "All attention maps of {tokens:,} tokens would take {maps:,.1f} MB; the pass's own tensors took "
+            "{peak:,.1f} MB at most at one time.",
+            tokens=last.tokens,
+            maps=maps / 1e6,
+            peak=last.peak_bytes / 1e6,
+        )
     )
-    say(text, "status")
+    say(paragraph(text), "status")
     left, right = st.columns(2)
     draw_chart(seconds(n, busy, fitted, theme()), "cost_seconds", place=left)
     peak = np.array([float(one.peak_bytes) for one in done])
     kept = np.array([map_bytes(build, one.tokens) for one in done])
     draw_chart(memory(n, peak, kept, theme()), "cost_memory", place=right)
     st.caption(
-        "Dots: measured on this machine, the mean of several passes over random tokens (of one, where it takes long), "
-        "processor time of the computing thread. Line: the curve with the least relative error. Where the measured "
-        "memory grows with n only, the attention was computed in pieces that are never all kept "
-        "([arXiv:2205.14135](https://arxiv.org/abs/2205.14135))."
+        _(
+            "Dots: measured on this machine, the mean of several passes over random tokens (of one, where it takes "
+            "long), processor time of the computing thread. Line: the curve with the least relative error. Where the "
+            "measured memory grows with n only, the attention was computed in pieces that are never all kept "
+            "([arXiv:2205.14135](https://arxiv.org/abs/2205.14135))."
+        )
     )
     table = pd.DataFrame(
         {
@@ -158,9 +193,9 @@ def _measured(build: Build, done: Sequence[Measured]) -> None:
         }
     )
     save(
-        "Save as CSV",
+        _("Save as CSV"),
         frame_csv(table),
         "cost.csv",
-        "What was measured",
+        _("What was measured"),
         of_model=True,
     )

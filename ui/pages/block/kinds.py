@@ -5,21 +5,35 @@ from __future__ import annotations
 import streamlit as st
 
 from inference.questions.anatomy import Build
+from ui.pages.block.names import SIDES, TITLES
 from ui.run.refusals import say
 from viz.components.block import block
 from viz.components.block.layout import WIDTH
 from viz.components.block.shapes import ENTERS, Box, Step, Tower
+from wording import _, sentence, told
 
 SIZE = 5  # tokens in a picture of a mask
 ALL = tuple(tuple(True for _ in range(SIZE)) for _ in range(SIZE))
 BACK = tuple(tuple(key <= query for key in range(SIZE)) for query in range(SIZE))
-NAMES = {"encoder": "Encoder", "decoder": "Decoder", "encoder-decoder": "Encoder and decoder"}
+NAMES = {**TITLES, "encoder-decoder": sentence("Encoder and decoder")}
+PLAIN = {**SIDES, "encoder-decoder": sentence("encoder-decoder")}
+IS = {
+    "encoder": sentence("an encoder"),
+    "decoder": sentence("a decoder"),
+    "encoder-decoder": sentence("an encoder–decoder"),
+}
 DIFFERS = {
-    "encoder": "Every token sees every other, before and after it: good for understanding a text that is there.",
-    "decoder": "A token sees itself and those before it, so that each next token can be predicted and written.",
+    "encoder": sentence(
+        "Every token sees every other, before and after it: good for understanding a text that is there."
+    ),
+    "decoder": sentence(
+        "A token sees itself and those before it, so that each next token can be predicted and written."
+    ),
     "encoder-decoder": (
-        "The encoder sees its whole text; the decoder sees what it has written so far, and through cross-attention "
-        "everything that the encoder made."
+        sentence(
+            "The encoder sees its whole text; the decoder sees what it has written so far, and through cross-attention "
+            "everything that the encoder made."
+        )
     ),
 }
 
@@ -27,8 +41,12 @@ DIFFERS = {
 def kinds(build: Build) -> None:
     """The model's own kind first, then the other two."""
     say(
-        f"{build.architecture} is {'a' if build.kind == 'decoder' else 'an'} {build.kind.replace('-', '–')}; the "
-        "other two differ in which tokens a token may see, and in whether one text looks at another.",
+        _(
+            "{architecture} is {kind}; the other two differ in which tokens a token may see, and in whether one text "
+            "looks at another.",
+            architecture=build.architecture,
+            kind=IS[build.kind],
+        ),
         "status",
     )
     row = st.container(horizontal=True)  # side by side where there is room
@@ -38,13 +56,15 @@ def kinds(build: Build) -> None:
         (st.container(), "encoder-decoder"),
     ):
         with place:
-            st.markdown(f"**{NAMES[kind]}**" + (" (this model)" if kind == build.kind else ""))
-            block.mount(block.payload(schematic(kind), f"Schematic: {kind}", kind), f"kind_{kind}")
-            st.caption(DIFFERS[kind])
+            st.markdown(f"**{told(NAMES[kind])}**" + (_(" (this model)") if kind == build.kind else ""))
+            block.mount(block.payload(schematic(kind), _("Schematic: {kind}", kind=PLAIN[kind]), kind), f"kind_{kind}")
+            st.caption(told(DIFFERS[kind]))
     st.caption(
-        "Squares: rows are tokens that look, columns tokens that are looked at, filled where a weight may be more than "
-        "zero ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), sections 3.1 and 3.2.3). Additions and norms are "
-        "left out here."
+        _(
+            "Squares: rows are tokens that look, columns tokens that are looked at, filled where a weight may be more "
+            "than zero ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), sections 3.1 and 3.2.3). Additions and "
+            "norms are left out here."
+        )
     )
 
 
@@ -57,10 +77,10 @@ def schematic(kind: str) -> list[Tower]:
 
 def _tower(part: str, cross: bool) -> Tower:
     looks = BACK if part == "decoder" else ALL
-    title = "Masked self-attention" if part == "decoder" else "Self-attention"
+    title = _("Masked self-attention") if part == "decoder" else _("Self-attention")
     steps = [Step(Box(f"{part} looks", "attention", title, cells=looks), (ENTERS,))]
     if cross:
-        steps.append(Step(Box("crosses", "cross-attention", "Cross-attention", cells=ALL), (0,)))
-    steps.append(Step(Box(f"{part} forwards", "feed-forward", "Feed-forward"), (len(steps) - 1,)))
-    reads = "its text so far" if part == "decoder" else "the text"
-    return Tower(part.capitalize(), reads, (), (), "N ×", tuple(steps), len(steps) - 1, (), "")
+        steps.append(Step(Box("crosses", "cross-attention", _("Cross-attention"), cells=ALL), (0,)))
+    steps.append(Step(Box(f"{part} forwards", "feed-forward", _("Feed-forward")), (len(steps) - 1,)))
+    reads = _("its text so far") if part == "decoder" else _("the text")
+    return Tower(told(TITLES[part]), reads, (), (), "N ×", tuple(steps), len(steps) - 1, (), "")

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import ClassVar
 
+from wording import sentence
+
 FOLDS = {
-    "parameters": "Where are the parameters?",
-    "kinds": "Encoder, decoder, or both?",
-    "activation": "Which activation?",
-    "cost": "What does n² cost?",
+    "parameters": sentence("Where are the parameters?"),
+    "kinds": sentence("Encoder, decoder, or both?"),
+    "activation": sentence("Which activation?"),
+    "cost": sentence("What does n² cost?"),
 }
 
 

@@ -17,21 +17,23 @@ from inference.questions.anatomy import (
     Part,
     Stack,
 )
+from ui.pages.block.names import TITLES, amount
 from viz.components.block.shapes import Box, Step, Tower
+from wording import _, sentence, told
 
 ADDED = (TOKENS, POSITIONS, SEGMENTS)
-TITLES = {TOKENS: "Tokens", POSITIONS: "Positions", SEGMENTS: "Segments"}
+TABLES = {TOKENS: sentence("Tokens"), POSITIONS: sentence("Positions"), SEGMENTS: sentence("Segments")}
 # What a class of the library is for, by the end of its name.
 HEADS = {
-    "ForMaskedLM": "Masked-word head",
-    "ForPreTraining": "Pre-training heads",
-    "ForNextSentencePrediction": "Next-sentence head",
-    "ForCausalLM": "Next-word head",
-    "LMHeadModel": "Next-word head",
-    "ForConditionalGeneration": "Next-word head",
-    "ForSequenceClassification": "Head for whole texts",
-    "ForTokenClassification": "Head for single tokens",
-    "ForQuestionAnswering": "Head for answers",
+    "ForMaskedLM": sentence("Masked-word head"),
+    "ForPreTraining": sentence("Pre-training heads"),
+    "ForNextSentencePrediction": sentence("Next-sentence head"),
+    "ForCausalLM": sentence("Next-word head"),
+    "LMHeadModel": sentence("Next-word head"),
+    "ForConditionalGeneration": sentence("Next-word head"),
+    "ForSequenceClassification": sentence("Head for whole texts"),
+    "ForTokenClassification": sentence("Head for single tokens"),
+    "ForQuestionAnswering": sentence("Head for answers"),
 }
 
 
@@ -42,7 +44,7 @@ def towers(build: Build, lengths: dict[str, int]) -> list[Tower]:
 
 def head_title(class_name: str) -> str:
     """A head's name on the drawing."""
-    return next((title for end, title in HEADS.items() if class_name.endswith(end)), "Head")
+    return next((told(title) for end, title in HEADS.items() if class_name.endswith(end)), _("Head"))
 
 
 def activation(forward: FeedForward) -> str:
@@ -50,17 +52,8 @@ def activation(forward: FeedForward) -> str:
     name = forward.activation.name or forward.activation.stated
     if forward.gated and name:
         gated = {"SiLU": "SwiGLU", "silu": "SwiGLU", "ReLU": "ReGLU"}.get(name, "GeGLU" if "GELU" in name else "")
-        return f"gated {name}" + (f" ({gated})" if gated else "")
+        return _("gated {name}", name=name) + (f" ({gated})" if gated else "")
     return name
-
-
-def amount(number: int, what: str) -> str:
-    """A number with its noun.
-
-    >>> amount(1, "token"), amount(1200, "token")
-    ('1 token', '1,200 tokens')
-    """
-    return f"{number:,} {what}" + ("" if number == 1 else "s")
 
 
 def find(build: Build, where: str, name: str) -> Part | None:
@@ -78,13 +71,15 @@ def table_width(build: Build) -> int:
 def _tower(build: Build, stack: Stack, lengths: dict[str, int]) -> Tower:
     tokens = lengths[stack.part]
     return Tower(
-        name=f"{stack.part.capitalize()}",
+        name=told(TITLES[stack.part]),
         reads=amount(tokens, "token"),
         summed=tuple(_table(build, stack, name) for name in stack.before.parts if name in _summed(build)),
         before=tuple(
             _rim(build, stack, name, "before") for name in stack.before.parts if name in (OUTER_NORMS, PROJECTION)
         ),
-        repeats=f"{stack.layers} ×" if stack.own > 1 or stack.layers == 1 else f"{stack.layers} × the same layer",
+        repeats=f"{stack.layers} ×"
+        if stack.own > 1 or stack.layers == 1
+        else _("{layers} × the same layer", layers=stack.layers),
         steps=tuple(_steps(build, stack, lengths)),
         leaves=stack.flow.leaves,
         after=tuple(_rows(build, stack)),
@@ -101,30 +96,30 @@ def _summed(build: Build) -> tuple[str, ...]:
 
 def _table(build: Build, stack: Stack, name: str) -> Box:
     part = find(build, stack.part if len(build.stacks) > 1 else "", name)
-    note = " × ".join(f"{size:,}" for size in part.tensors[0].shape) if part else "by formula"
-    return Box(f"{stack.part}.{name}", "embedding", TITLES[name], (note,))
+    note = " × ".join(f"{size:,}" for size in part.tensors[0].shape) if part else _("by formula")
+    return Box(f"{stack.part}.{name}", "embedding", told(TABLES[name]), (note,))
 
 
 def _rim(build: Build, stack: Stack, name: str, where: str) -> Box:
     if name == PROJECTION:
         part = find(build, stack.part if len(build.stacks) > 1 else "", name)
         rows, columns = part.tensors[0].shape[:2] if part else (0, 0)
-        return Box(f"{stack.part}.{name}", "embedding", "Projection", (f"{columns:,} → {rows:,}",))
+        return Box(f"{stack.part}.{name}", "embedding", _("Projection"), (f"{columns:,} → {rows:,}",))
     rim = stack.before if where == "before" else stack.after
-    return Box(f"{stack.part}.norm {where}", "norm", rim.norm or "Norm")
+    return Box(f"{stack.part}.norm {where}", "norm", rim.norm or _("Norm"))
 
 
 def _rows(build: Build, stack: Stack) -> Iterator[tuple[Box, ...]]:
     """The last norm, then all that reads its vectors side by side."""
     if OUTER_NORMS in stack.after.parts:
         yield (_rim(build, stack, OUTER_NORMS, "after"),)
-    heads = [Box(f"{stack.part}.{POOLER}", "head", "Pooler")] if POOLER in stack.after.parts else []
+    heads = [Box(f"{stack.part}.{POOLER}", "head", _("Pooler"))] if POOLER in stack.after.parts else []
     if HEAD in stack.after.parts:
         title = head_title(build.architecture)
         heads.append(Box(f"{stack.part}.{HEAD}", "head", title, (f"{build.width:,} → {build.vocabulary:,}",)))
     if stack is build.stacks[-1]:
         for at, top in enumerate(build.tops):
-            note = amount(top.count, "parameter") if top.count else "the token table again"
+            note = amount(top.count, "parameter") if top.count else _("the token table again")
             heads.append(Box(f"top {at}", "head", head_title(top.class_name), (note,)))
     if heads:
         yield tuple(heads[:3])
@@ -134,16 +129,16 @@ def _steps(build: Build, stack: Stack, lengths: dict[str, int]) -> Iterator[Step
     for at, step in enumerate(stack.flow.steps):
         name = f"{stack.part}.{at}"
         if step.kind == "add":
-            box = Box(name, "add", "Add")
+            box = Box(name, "add", _("Add"))
         elif step.kind == "norm":
-            box = Box(name, "norm", stack.norm or "Norm")
+            box = Box(name, "norm", stack.norm or _("Norm"))
         elif step.kind == "attention":
-            title = "Masked self-attention" if stack.causal else "Self-attention"
+            title = _("Masked self-attention") if stack.causal else _("Self-attention")
             box = Box(name, "attention", title, tuple(_attention(build, stack, lengths[stack.part])))
         elif step.kind == "cross-attention":
-            box = Box(name, "cross-attention", "Cross-attention", tuple(_cross(stack, lengths)))
+            box = Box(name, "cross-attention", _("Cross-attention"), tuple(_cross(stack, lengths)))
         elif step.kind == "feed-forward" and stack.feed_forward is not None:
-            box = Box(name, "feed-forward", "Feed-forward", tuple(_forward(stack.feed_forward)))
+            box = Box(name, "feed-forward", _("Feed-forward"), tuple(_forward(stack.feed_forward)))
         else:
             box = Box(name, "other", step.kind.capitalize())
         yield Step(box, step.sources)
@@ -153,12 +148,12 @@ def _attention(build: Build, stack: Stack, tokens: int) -> Iterator[str]:
     sizes = stack.attention
     yield f"{amount(sizes.heads, 'head')}, d_k = {sizes.width}"
     if sizes.kv_heads < sizes.heads:
-        yield f"{amount(sizes.kv_heads, 'head')} of keys and values"
-    yield f"{sizes.heads} × {tokens} × {tokens} weights"
+        yield _("{heads} of keys and values", heads=amount(sizes.kv_heads, "head"))
+    yield _("{heads} × {rows} × {columns} weights", heads=sizes.heads, rows=tokens, columns=tokens)
     kinds: Sequence[tuple[str, str]] = (
-        ("rotary", "q and k turned by position"),
-        ("relative", "+ relative positions"),
-        ("alibi", "less for each token of distance"),
+        ("rotary", _("q and k turned by position")),
+        ("relative", _("+ relative positions")),
+        ("alibi", _("less for each token of distance")),
     )
     yield from (note for kind, note in kinds if kind in build.positions)
 
@@ -166,7 +161,12 @@ def _attention(build: Build, stack: Stack, tokens: int) -> Iterator[str]:
 def _cross(stack: Stack, lengths: dict[str, int]) -> Iterator[str]:
     if stack.cross is not None:
         yield f"{amount(stack.cross.heads, 'head')}, d_k = {stack.cross.width}"
-        yield f"{stack.cross.heads} × {lengths['decoder']} × {lengths['encoder']} weights"
+        yield _(
+            "{heads} × {rows} × {columns} weights",
+            heads=stack.cross.heads,
+            rows=lengths["decoder"],
+            columns=lengths["encoder"],
+        )
 
 
 def _forward(forward: FeedForward) -> Iterator[str]:
@@ -174,4 +174,4 @@ def _forward(forward: FeedForward) -> Iterator[str]:
     if activation(forward):
         yield activation(forward)
     if forward.experts > 1:
-        yield f"{forward.experts_used} of {forward.experts} experts a token"
+        yield _("{used} of {experts} experts a token", used=forward.experts_used, experts=forward.experts)

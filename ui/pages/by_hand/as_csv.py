@@ -33,6 +33,7 @@ from attention.spreadsheet import plain_cell, safe_cell
 from inference import Refusal
 from ui.pages.by_hand.example import LONGEST_NAME, MATRICES, NAMES, TITLES, TOKENS, WIDTH, Example, plain
 from ui.pages.by_hand.typed import read_number, shortest
+from wording import sentence
 
 INPUTS = {title: name for name, title in TITLES.items()}
 NEEDED = ("x", "w_q", "w_k", "w_v")
@@ -69,14 +70,18 @@ def read(content: bytes) -> Example:
     """
     if len(content) > LARGEST_FILE:
         raise Refusal(
-            f"The file has {len(content):,} bytes; an example has at most {LARGEST_FILE:,}. Pick another file."
+            sentence(
+                "The file has {size:,} bytes; an example has at most {most:,}. Pick another file.",
+                size=len(content),
+                most=LARGEST_FILE,
+            )
         )
     try:
         text = content.decode("utf-8-sig")
         separator = max(",;\t", key=text.partition("\n")[0].count)
         lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True))
     except (UnicodeDecodeError, csv.Error):
-        raise Refusal("The file is no CSV in UTF-8; save it as “CSV UTF-8” and open it again.") from None
+        raise Refusal(sentence("The file is no CSV in UTF-8; save it as “CSV UTF-8” and open it again.")) from None
     rows: dict[str, list[list[float]]] = {title: [] for title in INPUTS}
     names: dict[str, list[str]] = {title: [] for title in INPUTS}
     for number, line in enumerate(lines, 1):
@@ -87,7 +92,12 @@ def read(content: bytes) -> Example:
             rows[title].append([_number(cell, number) for cell in _filled(line[2:])])
         elif title not in ("", "MATRIX") and not RESULTS.fullmatch(line[0].strip()):
             raise Refusal(
-                f"Line {number} is of a matrix called {line[0][:40]!r}; a line begins with {', '.join(INPUTS)}."
+                sentence(
+                    "Line {number} is of a matrix called {name!r}; a line begins with {names}.",
+                    number=number,
+                    name=line[0][:40],
+                    names=", ".join(INPUTS),
+                )
             )
     return _example(names, rows)
 
@@ -107,7 +117,9 @@ def unpack(word: str) -> Example:
         data = base64.urlsafe_b64decode(word + "=" * (-len(word) % 4))
         return read(zlib.decompressobj().decompress(data, LARGEST_FILE + 1))
     except (binascii.Error, zlib.error, ValueError):  # a Refusal of the content is a ValueError
-        raise Refusal("The link's numbers are damaged; the preset's are shown. Ask for the link again.") from None
+        raise Refusal(
+            sentence("The link's numbers are damaged; the preset's are shown. Ask for the link again.")
+        ) from None
 
 
 def _lines(name: str, rows: Iterable[str], matrix: Numbers) -> list[Line]:
@@ -153,18 +165,36 @@ def _filled(cells: Sequence[str]) -> Sequence[str]:
 def _name(line: Sequence[str], number: int) -> str:
     name = plain_cell(line[1].strip()) if len(line) > 1 else ""
     if not name or len(name) > LONGEST_NAME:
-        of = line[0].strip().upper()
-        raise Refusal(f"Line {number} of {of} needs a name of 1 to {LONGEST_NAME} letters in its second cell.")
+        raise Refusal(
+            sentence(
+                "Line {number} of {matrix} needs a name of 1 to {most} letters in its second cell.",
+                number=number,
+                matrix=line[0].strip().upper(),
+                most=LONGEST_NAME,
+            )
+        )
     return name
 
 
 def _number(cell: str, line: int) -> float:
     try:
         if not cell.strip():
-            raise Refusal("An empty cell is no number; write 0.")
+            raise Refusal(sentence("An empty cell is no number; write 0."))
         return read_number(cell)
     except Refusal as refusal:
-        raise Refusal(f"Line {line}: {refusal.message}") from None
+        raise Refusal(sentence("Line {line}: {problem}", line=line, problem=refusal.message)) from None
+
+
+def _missing(title: str) -> str:
+    return sentence("{matrix} is missing; the file needs X, W_Q, W_K and W_V, each a table of numbers.", matrix=title)
+
+
+def _uneven(title: str) -> str:
+    return sentence(
+        "{matrix} has lines of different lengths, or empty ones; the file needs X, W_Q, W_K and W_V, each a table of "
+        "numbers.",
+        matrix=title,
+    )
 
 
 def _example(names: dict[str, list[str]], rows: dict[str, list[list[float]]]) -> Example:
@@ -173,8 +203,7 @@ def _example(names: dict[str, list[str]], rows: dict[str, list[list[float]]]) ->
     for title, lines in rows.items():
         widths = {len(line) for line in lines}
         if len(widths) > 1 or 0 in widths or (not lines and INPUTS[title] in NEEDED):
-            what = "is missing" if not lines else "has lines of different lengths, or empty ones"
-            raise Refusal(f"{title} {what}; the file needs X, W_Q, W_K and W_V, each a table of numbers.")
+            raise Refusal(_uneven(title) if lines else _missing(title))
         if lines:
             found[INPUTS[title]] = np.array(lines)
     count, columns = found["x"].shape
@@ -184,8 +213,18 @@ def _example(names: dict[str, list[str]], rows: dict[str, list[list[float]]]) ->
         TOKENS[0] <= min(count, many) and max(count, many) <= TOKENS[1] and max(columns, width, hidden) <= WIDTH[1]
     ):
         raise Refusal(
-            f"X is {count} × {columns}, W_Q has {width} columns, W_1 {hidden} and E {many} rows; there may be "
-            f"{TOKENS[0]} to {TOKENS[1]} tokens and words, and at most {WIDTH[1]} columns."
+            sentence(
+                "X is {count} × {columns}, W_Q has {width} columns, W_1 {hidden} and E {many} rows; there may be "
+                "{fewest} to {most} tokens and words, and at most {widest} columns.",
+                count=count,
+                columns=columns,
+                width=width,
+                hidden=hidden,
+                many=many,
+                fewest=TOKENS[0],
+                most=TOKENS[1],
+                widest=WIDTH[1],
+            )
         )
     shapes = {
         **dict.fromkeys(("w_q", "w_k", "w_v"), (columns, width)),
@@ -197,8 +236,20 @@ def _example(names: dict[str, list[str]], rows: dict[str, list[list[float]]]) ->
     for name, shape in shapes.items():
         if name in found and found[name].shape != shape:
             have = " × ".join(map(str, found[name].shape))
-            raise Refusal(f"{TITLES[name]} is {have}; X and W_Q ask for {shape[0]} × {shape[1]}.")
+            raise Refusal(
+                sentence(
+                    "{matrix} is {size}; X and W_Q ask for {rows} × {columns}.",
+                    matrix=TITLES[name],
+                    size=have,
+                    rows=shape[0],
+                    columns=shape[1],
+                )
+            )
     if "w_1" in found and "w_2" not in found and hidden != columns:
-        raise Refusal(f"W_2 is missing; of W_1's {hidden} columns it makes {columns} again.")
+        raise Refusal(
+            sentence(
+                "W_2 is missing; of W_1's {hidden} columns it makes {columns} again.", hidden=hidden, columns=columns
+            )
+        )
     alone = plain(names["X"], *(found[name] for name in NEEDED))
     return replace(alone, **found, words=tuple(names["E"]) or alone.words)

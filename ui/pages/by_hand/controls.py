@@ -25,37 +25,51 @@ from ui.pages.by_hand.example import (
     resize,
 )
 from ui.pages.by_hand.options import PRESETS, ByHand
+from ui.pages.by_hand.options import TITLES as PRESET_TITLES
 from ui.pages.by_hand.typed import shortest
 from ui.run.refusals import say
 from ui.show.saving import save
 from ui.state.options import choose_own, own
+from wording import _, sentence, told
 
 BASE, MADE, ROUND = "by_hand_base", "by_hand_made", "by_hand_round"
 PROBLEM, FILE = "by_hand_problem", "by_hand_file"
 PRESET, HEADS, SHOWN = "by_hand_preset", "by_hand_heads", "by_hand_shown"
 SWITCHES = {
     "causal": (
-        "Causal mask",
-        "On: a token sees itself and what stands before it, as in a decoder. Off: all, as in an encoder",
+        sentence("Causal mask"),
+        sentence("On: a token sees itself and what stands before it, as in a decoder. Off: all, as in an encoder"),
     ),
-    "scaled": ("Over √d_k", "Off: the dot products are taken as they are, as if d_k were 1"),
-    "positions": ("Positions", "On: sines and cosines of each token's place are added to X"),
-    "onward": ("Rest of the layer", "Residual sums, LayerNorm and feed-forward; off: the words meet what W_O gives"),
+    "scaled": (sentence("Over √d_k"), sentence("Off: the dot products are taken as they are, as if d_k were 1")),
+    "positions": (sentence("Positions"), sentence("On: sines and cosines of each token's place are added to X")),
+    "onward": (
+        sentence("Rest of the layer"),
+        sentence("Residual sums, LayerNorm and feed-forward; off: the words meet what W_O gives"),
+    ),
 }
 SIZES = {
-    "by_hand_tokens": ("Tokens", TOKENS, "Rows of X. A new token is a row of zeros."),
-    "by_hand_columns": ("Columns of X", WIDTH, "Length of each input vector, and rows of W_Q, W_K and W_V."),
-    "by_hand_width": ("Columns of W (h · d_k)", WIDTH, "Columns of W_Q, W_K and W_V, which the heads share."),
-    "by_hand_hidden": ("Columns of W_1 (d_ff)", WIDTH, "Numbers inside the feed-forward part."),
-    "by_hand_words": ("Words", TOKENS, "Rows of E: the vocabulary from which the next word comes."),
+    "by_hand_tokens": (sentence("Tokens"), TOKENS, sentence("Rows of X. A new token is a row of zeros.")),
+    "by_hand_columns": (
+        sentence("Columns of X"),
+        WIDTH,
+        sentence("Length of each input vector, and rows of W_Q, W_K and W_V."),
+    ),
+    "by_hand_width": (
+        sentence("Columns of W (h · d_k)"),
+        WIDTH,
+        sentence("Columns of W_Q, W_K and W_V, which the heads share."),
+    ),
+    "by_hand_hidden": (sentence("Columns of W_1 (d_ff)"), WIDTH, sentence("Numbers inside the feed-forward part.")),
+    "by_hand_words": (sentence("Words"), TOKENS, sentence("Rows of E: the vocabulary from which the next word comes.")),
 }
+NAMED = {"x": sentence("token"), "e": sentence("word")}  # what a row with a name of its own is
 FIRST = ("x", "w_q", "w_k", "w_v")  # the others are folded
-WRITING = "Type 0.5, 1,5, 1e2 or 1/3; what cannot be read is said, and changes nothing."
-CSV = (
+WRITING = sentence("Type 0.5, 1,5, 1e2 or 1/3; what cannot be read is said, and changes nothing.")
+CSV = sentence(
     "One CSV file with all the matrices, a line per row: the matrix's name, the row's name, the numbers. "
     "Q, K, V and all that follows stand below the inputs."
 )
-OPEN = (
+OPEN = sentence(
     "A CSV file like the one that is saved here. Each line: X, W_Q, W_K, W_V, W_O, W_1, W_2 or E, then the row's name, "
     "then its numbers. What follows W_V may be left out."
 )
@@ -78,31 +92,31 @@ def pick(options: ByHand, example: Example) -> None:
     state[PRESET], state[HEADS] = options.preset, options.heads
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
-            "Example",
+            _("Example"),
             [preset["name"] for preset in PRESETS],
             key=PRESET,
-            format_func=lambda name: preset_of(name)["title"],
+            format_func=lambda name: told(PRESET_TITLES[name]),
             on_change=lambda: begin_with(state[PRESET]),
-            help="Numbers to begin with; each of them can be changed",
+            help=_("Numbers to begin with; each of them can be changed"),
             width=300,
         )
         st.selectbox(
-            "Heads (h)",
+            _("Heads (h)"),
             divisors(example.width),
             key=HEADS,
             on_change=lambda: choose(heads=state[HEADS], shown=0),
-            help="Heads share the columns of W_Q, W_K and W_V: h heads of d_k columns each",
+            help=_("Heads share the columns of W_Q, W_K and W_V: h heads of d_k columns each"),
             width=110,
         )
         for field, (label, help_text) in SWITCHES.items():
             key = f"by_hand_{field}"
             state[key] = getattr(options, field)
-            st.checkbox(label, key=key, on_change=_switched, args=(field,), help=help_text)
+            st.checkbox(told(label), key=key, on_change=_switched, args=(field,), help=told(help_text))
         st.button(
-            "Start over",
+            _("Start over"),
             on_click=begin_with,
             args=(options.preset,),
-            help="The example's own numbers again",
+            help=_("The example's own numbers again"),
             disabled=not options.numbers and options.heads == preset_of(options.preset)["heads"],
         )
 
@@ -122,13 +136,13 @@ def pick_head(options: ByHand) -> None:
         return
     st.session_state[SHOWN] = options.shown
     st.radio(
-        "Head shown",
+        _("Head shown"),
         list(range(options.heads)),
         key=SHOWN,
         format_func=lambda head: str(head + 1),
         horizontal=True,
         on_change=lambda: choose(shown=st.session_state[SHOWN]),
-        help="Each head compares its own columns of Q and K and has weights of its own",
+        help=_("Each head compares its own columns of Q and K and has weights of its own"),
     )
 
 
@@ -147,8 +161,8 @@ def tables(options: ByHand, example: Example) -> None:
         say(problem)
     for name in FIRST:
         _table(name)
-    st.caption(WRITING)
-    with st.expander("W_O, feed-forward and vocabulary"):
+    st.caption(told(WRITING))
+    with st.expander(_("W_O, feed-forward and vocabulary")):
         for name in MATRICES[len(FIRST) :]:
             _table(name)
 
@@ -161,8 +175,9 @@ def _table(name: str) -> None:
     if name in NAMES:
         frame.insert(0, "name", getattr(base, NAMES[name]))
     frame.index += 1
-    st.caption(f"{TITLES[name]}, {matrix.shape[0]} × {matrix.shape[1]}")
-    config = _columns(frame, NAMES.get(name, "")[:-1])
+    rows, wide = matrix.shape
+    st.caption(_("{matrix}, {rows} × {columns}", matrix=TITLES[name], rows=rows, columns=wide))
+    config = _columns(frame, told(NAMED.get(name, "")))
     st.data_editor(frame, key=_key(name), on_change=_type, hide_index=name in NAMES, column_config=config)
 
 
@@ -171,16 +186,16 @@ def sizes(example: Example) -> None:
     found = (*example.x.shape, example.width, example.w_1.shape[1], len(example.words))
     for (key, (label, (least, most), help_text)), size in zip(SIZES.items(), found, strict=True):
         st.session_state[key] = size
-        st.number_input(label, least, most, key=key, on_change=_resize, help=help_text)
+        st.number_input(told(label), least, most, key=key, on_change=_resize, help=told(help_text))
 
 
 def files(example: Example, found: Whole) -> None:
     """The example as a file, both ways."""
     content = write(example, found).encode("utf-8-sig")
-    save("Save as CSV", content, "headlight-by-hand.csv", CSV)
-    st.file_uploader("Open a CSV", type="csv", key=FILE, on_change=_open, help=OPEN)
-    for sentence in st.session_state.pop(PROBLEM, []):
-        say(sentence)
+    save(_("Save as CSV"), content, "headlight-by-hand.csv", told(CSV))
+    st.file_uploader(_("Open a CSV"), type="csv", key=FILE, on_change=_open, help=told(OPEN))
+    for problem in st.session_state.pop(PROBLEM, []):
+        say(problem)
 
 
 def choose(**changes: Any) -> None:

@@ -13,6 +13,7 @@ from attention.by_hand_layer import Matrices, Rules
 from inference import Refusal
 from ui.pages.by_hand.options import PRESETS, ByHand
 from ui.pages.by_hand.typed import read_number
+from wording import _, sentence
 
 TOKENS = (2, 8)  # fewest and most, of tokens and of words
 WIDTH = (1, 8)  # columns of X, of W_Q, W_K and W_V, and of W_1
@@ -107,24 +108,37 @@ def edited(example: Example, edits: Mapping[str, Mapping[int, Mapping[str, Any]]
     """
     changed: dict[str, Any] = {name: getattr(example, name).copy() for name in MATRICES}
     names = {field: list(getattr(example, field)) for field in NAMES.values()}
-    problems = []
+    problems: list[str] = []
     for matrix, rows in edits.items():
         for row, cells in rows.items():
             for column, value in cells.items():
                 typed = str(value if value is not None else "").strip()
                 if column == "name":
                     field = NAMES[matrix]
-                    names[field][row] = typed[:LONGEST_NAME] or f"{field[:-1]} {row + 1}"
+                    names[field][row] = typed[:LONGEST_NAME] or _fresh(field, row + 1)
                     continue
                 try:
                     changed[matrix][row, int(column) - 1] = read_number(typed)
                 except Refusal as refusal:
-                    problems.append(f"{TITLES[matrix]}, row {row + 1}, column {column}: {refusal.message}")
+                    problems.append(
+                        sentence(
+                            "{matrix}, row {row}, column {column}: {problem}",
+                            matrix=TITLES[matrix],
+                            row=row + 1,
+                            column=column,
+                            problem=refusal.message,
+                        )
+                    )
     return Example(**changed, tokens=tuple(names["tokens"]), words=tuple(names["words"])), problems
 
 
+def _fresh(field: str, number: int) -> str:
+    """What a row is called until its reader names it."""
+    return _("token {number}", number=number) if field == "tokens" else _("word {number}", number=number)
+
+
 def _named(names: tuple[str, ...], field: str, count: int) -> tuple[str, ...]:
-    return (*names[:count], *(f"{field[:-1]} {place + 1}" for place in range(len(names), count)))
+    return (*names[:count], *(_fresh(field, place + 1) for place in range(len(names), count)))
 
 
 def divisors(width: int) -> list[int]:
@@ -138,11 +152,17 @@ def divisors(width: int) -> list[int]:
 
 def settle(options: ByHand, example: Example) -> tuple[ByHand, list[str]]:
     """Options that fit the example, and a sentence for each that a link had otherwise; the preset by its name."""
-    notes = []
+    notes: list[str] = []
     heads = preset_of(options.named)["heads"] if options == ByHand() else options.heads
     options = replace(options, preset=options.named, heads=heads)
     if options.heads not in divisors(example.width):
-        notes.append(f"{options.heads} heads cannot share {example.width} columns alike; one head is shown.")
+        notes.append(
+            sentence(
+                "{heads} heads cannot share {width} columns alike; one head is shown.",
+                heads=options.heads,
+                width=example.width,
+            )
+        )
         options = replace(options, heads=1)
     count = len(example.tokens)
     if options.shown >= options.heads:

@@ -15,17 +15,14 @@ from ui.pages.by_hand.figures import figure
 from ui.pages.by_hand.steps import Step
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
+from ui.show.lists import commas
 from viz.components.matrices.matrices import Sheet
 from viz.figures.softmax_slope import softmax_slope
+from wording import _
 
 WIDTHS = tuple(2**power for power in range(11))
 DRAWN = 8  # keys of a random row
 LARGER = 8.0  # by which the last matrix's scores are multiplied: √64, what a usual head's d_k would do
-CURVE = (
-    "Mean over 200 random rows of {} keys, queries and keys from the standard normal distribution (seed 0): then q·k "
-    "has variance d_k. Where the line is near zero one weight is nearly one, and whatever is multiplied with such a "
-    "gradient in training is lost ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 3.2.1, footnote 4)."
-)
 
 
 @cache
@@ -40,7 +37,11 @@ def row_scores(worked: Worked, head: int, row: int) -> dict[str, Numbers]:
     free = np.isfinite(worked.masked[head, row])
     dots = worked.products[head, row, free]
     over = dots / np.sqrt(worked.channels)
-    return {f"over √{worked.channels}": over, "as they are": dots, f"as they are, times {LARGER:.0f}": LARGER * dots}
+    return {
+        _("scores over √{channels}", channels=worked.channels): over,
+        _("scores as they are"): dots,
+        _("scores as they are, times {larger:.0f}", larger=LARGER): LARGER * dots,
+    }
 
 
 def gradient(example: Example, worked: Worked, head: int, row: int) -> list[Step]:
@@ -51,8 +52,8 @@ def gradient(example: Example, worked: Worked, head: int, row: int) -> list[Step
     steps = []
     for at, (title, scores) in enumerate(row_scores(worked, head, row).items()):
         weights = softmax(scores[None])[-1][0]
-        note = f"sum of a·(1 − a): {steepness(weights):.3f}"
-        sheet = Sheet(f"∂a / ∂s, scores {title}", slopes(weights), names, names, note, limit=limit)
+        note = _("sum of a·(1 − a): {slope:.3f}", slope=steepness(weights))
+        sheet = Sheet(_("∂a / ∂s, {scores}", scores=title), slopes(weights), names, names, note, limit=limit)
         steps.append(Step(f"slope{at}", sheet, _slope(weights)))
     return steps
 
@@ -60,8 +61,12 @@ def gradient(example: Example, worked: Worked, head: int, row: int) -> list[Step
 def what_is_left(example: Example, worked: Worked, head: int, row: int) -> str:
     """One sentence about the row's gradient under the three scales."""
     steep = {title: float(steepness(softmax(s[None])[-1][0])) for title, s in row_scores(worked, head, row).items()}
-    told = ", ".join(f"{value:.3f} with scores {title}" for title, value in steep.items())
-    return f"How much the weights of “{example.tokens[row]}” move when its scores do, the sum of a·(1 − a): {told}."
+    each = commas([_("{slope:.3f} with {scores}", slope=slope, scores=title) for title, slope in steep.items()])
+    return _(
+        "How much the weights of “{token}” move when its scores do, the sum of a·(1 − a): {each}.",
+        token=example.tokens[row],
+        each=each,
+    )
 
 
 def draw_curve(worked: Worked) -> None:
@@ -69,12 +74,28 @@ def draw_curve(worked: Worked) -> None:
     widths, over, plain = curve(worked.channels)
     here = widths.index(worked.channels)
     say(
-        f"For random rows it is {over[here]:.2f} over √d_k and {plain[here]:.2f} without at d_k = {widths[here]}; at "
-        f"d_k = {widths[-1]:,} it is {over[-1]:.2f} and {plain[-1]:.2f}.",
+        _(
+            "For random rows it is {over:.2f} over √d_k and {plain:.2f} without at d_k = {width}; at "
+            "d_k = {widest:,} it is {over_there:.2f} and {plain_there:.2f}.",
+            over=over[here],
+            plain=plain[here],
+            width=widths[here],
+            widest=widths[-1],
+            over_there=over[-1],
+            plain_there=plain[-1],
+        ),
         role="status",
     )
     draw_chart(softmax_slope(widths, over, plain, theme(), widths[here]), "by_hand_slope")
-    st.caption(CURVE.format(DRAWN))
+    st.caption(
+        _(
+            "Mean over 200 random rows of {keys} keys, queries and keys from the standard normal distribution (seed "
+            "0): then q·k has variance d_k. Where the line is near zero one weight is nearly one, and whatever is "
+            "multiplied with such a gradient in training is lost "
+            "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 3.2.1, footnote 4).",
+            keys=DRAWN,
+        )
+    )
 
 
 def _slope(weights: Numbers) -> Any:

@@ -7,8 +7,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ui.places import ASSETS
+from wording import sentence
 
 PRESETS: tuple[dict[str, Any], ...] = tuple(json.loads((ASSETS / "by_hand.json").read_text(encoding="utf-8")))
+TITLES = {
+    "sentence": sentence("Four words, two heads"),
+    "tutorial": sentence("Four words, one-hot (a tutorial's)"),
+    "lookup": sentence("Three words, each fetches the next"),
+}
 UNNAMED = "tutorial"  # what a link without a preset means that says anything else: once it was the first one
 
 

@@ -13,6 +13,7 @@ from ui.pages.by_hand.said import printed_against
 from ui.run.refusals import say
 from viz.components.matrices import matrices
 from viz.components.matrices.matrices import Sheet
+from wording import _
 
 
 def printed_beside(printed: Sequence[Sequence[float]], example: Example, worked: Worked) -> None:
@@ -27,9 +28,13 @@ def nearest(printed: Numbers, worked: Worked) -> str:
     """Which of several heads comes nearest to what is printed, and how near."""
     apart = np.abs(worked.weights[:, : len(printed)] - printed).max(axis=(1, 2))
     head = int(apart.argmin())
-    return (
-        f"Of the {worked.heads} heads with d_k = {worked.channels}, head {head + 1} comes nearest to the weights that "
-        f"a well-known tutorial prints: up to {apart[head]:.2f} apart."
+    return _(
+        "Of the {heads} heads with d_k = {width}, head {head} comes nearest to the weights that "
+        "a well-known tutorial prints: up to {apart:.2f} apart.",
+        heads=worked.heads,
+        width=worked.channels,
+        head=head + 1,
+        apart=apart[head],
     )
 
 
@@ -42,13 +47,13 @@ def beside(printed: Numbers, example: Example, worked: Worked) -> list[Sheet]:
         "palette": "sequential",
         "limit": 0.5,
     }
-    first = Sheet("Printed", printed, note="what the tutorial prints", **common)
+    first = Sheet(_("Printed"), printed, note=_("what the tutorial prints"), **common)
     if worked.heads > 1:
-        note = f"its own weights, d_k = {worked.channels}"
+        note = _("its own weights, d_k = {width}", width=worked.channels)
         return [
             first,
             *(
-                Sheet(f"True, head {head + 1}", weights[:rows], note=note, **common)
+                Sheet(_("True, head {head}", head=head + 1), weights[:rows], note=note, **common)
                 for head, weights in enumerate(worked.weights)
             ),
         ]
@@ -56,6 +61,11 @@ def beside(printed: Numbers, example: Example, worked: Worked) -> list[Sheet]:
     over = softmax(dots / np.sqrt(worked.channels))[-1]
     return [
         first,
-        Sheet(f"True, d_k = {worked.channels}", over, note=f"softmax of Q·Kᵀ / √{worked.channels}", **common),
-        Sheet("True, d_k = 1", softmax(dots)[-1], note="softmax of Q·Kᵀ as it is", **common),
+        Sheet(
+            _("True, d_k = {width}", width=worked.channels),
+            over,
+            note=_("softmax of Q·Kᵀ / √{width}", width=worked.channels),
+            **common,
+        ),
+        Sheet(_("True, d_k = {width}", width=1), softmax(dots)[-1], note=_("softmax of Q·Kᵀ as it is"), **common),
     ]

@@ -9,19 +9,25 @@ import numpy as np
 from attention.by_hand import Numbers, Worked
 from attention.by_hand_layer import Whole
 from ui.pages.by_hand.example import Example, strongest
+from ui.show.lists import commas, listed, together
+from wording import _
 
 
 def largest(tokens: Sequence[str], worked: Worked, head: int, causal: bool) -> str:
     """One sentence about a head's largest weight, made from the numbers."""
     row, column = strongest(worked, head, causal)
     seen = row + 1 if causal else len(tokens)
-    who = f"Head {head + 1}: " if worked.heads > 1 else ""
-    target = "itself" if row == column else f"“{tokens[column]}”"
-    free = " of a token that has a choice" if causal else ""
-    return (
-        f"{who}“{tokens[row]}” gives {target} {worked.weights[head, row, column]:.2f} of its attention, the largest "
-        f"weight{free}; spread evenly, each of the {seen} tokens that it sees would have {1 / seen:.2f}."
+    told = _(
+        "“{token}” gives {target} {weight:.2f} of its attention, {rank}; spread evenly, each of the {seen} tokens that "
+        "it sees would have {even:.2f}.",
+        token=tokens[row],
+        target=_("itself") if row == column else f"“{tokens[column]}”",
+        weight=worked.weights[head, row, column],
+        rank=_("the largest weight of a token that has a choice") if causal else _("the largest weight"),
+        seen=seen,
+        even=1 / seen,
     )
+    return _("Head {head}: {told}", head=head + 1, told=told) if worked.heads > 1 else told
 
 
 def printed_against(printed: Sequence[Sequence[float]], tokens: Sequence[str], worked: Worked) -> str:
@@ -30,16 +36,23 @@ def printed_against(printed: Sequence[Sequence[float]], tokens: Sequence[str], w
     true, scores = worked.weights[0, : len(given)], worked.scaled[0, : len(given)]
 
     def rows(table: Numbers) -> str:
-        return " and ".join(
-            f"{' '.join(f'{weight:.2f}' for weight in row)} for “{token}”"
-            for row, token in zip(table, tokens, strict=False)
+        return listed(
+            [
+                _("{weights} for “{token}”", weights=" ".join(f"{weight:.2f}" for weight in row), token=token)
+                for row, token in zip(table, tokens, strict=False)
+            ]
         )
 
-    said = f"A well-known tutorial prints the weights {rows(given)}; the softmax of its scores is {rows(true)}"
-    apart = f", up to {np.abs(given - true).max():.2f} apart."
+    said = _(
+        "A well-known tutorial prints the weights {given}; the softmax of its scores is {true}, up to {apart:.2f} "
+        "apart.",
+        given=rows(given),
+        true=rows(true),
+        apart=np.abs(given - true).max(),
+    )
     turned = [not np.array_equal(row.argsort(), order.argsort()) for row, order in zip(given, scores, strict=True)]
-    never = " A softmax keeps the order of the scores, whatever the scale; the printed weights do not."
-    return said + apart + (never if all(turned) else "")
+    never = _("A softmax keeps the order of the scores, whatever the scale; the printed weights do not.")
+    return together(said, never if all(turned) else "")
 
 
 def next_words(example: Example, found: Whole, said: Sequence[str]) -> str:
@@ -47,20 +60,30 @@ def next_words(example: Example, found: Whole, said: Sequence[str]) -> str:
     best = found.chances.argmax(axis=1)
     if not said:
         at = int(best[-1])
-        return (
-            f"After “{example.tokens[-1]}” the likeliest next word is “{example.words[at]}” "
-            f"({found.chances[-1, at]:.2f}, of {len(example.words)} words)."
+        return _(
+            "After “{token}” the likeliest next word is “{word}” ({chance:.2f}, of {words} words).",
+            token=example.tokens[-1],
+            word=example.words[at],
+            chance=found.chances[-1, at],
+            words=len(example.words),
         )
-    true = ", ".join(
-        f"“{token}” → “{example.words[at]}” ({chances[at]:.2f})"
-        for token, at, chances in zip(example.tokens, best, found.chances, strict=True)
+    true = commas(
+        [
+            f"“{token}” → “{example.words[at]}” ({chances[at]:.2f})"
+            for token, at, chances in zip(example.tokens, best, found.chances, strict=True)
+        ]
     )
     same = [example.words[at] for at in best] == list(said)
     why = (
-        " It is the residual sum that does it, which carries each token's own column past attention: switch the rest "
-        "of the layer off, and see."
+        _(
+            "It is the residual sum that does it, which carries each token's own column past attention: switch the "
+            "rest of the layer off, and see."
+        )
         if same and found.layer is not None
         else ""
     )
-    agree = "So it is here" if same else "It is not so here"
-    return f"A well-known tutorial reads “{' '.join(said)}” off this example. {agree}: {true}.{why}"
+    return together(
+        _("A well-known tutorial reads “{said}” off this example.", said=" ".join(said)),
+        _("So it is here: {words}.", words=true) if same else _("It is not so here: {words}.", words=true),
+        why,
+    )

@@ -13,11 +13,12 @@ from ui.pages.by_hand.example import Example
 from ui.pages.by_hand.figures import dot, figure, plus
 from ui.pages.by_hand.steps import Step, given, product
 from viz.components.matrices.matrices import Sheet
+from wording import _, sentence, told
 
 PROJECTED = {
-    "q": ("Q = X·W_Q", "w_q", "what each token asks for"),
-    "k": ("K = X·W_K", "w_k", "what each token is found by"),
-    "v": ("V = X·W_V", "w_v", "what each token hands on"),
+    "q": ("Q = X·W_Q", "w_q", sentence("what each token asks for")),
+    "k": ("K = X·W_K", "w_k", sentence("what each token is found by")),
+    "v": ("V = X·W_V", "w_v", sentence("what each token hands on")),
 }
 
 
@@ -30,7 +31,13 @@ def enter(example: Example, found: Whole) -> list[Step]:
     """X, and where positions are added what they make of it."""
     count, columns = example.x.shape
     common: dict[str, Any] = {"rows": example.tokens, "columns": counted(columns)}
-    x = Step("x", Sheet("X", example.x, note=f"{count} tokens × {columns}: the input", **common), given)
+    x = Step(
+        "x",
+        Sheet(
+            "X", example.x, note=_("{tokens} tokens × {columns}: the input", tokens=count, columns=columns), **common
+        ),
+        given,
+    )
     if found.positions is None:
         return [x]
     waves = found.positions
@@ -41,10 +48,10 @@ def enter(example: Example, found: Whole) -> list[Step]:
 
     return [
         x,
-        Step("p", Sheet("P", waves, note="sines and cosines of the place, counted from 0", **common), wave),
+        Step("p", Sheet("P", waves, note=_("sines and cosines of the place, counted from 0"), **common), wave),
         Step(
             "xp",
-            Sheet("X + P", found.x, note="what attention reads as X", **common),
+            Sheet("X + P", found.x, note=_("what attention reads as X"), **common),
             lambda row, column: plus([example.x[row, column], waves[row, column]]),
         ),
     ]
@@ -54,14 +61,19 @@ def project(example: Example, found: Whole, head: int) -> list[Step]:
     """The three projections, a row per token; the shown head's columns are framed where there are several."""
     worked = found.worked
     framed = tuple(range(head * worked.channels, (head + 1) * worked.channels)) if worked.heads > 1 else ()
-    own = f"; columns of head {head + 1} framed" if framed else ""
-    size = f"{len(example.tokens)} tokens × {worked.result.shape[1]}"
     columns = counted(worked.result.shape[1])
     made = {"q": worked.queries, "k": worked.keys, "v": worked.values}
+
+    def note(what: str) -> str:
+        size = {"tokens": len(example.tokens), "columns": len(columns), "what": told(what)}
+        if not framed:
+            return _("{tokens} tokens × {columns}: {what}", **size)
+        return _("{tokens} tokens × {columns}: {what}; columns of head {head} framed", head=head + 1, **size)
+
     return [
         Step(
             key,
-            Sheet(name, made[key], example.tokens, columns, f"{size}: {what}{own}", marked_columns=framed),
+            Sheet(name, made[key], example.tokens, columns, note(what), marked_columns=framed),
             product(found.x, getattr(example, weight)),
         )
         for key, (name, weight, what) in PROJECTED.items()
@@ -70,7 +82,7 @@ def project(example: Example, found: Whole, head: int) -> list[Step]:
 
 def compare(example: Example, worked: Worked, head: int, pair: tuple[int, int], scaled: bool) -> list[Step]:
     """From dot products to weights: a row for each token that looks, a column for each that is looked at."""
-    names, who = example.tokens, f"head {head + 1}: " if worked.heads > 1 else ""
+    names, who = example.tokens, _("head {head}: ", head=head + 1) if worked.heads > 1 else ""
     framed: dict[str, Any] = {"marked_rows": pair[:1], "marked_columns": pair[1:]}
     common: dict[str, Any] = {"rows": names, "columns": names, **framed}
     own = _own(worked, head)
@@ -79,19 +91,19 @@ def compare(example: Example, worked: Worked, head: int, pair: tuple[int, int], 
     steps = [
         Step(
             "dot",
-            Sheet("Q·Kᵀ", dots, note=f"{who}dot product of each query with each key", **common),
+            Sheet("Q·Kᵀ", dots, note=who + _("dot product of each query with each key"), **common),
             product(worked.queries[:, own], worked.keys[:, own].T),
         )
     ]
     if scaled:
         root = f"√{worked.channels}"
-        note = f"{who}over √d_k, d_k = {worked.channels}"
+        note = who + _("over √d_k, d_k = {width}", width=worked.channels)
         how = lambda row, column: f"{figure(dots[row, column])} / {root}"  # noqa: E731
         steps.append(Step("scaled", Sheet(f"Q·Kᵀ / {root}", scores, note=note, **common), how))
     if bool(np.isinf(masked).any()):
-        note = f"{who}−∞ where a token may not look"
-        how = lambda row, column: "a later token" if column > row else "an earlier token or itself"  # noqa: E731
-        steps.append(Step("masked", Sheet("masked", masked, note=note, **common), how))
+        note = who + _("−∞ where a token may not look")
+        how = lambda row, column: _("a later token") if column > row else _("an earlier token or itself")  # noqa: E731
+        steps.append(Step("masked", Sheet(_("masked"), masked, note=note, **common), how))
     return [
         *steps,
         *softmax_steps("s", masked, (shift, powers, sums, worked.weights[head]), who, common, "A = softmax"),
@@ -109,7 +121,11 @@ def softmax_steps(  # noqa: PLR0913  # a softmax's steps, and what they are call
     """e^x, the sum of each row and the shares; ``made`` as attention.by_hand.softmax gives it."""
     shift, powers, sums, shares = made
     moved = bool(shift.any())
-    less = f"less the row's largest {letter}, so that none is too large to write" if moved else "always above zero"
+    less = (
+        _("less the row's largest {letter}, so that none is too large to write", letter=letter)
+        if moved
+        else _("always above zero")
+    )
 
     def power(row: int, column: int) -> str:
         taken = f" − {figure(shift[row])}" if moved else ""
@@ -118,15 +134,21 @@ def softmax_steps(  # noqa: PLR0913  # a softmax's steps, and what they are call
     title = f"e^({letter} − max)" if moved else f"e^{letter}"
     rows = {name: value for name, value in common.items() if name in ("rows", "marked_rows")}
     return [
-        Step(f"e{letter}", Sheet(title, powers, note=f"{who}{less}", palette="sequential", **common), power),
+        Step(f"e{letter}", Sheet(title, powers, note=who + less, palette="sequential", **common), power),
         Step(
             f"sum{letter}",
-            Sheet("sum of each row", sums[:, None], columns=("sum",), note=f"{who}what is shared out", **rows),
+            Sheet(
+                _("sum of each row"),
+                sums[:, None],
+                columns=(_("sum"),),
+                note=who + _("what is shared out"),
+                **rows,
+            ),
             lambda row, _column: plus(powers[row]),
         ),
         Step(
             f"share{letter}",
-            Sheet(name, shares, note=f"{who}each row sums to one", palette="sequential", limit=1.0, **common),
+            Sheet(name, shares, note=who + _("each row sums to one"), palette="sequential", limit=1.0, **common),
             lambda row, column: f"{figure(powers[row, column])} / {figure(sums[row])}",
         ),
     ]
@@ -136,18 +158,20 @@ def mix(example: Example, worked: Worked, head: int, row: int) -> list[Step]:
     """What comes out: each token's values mixed by its weights, and the heads side by side."""
     tokens, many = example.tokens, len(example.tokens)
     single = Sheet(
-        "A·V" if worked.heads == 1 else f"A·V of head {head + 1}",
+        "A·V" if worked.heads == 1 else _("A·V of head {head}", head=head + 1),
         worked.mixed[head],
         tokens,
         counted(worked.channels),
-        f"{many} tokens × {worked.channels}: values mixed by the weights",
+        _("{tokens} tokens × {columns}: values mixed by the weights", tokens=many, columns=worked.channels),
         marked_rows=(row,),
     )
     steps = [Step("mix", single, product(worked.weights[head], worked.values[:, _own(worked, head)]))]
     if worked.heads == 1:
         return steps
     labels = tuple(f"{h + 1}·{c + 1}" for h in range(worked.heads) for c in range(worked.channels))
-    note = f"{many} tokens × {len(labels)}: {worked.heads} heads side by side"
+    note = _(
+        "{tokens} tokens × {columns}: {heads} heads side by side", tokens=many, columns=len(labels), heads=worked.heads
+    )
 
     def beside(at: int, column: int) -> str:
         return dot(worked.weights[column // worked.channels][at], worked.values[:, column])
@@ -162,14 +186,17 @@ def worked_line(example: Example, worked: Worked, head: int, pair: tuple[int, in
     """One weight in figures, from the query and the key on."""
     row, column = pair
     own = _own(worked, head)
-    who = f"“{example.tokens[row]}” looks at “{example.tokens[column]}”"
+    looks = {"token": example.tokens[row], "other": example.tokens[column]}
     terms = dot(worked.queries[row, own], worked.keys[column, own])
-    said = f"{who}: q·k = {terms} = {figure(worked.products[head, row, column])}"
+    made = f"q·k = {terms} = {figure(worked.products[head, row, column])}"
     if scaled:
-        said += f", / √{worked.channels} = {figure(worked.scaled[head, row, column])}"
+        made += f", / √{worked.channels} = {figure(worked.scaled[head, row, column])}"
     if worked.masked[head, row, column] == -math.inf:
-        return f"{said}, masked: −∞, softmax over the row → 0."
-    return f"{said}, softmax over the row → {worked.weights[head, row, column]:.2f}."
+        return _("“{token}” looks at “{other}”: {sum}, masked: −∞, softmax over the row → 0.", sum=made, **looks)
+    weight = worked.weights[head, row, column]
+    return _(
+        "“{token}” looks at “{other}”: {sum}, softmax over the row → {weight:.2f}.", sum=made, weight=weight, **looks
+    )
 
 
 def _own(worked: Worked, head: int) -> slice:

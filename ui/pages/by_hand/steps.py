@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from attention.by_hand import Numbers
 from ui.pages.by_hand.figures import dot, figure
 from viz.components.matrices.matrices import Sheet
+from wording import _
 
 _CELL = re.compile(r"([a-z0-9]{1,12})-([0-9])-([0-9])")
 
@@ -46,10 +47,15 @@ def cell_of(name: str, steps: Sequence[Step]) -> tuple[int, int, int] | None:
 def sum_of(step: Step, row: int, column: int) -> str:
     """One cell written out: where it stands, its sum, and what that makes."""
     sheet, value = step.sheet, figure(float(step.sheet.values[row, column]))
-    names = (sheet.rows[row] if sheet.rows else str(row + 1), sheet.columns[column] if sheet.columns else "")
-    place = f"{sheet.name}, “{names[0]}”{f' and “{names[1]}”' if names[1] else ''}"
+    names = {"matrix": sheet.name, "row": sheet.rows[row] if sheet.rows else str(row + 1)}
+    if sheet.columns and sheet.columns[column]:
+        place = _("{matrix}, “{row}” and “{column}”", column=sheet.columns[column], **names)
+    else:
+        place = _("{matrix}, “{row}”", **names)
     how = step.how(row, column)
-    return f"{place}: {how} = {value}." if how else f"{place}: {value}, as it was typed."
+    if not how:
+        return _("{place}: {value}, as it was typed.", place=place, value=value)
+    return _("{place}: {sum} = {value}.", place=place, sum=how, value=value)
 
 
 def opened(steps: Sequence[Step], place: tuple[int, int, int] | None) -> list[Sheet]:

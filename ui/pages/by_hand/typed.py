@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from inference import Refusal
+from wording import sentence
 
 LARGEST = 1e6  # size of a number
 _NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)(e[+-]?[0-9]{1,3})?", re.IGNORECASE)
@@ -23,16 +24,22 @@ def read_number(text: str) -> float:
     if not plain:
         return 0.0
     if _GROUPED.fullmatch(plain):
-        raise Refusal(f"{shown} may be thousands or a fraction; write it without the groups, such as 1500 or 1.5.")
+        raise Refusal(
+            sentence(
+                "{typed} may be thousands or a fraction; write it without the groups, such as 1500 or 1.5.", typed=shown
+            )
+        )
     fraction = _FRACTION.fullmatch(plain)
     if fraction and float(fraction[2]):
         value = float(fraction[1]) / float(fraction[2])
     elif _NUMBER.fullmatch(plain):
         value = float(plain.replace(",", "."))
     else:
-        raise Refusal(f"{shown} is no number; write one such as 0.5, 1e2 or 1/3.")
+        raise Refusal(sentence("{typed} is no number; write one such as 0.5, 1e2 or 1/3.", typed=shown))
     if abs(value) > LARGEST:
-        raise Refusal(f"{shown} is beyond what is taken here, -{LARGEST:,.0f} to {LARGEST:,.0f}.")
+        raise Refusal(
+            sentence("{typed} is beyond what is taken here, -{most:,.0f} to {most:,.0f}.", typed=shown, most=LARGEST)
+        )
     return value
 
 

@@ -19,6 +19,7 @@ from ui.state.options import choose_own, own
 from ui.state.session import choose
 from viz.components.strip.strip import Chip, Mark, mount
 from viz.components.strip.strip import picked as picked_chip
+from wording import _
 
 STRIP = "cause_strip"
 put = partial(keep_edits, Cause)  # in a callback: these edits, in the link too
@@ -37,22 +38,24 @@ def pick_clicks(view: View, options: Cause, base: int) -> None:
         Cause,
         "clicking",
         st.segmented_control,
-        "What a click does",
+        _("What a click does"),
         list(CLICKS),
         format_func=CLICKS.get,
         required=True,
-        help="Heads are clicked on the map. For a look that is cut, click the head, then the word that looks and the"
-        " word that it no longer sees. A hidden word is seen by nothing.",
+        help=_(
+            "Heads are clicked on the map. For a look that is cut, click the head, then the word that looks and the"
+            " word that it no longer sees. A hidden word is seen by nothing."
+        ),
     )
     if options.clicking == "hide":
         control(
             Cause,
             "where",
             st.selectbox,
-            "Hidden in",
+            _("Hidden in"),
             [None, *range(view.layers)],
-            format_func=lambda layer: "every layer" if layer is None else f"layer {layer + base}",
-            help="In every layer is as if the word were not there for the others.",
+            format_func=lambda layer: _("every layer") if layer is None else _("layer {layer}", layer=layer + base),
+            help=_("In every layer is as if the word were not there for the others."),
         )
 
 
@@ -65,14 +68,17 @@ def pick_words(view: View, options: Cause, edits: Set, head: Head) -> None:
         looking.add(at_token(view, options.looks))
     chips = [
         Chip(
-            cell.text, special=cell.special, mark=_mark(at, hidden, cut, looking), label="not seen" if at in cut else ""
+            cell.text,
+            special=cell.special,
+            mark=_mark(at, hidden, cut, looking),
+            label=_("not seen") if at in cut else "",
         )
         for at, cell in enumerate(view.keys)
     ]
-    picks = {"cut": "Click the word that looks", "hide": "Click a word to hide it"}
-    title = picks.get(options.clicking, "The sentence")
+    picks = {"cut": _("Click the word that looks"), "hide": _("Click a word to hide it")}
+    title = picks.get(options.clicking, _("The sentence"))
     if options.clicking == "cut" and options.looks is not None:
-        title = "Now click the word that it must not see"
+        title = _("Now click the word that it must not see")
     picking = options.clicking in ("cut", "hide")
     mount(chips, STRIP, title=title, on_pick=(lambda: _word(view, options, edits, head)) if picking else None)
 
@@ -103,19 +109,19 @@ def _cuts(head: Head, query: Cell, key: Cell) -> list[Edit]:
 
 def more(edits: Set, places: Sequence[Head], head: Head, choice: Choice) -> None:
     """Whole layers, the list of what is removed, and edits as typed: what is rarely needed, folded."""
-    with st.expander("All that is removed"):
+    with st.expander(_("All that is removed")):
         row = st.container(horizontal=True)
         layer = head[0]
         mine = [Ablate(*place) for place in places if place[0] == layer]
         for label, after, hint in (
             (
-                "Remove the layer",
+                _("Remove the layer"),
                 toggled(edits, mine),
-                f"All heads of layer {layer + choice.count}, the selected head's",
+                _("All heads of layer {layer}, the selected head's", layer=layer + choice.count),
             ),
-            ("Keep only the layer", keep_only(layer, places), "All heads of all other layers are removed"),
-            ("Swap removed and kept", swapped(edits, places), "Keep only the heads that are removed now"),
-            ("Put all back", (), "Nothing is removed"),
+            (_("Keep only the layer"), keep_only(layer, places), _("All heads of all other layers are removed")),
+            (_("Swap removed and kept"), swapped(edits, places), _("Keep only the heads that are removed now")),
+            (_("Put all back"), (), _("Nothing is removed")),
         ):
             row.button(label, on_click=put, args=(after,), help=hint)
         names = [told(edit, choice.count) for edit in edits]
@@ -123,12 +129,14 @@ def more(edits: Set, places: Sequence[Head], head: Head, choice: Choice) -> None
             Cause,
             edits,
             names,
-            "a3-1: no head 3-1. u3-1: head 3-1 looks evenly. c3-1-8-2: there token 8 does not see token 2. h3-2:"
-            " nothing sees token 2 in layer 3. m3-2: its value is zero there. Counted from 0, with commas.",
+            _(
+                "a3-1: no head 3-1. u3-1: head 3-1 looks evenly. c3-1-8-2: there token 8 does not see token 2. h3-2:"
+                " nothing sees token 2 in layer 3. m3-2: its value is zero there. Counted from 0, with commas."
+            ),
         )
 
 
 def clear() -> None:
     """A button that puts everything back, where edits do not fit the text or the model."""
     if own(Cause).edits:
-        st.button("Put all back", key="cause_clear", on_click=put, args=((),), help="Nothing is removed")
+        st.button(_("Put all back"), key="cause_clear", on_click=put, args=((),), help=_("Nothing is removed"))

@@ -23,15 +23,26 @@ from ui.show.numbers import times
 from ui.show.saving import save
 from ui.state.options import choose_own
 from viz.figures.removal_curve import removal_curve
+from wording import _, sentence
 
 ORDERS = 5
 MOST_STEPS = 72
-NAMES = {"least": "the least", "most": "the most"}
+NAMES = {"least": sentence("the least"), "most": sentence("the most")}
+LINE = {
+    "least": sentence(
+        "Line with dots: at each step the head whose removal changes the answer the least. Dashed: the mean of {orders}"
+        " random orders (seed {seed}), with their span. Hover names the head."
+    ),
+    "most": sentence(
+        "Line with dots: at each step the head whose removal changes the answer the most. Dashed: the mean of {orders}"
+        " random orders (seed {seed}), with their span. Hover names the head."
+    ),
+}
 
 
 def curve(case: Case) -> None:
     """The controls, and the curve once it is asked for."""
-    st.subheader("And when more and more heads go?")
+    st.subheader(_("And when more and more heads go?"))
     many = len(case.places)
     steps = min(many, case.options.steps or min(many, MOST_STEPS))
     left, middle, right = st.columns([2, 2, 1], vertical_alignment="bottom")
@@ -39,21 +50,21 @@ def curve(case: Case) -> None:
         Cause,
         "greedy",
         left.segmented_control,
-        "At each step remove the head that changes the answer",
+        _("At each step remove the head that changes the answer"),
         list(NAMES),
         format_func=NAMES.get,
         required=True,
-        help="At every step each head that is left is tried; the answer is compared with that of the whole model.",
+        help=_("At every step each head that is left is tried; the answer is compared with that of the whole model."),
     )
     control(
-        Cause, "steps", middle.number_input, "Heads to remove", min_value=1, max_value=many, shown=steps,
-        help="Each step asks about all heads that are left, so many steps take a while.",
+        Cause, "steps", middle.number_input, _("Heads to remove"), min_value=1, max_value=many, shown=steps,
+        help=_("Each step asks about all heads that are left, so many steps take a while."),
     )  # fmt: skip
     if not case.options.curve:
         right.button(
-            "Draw the curve",
+            _("Draw the curve"),
             on_click=lambda: choose_own(Cause, curve=True),
-            help="Begin; it can be stopped, and goes on where it was",
+            help=_("Begin; it can be stopped, and goes on where it was"),
         )
         return
     order, numbers = _greedy(case, steps)
@@ -66,7 +77,7 @@ def _greedy(case: Case, steps: int) -> tuple[list[Head], list[float]]:
     gone: list[Head] = []
     numbers: list[float] = []
     mark = f"greedy:{case.options.greedy}:{steps}:{case.watch.question.key}"
-    for _ in stoppable(mark, steps, "Removing heads one after the other"):
+    for _step in stoppable(mark, steps, _("Removing heads one after the other")):
         left = [place for place in case.places if place not in gone]
         sets: list[Set] = [(), *(_set([*gone, place]) for place in left)]
         found = case.watch.numbers(case.watch.ask(sets))
@@ -87,7 +98,7 @@ def _random(case: Case, steps: int) -> Array:
     generator = np.random.default_rng(SEED)
     orders = [[case.places[at] for at in generator.permutation(len(case.places))] for _ in range(ORDERS)]
     sets = [_set(order[: step + 1]) for order in orders for step in range(steps)]
-    found = case.watch.changes(sets, case.tokens, "Removing heads in random orders")
+    found = case.watch.changes(sets, case.tokens, _("Removing heads in random orders"))
     if len(found) < len(sets):
         return np.zeros((0, steps + 1), np.float32)
     whole = float(case.watch.numbers(case.watch.ask([()]))[0])
@@ -100,20 +111,17 @@ def _draw(case: Case, order: Sequence[Head], numbers: Sequence[float], random: A
         return
     values, names = np.array(numbers), [case.name(place) for place in order]
     say(_verdict(case, values, random), role="status")
-    figure = removal_curve(values, names, random, theme(), "The answer while heads are removed", case.watch.unit)
+    figure = removal_curve(values, names, random, theme(), _("The answer while heads are removed"), case.watch.unit)
     draw_chart(figure, "cause_curve")
-    st.caption(
-        f"Line with dots: at each step the head whose removal changes the answer {NAMES[case.options.greedy]}. Dashed:"
-        f" the mean of {len(random)} random orders (seed {SEED}), with their span. Hover names the head."
-    )
+    st.caption(_(LINE[case.options.greedy], orders=len(random), seed=SEED))
     rows = [(step, name, float(value)) for step, (name, value) in enumerate(zip(["", *names], values, strict=True))]
     columns = [f"random order {at + 1}" for at in range(len(random))]
     table = [(*row, *(float(one[row[0]]) for one in random)) for row in rows]
     save(
-        "Save the table",
+        _("Save the table"),
         csv_table(["heads removed", "last removed", case.watch.unit, *columns], table),
         "headlight-removal-curve.csv",
-        "Both curves as CSV, all digits",
+        _("Both curves as CSV, all digits"),
         key="cause_save_curve",
         told=True,
     )
@@ -126,18 +134,29 @@ def _verdict(case: Case, values: Array, random: Array) -> str:
     if case.watch.names:
         turned = np.flatnonzero(np.sign(values) != np.sign(values[0]))
         when = (
-            f"after {turned[0]} heads the other answer is favoured"
+            _("after {turned} heads the other answer is favoured", turned=turned[0])
             if turned.size
-            else f"the same answer is favoured after all {steps}"
+            else _("the same answer is favoured after all {steps}", steps=steps)
         )
-        average = float(random[:, half].mean()) if random.size else 0.0
-        beside = f" In random orders, on average, {times(average, *case.watch.names)} by then." if random.size else ""
-        return (
-            f"At first {times(float(values[0]), *case.watch.names)}, after {half} heads"
-            f" {times(float(values[half]), *case.watch.names)}; {when}.{beside}"
+        said = _(
+            "At first {whole}, after {half} heads {then}; {when}.",
+            whole=times(float(values[0]), *case.watch.names),
+            half=half,
+            then=times(float(values[half]), *case.watch.names),
+            when=when,
         )
-    beside = f" (at random {random[:, half].mean():.2f} on average)" if random.size else ""
-    return (
-        f"After {half} of {len(case.places)} heads the sentence vector is still {values[half]:.2f} like the whole"
-        f" model's{beside}, after {steps} heads {values[-1]:.2f}: 1 is the same, 0 nothing in common."
+        if not random.size:
+            return said
+        average = times(float(random[:, half].mean()), *case.watch.names)
+        return _("{said} In random orders, on average, {average} by then.", said=said, average=average)
+    beside = _(" (at random {mean:.2f} on average)", mean=random[:, half].mean()) if random.size else ""
+    return _(
+        "After {half} of {heads} heads the sentence vector is still {like:.2f} like the whole model's{beside}, after"
+        " {steps} heads {last:.2f}: 1 is the same, 0 nothing in common.",
+        half=half,
+        heads=len(case.places),
+        like=values[half],
+        beside=beside,
+        steps=steps,
+        last=values[-1],
     )

@@ -24,51 +24,76 @@ from viz.figures.bars import bars
 from viz.figures.head_map import head_map, picked
 from viz.figures.head_marks import mark_heads
 from viz.figures.random_sets import random_sets as random_figure
+from wording import _, sentence
 
 ALL = "cause_all"
+OF_SETS = sentence(
+    "Of {n} other sets like it, drawn at random, {less:.0f} % change the answer less (their median: {median})."
+)
+OF_HEADS = sentence(
+    "Of {n} other heads, drawn at random, {less:.0f} % change the answer less (their median: {median})."
+)
+OF_EDITS = sentence(
+    "Of {n} other edits like it, drawn at random, {less:.0f} % change the answer less (their median: {median})."
+)
 
 
 def one_at_a_time(case: Case) -> None:
     """Every head's effect as a map on which heads are picked."""
     places = case.places
-    found = case.watch.changes([(Ablate(*place),) for place in places], case.tokens, "Removing every head in turn")
+    found = case.watch.changes([(Ablate(*place),) for place in places], case.tokens, _("Removing every head in turn"))
     if not len(found):
         return
     found = case.watch.effects(found)
     sizes = np.abs(found)
     most = places[int(sizes.argmax())]
     say(
-        f"Alone, head {case.name(most)} matters most: without it {_went(case, found[int(sizes.argmax())])}."
-        f" {int((sizes < sizes.max() / 10).sum())} of {len(found)} heads have less than a tenth of that effect.",
+        _(
+            "Alone, head {head} matters most: without it {change}. {few} of {all} heads have less than a tenth of that"
+            " effect.",
+            head=case.name(most),
+            change=_went(case, found[int(sizes.argmax())]),
+            few=int((sizes < sizes.max() / 10).sum()),
+            all=len(found),
+        ),
         role="status",
     )
     vector = not case.watch.names
     figure = head_map(
         laid_out(places, found),
         theme(),
-        "What each head's removal changes",
+        _("What each head's removal changes"),
         case.watch.effect,
         diverging=not vector,
-        meaning=None if vector else (f"“{case.watch.names[0]}” loses", f"“{case.watch.names[0]}” gains"),
+        meaning=None
+        if vector
+        else (_("“{word}” loses", word=case.watch.names[0]), _("“{word}” gains", word=case.watch.names[0])),
         selected=case.head,
         base=case.base,
     )
     for kind, symbol in ((Ablate, "x"), (Uniform, "circle-open")):
         mark_heads(figure, [(e.layer, e.head) for e in case.edits if isinstance(e, kind)], symbol, theme(), case.base)
     draw_chart(figure, ALL, on_click=partial(_clicked, case))
-    st.caption(
-        "Each cell is one head, removed while all others stay. "
-        + (
-            "More colour: the sentence vector moves further, from 0, not at all, to 1, where nothing of it is left."
-            if vector
-            else f"Measured in log-odds of “{case.watch.names[0]}” against “{case.watch.names[1]}”: a change of 0.7 "
-            "makes one of them about twice as likely beside the other."
+    scale = (
+        _("More colour: the sentence vector moves further, from 0, not at all, to 1, where nothing of it is left.")
+        if vector
+        else _(
+            "Measured in log-odds of “{first}” against “{second}”: a change of 0.7 makes one of them about twice as "
+            "likely beside the other.",
+            first=case.watch.names[0],
+            second=case.watch.names[1],
         )
-        + " Frame: the selected head; cross: removed; ring: made even. A click does what is chosen above."
+    )
+    st.caption(
+        _(
+            "Each cell is one head, removed while all others stay. {scale} Frame: the selected head; cross: removed; "
+            "ring: made even. A click does what is chosen above.",
+            scale=scale,
+        )
     )
     rows = table(places, found, case.watch.effect, case.base)
-    about = "Every head's effect as CSV, all digits"
-    save("Save the table", rows, "headlight-every-head.csv", about, key="cause_save_heads", told=True)
+    about = _("Every head's effect as CSV, all digits")
+    save(_("Save the table"), rows, "headlight-every-head.csv", about, key="cause_save_heads", told=True)
 
 
 def _clicked(case: Case, key: str) -> None:
@@ -80,10 +105,21 @@ def _clicked(case: Case, key: str) -> None:
 def _went(case: Case, change: float) -> str:
     """A change in words, with the watched number's meaning."""
     if not case.watch.names:
-        return f"the sentence vector moves by {small(change)}"
+        return _("the sentence vector moves by {change}", change=small(change))
     first, second = case.watch.names
-    less = "less" if change < 0 else "more"
-    return f"“{first}” becomes {factor(change)} times {less} likely beside “{second}”"
+    if change < 0:
+        return _(
+            "“{first}” becomes {times} times less likely beside “{second}”",
+            first=first,
+            times=factor(change),
+            second=second,
+        )
+    return _(
+        "“{first}” becomes {times} times more likely beside “{second}”",
+        first=first,
+        times=factor(change),
+        second=second,
+    )
 
 
 def before_after(case: Case) -> None:
@@ -92,17 +128,26 @@ def before_after(case: Case) -> None:
     before, after = case.watch.numbers(effect)
     what = in_words(case.edits, case.view, case.base)
     if not case.edits:
-        say("Nothing is removed. Click a head on the map, or choose another kind of click.", role="status")
+        say(_("Nothing is removed. Click a head on the map, or choose another kind of click."), role="status")
     elif case.watch.names:
         first, second = case.watch.names
         say(
-            f"With {what}, {times(after, first, second)}; before, {times(before, first, second)}.",
+            _(
+                "With {edits}, {after}; before, {before}.",
+                edits=what,
+                after=times(after, first, second),
+                before=times(before, first, second),
+            ),
             role="status",
         )
     else:
         say(
-            f"With {what}, the sentence vector moves by {small(1 - after)}, on a scale from 0 (not at all) to 1"
-            " (nothing of it is left).",
+            _(
+                "With {edits}, the sentence vector moves by {size}, on a scale from 0 (not at all) to 1 (nothing of it"
+                " is left).",
+                edits=what,
+                size=small(1 - after),
+            ),
             role="status",
         )
     if case.watch.names:
@@ -117,17 +162,17 @@ def _bars(case: Case, effect: Effect) -> None:
         top = list(effect.top[at]) if effect.top else []
         shown.append([*top, *(pair for pair in watched if pair[0] not in dict(top))])
     end = 1.2 * max(value for top in shown for _, value in top)
-    for at, (column, title) in enumerate(zip(st.columns(2), ("Before", "After"), strict=True)):
+    for at, (column, title) in enumerate(zip(st.columns(2), (_("Before"), _("After")), strict=True)):
         names, values = zip(*shown[at], strict=True)
         marked = [place for place, name in enumerate(names) if name in case.watch.names]
         figure = bars(names, values, theme(), title, marked=marked)
         figure.update_xaxes(range=[0, end])
         draw_chart(figure, f"cause_bars_{at}", place=column)
     rows = [(when, name, value) for when, top in zip(("before", "after"), shown, strict=True) for name, value in top]
-    st.caption("Probabilities of the likeliest answers; the two that are watched stand out.")
+    st.caption(_("Probabilities of the likeliest answers; the two that are watched stand out."))
     both = csv_table(["when", "answer", "probability"], rows)
-    about = "These numbers as CSV, all digits"
-    save("Save the table", both, "headlight-before-after.csv", about, key="cause_save_both", told=True)
+    about = _("These numbers as CSV, all digits")
+    save(_("Save the table"), both, "headlight-before-after.csv", about, key="cause_save_both", told=True)
 
 
 def chance(case: Case) -> None:
@@ -138,24 +183,23 @@ def chance(case: Case) -> None:
     words = [at for at, special in enumerate(row.special) if not special]
     others = random_sets(case.edits, case.places, words, RANDOM_SETS, SEED)
     if len(others) < 2:
-        say("There are no other sets of this size to compare with.", role="status")
+        say(_("There are no other sets of this size to compare with."), role="status")
         return
-    found = case.watch.changes(others, case.tokens, "Removing random sets of the same size")
+    found = case.watch.changes(others, case.tokens, _("Removing random sets of the same size"))
     before, after = case.watch.numbers(case.watch.ask([(), case.edits]))
     change = float(after - before)
     if len(found) < 2:
         return
     less = float((np.abs(found) < abs(change)).mean())
-    what = "sets like it" if len(case.edits) > 1 else "heads" if isinstance(case.edits[0], Ablate) else "edits like it"
-    say(
-        f"Of {len(found)} other {what}, drawn at random, {100 * less:.0f} % change the answer less (their median:"
-        f" {small(float(np.median(np.abs(found))))}).",
-        role="status",
-    )
+    of = OF_SETS if len(case.edits) > 1 else OF_HEADS if isinstance(case.edits[0], Ablate) else OF_EDITS
+    say(_(of, n=len(found), less=100 * less, median=small(float(np.median(np.abs(found))))), role="status")
     chosen = float(case.watch.effects(np.array([change]))[0])
     figure = random_figure(case.watch.effects(found), chosen, theme(), case.watch.effect)
     draw_chart(figure, "cause_random")
     st.caption(
-        f"Bars: random sets of the same size (seed {SEED}), heads anywhere in the model, hidden words anywhere in the"
-        " text, cuts between the same words in other heads. Line: the chosen set."
+        _(
+            "Bars: random sets of the same size (seed {seed}), heads anywhere in the model, hidden words anywhere in "
+            "the text, cuts between the same words in other heads. Line: the chosen set.",
+            seed=SEED,
+        )
     )

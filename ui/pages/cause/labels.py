@@ -20,8 +20,11 @@ from ui.pages.cause.options import Cause
 from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.state.choice import Choice
+from wording import _, sentence, told
 
-HELP = "What is watched is how many times likelier the first label is than the second, as a logarithm (log-odds)."
+HELP = sentence(
+    "What is watched is how many times likelier the first label is than the second, as a logarithm (log-odds)."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,13 +47,16 @@ def labels(options: Cause, choice: Choice, asked: TraceRequest) -> Labels | None
     }
     said = backend().predict((TextLabel if options.watch == "label" else WordTags)(**given))
     if said.probabilities is None or len(said.names) < 2:
-        say("The model's head gives a number and no probabilities of labels, so no two can be compared here.", "status")
+        say(
+            _("The model's head gives a number and no probabilities of labels, so no two can be compared here."),
+            "status",
+        )
         return None
     place, at = (0, None) if options.watch == "label" else _word(options, choice, asked, said)
     order = np.argsort(-said.logits[place], kind="stable")
     first, second = _two(options, [said.names[label] for label in order])
     if first == second:
-        say("Pick two different labels to compare.", role="status")
+        say(_("Pick two different labels to compare."), role="status")
         return None
     places = [said.names.index(name) for name in (first, second)]
     return Labels(LabelEffects(**given, at=at), (first, second), partial(_told, said.sort, places))
@@ -68,9 +74,9 @@ def _two(options: Cause, names: Sequence[str]) -> tuple[str, str]:
     first = options.first if options.first in names else names[0]
     second = options.second if options.second in names else next(name for name in names if name != first)
     for column, name, shown, label in zip(
-        st.columns(2), ("first", "second"), (first, second), ("First label", "Second label"), strict=True
+        st.columns(2), ("first", "second"), (first, second), (_("First label"), _("Second label")), strict=True
     ):
-        control(Cause, name, column.selectbox, label, list(names), shown=shown, help=HELP)
+        control(Cause, name, column.selectbox, label, list(names), shown=shown, help=told(HELP))
     return first, second
 
 
@@ -87,10 +93,10 @@ def _word(options: Cause, choice: Choice, asked: TraceRequest, said: Said) -> tu
         Cause,
         "word",
         st.selectbox,
-        "Word",
+        _("Word"),
         list(reads),
         shown=said.places[chosen].reads[0],
         format_func=reads.get,
-        help="Whose tag is watched; what the model says of each word stands beside it.",
+        help=_("Whose tag is watched; what the model says of each word stands beside it."),
     )
     return chosen, said.places[chosen].reads[0]

@@ -24,6 +24,7 @@ from ui.show.saving import save
 from ui.state.options import choose_own
 from viz.components.strip.strip import Chip, mount
 from viz.figures.head_map import head_map, picked
+from wording import _
 
 LATER = "cause_later"
 
@@ -35,17 +36,19 @@ def later_heads(case: Case) -> None:
     moved = heads_moved(before, after)
     first = min((edit.layer for edit in case.edits), default=0)
     layer, head = (int(at) for at in np.unravel_index(int(moved.argmax()), moved.shape))
-    st.subheader("What changes in later heads?")
+    st.subheader(_("What changes in later heads?"))
     if not moved.any():
-        say("No other head looks elsewhere: what is removed lies in the last layer, or is nothing.", role="status")
+        say(_("No other head looks elsewhere: what is removed lies in the last layer, or is nothing."), role="status")
         return
     later = moved[first + 1 :]
-    mean = f" In later layers {100 * later.mean():.1f} % moves on average." if later.size else ""
-    say(
-        f"Head {case.name((layer, head))} looks elsewhere most: {100 * moved[layer, head]:.0f} % of its attention"
-        f" moves.{mean}",
-        role="status",
+    most = _(
+        "Head {head} looks elsewhere most: {moved:.0f} % of its attention moves.",
+        head=case.name((layer, head)),
+        moved=100 * moved[layer, head],
     )
+    if later.size:
+        most = _("{most} In later layers {mean:.1f} % moves on average.", most=most, mean=100 * later.mean())
+    say(most, role="status")
     shown = _shown(case, moved.shape, (layer, head))
     left, right = st.columns(2)
     with left:
@@ -57,12 +60,14 @@ def later_heads(case: Case) -> None:
 def _map(case: Case, moved: Array, shown: Head) -> None:
     """Every head's share that moves, on which the head below is picked."""
     figure = head_map(
-        100 * moved, theme(), "Attention that moves", "% of a head's attention", selected=shown, base=case.base
+        100 * moved, theme(), _("Attention that moves"), _("% of a head's attention"), selected=shown, base=case.base
     )
     draw_chart(figure, LATER, on_click=partial(_show, moved.shape[1]))
     st.caption(
-        "Each cell is one head: the share of its weights that goes to other words, the mean over words that look. A"
-        " removed head's own map stays, since only what it passes on is dropped. Click a head to see its rows."
+        _(
+            "Each cell is one head: the share of its weights that goes to other words, the mean over words that look. A"
+            " removed head's own map stays, since only what it passes on is dropped. Click a head to see its rows."
+        )
     )
     rows = [
         (at + case.base, one + case.base, float(moved[at, one]))
@@ -70,8 +75,8 @@ def _map(case: Case, moved: Array, shown: Head) -> None:
         for one in range(moved.shape[1])
     ]
     table = csv_table(["layer", "head", "share of attention that moves"], rows)
-    about = "Every later head as CSV, all digits"
-    save("Save the table", table, "headlight-later-heads.csv", about, key="cause_save_later", told=True)
+    about = _("Every later head as CSV, all digits")
+    save(_("Save the table"), table, "headlight-later-heads.csv", about, key="cause_save_later", told=True)
 
 
 def _shown(case: Case, shape: tuple[int, ...], most: Head) -> Head:
@@ -93,12 +98,21 @@ def _strips(case: Case, before: Trace, after: Trace, shown: Head) -> None:
     cells = views[0].keys
     gone, come = int((rows[1] - rows[0]).argmin()), int((rows[1] - rows[0]).argmax())
     say(
-        f"In head {case.name(shown)}, “{cells[focus].text}” changes most: “{cells[gone].text}”"
-        f" {rows[0][gone]:.2f} → {rows[1][gone]:.2f}, “{cells[come].text}” {rows[0][come]:.2f} →"
-        f" {rows[1][come]:.2f}.",
+        _(
+            "In head {head}, “{word}” changes most: “{less}” {less_before:.2f} → {less_after:.2f}, “{more}”"
+            " {more_before:.2f} → {more_after:.2f}.",
+            head=case.name(shown),
+            word=cells[focus].text,
+            less=cells[gone].text,
+            less_before=rows[0][gone],
+            less_after=rows[1][gone],
+            more=cells[come].text,
+            more_before=rows[0][come],
+            more_after=rows[1][come],
+        ),
         role="status",
     )
-    for name, row in zip(("Before", "After"), rows, strict=True):
+    for key, title, row in zip(("before", "after"), (_("Before"), _("After")), rows, strict=True):
         chips = [
             Chip(
                 cell.text,
@@ -109,8 +123,8 @@ def _strips(case: Case, before: Trace, after: Trace, shown: Head) -> None:
             )
             for at, (cell, weight) in enumerate(zip(cells, row, strict=True))
         ]
-        mount(chips, f"cause_{name.lower()}", title=name)
-    st.caption("Shade: the weight that the outlined word gives each word in that head; hover shows it.")
+        mount(chips, f"cause_{key}", title=title)
+    st.caption(_("Shade: the weight that the outlined word gives each word in that head; hover shows it."))
 
 
 def _moved_most(views: Sequence[View], shown: Head) -> int:

@@ -7,16 +7,22 @@ from typing import ClassVar
 
 from attention.edits import anywhere
 from ui.state.options import Answered, nothing
+from wording import sentence
 
 WATCHES = {
-    "vector": "Sentence vector",
-    "blank": "Masked word",
-    "follows": "Next sentence",
-    "next": "Next token",
-    "label": "Label of the text",
-    "tag": "Tag of a word",
+    "vector": sentence("Sentence vector"),
+    "blank": sentence("Masked word"),
+    "follows": sentence("Next sentence"),
+    "next": sentence("Next token"),
+    "label": sentence("Label of the text"),
+    "tag": sentence("Tag of a word"),
 }
-CLICKS = {"ablate": "Remove heads", "uniform": "Make heads even", "cut": "Cut a look", "hide": "Hide a word"}
+CLICKS = {
+    "ablate": sentence("Remove heads"),
+    "uniform": sentence("Make heads even"),
+    "cut": sentence("Cut a look"),
+    "hide": sentence("Hide a word"),
+}
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ from ui.run.shelf import backend
 from ui.show.provenance import answers
 from ui.state.choice import Choice
 from ui.state.examples import example_of
+from wording import _, sentence
 
 HEADS = {"vector": BARE, "blank": MASKED, "follows": NEXT_SENTENCE, "next": CAUSAL, "label": CLASSIFY, "tag": TAG}
 
@@ -66,7 +67,9 @@ class Watch:
     @property
     def unit(self) -> str:
         """What the number is."""
-        return f"log-odds of “{self.names[0]}”" if self.names else "likeness to the vector before (cosine)"
+        return (
+            _("log-odds of “{word}”", word=self.names[0]) if self.names else _("likeness to the vector before (cosine)")
+        )
 
     def effects(self, changes: Array) -> Array:
         """Changes as they are shown: of the log-odds; of a vector 1 - cosine, which is never below zero."""
@@ -75,7 +78,11 @@ class Watch:
     @property
     def effect(self) -> str:
         """What an effect is."""
-        return f"change of the log-odds of “{self.names[0]}”" if self.names else "how far the vector moves (1 − cosine)"
+        return (
+            _("change of the log-odds of “{word}”", word=self.names[0])
+            if self.names
+            else _("how far the vector moves (1 − cosine)")
+        )
 
 
 def pick_watch(options: Cause, choice: Choice) -> Answerer:
@@ -84,11 +91,11 @@ def pick_watch(options: Cause, choice: Choice) -> Answerer:
         Cause,
         "watch",
         st.segmented_control,
-        "What to watch",
+        _("What to watch"),
         list(WATCHES),
         format_func=WATCHES.get,
         required=True,
-        help="The answer of the model that is looked at while something is removed.",
+        help=_("The answer of the model that is looked at while something is removed."),
     )
     if options.watch == "vector":
         answers(choice.model, choice.revision or None)
@@ -104,14 +111,15 @@ def watch(options: Cause, choice: Choice, who: Answerer) -> Watch | None:
         return Watch(VectorEffects(**given, pair=asked.pair, cut=asked.cut), asked)
     if options.watch == "follows":
         if not asked.pair:
-            say("Whether one text follows another needs a second text. Press “+ second text” above.", role="status")
+            say(_("Whether one text follows another needs a second text. Press “+ second text” above."), role="status")
             return None
-        return Watch(FollowsEffects(**given, pair=asked.pair, cut=asked.cut), asked, ("follows", "does not follow"))
+        names = (_("follows"), _("does not follow"))
+        return Watch(FollowsEffects(**given, pair=asked.pair, cut=asked.cut), asked, names)
     if options.watch == "next":
         asked = replace(asked, pair=None)
         question = NextTokenEffects(**given, cut=asked.cut)
-        names = _two(options, [name for name, _ in backend().predict(question).top[0]])
-        return None if names is None else Watch(replace(question, words=names), asked, names)
+        words = _two(options, [name for name, _chance in backend().predict(question).top[0]])
+        return None if words is None else Watch(replace(question, words=words), asked, words)
     if options.watch in ("label", "tag"):
         two = labels(options, choice, asked)
         return None if two is None else Watch(two.question, asked, two.names, two.told)
@@ -125,11 +133,19 @@ def _blank(options: Cause, choice: Choice, asked: TraceRequest, given: dict[str,
     filled = backend().predict(MaskedWords(**given, hidden=hidden))
     if not filled.whole:
         raise Refusal(
-            "The text reads differently with its word hidden. Type [MASK] in the word's place.", way_out="text"
+            sentence("The text reads differently with its word hidden. Type [MASK] in the word's place."),
+            way_out="text",
         )
     if hidden:
-        _, start, end = hidden[0]
-        say(f"“{choice.text[start:end]}” is hidden. Type {TYPED} in the text to hide another word.", role="status")
+        start, end = hidden[0][1:]
+        say(
+            _(
+                "“{word}” is hidden. Type {mask} in the text to hide another word.",
+                word=choice.text[start:end],
+                mask=TYPED,
+            ),
+            role="status",
+        )
     names = _two(options, [guess.piece for guess in filled.blanks[0].guesses])
     if names is None:
         return None
@@ -146,7 +162,10 @@ def _two(options: Cause, likeliest: Sequence[str]) -> tuple[str, str] | None:
     first = options.first or next(iter(whole), "")
     second = options.second or next((name for name in whole if name != first), "")
     words = []
-    for column, name, shown, label in ((left, "first", first, "First word"), (right, "second", second, "Second word")):
+    for column, name, shown, label in (
+        (left, "first", first, _("First word")),
+        (right, "second", second, _("Second word")),
+    ):
         typed = control(
             Cause,
             name,
@@ -154,11 +173,13 @@ def _two(options: Cause, likeliest: Sequence[str]) -> tuple[str, str] | None:
             label,
             shown=shown,
             max_chars=60,
-            help="What is watched is how many times likelier the first word is than the second, as a logarithm"
-            " (log-odds).",
+            help=_(
+                "What is watched is how many times likelier the first word is than the second, as a logarithm"
+                " (log-odds)."
+            ),
         )
         words.append(typed.strip())
     if not all(words) or words[0] == words[1]:
-        say("Type two different words to compare; each must be one piece of the model's vocabulary.", role="status")
+        say(_("Type two different words to compare; each must be one piece of the model's vocabulary."), role="status")
         return None
     return words[0], words[1]

@@ -30,6 +30,7 @@ from ui.state.session import FRESH
 from viz.figures.head_map import head_map
 from viz.figures.head_marks import mark_heads
 from viz.figures.labels import cut
+from wording import _, ngettext, told
 
 CHANGED, CONTROL = "compare_set_changed", "compare_set_control"
 PER_LEAF = 6  # pairs listed at once
@@ -71,63 +72,73 @@ def _maps(found: Set, head: Place) -> None:
     common: dict[str, Any] = {"base": found.base, "limit": limit, "selected": head}
     if told.change.n:
         figure = head_map(
-            found.as_map(told.change.mean), theme(), "Where the meaning changes", "divergence (bits)", **common
+            found.as_map(told.change.mean), theme(), _("Where the meaning changes"), _("divergence (bits)"), **common
         )
         mark_heads(figure, [found.place(int(at)) for at in told.those(more=True)], "circle-open", theme(), found.base)
         draw_chart(figure, CHANGED, place=left, on_click=keep_head)
     if told.control.n:
         figure = head_map(
-            found.as_map(told.control.mean), theme(), "Where only the wording does", "divergence (bits)", **common
+            found.as_map(told.control.mean), theme(), _("Where only the wording does"), _("divergence (bits)"), **common
         )
         draw_chart(figure, CONTROL, place=right, on_click=keep_head)
     st.caption(
-        "Each cell is a head: the Jensen–Shannon divergence between its rows in the two texts of a pair, mean over the"
-        " pairs; pairs that share a text count as one. Both maps share a scale. Ring: the head changes more with the"
-        " meaning than with the wording, by a permutation test corrected for all heads by Holm's method: in at most 5"
-        " of 100 such maps is even one ring luck. Frame: the head whose pairs are below. A click selects a head on all"
-        " pages."
+        _(
+            "Each cell is a head: the Jensen–Shannon divergence between its rows in the two texts of a pair, mean "
+            "over the pairs; pairs that share a text count as one. Both maps share a scale. Ring: the head changes "
+            "more with the meaning than with the wording, by a permutation test corrected for all heads by Holm's "
+            "method: in at most 5 of 100 such maps is even one ring luck. Frame: the head whose pairs are below. A "
+            "click selects a head on all pages."
+        )
     )
 
 
 def _table(found: Set, choice: Choice) -> None:
     """Every head's figures."""
-    told = found.across
+    across = found.across
     order = np.argsort(-found.apart, kind="stable")
-    columns: dict[str, list[object]] = {"head": [found.name(int(at)) for at in order]}
-    for name, mean in (("change", told.change), ("control", told.control), ("more", told.more)):
+    columns: dict[str, list[object]] = {_("head"): [found.name(int(at)) for at in order]}
+    for name, mean in ((_("change"), across.change), (_("control"), across.control), (_("more"), across.more)):
         if mean.n:
-            for what, values in ((name, mean.mean), (f"{name}, low", mean.low), (f"{name}, high", mean.high)):
+            low, high = _("{name}, low", name=name), _("{name}, high", name=name)
+            for what, values in ((name, mean.mean), (low, mean.low), (high, mean.high)):
                 columns[what] = [None if np.isnan(values[at]) else round(float(values[at]), 4) for at in order]
-    if told.tested:
-        columns["than the control"] = [told.verdict(int(at)) for at in order]
-        columns["p of “more”"] = [float(f"{told.p_more[at]:.3g}") for at in order]
-    with st.expander("Every head"):
-        st.caption("Bits, with 95 % intervals by the bootstrap. “more”: change less control, where a text has both.")
+    if across.tested:
+        columns[_("than the control")] = [told(across.verdict(int(at))) for at in order]
+        columns[_("p of “more”")] = [float(f"{across.p_more[at]:.3g}") for at in order]
+    with st.expander(_("Every head")):
+        st.caption(_("Bits, with 95 % intervals by the bootstrap. “more”: change less control, where a text has both."))
         st.dataframe(columns, hide_index=True, key="compare_set_table")
-    save("Save every head's figures", heads_csv(found, choice), "headlight-across-heads.csv",
-         "Each head's mean change, control and verdict as CSV, all digits; heads counted from 0")  # fmt: skip
+    save(_("Save every head's figures"), heads_csv(found, choice), "headlight-across-heads.csv",
+         _("Each head's mean change, control and verdict as CSV, all digits; heads counted from 0"))  # fmt: skip
 
 
 def _pairs(found: Set, head: Place, choice: Choice, options: Compare) -> None:
     """The pairs that a head changes in, the most first, each a link to the two texts side by side."""
-    st.subheader("The pairs behind the number")
+    st.subheader(_("The pairs behind the number"))
     say(of_head(found, head), role="status")
     bits = found.bits[:, head[0], head[1]]
     order = [int(at) for at in np.argsort(-bits, kind="stable")]
     leaves = ceil(len(order) / PER_LEAF)
     leaf = max(1, min(options.leaf, leaves))
     if leaves > 1:
-        about = f"{len(order):,} in all, {PER_LEAF} at a time, the most changed first"
-        control(Compare, "leaf", st.number_input, f"Part, of {leaves:,}", 1, leaves, shown=leaf, help=about)
+        about = _("{all:,} in all, {n} at a time, the most changed first", all=len(order), n=PER_LEAF)
+        control(
+            Compare, "leaf", st.number_input, _("Part, of {leaves:,}", leaves=leaves), 1, leaves, shown=leaf, help=about
+        )
     for at in order[(leaf - 1) * PER_LEAF : leaf * PER_LEAF]:
         pair = found.pairs[at]
-        kind = "wording only" if pair.control else "meaning"
-        differ = f"{pair.words} word{'' if pair.words == 1 else 's'}"
-        texts = f"“{cut(pair.a, LONGEST)}” | “{cut(pair.b, LONGEST)}”"
-        say(f"{small(float(bits[at]))} bits, {kind}, {differ}: {texts}", role="status")
+        said = _(
+            "{bits} bits, {kind}, {words}: “{one}” | “{other}”",
+            bits=small(float(bits[at])),
+            kind=_("wording only") if pair.control else _("meaning"),
+            words=ngettext("{n} word", "{n} words", pair.words, n=pair.words),
+            one=cut(pair.a, LONGEST),
+            other=cut(pair.b, LONGEST),
+        )
+        say(said, role="status")
         _link(replace(choice, **FRESH, text=pair.a, pair="", target=""), pair.b, head)
-    save("Save these pairs' figures", pairs_of_head_csv(found, head, choice), "headlight-across-pairs.csv",
-         "Every pair with this head's divergence as CSV, all digits; heads counted from 0")  # fmt: skip
+    save(_("Save these pairs' figures"), pairs_of_head_csv(found, head, choice), "headlight-across-pairs.csv",
+         _("Every pair with this head's divergence as CSV, all digits; heads counted from 0"))  # fmt: skip
 
 
 def _link(there: Choice, other: str, head: Place) -> None:
@@ -135,7 +146,7 @@ def _link(there: Choice, other: str, head: Place) -> None:
     there = replace(there, layer=head[0], head=head[1])
     query = {**to_query(there), **write(Compare(differs="text", other=other))}
     if fits(there) and sum(len(name) + len(raw) for name, raw in query.items()) <= LONGEST_LINK:
-        st.page_link("../../pages/compare.py", label="Open side by side", icon=":material/compare:",
-                     query_params=query, help="These two texts and this head, word by word")  # fmt: skip
+        st.page_link("../../pages/compare.py", label=_("Open side by side"), icon=":material/compare:",
+                     query_params=query, help=_("These two texts and this head, word by word"))  # fmt: skip
     else:
-        say("These texts are too long for a link.", role="status")
+        say(_("These texts are too long for a link."), role="status")

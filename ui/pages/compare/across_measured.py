@@ -24,6 +24,7 @@ from ui.run.shelf import Look, backend, shelf
 from ui.run.stoppable import stoppable
 from ui.state.choice import Choice
 from ui.state.session import FRESH
+from wording import _, said_by, sentence
 
 KEPT = 2**24  # bytes of pairs' changes
 KEPT_SETS = 2**22
@@ -78,14 +79,14 @@ def first_of(choice: Choice, pairs: Sequence[TextPair]) -> Trace | None:
     reason = ""
     for pair in pairs:
         try:
-            with st.spinner("Reading the first pair", show_time=True):
+            with st.spinner(_("Reading the first pair"), show_time=True):
                 return backend().trace(_request(choice, pair.a))
         except Refusal as refusal:
             if refusal.way_out not in OF_THE_TEXT:
                 offer_or_show(refusal, choice)
                 return None
             reason = refusal.message
-    say(f"The model could read none of these texts. {reason}")
+    say(_("The model could read none of these texts. {reason}", reason=reason))
     return None
 
 
@@ -94,7 +95,7 @@ def measure_set(choice: Choice, pairs: tuple[TextPair, ...], look: Look) -> Set 
     digest = hashlib.sha256(repr([(pair.a, pair.b, pair.control) for pair in pairs]).encode()).hexdigest()
     mark = f"{digest}:{choice.model}:{choice.revision}:{look.query()}"
     read, bits, left_out = [], [], []
-    for at in stoppable(mark, len(pairs), "Comparing every head, pair by pair"):
+    for at in stoppable(mark, len(pairs), _("Comparing every head, pair by pair")):
         found = _kept().get_or_make(
             (choice.model, choice.revision, look, pairs[at].a, pairs[at].b),
             lambda pair=pairs[at]: _changed(choice, pair, look),  # type: ignore[misc]
@@ -107,7 +108,7 @@ def measure_set(choice: Choice, pairs: tuple[TextPair, ...], look: Look) -> Set 
             bits.append(found)
     if not read:
         if left_out:
-            say(f"None of these pairs could be compared. {left_out[-1]}")
+            say(_("None of these pairs could be compared. {reason}", reason=left_out[-1]))
         return None
     values = np.stack(bits)
     told, one_word = _told().get_or_make(
@@ -151,12 +152,12 @@ def _changed(choice: Choice, pair: TextPair, look: Look) -> Array | str:
         heads = same_heads(*views)
         assert heads is not None  # one model read both
         if not all(view.queries and view.keys for view in views):
-            return "All tokens of a text are special tokens, and these are hidden."
+            return sentence("All tokens of a text are special tokens, and these are hidden.")
         bits = changes(Beside.of(*views), heads).bits
     except Refusal as refusal:
         if refusal.way_out not in OF_THE_TEXT:
             raise
         return refusal.message
     except ValueError as error:  # no words in common
-        return str(error)
-    return "A head has no row that can be compared." if np.isnan(bits).any() else bits
+        return said_by(error)
+    return sentence("A head has no row that can be compared.") if np.isnan(bits).any() else bits

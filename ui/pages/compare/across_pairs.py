@@ -14,9 +14,10 @@ from ui.places import ASSETS
 from ui.run.refusals import say
 from ui.show.csv_table import csv_table
 from ui.show.saving import save
+from wording import _, sentence
 
 FILE, PARSED = "compare_file", "compare_parsed"
-WANTED = (
+WANTED = sentence(
     "Bring a CSV or TSV file with the columns a and b, a text in each. A column kind says “change” where the meaning"
     " differs (also when it is left out) and “control” where only the wording does; controls that share a text with a"
     " change are held against it."
@@ -38,20 +39,29 @@ READY = _ready()
 def pick_pairs(bring: str) -> tuple[TextPair, ...] | None:
     """Controls for the set; None while there is none."""
     control(
-        Compare, "bring", st.segmented_control, "Pairs", list(BRINGS), format_func=BRINGS.get, required=True,
-        help="Pairs of texts that differ in meaning, and beside them pairs that differ in wording only, the control",
+        Compare, "bring", st.segmented_control, _("Pairs"), list(BRINGS), format_func=BRINGS.get, required=True,
+        help=_("Pairs of texts that differ in meaning, and beside them pairs that differ in wording only, the control"),
     )  # fmt: skip
     if bring == "ready":
         changes = sum(not pair.control for pair in READY)
         say(
-            f"{changes} English sentences written for this app, each beside one that means something else, and beside"
-            f" some, {len(READY) - changes} in all, with another word that should not matter.",
+            _(
+                "{changes} English sentences written for this app, each beside one that means something else, and "
+                "beside some, {controls} in all, with another word that should not matter.",
+                changes=changes,
+                controls=len(READY) - changes,
+            ),
             role="status",
         )
-        save("Save these pairs", pairs_csv(READY), "headlight-pairs.csv", "As a file that can be edited and brought")
+        save(
+            _("Save these pairs"),
+            pairs_csv(READY),
+            "headlight-pairs.csv",
+            _("As a file that can be edited and brought"),
+        )
         return READY
-    uploaded = st.file_uploader("File of pairs", ["csv", "tsv", "txt"], key=FILE,
-                                help="UTF-8, at most 500 pairs; it stays on this machine")  # fmt: skip
+    uploaded = st.file_uploader(_("File of pairs"), ["csv", "tsv", "txt"], key=FILE,
+                                help=_("UTF-8, at most 500 pairs; it stays on this machine"))  # fmt: skip
     if uploaded is None:
         say(WANTED, role="status")
         return None

@@ -4,92 +4,136 @@ from __future__ import annotations
 
 import numpy as np
 
-from probing.across import Across, Integers
+from probing.across import Across, Integers, Mean
 from ui.input.head_picking import many_do
 from ui.pages.compare.across_measured import Place, Set
 from ui.show.numbers import small
+from wording import _, ngettext, sentence, told
+from wording.joined import listed, together
 
 MOST_NAMED = 6  # heads
 
 
 def truth(found: Set) -> list[str]:
     """How many heads change more with the meaning than with the wording, which the most, and what was left out."""
-    told = found.across
-    sentences = [_tested(found) if told.tested else _untested(found)]
+    sentences = [_tested(found) if found.across.tested else _untested(found)]
     if found.one_word is not None:
         sentences.append(_fair(found, found.one_word))
     if found.left_out:
-        many = len(found.left_out)
-        pairs = "1 pair was" if many == 1 else f"{many:,} pairs were"
-        sentences.append(f"{pairs} left out. {found.left_out[-1]}")
+        many, reason = len(found.left_out), found.left_out[-1]
+        sentences.append(
+            ngettext(
+                "{many:,} pair was left out. {reason}",
+                "{many:,} pairs were left out. {reason}",
+                many,
+                many=many,
+                reason=reason,
+            )
+        )
     return sentences
 
 
 def _tested(found: Set) -> str:
-    told = found.across
-    more, less = told.those(more=True), told.those(more=False)
-    controls = sum(pair.control for pair in found.pairs)
-    where = "within each text" if told.within else "between texts, since none has both kinds"
-    counted = (
-        f"{_many(len(found.pairs) - controls, 'pair')} of different meaning, {controls:,} of different wording only;"
-        f" permutation test {where}, corrected for all heads by Holm's method"
-    )
+    across = found.across
+    more, less = across.those(more=True), across.those(more=False)
     does = many_do(len(more), len(found.apart), "changes", "change", "more with the meaning than with the wording")
+    controls = sum(pair.control for pair in found.pairs)
+    counted = (
+        sentence(
+            "{heads} ({pairs} of different meaning, {controls:,} of different wording only; permutation test within "
+            "each text, corrected for all heads by Holm's method)."
+        )
+        if across.within
+        else sentence(
+            "{heads} ({pairs} of different meaning, {controls:,} of different wording only; permutation test between "
+            "texts, since none has both kinds, corrected for all heads by Holm's method)."
+        )
+    )
     most = int(max(more, key=lambda at: found.apart[at])) if len(more) else int(found.apart.argmax())
-    against = f"{small(float(told.change.mean[most]))} bits against {small(float(told.control.mean[most]))}"
-    rank = f"{found.name(most)} the most:" if len(more) else f"The largest difference, {found.name(most)}, may be luck:"
-    also = f" {len(less)} {'changes' if len(less) == 1 else 'change'} less with the meaning." if len(less) else ""
-    return f"{does}{_names(found, more)} ({counted}). {rank} {against}.{also}"
+    against = (
+        sentence("{head} the most: {change} bits against {control}.")
+        if len(more)
+        else sentence("The largest difference, {head}, may be luck: {change} bits against {control}.")
+    )
+    change, control = (small(float(mean.mean[most])) for mean in (across.change, across.control))
+    said = [
+        _(counted, heads=does + _names(found, more), pairs=_pairs(len(found.pairs) - controls), controls=controls),
+        _(against, head=found.name(most), change=change, control=control),
+    ]
+    if n := len(less):
+        said.append(ngettext("{n} changes less with the meaning.", "{n} change less with the meaning.", n, n=n))
+    return together(*said)
 
 
 def _fair(found: Set, one: Across) -> str:
     """That the kinds differ in unlike numbers of words, and what is left where they do not."""
     change, control = (np.mean([pair.words for pair in found.pairs if pair.control == kind]) for kind in (False, True))
-    said = (
-        f"A doubt: the pairs of different meaning differ in {change:.1f} words on the mean, the others in"
-        f" {control:.1f}, which alone may move a head."
+    said = _(
+        "A doubt: the pairs of different meaning differ in {change:.1f} words on the mean, the others in"
+        " {control:.1f}, which alone may move a head.",
+        change=change,
+        control=control,
     )
     if not one.tested:
-        return f"{said} Of each kind, pairs that differ in one word only would tell; there are none."
+        return _("{said} Of each kind, pairs that differ in one word only would tell; there are none.", said=said)
     more, texts = one.those(more=True), one.more.n if one.within else one.change.n
     does = many_do(len(more), len(one.p_more), "changes", "change", "more with the meaning")
-    return f"{said} Of the pairs that differ in one word only ({_many(texts, 'text')}), {does}{_names(found, more)}."
+    return _(
+        "{said} Of the pairs that differ in one word only ({texts}), {heads}.",
+        said=said,
+        texts=ngettext("{n:,} text", "{n:,} texts", texts, n=texts),
+        heads=does + _names(found, more),
+    )
 
 
 def _names(found: Set, heads: Integers) -> str:
     """A few of some heads, those that are furthest apart."""
     order = sorted((int(at) for at in heads), key=lambda at: -found.apart[at])
-    rest = f" and {len(order) - MOST_NAMED} others" if len(order) > MOST_NAMED else ""
-    return f": {', '.join(found.name(at) for at in order[:MOST_NAMED])}{rest}" if order else ""
+    if not order:
+        return ""
+    names, rest = listed([found.name(at) for at in order[:MOST_NAMED]]), len(order) - MOST_NAMED
+    return _(": {heads} and {n} others", heads=names, n=rest) if rest > 0 else _(": {heads}", heads=names)
 
 
 def _untested(found: Set) -> str:
-    told = found.across
-    if not told.change.n:
-        return "All these pairs are controls, so nothing is held against them. Add pairs of the kind “change”."
-    most = int(told.change.mean.argmax())
-    return (
-        f"{_many(len(found.pairs), 'pair')}, none of them a control, so what a change of wording alone does is not"
-        f" known. The most changed of {len(told.change.mean)} heads is {found.name(most)}:"
-        f" {small(float(told.change.mean[most]))} bits{_interval(told.change.low[most], told.change.high[most])}."
+    across = found.across
+    if not across.change.n:
+        return _("All these pairs are controls, so nothing is held against them. Add pairs of the kind “change”.")
+    most = int(across.change.mean.argmax())
+    return _(
+        "{pairs}, none of them a control, so what a change of wording alone does is not known. The most changed of "
+        "{heads} heads is {head}: {bits} bits{interval}.",
+        pairs=_pairs(len(found.pairs)),
+        heads=len(across.change.mean),
+        head=found.name(most),
+        bits=small(float(across.change.mean[most])),
+        interval=_interval(across.change, most),
     )
 
 
 def of_head(found: Set, head: Place) -> str:
     """One head's numbers with their intervals, and what the test says."""
-    told, at = found.across, head[0] * found.shape[1] + head[1]
+    across, at = found.across, head[0] * found.shape[1] + head[1]
     said = [
-        f"{small(float(mean.mean[at]))} bits where {what}{_interval(mean.low[at], mean.high[at])}"
-        for mean, what in ((told.change, "the meaning changes"), (told.control, "only the wording does"))
+        _(where, bits=small(float(mean.mean[at])), interval=_interval(mean, at))
+        for mean, where in (
+            (across.change, sentence("{bits} bits where the meaning changes{interval}")),
+            (across.control, sentence("{bits} bits where only the wording does{interval}")),
+        )
         if mean.n
     ]
-    verdict = f" Test: {told.verdict(at)} with the meaning." if told.tested else ""
-    return f"Head {found.name(at)}: {' and '.join(said)}.{verdict}"
+    name, numbers = found.name(at), _(" and ").join(said)
+    if not across.tested:
+        return _("Head {head}: {numbers}.", head=name, numbers=numbers)
+    verdict = told(across.verdict(at))
+    return _("Head {head}: {numbers}. Test: {verdict} with the meaning.", head=name, numbers=numbers, verdict=verdict)
 
 
-def _interval(low: float, high: float) -> str:
-    return "" if np.isnan(low) else f" (95 % interval {small(float(low))} to {small(float(high))})"
+def _interval(mean: Mean, at: int) -> str:
+    if np.isnan(mean.low[at]):
+        return ""
+    return _(" (95 % interval {low} to {high})", low=small(float(mean.low[at])), high=small(float(mean.high[at])))
 
 
-def _many(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+def _pairs(n: int) -> str:
+    return ngettext("{n:,} pair", "{n:,} pairs", n, n=n)

@@ -33,6 +33,7 @@ from viz.figures.bars import bars
 from viz.figures.carried import carried_map
 from viz.figures.head_map import head_map, picked
 from viz.figures.head_marks import mark_heads
+from wording import _
 
 STATES, HEADS = "compare_carried_states", "compare_carried_heads"
 MOST_TOKENS = 64  # of a text: each of its words is taken in each layer, several times
@@ -45,11 +46,11 @@ def draw_carrying(choice: Choice, options: Compare) -> None:
     settled = settle_difference(choice, replace(options, differs="text"))
     other = pick_other(choice, settled)
     if not other:
-        say("Type a second text, or pick a ready pair.", role="status")
+        say(_("Type a second text, or pick a ready pair."), role="status")
         return
     watch, who = pick_watch(options, choice)
     try:
-        with st.spinner("Asking the model", show_time=True):
+        with st.spinner(_("Asking the model"), show_time=True):
             followed = follow(watch, own(Compare), choice, who, other)
             traces = [] if followed is None else [backend().trace(request) for request in followed.requests]
     except Refusal as refusal:
@@ -71,13 +72,13 @@ def draw_carrying(choice: Choice, options: Compare) -> None:
 def _can(traces: list[Trace]) -> bool:
     """Whether these texts can lend each other something; says why where they cannot."""
     if not traces[0].has_qkv():
-        say(f"{traces[0].model.name} computes attention in its own way, so nothing is taken from one text into the"
-            " other. Pick a model such as BERT or GPT-2.", role="status")  # fmt: skip
+        say(_("{model} computes attention in its own way, so nothing is taken from one text into the other. Pick a "
+              "model such as BERT or GPT-2.", model=traces[0].model.name), role="status")  # fmt: skip
         return False
     longest = max(len(trace.source) for trace in traces)
     if longest > MOST_TOKENS:
-        say(f"A text has {longest} tokens; what carries a difference is followed in texts of at most {MOST_TOKENS}.",
-            role="status")  # fmt: skip
+        say(_("A text has {tokens} tokens; what carries a difference is followed in texts of at most {most}.",
+              tokens=longest, most=MOST_TOKENS), role="status")  # fmt: skip
         return False
     return True
 
@@ -97,24 +98,28 @@ def _draw(found: Carried, options: Compare) -> None:
         say(sentence, role="status")
     left, right = st.columns(2)
     figure = carried_map(
-        found.states, found.words, theme(), "One word's vector taken from the second text",
+        found.states, found.words, theme(), _("One word's vector taken from the second text"),
         beyond=beyond(found.states, found.state_bands), selected=place if kind == "s" else None, base=found.base,
     )  # fmt: skip
     draw_chart(figure, STATES, place=left, on_click=_keep_state)
     figure = head_map(
-        found.heads, theme(), "One head's output taken", "part of the way", diverging=True,
-        meaning=("away from the second text's answer", "towards it"), selected=place if kind == "h" else None,
+        found.heads, theme(), _("One head's output taken"), _("part of the way"), diverging=True,
+        meaning=(_("away from the second text's answer"), _("towards it")), selected=place if kind == "h" else None,
         base=found.base,
     )  # fmt: skip
     marked = [(int(layer), int(head)) for layer, head in np.argwhere(beyond(found.heads, found.head_bands))]
     mark_heads(figure, marked, "circle-open", theme(), found.base)
     draw_chart(figure, HEADS, place=right, on_click=_keep_head)
     st.caption(
-        "Each cell is the first text read again with one thing taken from the reading of the second: on the left the"
-        " vector of a word as it enters a layer (in the last row as it enters every layer), on the right what a head"
-        " hands on for all words. Its number says how far the answer then goes from the first text's, 0, to the second"
-        f" text's, 1. Dot and ring: further than 95 of 100 random changes of the same size in that layer ({DRAWS} for"
-        " each place, fixed seed). Words stand beside those that take their place; a word without one is left as it is."
+        _(
+            "Each cell is the first text read again with one thing taken from the reading of the second: on the left "
+            "the vector of a word as it enters a layer (in the last row as it enters every layer), on the right what "
+            "a head hands on for all words. Its number says how far the answer then goes from the first text's, 0, to "
+            "the second text's, 1. Dot and ring: further than 95 of 100 random changes of the same size in that layer "
+            "({draws} for each place, fixed seed). Words stand beside those that take their place; a word without one "
+            "is left as it is.",
+            draws=DRAWS,
+        )
     )
     _one(found, kind, place)
     _save(found)
@@ -128,7 +133,7 @@ def _chosen(found: Carried, lent: str) -> tuple[str, Place]:
         sizes = found.heads.shape if named[1] == "h" else found.states.shape
         if place[0] < sizes[0] and place[1] < sizes[1]:
             return named[1], place
-        say("The link names a layer, a word or a head that is not there; what carries most is shown.", role="status")
+        say(_("The link names a layer, a word or a head that is not there; what carries most is shown."), role="status")
     known = np.nan_to_num(found.heads, nan=-np.inf)
     layer, head = np.unravel_index(int(known.argmax()), known.shape)
     return "h", (int(layer), int(head))
@@ -152,7 +157,7 @@ def _one(found: Carried, kind: str, place: Place) -> None:
     values = found.heads if kind == "h" else found.states
     if np.isnan(values[place]):
         return
-    st.subheader("One thing taken alone")
+    st.subheader(_("One thing taken alone"))
     followed: Followed = found.followed
     effect = ask(replace(followed.here, edits=(found.set_of(kind, place),), other=followed.there))  # type: ignore[arg-type]
     say(of_one(found, kind, place, effect), role="status")
@@ -160,7 +165,7 @@ def _one(found: Carried, kind: str, place: Place) -> None:
         return
     shown = [_likeliest(one, followed.names) for one in (found.before, effect, found.after)]
     end = 1.2 * max(value for top in shown for _, value in top)
-    titles = ("The first text", "With it taken", "The second text")
+    titles = (_("The first text"), _("With it taken"), _("The second text"))
     for at, (column, title, top) in enumerate(zip(st.columns(3), titles, shown, strict=True)):
         names, chances = zip(*top, strict=True)
         figure = bars(
@@ -195,8 +200,8 @@ def _save(found: Carried) -> None:
           (("log-odds in the first text", found.before), ("log-odds in the second text", found.after))
           if followed.names),
     ])  # fmt: skip
-    save("Save the table", below(about, csv_table(names, rows)), "headlight-carried.csv",
-         "Every vector and head as CSV, all digits", key="compare_carried_save", told=True)  # fmt: skip
+    save(_("Save the table"), below(about, csv_table(names, rows)), "headlight-carried.csv",
+         _("Every vector and head as CSV, all digits"), key="compare_carried_save", told=True)  # fmt: skip
 
 
 def _number(value: float) -> float | None:

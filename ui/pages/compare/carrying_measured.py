@@ -17,6 +17,7 @@ from inference.questions.effects import Effect
 from ui.pages.compare.carrying_watch import Followed, ask
 from ui.run.refusals import say
 from ui.run.stoppable import stoppable
+from wording import _
 
 AT_ONCE = 8192  # tokens of one question, all its sets together
 MOST_SETS = 500  # in one question
@@ -62,14 +63,14 @@ class Carried:
 
 def measure(followed: Followed, views: tuple[View, View], part: str, base: int) -> Carried | None:
     """Everything measured; None where there is nothing to follow, which is said. Raises Refusal."""
-    aligned, _ = align(*views)
+    aligned = align(*views)[0]
     pairs = tokens_beside(*views, aligned)
-    with st.spinner("Asking about both texts", show_time=True):
+    with st.spinner(_("Asking about both texts"), show_time=True):
         before, after = ask(followed.here), ask(followed.there)
     ends = [followed.numbers(effect)[0] for effect in (before, after)]
     if (followed.names and float(np.abs(ends[0] - ends[1]).max()) < LEAST) or np.array_equal(*ends):
-        say("Both texts have the same answer, so there is no difference to follow. Change a word or what is followed.",
-            role="status")  # fmt: skip
+        say(_("Both texts have the same answer, so there is no difference to follow. Change a word or what is "
+              "followed."), role="status")  # fmt: skip
         return None
     layers, every = views[0].layers, [*product(range(views[0].layers), range(views[0].heads))]
     sets = [*states(layers, pairs, _stream(part)), *heads(every, pairs, part)]
@@ -97,7 +98,7 @@ def _ask_all(followed: Followed, sets: Sequence[tuple[Take, ...]], tokens: int) 
     starts = range(0, len(sets), step)
     mark = f"carry:{followed.here.key}:{followed.there.key}:{hash(tuple(sets))}"
     found: list[Array] = []
-    for at in stoppable(mark, len(starts), "Taking one thing after the other from the second text"):
+    for at in stoppable(mark, len(starts), _("Taking one thing after the other from the second text")):
         some = tuple(sets[starts[at] : starts[at] + step])
         found.append(followed.numbers(ask(replace(followed.here, edits=some, other=followed.there))))  # type: ignore[arg-type]
     return np.concatenate(found) if found else np.zeros((0, 1), np.float32)

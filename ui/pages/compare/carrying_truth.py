@@ -9,6 +9,8 @@ import numpy as np
 from inference.questions.effects import Effect
 from ui.pages.compare.carrying_measured import Carried, Place
 from ui.show.numbers import small, times
+from wording import _, sentence
+from wording.joined import together
 
 OF_100 = 5  # random changes that go beyond a band
 
@@ -27,10 +29,16 @@ def answer_of(found: Carried, effect: Effect, at: int = 0) -> str:
 
 def _answers(found: Carried) -> str:
     if not found.followed.names:
-        return "Followed is the sentence vector, from the first text's to the second's."
-    asked = f"In the place of “{found.followed.blank}”, " if found.followed.blank else ""
-    first = f"{asked}{answer_of(found, found.before)} in the first text"
-    return f"{first[0].upper()}{first[1:]}; in the second, {answer_of(found, found.after)}."
+        return _("Followed is the sentence vector, from the first text's to the second's.")
+    first, second = (answer_of(found, effect) for effect in (found.before, found.after))
+    if not found.followed.blank:
+        return _("{first} in the first text; in the second, {second}.", first=first, second=second)
+    return _(
+        "In the place of “{blank}”, {first} in the first text; in the second, {second}.",
+        blank=found.followed.blank,
+        first=first,
+        second=second,
+    )
 
 
 def _way(found: Carried) -> str:
@@ -39,30 +47,28 @@ def _way(found: Carried) -> str:
     if not np.isfinite(known).all() or not known.size:
         return ""
     best = known.argmax(axis=1)
-    runs = [[layer for layer, _ in group] for _, group in groupby(enumerate(best), key=lambda one: one[1])]
-    told = []
+    runs = [[layer for layer, _word in group] for _word, group in groupby(enumerate(best), key=lambda one: one[1])]
+    stages = []
     for run in runs:
-        shares = [float(known[layer, best[layer]]) for layer in run]
-        where = _layers(run, found.base)
-        told.append(f"“{found.words[best[run[0]]]}” {where} ({_shares(shares)})")
-    return (
+        shares = _shares([float(known[layer, best[layer]]) for layer in run])
+        word, first, last = found.words[best[run[0]]], run[0] + found.base, run[-1] + found.base
+        stages.append(
+            _("“{word}” into layer {layer} ({shares})", word=word, layer=first, shares=shares)
+            if first == last
+            else _(
+                "“{word}” into layers {first} to {last} ({shares})", word=word, first=first, last=last, shares=shares
+            )
+        )
+    return _(
         "Of single words' vectors, the one that carries most of the way to the second text's answer is that of "
-        f"{_listed(told)}."
+        "{words}.",
+        words=_(", then ").join(stages),
     )
-
-
-def _layers(run: list[int], base: int) -> str:
-    first, last = run[0] + base, run[-1] + base
-    return f"into layer {first}" if first == last else f"into layers {first} to {last}"
 
 
 def _shares(shares: list[float]) -> str:
     low, high = small(min(shares)), small(max(shares))
-    return low if low == high else f"{small(shares[0])} to {small(shares[-1])}"
-
-
-def _listed(parts: list[str]) -> str:
-    return ", then ".join(parts)
+    return low if low == high else _("{first} to {last}", first=small(shares[0]), last=small(shares[-1]))
 
 
 def _heads(found: Carried) -> str:
@@ -71,14 +77,23 @@ def _heads(found: Carried) -> str:
         return ""
     layer, head = (int(at) for at in np.unravel_index(int(found.heads.argmax()), found.heads.shape))
     share = small(float(found.heads[layer, head]))
-    said = f"Of single heads, {layer + found.base}-{head + found.base} carries most: {share} of the way."
+    said = _(
+        "Of single heads, {layer}-{head} carries most: {share} of the way.",
+        layer=layer + found.base,
+        head=head + found.base,
+        share=share,
+    )
     if not np.isfinite(found.head_bands).any():
         return said
     many = int(beyond(found.heads, found.head_bands).sum())
     luck = OF_100 * found.heads.size / 100
-    return (
-        f"{said} {many} of {found.heads.size} heads carry more than 95 of 100 random changes as large do in their"
-        f" layer; {luck:.0f} would by luck alone."
+    return _(
+        "{said} {many} of {heads} heads carry more than 95 of 100 random changes as large do in their layer; "
+        "{luck:.0f} would by luck alone.",
+        said=said,
+        many=many,
+        heads=found.heads.size,
+        luck=luck,
     )
 
 
@@ -92,15 +107,25 @@ def of_one(found: Carried, kind: str, place: Place, effect: Effect) -> str:
     """What taking one thing alone does."""
     layer, at = place
     if kind == "h":
-        what = f"the output of head {layer + found.base}-{at + found.base}"
+        what = _("the output of head {layer}-{head}", layer=layer + found.base, head=at + found.base)
         share, band = found.heads[place], found.head_bands[layer]
     else:
-        where = "in every layer" if layer == found.layers else f"as it enters layer {layer + found.base}"
-        what = f"the vector of “{found.words[at]}” {where}"
+        word = found.words[at]
+        what = (
+            _("the vector of “{word}” in every layer", word=word)
+            if layer == found.layers
+            else _("the vector of “{word}” as it enters layer {layer}", word=word, layer=layer + found.base)
+        )
         share, band = found.states[place], found.state_bands[layer]
-    chance = "" if np.isnan(band) else f"; 95 of 100 random changes as large stay within {small(float(band))}"
-    then = answer_of(found, effect)
-    return (
-        f"With {what} taken from the second text, the answer goes {small(float(share))} of the way{chance}."
-        f"{f' Then {then}.' if then else ''}"
+    goes = (
+        sentence("With {what} taken from the second text, the answer goes {share} of the way.")
+        if np.isnan(band)
+        else sentence(
+            "With {what} taken from the second text, the answer goes {share} of the way; 95 of 100 random changes as "
+            "large stay within {band}."
+        )
     )
+    values = {} if np.isnan(band) else {"band": small(float(band))}
+    said = _(goes, what=what, share=small(float(share)), **values)
+    answer = answer_of(found, effect)
+    return together(said, _("Then {answer}.", answer=answer)) if answer else said

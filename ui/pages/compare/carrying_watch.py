@@ -36,6 +36,7 @@ from ui.run.shelf import backend
 from ui.show.provenance import answers
 from ui.state.choice import Choice
 from ui.state.examples import example_of
+from wording import _
 
 HEADS = {"blank": MASKED, "next": CAUSAL, "vector": BARE, "written": WRITES}
 USUAL = {"encoder": "blank", "decoder": "next", "encoder-decoder": "written"}
@@ -73,12 +74,12 @@ def pick_watch(options: Compare, choice: Choice) -> tuple[str, Answerer]:
         Compare,
         "watch",
         st.segmented_control,
-        "Follow",
+        _("Follow"),
         list(WATCHES),
         shown=watch,
         format_func=WATCHES.get,
         required=True,
-        help="The answer of the model that is followed from the first text's to the second's.",
+        help=_("The answer of the model that is followed from the first text's to the second's."),
     )
     if watch == "vector":
         answers(choice.model, choice.revision or None)
@@ -115,11 +116,17 @@ def _blank(
     if not any(typed):
         found = hidden_in_both(*texts, example_of(texts[0], "") or example_of(texts[1], ""))
         if found is None:
-            say(f"The texts share no word that could be hidden; type {TYPED} in both of them.", role="status")
+            say(
+                _("The texts share no word that could be hidden; type {typed} in both of them.", typed=TYPED),
+                role="status",
+            )
             return None
         places = ((found[0],), (found[1],))
     elif not all(typed):
-        say(f"{TYPED} stands in one text only; type it in both, so that the same blank is filled.", role="status")
+        say(
+            _("{typed} stands in one text only; type it in both, so that the same blank is filled.", typed=TYPED),
+            role="status",
+        )
         return None
     here, there = (BlankEffects(**one, hidden=mine) for one, mine in zip(given, places, strict=True))
     requests = tuple(replace(one, text=one.text.replace(TYPED, mask)) for one in both)
@@ -159,16 +166,16 @@ def _with_words(options: Compare, followed: Followed) -> Followed | None:
     columns = st.columns(2)
     typed = []
     for column, name, shown, label in (
-        (columns[0], "first", first, "Word of the first text"),
-        (columns[1], "second", second, "Word of the second"),
+        (columns[0], "first", first, _("Word of the first text")),
+        (columns[1], "second", second, _("Word of the second")),
     ):
-        about = (
+        about = _(
             "What is followed is how many times likelier the first word is than the second, as a logarithm (log-odds)."
             " Until you type, the two are those whose odds the second text changes most, of the likeliest of both."
         )
         typed.append(control(Compare, name, column.text_input, label, shown=shown, max_chars=60, help=about).strip())
     if not all(typed) or typed[0] == typed[1]:
-        say("Type two different words to compare; each must be one piece of the model's vocabulary.", role="status")
+        say(_("Type two different words to compare; each must be one piece of the model's vocabulary."), role="status")
         return None
     names = (typed[0], typed[1])
     here, there = followed.here, followed.there
@@ -179,7 +186,7 @@ def _with_words(options: Compare, followed: Followed) -> Followed | None:
 
 def _moved(followed: Followed) -> list[str]:
     """The likeliest words of both texts, from the one that the second text makes rarer to the one it makes likelier."""
-    tops = [name for question in (followed.here, followed.there) for name, _ in ask(question).top[0]]
+    tops = [name for question in (followed.here, followed.there) for name, _chance in ask(question).top[0]]
     words = tuple(dict.fromkeys(name for name in tops if name.isalpha()))
     before, after = (
         ask(replace(question, words=words)).values[0]
@@ -191,12 +198,15 @@ def _moved(followed: Followed) -> list[str]:
 
 def _written(both: tuple[TraceRequest, TraceRequest]) -> Followed | None:
     """The first place at which both translations go on in different ways."""
-    with st.spinner("Translating both texts", show_time=True):
+    with st.spinner(_("Translating both texts"), show_time=True):
         rows = [backend().trace(request).target for request in both]
     ids = [[] if row is None else row.ids[1:] for row in rows]
     same = next((at for at, (one, two) in enumerate(zip(*ids, strict=False)) if one != two), None)
     if same is None:
-        say("Both texts are translated alike, so there is no difference to follow. Change one of them.", role="status")
+        say(
+            _("Both texts are translated alike, so there is no difference to follow. Change one of them."),
+            role="status",
+        )
         return None
     written, words = tuple(ids[0][:same]), (ids[0][same], ids[1][same])
     here, there = (WrittenEffects(one.model, one.revision, one.text, one.cut, written, words) for one in both)

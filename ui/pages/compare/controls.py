@@ -19,6 +19,7 @@ from ui.run import teaching
 from ui.state.choice import Choice
 from ui.state.options import choose_own
 from ui.state.session import FRESH, choose
+from wording import _
 
 PAIR, OTHER, REMOVED = "compare_pair", "compare_other", "compare_removed"
 MINE = -1  # no ready pair
@@ -44,13 +45,15 @@ def pick_difference(differs: str) -> None:
         Compare,
         "differs",
         st.segmented_control,
-        "Put beside it",
+        _("Put beside it"),
         list(DIFFERS),
         shown=differs,
         format_func=DIFFERS.get,
         required=True,
-        help="Another text read by the same model, the same text read by another model, or the same text read by the"
-        " same model without some of its heads.",
+        help=_(
+            "Another text read by the same model, the same text read by another model, or the same text read by the"
+            " same model without some of its heads."
+        ),
     )
 
 
@@ -61,20 +64,22 @@ def pick_other(choice: Choice, options: Compare) -> str:
     st.session_state[PAIR] = pairs.get((choice.text, options.other), MINE)
     left, right = st.columns([2, 3])
     left.selectbox(
-        "Ready pair",
+        _("Ready pair"),
         range(MINE, len(PAIRS)),
         key=PAIR,
-        format_func=lambda at: "Two texts of your own" if at == MINE else PAIRS[at].name,
+        format_func=lambda at: _("Two texts of your own") if at == MINE else PAIRS[at].name,
         on_change=_pair_picked,
-        help="Pairs of texts that differ in one thing. Both texts change.",
+        help=_("Pairs of texts that differ in one thing. Both texts change."),
     )
     other: str = right.text_area(
-        "The second text",
+        _("The second text"),
         key=OTHER,
         height=80,
         on_change=lambda: choose_own(Compare, differs="text", other=st.session_state[OTHER]),
-        help="Words that both texts have in the same order stand beside each other, and a word beside the one that"
-        " takes its place.",
+        help=_(
+            "Words that both texts have in the same order stand beside each other, and a word beside the one that"
+            " takes its place."
+        ),
     )
     return other.strip()
 
@@ -95,7 +100,7 @@ def pick_beside(choice: Choice, options: Compare) -> tuple[str, str]:
         model,
         options.beside_revision,
         lambda name, revision: choose_own(Compare, beside=name, beside_revision=revision),
-        label="The second model",
+        label=_("The second model"),
     )
     return model, options.beside_revision
 
@@ -106,14 +111,16 @@ def pick_heads(same: bool) -> bool:
         Compare,
         "heads",
         st.segmented_control,
-        "Beside each head",
+        _("Beside each head"),
         list(HEADS),
         format_func=HEADS.get,
         required=True,
         disabled=not same,
         **({} if same else {"shown": "best"}),
-        help="Heads have no meaning by their number: only models that grew out of each other have the same ones. Two"
-        " heads are alike where they give the words of sentences like shares of their attention.",
+        help=_(
+            "Heads have no meaning by their number: only models that grew out of each other have the same ones. Two"
+            " heads are alike where they give the words of sentences like shares of their attention."
+        ),
     )
     return picked == "best"
 
@@ -134,12 +141,12 @@ def pick_removed(options: Compare, view: View, base: int) -> Set:
     offered = list(dict.fromkeys((*edits, *heads)))
     st.session_state[REMOVED] = list(edits)
     st.multiselect(
-        "Removed in the second reading",
+        _("Removed in the second reading"),
         offered,
         key=REMOVED,
         format_func=lambda edit: told(edit, base),
         on_change=lambda: keep_edits(Compare, tuple(st.session_state[REMOVED])),
-        help="A removed head adds nothing to what later layers read; its own map stays what it was.",
+        help=_("A removed head adds nothing to what later layers read; its own map stays what it was."),
     )
     return edits
 

@@ -23,11 +23,13 @@ from viz.components.strip.strip import Chip, mount, picked
 from viz.figures.head_map import head_map
 from viz.figures.two_readings import two_readings
 from viz.sheets.side_by_side import side_by_side
+from wording import _, sentence, told
+from wording.joined import together
 
 FIRST, SECOND, GRID, ROW, MAPS = "compare_first", "compare_second", "compare_grid", "compare_row", "compare_maps"
 MOST_WORDS = 24  # of a row, drawn
 MOST_SHOWN = 48  # rows and columns of a map, drawn
-ALONE = "only here"
+ALONE = sentence("only here")
 
 
 def strips(found: Compared) -> None:
@@ -37,11 +39,12 @@ def strips(found: Compared) -> None:
     mount(_chips(found, 0, rows[0]), FIRST, title=_heading(names[0]), on_pick=lambda: _ask(found, 0, FIRST))
     mount(_chips(found, 1, rows[1]), SECOND, title=_heading(names[1]), on_pick=lambda: _ask(found, 1, SECOND))
     view = sides.beside.left
-    shaded = (
-        f"Shaded: how much the framed word looks at each other one in head {found.name(found.head)}{_beside(found)}, on"
-        " one scale from 0 to 1. "
+    shaded = _(
+        "Shaded: how much the framed word looks at each other one in head {head}, on one scale from 0 to 1.",
+        head=_head(found),
     )
-    st.caption(f"{shaded if view.queries == view.keys else ''}Click another word to ask about it.")
+    click = _("Click another word to ask about it.")
+    st.caption(told(together(shaded, click)) if view.queries == view.keys else click)
 
 
 def _heading(name: str) -> str:
@@ -78,7 +81,7 @@ def _chips(found: Compared, side: int, row: Array) -> list[Chip]:
 def _label(found: Compared, side: int, cell: Cell, pair: int | None) -> str:
     """What stands under a word: that it stands here alone, or the one whose place it takes."""
     if pair is None:
-        return ALONE
+        return told(ALONE)
     if found.sides.two_models:
         return ""
     beside = found.sides.beside
@@ -106,27 +109,41 @@ def figures(found: Compared) -> None:
     left, right = st.columns(2)
     colours, bits = theme(), found.changes.bits
     figure = head_map(
-        bits, colours, "How much does each head change?", "divergence (bits)", selected=found.head, base=found.base
+        bits,
+        colours,
+        _("How much does each head change?"),
+        _("divergence (bits)"),
+        selected=found.head,
+        base=found.base,
     )
     draw_chart(figure, GRID, place=left, on_click=keep_head)
     left.caption(
-        "Each cell is a head: the Jensen–Shannon divergence between its rows in the two readings, mean over the words"
-        " that both have. 0: the same attention. 1: none in common. Click one to look at it."
+        _(
+            "Each cell is a head: the Jensen–Shannon divergence between its rows in the two readings, mean over the "
+            "words that both have. 0: the same attention. 1: none in common. Click one to look at it."
+        )
     )
     words, one, other, place = row_of(found)
     focus = found.sides.beside.left.queries[found.focus].text
     names = found.sides.names(found.base)
-    figure = two_readings(words, one, other, names, colours, f"Where “{focus}” looks", marked=place)
+    figure = two_readings(words, one, other, names, colours, _("Where “{focus}” looks", focus=focus), marked=place)
     draw_chart(figure, ROW, place=right)
     right.caption(
-        f"In head {found.name(found.head)}{_beside(found)}: what the framed word gives each word in both"
-        " readings; the line between the marks is the difference. A word that only one reading has, has one mark."
-        + (f" The {MOST_WORDS} words that it gives most are drawn." if _words(found) > MOST_WORDS else "")
+        _(
+            "In head {head}: what the framed word gives each word in both readings; the line between the marks is the "
+            "difference. A word that only one reading has, has one mark.",
+            head=_head(found),
+        )
+        + (_(" The {n} words that it gives most are drawn.", n=MOST_WORDS) if _words(found) > MOST_WORDS else "")
     )
 
 
-def _beside(found: Compared) -> str:
-    return "" if found.partner == found.head else f" beside {found.name(found.partner)}"
+def _head(found: Compared) -> str:
+    """The chosen head, and the one beside it where that is another."""
+    head = found.name(found.head)
+    return (
+        head if found.partner == found.head else _("{head} beside {other}", head=head, other=found.name(found.partner))
+    )
 
 
 def _words(found: Compared) -> int:
@@ -146,7 +163,7 @@ def row_of(found: Compared) -> tuple[list[str], Array, Array, int | None]:
     for pair, (one, other) in enumerate(beside.keys.pairs):
         weights = float(first[slice(*one)].sum()), float(second[slice(*other)].sum())
         lines.append(((one[0], len(second)), sides.label(pair, key=True), *weights, pair == found.column))
-    starts = [other[0] for _, other in beside.keys.pairs]
+    starts = [other[0] for _one, other in beside.keys.pairs]
     for cell in sides.alone[0]:
         lines.append(((cell, len(second)), beside.left.keys[cell].text, float(first[cell]), none, cell == found.target))
     for cell in sides.alone[1]:
@@ -194,17 +211,22 @@ def maps(found: Compared, sentences: Sequence[str]) -> None:
     draw_matrices(sheets, MAPS, on_pick=lambda: _pair(found, rows, columns), numbers=False, about=about(found))
     if len(rows) < len(beside.queries.pairs) or len(columns) < len(beside.keys.pairs):
         say(
-            f"The maps show {len(rows)} by {len(columns)} words around those in focus, of {len(beside.queries.pairs):,}"
-            f" by {len(beside.keys.pairs):,}.",
+            _(
+                "The maps show {rows} by {columns} words around those in focus, of {all_rows:,} by {all_columns:,}.",
+                rows=len(rows),
+                columns=len(columns),
+                all_rows=len(beside.queries.pairs),
+                all_columns=len(beside.keys.pairs),
+            ),
             role="status",
         )
     place = st.container(horizontal=True)
-    save("Save these maps", links_csv(found, rows, columns, one, other), "headlight-side-by-side.csv",
-         "Every pair of words shown, with its weight in both readings as CSV, all digits", place=place)  # fmt: skip
-    save("Save every head's change", heads_csv(found), "headlight-side-by-side-heads.csv",
-         "Each head and the one beside it, with the divergence in bits as CSV, all digits", place=place)  # fmt: skip
-    save("Save as a page", page_html(found, sentences, sheets), "headlight-side-by-side.html",
-         "One HTML file with the sentences, the maps and all numbers, that opens without the app",
+    save(_("Save these maps"), links_csv(found, rows, columns, one, other), "headlight-side-by-side.csv",
+         _("Every pair of words shown, with its weight in both readings as CSV, all digits"), place=place)  # fmt: skip
+    save(_("Save every head's change"), heads_csv(found), "headlight-side-by-side-heads.csv",
+         _("Each head and the one beside it, with the divergence in bits as CSV, all digits"), place=place)  # fmt: skip
+    save(_("Save as a page"), page_html(found, sentences, sheets), "headlight-side-by-side.html",
+         _("One HTML file with the sentences, the maps and all numbers, that opens without the app"),
          kind="text/html", place=place)  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from ui.show.csv_table import below, csv_table
 from viz.components.matrices.matrices import Sheet
 from viz.components.standalone.matrices_page import matrices_html
 from viz.export import caption, said
+from wording import _
 
 
 def heads_csv(found: Compared) -> str:
@@ -43,9 +44,9 @@ def page_html(found: Compared, sentences: Sequence[str], sheets: Sequence[Sheet]
     """The maps and every head's change as a page that opens without the app."""
     bits, base = found.changes.bits, found.base
     layers, heads = (tuple(str(at + base) for at in range(size)) for size in bits.shape)
-    grid = Sheet("Every head's change", bits, layers, heads, "Layers down, heads across: divergence in bits.",
+    grid = Sheet(_("Every head's change"), bits, layers, heads, _("Layers down, heads across: divergence in bits."),
                  "sequential", marked_rows=(found.head[0],), marked_columns=(found.head[1],))  # fmt: skip
-    return matrices_html("Headlight · side by side", sentences, [*sheets, grid], about(found))
+    return matrices_html(_("Headlight · side by side"), sentences, [*sheets, grid], about(found))
 
 
 def about(found: Compared) -> list[tuple[str, str]]:

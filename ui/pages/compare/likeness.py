@@ -15,6 +15,7 @@ from inference import TraceRequest
 from inference.memory import ByteLru
 from probing.ready_sets import ready
 from ui.run.shelf import backend
+from wording import _
 
 KEPT = 2**24  # bytes of divergences between models' heads
 MOST_WORK = 2 * 10**9  # logarithms; of models with very many heads fewer sentences are compared
@@ -42,7 +43,7 @@ def divergences(beside: Beside, models: tuple[tuple[str, str], tuple[str, str]])
     part = beside.left.part or beside.left.trace.part
 
     def make() -> Array:
-        with st.spinner(f"Comparing every head with every other on {len(texts)} sentences", show_time=True):
+        with st.spinner(_("Comparing every head with every other on {n} sentences", n=len(texts)), show_time=True):
             traces = [_read(texts, *model) for model in models]
             found = [
                 between(Beside.of(*(View(trace, part, words=True) for trace in both)))

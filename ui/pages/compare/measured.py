@@ -17,6 +17,7 @@ from ui.run.refusals import say
 from ui.state.choice import Choice
 from ui.state.examples import example_of
 from ui.state.selection import select
+from wording import _, said_by
 
 KEPT = 2**24  # bytes of changes
 Place = tuple[int, int]  # layer, head
@@ -75,15 +76,27 @@ def compare(choice: Choice, sides: Sides) -> Compared | None:
     beside = sides.beside
     heads, unlike = same_heads(beside.left, beside.right), None
     if heads is None:
-        shapes = [f"{view.layers} layers of {view.heads} heads" for view in (beside.left, beside.right)]
-        say(f"{sides.models[0]} has {shapes[0]} and {sides.models[1]} {shapes[1]}: none is the same.", role="status")
+        one, other = (
+            _("{layers} layers of {heads} heads", layers=view.layers, heads=view.heads)
+            for view in (beside.left, beside.right)
+        )
+        say(
+            _(
+                "{first} has {these} and {second} {those}: none is the same.",
+                first=sides.models[0],
+                these=one,
+                second=sides.models[1],
+                those=other,
+            ),
+            role="status",
+        )
     if sides.best:
         heads, unlike = matched(beside, sides.readers)
     assert heads is not None  # without another model the shape is the same
     try:
         found = _changes(sides, heads, unlike is not None)
     except ValueError as error:
-        say(str(error))
+        say(said_by(error))
         return None
     selection, notes = select(choice, beside.left, example_of(choice.text, choice.pair))
     for note in notes:
@@ -104,7 +117,7 @@ def _changes(sides: Sides, heads: Heads, best: bool) -> Changes:
     beside = sides.beside
 
     def make() -> Changes:
-        with st.spinner("Comparing every head"):
+        with st.spinner(_("Comparing every head")):
             return changes(beside, heads)
 
     key = (beside.left.trace.id, beside.right.trace.id, sides.look, best)

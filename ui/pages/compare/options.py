@@ -7,12 +7,17 @@ from typing import ClassVar
 
 from attention.edits import anywhere
 from ui.state.options import Answered, nothing
+from wording import sentence
 
-DIFFERS = {"text": "Another text", "model": "Another model", "edit": "Heads removed"}
-SHOWS = {"pair": "Two readings", "carry": "What carries the difference", "set": "Across a set of pairs"}
-WATCHES = {"blank": "Masked word", "next": "Next token", "vector": "Sentence vector"}
-BRINGS = {"ready": "Ready pairs", "file": "A file of your own"}
-HEADS = {"same": "The same head", "best": "The head most like it"}
+DIFFERS = {"text": sentence("Another text"), "model": sentence("Another model"), "edit": sentence("Heads removed")}
+SHOWS = {
+    "pair": sentence("Two readings"),
+    "carry": sentence("What carries the difference"),
+    "set": sentence("Across a set of pairs"),
+}
+WATCHES = {"blank": sentence("Masked word"), "next": sentence("Next token"), "vector": sentence("Sentence vector")}
+BRINGS = {"ready": sentence("Ready pairs"), "file": sentence("A file of your own")}
+HEADS = {"same": sentence("The same head"), "best": sentence("The head most like it")}
 
 
 @dataclass(frozen=True)

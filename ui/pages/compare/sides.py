@@ -27,8 +27,11 @@ from ui.run.shelf import Look, backend, shelf
 from ui.state.choice import Choice
 from ui.state.options import own
 from ui.state.session import current
+from wording import _, sentence, told
+from wording.joined import all_of
 
 KEPT = 2**25  # bytes of pairs of cells
+PARTS = {"encoder": sentence("encoder"), "decoder": sentence("decoder"), "cross": sentence("cross")}
 A_PAIR = 200  # bytes, roughly
 
 
@@ -62,12 +65,13 @@ class Sides:
         For texts in which one word takes another's place, that word; else which text, which model, before or after.
         """
         if self.two_models:
-            return f"in {self.models[0]}", f"in {self.models[1]}"
+            return _("in {model}", model=self.models[0]), _("in {model}", model=self.models[1])
         if self.options.differs == "edit":
-            return "before", f"with {in_words(self.edits, self.beside.left, base) or 'nothing removed'}"
+            edits = in_words(self.edits, self.beside.left, base)
+            return _("before"), _("with {edits}", edits=edits) if edits else _("with nothing removed")
         if self.changed is None:
-            return "in the first text", "in the second"
-        return f"with “{self.changed[0]}”", f"with “{self.changed[1]}”"
+            return _("in the first text"), _("in the second")
+        return _("with “{word}”", word=self.changed[0]), _("with “{word}”", word=self.changed[1])
 
     @cached_property
     def changed(self) -> tuple[str, str] | None:
@@ -103,7 +107,7 @@ def sides_of(choice: Choice, trace: Trace, look: Look, options: Compare) -> Side
     if options.differs == "text":
         other = pick_other(choice, options)
         if not other:
-            say("Type a second text, or pick a ready pair.", role="status")
+            say(_("Type a second text, or pick a ready pair."), role="status")
             return None
         _says_too_long()
         asked = replace(asked, text=other, target=None)
@@ -123,7 +127,9 @@ def sides_of(choice: Choice, trace: Trace, look: Look, options: Compare) -> Side
         return None
     right = shelf().view(second, look)
     if not left.keys or not right.keys or not left.queries or not right.queries:
-        say("All tokens of a text are special tokens, and these are hidden; show them in the sidebar.", role="status")
+        say(
+            _("All tokens of a text are special tokens, and these are hidden; show them in the sidebar."), role="status"
+        )
         return None
     beside = _aligned(left, right, look)
     with place:
@@ -135,7 +141,7 @@ def sides_of(choice: Choice, trace: Trace, look: Look, options: Compare) -> Side
 def _read(asked: TraceRequest, reader: Choice) -> Trace | None:
     """The second reading; None where it was refused, which is then said."""
     try:
-        with st.spinner("Reading beside it", show_time=True):
+        with st.spinner(_("Reading beside it"), show_time=True):
             return backend().trace(asked)
     except Refusal as refusal:
         if refusal.way_out == "download" or reader.model == current().model:
@@ -165,15 +171,21 @@ def _fits(left: Trace, right: Trace, look: Look, models: tuple[str, str]) -> boo
     if part in right.parts:
         return True
     say(
-        f"{models[0]} is looked at in its {part}, and {models[1]} has {' and '.join(right.parts)} only. An encoder "
-        "stands beside an encoder, a decoder beside a decoder: pick another model, or another of its attentions."
+        _(
+            "{first} is looked at in its {part}, and {second} has {parts} only. An encoder stands beside an encoder, a "
+            "decoder beside a decoder: pick another model, or another of its attentions.",
+            first=models[0],
+            part=told(PARTS[part]),
+            second=models[1],
+            parts=all_of([PARTS[name] for name in right.parts]),
+        )
     )
     return False
 
 
 def _says_too_long() -> None:
     if own(Compare).other and "other" not in st.query_params:
-        say("The second text is too long for a link: a copied link shows the first text only.", role="status")
+        say(_("The second text is too long for a link: a copied link shows the first text only."), role="status")
 
 
 def _title(model: str, revision: str) -> str:

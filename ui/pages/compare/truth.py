@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ui.pages.compare.measured import Compared
 from ui.show.numbers import small
+from wording import _, told
+from wording.joined import listed, together
 
 NOTICED = 0.005  # a share that two decimals show
 MOST_NAMED = 6  # words
@@ -13,7 +17,7 @@ MOST_NAMED = 6  # words
 
 def truth(found: Compared) -> list[str]:
     """The sentences above the figures: the link in focus, what every head does, and what was left out of it."""
-    return [f"{_link(found)} {_every(found)}", *_left_out(found)]
+    return [told(together(_link(found), _every(found))), *_left_out(found)]
 
 
 def _link(found: Compared) -> str:
@@ -23,27 +27,53 @@ def _link(found: Compared) -> str:
     first, second = sides.names(found.base)
     weights, others = found.rows()
     if found.target is None:
-        return f"“{focus}” has no other word to look at."
+        return _("“{focus}” has no other word to look at.", focus=focus)
     target = sides.beside.left.keys[found.target].text
     if row is None:
-        return (
-            f"“{focus}” is a word of the first reading only: in {found.name(found.head)} it gives “{target}”"
-            f" {small(weights[found.target])}. Pick another word to compare."
+        return _(
+            "“{focus}” is a word of the first reading only: in {head} it gives “{target}” {weight}. Pick another word "
+            "to compare.",
+            focus=focus,
+            head=found.name(found.head),
+            target=target,
+            weight=small(weights[found.target]),
         )
     if column is None:
-        return (
-            f"In {found.name(found.head)}, “{focus}” gives “{target}” {small(weights[found.target])} {first};"
-            f" the second reading has no such word."
+        return _(
+            "In {head}, “{focus}” gives “{target}” {weight} {where}; the second reading has no such word.",
+            head=found.name(found.head),
+            focus=focus,
+            target=target,
+            weight=small(weights[found.target]),
+            where=first,
         )
     pairs = sides.beside.keys.pairs[column]
     one, other = (float(values[slice(*run)].sum()) for values, run in zip((weights, others), pairs, strict=True))
-    gives = f"“{sides.label(row, key=False)}” gives “{sides.label(column, key=True)}”"
+    focus, target = sides.label(row, key=False), sides.label(column, key=True)
     if found.unlike is None:
-        return f"In {found.name(found.head)}, {gives} {small(one)} {first} and {small(other)} {second}."
-    return (
-        f"{gives} {small(one)} in {found.name(found.head)} of {sides.models[0]} and {small(other)} in"
-        f" {found.name(found.partner)} of {sides.models[1]}, the head most like it on"
-        f" {found.sentences} sentences ({small(found.unlike)} bits apart)."
+        return _(
+            "In {head}, “{focus}” gives “{target}” {one} {first} and {other} {second}.",
+            head=found.name(found.head),
+            focus=focus,
+            target=target,
+            one=small(one),
+            first=first,
+            other=small(other),
+            second=second,
+        )
+    return _(
+        "“{focus}” gives “{target}” {one} in {head} of {first} and {other} in {partner} of {second}, the head most "
+        "like it on {sentences} sentences ({unlike} bits apart).",
+        focus=focus,
+        target=target,
+        one=small(one),
+        head=found.name(found.head),
+        first=sides.models[0],
+        other=small(other),
+        partner=found.name(found.partner),
+        second=sides.models[1],
+        sentences=found.sentences,
+        unlike=small(found.unlike),
     )
 
 
@@ -52,13 +82,20 @@ def _every(found: Compared) -> str:
     bits = found.changes.bits
     counted = int(np.isfinite(bits).sum())
     if not counted:
-        return "No row can be compared."
+        return _("No row can be compared.")
     most = found.changes.most
     if bits[most] == 0:
-        return f"None of {counted} heads changes."
+        return _("None of {heads} heads changes.", heads=counted)
     mine = float(bits[found.head])
-    own = "" if most == found.head or np.isnan(mine) else f"; {found.name(found.head)} changes by {small(mine)}"
-    return f"Of {counted} heads the most changed is {found.name(most)} ({small(float(bits[most]))} bits){own}."
+    values: dict[str, Any] = {"heads": counted, "most": found.name(most), "bits": small(float(bits[most]))}
+    if most == found.head or np.isnan(mine):
+        return _("Of {heads} heads the most changed is {most} ({bits} bits).", **values)
+    return _(
+        "Of {heads} heads the most changed is {most} ({bits} bits); {head} changes by {mine}.",
+        head=found.name(found.head),
+        mine=small(mine),
+        **values,
+    )
 
 
 def _left_out(found: Compared) -> list[str]:
@@ -68,13 +105,24 @@ def _left_out(found: Compared) -> list[str]:
     if max(lost) >= NOTICED:
         names = found.sides.names(found.base)
         said.append(
-            f"Compared are shares among the words that both readings have. Head {found.name(found.head)} gives the"
-            f" others, {_others(found)}, {small(lost[0])} of its attention {names[0]} and {small(lost[1])} {names[1]}."
+            _(
+                "Compared are shares among the words that both readings have. Head {head} gives the others, {words}, "
+                "{one} of its attention {first} and {other} {second}.",
+                head=found.name(found.head),
+                words=_others(found),
+                one=small(lost[0]),
+                first=names[0],
+                other=small(lost[1]),
+                second=names[1],
+            )
         )
     if found.changes.rows < found.changes.all_rows:
         said.append(
-            f"The map of all heads is made from {found.changes.rows:,} rows of {found.changes.all_rows:,}, evenly"
-            " spread over this long text."
+            _(
+                "The map of all heads is made from {rows:,} rows of {all_rows:,}, evenly spread over this long text.",
+                rows=found.changes.rows,
+                all_rows=found.changes.all_rows,
+            )
         )
     return said
 
@@ -84,5 +132,5 @@ def _others(found: Compared) -> str:
     beside = found.sides.beside
     both = zip((beside.left, beside.right), found.sides.alone, strict=True)
     words = list(dict.fromkeys(f"“{view.keys[cell].text}”" for view, cells in both for cell in cells))
-    more = [f"{len(words) - MOST_NAMED:,} more"] if len(words) > MOST_NAMED else []
-    return " and ".join([", ".join(words[:MOST_NAMED]), *more])
+    named, more = listed(words[:MOST_NAMED]), len(words) - MOST_NAMED
+    return _("{words} and {n:,} more", words=named, n=more) if more > 0 else named

@@ -6,6 +6,7 @@ import streamlit as st
 
 from attention.measures import Survey, by_offset, received
 from attention.view import View
+from ui.input.head_picking import head_name
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.state.choice import Choice
@@ -13,6 +14,7 @@ from viz.figures.by_layer import MapSize
 from viz.figures.distance import distance_by_layer, offset_profile
 from viz.figures.entropy import entropy_by_layer
 from viz.figures.received import received_by_token
+from wording import _
 
 REACH = 12  # tokens to each side in the distance profile
 WHOLE_MAP = 2048  # cells up to which a head's whole map is read for its own figures
@@ -20,11 +22,11 @@ WHOLE_MAP = 2048  # cells up to which a head's whole map is read for its own fig
 
 def measures(view: View, survey: Survey, layer: int, head: int, choice: Choice) -> None:
     """Draw them when they are unfolded; nothing is computed before."""
-    folded = st.expander("Measures: how does this head compare?", key="measures", on_change="rerun")
+    folded = st.expander(_("Measures: how does this head compare?"), key="measures", on_change="rerun")
     if not folded.open:
         return
     base, colours = choice.count, theme()
-    name = f"layer {layer + base} · head {head + base}"
+    name = head_name(layer, head, base)
     size = MapSize(len(view.queries), len(view.keys), view.causal)
     chosen = (layer, head)
     with folded:
@@ -35,7 +37,10 @@ def measures(view: View, survey: Survey, layer: int, head: int, choice: Choice) 
             figure = distance_by_layer(survey.distance, size, colours, selected=chosen, base=base)
             draw_chart(figure, "distance", place=right)
         if max(size.queries, size.keys) > WHOLE_MAP:
-            say(f"Figures of one head are drawn up to {WHOLE_MAP} tokens; this text has more.", role="status")
+            say(
+                _("Figures of one head are drawn up to {most} tokens; this text has more.", most=WHOLE_MAP),
+                role="status",
+            )
             return
         weights = view.weights(layer, head)
         if view.part != "cross":

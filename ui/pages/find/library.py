@@ -12,6 +12,7 @@ from ui.show.saving import save
 from ui.state.choice import Choice
 from ui.state.options import choose_own
 from ui.state.session import FRESH, choose
+from wording import _, said_by, told
 
 PICK, UPLOAD, OWN, PROBLEM = "probe", "probe_file", "own_probes", "probe_problem"
 NAME = "probe_name"
@@ -30,17 +31,24 @@ def pick_probe(choice: Choice) -> Probe | None:
     now = probe_of(choice.text, known)
     st.session_state[PICK] = MINE if now is None else known.index(now)
     st.selectbox(
-        "Ready question",
+        _("Ready question"),
         range(MINE, len(known)),
         key=PICK,
-        format_func=lambda at: "Your own text" if at == MINE else f"{known[at].family}: {known[at].name}",
+        format_func=lambda at: _("Your own text") if at == MINE else _named(known[at]),
         on_change=_picked,
-        help="Sentences written for this page: a word, two candidates, the same text with one thing changed, and"
-        " changes that should not matter.",
+        help=_(
+            "Sentences written for this page: a word, two candidates, the same text with one thing changed, and"
+            " changes that should not matter."
+        ),
     )
     if now is not None and now.note:
         say(now.note, role="status")
     return now
+
+
+def _named(probe: Probe) -> str:
+    """What the list calls it: what a reader typed as typed."""
+    return _("{family}: {name}", family=told(probe.family), name=told(probe.name) if probe in LIBRARY else probe.name)
 
 
 def _picked() -> None:
@@ -52,21 +60,23 @@ def _picked() -> None:
 
 def keep(asked: Asked, other: str, neutral: tuple[str, ...]) -> None:
     """Save the question as it stands, and open saved ones."""
-    with st.expander("Your own questions"):
-        name = st.text_input("Name of this question", key=NAME, max_chars=80, help="What the list calls it")
+    with st.expander(_("Your own questions")):
+        name = st.text_input(_("Name of this question"), key=NAME, max_chars=80, help=_("What the list calls it"))
         source, first, second = (
             asked.view.keys[cell].text for cell in (asked.words.source, asked.words.first, asked.words.second)
         )
         now = Probe(name or source, asked.view.trace.text, source, (first, second), other, neutral)
         mine = [probe for probe in st.session_state.get(OWN, ()) if probe.text != now.text]
         save(
-            "Save these probes",
+            _("Save these probes"),
             write([*mine, now]),
             "headlight-probes.json",
-            "One file with this question and those that you opened, to be opened here again",
+            _("One file with this question and those that you opened, to be opened here again"),
             kind="application/json",
         )
-        st.file_uploader("Open saved probes", type="json", key=UPLOAD, on_change=_open, help="A file saved here before")
+        st.file_uploader(
+            _("Open saved probes"), type="json", key=UPLOAD, on_change=_open, help=_("A file saved here before")
+        )
         if problem := st.session_state.pop(PROBLEM, ""):
             say(problem)
 
@@ -78,4 +88,4 @@ def _open() -> None:
     try:
         st.session_state[OWN] = read(uploaded.getvalue())
     except ValueError as error:
-        st.session_state[PROBLEM] = str(error)
+        st.session_state[PROBLEM] = said_by(error)

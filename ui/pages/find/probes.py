@@ -8,11 +8,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ui.places import ASSETS
+from wording import sentence
 
 MOST_BYTES = 1_000_000  # of a file of probes
 MOST_PROBES = 500
 LONGEST = 2_000  # characters of a text in it
 HALF = re.compile("[\ud800-\udfff]")
+OWN = sentence("My own")  # the family of a reader's probes
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class Probe:
     candidates: tuple[str, str]
     other: str = ""
     neutral: tuple[str, ...] = ()
-    family: str = "My own"
+    family: str = OWN
     language: str = ""
     note: str = ""
 
@@ -37,13 +39,23 @@ def read(data: bytes) -> tuple[Probe, ...]:
     'sat'
     """
     if len(data) > MOST_BYTES:
-        raise ValueError(f"The file has {len(data):,} bytes; a file of probes has at most {MOST_BYTES:,}.")
+        raise ValueError(
+            sentence(
+                "The file has {bytes:,} bytes; a file of probes has at most {most:,}.", bytes=len(data), most=MOST_BYTES
+            )
+        )
     try:
         entries = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        raise ValueError("The file is not JSON. Open one that was saved here with “Save these probes”.") from error
+        raise ValueError(
+            sentence("The file is not JSON. Open one that was saved here with “Save these probes”.")
+        ) from error
     if not isinstance(entries, list) or len(entries) > MOST_PROBES:
-        raise ValueError(f"The file should hold a list of at most {MOST_PROBES} probes. Save one here to see the form.")
+        raise ValueError(
+            sentence(
+                "The file should hold a list of at most {most} probes. Save one here to see the form.", most=MOST_PROBES
+            )
+        )
     return tuple(_probe(entry, at) for at, entry in enumerate(entries, 1))
 
 
@@ -60,12 +72,18 @@ def _probe(entry: Any, at: int) -> Probe:
     words = [*candidates, *neutral] if lists else [None]
     if not lists or len(candidates) != 2 or not all(map(_fits, (*texts.values(), *words))):
         raise ValueError(
-            f"Probe {at} of the file should have name, text, source, two candidates and, if wanted, other and neutral,"
-            f" all texts of at most {LONGEST:,} characters. Correct it and open the file again."
+            sentence(
+                "Probe {number} of the file should have name, text, source, two candidates and, if wanted, other and"
+                " neutral, all texts of at most {most:,} characters. Correct it and open the file again.",
+                number=at,
+                most=LONGEST,
+            )
         )
     if not (texts["name"] and texts["text"] and texts["source"]):
-        raise ValueError(f"Probe {at} of the file lacks its name, its text or its source word. Add it.")
-    family = texts.pop("family") or "My own"
+        raise ValueError(
+            sentence("Probe {number} of the file lacks its name, its text or its source word. Add it.", number=at)
+        )
+    family = texts.pop("family") or OWN
     return Probe(**texts, family=family, candidates=(candidates[0], candidates[1]), neutral=tuple(neutral))
 
 

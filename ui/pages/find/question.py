@@ -7,23 +7,29 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from attention.find import Flags, flips, follows
+from attention.find import flips, follows
 from attention.view import View
 from ui.pages.find.asked import Asked
+from ui.pages.find.in_words import said, strongest, turning
 from ui.pages.find.options import ROLES, Find
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import csv_table
 from ui.state.choice import Choice
 from ui.state.options import choose_own, own
 from ui.state.session import choose
 from viz.components.strip.strip import Chip, Mark, mount
 from viz.components.strip.strip import picked as picked_chip
 from viz.figures.head_map import head_map, picked
+from wording import _, sentence, told
 
 STRIP, CLICKING, INWARD, STRENGTH = "find_strip", "find_clicking", "find_inward", "find_strength"
-STRENGTHS = {"excess": "beyond what others get", "weight": "weight alone"}
-ROLE_NAMES = {"source": "Source word", "first": "First candidate", "second": "Second candidate"}
+STRENGTHS: dict[str, str] = {"excess": sentence("beyond what others get"), "weight": sentence("weight alone")}
+ROLE_NAMES: dict[str, str] = {
+    "source": sentence("Source word"),
+    "first": sentence("First candidate"),
+    "second": sentence("Second candidate"),
+}
+LABELS: dict[str, str] = {"source": sentence("source"), "first": sentence("first"), "second": sentence("second")}
 
 
 def pick_words(asked: Asked, options: Find) -> None:
@@ -31,27 +37,29 @@ def pick_words(asked: Asked, options: Find) -> None:
     left, right = st.columns([3, 2])
     st.session_state[CLICKING], st.session_state[INWARD] = options.clicking, options.inward
     left.segmented_control(
-        "A click sets the",
+        _("A click sets the"),
         ROLES,
         key=CLICKING,
-        format_func=ROLE_NAMES.__getitem__,
+        format_func=lambda role: told(ROLE_NAMES[role]),
         on_change=lambda: choose_own(Find, clicking=st.session_state[CLICKING] or options.clicking),
-        help="Choose what you want to set, then click a word of the sentence.",
+        help=_("Choose what you want to set, then click a word of the sentence."),
     )
     right.toggle(
-        "Ask the other way round",
+        _("Ask the other way round"),
         key=INWARD,
         on_change=lambda: choose_own(Find, inward=st.session_state[INWARD]),
-        help="Off: how much the source word looks at each candidate. On: how much each candidate looks at the source.",
+        help=_(
+            "Off: how much the source word looks at each candidate. On: how much each candidate looks at the source."
+        ),
     )
     words = asked.words
-    labels = {words.source: "source", words.first: "first", words.second: "second"}
+    labels = {getattr(words, role): told(label) for role, label in LABELS.items()}
     marks: dict[int, Mark] = {words.source: "chosen", words.first: "target", words.second: "target"}
     chips = [
         Chip(cell.text, mark=marks.get(at, ""), special=cell.special, label=labels.get(at, ""))
         for at, cell in enumerate(asked.view.keys)
     ]
-    mount(chips, STRIP, title="Click a word", on_pick=lambda: _set(asked.view, options.clicking))
+    mount(chips, STRIP, title=_("Click a word"), on_pick=lambda: _set(asked.view, options.clicking))
 
 
 def _set(view: View, role: str) -> None:
@@ -71,14 +79,16 @@ def pick_strength(choice: Choice) -> None:
     """What makes a link strong: the same on every page."""
     st.session_state[STRENGTH] = choice.by
     st.segmented_control(
-        "Strong is",
+        _("Strong is"),
         list(STRENGTHS),
         key=STRENGTH,
-        format_func=STRENGTHS.__getitem__,
+        format_func=lambda by: told(STRENGTHS[by]),
         required=True,
         on_change=lambda: choose(by=st.session_state[STRENGTH]),
-        help="Beyond what others get: the weight less what the text's other words give the same word in that head, or "
-        "less what the head gives that place in other texts, whichever is more. Weight alone: as the model has it.",
+        help=_(
+            "Beyond what others get: the weight less what the text's other words give the same word in that head, or "
+            "less what the head gives that place in other texts, whichever is more. Weight alone: as the model has it."
+        ),
     )
 
 
@@ -87,47 +97,37 @@ def answer(asked: Asked, choice: Choice) -> None:
     base, prefers = choice.count, asked.prefers
     first, second = asked.name(asked.words.first), asked.name(asked.words.second)
     say(said(asked, base), role="status")
-    verb = "from" if asked.inward else "to"
     limit = max(float(asked.strengths.max()), 0.01)
-    what, unit = ("Beyond others", "weight beyond others") if asked.compared else ("Weight", "weight")
+    unit = _("weight beyond others") if asked.compared else _("weight")
     columns = st.columns(3)
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
     for at, (column, name) in enumerate(zip(columns, (first, second), strict=False)):
         shown = np.maximum(asked.strengths[at], 0)
-        figure = head_map(shown, theme(), f"{what} {verb} {name}", unit, selected=chosen, base=base, limit=limit)
+        figure = head_map(shown, theme(), _title(asked, name), unit, selected=chosen, base=base, limit=limit)
         draw_chart(figure, f"find_map_{at}", place=column, on_click=_pick)
     figure = head_map(
-        prefers, theme(), f"{first} − {second}", "difference", diverging=True, selected=chosen, base=base,
-        meaning=(f"more {verb} {second}", f"more {verb} {first}"),
+        prefers, theme(), f"{first} − {second}", _("difference"), diverging=True, selected=chosen, base=base,
+        meaning=(_more(asked, second), _more(asked, first)),
     )  # fmt: skip
     draw_chart(figure, "find_difference", place=columns[2], on_click=_pick)
     st.caption(
-        "Each cell is one head. The first two maps share a scale; the third is their difference. A word of several"
-        " pieces counts as one: attention to it is the sum over its pieces, attention from it the mean. Click a cell to"
-        " select the head on all pages."
+        _(
+            "Each cell is one head. The first two maps share a scale; the third is their difference. A word of several"
+            " pieces counts as one: attention to it is the sum over its pieces, attention from it the mean. Click a"
+            " cell to select the head on all pages."
+        )
     )
 
 
-def said(asked: Asked, base: int) -> str:
-    """How many heads prefer the first candidate, which one the most, and what the other words do there."""
-    prefers = asked.prefers
-    first, second, source = (asked.name(cell) for cell in (asked.words.first, asked.words.second, asked.words.source))
-    layer, head = (int(place) for place in np.unravel_index(int(prefers.argmax()), prefers.shape))
-    many, most, usual = int((prefers > 0).sum()), asked.found[:, layer, head], asked.usual[:, layer, head]
-    rank = "the most" if many else "comes closest"
-    looked = (
-        f"look at {source} more from {first} than from {second}"
-        if asked.inward
-        else f"look from {source} more at {first} than at {second}"
-    )
-    what = ", beyond what other words and other texts give" if asked.compared else ""
-    key, times, others = asked.favourite(layer, head)
-    given = "" if np.isnan(usual[0]) else f" Other words give {key} {usual[0]:.2f} there on average."
-    anyway = f" There {key} is the favourite of {times} of {others} other words anyway." if others else ""
-    return (
-        f"{many} of {prefers.size} heads {looked}{what}; head {layer + base}-{head + base} {rank}:"
-        f" {most[0]:.2f} against {most[1]:.2f}.{given}{anyway}"
-    )
+def _title(asked: Asked, name: str) -> str:
+    """What the map of one candidate shows."""
+    if asked.compared:
+        return _("Beyond others from {word}", word=name) if asked.inward else _("Beyond others to {word}", word=name)
+    return _("Weight from {word}", word=name) if asked.inward else _("Weight to {word}", word=name)
+
+
+def _more(asked: Asked, name: str) -> str:
+    return _("more from {word}", word=name) if asked.inward else _("more to {word}", word=name)
 
 
 def _pick(key: str) -> None:
@@ -140,72 +140,31 @@ def compare(asked: Asked, other: Asked, harmless: Sequence[Asked | None], choice
     """What changes with the other text: in words, as a map, and beside what changes that should not matter do."""
     base, before, after = choice.count, asked.prefers, other.prefers
     turned, meaning = flips(before, after), follows(before, after)
-    say(_strongest(asked, other, base), role="status")
-    say(_turning(asked, turned, meaning, [one for one in harmless if one is not None]), role="status")
+    say(strongest(asked, other, base), role="status")
+    say(turning(asked, turned, meaning, [one for one in harmless if one is not None]), role="status")
     left, right = st.columns(2)
     first, second = asked.name(asked.words.first), asked.name(asked.words.second)
     figure = head_map(
-        after - before, theme(), f"Change of {first} − {second}", "change", diverging=True, base=base,
-        meaning=(f"towards {second}", f"towards {first}"),
+        after - before, theme(), _("Change of {first} − {second}", first=first, second=second), _("change"),
+        diverging=True, base=base, meaning=(_("towards {word}", word=second), _("towards {word}", word=first)),
     )  # fmt: skip
     draw_chart(figure, "find_change", place=left, on_click=_pick)
     figure = head_map(
-        meaning.astype(np.float32) - (turned & ~meaning), theme(), "Heads that flip", "direction", diverging=True,
-        base=base, limit=1.0, kinds={1: f"from {first} to {second}", -1: f"from {second} to {first}", 0: "no flip"},
+        meaning.astype(np.float32) - (turned & ~meaning), theme(), _("Heads that flip"), _("direction"),
+        diverging=True, base=base, limit=1.0,
+        kinds={1: _flip(first, second), -1: _flip(second, first), 0: _("no flip")},
     )  # fmt: skip
     draw_chart(figure, "find_flips", place=right, on_click=_pick)
     st.caption(
-        "The change of each head's preference, and the heads whose preference turns from one word to the other, however"
-        " slightly."
+        _(
+            "The change of each head's preference, and the heads whose preference turns from one word to the other,"
+            " however slightly."
+        )
     )
 
 
-def _strongest(asked: Asked, other: Asked, base: int) -> str:
-    """What the head that prefers the first candidate most does in the other text."""
-    before, after = asked.prefers, other.prefers
-    layer, head = (int(place) for place in np.unravel_index(int(before.argmax()), before.shape))
-    now = other.strengths[:, layer, head]
-    kept = after[layer, head] > 0
-    names = other.name(other.words.first), other.name(other.words.second)
-    verb = "still prefers" if kept else "now prefers"
-    mine, theirs = (0, 1) if kept else (1, 0)
-    what = " beyond others" if other.compared else ""
-    return (
-        f"In the other text, head {layer + base}-{head + base} {verb} {names[mine]}: {now[mine]:.2f}{what} against"
-        f" {now[theirs]:.2f} for {names[theirs]}."
-    )
-
-
-def _turning(asked: Asked, turned: Flags, meaning: Flags, harmless: Sequence[Asked]) -> str:
-    counts = [int(flips(asked.prefers, one.prefers).sum()) for one in harmless]
-    sentence = (
-        f"{int(turned.sum())} of {turned.size} heads flip, {int(meaning.sum())} of them from the first candidate to the"
-        " second"
-    )
-    if not counts:
-        return f"{sentence}. Add changes that should not matter below, to see how many flip by chance."
-    mean = sum(counts) / len(counts)
-    listed = ", ".join(map(str, counts))
-    return f"{sentence}. By changes that should not matter, {listed} flip ({mean:.1f} on average)."
-
-
-def table(asked: Asked, other: Asked | None, base: int) -> bytes:
-    """Every head's numbers as CSV."""
-    both = [asked] if other is None else [asked, other]
-    names = [one.view.keys[cell].text for one in both for cell in (one.words.first, one.words.second)]
-    suffixes = ["", "", " (other text)", " (other text)"]
-    named = [f"{name}{suffix}" for name, suffix in zip(names, suffixes, strict=False)]
-    header = ["layer", "head", *(f"weight: {name}" for name in named), *(f"others give: {name}" for name in named)]
-    rows = []
-    for layer, head in np.ndindex(*asked.prefers.shape):
-        weights = [_digits(weight) for one in both for weight in one.found[:, layer, head]]
-        given = [_digits(weight) for one in both for weight in one.usual[:, layer, head]]
-        rows.append([layer + base, head + base, *weights, *given])
-    return csv_table(header, rows).encode()
-
-
-def _digits(weight: float) -> float | None:
-    return None if np.isnan(weight) else float(f"{weight:.6g}")
+def _flip(before: str, after: str) -> str:
+    return _("from {before} to {after}", before=before, after=after)
 
 
 def options() -> Find:

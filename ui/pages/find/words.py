@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from attention.view import View
 from ui.pages.find.probes import Probe
+from ui.show.lists import commas
 from ui.state.choice import Choice
 from ui.state.selection import select
+from wording import ngettext
 
 
 @dataclass(frozen=True)
@@ -32,8 +34,14 @@ def words_of(choice: Choice, against: int | None, view: View, probe: Probe | Non
     )
     if missing:
         notes.append(
-            f"The model reads this text without the word{'s' * (len(missing) > 1)} {', '.join(map(_quoted, missing))};"
-            " pick words below, or a model of the text's language."
+            ngettext(
+                "The model reads this text without the word {words}; pick words below, or a model of the text's"
+                " language.",
+                "The model reads this text without the words {words}; pick words below, or a model of the text's"
+                " language.",
+                len(missing),
+                words=commas([_quoted(word) for word in missing]),
+            )
         )
     if second is None and probe is not None and first == _named(view, probe.candidates[0]):
         second = _named(view, probe.candidates[1])

@@ -11,45 +11,55 @@ from probing.ready_sets import READY, ready
 from ui.input.picking import control
 from ui.pages.measure.options import BRINGS, Measure
 from ui.run.refusals import say
+from wording import _, sentence, told
 
 FILE, SPLIT, PARSED = "measure_file", "measure_split", "measure_parsed"
 SUFFIXES = {"conllu": ["conllu", "conll", "txt"], "gap": ["tsv", "txt"], "csv": ["csv", "tsv", "txt"]}
-MARKED = "What was marked by hand: which word depends on which, or what a pronoun means"
+MARKED = sentence("What was marked by hand: which word depends on which, or what a pronoun means")
 ABOUT = {
-    "grammar": "60 short sentences, written for this app, with every word's head and relation as in Universal"
-    " Dependencies. Rare relations have few links: see the intervals, or bring a treebank.",
-    "pronouns": "40 sentences, written for this app: a pronoun, what it means, and another candidate of the same text.",
+    "grammar": sentence(
+        "60 short sentences, written for this app, with every word's head and relation as in Universal"
+        " Dependencies. Rare relations have few links: see the intervals, or bring a treebank."
+    ),
+    "pronouns": sentence(
+        "40 sentences, written for this app: a pronoun, what it means, and another candidate of the same text."
+    ),
 }
 WANTED = {
-    "conllu": "Bring a treebank in CoNLL-U (universaldependencies.org has them in many languages).",
-    "gap": "Bring a file with GAP's columns: Text, Pronoun, Pronoun-offset, A, A-offset, A-coref, B, B-offset,"
-    " B-coref.",
-    "csv": "Bring a CSV file with the columns text, source, target, distractor. A word that stands several times in its"
-    " text says which is meant: the#2 is the second “the”.",
+    "conllu": sentence("Bring a treebank in CoNLL-U (universaldependencies.org has them in many languages)."),
+    "gap": sentence(
+        "Bring a file with GAP's columns: Text, Pronoun, Pronoun-offset, A, A-offset, A-coref, B, B-offset, B-coref."
+    ),
+    "csv": sentence(
+        "Bring a CSV file with the columns text, source, target, distractor. A word that stands several times in its"
+        " text says which is meant: the#2 is the second “the”."
+    ),
 }
 
 
 def pick_data(options: Measure) -> tuple[Corpus, Corpus | None] | None:
     """Controls for the data; the corpus, and the one to choose heads on where there is one. None until there is any."""
     left, right = st.columns([3, 2])
-    control(Measure, "data", left.segmented_control, "Annotated sentences", list(BRINGS), format_func=BRINGS.get,
-            required=True, help=MARKED)  # fmt: skip
+    control(Measure, "data", left.segmented_control, _("Annotated sentences"), list(BRINGS), format_func=BRINGS.get,
+            required=True, help=told(MARKED))  # fmt: skip
     if options.data in READY:
         say(ABOUT[options.data], role="status")
         return ready(options.data), None
-    control(Measure, "format", right.selectbox, "The file's form", list(formats.NAMES), format_func=formats.NAMES.get,
-            help="How the file marks its links")  # fmt: skip
+    control(Measure, "format", right.selectbox, _("The file's form"), list(formats.NAMES),
+            format_func=formats.NAMES.get, help=_("How the file marks its links"))  # fmt: skip
     suffixes = SUFFIXES[options.format]
-    uploaded = left.file_uploader("Annotated file", suffixes, key=FILE, help="UTF-8; it stays on this machine")
+    uploaded = left.file_uploader(_("Annotated file"), suffixes, key=FILE, help=_("UTF-8; it stays on this machine"))
     if uploaded is None:
         say(WANTED[options.format], role="status")
         return None
     split = right.file_uploader(
-        "Choose heads on (optional)",
+        _("Choose heads on (optional)"),
         suffixes,
         key=SPLIT,
-        help="Other sentences in the same format, on which the best heads are chosen. Without it they are chosen on "
-        "every other sentence of the file and reported on the rest.",
+        help=_(
+            "Other sentences in the same format, on which the best heads are chosen. Without it they are chosen on "
+            "every other sentence of the file and reported on the rest."
+        ),
     )
     try:
         found = _parsed(uploaded.file_id, uploaded.getvalue, options.format)
@@ -58,7 +68,7 @@ def pick_data(options: Measure) -> tuple[Corpus, Corpus | None] | None:
         say(refusal.message)
         return None
     if chooser is not None and chooser.digest == found.digest:
-        say("Both files hold the same sentences; heads chosen there would look better than they are.")
+        say(_("Both files hold the same sentences; heads chosen there would look better than they are."))
         return None
     return found, chooser
 
@@ -69,6 +79,6 @@ def _parsed(file: str, content: object, format: str) -> Corpus:
     if (file, format) not in kept:
         while len(kept) >= 2:  # a corpus and one to choose on
             kept.pop(next(iter(kept)))
-        with st.spinner("Reading the file"):
+        with st.spinner(_("Reading the file")):
             kept[file, format] = formats.parse(content(), format)  # type: ignore[operator]
     return kept[file, format]

@@ -10,14 +10,46 @@ from ui.pages.measure.measured import Measured
 from ui.pages.measure.options import Measure
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
+from ui.show.lists import together
 from ui.show.relation_names import in_words
 from ui.state.options import choose_own
 from viz.figures.relation_scores import Score, relation_scores
+from wording import _, sentence, told
 
 TABLE = "measure_table"
+VERDICTS: dict[str, str] = {  # of a head beside the rule, as `probing.rows.Row.verdict` has them
+    "more": sentence("more"),
+    "less": sentence("less"),
+    "not clearly more": sentence("not clearly more"),
+}
+THAN: dict[str, str] = {
+    "more": sentence(
+        "That is more than the rule “{rule}”, which finds {found:.1f} % of the same links ({test}: p {p})."
+    ),
+    "less": sentence(
+        "That is less than the rule “{rule}”, which finds {found:.1f} % of the same links ({test}: p {p})."
+    ),
+    "not clearly more": sentence(
+        "That is not clearly more than the rule “{rule}”, which finds {found:.1f} % of the same links ({test}: p {p})."
+    ),
+}
+DOT = sentence("Dot: how often the head named at the left finds the relation, with its 95 % interval.")
+CHOSEN_ELSEWHERE = sentence(
+    "It was chosen on other sentences and is reported on the rest, because the best of many heads always looks good on"
+    " what it was chosen on."
+)
+CHOSEN_HERE = sentence(
+    "It was chosen on every other sentence and is reported on the rest, because the best of many heads always looks"
+    " good on what it was chosen on."
+)
+MARKS = sentence(
+    "Bar: the best rule that looks at no model. Ring: the best head of the same architecture with random weights,"
+    " chosen and reported in the same way. The interval is one head's, as if links were independent; “more” is a paired"
+    " test on the same links, sentence by sentence, corrected for all relations shown (Holm)."
+)
 MOST_LINES = 24  # relations in the figure; all are in the tables
-LEAST = "Relations with fewer links in the part that is reported are left out: their figures say little."
-SHOWN = "What the sentences and the maps speak of. A click on a line of the table picks it too."
+LEAST = sentence("Relations with fewer links in the part that is reported are left out: their figures say little.")
+SHOWN = sentence("What the sentences and the maps speak of. A click on a line of the table picks it too.")
 
 
 def relations(found: Measured, options: Measure) -> dict[str, Row]:
@@ -33,30 +65,24 @@ def relations(found: Measured, options: Measure) -> dict[str, Row]:
 def overview(found: Measured, options: Measure) -> Row | None:
     """The figure of all relations and their table; the best head of the one that is looked at, None without any."""
     left, right = st.columns([1, 4])
-    control(Measure, "least", left.number_input, "Fewest links", min_value=1, max_value=100_000, step=5, help=LEAST)
+    control(Measure, "least", left.number_input, _("Fewest links"), min_value=1, max_value=100_000, step=5,
+            help=told(LEAST))  # fmt: skip
     best = relations(found, options)
     names = list(best)
     if not names:
-        say("No relation has so many links in both parts of the data. Ask for fewer, or bring more sentences.")
+        say(_("No relation has so many links in both parts of the data. Ask for fewer, or bring more sentences."))
         return None
     relation = options.relation if options.relation in names else names[0]
-    control(Measure, "relation", right.selectbox, "Relation", names, shown=relation, format_func=in_words, help=SHOWN)
+    control(Measure, "relation", right.selectbox, _("Relation"), names, shown=relation, format_func=in_words,
+            help=told(SHOWN))  # fmt: skip
     say(summary(found, best[relation], len(best)), role="status")
     scores = [_score(found, row) for row in best.values()]
     drawn = scores[:MOST_LINES]
     if relation not in {score.relation for score in drawn}:
         drawn.append(scores[names.index(relation)])
-    figure = relation_scores(drawn, theme(), "The best head of each relation", selected=relation)
+    figure = relation_scores(drawn, theme(), _("The best head of each relation"), selected=relation)
     draw_chart(figure, "measure_scores")
-    where = "other sentences" if found.chooser else "every other sentence"
-    st.caption(
-        "Dot: how often the head named at the left finds the relation, with its 95 % interval. It was chosen on"
-        f" {where} and is reported on the rest, because the best of many heads always looks good on what it was"
-        " chosen on. Bar: the best rule that looks at no model. Ring: the best head of the same architecture with"
-        " random weights, chosen and reported in the same way. The interval is one head's, as if links were"
-        " independent; “more” is a paired test on the same links, sentence by sentence, corrected for all relations"
-        " shown (Holm)."
-    )
+    st.caption(together(*map(told, (DOT, CHOSEN_ELSEWHERE if found.chooser else CHOSEN_HERE, MARKS))))
     _table(list(best.values()), scores)
     return best[relation]
 
@@ -64,15 +90,29 @@ def overview(found: Measured, options: Measure) -> Row | None:
 def summary(found: Measured, row: Row, tests: int) -> str:
     """What the numbers say of one relation."""
     chance = found.chance(row.relation)
-    beside = "" if chance is None else f" The best head with random weights finds {chance.accuracy:.1f} %."
-    corrected = f", corrected for the {tests} relations shown by Holm's method" if tests > 1 else ""
-    doubt = row.p_less if row.verdict == "less" else row.p_more
-    return (
-        f"{row.relation}: head {found.name(row)} finds {row.accuracy:.1f} % ({row.low:.1f} to {row.high:.1f}) of"
-        f" {row.n:,} links that it was not chosen on, from {row.direction}. That is {row.verdict} than the rule"
-        f" “{row.baseline_name}”, which finds {row.baseline:.1f} % of the same links (paired test by"
-        f" sentence{corrected}: p {p_value(doubt)}).{beside}"
+    said = [
+        _(
+            "{relation}: head {head} finds {found:.1f} % ({low:.1f} to {high:.1f}) of {links:,} links that it was not"
+            " chosen on, from {direction}.",
+            relation=row.relation,
+            head=found.name(row),
+            found=row.accuracy,
+            low=row.low,
+            high=row.high,
+            links=row.n,
+            direction=row.direction,
+        )
+    ]
+    test = (
+        _("paired test by sentence, corrected for the {tests} relations shown by Holm's method", tests=tests)
+        if tests > 1
+        else _("paired test by sentence")
     )
+    doubt = p_value(row.p_less if row.verdict == "less" else row.p_more)
+    said.append(_(THAN[row.verdict], rule=row.baseline_name, found=row.baseline, test=test, p=doubt))
+    if chance is not None:
+        said.append(_("The best head with random weights finds {found:.1f} %.", found=chance.accuracy))
+    return together(*said)
 
 
 def p_value(chance: float) -> str:
@@ -88,25 +128,27 @@ def _score(found: Measured, row: Row) -> Score:
     chance = found.chance(row.relation)
     random = None if chance is None else chance.accuracy
     head = found.name(row)
-    return Score(row.relation, row.n, head, row.accuracy, row.low, row.high, row.baseline, row.baseline_name, random)
+    return Score(
+        row.relation, row.n, head, row.accuracy, row.low, row.high, row.baseline, told(row.baseline_name), random
+    )
 
 
 def _table(best: list[Row], scores: list[Score]) -> None:
     """All relations with their figures; a click on a line picks the relation."""
     st.dataframe(
         {
-            "relation": [score.relation for score in scores],
-            "links": [score.n for score in scores],
-            "head": [score.head for score in scores],
-            "direction": [row.direction for row in best],
-            "% found": [round(score.accuracy, 2) for score in scores],
-            "low": [round(score.low, 2) for score in scores],
-            "high": [round(score.high, 2) for score in scores],
-            "rule finds": [round(score.baseline, 2) for score in scores],
-            "rule": [score.rule for score in scores],
-            "than the rule": [row.verdict for row in best],
-            "p of “more”": [float(f"{row.p_more:.3g}") for row in best],
-            "random weights": [None if score.random is None else round(score.random, 2) for score in scores],
+            _("relation"): [score.relation for score in scores],
+            _("links"): [score.n for score in scores],
+            _("head"): [score.head for score in scores],
+            _("direction"): [told(row.direction) for row in best],
+            _("% found"): [round(score.accuracy, 2) for score in scores],
+            _("low"): [round(score.low, 2) for score in scores],
+            _("high"): [round(score.high, 2) for score in scores],
+            _("rule finds"): [round(score.baseline, 2) for score in scores],
+            _("rule"): [score.rule for score in scores],
+            _("than the rule"): [told(VERDICTS[row.verdict]) for row in best],
+            _("p of “more”"): [float(f"{row.p_more:.3g}") for row in best],
+            _("random weights"): [None if score.random is None else round(score.random, 2) for score in scores],
         },
         hide_index=True,
         key=TABLE,
@@ -114,8 +156,10 @@ def _table(best: list[Row], scores: list[Score]) -> None:
         selection_mode="single-row",
     )
     st.caption(
-        "Percent of links found, ends of the 95 % interval (Wilson), and what the two comparisons find; p as above."
-        " Click a line's left edge to see that relation below."
+        _(
+            "Percent of links found, ends of the 95 % interval (Wilson), and what the two comparisons find; p as above."
+            " Click a line's left edge to see that relation below."
+        )
     )
 
 

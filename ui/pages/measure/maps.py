@@ -11,16 +11,19 @@ import streamlit as st
 from probing.corpus import Corpus
 from probing.rows import Row, accuracies, rows, to_csv, to_json
 from probing.tally import Counts
-from ui.input.head_picking import keep_head, many_do
+from ui.input.head_picking import keep_head
 from ui.input.picking import control
+from ui.pages.measure.heads import VERDICTS
 from ui.pages.measure.measured import Measured
 from ui.pages.measure.options import Measure
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
+from ui.show.lists import together
 from ui.show.provenance import provenance
 from ui.show.saving import save
 from viz.figures.head_map import head_map
 from viz.figures.head_marks import mark_heads
+from wording import _, ngettext, told
 
 MAP, RANDOM_MAP = "measure_map", "measure_random_map"
 
@@ -29,12 +32,13 @@ def maps(found: Measured, options: Measure, relation: str, looked_at: tuple[int,
     """Every head's score for one relation, and random weights' on the same scale; one head is framed."""
     counts = found.state.tally.of(relation)
     assert counts is not None
-    ways = {"best": "Each head's better direction", "out": found.corpus.directions[0]}
+    ways = {"best": _("Each head's better direction"), "out": found.corpus.directions[0]}
     if len(found.corpus.directions) > 1:
         ways["in"] = found.corpus.directions[1]
     way = way_of(options, found.corpus)
-    control(Measure, "way", st.segmented_control, "Direction", list(ways), format_func=ways.get, shown=way,
-            required=True, help="Whether a head may find a link by looking from one end or from the other")  # fmt: skip
+    control(Measure, "way", st.segmented_control, _("Direction"), list(ways), format_func=ways.get, shown=way,
+            required=True,
+            help=_("Whether a head may find a link by looking from one end or from the other"))  # fmt: skip
     shown = _shown(counts, found.corpus, way)
     mine, untrained = found.heads(relation), found.untrained(relation)
     above = [(row.layer, row.head) for row in mine if row.more]
@@ -43,8 +47,8 @@ def maps(found: Measured, options: Measure, relation: str, looked_at: tuple[int,
     figure = head_map(
         shown,
         theme(),
-        "How often each head finds it",
-        f"% of {counts.n:,} links",
+        _("How often each head finds it"),
+        _("% of {links:,} links", links=counts.n),
         selected=looked_at,
         **common,
     )
@@ -54,15 +58,17 @@ def maps(found: Measured, options: Measure, relation: str, looked_at: tuple[int,
     draw_chart(figure, MAP, place=left, on_click=keep_head)
     random = None if found.random is None else found.random.of(relation)
     if random is not None:
-        figure = head_map(_shown(random, found.corpus, way), theme(), "The same with random weights",
-                          f"% of {random.n:,} links", **common)  # fmt: skip
+        figure = head_map(_shown(random, found.corpus, way), theme(), _("The same with random weights"),
+                          _("% of {links:,} links", links=random.n), **common)  # fmt: skip
         draw_chart(figure, RANDOM_MAP, place=right)
     st.caption(
-        "Each cell is one head, on all of the sentences, those on which heads are chosen included. Frame: the head"
-        " whose sentences are below. Ring: the head finds more than the rule without a model, by a paired test on the"
-        " same links, sentence by sentence, corrected for all heads and both directions by Holm's method: in at most 5"
-        " of 100 such maps is even one ring luck. Both maps share a scale. A click selects the head on all pages, and"
-        " opens its sentences."
+        _(
+            "Each cell is one head, on all of the sentences, those on which heads are chosen included. Frame: the head"
+            " whose sentences are below. Ring: the head finds more than the rule without a model, by a paired test on"
+            " the same links, sentence by sentence, corrected for all heads and both directions by Holm's method: in at"
+            " most 5 of 100 such maps is even one ring luck. Both maps share a scale. A click selects the head on all"
+            " pages, and opens its sentences."
+        )
     )
 
 
@@ -82,48 +88,76 @@ def among(mine: list[Row], untrained: list[Row]) -> str:
     mean = sum(row.accuracy for row in mine) / len(mine)
     best = max(mine, key=lambda row: row.accuracy)
     more, at_random = (sum(row.more for row in found) for found in (mine, untrained))
-    beside = f"; with random weights, {many_do(at_random, len(untrained), 'does', 'do', 'so')}" if untrained else ""
-    return (
-        f"{best.relation}, all {best.n:,} links: {many_do(more, len(mine), 'finds', 'find', 'more')} than the rule's"
-        f" {best.baseline:.1f} % (paired test by sentence, corrected for all heads by Holm's method){beside}. The mean"
-        f" over heads is {mean:.1f} %, the largest {best.accuracy:.1f} %."
+    found = ngettext(
+        "{relation}, all {links:,} links: {many} of {size} heads finds more than the rule's {rule:.1f} % (paired test"
+        " by sentence, corrected for all heads by Holm's method)",
+        "{relation}, all {links:,} links: {many} of {size} heads find more than the rule's {rule:.1f} % (paired test"
+        " by sentence, corrected for all heads by Holm's method)",
+        more,
+        relation=best.relation,
+        links=best.n,
+        many=more,
+        size=len(mine),
+        rule=best.baseline,
     )
+    whole = (
+        ngettext(
+            "{found}; with random weights, {many} of {size} heads does so.",
+            "{found}; with random weights, {many} of {size} heads do so.",
+            at_random,
+            found=found,
+            many=at_random,
+            size=len(untrained),
+        )
+        if untrained
+        else _("{found}.", found=found)
+    )
+    mean_and_most = _(
+        "The mean over heads is {mean:.1f} %, the largest {largest:.1f} %.", mean=mean, largest=best.accuracy
+    )
+    return together(whole, mean_and_most)
 
 
 def files(found: Measured, relation: str) -> None:
     """Every head's figures: this relation's as a table, all of them as files."""
     everything = rows(found.state.tally, found.corpus, found.chooser)
     mine = sorted((row for row in everything if row.relation == relation), key=lambda row: -row.accuracy)
-    with st.expander("Every head"):
+    with st.expander(_("Every head")):
         st.dataframe(
             {
-                "layer": [row.layer + found.base for row in mine],
-                "head": [row.head + found.base for row in mine],
-                "direction": [row.direction for row in mine],
-                "% found": [round(row.accuracy, 2) for row in mine],
-                "low": [round(row.low, 2) for row in mine],
-                "high": [round(row.high, 2) for row in mine],
-                "rule finds": [round(row.baseline, 2) for row in mine],
-                "than the rule": [row.verdict for row in mine],
-                "p of “more”": [float(f"{row.p_more:.3g}") for row in mine],
+                _("layer"): [row.layer + found.base for row in mine],
+                _("head"): [row.head + found.base for row in mine],
+                _("direction"): [told(row.direction) for row in mine],
+                _("% found"): [round(row.accuracy, 2) for row in mine],
+                _("low"): [round(row.low, 2) for row in mine],
+                _("high"): [round(row.high, 2) for row in mine],
+                _("rule finds"): [round(row.baseline, 2) for row in mine],
+                _("than the rule"): [told(VERDICTS[row.verdict]) for row in mine],
+                _("p of “more”"): [float(f"{row.p_more:.3g}") for row in mine],
             },
             hide_index=True,
             key="measure_heads_table",
         )
         left, right = st.columns(2)
-        about = "Every relation and head, all digits, counted from 0"
-        save("Save as CSV", to_csv(everything), "headlight-scores.csv", about, place=left, of_model=True)
+        about = _("Every relation and head, all digits, counted from 0")
+        save(_("Save as CSV"), to_csv(everything), "headlight-scores.csv", about, place=left, of_model=True)
         kind = "application/json"
         scores = {**provenance(texts=False), "scores": json.loads(to_json(everything))}
-        save("Save as JSON", json.dumps(scores, indent=1), "headlight-scores.json", about, kind=kind, place=right)
+        save(_("Save as JSON"), json.dumps(scores, indent=1), "headlight-scores.json", about, kind=kind, place=right)
 
 
 def left_out(found: Measured) -> None:
     """What of the data did not count."""
     state, corpus = found.state, found.corpus
     if corpus.left_out:
-        say(f"{corpus.left_out:,} rows ask nothing and were left out.", role="status")
+        say(_("{rows:,} rows ask nothing and were left out.", rows=corpus.left_out), role="status")
     if state.skipped:
-        say(f"{state.skipped:,} texts could not be read by the model. {state.reason}", role="status")
+        say(
+            _("{texts:,} texts could not be read by the model. {why}", texts=state.skipped, why=state.reason),
+            role="status",
+        )
     if state.tally.unread:
-        say(f"{state.tally.unread:,} links in texts or words that were not read count nowhere.", role="status")
+        say(
+            _("{links:,} links in texts or words that were not read count nowhere.", links=state.tally.unread),
+            role="status",
+        )

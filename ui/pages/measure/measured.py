@@ -18,8 +18,9 @@ from ui.run.downloading import offer_or_show
 from ui.run.refusals import say
 from ui.run.scoring import begun, known, scored
 from ui.state.choice import Choice
+from wording import _, sentence, told
 
-CONTROL = "Also scores the same architecture with weights that were never trained. Takes as long again."
+CONTROL = sentence("Also scores the same architecture with weights that were never trained. Takes as long again.")
 
 
 @dataclass(frozen=True)
@@ -57,27 +58,27 @@ class Measured:
 
 def measure(choice: Choice, options: Measure, corpus: Corpus, split: Corpus | None) -> Measured | None:
     """Score, as far as the reader lets it go; None while nothing is known."""
-    control(Measure, "control", st.checkbox, "Random weights beside it", help=CONTROL)
+    control(Measure, "control", st.checkbox, _("Random weights beside it"), help=told(CONTROL))
     total = len(corpus.items) + (len(split.items) if split else 0)
     plan = Run(corpus, choice.model, choice.revision or None)
-    if not begun(plan.key, total, f"Score {total:,} texts"):
+    if not begun(plan.key, total, _("Score {texts:,} texts", texts=total)):
         return None
     try:
         chooser = None
         if split is not None:
             choosing = replace(plan, corpus=split)
-            chooser = scored(choosing, "Choosing heads, in batches")
+            chooser = scored(choosing, _("Choosing heads, in batches"))
             if not known(choosing):
                 return None  # stopped before any head could be chosen
-        state = scored(plan, "Scoring every head, in batches")
+        state = scored(plan, _("Scoring every head, in batches"))
         random = None
         if options.control and known(plan):
-            random = scored(replace(plan, control=True), "Scoring random weights, in batches").tally
+            random = scored(replace(plan, control=True), _("Scoring random weights, in batches")).tally
     except Refusal as refusal:
         offer_or_show(refusal, choice)
         return None
     if not state.tally.counts:
         if state.done:
-            say(f"The model could read none of these texts. {state.reason}")
+            say(_("The model could read none of these texts. {why}", why=state.reason))
         return None
     return Measured(corpus, state, None if chooser is None else chooser.tally, random, choice.count)

@@ -11,6 +11,7 @@ from ui.pages.measure.options import Measure
 from ui.show.leaves import TITLE
 from ui.show.scored_links import Score, scored_links
 from ui.state.choice import Choice
+from wording import told
 
 
 def looked_at(found: Measured, best: Row, choice: Choice) -> tuple[int, int]:
@@ -29,6 +30,6 @@ def opened(found: Measured, options: Measure, relation: str, head: tuple[int, in
     assert counts is not None
     basis = (found.chooser.of(relation) if found.chooser else None) or counts
     ways = {"out": 0, "in": 1, "best": int(basis.found[: len(found.corpus.directions), *head].argmax())}
-    st.subheader(TITLE)
+    st.subheader(told(TITLE))
     place = (ways[way_of(options, found.corpus)], *head)
     scored_links(Score(found.corpus, counts, relation, place, rule(basis, found.corpus)), Measure, options, choice)

@@ -7,8 +7,13 @@ from typing import ClassVar
 
 from probing import formats
 from ui.show.leaves import Leaf
+from wording import sentence
 
-BRINGS = {"grammar": "Grammar", "pronouns": "Pronouns", "file": "Your own"}
+BRINGS: dict[str, str] = {
+    "grammar": sentence("Grammar"),
+    "pronouns": sentence("Pronouns"),
+    "file": sentence("Your own"),
+}
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from ui.state.examples import EXAMPLES
 from ui.state.session import FRESH, choose
 from viz.figures.bars import bars
 from viz.figures.labels import cut
+from wording import _, sentence
 
 EVEN = 0.5  # a verdict is either side of it
 EXAMPLE = next(example for example in EXAMPLES if example.get("pair"))
@@ -26,14 +27,16 @@ EXAMPLE = next(example for example in EXAMPLES if example.get("pair"))
 def pair_of(choice: Choice) -> tuple[str, str]:
     """The two texts that are judged: the reader's, or an example while there is no second text, which is said."""
     if choice.pair.strip():
-        return check_text(choice.text), check_text(choice.pair, "second text")
+        return check_text(choice.text), check_text(choice.pair, sentence("second text"))
     with st.container(horizontal=True, vertical_alignment="center"):
-        say("The second text is empty: type one with “+ second text”. Until then this is about an example.", "status")
+        say(
+            _("The second text is empty: type one with “+ second text”. Until then this is about an example."), "status"
+        )
         st.button(
-            "Use the example",
+            _("Use the example"),
             on_click=choose,
             kwargs={**FRESH, "text": EXAMPLE["text"], "pair": EXAMPLE["pair"]},
-            help="Puts the example's two texts into the box above",
+            help=_("Puts the example's two texts into the box above"),
         )
     return EXAMPLE["text"], EXAMPLE["pair"]
 
@@ -42,32 +45,33 @@ def judgement(choice: Choice, who: Answerer, texts: tuple[str, str]) -> None:
     """The probability in both orders: the sentence, the bars and the file."""
     first, second = texts
     asked = NextSentence(model=who.model, revision=who.revision, text=first, pair=second, cut=choice.cut)
-    doing = "Judging the two texts in both orders"
+    doing = _("Judging the two texts in both orders")
     found = (ask(asked, doing), ask(replace(asked, text=second, pair=first), doing))
-    say(f"{summary(who, texts, found)} {agreeing(found)}".strip(), role="status")
+    said, alike = summary(who, texts, found), agreeing(found)
+    say(_("{said} {more}", said=said, more=alike) if alike else said, role="status")
     chances = [one.probability for one in found]
-    figure = bars(["A, then B", "B, then A"], chances, theme(), title(found[0]), marked=(0,))
+    figure = bars([_("A, then B"), _("B, then A")], chances, theme(), title(found[0]), marked=(0,))
     figure.update_xaxes(range=[0, 1.12])
     draw_chart(figure, "judged_bars")
-    st.caption(f"A is the first text, B the second. {meaning(found[0])}")
+    st.caption(_("A is the first text, B the second. {meaning}", meaning=meaning(found[0])))
     rows = [(*order, one.probability, *one.scores) for order, one in zip((texts, texts[::-1]), found, strict=True)]
     columns = ("first", "second", "probability", "score yes", "score no")
-    save("Save as CSV", csv_table(columns, rows), "headlight-next-sentence.csv", "All digits", told=True)
+    save(_("Save as CSV"), csv_table(columns, rows), "headlight-next-sentence.csv", _("All digits"), told=True)
 
 
 def title(judged: Judged) -> str:
     """What the bars are about."""
-    return "Do they stand in this order?" if judged.judges == ORDER else "Does the second follow the first?"
+    return _("Do they stand in this order?") if judged.judges == ORDER else _("Does the second follow the first?")
 
 
 def meaning(judged: Judged) -> str:
     """What the head was trained to tell apart."""
     if judged.judges == ORDER:
-        return (
+        return _(
             "This model's head judges the order: in training, its pairs were neighbours in a text, half of them "
             "swapped ([arXiv:1909.11942](https://arxiv.org/abs/1909.11942)). It was never shown a stranger."
         )
-    return (
+    return _(
         "In training, half of the pairs were neighbours in a text, and in the other half the second came from another "
         "one ([arXiv:1810.04805](https://arxiv.org/abs/1810.04805)). A common topic may suffice for a high probability "
         "(RoBERTa did without this task and lost nothing by it, [arXiv:1907.11692](https://arxiv.org/abs/1907.11692))."
@@ -76,9 +80,23 @@ def meaning(judged: Judged) -> str:
 
 def summary(who: Answerer, texts: tuple[str, str], found: tuple[Judged, Judged]) -> str:
     """One true sentence about both orders."""
-    what = "that this is their order" if found[0].judges == ORDER else f"that “{cut(texts[1], 60)}” follows"
-    one, other = found[0].probability, found[1].probability
-    return f"After “{cut(texts[0], 60)}” {who.title} gives {one:.3f} {what}; the other way round it gives {other:.3f}."
+    said = {
+        "first": cut(texts[0], 60),
+        "model": who.title,
+        "chance": found[0].probability,
+        "other": found[1].probability,
+    }
+    if found[0].judges == ORDER:
+        return _(
+            "After “{first}” {model} gives {chance:.3f} that this is their order; the other way round it gives "
+            "{other:.3f}.",
+            **said,
+        )
+    return _(
+        "After “{first}” {model} gives {chance:.3f} that “{second}” follows; the other way round it gives {other:.3f}.",
+        **said,
+        second=cut(texts[1], 60),
+    )
 
 
 def agreeing(found: tuple[Judged, Judged]) -> str:
@@ -92,8 +110,18 @@ def agreeing(found: tuple[Judged, Judged]) -> str:
     likely = [one.probability >= EVEN for one in found]
     if any(likely) != all(likely):
         return ""
-    both = f"Both orders are called {'likely' if likely[0] else 'unlikely'}"
     if found[0].judges == ORDER:
-        return f"{both}, though only one of them can be right."
-    together = "go together" if likely[0] else "do not go together"
-    return f"{both}: told is that the texts {together}, as those of one topic do or not, and not which comes first."
+        return (
+            _("Both orders are called likely, though only one of them can be right.")
+            if likely[0]
+            else _("Both orders are called unlikely, though only one of them can be right.")
+        )
+    if likely[0]:
+        return _(
+            "Both orders are called likely: told is that the texts go together, as those of one topic do or not, and "
+            "not which comes first."
+        )
+    return _(
+        "Both orders are called unlikely: told is that the texts do not go together, as those of one topic do or not, "
+        "and not which comes first."
+    )

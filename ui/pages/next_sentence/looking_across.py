@@ -20,6 +20,7 @@ from ui.state.choice import Choice
 from ui.state.options import choose_own, own
 from ui.state.session import choose, current
 from viz.figures import head_map
+from wording import _
 
 MAP = "flow_map"
 FILTERS = {("a", "a"): "aa", ("a", "b"): "ab", ("b", "a"): "ba", ("b", "b"): "bb"}
@@ -28,24 +29,39 @@ FILTERS = {("a", "a"): "aa", ("a", "b"): "ab", ("b", "a"): "ba", ("b", "b"): "bb
 def looking_across(choice: Choice, who: Answerer, texts: tuple[str, str]) -> None:
     """How much each head gives from one group of tokens to another, then the microscope on the same pair."""
     request = TraceRequest(who.model, texts[0], texts[1], revision=who.revision, cut=choice.cut)
-    with st.spinner("Reading both texts together", show_time=True):
+    with st.spinner(_("Reading both texts together"), show_time=True):
         trace = backend().trace(request)
     row, options = trace.source, own(Options)
     looks, at = _pick(row, options)
     if not group(row, looks):
-        say("This model puts no such token into the text; pick another group.", role="status")
+        say(_("This model puts no such token into the text; pick another group."), role="status")
         return
     shares = flow(trace, group(row, looks), group(row, at))
     layer, head = head_of(choice, shares)
     base, names = choice.count, _names(row)
-    mine = f"Layer {layer + base} · head {head + base}: {names[looks]} gives {names[at]} {shares[layer, head]:.2f}"
-    say(f"{mine} of its attention; {rank_of(shares, layer, head)}.", role="status")
+    say(
+        _(
+            "Layer {layer} · head {head}: {looks} gives {at} {share:.2f} of its attention; {rank}.",
+            layer=layer + base,
+            head=head + base,
+            looks=names[looks],
+            at=names[at],
+            share=shares[layer, head],
+            rank=rank_of(shares, layer, head),
+        ),
+        role="status",
+    )
     figure = head_map.head_map(
-        shares, theme(), f"From {names[looks]} to {names[at]}", "share of attention", selected=(layer, head), base=base
+        shares,
+        theme(),
+        _("From {looks} to {at}", looks=names[looks], at=names[at]),
+        _("share of attention"),
+        selected=(layer, head),
+        base=base,
     )
     draw_chart(figure, MAP, on_click=keep_head)
     st.caption(
-        "Each cell a head: the weight on the second group, mean over the tokens of the first. Click one to see it."
+        _("Each cell a head: the weight on the second group, mean over the tokens of the first. Click one to see it.")
     )
     microscope(replace(choice, layer=layer, head=head), trace, lambda: _shown(who, texts))
 
@@ -61,8 +77,8 @@ def _pick(row: TokenRow, options: Options) -> tuple[str, str]:
     names = _names(row)
     with st.container(horizontal=True):
         for field, label, text in (
-            ("looks", "Who looks", "The group of tokens whose attention is shown"),
-            ("at", "At whom", "The group of tokens that they look at"),
+            ("looks", _("Who looks"), _("The group of tokens whose attention is shown")),
+            ("at", _("At whom"), _("The group of tokens that they look at")),
         ):
             key = f"next_{field}"
             st.session_state[key] = getattr(options, field)
@@ -92,6 +108,6 @@ def _names(row: TokenRow) -> dict[str, str]:
     return {
         "a": "A",
         "b": "B",
-        "first": "[CLS]" if bert else "the first special token",
-        "others": "[SEP]" if bert else "the other special tokens",
+        "first": "[CLS]" if bert else _("the first special token"),
+        "others": "[SEP]" if bert else _("the other special tokens"),
     }

@@ -19,10 +19,18 @@ from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.show.csv_table import csv_table
 from ui.show.saving import save
+from wording import _, sentence, told
 
 PAIRS, ASKED, SAID, ROUND = "own_pairs", "own_pairs_asked", "own_pairs_said", "own_pairs_round"
 MOST = 500  # pairs at once
 FIRST, SECOND = "first text", "second text"
+HEADINGS = {
+    FIRST: sentence("first text"),
+    SECOND: sentence("second text"),
+    "probability": sentence("probability"),
+    "other way round": sentence("other way round"),
+    "remark": sentence("remark"),
+}
 Row = tuple[str, str, float | None, float | None, str]  # both texts, their probability, the other way, the remark
 STARTERS = (  # of each two, the first follows and the second is from elsewhere
     ("The kitchen window was broken.", "Somebody had thrown a stone through it."),
@@ -45,19 +53,27 @@ def parse(data: bytes) -> list[tuple[str, str]]:
     try:
         rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=mark) if any(map(str.strip, row))]
     except csv.Error as error:
-        raise Refusal("The file is no CSV table: a cell of it is far too long or not closed.") from error
+        raise Refusal(sentence("The file is no CSV table: a cell of it is far too long or not closed.")) from error
     short = next(
         (at for at, row in enumerate(rows, start=1) if len(row) < 2 or not (row[0].strip() and row[1].strip())), 0
     )
     if short:
-        raise Refusal(f"Row {short} of the file has no two texts; each row needs a first and a second one.")
+        raise Refusal(
+            sentence("Row {row} of the file has no two texts; each row needs a first and a second one.", row=short)
+        )
     pairs = [(row[0].strip(), row[1].strip()) for row in rows]
     if pairs and {cell.lower() for cell in pairs[0]} <= {FIRST, SECOND, "a", "b", "text", "pair", "first", "second"}:
         pairs = pairs[1:]
     if not pairs:
-        raise Refusal("The file holds no pairs; give a first and a second text in each row.")
+        raise Refusal(sentence("The file holds no pairs; give a first and a second text in each row."))
     if len(pairs) > MOST:
-        raise Refusal(f"The file has {len(pairs):,} pairs; at most {MOST} are judged at once. Split it.")
+        raise Refusal(
+            sentence(
+                "The file has {pairs:,} pairs; at most {most} are judged at once. Split it.",
+                pairs=len(pairs),
+                most=MOST,
+            )
+        )
     return pairs
 
 
@@ -75,40 +91,45 @@ def own_pairs(who: Answerer) -> None:
     """The table to type in, the file to bring, and the judgements."""
     state = st.session_state
     given = state.setdefault(PAIRS, list(STARTERS))
-    st.subheader("Your own pairs")
+    st.subheader(_("Your own pairs"))
     edited = st.data_editor(
         [{FIRST: first, SECOND: second} for first, second in given],
         key=f"own_pairs_{state.setdefault(ROUND, 0)}",
         num_rows="dynamic",
         hide_index=True,
-        column_config={FIRST: st.column_config.TextColumn(FIRST), SECOND: st.column_config.TextColumn(SECOND)},
-        alt="Pairs of texts to be judged, which can be changed",
+        column_config={name: st.column_config.TextColumn(told(HEADINGS[name])) for name in (FIRST, SECOND)},
+        alt=_("Pairs of texts to be judged, which can be changed"),
     )
     pairs, halves = whole(edited)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.button(
-            "Judge these pairs",
+            _("Judge these pairs"),
             key="judge_pairs",
             type="primary",
             on_click=lambda: state.update({ASKED: tuple(pairs[:MOST])}),
-            help="Each pair in both orders; it can be stopped and goes on where it was.",
+            help=_("Each pair in both orders; it can be stopped and goes on where it was."),
         )
-        with st.popover("Bring a CSV file", help="Its first two columns are the first and the second text"):
+        with st.popover(_("Bring a CSV file"), help=_("Its first two columns are the first and the second text")):
             st.file_uploader(
-                "CSV with two columns",
+                _("CSV with two columns"),
                 type=["csv", "tsv", "txt"],
                 key="pairs_file",
                 on_change=_brought,
-                help=f"The first and the second text of each pair, at most {MOST} rows; UTF-8",
+                help=_("The first and the second text of each pair, at most {most} rows; UTF-8", most=MOST),
             )
-    for sentence in state.pop(SAID, []):
-        say(sentence)
-    left = f"; {halves} with one text only are left out" if halves else ""
-    more = f", the first {MOST} of them at once" if len(pairs) > MOST else ""
-    say(f"{len(pairs)} pairs, each judged in both orders{more}{left}.", role="status")
+    for problem in state.pop(SAID, []):
+        say(problem)
+    say(_counted(len(pairs), halves), role="status")
     asked = state.get(ASKED)
     if asked:
         _judge(who, asked)
+
+
+def _counted(pairs: int, halves: int) -> str:
+    """How many pairs are judged, and what is left out."""
+    more = _(", the first {most} of them at once", most=MOST) if pairs > MOST else ""
+    left = _("; {halves} with one text only are left out", halves=halves) if halves else ""
+    return _("{pairs} pairs, each judged in both orders{more}{left}.", pairs=pairs, more=more, left=left)
 
 
 def summary(title: str, rows: Sequence[Row]) -> str:
@@ -119,9 +140,14 @@ def summary(title: str, rows: Sequence[Row]) -> str:
     """
     chances = [chance for _, _, chance, _, _ in rows if chance is not None]
     if not chances:
-        return f"{title} could judge none of these pairs; the remark says why."
+        return _("{model} could judge none of these pairs; the remark says why.", model=title)
     likely = sum(chance >= 0.5 for chance in chances)
-    return f"{title} calls it likelier than not that the second follows the first in {likely} of {len(chances)} pairs."
+    return _(
+        "{model} calls it likelier than not that the second follows the first in {likely} of {pairs} pairs.",
+        model=title,
+        likely=likely,
+        pairs=len(chances),
+    )
 
 
 def _told(question: PredictRequest[Judged]) -> tuple[float | None, str]:
@@ -155,7 +181,7 @@ def _judge(who: Answerer, pairs: Sequence[tuple[str, str]]) -> None:
         for pair in pairs
         for first, second in (pair, pair[::-1])
     ]
-    found = one_by_one(questions, "Judging", _told)
+    found = one_by_one(questions, _("Judging"), _told)
     rows = [
         (*pair, found[2 * at][0], found[2 * at + 1][0], found[2 * at][1])
         for at, pair in enumerate(pairs)
@@ -164,6 +190,12 @@ def _judge(who: Answerer, pairs: Sequence[tuple[str, str]]) -> None:
     if not rows:
         return
     say(summary(who.title, rows), "status")
-    columns = (FIRST, SECOND, "probability", "other way round", "remark")
-    st.dataframe({name: [row[at] for row in rows] for at, name in enumerate(columns)}, hide_index=True)
-    save("Save the judgements as CSV", csv_table(columns, rows), "headlight-pairs.csv", "All digits", of_model=True)
+    columns = tuple(HEADINGS)
+    st.dataframe(
+        {name: [row[at] for row in rows] for at, name in enumerate(columns)},
+        hide_index=True,
+        column_config={name: told(heading) for name, heading in HEADINGS.items()},
+    )
+    save(
+        _("Save the judgements as CSV"), csv_table(columns, rows), "headlight-pairs.csv", _("All digits"), of_model=True
+    )

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ui.state.options import nothing
+from wording import sentence
 
 SHOWS = {
-    "test": "Order test",
-    "vectors": "Position vectors",
-    "shift": "Shift matrix",
-    "distance": "Scores by distance",
+    "test": sentence("Order test"),
+    "vectors": sentence("Position vectors"),
+    "shift": sentence("Shift matrix"),
+    "distance": sentence("Scores by distance"),
 }
 LONGEST = 512  # positions or tokens of distance that are drawn
 

@@ -24,8 +24,10 @@ from ui.state.choice import Choice
 from ui.state.options import choose_own
 from ui.state.session import choose
 from viz.components.strip import strip
+from wording import _, said_by, sentence, told
+from wording.joined import together
 
-MIXES = {"shuffle": "Shuffle the words", "swap": "Swap two words"}
+MIXES = {"shuffle": sentence("Shuffle the words"), "swap": sentence("Swap two words")}
 Head = tuple[int, int]
 
 
@@ -33,7 +35,7 @@ def order_test(choice: Choice, trace: Trace, options: Options) -> None:
     """Pick another order, ask the model, draw what came of it."""
     if choice.opened:
         say(
-            "An opened file holds no model to ask again. Type a text of your own, and its model reads it twice.",
+            _("An opened file holds no model to ask again. Type a text of your own, and its model reads it twice."),
             role="status",
         )
         return
@@ -51,7 +53,7 @@ def order_test(choice: Choice, trace: Trace, options: Options) -> None:
         order=order,
     )
     try:
-        with st.spinner("Reading both orders, with positions and without"):
+        with st.spinner(_("Reading both orders, with positions and without")):
             test = backend().inspect(question)
     except Refusal as refusal:
         show(refusal)
@@ -60,23 +62,23 @@ def order_test(choice: Choice, trace: Trace, options: Options) -> None:
     _strips(trace.source, order)
     say(what_came_of_it(trace.model.name, test, choice.count), role="status")
     maps(choice, trace, test, layer, head)
-    say(" ".join(("How positions were taken away:", *test.done)), role="status")
+    say(together(sentence("How positions were taken away:"), *test.done), role="status")
     all_heads(test, (layer, head), choice.count)
 
 
 def _pick_order(row: TokenRow, options: Options, columns: Sequence[Any]) -> tuple[int, ...] | None:
     """The tokens in the order that is chosen; None where there is none, which is then said."""
-    left, right, last, *_ = columns
-    control(Options, "mix", left.segmented_control, "What happens to the words", list(MIXES), format_func=MIXES.get,
-         required=True, help="The pieces of a word move together; special tokens stay where they are")  # fmt: skip
+    left, right, last = columns[:3]
+    control(Options, "mix", left.segmented_control, _("What happens to the words"), list(MIXES), format_func=MIXES.get,
+         required=True, help=_("The pieces of a word move together; special tokens stay where they are"))  # fmt: skip
     try:
         if options.mix == "shuffle":
             right.button(
-                "Another shuffle",
+                _("Another shuffle"),
                 on_click=choose_own,
                 args=(Options,),
                 kwargs={"seed": options.seed + 1},
-                help="A link keeps the shuffle that is shown",
+                help=_("A link keeps the shuffle that is shown"),
                 icon=":material/shuffle:",
             )
             return shuffled(row, options.seed)
@@ -84,13 +86,13 @@ def _pick_order(row: TokenRow, options: Options, columns: Sequence[Any]) -> tupl
         texts = ["".join(row.pieces[start:stop]) for start, stop in words(row)]
         numbers = range(len(texts))
         name = texts.__getitem__
-        control(Options, "first", right.selectbox, "This word", numbers, format_func=name, shown=first,
-                help="It changes places with the other one")  # fmt: skip
-        control(Options, "second", last.selectbox, "and that one", numbers, format_func=name, shown=second,
-                help="A word of the same text")  # fmt: skip
+        control(Options, "first", right.selectbox, _("This word"), numbers, format_func=name, shown=first,
+                help=_("It changes places with the other one"))  # fmt: skip
+        control(Options, "second", last.selectbox, _("and that one"), numbers, format_func=name, shown=second,
+                help=_("A word of the same text"))  # fmt: skip
         return swapped(row, first, second)
     except ValueError as error:
-        say(str(error))
+        say(said_by(error))
         return None
 
 
@@ -105,8 +107,8 @@ def _pair(row: TokenRow, options: Options) -> tuple[int, int]:
 def _strips(row: TokenRow, order: tuple[int, ...]) -> None:
     """Both orders as chips; the number under a token is its place in the text."""
     for key, title, tokens in (
-        ("order_text", "The text", range(len(row))),
-        ("order_mixed", "The same tokens in another order", order),
+        ("order_text", _("The text"), range(len(row))),
+        ("order_mixed", _("The same tokens in another order"), order),
     ):
         chips = [
             strip.Chip(
@@ -127,27 +129,38 @@ def what_came_of_it(model: str, test: OrderTest, base: int) -> str:
     layers, heads = test.having.differences.shape
     layer, head = strongest(test.having)
     having, lacking = float(test.having.differences.max()), float(test.lacking.differences.max())
-    over = f"over {layers} layers of {heads} heads"
-    another = "it is another map: " if having > ROUNDING else ""
-    name = f"layer {layer + base} · head {head + base}"
-    with_positions = f"With positions {another}a weight differs by up to {small(having)} ({name})."
+    template = (
+        sentence("With positions it is another map: a weight differs by up to {most} (layer {layer} · head {head}).")
+        if having > ROUNDING
+        else sentence("With positions a weight differs by up to {most} (layer {layer} · head {head}).")
+    )
+    with_positions = _(template, most=small(having), layer=layer + base, head=head + base)
     if not test.masks:
-        return (
+        without = _(
             "Without positions the map of the new order is the text's own map with its rows and columns moved along: "
-            f"{over} no weight differs by more than {small(lacking)}, which is rounding. {with_positions}"
+            "over {layers} layers of {heads} heads no weight differs by more than {most}, which is rounding.",
+            layers=layers,
+            heads=heads,
+            most=small(lacking),
         )
-    rules = {"causal": "lets a token look back only", "window": "lets a token look at its neighbourhood only"}
-    rule = " and ".join(rules[mask] for mask in test.masks)
-    before = (
-        ""
-        if test.unmasked is None
-        else " The mask is what is left: before it, the first layer's scores are the text's moved along, to within "
-        f"{small(test.unmasked)}."
+        return told(together(without, with_positions))
+    rules = {"causal": _("lets a token look back only"), "window": _("lets a token look at its neighbourhood only")}
+    knows = _(
+        "{model} knows order even without positions, because its mask {rule}: over {layers} layers of {heads} heads a "
+        "weight still differs by up to {most} from the text's own map moved along.",
+        model=model,
+        rule=_(" and ").join(rules[mask] for mask in test.masks),
+        layers=layers,
+        heads=heads,
+        most=small(lacking),
     )
-    return (
-        f"{model} knows order even without positions, because its mask {rule}: {over} a weight still differs by up to "
-        f"{small(lacking)} from the text's own map moved along.{before} {with_positions}"
+    if test.unmasked is None:
+        return told(together(knows, with_positions))
+    before = _(
+        "The mask is what is left: before it, the first layer's scores are the text's moved along, to within {most}.",
+        most=small(test.unmasked),
     )
+    return told(together(knows, before, with_positions))
 
 
 def strongest(result: Pass) -> Head:
@@ -161,16 +174,17 @@ def _pick_head(choice: Choice, test: OrderTest, columns: Sequence[Any]) -> Head:
     layers, heads = test.having.differences.shape
     inside = choice.layer is not None and choice.head is not None and choice.layer < layers and choice.head < heads
     layer, head = (choice.layer or 0, choice.head or 0) if inside else strongest(test.having)
-    for column, name, count, value in zip(columns, ("layer", "head"), (layers, heads), (layer, head), strict=True):
+    parts = ("layer", _("Layer"), layers, layer), ("head", _("Head"), heads, head)
+    for column, (name, label, count, value) in zip(columns, parts, strict=True):
         key = f"order_{name}"
         st.session_state[key] = value
         column.selectbox(
-            name.capitalize(),
+            label,
             range(count),
             key=key,
             format_func=lambda at: str(at + choice.count),
             on_change=_keep_head,
-            help="At first the one whose map changes most with the order",
+            help=_("At first the one whose map changes most with the order"),
         )
     return layer, head
 

@@ -24,6 +24,7 @@ from ui.show.saving import save
 from ui.state.choice import Choice
 from viz.components.matrices.matrices import Sheet
 from viz.figures import head_map
+from wording import _
 
 HEADS = "order_heads"
 SIDES = ("new", "moved")
@@ -32,7 +33,7 @@ NOTICES = 0.1  # of a weight, from which a head counts as noticing
 
 def maps(choice: Choice, trace: Trace, test: OrderTest, layer: int, head: int) -> None:
     """The new order's map beside the text's own map moved along, with positions and without, all four in one row."""
-    passes = {"having": ("With positions", test.having), "lacking": ("Without positions", test.lacking)}
+    passes = {"having": (_("With positions"), test.having), "lacking": (_("Without positions"), test.lacking)}
     columns = iter(st.columns(4))
     for key, (name, result) in passes.items():
         here = rearranged(result.text[layer].weights(head), test.order)
@@ -40,23 +41,28 @@ def maps(choice: Choice, trace: Trace, test: OrderTest, layer: int, head: int) -
         labels = tuple(cell.text for cell in views[0].queries)
         if not labels:
             say(
-                "All tokens of this text are special tokens, and these are hidden; show them in the sidebar.",
+                _("All tokens of this text are special tokens, and these are hidden; show them in the sidebar."),
                 role="status",
             )
             return
         shown = [view.weights(0, 0) for view in views]
         limit = max(float(map_.max()) for map_ in shown)
         off = small(float(result.differences[layer, head]))
-        notes = (f"layer {layer + choice.count} · head {head + choice.count}", f"largest difference of a weight: {off}")
-        titles = (f"{name}: new order", f"{name}: moved along")
+        notes = (
+            _("layer {layer} · head {head}", layer=layer + choice.count, head=head + choice.count),
+            _("largest difference of a weight: {most}", most=off),
+        )
+        titles = (_("{name}: new order", name=name), _("{name}: moved along", name=name))
         for side, title, map_, note in zip(SIDES, titles, shown, notes, strict=True):
             with next(columns):  # without figures in the cells, so that the pair is seen at a glance
                 sheet = Sheet(title, map_, labels, labels, note, "sequential", limit)
                 draw_matrices([sheet], f"order_{key}_{side}", numbers=False)
     st.caption(
-        "Rows look, columns are looked at, both in the new order; a stronger colour is more weight. Of each pair, on "
-        "the left the model has read the new order; on the right it has read the text, and the finished map was moved "
-        "along. A cell under the pointer tells its number."
+        _(
+            "Rows look, columns are looked at, both in the new order; a stronger colour is more weight. Of each pair, "
+            "on the left the model has read the new order; on the right it has read the text, and the finished map "
+            "was moved along. A cell under the pointer tells its number."
+        )
     )
 
 
@@ -70,23 +76,25 @@ def looked_at(choice: Choice, trace: Trace, test: OrderTest, weights: Array) -> 
 
 def all_heads(test: OrderTest, selected: tuple[int, int], base: int) -> None:
     """Every head as a cell, folded; a click picks one."""
-    with st.expander("Which heads notice the order?"):
+    with st.expander(_("Which heads notice the order?")):
         say(_noticing(test), role="status")
         figure = head_map.head_map(
             test.having.differences,
             theme(),
-            "How far each head's map changes with the order",
-            "largest difference of a weight",
+            _("How far each head's map changes with the order"),
+            _("largest difference of a weight"),
             selected=selected,
             base=base,
         )
         draw_chart(figure, HEADS, on_click=keep_head)
-        st.caption("Each cell is a head, with positions: the largest difference of any weight. A click picks the head.")
+        st.caption(
+            _("Each cell is a head, with positions: the largest difference of any weight. A click picks the head.")
+        )
         save(
-            "Save the differences",
+            _("Save the differences"),
             table(test),
             "headlight-order.csv",
-            "One line for each head, with positions and without, layers and heads counted from 0",
+            _("One line for each head, with positions and without, layers and heads counted from 0"),
             told=True,
         )
 
@@ -94,7 +102,12 @@ def all_heads(test: OrderTest, selected: tuple[int, int], base: int) -> None:
 def _noticing(test: OrderTest) -> str:
     found = test.having.differences
     many = int((found > NOTICES).sum())
-    return f"With positions, {many} of {found.size} heads change some weight by more than {NOTICES}."
+    return _(
+        "With positions, {many} of {heads} heads change some weight by more than {least}.",
+        many=many,
+        heads=found.size,
+        least=NOTICES,
+    )
 
 
 def table(test: OrderTest) -> str:

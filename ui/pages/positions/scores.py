@@ -30,51 +30,57 @@ from ui.show.chart import draw_chart, theme
 from ui.show.numbers import small
 from ui.state.choice import Choice
 from viz.figures.positions_scores import Turning, buckets, by_head, rotary
+from wording import _, sentence
+from wording.joined import listed, together
 
 USUAL_WIDTH = 64  # channels of a head where the model tells none
-FROM_PAPER = "No such numbers were found in {model}: these are the paper's settings, {settings}."
+FROM_PAPER = sentence("No such numbers were found in {model}: these are the paper's settings, {settings}.")
 
 
 def scores(choice: Choice, trace: Trace, held: Positions, options: Options) -> None:
     """Rotary positions, ALiBi and T5's bias over distances; what the model has comes first."""
-    control(Options, "length", st.slider, "Distances up to", 2, LONGEST, shown=length_of(options),
-         help="Tokens between a query and a key")  # fmt: skip
+    control(Options, "length", st.slider, _("Distances up to"), 2, LONGEST, shown=length_of(options),
+         help=_("Tokens between a query and a key"))  # fmt: skip
     reach = length_of(options)
     sections: dict[str, tuple[bool, Callable[[], None]]] = {
         "rotary": (bool(held.rotary), lambda: _rotary(held, trace, reach)),
         "alibi": (held.slopes is not None, lambda: _alibi(held, trace, choice, reach)),
         "t5": (bool(held.biases), lambda: _t5(held, choice, reach)),
     }
-    for _, draw in sorted(sections.values(), key=lambda section: not section[0]):
+    for _own, draw in sorted(sections.values(), key=lambda section: not section[0]):
         draw()
     past_the_end(held)
 
 
 def _rotary(held: Positions, trace: Trace, reach: int) -> None:
-    st.markdown("**Rotary: queries and keys are turned**")
+    st.markdown(_("**Rotary: queries and keys are turned**"))
     distances = np.arange(reach + 1)
     if held.rotary:
         omegas = {turning.layers.replace("_", " "): turning.frequencies.astype(np.float64) for turning in held.rotary}
         waves = [2 * np.pi / omega for omega in omegas.values()]
-        source = (
-            f"From {held.model}'s own angles: the fastest pair of channels comes round every "
-            f"{min(float(wave.min()) for wave in waves):.1f} tokens, the slowest every "
-            f"{max(float(wave.max()) for wave in waves):,.0f}."
+        source = _(
+            "From {model}'s own angles: the fastest pair of channels comes round every {fastest:.1f} tokens, the "
+            "slowest every {slowest:,.0f}.",
+            model=held.model,
+            fastest=min(float(wave.min()) for wave in waves),
+            slowest=max(float(wave.max()) for wave in waves),
         )
     else:
         width = _width(trace)
         omegas = {"": frequencies(width)}
-        settings = f"base {BASE:,.0f}, for heads of {width} channels"
-        source = FROM_PAPER.format(model=held.model, settings=settings)
+        settings = _("base {base:,.0f}, for heads of {width} channels", base=BASE, width=width)
+        source = _(FROM_PAPER, model=held.model, settings=settings)
     turnings = [
         Turning(name, rotary_score(distances, omega), rotary_bound(distances, omega)) for name, omega in omegas.items()
     ]
-    say(f"{source} {_falling(turnings[0], reach)}", role="status")
-    draw_chart(rotary(turnings, theme(), "Rotary: a score over the distance"), "rotary_scores")
+    say(together(source, _falling(turnings[0], reach)), role="status")
+    draw_chart(rotary(turnings, theme(), _("Rotary: a score over the distance")), "rotary_scores")
     st.caption(
-        "Full line: the score of a key equal to its query, from the turned channels alone, all of one size. Dotted: "
-        "what the paper bounds every score by, as a share of its own value at distance 0. Real scores also depend on "
-        "what the vectors hold."
+        _(
+            "Full line: the score of a key equal to its query, from the turned channels alone, all of one size. "
+            "Dotted: what the paper bounds every score by, as a share of its own value at distance 0. Real scores "
+            "also depend on what the vectors hold."
+        )
     )
 
 
@@ -87,41 +93,55 @@ def _width(trace: Trace) -> int:
 
 def _falling(turning: Turning, reach: int) -> str:
     at = sorted({min(1, reach), min(10, reach), reach})
-    parts = [f"{turning.score[distance]:.2f} at distance {distance}" for distance in at]
-    name = f" ({turning.name})" if turning.name else ""
-    return f"Of its score at distance 0 an equal key keeps {', '.join(parts)}{name}."
+    parts = [
+        _("{score:.2f} at distance {distance}", score=turning.score[distance], distance=distance) for distance in at
+    ]
+    layers = f" ({turning.name})" if turning.name else ""
+    return _("Of its score at distance 0 an equal key keeps {parts}{layers}.", parts=listed(parts), layers=layers)
 
 
 def _alibi(held: Positions, trace: Trace, choice: Choice, reach: int) -> None:
-    st.markdown("**ALiBi: distance is taken off the score**")
+    st.markdown(_("**ALiBi: distance is taken off the score**"))
     if held.slopes is not None:
         slopes: Numbers = held.slopes.astype(np.float64)
-        source = f"From {held.model}'s own slopes."
+        source = _("From {model}'s own slopes.", model=held.model)
     else:
         slopes = alibi_slopes(trace.heads)
-        settings = f"for {trace.heads} heads as this model has them"
-        source = FROM_PAPER.format(model=held.model, settings=settings)
+        settings = _("for {heads} heads as this model has them", heads=trace.heads)
+        source = _(FROM_PAPER, model=held.model, settings=settings)
     say(
-        f"{source} The steepest head takes {small(float(slopes.max()))} from a score for each token of distance, the "
-        f"flattest {small(float(slopes.min()))}.",
+        _(
+            "{source} The steepest head takes {most} from a score for each token of distance, the flattest {least}.",
+            source=source,
+            most=small(float(slopes.max())),
+            least=small(float(slopes.min())),
+        ),
         role="status",
     )
     offsets = np.arange(-reach, 1)
-    _heads(offsets, slopes[:, None] * offsets, choice, "ALiBi: what is added to a score", "alibi_scores")
-    st.caption("Each line is a head: minus its slope times the distance. Keys after the query are hidden by the mask.")
+    _heads(offsets, slopes[:, None] * offsets, choice, _("ALiBi: what is added to a score"), "alibi_scores")
+    st.caption(
+        _("Each line is a head: minus its slope times the distance. Keys after the query are hidden by the mask.")
+    )
 
 
 def _t5(held: Positions, choice: Choice, reach: int) -> None:
-    st.markdown("**T5: a learned number for each bucket of distances**")
+    st.markdown(_("**T5: a learned number for each bucket of distances**"))
     offsets = np.arange(-reach, reach + 1)
     if not held.biases:
-        settings = f"{BUCKETS} buckets up to a distance of {FARTHEST}; their numbers are learned, so none can be shown"
-        say(FROM_PAPER.format(model=held.model, settings=settings), role="status")
-        figure = buckets(offsets, t5_buckets(offsets), theme(), "T5: which bucket a distance falls into")
+        settings = _(
+            "{buckets} buckets up to a distance of {farthest}; their numbers are learned, so none can be shown",
+            buckets=BUCKETS,
+            farthest=FARTHEST,
+        )
+        say(_(FROM_PAPER, model=held.model, settings=settings), role="status")
+        figure = buckets(offsets, t5_buckets(offsets), theme(), _("T5: which bucket a distance falls into"))
         draw_chart(figure, "t5_buckets")
         st.caption(
-            "Near keys have a bucket for every distance, far ones share; earlier keys have the lower half of the "
-            "buckets, later ones the upper half."
+            _(
+                "Near keys have a bucket for every distance, far ones share; earlier keys have the lower half of the "
+                "buckets, later ones the upper half."
+            )
         )
         return
     bias = _of_layer(held, choice)
@@ -129,14 +149,26 @@ def _t5(held: Positions, choice: Choice, reach: int) -> None:
     head = _head(choice, len(values))
     top, low = (int(offsets[int(at)]) for at in (values[head].argmax(), values[head].argmin()))
     say(
-        f"From {held.model}'s own numbers ({bias.path}): head {head + choice.count} adds most, "
-        f"{values[head].max():.2f}, at distance {_signed(top)} and least, {values[head].min():.2f}, at {_signed(low)}.",
+        _(
+            "From {model}'s own numbers ({path}): head {head} adds most, {most:.2f}, at distance {top} and least, "
+            "{least:.2f}, at {low}.",
+            model=held.model,
+            path=bias.path,
+            head=head + choice.count,
+            most=values[head].max(),
+            top=_signed(top),
+            least=values[head].min(),
+            low=_signed(low),
+        ),
         role="status",
     )
-    _heads(offsets, values, choice, "T5: what is added to a score", "t5_scores")
+    _heads(offsets, values, choice, _("T5: what is added to a score"), "t5_scores")
     st.caption(
-        f"Each line is a head: the learned number of the distance's bucket. On either side all distances "
-        f"beyond {bias.farthest} tokens share one, so no text is too long for it."
+        _(
+            "Each line is a head: the learned number of the distance's bucket. On either side all distances "
+            "beyond {farthest} tokens share one, so no text is too long for it.",
+            farthest=bias.farthest,
+        )
     )
 
 

@@ -21,6 +21,8 @@ from ui.state.options import choose_own
 from viz.components.matrices.matrices import Sheet
 from viz.figures.palette import sides
 from viz.figures.positions import curves, products, similarity
+from wording import _, sentence
+from wording.joined import together
 
 WIDEST = 1024  # dimensions that are drawn
 USUAL = 64  # dimensions where the model has no table of its own
@@ -45,10 +47,10 @@ def size_of(options: Options, fits: int) -> int:
 
 def pick_sizes(options: Options, fits: int, columns: Sequence[Any]) -> tuple[int, int]:
     """Length and dimensions; ``fits`` is how many of these there are while none are chosen."""
-    control(Options, "length", columns[0].slider, "Positions", 2, LONGEST, shown=length_of(options),
-         help="How many positions are drawn, counted from 0")  # fmt: skip
-    control(Options, "size", columns[1].number_input, "Dimensions d", 2, WIDEST, step=2, shown=size_of(options, fits),
-         help="Numbers in a sinusoidal vector, an even count")  # fmt: skip
+    control(Options, "length", columns[0].slider, _("Positions drawn"), 2, LONGEST, shown=length_of(options),
+         help=_("How many positions are drawn, counted from 0"))  # fmt: skip
+    control(Options, "size", columns[1].number_input, _("Dimensions d"), 2, WIDEST, step=2,
+         shown=size_of(options, fits), help=_("Numbers in a sinusoidal vector, an even count"))  # fmt: skip
     return length_of(options), size_of(options, fits)
 
 
@@ -59,61 +61,81 @@ def vectors(held: Positions, options: Options) -> None:
     sines = sinusoidal(length, size)
     left, right = st.columns(2)
     with left:
-        say(f"Sinusoidal: {_facts(sines)}", role="status")
+        say(_("Sinusoidal: {facts}", facts=_facts(sines)), role="status")
     if table is None:
-        sentence = f"{held.model} adds no vectors of positions; see “Scores by distance” for what it does instead."
         with right:
-            say(sentence, role="status")
-        _sheet(sines, "Sines and cosines, as in the paper", 1.0, "sines")
-        pairs = [("Sinusoidal", sines)]
+            say(
+                _(
+                    "{model} adds no vectors of positions; see “Scores by distance” for what it does instead.",
+                    model=held.model,
+                ),
+                role="status",
+            )
+        _sheet(sines, _("Sines and cosines, as in the paper"), 1.0, "sines")
+        pairs = [("sinusoidal", _("Sinusoidal"), sines)]
     else:
         own = table.vectors[:length].astype(np.float64)
-        kind = "made of sines and cosines" if table.layout else "learned"
+        kind = _("made of sines and cosines") if table.layout else _("learned")
         with right:
-            say(f"{held.model} ({kind}): {_facts(own)} {_agreement(table)}", role="status")
+            template = (
+                sentence("{model} (made of sines and cosines): {facts}")
+                if table.layout
+                else sentence("{model} (learned): {facts}")
+            )
+            about = _(template, model=held.model, facts=_facts(own))
+            say(together(about, _agreement(table)), role="status")
         left, right = st.columns(2)
         with left:
-            _sheet(sines, "Sines and cosines, as in the paper", 1.0, "sines")
+            _sheet(sines, _("Sines and cosines, as in the paper"), 1.0, "sines")
         with right:
             limit = 1.0 if table.layout else float(np.quantile(np.abs(own), SHOWN)) or 1.0
             _sheet(own, f"{table.path}, {kind}", limit, "own_table")
-        pairs = [("Sinusoidal", sines), ("The model's own", own)]
+        pairs = [("sinusoidal", _("Sinusoidal"), sines), ("own", _("The model's own"), own)]
     below, above = sides(theme())
-    st.caption(f"Each row is a position, each column a dimension; {below} is below zero, {above} above it.")
+    st.caption(
+        _(
+            "Each row is a position, each column a dimension; {below} is below zero, {above} above it.",
+            below=below,
+            above=above,
+        )
+    )
     _figures(options, pairs)
     past_the_end(held)
 
 
 def _sheet(values: Numbers, name: str, limit: float, key: str) -> None:
     beyond = float((np.abs(values) > limit).mean())
-    note = f"{values.shape[0]} positions × {values.shape[1]} dimensions"
-    note += f"; {beyond:.1%} of the numbers lie beyond the colours' ends" if beyond else ""
+    note = _("{positions} positions × {dimensions} dimensions", positions=len(values), dimensions=values.shape[1])
+    note += _("; {beyond:.1%} of the numbers lie beyond the colours' ends", beyond=beyond) if beyond else ""
     draw_matrices([Sheet(name, values, note=note, limit=limit)], key)
 
 
-def _figures(options: Options, pairs: Sequence[tuple[str, Numbers]]) -> None:
-    narrowest = min(values.shape[1] for _, values in pairs)
+def _figures(options: Options, pairs: Sequence[tuple[str, str, Numbers]]) -> None:
+    narrowest = min(values.shape[1] for *_names, values in pairs)
     chosen = dimensions_of(options.curves, narrowest)
     st.session_state["positions_curves"] = chosen
     st.multiselect(
-        "Dimensions drawn as curves",
+        _("Dimensions drawn as curves"),
         range(narrowest),
         key="positions_curves",
         max_selections=8,
         on_change=lambda: choose_own(Options, curves="-".join(map(str, st.session_state["positions_curves"]))),
-        help="Of sinusoidal vectors low dimensions turn fast, high ones slowly; a learned table has no such order",
+        help=_("Of sinusoidal vectors low dimensions turn fast, high ones slowly; a learned table has no such order"),
     )
-    for column, (name, values) in zip(st.columns(2), pairs, strict=False):
+    for column, (key, name, values) in zip(st.columns(2), pairs, strict=False):
         with column:
-            draw_chart(curves(values, chosen, theme(), f"{name}: chosen dimensions"), f"curves_{name}")
-            st.caption("Each line is one dimension: its number at every position.")
-            draw_chart(products(by_distance(values), theme(), f"{name}: dot products"), f"products_{name}")
+            draw_chart(curves(values, chosen, theme(), _("{name}: chosen dimensions", name=name)), f"curves_{key}")
+            st.caption(_("Each line is one dimension: its number at every position."))
+            draw_chart(products(by_distance(values), theme(), _("{name}: dot products", name=name)), f"products_{key}")
             st.caption(
-                "The dot product of two positions' vectors, over how far apart they stand. No band: the distance alone "
-                "decides. A band: it depends on where the two stand, too; at distance 0 it may leave the picture."
+                _(
+                    "The dot product of two positions' vectors, over how far apart they stand. No band: the distance "
+                    "alone decides. A band: it depends on where the two stand, too; at distance 0 it may leave the "
+                    "picture."
+                )
             )
-            draw_chart(similarity(neighbours(values), theme(), f"{name}: neighbours"), f"neighbours_{name}")
-            st.caption("How alike each position's vector is to the next one's: 1 is the same direction.")
+            draw_chart(similarity(neighbours(values), theme(), _("{name}: neighbours", name=name)), f"neighbours_{key}")
+            st.caption(_("How alike each position's vector is to the next one's: 1 is the same direction."))
 
 
 def dimensions_of(stated: str, count: int) -> list[int]:
@@ -133,13 +155,25 @@ def _facts(values: Numbers) -> str:
     gap, first, second = closest(values)
     cosines = neighbours(values)
     alike = (
-        f"no two of the {len(values)} rows are equal: the two closest, {first} and {second}, are {small(gap)} apart"
+        _(
+            "no two of the {rows} rows are equal: the two closest, {first} and {second}, are {gap} apart",
+            rows=len(values),
+            first=first,
+            second=second,
+            gap=small(gap),
+        )
         if gap > 0
-        else f"rows {first} and {second} are equal, so those positions cannot be told apart"
+        else _(
+            "rows {first} and {second} are equal, so those positions cannot be told apart", first=first, second=second
+        )
     )
-    return (
-        f"the largest number is {small(float(np.abs(values).max()))} in size; {alike}; the cosine of neighbours lies "
-        f"between {cosines.min():.2f} and {cosines.max():.2f}."
+    return _(
+        "the largest number is {largest} in size; {alike}; the cosine of neighbours lies between {least:.2f} and "
+        "{most:.2f}.",
+        largest=small(float(np.abs(values).max())),
+        alike=alike,
+        least=cosines.min(),
+        most=cosines.max(),
     )
 
 
@@ -147,10 +181,15 @@ def _agreement(table: Table) -> str:
     """How a table made of sines compares with the paper's formula."""
     if table.error is None:
         return ""
-    order = {"halves": ", with all sines in the first half", "interleaved": ""}.get(table.layout)
-    if order is None:
-        return f"It differs from the paper's formula by up to {small(table.error)}."
-    return f"It is the paper's formula{order}; the largest difference is {small(table.error)}."
+    error = small(table.error)
+    if table.layout == "halves":
+        return _(
+            "It is the paper's formula, with all sines in the first half; the largest difference is {error}.",
+            error=error,
+        )
+    if table.layout == "interleaved":
+        return _("It is the paper's formula; the largest difference is {error}.", error=error)
+    return _("It differs from the paper's formula by up to {error}.", error=error)
 
 
 def shifting(held: Positions, options: Options) -> None:
@@ -158,24 +197,35 @@ def shifting(held: Positions, options: Options) -> None:
     columns = st.columns(3)
     length, size = pick_sizes(options, READABLE, columns)
     shift = min(options.shift, length - 1)
-    control(Options, "shift", columns[2].number_input, "Shift k", 0, length - 1, shown=shift,
-         help="How many positions further on")  # fmt: skip
+    control(Options, "shift", columns[2].number_input, _("Shift k"), 0, length - 1, shown=shift,
+         help=_("How many positions further on"))  # fmt: skip
     for formula in FORMULAS:
         st.latex(formula)
     matrix = shift_matrix(shift, size)
     error = shift_error(sinusoidal(length, size), shift, matrix)
     say(
-        f"One matrix moves every position by {shift}: between PE(pos + {shift}) and M·PE(pos), over all "
-        f"{length - shift} positions and {size} dimensions, the largest difference is {error:.1e}.",
+        _(
+            "One matrix moves every position by {shift}: between PE(pos + {shift}) and M·PE(pos), over all "
+            "{positions} positions and {dimensions} dimensions, the largest difference is {error:.1e}.",
+            shift=shift,
+            positions=length - shift,
+            dimensions=size,
+            error=error,
+        ),
         role="status",
     )
     names = tuple(str(dimension) for dimension in range(size))
-    note = f"{size} × {size}; everything outside the {size // 2} blocks of 2 × 2 is 0"
-    draw_matrices([Sheet(f"M for k = {shift}", matrix, names, names, note, limit=1.0)], "shift_matrix")
+    note = _("{size} × {size}; everything outside the {blocks} blocks of 2 × 2 is 0", size=size, blocks=size // 2)
+    draw_matrices([Sheet(_("M for k = {shift}", shift=shift), matrix, names, names, note, limit=1.0)], "shift_matrix")
     st.caption(
-        "Each 2 × 2 block on the diagonal turns one pair of dimensions (a sine and its cosine) by k times the pair's "
-        "frequency. The matrix knows k but not the position: so, its authors supposed, a model could easily learn to "
-        "attend by relative positions."
+        _(
+            "Each 2 × 2 block on the diagonal turns one pair of dimensions (a sine and its cosine) by k times the "
+            "pair's frequency. The matrix knows k but not the position: so, its authors supposed, a model could "
+            "easily learn to attend by relative positions."
+        )
     )
     if held.tables and not held.tables[0].layout:
-        say(f"{held.model}'s own table is learned; nothing makes a matrix of this kind exist for it.", "status")
+        say(
+            _("{model}'s own table is learned; nothing makes a matrix of this kind exist for it.", model=held.model),
+            "status",
+        )

@@ -8,12 +8,14 @@ from inference.questions.positions import Positions, Rotary, Table
 from ui.input.picking import control
 from ui.pages.positions.options import SHOWS, Options
 from ui.run.refusals import say
+from wording import _, sentence, told
+from wording.joined import listed, together
 
 
 def pick_view() -> None:
     """Which of the page's figures is shown."""
-    control(Options, "show", st.segmented_control, "What to look at", list(SHOWS), format_func=SHOWS.get, required=True,
-         help="Four ways to see how a model tells word order")  # fmt: skip
+    control(Options, "show", st.segmented_control, _("What to look at"), list(SHOWS), format_func=SHOWS.get,
+         required=True, help=_("Four ways to see how a model tells word order"))  # fmt: skip
 
 
 def what_it_holds(held: Positions) -> str:
@@ -24,53 +26,86 @@ def what_it_holds(held: Positions) -> str:
     if held.biases:
         buckets, heads = held.biases[0].values.shape
         said.append(
-            f"{held.model} adds a learned number by distance to every score of its self-attention: {buckets} for each "
-            f"of {heads} heads."
+            _(
+                "{model} adds a learned number by distance to every score of its self-attention: {buckets} for each "
+                "of {heads} heads.",
+                model=held.model,
+                buckets=buckets,
+                heads=heads,
+            )
         )
     if held.slopes is not None:
-        said.append(f"{held.model} takes a fixed amount per token of distance from every score (ALiBi).")
+        said.append(_("{model} takes a fixed amount per token of distance from every score (ALiBi).", model=held.model))
     if held.others:
-        said.append(f"{held.model} holds positions in a way of its own ({held.others[0]}).")
+        said.append(_("{model} holds positions in a way of its own ({other}).", model=held.model, other=held.others[0]))
     if not said:
-        said.append(f"{held.model} works positions out in code of its own; it holds no table of them.")
+        said.append(_("{model} works positions out in code of its own; it holds no table of them.", model=held.model))
     if held.kind == "decoder":
-        said.append("It looks back only, and that alone tells it something about order.")
-    return " ".join(said)
+        said.append(_("It looks back only, and that alone tells it something about order."))
+    return told(together(*said))
 
 
 def _added(model: str, table: Table) -> str:
     positions, dimensions = table.vectors.shape
-    kind = "a learned vector" if not table.layout else "a vector of sines and cosines"
-    return (
-        f"{model} adds {kind} for each of {positions:,} positions to the word vectors"
-        f" ({table.path}, {positions:,} × {dimensions})."
+    template = (
+        sentence(
+            "{model} adds a vector of sines and cosines for each of {positions:,} positions to the word vectors "
+            "({path}, {positions:,} × {dimensions})."
+        )
+        if table.layout
+        else sentence(
+            "{model} adds a learned vector for each of {positions:,} positions to the word vectors "
+            "({path}, {positions:,} × {dimensions})."
+        )
+    )
+    return _(
+        template,
+        model=model,
+        positions=positions,
+        path=table.path,
+        dimensions=dimensions,
     )
 
 
 def _turned(model: str, sets: tuple[Rotary, ...]) -> str:
-    bases = [
-        ("base not stated" if turning.theta is None else f"base {turning.theta:,.0f}")
-        + (f" in its {turning.layers.replace('_', ' ')} layers" if turning.layers else "")
-        for turning in sets
-    ]
-    channels = f"{2 * len(sets[0].frequencies)} of {sets[0].width} channels of a head"
-    return f"{model} turns queries and keys by an angle for each position (rotary): {', '.join(bases)}; {channels}."
+    return _(
+        "{model} turns queries and keys by an angle for each position (rotary): {bases}; {turned} of {width} channels "
+        "of a head.",
+        model=model,
+        bases=listed([_base(turning) for turning in sets]),
+        turned=2 * len(sets[0].frequencies),
+        width=sets[0].width,
+    )
+
+
+def _base(turning: Rotary) -> str:
+    """The base of the angles, and the layers that use it where a model has several kinds."""
+    base = _("base not stated") if turning.theta is None else _("base {base:,.0f}", base=turning.theta)
+    if not turning.layers:
+        return base
+    return _("{base} in its {kind} layers", base=base, kind=turning.layers.replace("_", " "))
 
 
 def past_the_end(held: Positions) -> None:
     """What becomes of a text that is longer than the model was made for."""
-    st.markdown("**Past the last position**")
+    st.markdown(_("**Past the last position**"))
     if held.trained is None:
-        end = f"{held.model} names no longest text: what it does depends on distances, which never run out."
+        end = _(
+            "{model} names no longest text: what it does depends on distances, which never run out.", model=held.model
+        )
     elif held.tables and not held.tables[0].layout:
-        end = (
-            f"{held.model} has learned vectors for {len(held.tables[0].vectors):,} positions and none for a further "
-            "one; nothing can be computed in its place."
+        end = _(
+            "{model} has learned vectors for {positions:,} positions and none for a further one; nothing can be "
+            "computed in its place.",
+            model=held.model,
+            positions=len(held.tables[0].vectors),
         )
     else:
-        end = (
-            f"{held.model} was set up for {held.trained:,} positions. Its formula goes on, but what it has "
-            "learned to do with larger positions is not known; this app stops there."
+        end = _(
+            "{model} was set up for {positions:,} positions. Its formula goes on, but what it has "
+            "learned to do with larger positions is not known; this app stops there.",
+            model=held.model,
+            positions=held.trained,
         )
-    refused = f" A text of more tokens is refused: “{held.refusal}”" if held.refusal else ""
-    say(end + refused, role="status")
+    refused = _("A text of more tokens is refused: “{refusal}”", refusal=held.refusal) if held.refusal else ""
+    say(together(end, refused), role="status")

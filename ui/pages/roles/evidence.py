@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import streamlit as st
 
@@ -12,32 +14,40 @@ from ui.input.picking import control
 from ui.pages.roles.known import Known
 from ui.pages.roles.options import Roles
 from ui.pages.roles.relations import Relations
-from ui.pages.roles.relations import summary as told
+from ui.pages.roles.relations import summary as of_relations
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
+from ui.show.lists import commas, semicolons, together
 from ui.show.saving import save
 from ui.state.choice import Choice
 from viz.figures.role_map import SIGNS, role_map
+from wording import _, ngettext, sentence, told
 
 MAP = "roles_map"
-WORDS = {
-    "previous": "the token before",
-    "next": "the token after",
-    "same": "itself",
-    "first": "the first token",
-    "separator": "marks that end or separate texts",
-    "repeat": "the same piece elsewhere",
-    "broad": "everything, about evenly",
+WORDS: dict[str, str] = {
+    "previous": sentence("the token before"),
+    "next": sentence("the token after"),
+    "same": sentence("itself"),
+    "first": sentence("the first token"),
+    "separator": sentence("marks that end or separate texts"),
+    "repeat": sentence("the same piece elsewhere"),
+    "broad": sentence("everything, about evenly"),
 }
-SHORT = {
-    "previous": "token before",
-    "next": "token after",
-    "same": "itself",
-    "first": "first token",
-    "separator": "separators",
-    "repeat": "repeats",
-    "broad": "broad",
+SHORT: dict[str, str] = {
+    "previous": sentence("token before"),
+    "next": sentence("token after"),
+    "same": sentence("itself"),
+    "first": sentence("first token"),
+    "separator": sentence("separators"),
+    "repeat": sentence("repeats"),
+    "broad": sentence("broad"),
+}
+FILTERS: dict[str, str] = {
+    "": sentence("All"),
+    "relation": sentence("That find a relation"),
+    "none": sentence("Without any role or relation"),
+    **{role: sentence("That look at {what}", what=what) for role, what in WORDS.items()},
 }
 
 
@@ -52,9 +62,9 @@ def draw_map(known: Known, choice: Choice, options: Roles, roles: list[list[list
     """The sentences, the map, and what its signs mean."""
     say(summary(known, roles, options, choice.count), role="status")
     if relations.told:
-        say(told(relations, len(roles) * len(roles[0]), choice.count), role="status")
-    for sentence in sinks(known, roles):
-        say(sentence, role="status")
+        say(of_relations(relations, len(roles) * len(roles[0]), choice.count), role="status")
+    for note in sinks(known, roles):
+        say(note, role="status")
     strengths = {role: known.evidence.strength(role) for role in ROLES}
     shares = np.full(known.shape, np.nan)
     for layer, head in np.ndindex(*known.shape):
@@ -63,21 +73,34 @@ def draw_map(known: Known, choice: Choice, options: Roles, roles: list[list[list
     first = [[some[0] if some else "" for some in row] for row in roles]
     found = [[relations.name(layer, head) for head in range(len(roles[layer]))] for layer in range(len(roles))]
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
-    figure = role_map(shares, first, found, theme(), "What each head is for", selected=chosen, base=choice.count)
+    figure = role_map(shares, first, found, theme(), _("What each head is for"), selected=chosen, base=choice.count)
     draw_chart(figure, MAP, on_click=keep_head)
-    signs = ", ".join(f"{SIGNS[role]} {WORDS[role]}" for role in ROLES)
-    relation = ""
-    if any(any(row) for row in found):
-        relation = (
-            " A name: the relation that the head finds more often than a rule without a model does, in 60 and 40"
-            " annotated sentences (page Measure). It was chosen on one half of them and tested on the other: a paired"
-            " test by sentence, corrected for all heads that were chosen (Holm, 5 %)."
+    st.caption(together(*how_to_read(options.share, relations=any(any(row) for row in found))))
+
+
+def how_to_read(share: int, *, relations: bool) -> list[str]:
+    """What the map's signs and colours mean; ``relations``: and the names on it."""
+    said = [
+        _(
+            "Sign: where most of the head's attention goes, if at least {share} % goes there: {signs} (entropy at"
+            " least {even:.0%} of the greatest). Colour: that share; for {broad}, the entropy. No colour: no role"
+            " of these.",
+            share=share,
+            signs=commas([f"{SIGNS[role]} {told(WORDS[role])}" for role in ROLES]),
+            even=EVEN,
+            broad=SIGNS["broad"],
         )
-    st.caption(
-        f"Sign: where most of the head's attention goes, if at least {options.share} % goes there: {signs} (entropy at"
-        f" least {EVEN:.0%} of the greatest). Colour: that share; for {SIGNS['broad']}, the entropy. No colour: no role"
-        f" of these.{relation} Roles need {FEWEST} tokens that could have them. A click selects the head on all pages."
-    )
+    ]
+    if relations:
+        said.append(
+            _(
+                "A name: the relation that the head finds more often than a rule without a model does, in 60 and 40"
+                " annotated sentences (page Measure). It was chosen on one half of them and tested on the other: a"
+                " paired test by sentence, corrected for all heads that were chosen (Holm, 5 %)."
+            )
+        )
+    last = _("Roles need {fewest} tokens that could have them. A click selects the head on all pages.", fewest=FEWEST)
+    return [*said, last]
 
 
 def by_first(roles: list[list[list[str]]], role: str) -> Bools:
@@ -91,24 +114,51 @@ def by_first(roles: list[list[list[str]]], role: str) -> Bools:
 
 def summary(known: Known, roles: list[list[list[str]]], options: Roles, base: int) -> str:
     """How many heads have a role, and the clearest of each; every head is counted once, under its strongest role."""
-    counts: dict[str, tuple[int, str]] = {}
+    counts: dict[str, int] = {}
+    clearest: dict[str, str] = {}
     for role in ROLES:
         mine = by_first(roles, role)
+        counts[role] = int(mine.sum())
         if mine.any():
             strength = np.where(mine, known.evidence.strength(role), -1)
             layer, head = np.unravel_index(int(strength.argmax()), strength.shape)
-            most = f"{layer + base}-{head + base}, {strength[layer, head]:.2f}"
-            counts[role] = int(mine.sum()), f"({most}{' the most' if mine.sum() > 1 else ''})"
-    heads, texts = len(roles) * len(roles[0]), known.evidence.texts
-    broad, clearest = counts.pop("broad", (0, ""))
-    some = sum(many for many, _ in counts.values())
-    places = "; ".join(f"{WORDS[role]}: {many} {most}" for role, (many, most) in counts.items())
-    rest = [f"about evenly at everything {broad} {clearest}".strip(), f"neither {heads - some - broad}"]
-    return (
-        f"In {texts} text{'s' if texts > 1 else ''}, {some} of {heads} heads give {options.share} % of their attention"
-        f" or more to one kind of place{': ' if places else ''}{places}. Of the other {heads - some}:"
-        f" {'; '.join(rest)}."
+            most = {"head": f"{layer + base}-{head + base}", "share": strength[layer, head]}
+            clearest[role] = (
+                _("({head}, {share:.2f} the most)", **most) if counts[role] > 1 else _("({head}, {share:.2f})", **most)
+            )
+    heads, texts, broad = len(roles) * len(roles[0]), known.evidence.texts, counts.pop("broad")
+    some = sum(counts.values())
+    values: dict[str, Any] = {"texts": texts, "some": some, "heads": heads, "share": options.share}
+    places = [
+        _("{place}: {many} {clearest}", place=WORDS[role], many=many, clearest=clearest[role])
+        for role, many in counts.items()
+        if many
+    ]
+    named = (
+        ngettext(
+            "In {texts} text, {some} of {heads} heads give {share} % of their attention or more to one kind of place:"
+            " {places}.",
+            "In {texts} texts, {some} of {heads} heads give {share} % of their attention or more to one kind of place:"
+            " {places}.",
+            texts,
+            **values,
+            places=semicolons(places),
+        )
+        if places
+        else ngettext(
+            "In {texts} text, {some} of {heads} heads give {share} % of their attention or more to one kind of place.",
+            "In {texts} texts, {some} of {heads} heads give {share} % of their attention or more to one kind of place.",
+            texts,
+            **values,
+        )
     )
+    rest = _(
+        "Of the other {others}: about evenly at everything {broad}; neither {neither}.",
+        others=heads - some,
+        broad=f"{broad} {clearest['broad']}" if broad else "0",
+        neither=heads - some - broad,
+    )
+    return together(named, rest)
 
 
 def sinks(known: Known, roles: list[list[list[str]]]) -> list[str]:
@@ -120,19 +170,26 @@ def sinks(known: Known, roles: list[list[list[str]]]) -> list[str]:
         if mine.any() and by_value is not None and length is not None:
             share = known.evidence.strength(sink)[mine].mean()
             said.append(
-                f"Heads that look at {WORDS[sink]}: {mine.sum()}. On average {share:.2f} of their attention goes there."
-                f" Its value vectors are {length[mine].mean():.2f} times as long as the others', so it makes up"
-                f" {by_value[mine].mean():.2f} of what is passed on, by length."
+                _(
+                    "Heads that look at {place}: {heads}. On average {share:.2f} of their attention goes there."
+                    " Its value vectors are {times:.2f} times as long as the others', so it makes up"
+                    " {passed_on:.2f} of what is passed on, by length.",
+                    place=WORDS[sink],
+                    heads=mine.sum(),
+                    share=share,
+                    times=length[mine].mean(),
+                    passed_on=by_value[mine].mean(),
+                )
             )
     return said
 
 
 def table(known: Known, choice: Choice, options: Roles, roles: list[list[list[str]]], relations: Relations) -> None:
     """Every head with its shares, to be filtered and saved."""
-    control(Roles, "only", st.selectbox, "Show heads", ["", *ROLES, "relation", "none"], format_func=_filter,
-            help="Which heads the table lists; the file holds all")  # fmt: skip
-    columns = ["layer", "head", "roles", "finds", "chosen for", "% found", "rule finds", "p of “more”"]
-    columns += [*SHORT.values(), "first token by value", "its value's length"]
+    control(Roles, "only", st.selectbox, _("Show heads"), ["", *ROLES, "relation", "none"],
+            format_func=FILTERS.__getitem__, help=_("Which heads the table lists; the file holds all"))  # fmt: skip
+    columns = [_("layer"), _("head"), _("roles"), _("finds"), _("chosen for"), _("% found"), _("rule finds")]
+    columns += [_("p of “more”"), *map(told, SHORT.values()), _("first token by value"), _("its value's length")]
     every = [_row(known, choice.count, roles, relations, layer, head) for layer, head in np.ndindex(*known.shape)]
     kept = [
         [round(cell, 3) if isinstance(cell, float) else cell for cell in row]
@@ -142,12 +199,16 @@ def table(known: Known, choice: Choice, options: Roles, roles: list[list[list[st
     shown = {name: [row[at] for row in kept] for at, name in enumerate(columns)}
     st.dataframe(shown, hide_index=True, key="roles_table")
     st.caption(
-        f"{len(kept)} of {len(every)} heads, each listed under its strongest role. “Chosen for”: the relation that the"
-        " head found best on one half of the annotated sentences; what it and the rule find is told on the other half."
-        " Shares of attention are means over tokens, and for “broad” the entropy over the greatest. “First token by"
-        " value”: its share when each weight counts times the length of its value vector."
+        _(
+            "{shown} of {heads} heads, each listed under its strongest role. “Chosen for”: the relation that the"
+            " head found best on one half of the annotated sentences; what it and the rule find is told on the other"
+            " half. Shares of attention are means over tokens, and for “broad” the entropy over the greatest. “First"
+            " token by value”: its share when each weight counts times the length of its value vector.",
+            shown=len(kept),
+            heads=len(every),
+        )
     )
-    save("Save the table", csv_table(columns, every), "headlight-roles.csv", "Every head as CSV, all digits",
+    save(_("Save the table"), csv_table(columns, every), "headlight-roles.csv", _("Every head as CSV, all digits"),
          of_model=True, told=known.trace is not None)  # fmt: skip
 
 
@@ -162,15 +223,10 @@ def _row(  # noqa: PLR0913  (one control or line, told all about itself)
         evidence.value_length("first"),
     ]
     numbers = [None if array is None or np.isnan(array[layer, head]) else float(array[layer, head]) for array in arrays]
-    words = ", ".join(SHORT[role] for role in roles[layer][head])
+    words = commas([told(SHORT[role]) for role in roles[layer][head]] or [""])
     row = relations.told.get((layer, head))
-    told = [None] * 4 if row is None else [row.relation, row.accuracy, row.baseline, row.p_more]
-    return [layer + base, head + base, words, relations.name(layer, head), *told, *numbers]
-
-
-def _filter(name: str) -> str:
-    named = {"": "All", "relation": "That find a relation", "none": "Without any role or relation"}
-    return named.get(name) or f"That look at {WORDS[name]}"
+    found = [None] * 4 if row is None else [row.relation, row.accuracy, row.baseline, row.p_more]
+    return [layer + base, head + base, words, relations.name(layer, head), *found, *numbers]
 
 
 def _kept(only: str, roles: list[str], relation: str) -> bool:

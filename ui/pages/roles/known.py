@@ -18,6 +18,7 @@ from ui.run.downloading import offer_or_show
 from ui.run.shelf import backend
 from ui.run.stoppable import stoppable
 from ui.state.choice import Choice
+from wording import _
 
 KEPT = "roles_evidence"
 BATCH = 20  # texts read at once
@@ -68,7 +69,7 @@ def from_sentences(choice: Choice) -> Known | None:
     done = kept.setdefault(key, {})  # by step: two drawings of the page at once do no harm
     steps = range(0, len(texts), BATCH)
     try:
-        for at in stoppable(f"roles {key}", len(steps), "Reading the sentences"):
+        for at in stoppable(f"roles {key}", len(steps), _("Reading the sentences")):
             if at not in done:
                 some = texts[steps[at] : steps[at] + BATCH]
                 done[at] = _together([from_trace(trace, choice) for trace in traces(some, choice)])

@@ -15,11 +15,13 @@ from ui.pages.roles.known import Known
 from ui.pages.roles.options import Roles
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
+from ui.show.lists import commas
 from ui.state.choice import Choice
 from viz.figures.similarity_map import SHAPES, similarity_map
+from wording import _, sentence, told
 
 KEY = "roles_likeness"
-GROUPS = "How many groups the heads are put into, the most alike together (Ward's method)"
+GROUPS = sentence("How many groups the heads are put into, the most alike together (Ward's method)")
 Place = tuple[int, int]  # layer, head
 
 
@@ -28,23 +30,26 @@ def likeness(known: Known, choice: Choice, options: Roles, roles: list[list[list
     distances = known.likeness.distances()
     most = min(len(SHAPES), len(distances))
     count = max(1, min(options.groups, most))
-    control(Roles, "groups", st.number_input, "Groups", 1, most, shown=count, width=160, help=GROUPS)
+    control(Roles, "groups", st.number_input, _("Groups"), 1, most, shown=count, width=160, help=told(GROUPS))
     points, kept = flat(distances)
     labels = groups(distances, count)
     heads = [(int(layer), int(head)) for layer, head in np.ndindex(*known.shape)]
-    notes = [", ".join(SHORT[role] for role in roles[layer][head]) or "no role" for layer, head in heads]
+    notes = [commas([told(SHORT[role]) for role in roles[layer][head]] or [_("no role")]) for layer, head in heads]
     say(summary(distances, labels, heads, kept, choice.count), role="status")
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
     figure = similarity_map(
-        points, labels.tolist(), heads, notes, theme(), "Which heads are alike?", selected=chosen, base=choice.count
+        points, labels.tolist(), heads, notes, theme(), _("Which heads are alike?"), selected=chosen, base=choice.count
     )
     left, right = st.columns([3, 2])
     draw_chart(figure, KEY, place=left, on_click=keep_head)
     right.dataframe(_groups(distances, labels, heads, roles, choice.count), hide_index=True, key="roles_groups")
     st.caption(
-        "Each mark is a head, named layer-head where there is room. Near ones divide their attention alike, token by"
-        " token: distances are Jensen–Shannon distances, as far as two dimensions can keep them; the axes have no"
-        " meaning. Colour and shape: groups, made from the full distances. A click selects the head on all pages."
+        _(
+            "Each mark is a head, named layer-head where there is room. Near ones divide their attention alike, token"
+            " by token: distances are Jensen–Shannon distances, as far as two dimensions can keep them; the axes have"
+            " no meaning. Colour and shape: groups, made from the full distances. A click selects the head on all"
+            " pages."
+        )
     )
 
 
@@ -52,38 +57,39 @@ def _groups(
     distances: np.ndarray, labels: np.ndarray, heads: list[Place], roles: list[list[list[str]]], base: int
 ) -> dict[str, list[object]]:
     """What is in each group, a line each."""
-    table: dict[str, list[object]] = {
-        "group": [],
-        "heads": [],
-        "mean distance": [],
-        "most frequent role": [],
-        "which": [],
-    }
+    names = _("group"), _("heads"), _("mean distance"), _("most frequent role"), _("which")
+    lines: list[tuple[object, ...]] = []
     for number in range(labels.max() + 1):
         mine = np.flatnonzero(labels == number)
         within = distances[np.ix_(mine, mine)][np.triu_indices(len(mine), 1)]
         counted = Counter(role for at in mine for role in roles[heads[at][0]][heads[at][1]][:1])
         [(role, times)] = counted.most_common(1) or [("", 0)]
-        table["group"].append(number + 1)
-        table["heads"].append(len(mine))
-        table["mean distance"].append(round(float(within.mean()), 2) if len(within) else None)
-        table["most frequent role"].append(f"{SHORT[role]} ({times})" if times else "")
-        table["which"].append(", ".join(f"{heads[at][0] + base}-{heads[at][1] + base}" for at in mine))
-    return table
+        mean = round(float(within.mean()), 2) if len(within) else None
+        which = commas([f"{heads[at][0] + base}-{heads[at][1] + base}" for at in mine])
+        lines.append((number + 1, len(mine), mean, f"{told(SHORT[role])} ({times})" if times else "", which))
+    return {name: [line[at] for line in lines] for at, name in enumerate(names)}
 
 
 def summary(distances: np.ndarray, labels: np.ndarray, heads: list[Place], kept: float, base: int) -> str:
     """The two most alike, the one least like any other, and what the picture leaves out."""
     if len(heads) < 2:
-        return "There is only one head."
+        return _("There is only one head.")
     apart = distances + np.where(np.eye(len(heads), dtype=bool), np.inf, 0)
     one, other = (int(at) for at in np.unravel_index(apart.argmin(), apart.shape))
     lone = int(apart.min(axis=1).argmax())
     name = [f"{layer + base}-{head + base}" for layer, head in heads]
     largest = int((labels == 0).sum())
-    return (
-        f"Most alike are heads {name[one]} and {name[other]} (distance {apart[one, other]:.2f} of at most 1); least"
-        f" like any other is {name[lone]} ({apart[lone].min():.2f} from the nearest). The picture is flat: it shows"
-        f" {kept:.0%} of how far apart the heads are (squared), so near dots may still differ. The largest of the"
-        f" {labels.max() + 1} groups has {largest} of the heads."
+    return _(
+        "Most alike are heads {one} and {other} (distance {apart:.2f} of at most 1); least"
+        " like any other is {lone} ({nearest:.2f} from the nearest). The picture is flat: it shows"
+        " {kept:.0%} of how far apart the heads are (squared), so near dots may still differ. The largest of the"
+        " {groups} groups has {largest} of the heads.",
+        one=name[one],
+        other=name[other],
+        apart=apart[one, other],
+        lone=name[lone],
+        nearest=apart[lone].min(),
+        kept=kept,
+        groups=labels.max() + 1,
+        largest=largest,
     )

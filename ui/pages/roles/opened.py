@@ -22,8 +22,9 @@ from ui.show.leaves import TITLE
 from ui.show.relation_names import in_words
 from ui.show.scored_links import Score, scored_links
 from ui.state.choice import Choice
+from wording import _, sentence, told
 
-LISTED = (
+LISTED = sentence(
     "What the head is scored for: where it looks, or a relation. At first what it is named after. A click on the map"
     " picks the head."
 )
@@ -35,8 +36,9 @@ def opened(known: Known, roles: list[list[list[str]]], relations: Relations, opt
     head = looked_at(relations.told, choice, *known.shape)
     scores = [*ROLES, *sets]
     shown = options.relation if options.relation in scores else named_after(head, roles, relations)
-    st.subheader(TITLE)
-    control(Roles, "relation", st.selectbox, "What is scored", scores, shown=shown, format_func=_in_words, help=LISTED)
+    st.subheader(told(TITLE))
+    control(Roles, "relation", st.selectbox, _("What is scored"), scores, shown=shown, format_func=_in_words,
+            help=told(LISTED))  # fmt: skip
     if shown in ROLES:
         role_sentences(known, shown, head, options, choice)
     else:
@@ -62,7 +64,7 @@ def named_after(head: Head, roles: list[list[list[str]]], relations: Relations) 
 
 
 def _in_words(score: str) -> str:
-    return f"It looks at {WORDS[score]}" if score in ROLES else in_words(score)
+    return _("It looks at {place}", place=WORDS[score]) if score in ROLES else in_words(score)
 
 
 def _score(found: tuple[str, Counts], relations: Relations, relation: str, head: Head) -> Score:

@@ -7,8 +7,9 @@ from typing import ClassVar
 
 from attention.roles import ROLES
 from ui.show.leaves import Leaf
+from wording import sentence
 
-SOURCES = {"text": "The text above", "sentences": "100 sentences"}
+SOURCES: dict[str, str] = {"text": sentence("The text above"), "sentences": sentence("100 sentences")}
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,9 @@ from probing.score import Run
 from probing.tally import Tally
 from ui.run.refusals import say
 from ui.run.scoring import scored
+from ui.show.lists import semicolons
 from ui.state.choice import Choice
+from wording import _
 
 
 @dataclass(frozen=True)
@@ -35,14 +37,17 @@ def head_relations(choice: Choice) -> Relations:
     try:
         found = {control: _tallies(choice, control) for control in (False, True)}
     except Refusal as refusal:
-        say(f"What the heads find in annotated sentences is not known. {refusal.message}", role="status")
+        say(
+            _("What the heads find in annotated sentences is not known. {why}", why=refusal.message),
+            role="status",
+        )
         return Relations()
     told, untrained = (named([(tallies[name], ready(name)) for name in READY]) for tallies in found.values())
     return Relations(told, untrained, found[False])
 
 
 def _tallies(choice: Choice, control: bool) -> dict[str, Tally]:
-    doing = "Scoring random weights, in batches" if control else "Scoring every head, in batches"
+    doing = _("Scoring random weights, in batches") if control else _("Scoring every head, in batches")
     runs = {name: Run(ready(name), choice.model, choice.revision or None, control) for name in READY}
     return {name: scored(run, doing).tally for name, run in runs.items()}
 
@@ -50,13 +55,24 @@ def _tallies(choice: Choice, control: bool) -> dict[str, Tally]:
 def summary(relations: Relations, heads: int, base: int) -> str:
     """How many heads may be named after a relation, beside how many luck and structure alone would name."""
     clear = sorted((row for row in relations.told.values() if row.more), key=lambda row: row.p_more)
-    names = "; ".join(
-        f"{row.layer + base}-{row.head + base} {row.relation}, {row.accuracy:.0f} % against {row.baseline:.0f} %"
+    names = [
+        _(
+            "{head} {relation}, {found:.0f} % against {rule:.0f} %",
+            head=f"{row.layer + base}-{row.head + base}",
+            relation=row.relation,
+            found=row.accuracy,
+            rule=row.baseline,
+        )
         for row in clear
-    )
+    ]
     also = sum(row.more for row in relations.untrained.values())
-    return (
-        f"On one half of 100 annotated sentences, {len(relations.told)} of {heads} heads find some relation more often"
-        f" than a rule without a model. On the other half, this many of them are still clearly above it: {len(clear)}"
-        f"{f' ({names})' if names else ''}. With random weights it is {len(relations.untrained)}, then {also}."
+    return _(
+        "On one half of 100 annotated sentences, {some} of {heads} heads find some relation more often"
+        " than a rule without a model. On the other half, this many of them are still clearly above it:"
+        " {clear}. With random weights it is {untrained}, then {also}.",
+        some=len(relations.told),
+        heads=heads,
+        clear=f"{len(clear)} ({semicolons(names)})" if names else len(clear),
+        untrained=len(relations.untrained),
+        also=also,
     )

@@ -18,11 +18,13 @@ from ui.run.refusals import say, show
 from ui.show.csv_table import csv_table
 from ui.show.explore_link import explore_link
 from ui.show.leaves import turned
+from ui.show.lists import together
 from ui.show.saving import save
 from ui.state.choice import Choice
 from ui.state.session import FRESH
 from viz.components.strip import strip
 from viz.components.strip.strip import Chip
+from wording import _, ngettext
 
 COLUMNS = ["model", "revision", "role", "layer", "head", "text", "share", "hit"]
 
@@ -48,17 +50,20 @@ def role_sentences(known: Known, role: str, head: Head, options: Roles, choice: 
         show(refusal)
         return
     for at, (one, trace) in enumerate(zip(shown, looks if shown else [], strict=True)):
-        name = f"{'Hit' if one.hit else 'Miss'} · {one.share:.2f}"
+        name = " · ".join((_("Hit") if one.hit else _("Miss"), f"{one.share:.2f}"))
         strip.mount(chips_of(trace, role, head, choice), f"roles_texts_{at}", title=name)
         text = {} if known.trace is not None else {**FRESH, "text": one.text, "pair": "", "target": ""}
         explore_link(replace(choice, **{**text, "layer": head[0], "head": head[1]}))
     st.caption(
-        f"Each strip is one text. Shade and numbers: {_measured(role)}, for each token that counts (from 0, no shade,"
-        " to 1); the number above is their mean. Special tokens do not look."
+        _(
+            "Each strip is one text. Shade and numbers: {measured}, for each token that counts (from 0, no shade,"
+            " to 1); the number above is their mean. Special tokens do not look.",
+            measured=_measured(role),
+        )
     )
     table = [[choice.model, choice.revision, role, *head, one.text, one.share, int(one.hit)] for one in kept]
-    about = f"All {len(kept):,} texts of this list; layers and heads counted from 0"
-    save("Save the texts", csv_table(COLUMNS, table), f"headlight-{head[0]}-{head[1]}-{role}.csv", about,
+    about = _("All {texts:,} texts of this list; layers and heads counted from 0", texts=len(kept))
+    save(_("Save the texts"), csv_table(COLUMNS, table), f"headlight-{head[0]}-{head[1]}-{role}.csv", about,
          of_model=True)  # fmt: skip
 
 
@@ -71,25 +76,36 @@ def told(known: Known, role: str, head: Head, least: float) -> list[Told]:
 def summary(known: Known, every: list[Told], role: str, head: Head, least: float, base: int) -> str:  # noqa: PLR0913  (what the sentence is about)
     """What the list holds, in numbers that add up."""
     hits, texts = sum(one.hit for one in every), len(known.each)
-    without = f" In the other {texts - len(every)} no token could." if len(every) < texts else ""
-    return (
-        f"Head {head[0] + base}-{head[1] + base}, {WORDS[role]}: a hit in {hits} of {len(every)}"
-        f" text{'' if len(every) == 1 else 's'}, a miss in {len(every) - hits}. A hit: {_measured(role)} is {least:.2f}"
-        f" or more on average over its tokens. Over all tokens of all texts it is"
-        f" {known.evidence.strength(role)[head]:.2f}.{without}"
+    found = ngettext(
+        "Head {head}, {place}: a hit in {hits} of {texts} text, a miss in {misses}. A hit: {measured} is {least:.2f}"
+        " or more on average over its tokens. Over all tokens of all texts it is {whole:.2f}.",
+        "Head {head}, {place}: a hit in {hits} of {texts} texts, a miss in {misses}. A hit: {measured} is {least:.2f}"
+        " or more on average over its tokens. Over all tokens of all texts it is {whole:.2f}.",
+        len(every),
+        head=f"{head[0] + base}-{head[1] + base}",
+        place=WORDS[role],
+        hits=hits,
+        texts=len(every),
+        misses=len(every) - hits,
+        measured=_measured(role),
+        least=least,
+        whole=known.evidence.strength(role)[head],
     )
+    if len(every) == texts:
+        return found
+    return together(found, _("In the other {texts} no token could.", texts=texts - len(every)))
 
 
 def _measured(role: str) -> str:
     if role == "broad":
-        return "the entropy of what the token looks at over the greatest there is"
-    return f"the share of its attention that the token gives to {WORDS[role]}"
+        return _("the entropy of what the token looks at over the greatest there is")
+    return _("the share of its attention that the token gives to {place}", place=WORDS[role])
 
 
 def chips_of(trace: Trace, role: str, head: Head, choice: Choice) -> list[Chip]:
     """The tokens, each with what it gives to the role."""
     part = part_of(trace, choice)
-    row, _ = trace.token_rows(part)
+    row = trace.token_rows(part)[0]
     return [
         Chip(
             piece,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from unicodedata import east_asian_width
 
 import numpy as np
 import streamlit as st
@@ -15,9 +16,11 @@ from ui.pages.step_by_step.texts import paper
 from ui.pages.step_by_step.weight_picker import Spot, labels, place, window
 from ui.run.refusals import say
 from ui.show.matrices import draw_matrices
+from ui.show.paragraph import paragraph
 from ui.state.session import choose
 from viz.components.matrices import matrices
 from viz.sheets.multi_head import multi_head as sheets
+from wording import _
 
 KEYS = 40  # drawn of a long text
 KEY = "multi_head"
@@ -41,16 +44,26 @@ def multi_head(spot: Spot, wiring: Wiring | None) -> None:
         base=spot.base,
     )
     draw_matrices(found, KEY, on_pick=partial(_picked, spot, shown))
-    hidden = "" if len(shown) == record.keys else f" {len(shown)} of {record.keys} keys are drawn."
     st.caption(
-        f"A row a head, a column a key, stronger for more; click a cell to choose its head and its key.{hidden}"
-        + (" “As one head”: all channels in one dot product and one softmax." if single is not None else "")
+        paragraph(
+            [
+                _("A row a head, a column a key, stronger for more; click a cell to choose its head and its key."),
+                ""
+                if len(shown) == record.keys
+                else _("{shown} of {keys} keys are drawn.", shown=len(shown), keys=record.keys),
+                "" if single is None else _("“As one head”: all channels in one dot product and one softmax."),
+            ]
+        )
     )
-    st.subheader("One head or many?")
+    st.subheader(_("One head or many?"))
     st.markdown(
-        "One softmax gives a token one set of weights; several heads give it several at once "
-        f"({paper('1706.03762')}, section 3.2.2). In trained models many heads can be left out with little loss "
-        f"({paper('1905.10650')})."
+        _(
+            "One softmax gives a token one set of weights; several heads give it several at once "
+            "({paper}, section 3.2.2). In trained models many heads can be left out with little loss "
+            "({pruned}).",
+            paper=paper("1706.03762"),
+            pruned=paper("1905.10650"),
+        )
     )
     if isinstance(record, Record):
         st.code(shapes(record, wiring), language=None)
@@ -83,30 +96,55 @@ def shapes(record: Record, wiring: Wiring | None) -> str:
     kv_heads, keys, deep = record.value.shape
     width = "d" if wiring is None else wiring.query.weight.shape[0]
     out = "d" if wiring is None else wiring.output.shape[2]
-    return "\n".join(
-        [
-            f"x             {queries} × {width}",
-            f"Q             {heads} × {queries} × {channels}",
-            f"K, V          {kv_heads} × {keys} × {channels}, {kv_heads} × {keys} × {deep}",
-            f"Q·Kᵀ, weights {heads} × {queries} × {keys}",
-            f"z             {heads} × {queries} × {deep}",
-            f"side by side  {queries} × {heads * deep}",
-            f"after W_O     {queries} × {out}",
-        ]
-    )
+    rows = {
+        "x": f"{queries} × {width}",
+        "Q": f"{heads} × {queries} × {channels}",
+        "K, V": f"{kv_heads} × {keys} × {channels}, {kv_heads} × {keys} × {deep}",
+        _("Q·Kᵀ, weights"): f"{heads} × {queries} × {keys}",
+        "z": f"{heads} × {queries} × {deep}",
+        _("side by side"): f"{queries} × {heads * deep}",
+        _("after W_O"): f"{queries} × {out}",
+    }
+    return "\n".join(name + " " * (14 - _columns(name)) + shape for name, shape in rows.items())
+
+
+def _columns(text: str) -> int:
+    """How many letters wide a text is where all letters are as wide; a Chinese one is as wide as two."""
+    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
 def _sentence(spot: Spot, weights: np.ndarray, single: np.ndarray | None) -> None:
     tops = weights.argmax(axis=1)
     at = weights[:, spot.key]
     most = int(np.bincount(tops).argmax())
-    alone = "" if single is None else f" As one head, all channels together would give it {single[spot.key]:.2f}."
     who, whom = spot.pieces
     say(
-        f"“{who}” in the {len(weights)} heads of layer {spot.layer + spot.base}: “{whom}” gets between {at.min():.2f} "
-        f"and {at.max():.2f}, {at.mean():.2f} on average, {at[spot.head]:.2f} in head {spot.head + spot.base}. The "
-        f"heads give most to {len(set(tops.tolist()))} different tokens; {int((tops == most).sum())} of them to "
-        f"“{spot.keys.pieces[most]}”.{alone}",
+        paragraph(
+            [
+                _(
+                    "“{who}” in the {heads} heads of layer {layer}: “{whom}” gets between {least:.2f} and {most:.2f}, "
+                    "{mean:.2f} on average, {here:.2f} in head {head}.",
+                    who=who,
+                    heads=len(weights),
+                    layer=spot.layer + spot.base,
+                    whom=whom,
+                    least=at.min(),
+                    most=at.max(),
+                    mean=at.mean(),
+                    here=at[spot.head],
+                    head=spot.head + spot.base,
+                ),
+                _(
+                    "The heads give most to {different} different tokens; {n} of them to “{token}”.",
+                    different=len(set(tops.tolist())),
+                    n=int((tops == most).sum()),
+                    token=spot.keys.pieces[most],
+                ),
+                ""
+                if single is None
+                else _("As one head, all channels together would give it {weight:.2f}.", weight=single[spot.key]),
+            ]
+        ),
         role="status",
     )
 
@@ -118,19 +156,24 @@ def _parameters(wiring: Wiring) -> None:
     counted = wiring.parameters
     st.table(
         {
-            "matrix": [*sizes, "all four"],
-            "size": [" × ".join(map(str, size)) for size in sizes.values()] + [""],
-            "parameters, with biases and any norms of q and k": [f"{counted[name]:,}" for name in sizes]
+            _("matrix"): [*sizes, _("all four")],
+            _("size"): [" × ".join(map(str, size)) for size in sizes.values()] + [""],
+            _("parameters, with biases and any norms of q and k"): [f"{counted[name]:,}" for name in sizes]
             + [f"{sum(counted.values()):,}"],
         },
         hide_index=True,
     )
     st.caption(
-        "Sizes are input × heads × channels, for W_O heads × channels × output. One head of all channels would need "
-        "matrices of the same size: splitting adds no parameters."
+        _(
+            "Sizes are input × heads × channels, for W_O heads × channels × output. One head of all channels would "
+            "need matrices of the same size: splitting adds no parameters."
+        )
         if wiring.kv_heads == wiring.heads
-        else "Sizes are input × heads × channels, for W_O heads × channels × output. Keys and values have fewer heads "
-        f"than queries, which saves memory when a text is written word by word ({paper('2305.13245')})."
+        else _(
+            "Sizes are input × heads × channels, for W_O heads × channels × output. Keys and values have fewer heads "
+            "than queries, which saves memory when a text is written word by word ({paper}).",
+            paper=paper("2305.13245"),
+        )
     )
 
 

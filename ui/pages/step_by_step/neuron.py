@@ -12,8 +12,10 @@ from ui.pages.step_by_step.weight_picker import Spot, labels, place, window
 from ui.run.refusals import say
 from ui.show.chart import theme
 from ui.show.matrices import draw_matrices
+from ui.show.paragraph import paragraph
 from viz.figures.palette import sides
 from viz.sheets.neuron import neuron as sheets
+from wording import _
 
 KEYS = 40  # drawn of a long text
 
@@ -28,21 +30,44 @@ def neuron(spot: Spot) -> None:
     _sentence(spot, query, keys[spot.key])
     found = sheets(query, keys[shown], record.scale, weights, labels(spot.keys, shown), place(shown, spot.key))
     draw_matrices(found, "neuron", numbers=None)
-    hidden = "" if len(shown) == len(keys) else f" {len(shown)} of {len(keys)} keys are drawn, around the chosen one."
     below, above = sides(theme())
     st.caption(
-        f"{below.capitalize()} is below zero, {above} above; the framed row is the chosen key. Queries and keys "
-        "are as they enter the dot product, after all norms and rotary positions. The view is that of BertViz "
-        f"({paper('1906.05714')}).{hidden}"
+        paragraph(
+            [
+                _(
+                    "{below} is below zero, {above} above; the framed row is the chosen key.",
+                    below=below.capitalize(),
+                    above=above,
+                ),
+                _("Queries and keys are as they enter the dot product, after all norms and rotary positions."),
+                _("The view is that of BertViz ({paper}).", paper=paper("1906.05714")),
+                ""
+                if len(shown) == len(keys)
+                else _("{shown} of {keys} keys are drawn, around the chosen one.", shown=len(shown), keys=len(keys)),
+            ]
+        )
     )
 
 
 def _sentence(spot: Spot, query: np.ndarray, key: np.ndarray) -> None:
     who, whom = spot.pieces
     found = products(query, key)
-    parts = [f"channel {at} ({one * other:+.2f})" for at, (one, other) in zip(found.channels, found.terms, strict=True)]
+    parts = [
+        _("channel {channel} ({product:+.2f})", channel=at, product=one * other)
+        for at, (one, other) in zip(found.channels, found.terms, strict=True)
+    ]
     say(
-        f"{spot.name}, “{who}” to “{whom}”: q · k = {found.total:.2f}. The largest of its {len(query)} products are "
-        f"{', '.join(parts)}; the {found.left} others sum to {found.rest:.2f}.",
+        _(
+            "{head}, “{who}” to “{whom}”: q · k = {total:.2f}. The largest of its {n} products are "
+            "{parts}; the {left} others sum to {rest:.2f}.",
+            head=spot.name,
+            who=who,
+            whom=whom,
+            total=found.total,
+            n=len(query),
+            parts=", ".join(parts),
+            left=found.left,
+            rest=found.rest,
+        ),
         role="status",
     )

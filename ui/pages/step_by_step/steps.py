@@ -15,8 +15,10 @@ from ui.pages.step_by_step.weight_picker import Spot, labels, place, window
 from ui.run.refusals import say
 from ui.show.matrices import draw_matrices
 from ui.show.numbers import scientific
+from ui.show.paragraph import paragraph
 from ui.show.saving import save
 from viz.sheets import step_by_step as sheets
+from wording import _, ngettext
 
 WINDOW = 32  # keys shown of a long text
 NUMBERED = 24  # keys up to which each cell says its number
@@ -27,15 +29,30 @@ def sentence(spot: Spot) -> str:
     record, (who, whom) = spot.record, spot.pieces
     weights = record.weights(spot.head, spot.row)[0]
     above = int((weights > weights[spot.key]).sum())
-    get = "gets" if above == 1 else "get"
-    rank = "more than any other key" if above == 0 else f"while {above} of the {len(weights)} keys {get} more"
-    said = f"{spot.name}: “{who}” gives “{whom}” {weights[spot.key]:.2f} of its attention, {rank}."
+    named = {"head": spot.name, "who": who, "whom": whom, "weight": weights[spot.key]}
+    said = (
+        _("{head}: “{who}” gives “{whom}” {weight:.2f} of its attention, more than any other key.", **named)
+        if above == 0
+        else ngettext(
+            "{head}: “{who}” gives “{whom}” {weight:.2f} of its attention, while {above} of the {keys} keys gets more.",
+            "{head}: “{who}” gives “{whom}” {weight:.2f} of its attention, while {above} of the {keys} keys get more.",
+            above,
+            above=above,
+            keys=len(weights),
+            **named,
+        )
+    )
     if not isinstance(record, Record):
         return said
     score = float(record.scores(spot.head, spot.row)[0, spot.key])
     if np.isinf(score):
-        return f"{spot.name}: “{whom}” is hidden from “{who}” by the mask, so it gets nothing."
-    return f"{said} Its score is {score:.2f}; where does that come from?"
+        return _(
+            "{head}: “{whom}” is hidden from “{who}” by the mask, so it gets nothing.",
+            head=spot.name,
+            whom=whom,
+            who=who,
+        )
+    return paragraph([said, _("Its score is {score:.2f}; where does that come from?", score=score)])
 
 
 def only_weights(spot: Spot) -> None:
@@ -60,7 +77,14 @@ def steps(way: Way) -> None:
     spot = way.spot
     shown = window(len(spot.keys), WINDOW, spot.key)
     if len(shown) < len(spot.keys):
-        say(f"{len(shown)} of {len(spot.keys)} keys are shown, around the chosen one; all are counted.", "status")
+        say(
+            _(
+                "{shown} of {keys} keys are shown, around the chosen one; all are counted.",
+                shown=len(shown),
+                keys=len(spot.keys),
+            ),
+            "status",
+        )
     _incoming(way)
     _projections(way, shown)
     scores(spot, way.weighing, shown, way.query, way.keys[spot.key])
@@ -72,7 +96,7 @@ def steps(way: Way) -> None:
 
 def _incoming(way: Way) -> None:
     spot, wiring = way.spot, way.layer.wiring
-    st.subheader("1 · Vectors come in")
+    st.subheader(_("1 · Vectors come in"))
     st.markdown(texts.incoming(wiring, spot.layer, spot.part))
     if wiring.before is not None:
         st.latex(texts.norm_formula(wiring.before))
@@ -86,7 +110,7 @@ def _incoming(way: Way) -> None:
 
 def _projections(way: Way, shown: np.ndarray) -> None:
     spot, made, wiring = way.spot, way.walk, way.layer.wiring
-    st.subheader("2 · Queries, keys and values")
+    st.subheader(_("2 · Queries, keys and values"))
     st.markdown(texts.projections(wiring))
     st.latex(texts.projection_formula(wiring, spot.part))
     st.latex(_one_channel(way))
@@ -94,10 +118,10 @@ def _projections(way: Way, shown: np.ndarray) -> None:
     names = labels(spot.keys, shown)
     who, whom = spot.pieces
     found = [
-        sheets.stages(f"q of “{who}”", made.query, wiring.query, spot.head, spot.query),
-        sheets.stages(f"k of “{whom}”", made.key, wiring.key, way.group, spot.key),
-        sheets.every("k of every token", way.keys[shown], names, at),
-        sheets.every("v of every token", way.values[shown], names, at),
+        sheets.stages(_("q of “{token}”", token=who), made.query, wiring.query, spot.head, spot.query),
+        sheets.stages(_("k of “{token}”", token=whom), made.key, wiring.key, way.group, spot.key),
+        sheets.every(_("k of every token"), way.keys[shown], names, at),
+        sheets.every(_("v of every token"), way.values[shown], names, at),
     ]
     draw_matrices(found, "steps_projections", numbers=False)
     _matrices(way)
@@ -114,7 +138,7 @@ def _one_channel(way: Way) -> str:
 
 def _matrices(way: Way) -> None:
     """The head's own matrices, sent when they are unfolded."""
-    folded = st.expander("The matrices of this head", key="steps_matrices_open", on_change="rerun")
+    folded = st.expander(_("The matrices of this head"), key="steps_matrices_open", on_change="rerun")
     if not folded.open:
         return
     wiring, head = way.layer.wiring, way.spot.head
@@ -133,7 +157,7 @@ def scores(spot: Spot, weighing: Weighing, shown: np.ndarray, query: np.ndarray,
     """From dot products to weights; ``query`` and ``key`` are (channel,) as they enter the product."""
     assert isinstance(spot.record, Record)
     names, at = labels(spot.keys, shown), place(shown, spot.key)
-    st.subheader("3 · Dot products, scaled, become weights")
+    st.subheader(_("3 · Dot products, scaled, become weights"))
     st.markdown(texts.rules(spot.record, weighing, spot.part))
     st.latex(texts.score_formula(spot.record, weighing))
     st.latex(aligned(lines(query, key, weighing, spot.key)))
@@ -143,10 +167,10 @@ def scores(spot: Spot, weighing: Weighing, shown: np.ndarray, query: np.ndarray,
     draw_matrices(found[:1], "steps_product", numbers=False)
     draw_matrices(found[1:], "steps_scores", numbers=len(shown) <= NUMBERED or None)
     save(
-        "Every key's numbers (CSV)",
+        _("Every key's numbers (CSV)"),
         row_csv(spot.keys.labels, weighing),
         "headlight-one-row.csv",
-        "Dot product, score and weight of every key for the token that looks, with all digits",
+        _("Dot product, score and weight of every key for the token that looks, with all digits"),
         told=True,
     )
 
@@ -156,12 +180,17 @@ def _gathered(way: Way, shown: np.ndarray) -> None:
     values = way.values
     weights = way.weighing.weights[0]
     lengths = np.abs(weights) * np.linalg.norm(values, axis=1)
-    st.subheader("4 · Values are weighed and summed")
+    st.subheader(_("4 · Values are weighed and summed"))
     st.latex(r"z_i = \sum_j a_{ij}\, v_j")
     most = int(lengths.argmax())
     say(
-        f"The longest part is that of “{spot.keys.pieces[most]}”: weight {weights[most]:.2f} times a value of length "
-        f"{np.linalg.norm(values[most]):.2f}. A weight says how much is read, the value how much there is to read.",
+        _(
+            "The longest part is that of “{token}”: weight {weight:.2f} times a value of length {length:.2f}. A "
+            "weight says how much is read, the value how much there is to read.",
+            token=spot.keys.pieces[most],
+            weight=weights[most],
+            length=np.linalg.norm(values[most]),
+        ),
         role="status",
     )
     found = sheets.gathered(weights, values, shown, labels(spot.keys, shown), place(shown, spot.key))
@@ -171,19 +200,33 @@ def _gathered(way: Way, shown: np.ndarray) -> None:
 def _joined(way: Way) -> None:
     spot, wiring = way.spot, way.layer.wiring
     part = way.walk.context[spot.head, 0] @ wiring.output[spot.head]
-    st.subheader("5 · Heads side by side, through W_O")
+    st.subheader(_("5 · Heads side by side, through W_O"))
     st.latex(texts.leaving_formula(wiring))
+    numbers = {
+        "head": spot.head + spot.base,
+        "length": np.linalg.norm(part),
+        "heads": wiring.heads,
+        "whole": np.linalg.norm(way.walk.output[0]),
+    }
     st.markdown(
-        f"Head {spot.head + spot.base} adds a vector of length {np.linalg.norm(part):.2f}; all {wiring.heads} heads "
-        f"together{'' if wiring.output_bias is None else ', with the bias,'} give one of length "
-        f"{np.linalg.norm(way.walk.output[0]):.2f}."
+        _(
+            "Head {head} adds a vector of length {length:.2f}; all {heads} heads together give one of length "
+            "{whole:.2f}.",
+            **numbers,
+        )
+        if wiring.output_bias is None
+        else _(
+            "Head {head} adds a vector of length {length:.2f}; all {heads} heads together, with the bias, give one of "
+            "length {whole:.2f}.",
+            **numbers,
+        )
     )
     draw_matrices(sheets.joined(way.walk, spot.head, spot.base), "steps_joined", numbers=False)
 
 
 def _leaving(way: Way) -> None:
     wiring = way.layer.wiring
-    st.subheader("6 · Back into the stream")
+    st.subheader(_("6 · Back into the stream"))
     st.markdown(texts.leaving(wiring))
     norm = wiring.closing or wiring.after
     if norm is not None:
@@ -195,13 +238,27 @@ def _leaving(way: Way) -> None:
 def _compared(way: Way) -> None:
     layer, spot = way.layer, way.spot
     ours, theirs = way.walk.last[0], layer.output[spot.query]
-    st.subheader("7 · Is it what the model computes?")
+    st.subheader(_("7 · Is it what the model computes?"))
     away = float(np.abs(ours - theirs).max())
-    tokens = "all" if layer.compared == len(layer.stream) else "the last"
-    st.markdown(
-        f"The largest difference between these steps and the layer's own output is **{scientific(away)}** for this "
-        f"token and **{scientific(layer.largest)}** over {tokens} {layer.compared} tokens, beside numbers of up to "
-        f"{layer.size:.1f}. "
-        "Both are computed in float32, so the last digits depend on the order of the sums."
+    numbers = {
+        "away": scientific(away),
+        "largest": scientific(layer.largest),
+        "tokens": layer.compared,
+        "size": layer.size,
+    }
+    difference = (
+        _(
+            "The largest difference between these steps and the layer's own output is **{away}** for this token and "
+            "**{largest}** over all {tokens} tokens, beside numbers of up to {size:.1f}.",
+            **numbers,
+        )
+        if layer.compared == len(layer.stream)
+        else _(
+            "The largest difference between these steps and the layer's own output is **{away}** for this token and "
+            "**{largest}** over the last {tokens} tokens, beside numbers of up to {size:.1f}.",
+            **numbers,
+        )
     )
+    order = _("Both are computed in float32, so the last digits depend on the order of the sums.")
+    st.markdown(paragraph([difference, order]))
     draw_matrices(sheets.compared(ours, theirs), "steps_compared", numbers=False)

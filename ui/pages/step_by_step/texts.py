@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from attention.mask import Mask
 from attention.record import Record
 from attention.steps import Weighing
 from attention.wiring import Norm, Wiring
 from attention.worked import aligned
+from ui.show.paragraph import paragraph
+from wording import _
 
 PAPER = "[arXiv:{0}](https://arxiv.org/abs/{0})"
 NORMS = {
@@ -34,42 +37,86 @@ def norm_formula(norm: Norm) -> str:
 
 def incoming(wiring: Wiring, layer: int, part: str) -> str:
     """Where the vectors come from, and whether they are normalised first."""
-    origin = {
-        "cross": "The token that looks brings the decoder's vector, as it is after the attention to its own text; "
-        "the keys and values will come from the encoder's output.",
-    }.get(part, "The embeddings made them." if layer == 0 else "The layer before wrote them.")
-    said = f"Each token comes in as one vector. {origin}"
-    if wiring.before is None:
-        return said
-    which = "the decoder's vector" if part == "cross" else "each vector"
-    return (
-        f"{said} This layer normalises {which} before anything else (pre-norm, {paper('2002.04745')}; the norm: "
-        f"{paper(NORM_PAPERS[wiring.before.kind])})."
-    )
+    said = [_("Each token comes in as one vector.")]
+    if part == "cross":
+        said.append(
+            _(
+                "The token that looks brings the decoder's vector, as it is after the attention to its own text; the "
+                "keys and values will come from the encoder's output."
+            )
+        )
+    else:
+        said.append(_("The embeddings made them.") if layer == 0 else _("The layer before wrote them."))
+    if wiring.before is not None:
+        papers = {"early": paper("2002.04745"), "norm": paper(NORM_PAPERS[wiring.before.kind])}
+        said.append(
+            _(
+                "This layer normalises the decoder's vector before anything else (pre-norm, {early}; the norm: "
+                "{norm}).",
+                **papers,
+            )
+            if part == "cross"
+            else _(
+                "This layer normalises each vector before anything else (pre-norm, {early}; the norm: {norm}).",
+                **papers,
+            )
+        )
+    return paragraph(said)
 
 
 def projections(wiring: Wiring) -> str:
     """How queries, keys and values are made."""
     width, heads, channels = wiring.query.weight.shape
+    size = {"width": width, "channels": channels}
     said = [
-        f"Every head has {'matrices' if wiring.kv_heads == heads else 'a W_Q'} of its own, {width} × {channels}: a "
-        "query asks, a key answers, a value is what is handed on."
+        _(
+            "Every head has matrices of its own, {width} × {channels}: a query asks, a key answers, a value is what is "
+            "handed on.",
+            **size,
+        )
+        if wiring.kv_heads == heads
+        else _(
+            "Every head has a W_Q of its own, {width} × {channels}: a query asks, a key answers, a value is what is "
+            "handed on.",
+            **size,
+        )
     ]
     if wiring.kv_heads < heads:
         said.append(
-            f"This layer has {heads} heads of queries but {wiring.kv_heads} of keys and values, each shared by "
-            f"{heads // wiring.kv_heads} heads ({paper('2305.13245')})."
+            _(
+                "This layer has {heads} heads of queries but {sets} of keys and values, each shared by {sharing} heads "
+                "({paper}).",
+                heads=heads,
+                sets=wiring.kv_heads,
+                sharing=heads // wiring.kv_heads,
+                paper=paper("2305.13245"),
+            )
         )
     if wiring.query.norm is not None:
-        wide = "all heads together" if wiring.query.norm.wide else "each head by itself"
-        said.append(f"Queries and keys are normalised, {wide} ({paper('2010.04245')}).")
-    if wiring.query.rotary is not None:
-        turned = 2 * len(wiring.query.rotary.frequencies)
         said.append(
-            f"Then {'all' if turned == channels else turned} channels turn in pairs by the token's position, so that "
-            f"q · k depends on how far apart the two are ({paper('2104.09864')})."
+            _("Queries and keys are normalised, all heads together ({paper}).", paper=paper("2010.04245"))
+            if wiring.query.norm.wide
+            else _("Queries and keys are normalised, each head by itself ({paper}).", paper=paper("2010.04245"))
         )
-    return " ".join(said)
+    if wiring.query.rotary is not None:
+        said.append(_turned(2 * len(wiring.query.rotary.frequencies), channels))
+    return paragraph(said)
+
+
+def _turned(turned: int, channels: int) -> str:
+    """What rotary positions do."""
+    if turned == channels:
+        return _(
+            "Then all channels turn in pairs by the token's position, so that q · k depends on how far apart the two "
+            "are ({paper}).",
+            paper=paper("2104.09864"),
+        )
+    return _(
+        "Then {turned} channels turn in pairs by the token's position, so that q · k depends on how far apart the two "
+        "are ({paper}).",
+        turned=turned,
+        paper=paper("2104.09864"),
+    )
 
 
 def projection_formula(wiring: Wiring, part: str) -> str:
@@ -115,31 +162,43 @@ def rules(record: Record, weighing: Weighing, part: str) -> str:
     """What happens between the dot products and the softmax."""
     channels = int(record.query.shape[2])
     if _usual(weighing, channels):
-        scale = (
-            f"The dot products are divided by √{channels}: a sum of {channels} independent products spreads "
-            f"√{channels} times as wide as one, and where scores are far apart a softmax has hardly any gradient "
-            f"({paper('1706.03762')}, section 3.2.1)."
+        scale = _(
+            "The dot products are divided by √{channels}: a sum of {channels} independent products spreads √{channels} "
+            "times as wide as one, and where scores are far apart a softmax has hardly any gradient ({paper}, section "
+            "3.2.1).",
+            channels=channels,
+            paper=paper("1706.03762"),
         )
     elif weighing.scale == 1:
-        scale = "The dot products of these queries and keys are not divided."
+        scale = _("The dot products of these queries and keys are not divided.")
     else:
-        scale = (
-            f"This model multiplies the dot products by {weighing.scale:.4g}; 1/√{channels} is {channels**-0.5:.4g}."
+        scale = _(
+            "This model multiplies the dot products by {scale:.4g}; 1/√{channels} is {usual:.4g}.",
+            scale=weighing.scale,
+            channels=channels,
+            usual=channels**-0.5,
         )
     said = [scale]
     if record.softcap is not None:
         said.append(
-            f"A soft cap, {record.softcap:g} · tanh(s / {record.softcap:g}), bounds them ({paper('2408.00118')})."
+            _(
+                "A soft cap, {cap:g} · tanh(s / {cap:g}), bounds them ({paper}).",
+                cap=record.softcap,
+                paper=paper("2408.00118"),
+            )
         )
     if record.bias is not None and record.bias.any():
         said.append(
-            "To each score a bias is added that depends on the two places and not on what stands there, as T5's "
-            f"relative positions are ({paper('1910.10683')})."
+            _(
+                "To each score a bias is added that depends on the two places and not on what stands there, as T5's "
+                "relative positions are ({paper}).",
+                paper=paper("1910.10683"),
+            )
         )
     said.append(mask(record, part))
     if record.sinks is not None:
-        said.append("One more score t, learned for the head, takes its share of the softmax and is dropped.")
-    return " ".join(said)
+        said.append(_("One more score t, learned for the head, takes its share of the softmax and is dropped."))
+    return paragraph(said)
 
 
 def mask(record: Record, part: str) -> str:
@@ -147,40 +206,60 @@ def mask(record: Record, part: str) -> str:
     rule = record.mask
     if rule.left is None and rule.right is None and rule.allowed is None:
         if rule.causal:
-            return "A decoder's token sees itself and what came before; the scores of later ones become −∞."
-        sides = {
-            "cross": "each token of the target sees every token of the source",
-            "encoder": "in an encoder a token sees every token, before and after it",
-        }
-        return f"Nothing is masked: {sides.get(part, 'a token sees every token')}."
+            return _("A decoder's token sees itself and what came before; the scores of later ones become −∞.")
+        if part == "cross":
+            return _("Nothing is masked: each token of the target sees every token of the source.")
+        if part == "encoder":
+            return _("Nothing is masked: in an encoder a token sees every token, before and after it.")
+        return _("Nothing is masked: a token sees every token.")
     if rule.allowed is None:
-        reach = " and ".join(
-            [f"{side} back" for side in ([] if rule.left is None else [str(rule.left)])]
-            + [f"{side} ahead" for side in ([] if rule.right is None else [str(rule.right)])]
-        )
-        ahead = ", never ahead" if rule.causal else ""
-        return f"This layer sees a window only: {reach}{ahead}; other scores become −∞."
-    return "Some pairs are masked: their scores become −∞."
+        return _("This layer sees a window only: {reach}; other scores become −∞.", reach=_reach(rule))
+    return _("Some pairs are masked: their scores become −∞.")
+
+
+def _reach(rule: Mask) -> str:
+    """How far a window goes to both sides."""
+    sides = {"back": rule.left, "ahead": rule.right}
+    if rule.left is None:
+        reach = "" if rule.right is None else _("{ahead} ahead", **sides)
+    else:
+        reach = _("{back} back", **sides) if rule.right is None else _("{back} back and {ahead} ahead", **sides)
+    return _("{reach}, never ahead", reach=reach) if rule.causal else reach
 
 
 def leaving(wiring: Wiring) -> str:
     """What becomes of W_O's output."""
     if wiring.ends == "output":
-        return "What this architecture does next could not be told from its modules; the way ends here."
-    after = "" if wiring.after is None else "It is normalised, and then "
+        return _("What this architecture does next could not be told from its modules; the way ends here.")
     if wiring.ends == "beside":
-        return (
-            f"{after}{'the' if after else 'The'} model adds it to x in one sum with the feed-forward layer, which runs "
-            f"beside the attention ({paper('2204.02311')}); the sum without that part does not exist in it."
+        return _beside(wiring)
+    said = [
+        _("The vector that came in is added (the residual connection).")
+        if wiring.after is None
+        else _("It is normalised, and then the vector that came in is added (the residual connection).")
+    ]
+    if wiring.closing is not None:
+        said.append(_("The sum is normalised (post-norm, as in {paper}).", paper=paper("1706.03762")))
+    elif wiring.before is not None:
+        said.append(_("The sum goes on as it is: this model normalises before its parts, not after the sum."))
+    else:
+        said.append(_("The sum goes on as it is."))
+    return paragraph(said)
+
+
+def _beside(wiring: Wiring) -> str:
+    """Where attention and feed-forward layer are added at once."""
+    if wiring.after is None:
+        return _(
+            "The model adds it to x in one sum with the feed-forward layer, which runs beside the attention ({paper}); "
+            "the sum without that part does not exist in it.",
+            paper=paper("2204.02311"),
         )
-    residual = f"{after}{'the' if after else 'The'} vector that came in is added (the residual connection)."
-    if wiring.closing is None:
-        return (
-            f"{residual} The sum goes on as it is: this model normalises before its parts, not after the sum."
-            if (wiring.before is not None)
-            else f"{residual} The sum goes on as it is."
-        )
-    return f"{residual} The sum is normalised (post-norm, as in {paper('1706.03762')})."
+    return _(
+        "It is normalised, and then the model adds it to x in one sum with the feed-forward layer, which runs beside "
+        "the attention ({paper}); the sum without that part does not exist in it.",
+        paper=paper("2204.02311"),
+    )
 
 
 def leaving_formula(wiring: Wiring) -> str:

@@ -15,6 +15,7 @@ from ui.pages.step_by_step.weight_picker import Spot
 from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.state.choice import Choice
+from wording import _
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,14 +75,17 @@ def question(choice: Choice, spot: Spot) -> LayerQuestion:
 def take_apart(choice: Choice, spot: Spot) -> Way | None:
     """The way; None where the layer cannot be taken apart, which is then said on the page."""
     try:
-        with st.spinner("Taking the layer apart", show_time=True):
+        with st.spinner(_("Taking the layer apart"), show_time=True):
             found = backend().inspect(question(choice, spot))
     except Refusal as refusal:
         say(refusal.message, role="status")
         return None
     if found.ids != spot.trace.source.ids or not isinstance(spot.record, Record):
         say(
-            "The model here reads this text in other tokens than the file has, so its steps would not be the file's.",
+            _(
+                "The model here reads this text in other tokens than the file has, so its steps would not be the "
+                "file's."
+            ),
             role="status",
         )
         return None

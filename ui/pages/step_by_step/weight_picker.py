@@ -20,11 +20,12 @@ from ui.state.selection import select, settle
 from ui.state.session import choose
 from viz.components.strip import strip
 from viz.components.strip.strip import Chip
+from wording import _, sentence, told
 
 WHO, WHOM = "spot_query", "spot_key"
 LABEL = 14  # characters of a token in a label
-LAYER_HELP = "Layers are stacked: each one reads what the one before it wrote."
-HEAD_HELP = "The heads of a layer look at the same vectors side by side, each with matrices of its own."
+LAYER_HELP = sentence("Layers are stacked: each one reads what the one before it wrote.")
+HEAD_HELP = sentence("The heads of a layer look at the same vectors side by side, each with matrices of its own.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +53,7 @@ class Spot:
     @property
     def name(self) -> str:
         """The head in words."""
-        return f"Layer {self.layer + self.base} · head {self.head + self.base}"
+        return _("Layer {layer} · head {head}", layer=self.layer + self.base, head=self.head + self.base)
 
     @property
     def pieces(self) -> tuple[str, str]:
@@ -137,15 +138,15 @@ def place(shown: np.ndarray, token: int) -> int | None:
 def pick(spot: Spot) -> None:
     """Draw what picks layer, head and the two tokens."""
     records = spot.trace.records(spot.part)
-    left, right, _ = st.columns([1, 1, 2])
-    _number(left, "layer", spot, len(records), LAYER_HELP)
-    _number(right, "head", spot, spot.record.heads, HEAD_HELP)
+    left, right = st.columns([1, 1, 2])[:2]
+    _number(left, "layer", spot, len(records), _("Layer"), told(LAYER_HELP))
+    _number(right, "head", spot, spot.record.heads, _("Head"), told(HEAD_HELP))
     weights = spot.record.weights(spot.head, spot.row)[0]
     who, whom = chips(spot.queries), chips(spot.keys, weights)
     who[spot.query] = replace(who[spot.query], mark="chosen")
     whom[spot.key] = replace(whom[spot.key], mark="chosen")
-    strip.mount(who, WHO, title="Who looks? Click a token.", on_pick=partial(_picked, WHO, "focus", spot))
-    title = "At whom? Shaded by its weight; click a token."
+    strip.mount(who, WHO, title=_("Who looks? Click a token."), on_pick=partial(_picked, WHO, "focus", spot))
+    title = _("At whom? Shaded by its weight; click a token.")
     strip.mount(whom, WHOM, title=title, on_pick=partial(_picked, WHOM, "to", spot))
 
 
@@ -153,11 +154,13 @@ def _inside(token: int | None, trace: Trace, part: str, side: int) -> TypeGuard[
     return token is not None and 0 <= token < len(trace.token_rows(part)[side])
 
 
-def _number(column: DeltaGenerator, field: str, spot: Spot, count: int, meaning: str) -> None:
+def _number(  # noqa: PLR0913  (what a control is told)
+    column: DeltaGenerator, field: str, spot: Spot, count: int, label: str, meaning: str
+) -> None:
     key = f"spot_{field}"
     st.session_state[key] = getattr(spot, field)
     column.selectbox(
-        field.capitalize(),
+        label,
         range(count),
         key=key,
         format_func=lambda number: str(number + spot.base),

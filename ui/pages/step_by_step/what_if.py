@@ -18,11 +18,12 @@ from ui.show.chart import draw_chart, theme
 from ui.state.options import choose_own, own
 from viz.components.strip import strip
 from viz.figures.what_if import what_if as figure
+from wording import _, sentence, told
 
 COLDEST, HOTTEST = 10, 400  # hundredths
 SAMPLE = 256  # queries of a long text, over which a head's entropy is taken
 LABELLED = 60  # tokens up to which each chip says its weight
-SCALINGS = {"none": "not divided", "root": "divided by √d_k", "own": "as the model does"}
+SCALINGS = {"none": sentence("not divided"), "root": sentence("divided by √d_k"), "own": sentence("as the model does")}
 
 
 def what_if(spot: Spot, factor: float) -> None:
@@ -38,15 +39,23 @@ def what_if(spot: Spot, factor: float) -> None:
     )
     before, after = (kind.weights(spot.head, spot.row)[0] for kind in (record, other))
     _sentence(spot, before, after)
-    for name, title, weights in (("before", "As the model computes", before), ("after", "Under these rules", after)):
-        strip.mount(_chips(spot, weights), f"what_if_{name}", title=f"{title}: {_bits(weights):.2f} bits")
+    titles = {
+        "before": _("As the model computes: {bits:.2f} bits", bits=_bits(before)),
+        "after": _("Under these rules: {bits:.2f} bits", bits=_bits(after)),
+    }
+    for name, weights in (("before", before), ("after", after)):
+        strip.mount(_chips(spot, weights), f"what_if_{name}", title=titles[name])
     rows = np.unique(np.linspace(0, record.queries - 1, min(record.queries, SAMPLE)).astype(int))
     drawn = figure(spreads(record, rows), spreads(other, rows), theme(), head=spot.head, base=spot.base)
     draw_chart(drawn, "what_if_heads")
-    counted = "all tokens" if len(rows) == record.queries else f"{len(rows)} of the tokens, evenly spaced"
+    counted = _("all tokens") if len(rows) == record.queries else _("{n} of the tokens, evenly spaced", n=len(rows))
     st.caption(
-        f"Each head's mean over {counted}: 0 bits is one key, more is wider; the larger marks are the chosen head's. "
-        "Only this layer's rule is changed, and the model was not trained for it: the vectors stay as they are."
+        _(
+            "Each head's mean over {counted}: 0 bits is one key, more is wider; the larger marks are the chosen "
+            "head's. Only this layer's rule is changed, and the model was not trained for it: the vectors stay as "
+            "they are.",
+            counted=counted,
+        )
     )
 
 
@@ -56,21 +65,21 @@ def _controls(record: Record, factor: float) -> Rules:
     scaling = _scaling(left, rules, _offered(record, factor))
     st.session_state["what_if_percent"] = min(max(rules.percent, COLDEST), HOTTEST) / 100
     middle.slider(
-        "Temperature",
+        _("Temperature"),
         COLDEST / 100,
         HOTTEST / 100,
         step=0.05,
         key="what_if_percent",
         on_change=lambda: choose_own(Rules, percent=round(100 * st.session_state["what_if_percent"])),
-        help="Scores are divided by it before the softmax: below 1 the largest wins more, above 1 all come closer.",
+        help=_("Scores are divided by it before the softmax: below 1 the largest wins more, above 1 all come closer."),
     )
     if _hides(record):
         st.session_state["what_if_masked"] = rules.masked
         right.checkbox(
-            "With its mask",
+            _("With its mask"),
             key="what_if_masked",
             on_change=lambda: choose_own(Rules, masked=st.session_state["what_if_masked"]),
-            help="Off: the token also sees the keys that this layer hides from it.",
+            help=_("Off: the token also sees the keys that this layer hides from it."),
         )
     return replace(rules, scaling=scaling, percent=round(100 * st.session_state["what_if_percent"]))
 
@@ -79,12 +88,12 @@ def _scaling(column: DeltaGenerator, rules: Rules, offered: list[str]) -> str:
     scaling = rules.scaling if rules.scaling in offered else offered[0]
     st.session_state["what_if_scaling"] = scaling
     column.selectbox(
-        "Dot products",
+        _("Dot products"),
         offered,
         key="what_if_scaling",
-        format_func=SCALINGS.__getitem__,
+        format_func=lambda name: told(SCALINGS[name]),
         on_change=lambda: choose_own(Rules, scaling=st.session_state["what_if_scaling"]),
-        help="What q · k is divided by before the softmax",
+        help=_("What q · k is divided by before the softmax"),
     )
     return scaling
 
@@ -114,15 +123,34 @@ def _sentence(spot: Spot, before: np.ndarray, after: np.ndarray) -> None:
     pieces = spot.keys.pieces
     one, other = int(before.argmax()), int(after.argmax())
     if np.allclose(before, after, atol=1e-6):
-        said = "these are the model's own rules, so both rows are the same; change one above."
-    else:
-        still = "still" if one == other else "now"
-        said = (
-            f"“{spot.pieces[0]}” gives most to “{pieces[one]}”, {before[one]:.2f}; under these rules {still} to "
-            f"“{pieces[other]}”, {after[other]:.2f}. Its spread goes from {_bits(before):.2f} bits to "
-            f"{_bits(after):.2f}."
+        said = _(
+            "{head}: these are the model's own rules, so both rows are the same; change one above.", head=spot.name
         )
-    say(f"{spot.name}: {said}", role="status")
+    else:
+        numbers = {
+            "head": spot.name,
+            "token": spot.pieces[0],
+            "first": pieces[one],
+            "gives": before[one],
+            "second": pieces[other],
+            "now": after[other],
+            "narrow": _bits(before),
+            "wide": _bits(after),
+        }
+        said = (
+            _(
+                "{head}: “{token}” gives most to “{first}”, {gives:.2f}; under these rules still to “{second}”, "
+                "{now:.2f}. Its spread goes from {narrow:.2f} bits to {wide:.2f}.",
+                **numbers,
+            )
+            if one == other
+            else _(
+                "{head}: “{token}” gives most to “{first}”, {gives:.2f}; under these rules now to “{second}”, "
+                "{now:.2f}. Its spread goes from {narrow:.2f} bits to {wide:.2f}.",
+                **numbers,
+            )
+        )
+    say(said, role="status")
 
 
 def _chips(spot: Spot, weights: np.ndarray) -> list[strip.Chip]:

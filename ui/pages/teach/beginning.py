@@ -12,13 +12,15 @@ from training.jobs.job import CHARACTERS, Job, Settings, asked
 from ui.pages.teach.checks import checks
 from ui.pages.teach.data import Data, pick_data, show_data
 from ui.pages.teach.how import pick_how
+from ui.pages.teach.listed import listed
 from ui.pages.teach.options import Teach
 from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.run.teaching import cards, queue, visitor
 from ui.state.options import choose_own
+from wording import _, ngettext, sentence
 
-WRITES = "The picked model writes one text from another. Pick one that reads one text, such as BERT."
+WRITES = sentence("The picked model writes one text from another. Pick one that reads one text, such as BERT.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,12 +63,12 @@ def _button(wanted: Wanted, place: DeltaGenerator) -> None:
     """The button, in its place, and what will be there and when."""
     unfit = wanted.writes or wanted.absent
     pressed = place.button(
-        "Teach",
+        _("Teach"),
         type="primary",
         icon=":material/school:",
         width="stretch",
         disabled=unfit,
-        help="It goes into the queue of this machine; it can be stopped, and goes on later where it was.",
+        help=_("It goes into the queue of this machine; it can be stopped, and goes on later where it was."),
     )
     say(WRITES if wanted.writes else promise(wanted), role="alert" if wanted.writes else "status")
     if not unfit:
@@ -74,7 +76,7 @@ def _button(wanted: Wanted, place: DeltaGenerator) -> None:
     if pressed:
         job = job_of(wanted, visitor())
         try:
-            with st.spinner("Putting it into the queue"):
+            with st.spinner(_("Putting it into the queue")):
                 queue().submit(job, wanted.data.labels if wanted.data.card is None else None)
         except Refusal as refusal:
             say(refusal.message)
@@ -86,11 +88,17 @@ def _button(wanted: Wanted, place: DeltaGenerator) -> None:
 def promise(wanted: Wanted) -> str:
     """How long it takes and what will be there in the end."""
     labels, minutes = wanted.data.labels, wanted.settings.minutes
-    return (
-        f"At most {minutes:g} {'minute' if minutes == 1 else 'minutes'} of training; then you see how well"
-        f" {len(labels.test):,} other {'texts' if labels.kind == 'classify' else 'sentences'} are told, try one of your"
-        " own, and keep the model. What changed in its heads follows once two twins have learned shuffled labels, each"
-        " for as long."
+    n = len(labels.test)
+    others = _("{n:,} other texts", n=n) if labels.kind == "classify" else _("{n:,} other sentences", n=n)
+    return ngettext(
+        "At most {minutes:g} minute of training; then you see how well {others} are told, try one of your own, and keep"
+        " the model. What changed in its heads follows once two twins have learned shuffled labels, each for as long.",
+        "At most {minutes:g} minutes of training; then you see how well {others} are told, try one of your own, and"
+        " keep the model. What changed in its heads follows once two twins have learned shuffled labels, each for as"
+        " long.",
+        1 if minutes == 1 else 2,  # half a minute are minutes too
+        minutes=minutes,
+        others=others,
     )
 
 
@@ -119,5 +127,8 @@ def _say_pushed_out(wanted: Wanted) -> None:
         return
     mine = [f"“{look.job.title}”" for look in gone if look.job.owner == visitor()]
     others = len(gone) - len(mine)
-    named = [*mine, *([f"{others} of other visitors"] if others else [])]
-    say(f"There is no room for another taught model: {', '.join(named)} will be removed to make some.", role="status")
+    named = [*mine, *([_("{others} of other visitors", others=others)] if others else [])]
+    say(
+        _("There is no room for another taught model: {named} will be removed to make some.", named=listed(named)),
+        role="status",
+    )

@@ -26,6 +26,7 @@ from ui.state.session import current
 from viz.figures.drift import Line, by_layer
 from viz.figures.head_map import head_map
 from viz.figures.head_marks import mark_heads
+from wording import _
 
 Place = tuple[int, int]
 
@@ -39,24 +40,40 @@ def draw(look: Look) -> None:
     if why := changed.refused(folder):
         say(why, role="status")
         return
-    control(Teach, "rows", st.segmented_control, "Rows of the maps", list(ROWS), format_func=ROWS.get, required=True,
-            help="All rows of a head's map, or only where the label is read: at [CLS] and its like for the class of a"
-            " text, at the words that are tagged for tags")  # fmt: skip
+    control(
+        Teach,
+        "rows",
+        st.segmented_control,
+        _("Rows of the maps"),
+        list(ROWS),
+        format_func=ROWS.get,
+        required=True,
+        help=_(
+            "All rows of a head's map, or only where the label is read: at [CLS] and its like for the class of a text,"
+            " at the words that are tagged for tags"
+        ),
+    )
     options = own(Teach)
     found = measured(folder, options.rows)
     if found is None:
-        say("None of the sentences that were compared has a tagged word. Look at all pieces instead.", role="status")
+        say(_("None of the sentences that were compared has a tagged word. Look at all pieces instead."), role="status")
         return
-    for sentence in truth(found, current().count):
-        say(sentence, role="status")
+    for line in truth(found, current().count):
+        say(line, role="status")
     if found.facts.step == 0:
         return
     head = head_of(found, options)
     _maps(found, head)
     _layers(found)
-    save("Save every head's figures", heads_csv(look, found), "headlight-changed-heads.csv",
-         "Both kinds of rows: how far each head has come in the task and in its twins, with intervals and the test, as"
-         " CSV, all digits; heads counted from 0")  # fmt: skip
+    save(
+        _("Save every head's figures"),
+        heads_csv(look, found),
+        "headlight-changed-heads.csv",
+        _(
+            "Both kinds of rows: how far each head has come in the task and in its twins, with intervals and the test,"
+            " as CSV, all digits; heads counted from 0"
+        ),
+    )
     say(of_head(found, head, current().count), role="status")
     draw_head(look, found, head)
     draw_film(look, found, head)
@@ -77,32 +94,34 @@ def _maps(found: Measured, head: Place) -> None:
     common: dict[str, Any] = {"selected": head, "base": base}
     limit = max(float(told.change.mean.max()), float(told.control.mean.max()), 1e-6)
     maps: tuple[tuple[Numbers, str, dict[str, Any]], ...] = (
-        (told.change.mean, "What the task moved", {"limit": limit}),
-        (told.control.mean, "What training moves anyway", {"limit": limit}),
-        (told.more.mean, "What is beyond it", {"diverging": True, "meaning": ("less than the twins", "more")}),
+        (told.change.mean, _("What the task moved"), {"limit": limit}),
+        (told.control.mean, _("What training moves anyway"), {"limit": limit}),
+        (told.more.mean, _("What is beyond it"), {"diverging": True, "meaning": (_("less than the twins"), _("more"))}),
     )
     for number, (place, (values, title, more)) in enumerate(zip(st.columns(3), maps, strict=True)):
-        figure = head_map(found.as_map(values), theme(), title, "divergence (bits)", **common, **more)
+        figure = head_map(found.as_map(values), theme(), title, _("divergence (bits)"), **common, **more)
         if number == 0:
             mark_heads(figure, found.beyond, "circle-open", theme(), base)
         draw_chart(figure, f"changed_map_{number}", place=place, on_click=partial(keep, found.shape[1]))
     st.caption(
-        "Each cell is a head: the Jensen–Shannon divergence between its rows before and after, mean over the sentences."
-        " The twins had the same training, step for step, on the same texts with shuffled labels; the mean of two."
-        " Ring: beyond chance, that is further than the twins by a sign-flip test over the sentences, corrected for all"
-        " heads by Holm's method, and by more than one twin is ahead of the other in 95 of 100 heads. Luck gives some"
-        " all the same, none or many at once, because heads of a layer move together. Frame: the head below; a click"
-        " selects another."
+        _(
+            "Each cell is a head: the Jensen–Shannon divergence between its rows before and after, mean over the "
+            "sentences. The twins had the same training, step for step, on the same texts with shuffled labels; the "
+            "mean of two. Ring: beyond chance, that is further than the twins by a sign-flip test over the sentences, "
+            "corrected for all heads by Holm's method, and by more than one twin is ahead of the other in 95 of 100 "
+            "heads. Luck gives some all the same, none or many at once, because heads of a layer move together. "
+            "Frame: the head below; a click selects another."
+        )
     )
 
 
 def _layers(found: Measured) -> None:
     names = {
-        "task": "the task",
-        "twin": "with nothing to learn",
-        "other twin": "with nothing to learn, another shuffle",
+        "task": _("the task"),
+        "twin": _("with nothing to learn"),
+        "other twin": _("with nothing to learn, another shuffle"),
     }
     lines = [Line(names[who], mean.mean, mean.low, mean.high) for who, mean in found.layers.items()]
-    figure = by_layer(lines, theme(), "How far each layer's heads have come", current().count)
+    figure = by_layer(lines, theme(), _("How far each layer's heads have come"), current().count)
     draw_chart(figure, "changed_layers")
-    st.caption("The mean over a layer's heads, with 95 % intervals over the sentences by the bootstrap.")
+    st.caption(_("The mean over a layer's heads, with 95 % intervals over the sentences by the bootstrap."))

@@ -22,21 +22,22 @@ from viz.components.matrices.matrices import Sheet
 from viz.figures.head_map import picked
 from viz.figures.labels import cut
 from viz.figures.palette import sides
+from wording import _, told
 
 LONGEST = 80  # characters of a sentence in the list
 
 
 def draw_head(look: Look, found: Measured, head: tuple[int, int]) -> None:
     """The maps of the chosen sentence, and the ways to see more of it."""
-    told, base = found.facts, current().count
-    shown = told.shown
+    facts, base = found.facts, current().count
+    shown = facts.shown
     at = min(max(own(Teach).example, 1), len(shown))
     control(
-        Teach, "example", st.selectbox, "Sentence", range(1, len(shown) + 1), shown=at,
-        format_func=lambda number: f"{cut(told.sentences[shown[number - 1]].text, LONGEST)}",
-        help="Test rows that no train row has the text of",
+        Teach, "example", st.selectbox, _("Sentence"), range(1, len(shown) + 1), shown=at,
+        format_func=lambda number: f"{cut(facts.sentences[shown[number - 1]].text, LONGEST)}",
+        help=_("Test rows that no train row has the text of"),
     )  # fmt: skip
-    seen = told.sentences[shown[at - 1]]
+    seen = facts.sentences[shown[at - 1]]
     draw_matrices(
         sheets(found, head, shown[at - 1]),
         "changed_sheets",
@@ -62,17 +63,21 @@ def sheets(found: Measured, head: tuple[int, int], sentence: int) -> list[Sheet]
     most = float(max(before.max(), task.max())) or None
     change = float(max(abs(task - before).max(), abs(twin - before).max())) or None
     return [
-        Sheet("Before", before, names, names, "Rows look at columns.", "sequential", most),
-        Sheet("After", task, names, names, "On the same scale.", "sequential", most),
+        Sheet(_("Before"), before, names, names, _("Rows look at columns."), "sequential", most),
+        Sheet(_("After"), task, names, names, _("On the same scale."), "sequential", most),
         Sheet(
-            "After − before",
+            _("After − before"),
             task - before,
             names,
             names,
-            f"{more.capitalize()}: more than before. {less.capitalize()}: less.",
+            _(
+                "{one}: more than before. {other}: less.",
+                one=told(more).capitalize(),
+                other=told(less).capitalize(),
+            ),
             limit=change,
         ),
-        Sheet("Twin − before", twin - before, names, names, "With nothing to learn; same scale.", limit=change),
+        Sheet(_("Twin − before"), twin - before, names, names, _("With nothing to learn; same scale."), limit=change),
     ]
 
 
@@ -85,6 +90,10 @@ def _links(look: Look, there: Choice) -> None:
         before = replace(there, model=job.model, revision=job.revision or "")
         if job.model != CHARACTERS and fits(before):
             beside = {"differs": "model", "beside": job.name}
-            st.page_link("../../pages/compare.py", label="Open side by side", icon=":material/compare:",
-                         query_params={**to_query(before), **beside},
-                         help="The model before and after, word by word, on this sentence and this head")  # fmt: skip
+            st.page_link(
+                "../../pages/compare.py",
+                label=_("Open side by side"),
+                icon=":material/compare:",
+                query_params={**to_query(before), **beside},
+                help=_("The model before and after, word by word, on this sentence and this head"),
+            )

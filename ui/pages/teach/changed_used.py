@@ -34,6 +34,7 @@ from ui.show.saving import save
 from ui.state.options import own
 from ui.state.session import current
 from viz.figures.used import used
+from wording import _
 
 MOST = 12  # sentences that are read without each head
 KEY = "changed_used"
@@ -50,9 +51,17 @@ class Uses:
 
 def draw_used(look: Look, found: Measured, head: Place) -> None:
     """On request, since it takes many passes: how much the labels need each head, beside how far it has come."""
-    st.subheader("Is it used?")
-    control(Teach, "removed", st.toggle, "Remove each head in turn", help="Reads some of the sentences once without"
-            " each head of the taught model: what has changed need not be what its answer rests on")  # fmt: skip
+    st.subheader(_("Is it used?"))
+    control(
+        Teach,
+        "removed",
+        st.toggle,
+        _("Remove each head in turn"),
+        help=_(
+            "Reads some of the sentences once without each head of the taught model: what has changed need not be what"
+            " its answer rests on"
+        ),
+    )
     if not own(Teach).removed:
         return
     try:
@@ -66,36 +75,52 @@ def draw_used(look: Look, found: Measured, head: Place) -> None:
     at = head[0] * found.shape[1] + head[1]
     likeness = float(spearmanr(bits, uses.size.mean).statistic) if bits.size > 1 else float("nan")
     say(
-        f"Without {head_name(*head, base)} the logit of the label moves by {small(float(uses.size.mean[at]))} on the"
-        f" mean{interval(uses.size, at)}. {_alike(likeness)}",
+        _(
+            "Without {head} the logit of the label moves by {size} on the mean{interval}. {alike}",
+            head=head_name(*head, base),
+            size=small(float(uses.size.mean[at])),
+            interval=interval(uses.size, at),
+            alike=_alike(likeness),
+        ),
         role="status",
     )
     figure = used(
-        found.as_map(bits), found.as_map(uses.size.mean), theme(), "What has changed, and what is used",
-        "mean change of the logit", beyond=found.beyond, selected=head, base=base,
+        found.as_map(bits), found.as_map(uses.size.mean), theme(), _("What has changed, and what is used"),
+        _("mean change of the logit"), beyond=found.beyond, selected=head, base=base,
     )  # fmt: skip
     draw_chart(figure, KEY, on_click=partial(keep, found.shape[1]))
     st.caption(
-        f"Each dot is a head: to the right how far its maps have come, upwards by how much the logit of what the model"
-        f" says moves when the head is removed and all others stay, mean of the sizes over {uses.size.n} sentences."
+        _(
+            "Each dot is a head: to the right how far its maps have come, upwards by how much the logit of what the "
+            "model says moves when the head is removed and all others stay, mean of the sizes over {n} sentences.",
+            n=uses.size.n,
+        )
     )
-    save("Save what each head is used for", uses_csv(look, found, uses), "headlight-changed-used.csv",
-         "Every head's divergence and the change of the logit without it, with intervals, as CSV, all digits; heads"
-         " counted from 0")  # fmt: skip
+    save(
+        _("Save what each head is used for"),
+        uses_csv(look, found, uses),
+        "headlight-changed-used.csv",
+        _(
+            "Every head's divergence and the change of the logit without it, with intervals, as CSV, all digits; heads"
+            " counted from 0"
+        ),
+    )
 
 
 def _alike(likeness: float) -> str:
     """How far the heads that have changed are those that are used."""
     if np.isnan(likeness):
-        return "No rank correlation can be told."
+        return _("No rank correlation can be told.")
     what = (
-        "what has changed more is used more"
+        _("what has changed more is used more")
         if likeness > 0.5
-        else "what has changed more is used less"
+        else _("what has changed more is used less")
         if likeness < -0.5
-        else "how far a head has come says little about its use"
+        else _("how far a head has come says little about its use")
     )
-    return f"Rank correlation of change and use over all heads: {likeness:.2f}, so {what}."
+    return _(
+        "Rank correlation of change and use over all heads: {likeness:.2f}, so {what}.", likeness=likeness, what=what
+    )
 
 
 def _uses(look: Look, found: Measured) -> Uses | None:
@@ -105,12 +130,12 @@ def _uses(look: Look, found: Measured) -> Uses | None:
     sentences = found.facts.sentences[:MOST]
     moved = []
     mark = f"used:{look.job.id}:{found.facts.step}"
-    for at in stoppable(mark, len(sentences), "Reading the sentences without each head"):
+    for at in stoppable(mark, len(sentences), _("Reading the sentences without each head")):
         told = without(look, sentences[at].text, sets)
         if told is not None:
             moved.append(told)
     if not moved:
-        say("In none of these sentences does the model tag a word, so there is no label to follow.", role="status")
+        say(_("In none of these sentences does the model tag a word, so there is no label to follow."), role="status")
         return None
     every = np.stack(moved).astype(np.float64)
     return Uses(mean_of(every), mean_of(np.abs(every)))

@@ -18,9 +18,9 @@ from ui.run.downloading import offer
 from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.state.session import current
+from wording import _
 
 FIT = "teach_fit"
-MORE = " “Pieces of a text”, in the settings for experts, says where."
 ENDS = 2  # pieces around a text that is read by its characters
 
 
@@ -32,7 +32,10 @@ def checks(data: Data, model: str | None, revision: str | None, length: int) -> 
     say(data.duplicates.sentence, role="status")
     try:
         found = _fit(data, model, revision, length)
-        say(found.sentence + MORE * bool(found.cut), role="status")
+        said = found.sentence
+        if found.cut:
+            said = _("{said} “Pieces of a text”, in the settings for experts, says where.", said=said)
+        say(said, role="status")
     except Refusal as refusal:
         if refusal.way_out == "download" and model is not None:
             offer(replace(current(), model=model, revision=revision or ""), refusal.details["offer"])
@@ -46,7 +49,7 @@ def _fit(data: Data, model: str | None, revision: str | None, length: int) -> Fi
     kept: tuple[object, Fit] | None = st.session_state.get(FIT)
     if kept is None or kept[0] != key:
         measure = by_characters(data.labels.train) if model is None else _by(model, revision)
-        with st.spinner("Counting pieces"):
+        with st.spinner(_("Counting pieces")):
             kept = st.session_state[FIT] = (key, fit(data.labels, measure, length))
     return kept[1]
 

@@ -12,6 +12,7 @@ from ui.show.csv_table import csv_table
 from ui.show.provenance import captioned
 from ui.show.saving import save
 from viz.figures.learning_curve import learning_curve
+from wording import _, told
 
 SCORES, LOSSES = "teach_scores", "teach_losses"
 
@@ -29,21 +30,28 @@ def curves(look: Look) -> None:
     say(best(scored, NAMES[kind], baseline), role="note")  # not a status: it changes every few seconds
     left, right = st.columns(2)
     collapsed = [(int(line["step"]), str(line["only"])) for line in look.lines("collapse", "teach")]
-    figure = learning_curve(scored, theme(), "How well are the dev rows told?", NAMES[kind],
+    figure = learning_curve(scored, theme(), _("How well are the dev rows told?"), told(NAMES[kind]),
                             last=last, baseline=baseline, collapsed=collapsed, ceiling=1.0)  # fmt: skip
     draw_chart(figure, SCORES, place=left)
-    figure = learning_curve(learned, theme(), "How wrong is it on the rows just read?", "loss (nats)", last=last)
+    figure = learning_curve(learned, theme(), _("How wrong is it on the rows just read?"), _("loss (nats)"), last=last)
     draw_chart(figure, LOSSES, place=right)
     st.caption(
-        "Left: the share that is told rightly of dev rows, which the model does not learn from; the best step is kept."
+        _(
+            "Left: the share that is told rightly of dev rows, which the model does not learn from; the best step is "
+            "kept."
+        )
         if kind == "classify"
-        else "Left: precision and recall of the names that are found in dev rows, as one number; the best step is kept."
+        else _(
+            "Left: precision and recall of the names that are found in dev rows, as one number; the best step is kept."
+        )
     )
     rows = [("dev " + NAMES[kind], *point) for point in scored] + [("loss", *point) for point in learned]
-    about = "Every point of both curves as CSV, all digits"
-    told = {"training": look.job.title, "model": look.job.model, "seed": str(look.job.settings.seed)}
+    made = {"training": look.job.title, "model": look.job.model, "seed": str(look.job.settings.seed)}
     save(
-        "Save the curves", captioned(csv_table(("curve", "step", "value"), rows), told), "headlight-training.csv", about
+        _("Save the curves"),
+        captioned(csv_table(("curve", "step", "value"), rows), made),
+        "headlight-training.csv",
+        _("Every point of both curves as CSV, all digits"),
     )
 
 
@@ -54,8 +62,13 @@ def best(scored: list[tuple[int, float]], measure: str, baseline: float | None) 
     'Best so far: accuracy 0.900 on the dev rows, at step 13; counting words reaches 0.950, which is more.'
     """
     step, score = max(scored, key=lambda point: point[1])
-    said = f"Best so far: {measure} {score:.3f} on the dev rows, at step {step:,}"
+    said = _(
+        "Best so far: {measure} {score:.3f} on the dev rows, at step {step:,}", measure=measure, score=score, step=step
+    )
     if baseline is None:
-        return f"{said}."
-    than = "more" if baseline > score else "less" if baseline < score else "as much"
-    return f"{said}; counting words reaches {baseline:.3f}, which is {than}."
+        return _("{sentence}.", sentence=said)
+    if baseline > score:
+        return _("{said}; counting words reaches {baseline:.3f}, which is more.", said=said, baseline=baseline)
+    if baseline < score:
+        return _("{said}; counting words reaches {baseline:.3f}, which is less.", said=said, baseline=baseline)
+    return _("{said}; counting words reaches {baseline:.3f}, which is as much.", said=said, baseline=baseline)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -17,12 +17,13 @@ from ui.input.picking import control
 from ui.pages.teach.options import OWN, Teach
 from ui.pages.teach.own_files import Own, own_files
 from ui.run.refusals import say
+from wording import _, sentence, told
 
 CHECKED = "teach_checked"
 HEIGHT = 285  # pixels of both tables: seven rows
 SHOWN = 14  # rows
 NARROW = 52  # pixels of a column of numbers, so that a phone shows them all
-HELP = "Sets that come with the app, each with its licence and its source, or files of your own"
+HELP = sentence("Sets that come with the app, each with its licence and its source, or files of your own")
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +42,16 @@ class Data:
 
 def pick_data(options: Teach, place: DeltaGenerator) -> Data | None:
     """The control for the data in its place, and those for files of one's own; None while there is none."""
-    titles = {card.id: card.title for card in cards.CARDS} | {OWN: "Your own files"}
-    control(Teach, "data", place.selectbox, "What is to be learned", list(titles), format_func=titles.get, help=HELP)
+    titles = {card.id: card.title for card in cards.CARDS} | {OWN: _("Your own files")}
+    control(
+        Teach,
+        "data",
+        place.selectbox,
+        _("What is to be learned"),
+        list(titles),
+        format_func=titles.get,
+        help=told(HELP),
+    )
     if options.data != OWN:
         return _ready(options.data)
     brought = own_files(options)
@@ -59,8 +68,8 @@ def show_data(data: Data) -> None:
 def _ready(card_id: str) -> Data:
     """A set that comes with the app; what is odd in it is the same for everybody."""
     card, labels = cards.BY_ID[card_id], cards.load(card_id)
-    told = (card.sentence, _sizes(labels))
-    return Data(card_id, card.title, labels, card, "", told, balance(labels), duplicates(labels))
+    said = (card.sentence, _sizes(labels))
+    return Data(card_id, card.title, labels, card, "", said, balance(labels), duplicates(labels))
 
 
 def _checked(brought: Own) -> Data:
@@ -68,10 +77,10 @@ def _checked(brought: Own) -> Data:
     kept: Data | None = st.session_state.get(CHECKED)
     if kept is None or kept.key != brought.key:
         labels, read = brought.read.labels, brought.read.told
-        told = (*read, _sizes(labels)) if brought.whole else read  # how a file was divided says it already
-        with st.spinner("Looking for what is odd"):
+        said = (*read, _sizes(labels)) if brought.whole else read  # how a file was divided says it already
+        with st.spinner(_("Looking for what is odd")):
             kept = Data(
-                brought.key, brought.name, labels, None, brought.source, told, balance(labels), duplicates(labels)
+                brought.key, brought.name, labels, None, brought.source, said, balance(labels), duplicates(labels)
             )
         st.session_state[CHECKED] = kept
     return kept
@@ -79,20 +88,29 @@ def _checked(brought: Own) -> Data:
 
 def _sizes(labels: Labels) -> str:
     """How many rows there are, and for what."""
-    return (
-        f"{len(labels.train):,} rows to learn from, {len(labels.dev):,} to choose the best step by,"
-        f" {len(labels.test):,} to be told on in the end."
+    return sentence(
+        "{train:,} rows to learn from, {dev:,} to choose the best step by, {test:,} to be told on in the end.",
+        train=len(labels.train),
+        dev=len(labels.dev),
+        test=len(labels.test),
     )
 
 
 def _say(data: Data) -> None:
     """What it is, how its classes are spread, and whose it is."""
     card = data.card
-    say(" ".join((*data.told, data.balance.sentence)), role="status")
+    parts = map(told, (*data.told, data.balance.sentence))
+    say(reduce(lambda said, more: _("{said} {more}", said=said, more=more), parts), role="status")
     if card is not None:
         st.caption(
-            f"Licence: [{card.licence}]({card.licence_address}). Source: {card.source}. {card.attribution}"
-            f" {card.citation}."
+            _(
+                "Licence: [{licence}]({licence_address}). Source: {source}. {attribution} {citation}.",
+                licence=card.licence,
+                licence_address=card.licence_address,
+                source=card.source,
+                attribution=card.attribution,
+                citation=card.citation,
+            )
         )
 
 
@@ -100,23 +118,29 @@ def _tables(data: Data) -> None:
     """Some rows of each class, and how often each class is."""
     left, right = st.columns([3, 2])
     rows = preview(data.labels, SHOWN)
-    what = "names in it" if data.labels.kind == "tag" else "label"
+    tags = data.labels.kind == "tag"
     left.dataframe(
-        {what: [answer_of(row) for row in rows], "text": [row.text for row in rows]},
+        {"names in it" if tags else "label": [answer_of(row) for row in rows], "text": [row.text for row in rows]},
         hide_index=True,
         height=HEIGHT,
-        column_config={"text": st.column_config.TextColumn(width="large")},
+        column_config={
+            "names in it": _("names in it"),
+            "label": _("label"),
+            "text": st.column_config.TextColumn(_("text"), width="large"),
+        },
         key="teach_preview",
     )
     counts = data.balance.counts
     names = list(counts["train"])
     most = max(counts["train"].values(), default=1)
     right.dataframe(
-        {"kind" if data.labels.kind == "tag" else "class": names}
+        {"kind" if tags else "class": names}
         | {part: [found[name] for name in names] for part, found in counts.items()},
         hide_index=True,
         height=HEIGHT,
         column_config={
+            "kind": _("kind"),
+            "class": _("class"),
             "train": st.column_config.ProgressColumn(format="%d", min_value=0, max_value=most, width=NARROW + 70),
             "dev": st.column_config.NumberColumn(width=NARROW),
             "test": st.column_config.NumberColumn(width=NARROW),

@@ -19,23 +19,32 @@ from ui.pages.teach.options import Teach
 from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.state.options import choose_own
+from wording import _, sentence, told
 
 LIMITS = {"minutes": (1, 240), "epochs": (1, 100), "length": (8, 512), "frozen": (0, 48), "seed": (0, 999_999)}
-STARTS = {"model": "A trained model", "nothing": "Nothing, by characters"}
-ABOUT_START = (
+STARTS = {"model": sentence("A trained model"), "nothing": sentence("Nothing, by characters")}
+ABOUT_START = sentence(
     "A model that has read much needs few examples of a task, if it knows the language. From nothing, a small one"
     " learns the characters and the task at once, in any language."
 )
-MINUTES = "Of training at most; it ends earlier where the passes over the rows that are set below are done"
+MINUTES = sentence("Of training at most; it ends earlier where the passes over the rows that are set below are done")
 EPOCHS, FROM_NOTHING = 3, 30  # passes where none are asked for; what has read nothing before needs more of them
-FOUND = "found from the model and the task"
+FOUND = sentence("found from the model and the task")
 NUMBERS = {
-    "epochs": ("Passes over the rows", "The training ends after so many, or when its minutes are over"),
-    "length": ("Pieces of a text", "What is longer is cut there"),
-    "frozen": ("Layers that stay", "From below, the embeddings with them: they are not changed"),
-    "seed": ("Seed", "Of the division of a file, of the new head's first numbers, and of the order of the rows"),
+    "epochs": (
+        sentence("Passes over the rows"),
+        sentence("The training ends after so many, or when its minutes are over"),
+    ),
+    "length": (sentence("Pieces of a text"), sentence("What is longer is cut there")),
+    "frozen": (sentence("Layers that stay"), sentence("From below, the embeddings with them: they are not changed")),
+    "seed": (
+        sentence("Seed"),
+        sentence("Of the division of a file, of the new head's first numbers, and of the order of the rows"),
+    ),
 }
-RATE = "The largest step that the weights take; it is reached after 6 % of the steps and falls to 0 at the last"
+RATE = sentence(
+    "The largest step that the weights take; it is reached after 6 % of the steps and falls to 0 at the last"
+)
 
 
 def pick_how(data: Data, options: Teach) -> tuple[str, Settings]:
@@ -45,13 +54,13 @@ def pick_how(data: Data, options: Teach) -> tuple[str, Settings]:
     with left:
         _pick_start(start, options.start_revision)
     numbers = within(options, start)
-    _number("minutes", numbers, right, "Minutes", MINUTES)
-    with st.expander("Settings for experts"):
+    _number("minutes", numbers, right, sentence("Minutes"), MINUTES)
+    with st.expander(_("Settings for experts")):
         columns = st.columns(5)
         for name, place in zip(NUMBERS, columns, strict=False):
             _number(name, numbers, place, *NUMBERS[name])
-        control(Teach, "rate", columns[4].selectbox, "Rate", list(Teach.CHOICES["rate"]),
-                format_func=lambda rate: rate or FOUND, help=RATE)  # fmt: skip
+        control(Teach, "rate", columns[4].selectbox, _("Rate"), list(Teach.CHOICES["rate"]),
+                format_func=lambda rate: rate or FOUND, help=told(RATE))  # fmt: skip
     rate = float(options.rate) if options.rate else None
     minutes, epochs = float(numbers.pop("minutes")), float(numbers.pop("epochs"))
     return start, usual(minutes=minutes, epochs=epochs, rate=rate, **numbers)
@@ -89,16 +98,16 @@ def _pick_start(start: str, revision: str) -> None:
         picked = CHARACTERS if st.session_state[box] == "nothing" else EMBEDDED
         choose_own(Teach, start=picked, start_revision="")
 
-    st.segmented_control("Start from", list(STARTS), key=box, format_func=STARTS.__getitem__, on_change=keep,
-                         required=True, help=ABOUT_START)  # fmt: skip
+    st.segmented_control(_("Start from"), list(STARTS), key=box, format_func=lambda name: told(STARTS[name]),
+                         on_change=keep, required=True, help=told(ABOUT_START))  # fmt: skip
     if start == CHARACTERS:
-        say("Four layers of four heads, drawn at random; every character that stands twice in the rows is a piece.",
+        say(_("Four layers of four heads, drawn at random; every character that stands twice in the rows is a piece."),
             role="status")  # fmt: skip
         return
     pick_model("teach", start, revision, lambda name, its: choose_own(Teach, start=name, start_revision=its),
-               label="Model that is taught")  # fmt: skip
+               label=_("Model that is taught"))  # fmt: skip
 
 
 def _number(name: str, numbers: dict[str, int], place: DeltaGenerator, label: str, about: str) -> None:
     least, most = LIMITS[name]
-    control(Teach, name, place.number_input, label, least, most, shown=numbers[name], help=about)
+    control(Teach, name, place.number_input, told(label), least, most, shown=numbers[name], help=told(about))

@@ -16,6 +16,7 @@ from ui.run.teaching import queue, visitor
 from ui.state.choice import Choice, to_query
 from ui.state.options import choose_own
 from ui.state.session import NEW_MODEL, choose, current
+from wording import _
 
 SURE, PROBLEM = "teach_remove", "teach_remove_problem"  # the training that its teacher is asked about
 LONGEST_LINE = 100_000  # bytes of the first test row
@@ -43,22 +44,26 @@ def _pages(look: Look) -> None:
     with st.container(horizontal=True):
         st.page_link(
             "../../pages/explore.py",
-            label="Open in Explore",
+            label=_("Open in Explore"),
             icon=":material/grid_view:",
             query_params=to_query(there),
-            help="Every head of the taught model, on a sentence of the test rows",
+            help=_("Every head of the taught model, on a sentence of the test rows"),
         )
         if look.job.model != CHARACTERS:
             before = Choice(model=look.job.model, revision=look.job.revision or "", text=there.text)
             st.page_link(
                 "../../pages/compare.py",
-                label="Before and after",
+                label=_("Before and after"),
                 icon=":material/compare:",
                 query_params={**to_query(before), "differs": "model", "beside": look.job.name},
-                help="The model that it started from beside the taught one, head by head",
+                help=_("The model that it started from beside the taught one, head by head"),
             )
-    when = "Its" if look.job.owner == visitor() else "While it is chosen, its"
-    say(f"{when} name is in the list of models at the left, so that it opens on every page.", role="status")
+    say(
+        _("Its name is in the list of models at the left, so that it opens on every page.")
+        if look.job.owner == visitor()
+        else _("While it is chosen, its name is in the list of models at the left, so that it opens on every page."),
+        role="status",
+    )
 
 
 def first_text(look: Look) -> str:
@@ -74,22 +79,29 @@ def _file(look: Look) -> None:
     """The model as a file, and how it opens elsewhere."""
     size = sum(file.stat().st_size for file in look.model.iterdir() if file.is_file())
     with st.container(horizontal=True, vertical_alignment="center"):
-        about = f"{size / 1e6:,.1f} MB: weights, names of the labels, tokenizer, its card with all scores, test rows"
-        st.link_button("Save the model as zip", address(look), help=about, icon=":material/download:")
-        state = "" if look.state == "done" or look.phase != "teach" else " It is not learned to the end yet."
-        say(f"{size / 1e6:,.1f} MB, in the layout of transformers.{state}", role="status")
-    with st.expander("How it opens on another machine"):
-        say("Unpack it. In Python, with transformers and nothing of this app:", role="status")
+        about = _(
+            "{size:,.1f} MB: weights, names of the labels, tokenizer, its card with all scores, test rows",
+            size=size / 1e6,
+        )
+        st.link_button(_("Save the model as zip"), address(look), help=about, icon=":material/download:")
+        said = _("{size:,.1f} MB, in the layout of transformers.", size=size / 1e6)
+        if look.state != "done" and look.phase == "teach":
+            said = _("{said} It is not learned to the end yet.", said=said)
+        say(said, role="status")
+    with st.expander(_("How it opens on another machine")):
+        say(_("Unpack it. In Python, with transformers and nothing of this app:"), role="status")
         st.code(ELSEWHERE.format(head=HEADS[look.job.kind], folder=look.job.slug), "python", wrap_lines=True)
-        say("In this app, on any machine: start it with the folder that the unpacked one lies in.", role="status")
+        say(_("In this app, on any machine: start it with the folder that the unpacked one lies in."), role="status")
         st.code("HEADLIGHT_MODEL_FOLDERS=/the/folder/above make run", "bash", wrap_lines=True)
 
 
 def _link(look: Look) -> None:
     """The link, and what it gives away."""
     say(
-        "Nobody else finds this training in a list. Whoever has its link may look at all of it, its rows included, and"
-        " save the model; stopping and removing stay with the browser that began it.",
+        _(
+            "Nobody else finds this training in a list. Whoever has its link may look at all of it, its rows "
+            "included, and save the model; stopping and removing stay with the browser that began it."
+        ),
         role="status",
     )
     st.code(f"{st.context.url or '/teach'}?{urlencode({'job': look.job.id})}", None, wrap_lines=True)
@@ -99,8 +111,12 @@ def _room(look: Look) -> None:
     """What it takes of the disk, of what there is for such models."""
     taken, budget = queue().size(look.job.id), queue().budget
     say(
-        f"It takes {taken / 1e6:,.1f} MB here. All taught models together may take {budget / 1e9:,.1f} GB; when a new"
-        " one needs room, the oldest are removed; whoever teaches it is told which before it begins.",
+        _(
+            "It takes {taken:,.1f} MB here. All taught models together may take {budget:,.1f} GB; when a new"
+            " one needs room, the oldest are removed; whoever teaches it is told which before it begins.",
+            taken=taken / 1e6,
+            budget=budget / 1e9,
+        ),
         role="status",
     )
 
@@ -110,12 +126,18 @@ def _removal(look: Look) -> None:
     if problem := st.session_state.pop(PROBLEM, ""):
         say(problem)
     if st.session_state.get(SURE) != look.job.id:
-        st.button("Remove", icon=":material/delete:", on_click=_ask, args=(look.job.id,), help="It asks once more")
+        st.button(
+            _("Remove"), icon=":material/delete:", on_click=_ask, args=(look.job.id,), help=_("It asks once more")
+        )
         return
-    say(f"“{look.job.title}” will be gone from here with its rows and all that was found, for everybody.")
+    say(
+        _("“{title}” will be gone from here with its rows and all that was found, for everybody.", title=look.job.title)
+    )
     with st.container(horizontal=True):
-        st.button("Remove it for good", type="primary", on_click=_remove, args=(look,), help="There is no way back")
-        st.button("Keep it", on_click=_ask, args=("",), help="Nothing is removed")
+        st.button(
+            _("Remove it for good"), type="primary", on_click=_remove, args=(look,), help=_("There is no way back")
+        )
+        st.button(_("Keep it"), on_click=_ask, args=("",), help=_("Nothing is removed"))
 
 
 def _ask(job_id: str) -> None:

@@ -7,11 +7,17 @@ from typing import ClassVar
 
 from probing.labelled import cards
 from ui.show.leaves import Leaf
+from wording import sentence
 
 OWN = "own"  # the task is the reader's own files
-SHOWS = {"results": "Results", "try": "Try a sentence", "changed": "What changed", "keep": "Keep"}
+SHOWS = {
+    "results": sentence("Results"),
+    "try": sentence("Try a sentence"),
+    "changed": sentence("What changed"),
+    "keep": sentence("Keep"),
+}
 RATES = ("", "1e-05", "2e-05", "5e-05", "0.0001", "0.0002", "0.0003", "0.0005", "0.001")
-ROWS = {"all": "All pieces", "telling": "Where the label is read"}
+ROWS = {"all": sentence("All pieces"), "telling": sentence("Where the label is read")}
 
 
 @dataclass(frozen=True)

@@ -17,31 +17,37 @@ from ui.input.picking import control
 from ui.pages.teach.options import Teach
 from ui.run.refusals import say
 from ui.state.options import own
+from wording import _, sentence, told
 
 BROUGHT, READ = "teach_brought", "teach_read"
-KINDS = {"classify": "A class for each text", "tag": "A tag for each word"}
+KINDS = {"classify": sentence("A class for each text"), "tag": sentence("A tag for each word")}
 WANTED = {
-    "classify": "Bring a CSV or TSV file with a text and a label in each row. Numbers as labels are fine; a list of"
-    " classes, one name a line, says what they stand for.",
-    "tag": "Bring CoNLL columns: a word a line with its tag behind it (BIO or BIOES), and an empty line between"
-    " sentences.",
+    "classify": sentence(
+        "Bring a CSV or TSV file with a text and a label in each row. Numbers as labels are fine; a list of"
+        " classes, one name a line, says what they stand for."
+    ),
+    "tag": sentence(
+        "Bring CoNLL columns: a word a line with its tag behind it (BIO or BIOES), and an empty line between sentences."
+    ),
 }
 BOXES = {
-    "train": "Labelled texts",
-    "dev": "Rows to choose by (dev)",
-    "test": "Rows to be told on (test)",
-    "classes": "List of classes",
+    "train": sentence("Labelled texts"),
+    "dev": sentence("Rows to choose by (dev)"),
+    "test": sentence("Rows to be told on (test)"),
+    "classes": sentence("List of classes"),
 }
 ABOUT = {
-    "train": "UTF-8, at most 50 MB and 250,000 rows; it stays on this machine. What no further file gives is divided"
-    " from it by the seed: a tenth to choose the best step by, a tenth to be told on in the end.",
-    "dev": "By these rows the best step of the training is chosen.",
-    "test": "Rows that are looked at once, in the end, to tell how well the task is learned.",
-    "classes": "For labels that are numbers: a name a line, the first that of number 0.",
+    "train": sentence(
+        "UTF-8, at most 50 MB and 250,000 rows; it stays on this machine. What no further file gives is divided"
+        " from it by the seed: a tenth to choose the best step by, a tenth to be told on in the end."
+    ),
+    "dev": sentence("By these rows the best step of the training is chosen."),
+    "test": sentence("Rows that are looked at once, in the end, to tell how well the task is learned."),
+    "classes": sentence("For labels that are numbers: a name a line, the first that of number 0."),
 }
-TEXTS = {"classify": "Texts are in column", "tag": "Words are in column"}
-LABELS = {"classify": "Labels are in column", "tag": "Tags are in column"}
-COLUMN = "Found by itself unless you pick one, by its name or by its number, from 1"
+TEXTS = {"classify": sentence("Texts are in column"), "tag": sentence("Words are in column")}
+LABELS = {"classify": sentence("Labels are in column"), "tag": sentence("Tags are in column")}
+COLUMN = sentence("Found by itself unless you pick one, by its name or by its number, from 1")
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,11 +72,11 @@ class Own:
 def own_files(options: Teach) -> Own | None:
     """Controls for files and columns, and what is in the files; None until they can be read."""
     kind = options.kind
-    control(Teach, "kind", st.segmented_control, "What is labelled", list(KINDS), format_func=KINDS.get,
-            required=True, help="Texts are told by their class, or words in them are found and named")  # fmt: skip
+    control(Teach, "kind", st.segmented_control, _("What is labelled"), list(KINDS), format_func=KINDS.get,
+            required=True, help=_("Texts are told by their class, or words in them are found and named"))  # fmt: skip
     _bring("train")
     columns = st.columns(2)
-    with st.expander("Further files"):
+    with st.expander(_("Further files")):
         for part, column in zip(("dev", "test", "classes"), st.columns(3), strict=True):
             if part != "classes" or kind == "classify":
                 with column:
@@ -86,8 +92,8 @@ def own_files(options: Teach) -> Own | None:
         except Refusal as refusal:
             say(refusal.message)
             names = _first_row(options)
-    _pick_column("texts_in", TEXTS[kind], names, columns[0])
-    _pick_column("labels_in", LABELS[kind], names, columns[1])
+    _pick_column("texts_in", told(TEXTS[kind]), names, columns[0])
+    _pick_column("labels_in", told(LABELS[kind]), names, columns[1])
     return found
 
 
@@ -110,12 +116,12 @@ def _bring(part: str) -> None:
     def leave() -> None:
         kept.pop(part, None)
 
-    in_the_box = st.file_uploader(BOXES[part], key=box, on_change=keep, help=ABOUT[part])
+    in_the_box = st.file_uploader(told(BOXES[part]), key=box, on_change=keep, help=told(ABOUT[part]))
     if in_the_box is None and part in kept:
         with st.container(horizontal=True, vertical_alignment="center"):
-            say(f"{kept[part].file.name} is here from before.", role="status")
-            help = "The file is forgotten"
-            st.button("Leave it out", key=f"teach_leave_{part}", on_click=leave, help=help)
+            say(_("{file} is here from before.", file=kept[part].file.name), role="status")
+            help = _("The file is forgotten")
+            st.button(_("Leave it out"), key=f"teach_leave_{part}", on_click=leave, help=help)
 
 
 def _own(options: Teach) -> Own:
@@ -125,7 +131,7 @@ def _own(options: Teach) -> Own:
     key = repr((how, sorted((part, one.id) for part, one in brought.items())))
     kept: Own | None = st.session_state.get(READ)
     if kept is None or kept.key != key:
-        with st.spinner("Reading the files"):
+        with st.spinner(_("Reading the files")):
             names = ", ".join(one.file.name for one in brought.values())
             whole = brought.keys() >= set(PARTS)
             kept = Own(_read(brought, options), brought["train"].file.name, names, whole, key)
@@ -156,7 +162,12 @@ def _number(column: str | None) -> int | None:
     if column is None:
         return None
     if not (column.isascii() and column.isdigit() and len(column) < 6):
-        raise Refusal(f"Columns of words have no names, so “{column[:40]}” is none. Give the column's number, from 1.")
+        raise Refusal(
+            sentence(
+                "Columns of words have no names, so “{column}” is none. Give the column's number, from 1.",
+                column=column[:40],
+            )
+        )
     return int(column)
 
 
@@ -169,7 +180,7 @@ def _pick_column(field: str, label: str, names: tuple[str, ...], place: DeltaGen
         place.selectbox,
         label,
         list(dict.fromkeys(("", *names, picked))),
-        format_func=lambda name: name or "found by itself",
+        format_func=lambda name: name or _("found by itself"),
         accept_new_options=True,
-        help=COLUMN,
+        help=told(COLUMN),
     )

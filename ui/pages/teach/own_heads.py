@@ -30,14 +30,29 @@ from ui.state.choice import Choice, fits, to_query
 from ui.state.options import choose_own, own
 from ui.state.session import current
 from viz.figures.head_map import head_map, picked
+from wording import _, sentence
 
 HEADS = "teach_heads"
+FALLS = sentence(
+    "Without head {layer}-{head} {what} falls by {size}, the most of all heads. {few} of {all} heads have less than a"
+    " tenth of that effect."
+)
+RISES = sentence(
+    "Without head {layer}-{head} {what} rises by {size}, the most of all heads. {few} of {all} heads have less than a"
+    " tenth of that effect."
+)
 
 
 def draw_heads(asked: Asked, trace: Trace) -> None:
     """Every head's effect on the label as a map, on which the head of the link is picked."""
     if not trace.has_qkv():
-        say(f"{trace.model.architecture} computes attention in its own way, so no head is removed here.", "status")
+        say(
+            _(
+                "{model} computes attention in its own way, so no head is removed here.",
+                model=trace.model.architecture,
+            ),
+            "status",
+        )
         _links(asked, None)
         return
     places = every_head.places_of(trace)
@@ -48,24 +63,26 @@ def draw_heads(asked: Asked, trace: Trace) -> None:
     strongest = places[int(np.abs(found).argmax())]
     head = next((place for place in places if own(Teach).needed == place[0] * width + place[1]), strongest)
     _verdict(asked, places, found, base)
-    unit = f"change of {asked.what}"
+    unit = _("change of {what}", what=asked.what)
     figure = head_map(
         every_head.laid_out(places, found),
         theme(),
-        "What each head's removal changes",
+        _("What each head's removal changes"),
         unit,
         diverging=True,
-        meaning=("it falls", "it rises"),
+        meaning=(_("it falls"), _("it rises")),
         selected=head,
         base=base,
     )
     draw_chart(figure, HEADS, on_click=partial(_picked, width))
     st.caption(
-        "Each cell is one head, removed while all others stay. Frame: the head that the links below show; a click picks"
-        " another."
+        _(
+            "Each cell is one head, removed while all others stay. Frame: the head that the links below show; a click "
+            "picks another."
+        )
     )
-    save("Save the table", captioned(every_head.table(places, found, unit, base), about(asked)),
-         "headlight-label-heads.csv", "Every head's effect as CSV, all digits", key="teach_save_heads")  # fmt: skip
+    save(_("Save the table"), captioned(every_head.table(places, found, unit, base), about(asked)),
+         "headlight-label-heads.csv", _("Every head's effect as CSV, all digits"), key="teach_save_heads")  # fmt: skip
     _links(asked, head)
 
 
@@ -78,7 +95,7 @@ def _effects(asked: Asked, places: Sequence[Head], tokens: int) -> Array:
         return told
 
     sets = [(Ablate(*place),) for place in places]
-    return changes(f"{question.key}:{asked.label}", sets, tokens, "Removing every head in turn", logits)
+    return changes(f"{question.key}:{asked.label}", sets, tokens, _("Removing every head in turn"), logits)
 
 
 def _verdict(asked: Asked, places: Sequence[Head], found: Array, base: int) -> None:
@@ -86,12 +103,16 @@ def _verdict(asked: Asked, places: Sequence[Head], found: Array, base: int) -> N
     sizes = np.abs(found)
     best = int(sizes.argmax())
     layer, head = places[best]
-    way, little = "falls" if found[best] < 0 else "rises", int((sizes < sizes.max() / 10).sum())
-    say(
-        f"Without head {layer + base}-{head + base} {asked.what} {way} by {small(float(sizes[best]))}, the most of all"
-        f" heads. {little} of {len(found)} heads have less than a tenth of that effect.",
-        role="status",
+    said = _(
+        FALLS if found[best] < 0 else RISES,
+        layer=layer + base,
+        head=head + base,
+        what=asked.what,
+        size=small(float(sizes[best])),
+        few=int((sizes < sizes.max() / 10).sum()),
+        all=len(found),
     )
+    say(said, role="status")
 
 
 def _picked(width: int, key: str) -> None:
@@ -109,8 +130,8 @@ def _links(asked: Asked, head: Head | None) -> None:
         if fits(there):
             st.page_link(
                 "../../pages/cause.py",
-                label="Remove more on Cause",
+                label=_("Remove more on Cause"),
                 icon=":material/content_cut:",
-                query_params={**to_query(there), "watch": "tag" if asked.of_word else "label"},
-                help="This sentence and this model on the page Cause, with the same answer watched",
+                query_params={**to_query(there), "watch": _("tag") if asked.of_word else _("label")},
+                help=_("This sentence and this model on the page Cause, with the same answer watched"),
             )

@@ -27,6 +27,7 @@ from ui.show.saving import save
 from ui.state.options import choose_own, own
 from viz.components.strip.strip import Chip, Mark, mount, picked
 from viz.figures.bars import bars
+from wording import _
 
 LONGEST = 500  # characters
 MOST_BARS = 20
@@ -44,25 +45,25 @@ def show(model: str, kind: Kind, first: str) -> None:
     text = own(Teach).sentence or first
     st.session_state[TYPED] = text
     st.text_input(
-        "A sentence of your own",
+        _("A sentence of your own"),
         key=TYPED,
         on_change=_another,
         max_chars=LONGEST,
-        help="The model says what it makes of it; it is kept in the link.",
+        help=_("The model says what it makes of it; it is kept in the link."),
     )
     question = (TextLabel if kind == "classify" else WordTags)(model, text=text)
     request = TraceRequest(model, text)
     try:
-        said = ask(question, "Asking the model")
+        said = ask(question, _("Asking the model"))
         index = 0 if kind == "classify" else _pick_word(request, said)
         asked = Asked(request, said, index, kind == "tag", own(Teach).label)
         say(told(asked), role="status")
         _probabilities(asked)
         pick_label(Teach, asked)
         trace = backend().trace(request)
-        st.subheader("What does it rest on?")
+        st.subheader(_("What does it rest on?"))
         draw_words(asked, trace)
-        st.subheader("Which heads does it need?")
+        st.subheader(_("Which heads does it need?"))
         draw_heads(asked, trace)
     except Refusal as refusal:
         say(refusal.message)
@@ -87,12 +88,20 @@ def _pick_word(request: TraceRequest, said: Said) -> int:
     wanted = next((at for at, place in enumerate(said.places) if place.reads[0] == own(Teach).word), None)
     chosen = surest(said, OUTSIDE) if wanted is None else wanted
     chips = _chips(request, said, chosen)
-    mount(chips, STRIP, title="Click the word whose tag is to be explained", on_pick=_pick(said))
+    mount(chips, STRIP, title=_("Click the word whose tag is to be explained"), on_pick=_pick(said))
     many = sum(bool(chip.label) for chip in chips)
-    say(f"{many or 'None'} of {len(chips)} words have another tag than {OUTSIDE}.", role="status")
+    say(
+        _("{many} of {words} words have another tag than {outside}.", many=many, words=len(chips), outside=OUTSIDE)
+        if many
+        else _("None of {words} words have another tag than {outside}.", words=len(chips), outside=OUTSIDE),
+        role="status",
+    )
     st.caption(
-        "A word's first piece carries its tag, as in training. What counts as a word is told by spaces and marks; where"
-        " a script has no spaces, every character does, also those inside a word, which training never asked about."
+        _(
+            "A word's first piece carries its tag, as in training. What counts as a word is told by spaces and marks; "
+            "where a script has no spaces, every character does, also those inside a word, which training never asked "
+            "about."
+        )
     )
     return chosen
 
@@ -128,7 +137,11 @@ def _probabilities(asked: Asked) -> None:
     if shares is not None:
         shown = order[:MOST_BARS]
         rest = float(shares[place, order[MOST_BARS:]].sum()) if len(order) > MOST_BARS else None
-        title = f"What the model says of {f'“{asked.word}”' if asked.of_word else 'the sentence'}"
+        title = (
+            _("What the model says of “{word}”", word=asked.word)
+            if asked.of_word
+            else _("What the model says of the sentence")
+        )
         marked = [at for at, label in enumerate(shown) if label == asked.label]
         values = [float(shares[place, label]) for label in shown]
         figure = bars([said.names[label] for label in shown], values, theme(), title, other=rest, marked=marked)
@@ -143,5 +156,5 @@ def _probabilities(asked: Asked) -> None:
         for label in order
     ]
     table = csv_table(["label", "logit", *(() if shares is None else ("probability",))], rows)
-    save("Save the table", captioned(table, about(asked)), "headlight-labels.csv", "Every label's numbers as CSV",
+    save(_("Save the table"), captioned(table, about(asked)), "headlight-labels.csv", _("Every label's numbers as CSV"),
          key="teach_save_labels")  # fmt: skip

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from training.jobs.job import Look
+from wording import _, ngettext, sentence, told
 
 MEASURES = {"classify": "accuracy", "tag": "f1"}
-NAMES = {"classify": "accuracy", "tag": "F1 of names"}
-TWINS = ("first", "second")
+NAMES = {"classify": sentence("accuracy"), "tag": sentence("F1 of names")}
+TWINS = (sentence("The first twin learns shuffled labels"), sentence("The second twin learns shuffled labels"))
 
 Line = Mapping[str, Any]
 
@@ -37,12 +38,11 @@ class Progress:
         """
         if self.seconds is None:
             return ""
+        if self.seconds < 20:
+            return _("some seconds left")
         minutes = f"{self.seconds / 60:.1f}".removesuffix(".0")
-        return (
-            "some seconds left"
-            if self.seconds < 20
-            else f"about {minutes} {'minute' if minutes == '1' else 'minutes'} left"
-        )
+        several = 1 if minutes == "1" else 2  # half a minute are minutes too
+        return ngettext("about {minutes} minute left", "about {minutes} minutes left", several, minutes=minutes)
 
 
 def progress(
@@ -73,20 +73,18 @@ def progress_of(look: Look) -> Progress:
 def doing(look: Look) -> str:
     """What a job that runs is about, in words, with how far it is."""
     if look.phase == "changes":
-        return "Comparing the heads before and after, with what the twins show"
-    found, what = progress_of(look), "Learning"
-    if look.phase == "twin":
-        what = f"{_twin(look)} learns shuffled labels"
+        return _("Comparing the heads before and after, with what the twins show")
+    found, what = progress_of(look), _twin(look) if look.phase == "twin" else _("Learning")
     if not found.last:
-        return "Opening the model and reading the rows"
+        return _("Opening the model and reading the rows")
     if found.step >= found.last:
-        return "Saving the best, and telling the test rows" if look.phase == "teach" else "Saving the twin"
-    said = f"{what}: step {found.step:,} of {found.last:,}"
-    return f"{said}, {found.left}" if found.left else said
+        return _("Saving the best, and telling the test rows") if look.phase == "teach" else _("Saving the twin")
+    said = _("{what}: step {step:,} of {last:,}", what=what, step=found.step, last=found.last)
+    return _("{said}, {left}", said=said, left=found.left) if found.left else said
 
 
 def _twin(look: Look) -> str:
     """Which of the twins it is that learns."""
     plans = look.lines("plan")
     number = plans[-1].get("twin", 0) if plans else 0
-    return f"The {TWINS[number]} twin" if number < len(TWINS) else "A twin"
+    return told(TWINS[number]) if number < len(TWINS) else _("A twin learns shuffled labels")

@@ -15,6 +15,7 @@ from ui.pages.teach.results_naming import quoted
 from ui.pages.teach.results_rows import draw_rows
 from ui.pages.teach.results_sure import draw_sureness
 from ui.run.refusals import say, show
+from wording import _
 
 
 def draw(look: Look) -> None:
@@ -29,8 +30,8 @@ def draw_results(folder: Path, model: str) -> None:
     except Refusal as refusal:
         show(refusal)
         return
-    for sentence in headline(found):
-        say(sentence, role="status")
+    for line in headline(found):
+        say(line, role="status")
     draw_labels(found, model)
     draw_confusion(found, model)
     draw_rows(found, model)
@@ -51,18 +52,30 @@ def headline(results: Measured) -> list[str]:
 def _of_texts(found: Told) -> str:
     right, n = sum(row.hit for row in found.rows), len(found.rows)
     low, high = wilson(right, n)
-    return (
-        f"Of {n:,} test rows it tells {right:,} rightly: accuracy {100 * found.test['accuracy']:.1f} % ({low:.1f} to"
-        f" {high:.1f}), macro F1 {found.test['macro_f1']:.3f}."
+    return _(
+        "Of {n:,} test rows it tells {right:,} rightly: accuracy {accuracy:.1f} % ({low:.1f} to {high:.1f}), macro F1"
+        " {f1:.3f}.",
+        n=n,
+        right=right,
+        accuracy=100 * found.test["accuracy"],
+        low=low,
+        high=high,
+        f1=found.test["macro_f1"],
     )
 
 
 def _of_names(found: Told, low: float, high: float) -> str:
     test = found.test
-    return (
-        f"In {len(found.rows):,} test rows it finds names with F1 {test['f1']:.3f} ({low:.3f} to {high:.3f}): of those"
-        f" that it says, {100 * test['precision']:.1f} % are right (precision), of the true ones it finds"
-        f" {100 * test['recall']:.1f} % (recall). A name is right where its kind and both its ends are."
+    return _(
+        "In {n:,} test rows it finds names with F1 {f1:.3f} ({low:.3f} to {high:.3f}): of those that it says,"
+        " {precision:.1f} % are right (precision), of the true ones it finds {recall:.1f} % (recall). A name is right"
+        " where its kind and both its ends are.",
+        n=len(found.rows),
+        f1=test["f1"],
+        low=low,
+        high=high,
+        precision=100 * test["precision"],
+        recall=100 * test["recall"],
     )
 
 
@@ -70,13 +83,27 @@ def _beside_counting(found: Told) -> str:
     """Beside TF-IDF with logistic regression on the same rows, in rows, so that a small lead looks small."""
     n, counted = len(found.rows), found.test["baseline_accuracy"]
     lead = round((found.test["accuracy"] - counted) * n)
-    who = "Counting words (TF-IDF and logistic regression)"
-    beside = f"tells {100 * counted:.1f} % of the same rows rightly"
     if lead > 0:
-        return f"{who} {beside}, {lead:,} of {n:,} fewer."
+        return _(
+            "Counting words (TF-IDF and logistic regression) tells {counted:.1f} % of the same rows rightly, {lead:,}"
+            " of {n:,} fewer.",
+            counted=100 * counted,
+            lead=lead,
+            n=n,
+        )
     if lead < 0:
-        return f"{who} {beside}, {-lead:,} of {n:,} more: it wins here, without any attention."
-    return f"{who} {beside}, as many: the model wins nothing by its attention here."
+        return _(
+            "Counting words (TF-IDF and logistic regression) tells {counted:.1f} % of the same rows rightly, {lead:,}"
+            " of {n:,} more: it wins here, without any attention.",
+            counted=100 * counted,
+            lead=-lead,
+            n=n,
+        )
+    return _(
+        "Counting words (TF-IDF and logistic regression) tells {counted:.1f} % of the same rows rightly, as many: the"
+        " model wins nothing by its attention here.",
+        counted=100 * counted,
+    )
 
 
 def _one_label(found: Told) -> str:
@@ -85,20 +112,35 @@ def _one_label(found: Told) -> str:
     if len(said) != 1:
         return ""
     if found.kind == "tag":
-        return "It finds no name at all: that is a collapse, and its figures say nothing about the task."
-    return (
-        f"It says {quoted(found.labels[said.pop()])} of every row: that is a collapse, and it has told nothing apart."
+        return _("It finds no name at all: that is a collapse, and its figures say nothing about the task.")
+    return _(
+        "It says {label} of every row: that is a collapse, and it has told nothing apart.",
+        label=quoted(found.labels[said.pop()]),
     )
 
 
 def _made(found: Told) -> str:
     """How the figures came about, and that the test rows had no part in it."""
     scores = found.scores
-    stopped = "" if scores["finished"] else ", stopped before the last"
+    stopped = "" if scores["finished"] else _(", stopped before the last")
     dev = scores.get("dev") or {}
-    step = f" the weights of step {dev['step']:,} were chosen on {scores['rows']['dev']:,} other rows," if dev else ""
-    return (
-        f"{scores['model']} learned from {scores['rows']['train']:,} rows: {scores['steps']:,} steps in"
-        f" {scores['seconds'] / 60:.1f} minutes{stopped}, seed {scores['seed']};{step} and the test split was scored"
-        " once, at the end."
+    chosen = (
+        _(
+            " the weights of step {step:,} were chosen on {rows:,} other rows,",
+            step=dev["step"],
+            rows=scores["rows"]["dev"],
+        )
+        if dev
+        else ""
+    )
+    return _(
+        "{model} learned from {rows:,} rows: {steps:,} steps in {minutes:.1f} minutes{stopped}, seed {seed};{chosen} "
+        "and the test split was scored once, at the end.",
+        model=scores["model"],
+        rows=scores["rows"]["train"],
+        steps=scores["steps"],
+        minutes=scores["seconds"] / 60,
+        stopped=stopped,
+        seed=scores["seed"],
+        chosen=chosen,
     )

@@ -18,16 +18,20 @@ from ui.show.chart import draw_chart, theme
 from ui.state.options import choose_own, own
 from viz.figures import confusion as figures
 from viz.figures.alignment import picked
+from wording import _, sentence, told
 
 MOST = 60  # labels in the figure
-UNITS = {"classify": "rows", "tag": "words"}
-SHOWN = "Those with most mistakes, in the order of the labels; all others are added up in a last row and column."
+UNITS = {"classify": sentence("rows"), "tag": sentence("words")}
+SHOWN = sentence(
+    "Those with most mistakes, in the order of the labels; all others are added up in a last row and column."
+)
 
 
 def draw_confusion(results: Measured, model: str) -> None:
     """The figure; a click on a cell opens its rows below."""
-    st.subheader("What was taken for what")
+    st.subheader(_("What was taken for what"))
     found, counts, options = results.told, results.counts, own(Teach)
+    unit = told(UNITS[found.kind])
     kept = list(range(len(found.labels)))
     if len(kept) > Teach.classes:
         most = min(MOST, len(kept))
@@ -36,30 +40,34 @@ def draw_confusion(results: Measured, model: str) -> None:
             Teach,
             "classes",
             st.columns([1, 2])[0].number_input,
-            "Labels in the figure",
+            _("Labels in the figure"),
             2,
             most,
             shown=shown,
-            help=SHOWN,
+            help=told(SHOWN),
         )
         kept = most_mistaken(counts, shown)
     others = len(found.labels) - len(kept)
-    names = [found.labels[at] for at in kept] + ([f"{others} others"] if others else [])
-    say(worst(counts, found.labels, UNITS[found.kind]), role="status")
+    names = [found.labels[at] for at in kept] + ([_("{n} others", n=others)] if others else [])
+    say(worst(counts, found.labels, unit), role="status")
     figure = figures.confusion(
-        summed_up(counts, kept), names, theme(), "True and said", UNITS[found.kind], rest=bool(others),
+        summed_up(counts, kept), names, theme(), _("True and said"), unit, rest=bool(others),
         chosen=_shown(kept, options),
     )  # fmt: skip
     draw_chart(figure, "teach_confusion", on_click=lambda key: _clicked(key, kept))
-    st.caption(
-        f"Each cell: how many {UNITS[found.kind]} of the label at the left were said to have the one above; colour is"
-        " their share of the row, and what is right stands on the diagonal. A click opens a cell's rows below, as the"
-        " two lists there do."
-        + (f" {OUTSIDE}: no name." if found.kind == "tag" else "")
-        + (" Columns have the numbers of the rows." if len(names) > figures.NAMED else "")
+    about = _(
+        "Each cell: how many {unit} of the label at the left were said to have the one above; colour is their share of"
+        " the row, and what is right stands on the diagonal. A click opens a cell's rows below, as the two lists there"
+        " do.",
+        unit=unit,
     )
+    if found.kind == "tag":
+        about = _("{about} {outside}: no name.", about=about, outside=OUTSIDE)
+    if len(names) > figures.NAMED:
+        about = _("{about} Columns have the numbers of the rows.", about=about)
+    st.caption(about)
     rows = ([label, *row] for label, row in zip(found.labels, counts.tolist(), strict=True))
-    save_table("Save the matrix", ["true \\ said", *found.labels], rows, "confusion", "Every label", found, model)
+    save_table(_("Save the matrix"), ["true \\ said", *found.labels], rows, "confusion", _("Every label"), found, model)
 
 
 def worst(counts: Counts, labels: Sequence[str], unit: str) -> str:
@@ -67,11 +75,17 @@ def worst(counts: Counts, labels: Sequence[str], unit: str) -> str:
     wrong = counts.copy()
     wrong[range(len(wrong)), range(len(wrong))] = 0
     if not wrong.any():
-        return f"All {counts.sum():,} {unit} were told rightly."
+        return _("All {n:,} {unit} were told rightly.", n=counts.sum(), unit=unit)
     true, said = divmod(int(wrong.argmax()), len(wrong))
-    return (
-        f"{wrong.sum():,} of {counts.sum():,} {unit} were told wrongly. Most often {quoted(labels[true])} was taken for"
-        f" {quoted(labels[said])}: {wrong[true, said]:,} of {counts[true].sum():,}."
+    return _(
+        "{wrong:,} of {n:,} {unit} were told wrongly. Most often {true} was taken for {said}: {often:,} of {times:,}.",
+        wrong=wrong.sum(),
+        n=counts.sum(),
+        unit=unit,
+        true=quoted(labels[true]),
+        said=quoted(labels[said]),
+        often=wrong[true, said],
+        times=counts[true].sum(),
     )
 
 

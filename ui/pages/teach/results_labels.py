@@ -9,37 +9,60 @@ from probing.labelled.spans import Score
 from ui.pages.teach.results_measured import Measured
 from ui.pages.teach.results_saving import save_table
 from ui.run.refusals import say
+from wording import _, ngettext, sentence, told
 
 FEW = 20  # true ones below which a class's figures say little
-TITLES = {"classify": "Each class", "tag": "Each kind of name"}
+TITLES = {"classify": sentence("Each class"), "tag": sentence("Each kind of name")}
 FIRST = {"classify": "class", "tag": "kind"}
+HEADINGS = {
+    "class": sentence("class"),
+    "kind": sentence("kind"),
+    "precision": sentence("precision"),
+    "recall": sentence("recall"),
+    "F1": sentence("F1"),
+    "support": sentence("support"),
+    "said": sentence("said"),
+    "low": sentence("low"),
+    "high": sentence("high"),
+}
+SHARES = ("precision", "recall", "F1", "low", "high")
 ABOUT = {
-    "classify": "Precision: of the rows that were said to be of the class, the share that is. Recall: of the rows of"
-    " the class, the share that was said to be. ",
-    "tag": "Precision: of the names of the kind that were said, the share that is right. Recall: of the true names of"
-    " the kind, the share that was found. ",
+    "classify": sentence(
+        "Precision: of the rows that were said to be of the class, the share that is. Recall: of the rows of"
+        " the class, the share that was said to be."
+    ),
+    "tag": sentence(
+        "Precision: of the names of the kind that were said, the share that is right. Recall: of the true names of"
+        " the kind, the share that was found."
+    ),
 }
 
 
 def draw_labels(results: Measured, model: str) -> None:
     """The table, which a click on a column's name sorts, and its file."""
     found, each = results.told, results.each
-    st.subheader(TITLES[found.kind])
+    st.subheader(told(TITLES[found.kind]))
     names = [FIRST[found.kind], "precision", "recall", "F1", "support", "said", "low", "high"]
     rows = [_row(name, score) for name, score in each.items()]
     columns = {name: [row[at] for row in rows] for at, name in enumerate(names)}
-    shares = {
-        name: st.column_config.NumberColumn(format="%.3f") for name in ("precision", "recall", "F1", "low", "high")
+    shown = {
+        name: st.column_config.Column(heading)
+        if name not in SHARES
+        else st.column_config.NumberColumn(heading, format="%.3f")
+        for name in names
+        for heading in (told(HEADINGS[name]),)
     }
-    st.dataframe(columns, hide_index=True, column_config=shares, key="teach_labels")
+    st.dataframe(columns, hide_index=True, column_config=shown, key="teach_labels")
     st.caption(
-        ABOUT[found.kind]
-        + "F1: their harmonic mean. Support: how many there are; said: how many were said. Low and high:"
-        " ends of recall's 95 % interval (Wilson). None: a share of nothing. A click on a column's name sorts."
+        _(
+            "{about} F1: their harmonic mean. Support: how many there are; said: how many were said. Low and high:"
+            " ends of recall's 95 % interval (Wilson). None: a share of nothing. A click on a column's name sorts.",
+            about=ABOUT[found.kind],
+        )
     )
     if note := few(each):
         say(note, role="status")
-    save_table("Save this table", names, rows, "labels", "All digits", found, model)
+    save_table(_("Save this table"), names, rows, "labels", _("All digits"), found, model)
 
 
 def few(each: dict[str, Score]) -> str:
@@ -47,8 +70,14 @@ def few(each: dict[str, Score]) -> str:
     count = sum(score.true < FEW for score in each.values())
     if not count:
         return ""
-    what = "figures say" if count > 1 else "figure says"
-    return f"{count} of these {len(each)} have fewer than {FEW} test cases: their {what} little."
+    return ngettext(
+        "{n} of these {all} have fewer than {few} test cases: their figure says little.",
+        "{n} of these {all} have fewer than {few} test cases: their figures say little.",
+        count,
+        n=count,
+        all=len(each),
+        few=FEW,
+    )
 
 
 def _row(name: str, score: Score) -> list[object]:

@@ -10,6 +10,7 @@ import streamlit as st
 from probing.labelled.compared import compared
 from probing.labelled.scripts import SIDE_BY_SIDE
 from probing.labelled.told import Told, ToldRow, ToldText, ToldWords, counts, in_cell
+from ui.pages.teach.listed import listed
 from ui.pages.teach.options import Teach
 from ui.pages.teach.results_measured import Measured
 from ui.pages.teach.results_naming import quoted
@@ -22,41 +23,53 @@ from ui.state.choice import Choice
 from ui.state.options import choose_own, own
 from viz.components.strip import strip
 from viz.components.strip.strip import Chip
+from wording import _, sentence, told
 
 ANY = -1
-HITS = "What the model told rightly, every word of a text with tags; where it was wrong; or both"
-ORDER = "Mistakes stand before what is right, which begins with the least sure. "
-MARKS = {
-    "classify": "",
-    "tag": "Straight line: a name that is right, its kind and both its ends; dashes: a true one that was missed; waves:"
-    " one that was said wrongly. Under its first word stands what is the matter. Shaded: words of the chosen cell.",
+HITS = sentence("What the model told rightly, every word of a text with tags; where it was wrong; or both")
+ORDER = {
+    "classify": sentence("Mistakes stand before what is right, which begins with the least sure."),
+    "tag": sentence(
+        "Mistakes stand before what is right, which begins with the least sure. Straight line: a name that is right,"
+        " its kind and both its ends; dashes: a true one that was missed; waves: one that was said wrongly. Under its"
+        " first word stands what is the matter. Shaded: words of the chosen cell."
+    ),
 }
+FOUND = {"right": sentence("{n} right"), "wrong": sentence("{n} wrong"), "missed": sentence("{n} missed")}
 
 
 def draw_rows(results: Measured, model: str) -> None:
     """The two lists that choose a cell, and its rows, a part of them at a time."""
-    st.subheader("The test rows, surest mistakes first")
+    st.subheader(_("The test rows, surest mistakes first"))
     found, options = results.told, own(Teach)
     true, said = (at if at is not None and at < len(found.labels) else None for at in (options.true, options.said))
     for column, name, at in zip(st.columns(2), ("true", "said"), (true, said), strict=True):
         _pick(column, name, at, found.labels)
     every = in_cell(results.rows, true, said)
     say(asked_for(every, true, said, found), role="status")
-    kept, shown = turned(every, Teach, options, HITS)
+    kept, shown = turned(every, Teach, options, told(HITS))
     for number, row in enumerate(shown):
         chips = _marked(row, true, said) if isinstance(row, ToldWords) else map(Chip, _apart(row.text))
         strip.mount(list(chips), f"teach_row_{number}", title=title(row, found.labels))
-        explore_link(Choice(model=model, text=row.text), "This text, read by the model that was taught,")
-    st.caption(ORDER + MARKS[found.kind])
+        explore_link(Choice(model=model, text=row.text), _("This text, read by the model that was taught,"))
+    st.caption(told(ORDER[found.kind]))
     names, lines = (_by_word if found.kind == "tag" else _by_text)(kept, found.labels)
-    save_table("Save these rows", names, lines, "rows", f"All {len(kept):,} of this list", found, model)
+    save_table(_("Save these rows"), names, lines, "rows", _("All {n:,} of this list", n=len(kept)), found, model)
 
 
 def asked_for(rows: Sequence[ToldRow], true: int | None, said: int | None, found: Told) -> str:
     """How many rows the two lists leave, and how many of them are wrong."""
-    names = [f" {how} {quoted(found.labels[at])}" for how, at in (("of", true), ("said to be", said)) if at is not None]
-    word = " with a word" if names and found.kind == "tag" else ""
-    return f"{len(rows):,} test rows{word}{''.join(names)}, {sum(not row.hit for row in rows):,} with a mistake."
+    of = "" if true is None else _(" of {label}", label=quoted(found.labels[true]))
+    to_be = "" if said is None else _(" said to be {label}", label=quoted(found.labels[said]))
+    word = _(" with a word") if of + to_be and found.kind == "tag" else ""
+    return _(
+        "{n:,} test rows{word}{of}{said}, {wrong:,} with a mistake.",
+        n=len(rows),
+        word=word,
+        of=of,
+        said=to_be,
+        wrong=sum(not row.hit for row in rows),
+    )
 
 
 def _pick(column: Any, name: str, at: int | None, labels: Sequence[str]) -> None:
@@ -69,12 +82,12 @@ def _pick(column: Any, name: str, at: int | None, labels: Sequence[str]) -> None
         choose_own(Teach, **{name: None if chosen == ANY else chosen}, leaf=1)
 
     column.selectbox(
-        {"true": "What is true", "said": "What was said"}[name],
+        {"true": _("What is true"), "said": _("What was said")}[name],
         [ANY, *range(len(labels))],
-        format_func=lambda at: "anything" if at == ANY else labels[at],
+        format_func=lambda at: _("anything") if at == ANY else labels[at],
         key=key,
         on_change=keep,
-        help="Only rows with this label; a click on a cell of the matrix sets both",
+        help=_("Only rows with this label; a click on a cell of the matrix sets both"),
     )
 
 
@@ -86,28 +99,34 @@ def title(row: ToldRow, labels: Sequence[str]) -> str:
     """
     if isinstance(row, ToldWords):
         names = [word.verdict for word in compared(row) if word.label]
-        found = [f"{names.count(verdict)} {verdict}" for verdict in ("right", "wrong", "missed") if verdict in names]
-        surest = "" if row.hit else f"surest mistake {percent(row.sure)}"
-        return " · ".join(part for part in ("Hit" if row.hit else "Miss", ", ".join(found), surest) if part)
+        found = [_(what, n=names.count(verdict)) for verdict, what in FOUND.items() if verdict in names]
+        surest = "" if row.hit else _("surest mistake {sure}", sure=percent(row.sure))
+        return " · ".join(part for part in (_("Hit") if row.hit else _("Miss"), listed(found), surest) if part)
     true, said = (quoted(labels[at]) for at in (row.true, row.said))
     if row.hit:
-        return f"Hit · {said} {percent(row.sure)}"
-    return f"Miss · said {said} {percent(row.sure)} · is {true} {percent(row.due)}"
+        return _("Hit · {said} {sure}", said=said, sure=percent(row.sure))
+    return _(
+        "Miss · said {said} {sure} · is {true} {due}",
+        said=said,
+        sure=percent(row.sure),
+        true=true,
+        due=percent(row.due),
+    )
 
 
 def _marked(row: ToldWords, true: int | None, said: int | None) -> Iterator[Chip]:
     """The sentence as chips, names marked, and what stands between the words."""
     at, asked = 0, (true, said) != (None, None)
     each = zip(row.words, row.pairs, row.tags, row.told, row.shares, compared(row), strict=True)
-    for (start, end), pair, tag, told, share, word in each:
+    for (start, end), pair, tag, got, share, word in each:
         yield from (Chip(piece) for piece in row.text[at:start].split())
-        sure = "was cut off" if share is None else f"said {told} {percent(share)}"
+        sure = _("was cut off") if share is None else _("said {tag} {sure}", tag=got, sure=percent(share))
         yield Chip(
             row.text[start:end],
             shade=0.3 if asked and counts(pair, true, said) else None,
             mark=word.verdict,
-            label=word.label,
-            title=f"{sure}, is {tag}" if tag != told else sure if told != "O" else "",
+            label=told(word.label),
+            title=_("{said}, is {tag}", said=sure, tag=tag) if tag != got else sure if got != "O" else "",
         )
         at = end
     yield from (Chip(piece) for piece in row.text[at:].split())

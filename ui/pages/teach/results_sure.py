@@ -13,32 +13,45 @@ from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from viz.figures.calibration import FEW, Bin
 from viz.figures.calibration import calibration as draw_bins
+from wording import _, sentence
 
 LITTLE = 100  # answers below which the whole figure says little
-WHAT = {"classify": "rows", "tag": "words that it said to be of a name"}
+BEYOND = sentence(
+    "{said} That is more than chance does: if it were right exactly as often as it is sure, so many would show"
+    " {by_chance:.3f}, and at most {at_most:.3f} in 95 of 100 draws."
+)
+WITHIN = sentence(
+    "{said} That is no more than chance does: if it were right exactly as often as it is sure, so many would show"
+    " {by_chance:.3f}, and at most {at_most:.3f} in 95 of 100 draws."
+)
+WHAT = {"classify": sentence("rows"), "tag": sentence("words that it said to be of a name")}
 COLUMNS = ["sure from", "to", "answers", "mean sureness", "right", "low", "high"]
 
 
 def draw_sureness(results: Measured, model: str) -> None:
     """The figure, what it says, and its numbers."""
-    st.subheader("How sure, how right")
+    st.subheader(_("How sure, how right"))
     found, told = results.told, results.sureness
     if told is None:
-        say("It said no word to be of a name, so there is nothing that it was sure of.", role="status")
+        say(_("It said no word to be of a name, so there is nothing that it was sure of."), role="status")
         return
-    for sentence in summary(told, WHAT[found.kind]):
-        say(sentence, role="status")
+    for line in summary(told, WHAT[found.kind]):
+        say(line, role="status")
     bins = bins_of(told)
-    draw_chart(draw_bins(bins, theme(), "Right as often as sure?"), "teach_sureness")
-    words = " Words that it said to be of none are left out: they are many and easy." if found.kind == "tag" else ""
-    st.caption(
-        f"Each bar: {WHAT[found.kind]} of which it was about as sure, and how many; how sure is the probability that it"
-        " gives its own answer. Where the mark stands beyond the bar's end, it is surer than right. Pale: fewer than"
-        f" {FEW}. The error is the distance between mark and end, averaged over all answers"
-        " ([arXiv:1706.04599](https://arxiv.org/abs/1706.04599)); its interval is the basic bootstrap's." + words
+    draw_chart(draw_bins(bins, theme(), _("Right as often as sure?")), "teach_sureness")
+    about = _(
+        "Each bar: {what} of which it was about as sure, and how many; how sure is the probability that it gives its"
+        " own answer. Where the mark stands beyond the bar's end, it is surer than right. Pale: fewer than {few}. The"
+        " error is the distance between mark and end, averaged over all answers"
+        " ([arXiv:1706.04599](https://arxiv.org/abs/1706.04599)); its interval is the basic bootstrap's.",
+        what=WHAT[found.kind],
+        few=FEW,
     )
+    if found.kind == "tag":
+        about = _("{about} Words that it said to be of none are left out: they are many and easy.", about=about)
+    st.caption(about)
     rows = [[one.start, one.end, one.answers, one.sure, one.right, one.low, one.high] for one in bins]
-    save_table("Save these numbers", COLUMNS, rows, "sureness", "All digits", found, model)
+    save_table(_("Save these numbers"), COLUMNS, rows, "sureness", _("All digits"), found, model)
 
 
 def bins_of(told: Calibration) -> list[Bin]:
@@ -56,13 +69,19 @@ def summary(told: Calibration, what: str) -> list[str]:
     n = int(told.answers.sum())
     weights = np.nan_to_num(told.answers / n)
     sure, right = (float((weights * np.nan_to_num(values)).sum()) for values in (told.sure, told.right))
-    beyond = "more than" if told.error > told.at_most else "no more than"
-    lines = [
-        f"It is {100 * sure:.1f} % sure on average, and right on {100 * right:.1f} % of {n:,} {what}. Expected"
-        f" calibration error: {told.error:.3f} ({told.low:.3f} to {told.high:.3f}). That is {beyond} chance does: if it"
-        f" were right exactly as often as it is sure, so many would show {told.by_chance:.3f}, and at most"
-        f" {told.at_most:.3f} in 95 of 100 draws."
-    ]
+    said = _(
+        "It is {sure:.1f} % sure on average, and right on {right:.1f} % of {n:,} {what}. Expected calibration error:"
+        " {error:.3f} ({low:.3f} to {high:.3f}).",
+        sure=100 * sure,
+        right=100 * right,
+        n=n,
+        what=what,
+        error=told.error,
+        low=told.low,
+        high=told.high,
+    )
+    beside = BEYOND if told.error > told.at_most else WITHIN
+    lines = [_(beside, said=said, by_chance=told.by_chance, at_most=told.at_most)]
     if n < LITTLE:
-        lines.append(f"These are {n} answers only: bars and error say little.")
+        lines.append(_("These are {n} answers only: bars and error say little.", n=n))
     return lines

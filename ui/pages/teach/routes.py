@@ -13,10 +13,11 @@ from training.jobs.archive import zipped
 from training.jobs.job import Look
 from ui.routes.limit import Limit
 from ui.run.teaching import queue
+from wording import _, sentence, told
 
 PREFIX = "/headlight/taught"
 AT_ONCE = 8  # files that are being sent
-BUSY = "Too many models are being saved just now. Try again in a minute."
+BUSY = sentence("Too many models are being saved just now. Try again in a minute.")
 # Streamlit would compress it again: much work, and nothing gained.
 HEADERS = {"Cache-Control": "no-store", "Content-Encoding": "identity"}
 SENDING = Limit(AT_ONCE, 0, BUSY)
@@ -32,14 +33,14 @@ def whole(request: Request) -> Response:
     try:
         look = queue().look(request.path_params["id"])
     except Refusal as refusal:
-        return PlainTextResponse(refusal.message, 410)
+        return PlainTextResponse(told(refusal.message), 410)
     if not look.has_model:
-        return PlainTextResponse("Nothing is saved of this training yet.", 410)
+        return PlainTextResponse(_("Nothing is saved of this training yet."), 410)
     content = SENDING.held(zipped(look.model, look.job.slug))
     try:
         first = next(content)
     except OSError:
-        return PlainTextResponse("This model was removed just now.", 410)
+        return PlainTextResponse(_("This model was removed just now."), 410)
     except StopIteration:
         return SENDING.busy()
     headers = {**HEADERS, "Content-Disposition": f'attachment; filename="{look.job.slug}.zip"'}

@@ -14,20 +14,21 @@ from ui.pages.teach.progress import doing, progress_of
 from ui.run.refusals import say
 from ui.run.teaching import queue, visitor
 from ui.state.options import choose_own
+from wording import _, ngettext, sentence, told
 
 EVERY = 2.0  # seconds between two looks; the page is at rest between them
 PROBLEM = "teach_problem"
 STOPPING = "teach_stopping"  # the trainings that this session has asked to stop, and that have not ended yet
-LINK = (
+LINK = sentence(
     "The link in the browser's address shows this training on any device. Whoever has it may look; only the browser"
     " that began it can stop it."
 )
 COLLAPSED = {
-    "classify": "Twice running every text of the dev rows was called “{only}”: nothing is learned so far.",
-    "tag": "Twice running nothing was found in the dev rows: nothing is learned so far.",
+    "classify": sentence("Twice running every text of the dev rows was called “{only}”: nothing is learned so far."),
+    "tag": sentence("Twice running nothing was found in the dev rows: nothing is learned so far."),
 }
-PASSES, ENDED = "Often that passes; if it does not, ", "It ended so: "
-HELPS = "a smaller rate, more minutes or more rows help."
+PASSES = sentence("{said} Often that passes; if it does not, a smaller rate, more minutes or more rows help.")
+ENDED = sentence("{said} It ended so: a smaller rate, more minutes or more rows help.")
 
 
 def running(look: Look) -> None:
@@ -39,11 +40,11 @@ def running(look: Look) -> None:
 
 def _about(look: Look) -> None:
     """What is taught what, and the way to another one."""
-    told = f"{look.job.title} · {sentence(look)}" if look.state == "done" else look.job.title
+    about = f"{look.job.title} · {in_words(look)}" if look.state == "done" else look.job.title
     with st.container(horizontal=True, vertical_alignment="center"):
-        say(told, role="status")
-        help = "Back to the data and the settings; this training goes on, and stays where its link leads"
-        st.button("Teach another", on_click=choose_own, args=(Teach,), kwargs={"job": ""}, help=help)
+        say(about, role="status")
+        help = _("Back to the data and the settings; this training goes on, and stays where its link leads")
+        st.button(_("Teach another"), on_click=choose_own, args=(Teach,), kwargs={"job": ""}, help=help)
 
 
 def _standing(look: Look) -> tuple[str, str, bool]:
@@ -61,7 +62,7 @@ def _watch(job_id: str, before: tuple[str, str, bool]) -> None:
         st.rerun()
     _state(look)
     if look.phase != "teach":
-        with st.expander("How the training went"):
+        with st.expander(_("How the training went")):
             curves(look)
     else:
         curves(look)
@@ -77,37 +78,52 @@ def _state(look: Look) -> None:
         if look.state == "running":
             st.progress(progress_of(look).share, text=doing(look))
         elif look.state != "done":
-            say(sentence(look), role="alert" if look.state == "failed" else "status")
+            say(in_words(look), role="alert" if look.state == "failed" else "status")
         if look.job.id in stopping:
-            say("It stops after this step, and keeps the best so far.", role="status")
+            say(_("It stops after this step, and keeps the best so far."), role="status")
         elif look.state in ("waiting", "running") and mine:
-            st.button("Stop", on_click=_stop, args=(look.job.id,), help="The best so far is kept; it can go on later.")
+            st.button(
+                _("Stop"), on_click=_stop, args=(look.job.id,), help=_("The best so far is kept; it can go on later.")
+            )
         elif look.state in ("stopped", "failed") and mine:
-            st.button("Go on", type="primary", on_click=_go_on, args=(look.job.id,), help="Continue where it was.")
+            st.button(
+                _("Go on"), type="primary", on_click=_go_on, args=(look.job.id,), help=_("Continue where it was.")
+            )
     if problem := st.session_state.pop(PROBLEM, ""):
         say(problem)
     if look.state in ("waiting", "running"):
-        st.caption(LINK)
+        st.caption(told(LINK))
     collapse(look)
 
 
-def sentence(look: Look) -> str:
+def in_words(look: Look) -> str:
     """How a training stands that does not run."""
     if look.state == "waiting":
         if not look.ahead:
-            return "It begins now."
-        before = "1 training comes" if look.ahead == 1 else f"{look.ahead} trainings come"
-        return f"It waits: {before} before it on this machine."
+            return _("It begins now.")
+        return ngettext(
+            "It waits: {n} training comes before it on this machine.",
+            "It waits: {n} trainings come before it on this machine.",
+            look.ahead,
+            n=look.ahead,
+        )
     if look.state == "failed":
-        return look.said
+        return told(look.said)
     if look.state == "done":
-        return "The model is taught, and compared with what it was."
-    found, said = progress_of(look), look.said or "Stopped."
+        return _("The model is taught, and compared with what it was.")
+    found, said = progress_of(look), told(look.said) or _("Stopped.")
     if look.phase != "teach":
-        return f"{said} The model is taught; what changed in its heads is told once this goes on to the end."
+        return _(
+            "{said} The model is taught; what changed in its heads is told once this goes on to the end.", said=said
+        )
     if not look.has_model:
-        return f"{said} Nothing is saved yet."
-    return f"{said} It was at step {found.step:,} of {found.last:,}; the best so far is kept, and shown below."
+        return _("{said} Nothing is saved yet.", said=said)
+    return _(
+        "{said} It was at step {step:,} of {last:,}; the best so far is kept, and shown below.",
+        said=said,
+        step=found.step,
+        last=found.last,
+    )
 
 
 def collapse(look: Look) -> None:
@@ -115,7 +131,7 @@ def collapse(look: Look) -> None:
     found, scored = look.lines("collapse", "teach"), look.lines("evaluation", "teach")
     if found and scored and scored[-1].get("only") is not None:
         goes = look.phase == "teach" and look.state in ("waiting", "running")
-        say(f"{COLLAPSED[look.job.kind].format(only=found[-1]['only'])} {PASSES if goes else ENDED}{HELPS}")
+        say(_(PASSES if goes else ENDED, said=_(COLLAPSED[look.job.kind], only=found[-1]["only"])))
 
 
 def _stop(job_id: str) -> None:

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 from inference.questions.tokens import Side, Steps
 from viz.components.ladder.ladder import Row, Rung, Way
 from viz.figures.labels import cut
+from wording import _, ngettext, sentence, told
 
 WORDS = 120  # of each text that are drawn
 TOKENS = 400  # that are drawn where words are not known
 NORMALISED = 1000  # characters
 CUTS = {
-    "WordPiece": "The longest beginning that is in the vocabulary, then the longest of the rest; ## marks what goes on "
-    "inside a word.",
-    "BPE": "Characters or bytes, joined pair by pair in the order in which the pairs were learnt.",
-    "Unigram": "The likeliest way to write it with pieces of the vocabulary.",
-    "WordLevel": "A word is in the vocabulary or unknown.",
+    "WordPiece": sentence(
+        "The longest beginning that is in the vocabulary, then the longest of the rest; ## marks what goes on "
+        "inside a word."
+    ),
+    "BPE": sentence("Characters or bytes, joined pair by pair in the order in which the pairs were learnt."),
+    "Unigram": sentence("The likeliest way to write it with pieces of the vocabulary."),
+    "WordLevel": sentence("A word is in the vocabulary or unknown."),
 }
+OWN_CUTS = sentence("By rules of its own.")
 Place = tuple[int, int]  # which text, which of its words
 
 
@@ -30,14 +35,20 @@ def way_of(steps: Steps) -> Way:
     rows: list[Row] = []
     if steps.sides:
         texts = "\n".join(cut(side.normalised, NORMALISED) for side in steps.sides)
-        rows.append(Row("1. Normalise", _said(steps.normaliser, "Nothing is changed."), text=texts))
-        rows.append(Row("2. Split", _said(steps.splitter, "The text stays whole."), rungs=tuple(_words(steps.sides))))
+        rows.append(Row(_("1. Normalise"), _said(steps.normaliser, _("Nothing is changed.")), text=texts))
+        rows.append(
+            Row(_("2. Split"), _said(steps.splitter, _("The text stays whole.")), rungs=tuple(_words(steps.sides)))
+        )
     pieces = [_rung(steps, at, words) for at in drawn if not steps.tokens[at].special]
-    rows.append(Row("3. Cut into pieces", CUTS.get(steps.algorithm, "By rules of its own."), rungs=tuple(pieces)))
-    note = f"Template: {steps.template}. Below each token its number, its segment and its mask (1: to be read)."
+    rows.append(Row(_("3. Cut into pieces"), told(CUTS.get(steps.algorithm, OWN_CUTS)), rungs=tuple(pieces)))
+    note = _(
+        "Template: {template}. Below each token its number, its segment and its mask (1: to be read).",
+        template=steps.template,
+    )
     tokens = [_rung(steps, at, words, under=True) for at in drawn]
-    rows.append(Row("4. Add special tokens", note, rungs=tuple(tokens)))
-    return Way(steps.model, f"{steps.algorithm or 'Own rules'}, {steps.vocabulary:,} entries", tuple(rows))
+    rows.append(Row(_("4. Add special tokens"), note, rungs=tuple(tokens)))
+    about = _("{algorithm}, {entries:,} entries", algorithm=steps.algorithm or _("Own rules"), entries=steps.vocabulary)
+    return Way(steps.model, about, tuple(rows))
 
 
 def placed(steps: Steps) -> dict[int, Place]:
@@ -61,9 +72,11 @@ def top(steps: Sequence[Steps], texts: Sequence[str]) -> list[str]:
 def left_out(steps: Sequence[Steps]) -> str | None:
     """A sentence where the picture does not show everything."""
     if any(len(side.words) > WORDS for one in steps for side in one.sides):
-        return f"The picture shows the first {WORDS} words of each text; the tables below have every token."
+        return _(
+            "The picture shows the first {words} words of each text; the tables below have every token.", words=WORDS
+        )
     if any(not one.sides and len(one.tokens) > TOKENS for one in steps):
-        return f"The picture shows the first {TOKENS} tokens; the table below has every token."
+        return _("The picture shows the first {tokens} tokens; the table below has every token.", tokens=TOKENS)
     return None
 
 
@@ -73,16 +86,32 @@ def summary(steps: Steps, texts: Sequence[str]) -> str:
     characters = _characters(steps, texts)
     unknown = [token for token in content if token.unknown]
     special = len(steps.tokens) - len(content)
-    said = (
-        f"{steps.model} reads {characters:,} characters as {len(content):,} pieces, {characters / len(content):.1f}"
-        f" characters each, and adds {special} special token{'' if special == 1 else 's'}."
+    said = ngettext(
+        "{model} reads {characters:,} characters as {pieces:,} pieces, {each:.1f} characters each, and adds {special}"
+        " special token.",
+        "{model} reads {characters:,} characters as {pieces:,} pieces, {each:.1f} characters each, and adds {special}"
+        " special tokens.",
+        special,
+        model=steps.model,
+        characters=characters,
+        pieces=len(content),
+        each=characters / len(content),
+        special=special,
     )
     if not unknown:
-        known = "Nothing of this text is unknown to it." if steps.unknown else "It has no token for the unknown."
-        return f"{said} {known}"
+        return (
+            _("{said} Nothing of this text is unknown to it.", said=said)
+            if steps.unknown
+            else _("{said} It has no token for the unknown.", said=said)
+        )
     places = dict.fromkeys(texts[token.side][slice(*token.span)] for token in unknown if token.span)
     shown = ", ".join(f"“{cut(place, 20)}”" for place in list(places)[:6])
-    return f"{said} Not in its vocabulary, so {steps.unknown}: {shown or f'{len(unknown)} pieces'}."
+    return _(
+        "{said} Not in its vocabulary, so {unknown}: {pieces}.",
+        said=said,
+        unknown=steps.unknown,
+        pieces=shown or _("{n} pieces", n=len(unknown)),
+    )
 
 
 def compared(steps: Sequence[Steps], texts: Sequence[str]) -> list[dict[str, Any]]:
@@ -94,7 +123,7 @@ def compared(steps: Sequence[Steps], texts: Sequence[str]) -> list[dict[str, Any
         rows.append(
             {
                 "tokenizer": one.model,
-                "cuts by": one.algorithm or "own rules",
+                "cuts by": one.algorithm or _("own rules"),
                 "vocabulary": one.vocabulary,
                 "tokens": len(one.tokens),
                 "special": len(one.tokens) - len(content),
@@ -137,7 +166,12 @@ def _words(sides: Sequence[Side]) -> list[Rung]:
             place=(at, *word.span),
             word=(at, number),
             mark="whole" if word.whole else "",
-            title=f"word {number + 1}, characters {word.span[0]} to {word.span[1] - 1}",
+            title=_(
+                "word {number}, characters {first} to {last}",
+                number=number + 1,
+                first=word.span[0],
+                last=word.span[1] - 1,
+            ),
         )
         for at, side in enumerate(sides)
         for number, word in enumerate(side.words[:WORDS])
@@ -147,7 +181,16 @@ def _words(sides: Sequence[Side]) -> list[Rung]:
 def _rung(steps: Steps, at: int, words: Mapping[int, Place], under: bool = False) -> Rung:
     token = steps.tokens[at]
     whole = at in words and steps.sides[words[at][0]].words[words[at][1]].whole
-    where = "" if token.span is None else f", characters {token.span[0]} to {token.span[1] - 1}"
+    title = (
+        _("number {number}", number=token.id)
+        if token.span is None
+        else _(
+            "number {number}, characters {first} to {last}",
+            number=token.id,
+            first=token.span[0],
+            last=token.span[1] - 1,
+        )
+    )
     return Rung(
         token.shown,
         place=None if token.span is None else (token.side, *token.span),
@@ -155,11 +198,14 @@ def _rung(steps: Steps, at: int, words: Mapping[int, Place], under: bool = False
         mark="special" if token.special else "unknown" if token.unknown else "whole" if whole else "",
         joined=at in words and words.get(at - 1) == words[at],
         under=(str(token.id), str(token.segment), "1") if under else (),
-        title=f"number {token.id}{where}",
+        title=title,
     )
 
 
 def _said(parts: Sequence[str], nothing: str) -> str:
     """Short sentences as one."""
-    joined = "; ".join(parts) or nothing
-    return joined[0].upper() + joined[1:] + ("" if joined.endswith(".") else ".")
+    if not parts:
+        return nothing
+    joined = reduce(lambda before, part: _("{before}; {part}", before=before, part=part), map(told, parts))
+    said = joined[0].upper() + joined[1:]
+    return said if said.endswith(".") else _("{sentence}.", sentence=said)

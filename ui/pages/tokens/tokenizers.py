@@ -11,6 +11,7 @@ from inference import Refusal
 from inference.questions.tokens import Steps, TokenSteps
 from inference.text.accepted import check_text
 from ui.input.picking import control
+from ui.pages.tokens.headings import COMPARED, TABLE, headings
 from ui.pages.tokens.options import Tokens
 from ui.pages.tokens.rows import compared, left_out, summary, table, top, way_of
 from ui.pages.tokens.walk import first_pick, walk, word_at
@@ -23,9 +24,10 @@ from ui.show.saving import save
 from ui.state.choice import Choice
 from ui.state.options import choose_own
 from viz.components.ladder import ladder
+from wording import _, sentence, told
 
 KEY = "tokens_ladder"
-MARKS = (
+MARKS = sentence(
     "Point at a part, or move to it with Tab and the arrow keys: the characters it is made from light up, and every "
     "part made from the same ones. Click one to see how its word is cut. Parts that touch are pieces of one word; "
     "dashes: not in the vocabulary; underlined: taken whole; pale: added by the template."
@@ -56,19 +58,24 @@ def pick_beside(choice: Choice, options: Tokens, steps: Steps) -> str | None:
     found = others(choice)
     if options.beside and options.beside not in found and options.beside != choice.model:
         say(
-            f"The link compares with {options.beside}, which is not on this machine; pick it at the left to fetch it.",
+            _(
+                "The link compares with {beside}, which is not on this machine; pick it at the left to fetch it.",
+                beside=options.beside,
+            ),
             role="status",
         )
     if not found:
         say(
-            "Only one tokenizer is on this machine, so there is none to compare with. Pick another model at the left:"
-            " it can be downloaded there. Nothing is fetched unasked.",
+            _(
+                "Only one tokenizer is on this machine, so there is none to compare with. Pick another model at the "
+                "left: it can be downloaded there. Nothing is fetched unasked."
+            ),
             role="status",
         )
         return None
     shown = options.beside if options.beside in found else first_other(choice, steps, found) or next(iter(found))
-    control(Tokens, "beside", st.columns(2)[1].selectbox, "Compare with the tokenizer of", list(found), shown=shown,
-            format_func=found.get, help="Models whose files are on this machine")  # fmt: skip
+    control(Tokens, "beside", st.columns(2)[1].selectbox, _("Compare with the tokenizer of"), list(found), shown=shown,
+            format_func=found.get, help=_("Models whose files are on this machine"))  # fmt: skip
     return shown
 
 
@@ -100,22 +107,22 @@ def chosen_word(steps: list[Steps], options: Tokens) -> tuple[int, int, int] | N
 
 def draw(choice: Choice, steps: list[Steps], models: list[tuple[str, str | None]], options: Tokens) -> None:
     """The picture, the cutting of one word, and the tables."""
-    texts = [check_text(choice.text), *([check_text(choice.pair, "second text")] if choice.pair else [])]
+    texts = [check_text(choice.text), *([check_text(choice.pair, sentence("second text"))] if choice.pair else [])]
     for one in steps:
         say(summary(one, texts), role="status")
         if one.why:
             say(one.why, role="status")
         if len(texts) > 1 and not any(token.side for token in one.tokens):
-            say(f"{one.model} reads one text, not a pair; the second one is left out.", role="status")
+            say(_("{model} reads one text, not a pair; the second one is left out.", model=one.model), role="status")
     word = chosen_word(steps, options)
     ways = [way_of(one) for one in steps]
-    ladder.mount(top(steps, texts), ways, KEY, title="The text", chosen=word, on_pick=keep)
-    st.caption(MARKS)
+    ladder.mount(top(steps, texts), ways, KEY, title=_("The text"), chosen=word, on_pick=keep)
+    st.caption(told(MARKS))
     less = left_out(steps)
     if less is not None:
         say(less, role="status")
     if word is not None:
-        st.subheader("How is this word cut?", anchor=False)
+        st.subheader(_("How is this word cut?"), anchor=False)
         way, side, at = word
         span = steps[way].sides[side].words[at].span
         for number, place in enumerate(st.columns(len(steps))):
@@ -123,15 +130,15 @@ def draw(choice: Choice, steps: list[Steps], models: list[tuple[str, str | None]
             same = steps[number].sides[side].words[at] if number == way else word_at(steps[number], side, span)
             with place:
                 walk(steps[number], same, revision, model)
-    st.dataframe(compared(steps, texts), hide_index=True)
+    st.dataframe(compared(steps, texts), hide_index=True, column_config=headings(COMPARED))
     for number, one in enumerate(steps):
-        which = " of the second tokenizer" if number else ""
-        folded = st.expander(f"Every token{which} as a table", key=f"tokens_table_{number}", on_change="rerun")
+        label = _("Every token of the second tokenizer as a table") if number else _("Every token as a table")
+        folded = st.expander(label, key=f"tokens_table_{number}", on_change="rerun")
         if folded.open:
             rows = table(one)
             read = dict(zip(("text", "pair"), texts, strict=False))
             about = named(backend().identity(*models[number])) | read
             page = csv_table(list(rows[0]), [list(row.values()) for row in rows])
-            folded.dataframe(rows, hide_index=True)
-            save("Save as CSV", captioned(page, about), "headlight-tokens.csv", "A row for each token",
+            folded.dataframe(rows, hide_index=True, column_config=headings(TABLE))
+            save(_("Save as CSV"), captioned(page, about), "headlight-tokens.csv", _("A row for each token"),
                  key=f"tokens_csv_{number}", place=folded)  # fmt: skip

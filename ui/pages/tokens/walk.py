@@ -9,9 +9,11 @@ import streamlit as st
 
 from inference import Refusal
 from inference.questions.tokens import Best, Match, Merge, Steps, Walk, Word, WordWalk
+from ui.pages.tokens.headings import WALK, headings
 from ui.run.refusals import say, show
 from ui.run.shelf import backend
 from viz.figures.labels import cut
+from wording import _, ngettext, told
 
 TRIED = 12  # candidates that are listed
 
@@ -36,21 +38,24 @@ def walk(steps: Steps, word: Word | None, revision: str | None, model: str) -> N
     """Draw the steps of one word under its tokenizer's name; what cannot be followed is said."""
     st.text(steps.model)
     if word is None:
-        say(steps.why or "Nothing of this word is left after normalising.", role="status")
+        say(steps.why or _("Nothing of this word is left after normalising."), role="status")
         return
     pieces = [token.shown for token in steps.tokens[slice(*word.tokens)]]
     if word.whole:
-        say(f"“{word.shown}” is an entry of its own that is taken whole before anything else.", role="status")
+        say(
+            _("“{word}” is an entry of its own that is taken whole before anything else.", word=word.shown),
+            role="status",
+        )
         return
     try:
         found = backend().inspect(WordWalk(model=model, revision=revision, word=word.text))
     except Refusal as refusal:
-        say(f"“{cut(word.shown, 40)}” becomes {_joined(pieces)}.", role="status")
+        say(_("“{word}” becomes {pieces}.", word=cut(word.shown, 40), pieces=_joined(pieces)), role="status")
         show(refusal)
         return
     say(summary(word.shown, found), role="status")
     if found.steps:
-        st.dataframe(rows(found), hide_index=True)
+        st.dataframe(rows(found), hide_index=True, column_config=headings(WALK))
 
 
 def summary(word: str, walk: Walk) -> str:
@@ -60,20 +65,38 @@ def summary(word: str, walk: Walk) -> str:
     ...       ("playin", "##g"), (1, 2)))
     '“playing” becomes playin · ##g, after 3 look-ups in the vocabulary, each for the longest beginning that is left.'
     """
-    becomes = f"“{cut(word, 40)}” becomes {_joined(walk.pieces)}"
+    becomes = {"word": cut(word, 40), "pieces": _joined(walk.pieces)}
     if walk.note:
-        return f"{becomes}. {walk.note}"
+        return _("“{word}” becomes {pieces}. {note}", **becomes, note=told(walk.note))
     if len(walk.pieces) == 1 and len(walk.steps) < 2:
-        return f"“{cut(word, 40)}” is in the vocabulary whole."
+        return _("“{word}” is in the vocabulary whole.", word=cut(word, 40))
     if walk.algorithm == "WordPiece":
         looked = sum(len(step.tried) + 1 for step in walk.steps if isinstance(step, Match))
-        return f"{becomes}, after {looked} look-ups in the vocabulary, each for the longest beginning that is left."
+        return _(
+            "“{word}” becomes {pieces}, after {looked} look-ups in the vocabulary, each for the longest beginning that"
+            " is left.",
+            **becomes,
+            looked=looked,
+        )
     if walk.algorithm == "BPE":
         merges = len(walk.steps)
-        left = "no two neighbours were ever joined in training" if not merges else "no learnt pair is left after that"
-        return f"{becomes}, after {merges} merge{'' if merges == 1 else 's'}; {left}."
+        if not merges:
+            return _(
+                "“{word}” becomes {pieces}, after 0 merges; no two neighbours were ever joined in training.", **becomes
+            )
+        return ngettext(
+            "“{word}” becomes {pieces}, after {merges} merge; no learnt pair is left after that.",
+            "“{word}” becomes {pieces}, after {merges} merges; no learnt pair is left after that.",
+            merges,
+            **becomes,
+            merges=merges,
+        )
     total = next((step.total for step in reversed(walk.steps) if isinstance(step, Best)), 0.0)
-    return f"{becomes}, the likeliest way to write it: log probability {total:.2f}."
+    return _(
+        "“{word}” becomes {pieces}, the likeliest way to write it: log probability {total:.2f}.",
+        **becomes,
+        total=total,
+    )
 
 
 def rows(walk: Walk) -> list[dict[str, Any]]:
@@ -83,13 +106,14 @@ def rows(walk: Walk) -> list[dict[str, Any]]:
 
 def _row(number: int, step: Match | Merge | Best) -> dict[str, Any]:
     if isinstance(step, Match):
-        more = f" and {len(step.tried) - TRIED} more" if len(step.tried) > TRIED else ""
-        tried = " ".join(step.tried[:TRIED]) + more
+        tried = " ".join(step.tried[:TRIED])
+        if (more := len(step.tried) - TRIED) > 0:
+            tried = _("{pieces} and {more} more", pieces=tried, more=more)
         return {
             "step": number,
             "left to cut": step.rest,
             "not in the vocabulary": tried,
-            "taken": step.taken or "nothing",
+            "taken": step.taken or _("nothing"),
         }
     if isinstance(step, Merge):
         pair = f"{step.before[step.at]} + {step.before[step.at + 1]}"

@@ -18,8 +18,10 @@ from ui.pages.tutorials.options import Tutorials
 from ui.pages.tutorials.station import TIRED, WIDE, Station, head_name, to, traced
 from ui.places import ASSETS
 from ui.run.shelf import backend
+from ui.show.lists import together
 from ui.show.numbers import scientific
 from ui.state.choice import Choice
+from wording import _, ngettext, sentence
 
 
 def cost(choice: Choice, _options: Tutorials) -> str:
@@ -31,11 +33,25 @@ def cost(choice: Choice, _options: Tutorials) -> str:
     at, setting = np.array([float(n)]), Setting(width)
     one, two = (float(row.cost_at(at, setting)[0]) for row in (own, other))
     steps = [int(row.steps_at(at, setting)[0]) for row in (own, other)]
-    less = "less" if one < two else "more"
-    return (
-        f"Your text has {n} tokens, a vector {width} numbers. By formula, attention multiplies {one:,.0f} times in a "
-        f"layer (n² · d), a recurrent one {two:,.0f} times (n · d²): here it costs {less}, and beyond n = {width} it "
-        f"costs more. One after the other must be done: {steps[0]} step of attention, {steps[1]} of the other."
+    costs = {"attention": one, "recurrent": two, "width": width}
+    return together(
+        _("Your text has {n} tokens, a vector {width} numbers.", n=n, width=width),
+        _(
+            "By formula, attention multiplies {attention:,.0f} times in a layer (n² · d), a recurrent one "
+            "{recurrent:,.0f} times (n · d²): here it costs less, and beyond n = {width} it costs more.",
+            **costs,
+        )
+        if one < two
+        else _(
+            "By formula, attention multiplies {attention:,.0f} times in a layer (n² · d), a recurrent one "
+            "{recurrent:,.0f} times (n · d²): here it costs more, and beyond n = {width} it costs more.",
+            **costs,
+        ),
+        _(
+            "One after the other must be done: {attention} step of attention, {recurrent} of the other.",
+            attention=steps[0],
+            recurrent=steps[1],
+        ),
     )
 
 
@@ -45,10 +61,13 @@ def own_key(choice: Choice, _options: Tutorials) -> str:
     it, animal = trace.tokens.index("it"), trace.tokens.index("animal")
     layer, head = _best(trace.rows(it)[..., animal])
     order = np.argsort(-trace.scores(layer, head)[it]).tolist()
-    return (
-        f"In {head_name(layer, head, choice)}, the query of “it” fits the key of “{trace.tokens[order[0]]}” best; its "
-        f"own key comes in place {order.index(it) + 1} of {len(order)}. Query and key are made by two matrices, so no "
-        "token need fit itself."
+    return _(
+        "In {head}, the query of “it” fits the key of “{token}” best; its own key comes in place {place} of {count}. "
+        "Query and key are made by two matrices, so no token need fit itself.",
+        head=head_name(layer, head, choice),
+        token=trace.tokens[order[0]],
+        place=order.index(it) + 1,
+        count=len(order),
     )
 
 
@@ -61,13 +80,35 @@ def printed(_choice: Choice, _options: Tutorials) -> str:
     worked = attend(x, w_q, w_k, w_v, given["heads"])
     true, scores = worked.weights[0, : len(shown)], worked.scaled[0, : len(shown)]
     kept = sum(np.array_equal(row.argsort(), score.argsort()) for row, score in zip(shown, scores, strict=True))
-    first = given["tokens"][0]
-    return (
-        f"For “{first}” it prints {_numbers(shown[0])}; the softmax of its matrices is {_numbers(true[0])}, up to "
-        f"{np.abs(shown - true).max():.2f} apart. A softmax keeps the order of its scores; of the {len(shown)} printed "
-        f"rows {kept or 'none'} {'do' if kept > 1 else 'does'}: no scale makes a softmax of them."
-        if kept < len(shown)
-        else f"For “{first}” it prints {_numbers(shown[0])}; the softmax is {_numbers(true[0])}."
+    numbers = {"first": given["tokens"][0], "printed": _numbers(shown[0]), "true": _numbers(true[0])}
+    if kept == len(shown):
+        return _("For “{first}” it prints {printed}; the softmax is {true}.", **numbers)
+    return together(
+        _(
+            "For “{first}” it prints {printed}; the softmax of its matrices is {true}, up to {apart:.2f} apart.",
+            apart=np.abs(shown - true).max(),
+            **numbers,
+        ),
+        _unordered(kept, len(shown)),
+    )
+
+
+def _unordered(kept: int, rows: int) -> str:
+    """How many of the printed rows have the order of their scores, where not all have it."""
+    if not kept:
+        return _(
+            "A softmax keeps the order of its scores; of the {rows} printed rows none does: no scale makes a softmax "
+            "of them.",
+            rows=rows,
+        )
+    return ngettext(
+        "A softmax keeps the order of its scores; of the {rows} printed rows {kept} does: no scale makes a softmax of "
+        "them.",
+        "A softmax keeps the order of its scores; of the {rows} printed rows {kept} do: no scale makes a softmax of "
+        "them.",
+        kept,
+        rows=rows,
+        kept=kept,
     )
 
 
@@ -80,11 +121,18 @@ def undivided(_choice: Choice, _options: Tutorials) -> str:
     divided = np.mean([spreads(record, rows) for record in records])
     raw = np.mean([spreads(changed(record, scale=1.0), rows) for record in records])
     return (
-        f"On “{TIRED}” the rows of MiniLM's {trace.layers * trace.heads} heads spread over {divided:.2f} bits on "
-        f"average. With the same queries and keys, undivided by √{width}, they spread over {raw:.2f}: nearly every "
-        "row then looks at one token, and a softmax that steep passes next to no gradient on."
+        _(
+            "On “{text}” the rows of MiniLM's {heads} heads spread over {divided:.2f} bits on "
+            "average. With the same queries and keys, undivided by √{width}, they spread over {raw:.2f}: nearly every "
+            "row then looks at one token, and a softmax that steep passes next to no gradient on.",
+            text=TIRED,
+            heads=trace.layers * trace.heads,
+            divided=divided,
+            width=width,
+            raw=raw,
+        )
         if raw < divided / 2
-        else f"The rows spread over {divided:.2f} bits, undivided over {raw:.2f}."
+        else _("The rows spread over {divided:.2f} bits, undivided over {raw:.2f}.", divided=divided, raw=raw)
     )
 
 
@@ -96,12 +144,26 @@ def understood(choice: Choice, _options: Tutorials) -> str:
     layer, head = _best(one[..., animal])
     turned = int(((one[..., animal] > one[..., street]) & (other[..., animal] < other[..., street])).sum())
     before, after = one[layer, head], other[layer, head]
-    still = "still" if after[animal] > after[street] else "no longer"
-    return (
-        f"{head_name(layer, head, choice).capitalize()} gives “animal” {before[animal]:.2f} and “street” "
-        f"{before[street]:.2f} of the attention of “it”. With “wide” in the place of “tired” the street is meant, and "
-        f"it {still} prefers the animal: {after[animal]:.2f} to {after[street]:.2f}. Of {one[..., 0].size} heads, "
-        f"{turned} change from the one to the other."
+    then = {"animal": after[animal], "street": after[street]}
+    return together(
+        _(
+            "{head} gives “animal” {animal:.2f} and “street” {street:.2f} of the attention of “it”.",
+            head=head_name(layer, head, choice).capitalize(),
+            animal=before[animal],
+            street=before[street],
+        ),
+        _(
+            "With “wide” in the place of “tired” the street is meant, and it still prefers the animal: {animal:.2f} to "
+            "{street:.2f}.",
+            **then,
+        )
+        if after[animal] > after[street]
+        else _(
+            "With “wide” in the place of “tired” the street is meant, and it no longer prefers the animal: "
+            "{animal:.2f} to {street:.2f}.",
+            **then,
+        ),
+        _("Of {heads} heads, {turned} change from the one to the other.", heads=one[..., 0].size, turned=turned),
     )
 
 
@@ -110,18 +172,22 @@ def order(_choice: Choice, _options: Tutorials) -> str:
     trace = traced(TIRED)
     found = backend().inspect(OrderRequest(text=TIRED, order=shuffled(trace.source, 1)))
     having, lacking = float(found.having.differences.max()), float(found.lacking.differences.max())
-    return (
-        f"With its words shuffled, MiniLM's weights differ by up to {having:.2f} from the same weights moved along. "
-        f"With positions taken away they differ by {scientific(lacking)}: attention itself sees no order at all."
+    return _(
+        "With its words shuffled, MiniLM's weights differ by up to {having:.2f} from the same weights moved along. "
+        "With positions taken away they differ by {lacking}: attention itself sees no order at all.",
+        having=having,
+        lacking=scientific(lacking),
     )
 
 
 def computed(_choice: Choice, _options: Tutorials) -> str:
     """How near numpy comes to the whole pass."""
     passed = backend().inspect(WholePass(text=TIRED))
-    return (
-        f"All {len(passed.stages)} stages of this pass, computed anew from ids and weights, differ from the model by at"
-        f" most {scientific(passed.largest.away)}. Nothing else is in it."
+    return _(
+        "All {stages} stages of this pass, computed anew from ids and weights, differ from the model by at"
+        " most {away}. Nothing else is in it.",
+        stages=len(passed.stages),
+        away=scientific(passed.largest.away),
     )
 
 
@@ -137,82 +203,99 @@ def _numbers(row: np.ndarray) -> str:
 
 STATIONS = (
     Station(
-        "Not one word after the other",
-        "A recurrent network carries what it has read from word to word, so that two words far apart are joined by as "
-        "many steps as lie between them. Attention joins any two in one step and does all of them at once; the price "
-        "is a number for every pair.",
-        (to("why_attention", "Costs and paths, with your text's length", yours=True),),
-        "Attention is cheaper than a recurrent network.",
+        sentence("Not one word after the other"),
+        sentence(
+            "A recurrent network carries what it has read from word to word, so that two words far apart are joined "
+            "by as many steps as lie between them. Attention joins any two in one step and does all of them at once; "
+            "the price is a number for every pair."
+        ),
+        (to("why_attention", sentence("Costs and paths, with your text's length"), yours=True),),
+        sentence("Attention is cheaper than a recurrent network."),
         cost,
     ),
     Station(
-        "Query, key and value",
-        "From each word's vector three are made: what it asks for, what it is found by, and what it hands on. Query "
-        "times key is a score; a softmax makes shares of a row of scores; the values are mixed by these shares.",
-        (
-            to("by_hand", "On four small words, any number changed", {"preset": "sentence"}),
-            to("step_by_step", "On a real layer", text=TIRED, layer=3, head=1),
+        sentence("Query, key and value"),
+        sentence(
+            "From each word's vector three are made: what it asks for, what it is found by, and what it hands on. "
+            "Query times key is a score; a softmax makes shares of a row of scores; the values are mixed by these "
+            "shares."
         ),
-        "A word's query looks for words that are like it, itself first.",
+        (
+            to("by_hand", sentence("On four small words, any number changed"), {"preset": "sentence"}),
+            to("step_by_step", sentence("On a real layer"), text=TIRED, layer=3, head=1),
+        ),
+        sentence("A word's query looks for words that are like it, itself first."),
         own_key,
     ),
     Station(
-        "The example of four words",
-        "A well-known example computes attention on four one-hot words. Its matrices are here to be changed, and what "
-        "is printed stands beside what they give.",
-        (to("by_hand", "The example, cell by cell", {"preset": "tutorial"}),),
-        "The weights printed with the example are the softmax of its scores.",
+        sentence("The example of four words"),
+        sentence(
+            "A well-known example computes attention on four one-hot words. Its matrices are here to be changed, and "
+            "what is printed stands beside what they give."
+        ),
+        (to("by_hand", sentence("The example, cell by cell"), {"preset": "tutorial"}),),
+        sentence("The weights printed with the example are the softmax of its scores."),
         printed,
     ),
     Station(
-        "Why the scores are divided",
-        "A dot product of long vectors is large, and e to a large number drowns all others. So scores are divided by "
-        "the square root of the vectors' length before the softmax.",
-        (
-            to("by_hand", "What the gradient feels of it", {"preset": "sentence", "scaled": "0"}),
-            to("step_by_step", "The same on a real head", {"show": "rules", "scaling": "none"}, text=TIRED),
+        sentence("Why the scores are divided"),
+        sentence(
+            "A dot product of long vectors is large, and e to a large number drowns all others. So scores are divided "
+            "by the square root of the vectors' length before the softmax."
         ),
-        "√d_k is a detail that keeps numbers small.",
+        (
+            to("by_hand", sentence("What the gradient feels of it"), {"preset": "sentence", "scaled": "0"}),
+            to("step_by_step", sentence("The same on a real head"), {"show": "rules", "scaling": "none"}, text=TIRED),
+        ),
+        sentence("√d_k is a detail that keeps numbers small."),
         undivided,
     ),
     Station(
-        "Many heads, and the word “it”",
-        "A layer compares its words several times over, each head with matrices of its own. One of them is famous for "
-        "joining a pronoun to its noun.",
-        (
-            to("explore", "All heads at once", text=TIRED),
-            to("compare", "Tired beside wide", {"differs": "text"}, text=TIRED),
-            to("roles", "What each head is like", text=TIRED),
+        sentence("Many heads, and the word “it”"),
+        sentence(
+            "A layer compares its words several times over, each head with matrices of its own. One of them is famous "
+            "for joining a pronoun to its noun."
         ),
-        "The head understands whom “it” means.",
+        (
+            to("explore", sentence("All heads at once"), text=TIRED),
+            to("compare", sentence("Tired beside wide"), {"differs": "text"}, text=TIRED),
+            to("roles", sentence("What each head is like"), text=TIRED),
+        ),
+        sentence("The head understands whom “it” means."),
         understood,
     ),
     Station(
-        "Where order comes from",
-        "Shuffle the words and attention shuffles its map along, no more: it has no idea who stands where. Positions "
-        "are added before the first layer, and with them a shuffled text is another text.",
-        (to("positions", "The order test on your text", {"show": "test"}, yours=True),),
-        "Attention reads the words in their order.",
+        sentence("Where order comes from"),
+        sentence(
+            "Shuffle the words and attention shuffles its map along, no more: it has no idea who stands where. "
+            "Positions are added before the first layer, and with them a shuffled text is another text."
+        ),
+        (to("positions", sentence("The order test on your text"), {"show": "test"}, yours=True),),
+        sentence("Attention reads the words in their order."),
         order,
     ),
     Station(
-        "All that a layer does",
-        "Around attention stand sums, norms and a part of two matrices for each word alone. The page of the whole pass "
-        "has every number of it, from the ids to the end, and each opens its own sum.",
-        (
-            to("whole_pass", "The whole pass of your text", yours=True),
-            to("block", "What a layer is made of", text=TIRED),
+        sentence("All that a layer does"),
+        sentence(
+            "Around attention stand sums, norms and a part of two matrices for each word alone. The page of the whole "
+            "pass has every number of it, from the ids to the end, and each opens its own sum."
         ),
-        "Nobody can see what happens inside.",
+        (
+            to("whole_pass", sentence("The whole pass of your text"), yours=True),
+            to("block", sentence("What a layer is made of"), text=TIRED),
+        ),
+        sentence("Nobody can see what happens inside."),
         computed,
     ),
     Station(
-        "From looking to mattering",
-        "A head that looks at a word need not use it. Take heads away one by one, or ask several explanations about "
-        "the same answer, and see what stays.",
+        sentence("From looking to mattering"),
+        sentence(
+            "A head that looks at a word need not use it. Take heads away one by one, or ask several explanations "
+            "about the same answer, and see what stays."
+        ),
         (
-            to("cause", "Take heads away", text=TIRED),
-            to("agreement", "Do explanations agree?", text=TIRED),
+            to("cause", sentence("Take heads away"), text=TIRED),
+            to("agreement", sentence("Do explanations agree?"), text=TIRED),
         ),
     ),
 )

@@ -11,6 +11,7 @@ from ui.pages.tutorials.options import Tutorials
 from ui.pages.tutorials.station import Link, Station
 from ui.run.refusals import say, show
 from ui.state.choice import Choice
+from wording import _, told
 
 
 def draw(stations: Sequence[Station], choice: Choice, options: Tutorials) -> None:
@@ -21,7 +22,7 @@ def draw(stations: Sequence[Station], choice: Choice, options: Tutorials) -> Non
             continue
         with place:
             try:
-                with st.spinner("Asking the model"):
+                with st.spinner(_("Asking the model")):
                     said = station.shows(choice, options)
             except Refusal as refusal:
                 show(refusal)
@@ -31,16 +32,16 @@ def draw(stations: Sequence[Station], choice: Choice, options: Tutorials) -> Non
 
 def _station(number: int, station: Station, choice: Choice, options: Tutorials) -> st.delta_generator.DeltaGenerator:
     """Its text and links; returns the place for what a model shows."""
-    st.subheader(f"{number}. {station.title}")
+    st.subheader(f"{number}. {told(station.title)}")
     left, right = st.columns([1, 1], gap="medium")
     with left:
-        st.markdown(station.text)
+        st.markdown(told(station.text))
         with st.container(horizontal=True):
             for link in station.links:
                 _link(link, choice)
     with right:
         if station.shows is not None:
-            st.markdown(f"**Often told:** {station.often}  \n**Shown here:**")
+            st.markdown(_("**Often told:** {often}  \n**Shown here:**", often=station.often))
         place = st.container()
         if station.control is not None:
             station.control(options)
@@ -51,5 +52,5 @@ def _link(link: Link, choice: Choice) -> None:
     query = link.query(choice)
     if query is not None:
         st.page_link(
-            f"../../pages/{link.page}.py", label=link.label, icon=":material/arrow_forward:", query_params=query
+            f"../../pages/{link.page}.py", label=told(link.label), icon=":material/arrow_forward:", query_params=query
         )

@@ -14,8 +14,10 @@ from inference.questions.vectors import HiddenStates
 from ui.pages.tutorials.options import Tutorials
 from ui.pages.tutorials.station import TIRED, Station, to, traced
 from ui.run.shelf import backend
+from ui.show.lists import semicolons, together
 from ui.show.numbers import scientific
 from ui.state.choice import Choice
+from wording import _, sentence
 
 BANK = (
     "She sat on the bank of the river and watched the boats.",
@@ -31,10 +33,13 @@ def one_word(_choice: Choice, _options: Tutorials) -> str:
     states = [backend().inspect(HiddenStates(text=text)) for text in BANK]
     river, money, loans = (state.levels[:, state.row.pieces.index("bank")] for state in states)
     apart, alike = along_levels(river, money), along_levels(money, loans)
-    return (
-        f"“bank” beside a river and “bank” with money: where they enter, the cosine is {apart[0]:.2f}, since their "
-        f"places differ and nothing else; after the last layer it is {apart[-1]:.2f}. Two banks with money have "
-        f"{alike[-1]:.2f} there."
+    return _(
+        "“bank” beside a river and “bank” with money: where they enter, the cosine is {first:.2f}, since their "
+        "places differ and nothing else; after the last layer it is {last:.2f}. Two banks with money have "
+        "{alike:.2f} there.",
+        first=apart[0],
+        last=apart[-1],
+        alike=alike[-1],
     )
 
 
@@ -45,24 +50,36 @@ def cut(_choice: Choice, _options: Tutorials) -> str:
     for steps in found:
         pieces = [token.shown for token in steps.tokens if not token.special]
         said.append(
-            f"{steps.algorithm} with {steps.vocabulary:,} entries makes {len(pieces)} pieces: {' '.join(pieces)}"
+            _(
+                "{algorithm} with {vocabulary:,} entries makes {count} pieces: {pieces}",
+                algorithm=steps.algorithm,
+                vocabulary=steps.vocabulary,
+                count=len(pieces),
+                pieces=" ".join(pieces),
+            )
         )
-    return f"“{ODD}”: {'; '.join(said)}."
+    return _("“{text}”: {found}.", text=ODD, found=semicolons(said))
 
 
 def places(_choice: Choice, _options: Tutorials) -> str:
     """The translator's sines beside BERT's table."""
     waves, table = (backend().inspect(PositionsRequest(model=model)).tables[0] for model in (TRANSLATOR, BERT))
-    formula = (
-        f"is the formula to {scientific(waves.error)}"
+    there, here = waves.vectors.shape[0], table.vectors.shape[0]
+    return together(
+        _(
+            "The translator's table of {places} places is the formula to {error}: sines and cosines, nothing learned.",
+            places=there,
+            error=scientific(waves.error),
+        )
         if waves.layout and waves.error is not None
-        else "is not the formula"
-    )
-    other = "is learned and has no formula" if not table.layout else "is a formula as well"
-    return (
-        f"The translator's table of {waves.vectors.shape[0]} places {formula}: sines and cosines, nothing learned. "
-        f"BERT's of {table.vectors.shape[0]} places {other}. Other families turn queries and keys, or add a number for "
-        "each distance."
+        else _(
+            "The translator's table of {places} places is not the formula: sines and cosines, nothing learned.",
+            places=there,
+        ),
+        _("BERT's of {places} places is a formula as well.", places=here)
+        if table.layout
+        else _("BERT's of {places} places is learned and has no formula.", places=here),
+        _("Other families turn queries and keys, or add a number for each distance."),
     )
 
 
@@ -72,9 +89,13 @@ def shares(_choice: Choice, _options: Tutorials) -> str:
     per = {name: sum(part.count for part in build.parts if name in part.name) for name in ("attention", FORWARD)}
     words = sum(part.count for part in build.parts if part.name == TOKENS)
     total = build.total
-    return (
-        f"Of MiniLM's {total:,} weights, {words / total:.0%} are the vectors of its pieces, {per[FORWARD] / total:.0%} "
-        f"are in feed-forward parts and {per['attention'] / total:.0%} in attention."
+    return _(
+        "Of MiniLM's {total:,} weights, {words:.0%} are the vectors of its pieces, "
+        "{forward:.0%} are in feed-forward parts and {attention:.0%} in attention.",
+        total=total,
+        words=words / total,
+        forward=per[FORWARD] / total,
+        attention=per["attention"] / total,
     )
 
 
@@ -83,11 +104,20 @@ def ahead(_choice: Choice, _options: Tutorials) -> str:
     reads, writes = traced(TIRED), traced(CAT, TRANSLATOR)
     encoder, decoder = (later(trace, part) for trace, part in ((reads, "encoder"), (writes, "decoder")))
     return (
-        f"In MiniLM, an encoder, a token gives {encoder[0]:.2f} of its attention to tokens after it, on average. In the"
-        f" translator's decoder it is {decoder[0]:.2f}, and the largest of all such weights is {decoder[1]:g}: the mask"
-        " leaves none."
+        _(
+            "In MiniLM, an encoder, a token gives {encoder:.2f} of its attention to tokens after it, on average. In the"
+            " translator's decoder it is {decoder:.2f}, and the largest of all such weights is {largest:g}: the mask"
+            " leaves none.",
+            encoder=encoder[0],
+            decoder=decoder[0],
+            largest=decoder[1],
+        )
         if decoder[1] == 0
-        else f"The encoder gives {encoder[0]:.2f} to later tokens, the decoder {decoder[0]:.2f}."
+        else _(
+            "The encoder gives {encoder:.2f} to later tokens, the decoder {decoder:.2f}.",
+            encoder=encoder[0],
+            decoder=decoder[0],
+        )
     )
 
 
@@ -100,63 +130,76 @@ def later(trace: Trace, part: str) -> tuple[float, float]:
 
 STATIONS = (
     Station(
-        "A vector for a word",
-        "Words become vectors, so that likeness can be counted. Tables of vectors have one for each word, whatever it "
-        "means where it stands; a Transformer starts from such a table, and its layers make of it what fits the text.",
-        (
-            to("vectors", "One word, three contexts", {"show": "contexts"}, text=TIRED),
-            to("vectors", "The words of your text", {"show": "words"}, yours=True),
+        sentence("A vector for a word"),
+        sentence(
+            "Words become vectors, so that likeness can be counted. Tables of vectors have one for each word, "
+            "whatever it means where it stands; a Transformer starts from such a table, and its layers make of it "
+            "what fits the text."
         ),
-        "“bank” has a vector, which lies between river and money.",
+        (
+            to("vectors", sentence("One word, three contexts"), {"show": "contexts"}, text=TIRED),
+            to("vectors", sentence("The words of your text"), {"show": "words"}, yours=True),
+        ),
+        sentence("“bank” has a vector, which lies between river and money."),
         one_word,
     ),
     Station(
-        "A vocabulary of pieces",
-        "No table holds every word. WordPiece and byte pairs keep the frequent ones whole and write the others with "
-        "pieces; each model has its own cut, and vectors of one say nothing to another.",
-        (to("tokens", "Both tokenizers, side by side", {"beside": TRANSLATOR}, model=BERT, text=ODD),),
-        "Tokens are words.",
+        sentence("A vocabulary of pieces"),
+        sentence(
+            "No table holds every word. WordPiece and byte pairs keep the frequent ones whole and write the others "
+            "with pieces; each model has its own cut, and vectors of one say nothing to another."
+        ),
+        (to("tokens", sentence("Both tokenizers, side by side"), {"beside": TRANSLATOR}, model=BERT, text=ODD),),
+        sentence("Tokens are words."),
         cut,
     ),
     Station(
-        "Where a word stands",
-        "Sines and cosines for each place were the first way to say it. Tables that are learned came with BERT; "
-        "turning queries and keys, or a bias for each distance, came later.",
+        sentence("Where a word stands"),
+        sentence(
+            "Sines and cosines for each place were the first way to say it. Tables that are learned came with BERT; "
+            "turning queries and keys, or a bias for each distance, came later."
+        ),
         (
-            to("positions", "The sines of the translator", {"show": "vectors"}, model=TRANSLATOR),
-            to("positions", "One place on: the shift matrix", {"show": "shift"}, model=TRANSLATOR),
+            to("positions", sentence("The sines of the translator"), {"show": "vectors"}, model=TRANSLATOR),
+            to("positions", sentence("One place on: the shift matrix"), {"show": "shift"}, model=TRANSLATOR),
             to("positions", "BERT's table", {"show": "vectors"}, model=BERT),
         ),
-        "Transformers use sines and cosines.",
+        sentence("Transformers use sines and cosines."),
         places,
     ),
     Station(
-        "What a layer is made of",
-        "Attention moves something between words; the feed-forward part works on each word alone; sums carry the old "
-        "vector past both, and norms keep its size.",
-        (
-            to("block", "Drawn from the model's own parts", text=TIRED),
-            to("whole_pass", "With all its numbers", text=TIRED),
+        sentence("What a layer is made of"),
+        sentence(
+            "Attention moves something between words; the feed-forward part works on each word alone; sums carry the "
+            "old vector past both, and norms keep its size."
         ),
-        "Attention is all you need.",
+        (
+            to("block", sentence("Drawn from the model's own parts"), text=TIRED),
+            to("whole_pass", sentence("With all its numbers"), text=TIRED),
+        ),
+        sentence("Attention is all you need."),
         shares,
     ),
     Station(
-        "Three families",
-        "Encoders such as BERT see both sides and are there to read. Decoders such as GPT see what stands before and "
-        "go on. Encoder and decoder together write one text from another, as the first Transformer did.",
-        (
-            to("explore", "An encoder's maps", model=BERT),
-            to("explore", "A decoder's maps", model=TRANSLATOR, text=CAT, part="decoder"),
-            to("generate", "A model that goes on, if one is here"),
+        sentence("Three families"),
+        sentence(
+            "Encoders such as BERT see both sides and are there to read. Decoders such as GPT see what stands before "
+            "and go on. Encoder and decoder together write one text from another, as the first Transformer did."
         ),
-        "They are different kinds of networks.",
+        (
+            to("explore", sentence("An encoder's maps"), model=BERT),
+            to("explore", sentence("A decoder's maps"), model=TRANSLATOR, text=CAT, part="decoder"),
+            to("generate", sentence("A model that goes on, if one is here")),
+        ),
+        sentence("They are different kinds of networks."),
         ahead,
     ),
     Station(
-        "Two models, one text",
-        "Families differ in what they were trained for as well. The same text in two models, head by head, shows how "
-        "far: heads are matched by what they do, since their numbers mean nothing.",
-        (to("compare", "MiniLM beside Headlight BERT", {"differs": "model", "beside": BERT}, text=TIRED),),
+        sentence("Two models, one text"),
+        sentence(
+            "Families differ in what they were trained for as well. The same text in two models, head by head, shows "
+            "how far: heads are matched by what they do, since their numbers mean nothing."
+        ),
+        (to("compare", sentence("MiniLM beside Headlight BERT"), {"differs": "model", "beside": BERT}, text=TIRED),),
     ),
 )

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-THEMES = {
-    "attention": "Attention",
-    "bert": "BERT and its pre-training",
-    "finetuning": "Fine-tuning",
-    "families": "From embeddings to families",
-    "translation": "Encoder and decoder",
+from wording import sentence
+
+THEMES: dict[str, str] = {
+    "attention": sentence("Attention"),
+    "bert": sentence("BERT and its pre-training"),
+    "finetuning": sentence("Fine-tuning"),
+    "families": sentence("From embeddings to families"),
+    "translation": sentence("Encoder and decoder"),
 }
 MOST_DROPPED = 50  # percent
 

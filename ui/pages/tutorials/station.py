@@ -15,6 +15,7 @@ from ui.pages.tutorials.options import Tutorials
 from ui.run.shelf import backend
 from ui.state.choice import Choice, fits, to_query
 from ui.state.examples import EXAMPLES
+from wording import _
 
 TIRED, WIDE = EXAMPLES[0]["text"], EXAMPLES[1]["text"]
 Claim = Callable[[Choice, Tutorials], str]  # a sentence or two, made from a model's numbers; may raise Refusal
@@ -76,4 +77,4 @@ def head_name(layer: int, head: int, choice: Choice) -> str:
     >>> head_name(3, 1, Choice(count=1))
     'layer 4 · head 2'
     """
-    return f"layer {layer + choice.count} · head {head + choice.count}"
+    return _("layer {layer} · head {head}", layer=layer + choice.count, head=head + choice.count)

@@ -19,8 +19,10 @@ from ui.pages.tutorials.options import Tutorials
 from ui.pages.tutorials.station import Station, to, traced
 from ui.places import ASSETS
 from ui.run.shelf import backend
+from ui.show.lists import commas, listed
 from ui.show.numbers import percent, scientific
 from ui.state.choice import Choice
+from wording import _, sentence, told
 
 GIVEN = "Le chien noir dort sous la table."  # with a dog in the cat's place
 
@@ -28,12 +30,24 @@ GIVEN = "Le chien noir dort sous la table."  # with a dog in the cat's place
 def two_stacks(_choice: Choice, _options: Tutorials) -> str:
     """The translator's sizes."""
     build = backend().inspect(Anatomy(model=TRANSLATOR))
-    parts = [f"{stack.layers} layers of {stack.attention.heads} heads in its {stack.part}" for stack in build.stacks]
+    parts = [
+        _(
+            "{layers} layers of {heads} heads in its {part}",
+            layers=stack.layers,
+            heads=stack.attention.heads,
+            part=told(stack.part),
+        )
+        for stack in build.stacks
+    ]
     tables = sum(part.count for part in build.parts if not part.layers and part.name == "token embeddings")
-    return (
-        f"The translator in this app is a small one: {' and '.join(parts)}, vectors of {build.width} numbers, "
-        f"{build.total / 1e6:.1f} million weights. One table of {tables / 1e6:.1f} million serves what is read, what is"
-        " written, and the choice of the next piece."
+    return _(
+        "The translator in this app is a small one: {stacks}, vectors of {width} numbers, "
+        "{millions:.1f} million weights. One table of {tables:.1f} million serves what is read, what is"
+        " written, and the choice of the next piece.",
+        stacks=listed(parts),
+        width=build.width,
+        millions=build.total / 1e6,
+        tables=tables / 1e6,
     )
 
 
@@ -41,10 +55,14 @@ def masked(_choice: Choice, _options: Tutorials) -> str:
     """How much each side sees of what comes later."""
     trace = traced(CAT, TRANSLATOR)
     reads, writes = later(trace, "encoder"), later(trace, "decoder")
-    return (
-        f"On “{CAT}” a token of the encoder gives {reads[0]:.2f} of its attention to later ones, on average; one of "
-        f"the decoder {writes[0]:.2f}, the largest such weight being {writes[1]:g}. The mask is put on the scores, "
-        "before the softmax, so that what is left still sums to one."
+    return _(
+        "On “{text}” a token of the encoder gives {encoder:.2f} of its attention to later ones, on average; one of "
+        "the decoder {decoder:.2f}, the largest such weight being {largest:g}. The mask is put on the scores, "
+        "before the softmax, so that what is left still sums to one.",
+        text=CAT,
+        encoder=reads[0],
+        decoder=writes[0],
+        largest=writes[1],
     )
 
 
@@ -57,13 +75,22 @@ def across(_choice: Choice, _options: Tutorials) -> str:
     pairs = {}
     for row, cell in enumerate(one.target):
         best = int(weights[row].argmax())
-        pairs[cell.text] = f"“{cell.text}” from “{one.source[best].text}” ({weights[row, best]:.2f})"
-    crossed = ", ".join(pairs[word] for word in ("chat", "noir") if word in pairs)
+        pairs[cell.text] = _(
+            "“{word}” from “{source}” ({weight:.2f})",
+            word=cell.text,
+            source=one.source[best].text,
+            weight=weights[row, best],
+        )
+    crossed = [pairs[word] for word in ("chat", "noir") if word in pairs]
     return (
-        f"“{trace.target_text}” is what it writes. In its last layer, all heads together: {crossed}; noun and "
-        "adjective stand the other way round in French, and the weights cross."
+        _(
+            "“{written}” is what it writes. In its last layer, all heads together: {crossed}; noun and "
+            "adjective stand the other way round in French, and the weights cross.",
+            written=trace.target_text,
+            crossed=commas(crossed),
+        )
         if crossed
-        else f"It writes “{trace.target_text}”."
+        else _("It writes “{written}”.", written=trace.target_text)
     )
 
 
@@ -84,11 +111,18 @@ def forced(_choice: Choice, _options: Tutorials) -> str:
         apart = max(apart, abs(alone - exp(at_once.logs[0, at])))
     worst = int(at_once.logs[0].argmin())
     following = worst + 1 if worst + 1 < len(written) else worst
-    return (
-        f"Given “{GIVEN}”, one pass reads all {len(written)} tokens and tells each; asked one at a time it says the "
-        f"same, to {scientific(apart)}. “{pieces[worst]}” gets {percent(exp(at_once.logs[0, worst]))}, where it would "
-        f"write “{at_once.pieces[0][worst]}”. It reads on as if that were right: “{pieces[following]}” after it gets "
-        f"{percent(exp(at_once.logs[0, following]))}."
+    return _(
+        "Given “{text}”, one pass reads all {tokens} tokens and tells each; asked one at a time it says the same, to "
+        "{apart}. “{piece}” gets {chance}, where it would write “{own}”. It reads on as if that were right: "
+        "“{following}” after it gets {following_chance}.",
+        text=GIVEN,
+        tokens=len(written),
+        apart=scientific(apart),
+        piece=pieces[worst],
+        chance=percent(exp(at_once.logs[0, worst])),
+        own=at_once.pieces[0][worst],
+        following=pieces[following],
+        following_chance=percent(exp(at_once.logs[0, following])),
     )
 
 
@@ -104,12 +138,17 @@ def words_read_off(_choice: Choice, _options: Tutorials) -> str:
         found.append([given["words"][at] for at in chances.argmax(axis=1)])
     full, alone = (" ".join(words) for words in found)
     said = " ".join(given["said"])
-    agree = "as printed" if full == said else f"where “{said}” is printed"
+    agree = _("as printed") if full == said else _("where “{said}” is printed", said=said)
     return (
-        f"With residual sums and norms its matrices give “{full}”, {agree}; with attention alone “{alone}”. "
-        "Nothing in it was trained: each word's own column is carried past attention."
+        _(
+            "With residual sums and norms its matrices give “{full}”, {agree}; with attention alone “{alone}”. "
+            "Nothing in it was trained: each word's own column is carried past attention.",
+            full=full,
+            agree=agree,
+            alone=alone,
+        )
         if full != alone
-        else f"Its matrices give “{full}”, {agree}, with attention alone as well."
+        else _("Its matrices give “{full}”, {agree}, with attention alone as well.", full=full, agree=agree)
     )
 
 
@@ -117,80 +156,101 @@ def computed(_choice: Choice, _options: Tutorials) -> str:
     """How near numpy comes to the translator's pass."""
     row = traced(CAT, TRANSLATOR).target
     passed = backend().inspect(WholePass(model=TRANSLATOR, text=CAT, target=() if row is None else row.ids))
-    return (
-        f"{len(passed.stages)} stages, encoder and decoder, computed anew from ids and weights, differ from the model "
-        f"by at most {scientific(passed.largest.away)}."
+    return _(
+        "{stages} stages, encoder and decoder, computed anew from ids and weights, differ from the model "
+        "by at most {away}.",
+        stages=len(passed.stages),
+        away=scientific(passed.largest.away),
     )
 
 
 STATIONS = (
     Station(
-        "Two stacks",
-        "The first Transformer translates: an encoder reads the source, a decoder writes the translation, and each of "
-        "the decoder's layers looks across at what the encoder made.",
+        sentence("Two stacks"),
+        sentence(
+            "The first Transformer translates: an encoder reads the source, a decoder writes the translation, and "
+            "each of the decoder's layers looks across at what the encoder made."
+        ),
         (
-            to("block", "Both stacks, drawn from the model", model=TRANSLATOR, text=CAT),
+            to("block", sentence("Both stacks, drawn from the model"), model=TRANSLATOR, text=CAT),
             to("translate", "A translation", model=TRANSLATOR, text=CAT),
         ),
-        "A Transformer has six layers on each side, as in the paper.",
+        sentence("A Transformer has six layers on each side, as in the paper."),
         two_stacks,
     ),
     Station(
-        "The encoder sees all, the decoder what is written",
-        "In the encoder every token looks at every other. In the decoder a mask hides what comes later: it will not be "
-        "there when the model writes.",
-        (
-            to("explore", "The encoder's heads", model=TRANSLATOR, text=CAT, part="encoder"),
-            to("explore", "The decoder's heads", model=TRANSLATOR, text=CAT, part="decoder"),
+        sentence("The encoder sees all, the decoder what is written"),
+        sentence(
+            "In the encoder every token looks at every other. In the decoder a mask hides what comes later: it will "
+            "not be there when the model writes."
         ),
-        "The mask sets weights to zero.",
+        (
+            to("explore", sentence("The encoder's heads"), model=TRANSLATOR, text=CAT, part="encoder"),
+            to("explore", sentence("The decoder's heads"), model=TRANSLATOR, text=CAT, part="decoder"),
+        ),
+        sentence("The mask sets weights to zero."),
         masked,
     ),
     Station(
-        "Across to the source",
-        "Queries come from the decoder, keys and values from the encoder: each step looks at the source for what it "
-        "writes next. Read at the step that writes a word, the weights come near to a dictionary.",
-        (
-            to("translate", "Which word from which", {"show": "words"}, model=TRANSLATOR, text=CAT),
-            to("translate", "Which head aligns best?", {"show": "best"}, model=TRANSLATOR, text=CAT),
+        sentence("Across to the source"),
+        sentence(
+            "Queries come from the decoder, keys and values from the encoder: each step looks at the source for what "
+            "it writes next. Read at the step that writes a word, the weights come near to a dictionary."
         ),
-        "Cross-attention runs along the diagonal.",
+        (
+            to("translate", sentence("Which word from which"), {"show": "words"}, model=TRANSLATOR, text=CAT),
+            to("translate", sentence("Which head aligns best?"), {"show": "best"}, model=TRANSLATOR, text=CAT),
+        ),
+        sentence("Cross-attention runs along the diagonal."),
         across,
     ),
     Station(
-        "Teacher forcing",
-        "In training the decoder is given the true translation, one place on, and tells every next token at once; its "
-        "own mistakes are never read. When it writes, each step reads what it wrote itself.",
-        (
-            to("translate", "A translation that you give", {"way": "own"}, model=TRANSLATOR, text=CAT, target=GIVEN),
-            to("translate", "One step after the other", {"show": "step"}, model=TRANSLATOR, text=CAT),
+        sentence("Teacher forcing"),
+        sentence(
+            "In training the decoder is given the true translation, one place on, and tells every next token at once; "
+            "its own mistakes are never read. When it writes, each step reads what it wrote itself."
         ),
-        "A decoder learns by writing.",
+        (
+            to(
+                "translate",
+                sentence("A translation that you give"),
+                {"way": "own"},
+                model=TRANSLATOR,
+                text=CAT,
+                target=GIVEN,
+            ),
+            to("translate", sentence("One step after the other"), {"show": "step"}, model=TRANSLATOR, text=CAT),
+        ),
+        sentence("A decoder learns by writing."),
         forced,
     ),
     Station(
-        "Greedy, or several ways at once",
-        "The likeliest token at each step need not begin the likeliest sentence. Beam search follows a few ways and "
-        "keeps those whose tokens together are likeliest.",
-        (to("translate", "The beams as a tree", {"show": "beams"}, model=TRANSLATOR, text=CAT),),
+        sentence("Greedy, or several ways at once"),
+        sentence(
+            "The likeliest token at each step need not begin the likeliest sentence. Beam search follows a few ways "
+            "and keeps those whose tokens together are likeliest."
+        ),
+        (to("translate", sentence("The beams as a tree"), {"show": "beams"}, model=TRANSLATOR, text=CAT),),
     ),
     Station(
-        "“french je ai aimer”",
-        "The example of four words ends in a translation. Its vocabulary has four words, its matrices were made up, "
-        "and all of them can be changed.",
-        (
-            to("by_hand", "With the rest of the layer", {"preset": "tutorial"}),
-            to("by_hand", "With attention alone", {"preset": "tutorial", "onward": "0"}),
-            to("by_hand", "Four heads of one column, d_k = 1", {"preset": "tutorial", "heads": "4"}),
+        sentence("“french je ai aimer”"),
+        sentence(
+            "The example of four words ends in a translation. Its vocabulary has four words, its matrices were made "
+            "up, and all of them can be changed."
         ),
-        "Attention turns “french je ai aimer” into “I am like French”.",
+        (
+            to("by_hand", sentence("With the rest of the layer"), {"preset": "tutorial"}),
+            to("by_hand", sentence("With attention alone"), {"preset": "tutorial", "onward": "0"}),
+            to("by_hand", sentence("Four heads of one column, d_k = 1"), {"preset": "tutorial", "heads": "4"}),
+        ),
+        sentence("Attention turns “french je ai aimer” into “I am like French”."),
         words_read_off,
     ),
     Station(
-        "The whole pass",
-        "Encoder, decoder and what lies between, stage by stage, down to the probability of a piece.",
-        (to("whole_pass", "All stages of the translator", model=TRANSLATOR, text=CAT),),
-        "It is too large to be followed by hand.",
+        sentence("The whole pass"),
+        sentence("Encoder, decoder and what lies between, stage by stage, down to the probability of a piece."),
+        (to("whole_pass", sentence("All stages of the translator"), model=TRANSLATOR, text=CAT),),
+        sentence("It is too large to be followed by hand."),
         computed,
     ),
 )

@@ -22,9 +22,11 @@ from ui.run.shelf import backend
 from ui.show.chart import draw_chart, theme
 from ui.state.choice import Choice
 from viz.figures.contexts import context_lines
+from wording import _, sentence, told
+from wording.joined import listed
 
-FIELDS = {"first": "Sentence 1", "second": "Sentence 2", "third": "Sentence 3"}
-MARKS = (
+FIELDS = ("first", "second", "third")
+MARKS = sentence(
     "Each line compares the word's vectors in two of the sentences: 1 means the same direction. The dotted line without"
     " marks is the mean over all pairs of different words here at the same level: what two words have in common in "
     "this model whatever they mean. Embeddings hold the word and, in many models, its position; nothing of the context."
@@ -47,30 +49,39 @@ class Read:
 
 def contexts(choice: Choice, options: Vectors) -> None:
     """Draw it. A sentence that cannot be read is said, and the others are compared."""
-    st.caption("Sentences that share a word; change them as you like. The text above is not needed here.")
-    for field, label in FIELDS.items():
-        control(Vectors, field, st.text_input, label, help="Any sentence; leave it empty to compare the others only")
+    st.caption(_("Sentences that share a word; change them as you like. The text above is not needed here."))
+    for number, field in enumerate(FIELDS, 1):
+        control(Vectors, field, st.text_input, _("Sentence {number}", number=number),
+                help=_("Any sentence; leave it empty to compare the others only"))  # fmt: skip
     texts = [getattr(options, field) for field in FIELDS]
     read = [one for at, text in enumerate(texts, 1) if text.strip() and (one := _read(choice, text, at)) is not None]
     shared = shared_words(read)
     if not shared:
-        say("No word stands in two of these sentences; write one into both.", role="status")
+        say(_("No word stands in two of these sentences; write one into both."), role="status")
         return
     term = options.term.casefold() if options.term.casefold() in shared else shared[0]
-    control(Vectors, "term", st.selectbox, "Word", shared, shown=term, help="Words that stand in two sentences or more")
+    control(
+        Vectors,
+        "term",
+        st.selectbox,
+        _("Word"),
+        shared,
+        shown=term,
+        help=_("Words that stand in two sentences or more"),
+    )
     having = [one for one in read if term in {name.casefold() for name in one.names}]
     pairs = {
-        f"sentences {one.number} and {other.number}": along_levels(one.of(term), other.of(term))
+        _("sentences {one} and {other}", one=one.number, other=other.number): along_levels(one.of(term), other.of(term))
         for one, other in combinations(having, 2)
     }
     names = [name.casefold() for one in having for name in one.names]
     baseline = different_words(np.concatenate([one.levels for one in having], axis=1), names)
     levels = level_names(len(baseline), choice.count)
     say(summary(term, pairs, baseline, levels), role="status")
-    ticks = [level.removeprefix("After ").capitalize() for level in levels]
+    ticks = [levels[0], *(_("Layer {layer}", layer=at + choice.count) for at in range(len(levels) - 1))]
     figure = context_lines(pairs, baseline, ticks, theme(), term)
     draw_chart(figure, "vectors_contexts")
-    st.caption(MARKS)
+    st.caption(told(MARKS))
 
 
 def summary(term: str, pairs: dict[str, Array], baseline: Array, levels: Sequence[str]) -> str:
@@ -79,8 +90,14 @@ def summary(term: str, pairs: dict[str, Array], baseline: Array, levels: Sequenc
     >>> summary("bank", {"sentences 1 and 2": np.array([1, 0.5])}, np.array([0, 0.25]), ["Embeddings", "After layer 0"])
     'After layer 0 the cosine of “bank” is 0.50 in sentences 1 and 2; two different words have 0.25 on average.'
     """
-    said = ", ".join(f"{values[-1]:.2f} in {name}" for name, values in pairs.items())
-    first = f"{levels[-1]} the cosine of “{term}” is {said}; two different words have {baseline[-1]:.2f} on average."
+    cosines = [_("{cosine:.2f} in {sentences}", cosine=values[-1], sentences=name) for name, values in pairs.items()]
+    first = _(
+        "{level} the cosine of “{term}” is {cosines}; two different words have {baseline:.2f} on average.",
+        level=levels[-1],
+        term=term,
+        cosines=listed(cosines),
+        baseline=baseline[-1],
+    )
     if len(pairs) < 2:
         return first
     stacked = np.stack(list(pairs.values()))
@@ -88,16 +105,18 @@ def summary(term: str, pairs: dict[str, Array], baseline: Array, levels: Sequenc
     at = int(apart.argmax())
     least = list(pairs)[int(stacked[:, at].argmin())]
     lowest = stacked[:, at].min()
-    return f"{first} The pairs differ most {_inside(levels[at])}: {least} are least alike there ({lowest:.2f})."
-
-
-def _inside(level: str) -> str:
-    return "in the embeddings" if level == "Embeddings" else level[0].lower() + level[1:]
+    return _(
+        "{first} The pairs differ most {where}: {sentences} are least alike there ({lowest:.2f}).",
+        first=first,
+        where=levels[at][0].lower() + levels[at][1:] if at else _("in the embeddings"),
+        sentences=least,
+        lowest=lowest,
+    )
 
 
 def _read(choice: Choice, text: str, number: int) -> Read | None:
     try:
-        with st.spinner("Reading the sentences"):
+        with st.spinner(_("Reading the sentences")):
             states = backend().inspect(HiddenStates(choice.model, choice.revision or None, text))
     except Refusal as refusal:
         show(refusal)

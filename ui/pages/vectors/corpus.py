@@ -18,6 +18,7 @@ import numpy as np
 from attention.mask import Array
 from inference import Refusal
 from inference.questions.vectors import Pooled, TextVectors
+from wording import sentence
 
 PART = 64  # sentences of one question: a fraction of a second, so that other readers' texts come in between
 LEFT_ALONE = 600.0  # seconds after which a run that nobody looks at pauses
@@ -108,7 +109,7 @@ class Run:
         except Refusal as refusal:
             self.error = refusal
         except OSError:
-            self.error = Refusal("The vectors could not be written: the disk is full or cannot be used.")
+            self.error = Refusal(sentence("The vectors could not be written: the disk is full or cannot be used."))
         finally:
             with self._changing:
                 done = self.done == len(self.asked.texts)
@@ -125,7 +126,7 @@ class Run:
                 self._out = self._file(made.vectors.shape[1])
             self._out[at : at + len(texts)] = made.vectors
         elif at + len(texts) == len(self.asked.texts) and self._out is None:
-            raise Refusal(f"None of the sentences can be read. {self.notes.first}")
+            raise Refusal(sentence("None of the sentences can be read. {first}", first=self.notes.first))
         self.done = at + len(texts)
 
     def _file(self, channels: int) -> Any:
@@ -134,8 +135,12 @@ class Run:
         free = shutil.disk_usage(self.folder).free
         if needed > free // 2:
             raise Refusal(
-                f"The vectors take {needed / 1e6:,.0f} MB; the disk has {free / 1e6:,.0f} MB left, of which half may be"
-                " used. Bring fewer sentences."
+                sentence(
+                    "The vectors take {needed:,.0f} MB; the disk has {free:,.0f} MB left, of which half may be"
+                    " used. Bring fewer sentences.",
+                    needed=needed / 1e6,
+                    free=free / 1e6,
+                )
             )
         shape = (len(self.asked.texts), channels)
         return np.lib.format.open_memmap(self.file, mode="w+", dtype=np.float32, shape=shape)
@@ -157,5 +162,7 @@ def held(state: Mapping[Any, Any], key: str) -> Run | None:
 
 def _noted(notes: Notes, made: TextVectors, at: int) -> Notes:
     reason = next(((number, said) for number, said in enumerate(made.refused, at + 1) if said), None)
-    first = notes.first or (f"Sentence {reason[0]:,}: {reason[1]}" if reason else "")
+    first = notes.first or (
+        sentence("Sentence {number:,}: {reason}", number=reason[0], reason=reason[1]) if reason else ""
+    )
     return Notes(notes.cut + sum(made.cut), notes.refused + sum(map(bool, made.refused)), first)

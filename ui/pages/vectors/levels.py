@@ -9,21 +9,22 @@ import streamlit as st
 from ui.input.picking import control
 from ui.pages.vectors.options import Vectors
 from ui.state.options import choose_own
+from wording import _, sentence, told
 
 POOLED = {
-    "mean": "Mean of all tokens",
-    "words": "Mean without special tokens",
-    "first": "First token ([CLS] in BERT)",
-    "max": "Largest value of each channel",
+    "mean": sentence("Mean of all tokens"),
+    "words": sentence("Mean without special tokens"),
+    "first": sentence("First token ([CLS] in BERT)"),
+    "max": sentence("Largest value of each channel"),
 }
 MIXED = {
-    "last": "Last layer",
-    "second": "Second to last layer",
-    "sum4": "Sum of the last four layers",
-    "concat4": "Last four layers, one after the other",
-    "mean": "Mean of all layers",
+    "last": sentence("Last layer"),
+    "second": sentence("Second to last layer"),
+    "sum4": sentence("Sum of the last four layers"),
+    "concat4": sentence("Last four layers, one after the other"),
+    "mean": sentence("Mean of all layers"),
 }
-MIX_HELP = (
+MIX_HELP = sentence(
     "A model holds one vector for each token before its first layer (embeddings) and after every layer. Which of them "
     "serves best depends on the task; BERT's authors compare such mixes in table 7 of arXiv:1810.04805. A model of "
     "fewer than four layers gives all that it has for the last four."
@@ -36,7 +37,7 @@ def level_names(levels: int, base: int) -> list[str]:
     >>> level_names(3, 0)
     ['Embeddings', 'After layer 0', 'After layer 1']
     """
-    return ["Embeddings", *(f"After layer {at + base}" for at in range(levels - 1))]
+    return [_("Embeddings"), *(_("After layer {layer}", layer=at + base) for at in range(levels - 1))]
 
 
 def mix_name(options: Vectors, levels: int, base: int) -> str:
@@ -45,7 +46,7 @@ def mix_name(options: Vectors, levels: int, base: int) -> str:
     >>> mix_name(Vectors(), 7, 0), mix_name(Vectors(mix="level", level=3), 7, 0)
     ('last layer', 'after layer 2')
     """
-    name = MIXED.get(options.mix) or level_names(levels, base)[min(options.level, levels - 1)]
+    name = told(MIXED.get(options.mix) or level_names(levels, base)[min(options.level, levels - 1)])
     return name[0].lower() + name[1:]
 
 
@@ -57,10 +58,11 @@ def pick_mix(place: Any, options: Vectors, levels: int, base: int) -> None:
     st.session_state[key] = shown
 
     def keep() -> None:
-        mix, _, level = str(st.session_state[key]).partition(" ")
+        mix, _space, level = str(st.session_state[key]).partition(" ")
         choose_own(Vectors, mix=mix, level=int(level or 0))
 
-    place.selectbox("Vectors from", list(names), key=key, format_func=names.get, on_change=keep, help=MIX_HELP)
+    place.selectbox(_("Vectors from"), list(names), key=key, format_func=lambda mix: told(names[mix]), on_change=keep,
+                    help=told(MIX_HELP))  # fmt: skip
 
 
 def pick_pooling(place: Any) -> None:
@@ -69,9 +71,11 @@ def pick_pooling(place: Any) -> None:
         Vectors,
         "pooling",
         place.selectbox,
-        "One vector for a sentence",
+        _("One vector for a sentence"),
         list(POOLED),
         format_func=POOLED.get,
-        help="all-MiniLM-L6-v2 was trained to compare sentences by the mean of all its last layer's tokens "
-        "(sentence-BERT, arXiv:1908.10084). Other models were trained by another of these, or by none.",
+        help=_(
+            "all-MiniLM-L6-v2 was trained to compare sentences by the mean of all its last layer's tokens "
+            "(sentence-BERT, arXiv:1908.10084). Other models were trained by another of these, or by none."
+        ),
     )

@@ -6,8 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from attention.vectors import MIXES, POOLINGS
+from wording import sentence
 
-SHOWS = {"words": "Words of the text", "contexts": "One word, several contexts", "sentences": "Sentences"}
+SHOWS = {
+    "words": sentence("Words of the text"),
+    "contexts": sentence("One word, several contexts"),
+    "sentences": sentence("Sentences"),
+}
 
 
 @dataclass(frozen=True)

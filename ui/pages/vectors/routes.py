@@ -16,12 +16,13 @@ from ui.pages.vectors.corpus import Run, find
 from ui.pages.vectors.vector_files import csv_rows
 from ui.run.shelf import backend
 from ui.show.provenance import captioned, named
+from wording import sentence, told
 
 PREFIX = "/headlight/vectors"
 LONGEST = 120  # characters of a file's name
 BLOCK = 2048  # sentences in memory at once
 NEVER = {"Cache-Control": "no-store"}
-GONE = "These vectors are no longer in memory; make them again on their page."
+GONE = sentence("These vectors are no longer in memory; make them again on their page.")
 
 
 def npy(run: Run) -> Response:
@@ -114,7 +115,7 @@ def _endpoint(make: Callable[[Run], Response]) -> Callable[[Request], Response]:
     def endpoint(request: Request) -> Response:
         run = find(request.path_params["run"])
         if run is None or run.state != "done":
-            return PlainTextResponse(GONE, 410)
+            return PlainTextResponse(told(GONE), 410)
         return make(run)
 
     return endpoint

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from inference import Refusal
+from wording import _, sentence, told
+from wording.joined import listed
 
 MOST_SENTENCES = 100_000
 LONGEST = 20_000  # characters of a sentence
@@ -57,16 +59,26 @@ def table(text: str) -> Table:
         rows = [(reader.line_num, tuple(row)) for row in reader if any(row)]
     except csv.Error as error:
         raise Refusal(
-            f"Line {reader.line_num:,} cannot be read as CSV ({error}). Look for a quotation mark that is not closed."
+            _(
+                "Line {line:,} cannot be read as CSV ({error}). Look for a quotation mark that is not closed.",
+                line=reader.line_num,
+                error=error,
+            )
         ) from error
     if len(rows) < 2:
-        raise Refusal("The CSV file has no rows below the names of its columns; bring one with sentences in a column.")
-    names = tuple(name.strip() or f"column {at + 1}" for at, name in enumerate(rows[0][1]))
+        raise Refusal(
+            _("The CSV file has no rows below the names of its columns; bring one with sentences in a column.")
+        )
+    names = tuple(name.strip() or sentence("column {number}", number=at + 1) for at, name in enumerate(rows[0][1]))
     found = _texts(names, [row for _, row in rows[1 : LOOKED_AT + 1]])
     if not found:
-        shown = ", ".join(f"“{name[:30]}”" for name in names[:6])
+        shown = listed([f"“{told(name)[:30]}”" for name in names[:6]])
         raise Refusal(
-            f"None of the columns {shown} holds texts; one of words is needed, and its name belongs into the first row."
+            _(
+                "None of the columns {names} holds texts; one of words is needed, and its name belongs into the first "
+                "row.",
+                names=shown,
+            )
         )
     return Table(names, tuple(rows[1:]), found)
 
@@ -89,10 +101,23 @@ def _texts(names: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[int, ..
 def _checked(numbered: Sequence[tuple[int, str]]) -> tuple[str, ...]:
     kept = [(number, text.strip()) for number, text in numbered if text.strip()]
     if not kept:
-        raise Refusal("There are no sentences here; write one on each line.")
+        raise Refusal(_("There are no sentences here; write one on each line."))
     if len(kept) > MOST_SENTENCES:
-        raise Refusal(f"There are {len(kept):,} sentences; at most {MOST_SENTENCES:,} are read. Split the file.")
+        raise Refusal(
+            _(
+                "There are {n:,} sentences; at most {most:,} are read. Split the file.",
+                n=len(kept),
+                most=MOST_SENTENCES,
+            )
+        )
     for number, text in kept:
         if len(text) > LONGEST:
-            raise Refusal(f"Line {number:,} has {len(text):,} characters; at most {LONGEST:,} are read. Split it.")
+            raise Refusal(
+                _(
+                    "Line {line:,} has {n:,} characters; at most {most:,} are read. Split it.",
+                    line=number,
+                    n=len(text),
+                    most=LONGEST,
+                )
+            )
     return tuple(text for _, text in kept)

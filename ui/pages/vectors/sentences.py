@@ -28,14 +28,18 @@ from ui.show.saving import save
 from ui.state.choice import Choice
 from viz.figures.cosine import cosine_map
 from viz.figures.labels import cut
+from wording import _, sentence, told
 
 RUN = "vectors_run"
 MAPPED = 40  # sentences up to which each is compared with each
 TYPED = 200  # lines that are made without being asked
 NEAREST = 10
 PATIENCE = 0.8  # seconds before a run shows how far it is
-BRINGS = {"typed": "Typed here", "file": "From a file"}
-MARKS = "Each square is the cosine of two sentences: 1 means the same direction, 0 nothing in common, −1 the opposite."
+ENDED = {"stopped": sentence(" (stopped)"), "failed": sentence(" (failed)"), "done": sentence(" (done)")}
+BRINGS = {"typed": sentence("Typed here"), "file": sentence("From a file")}
+MARKS = sentence(
+    "Each square is the cosine of two sentences: 1 means the same direction, 0 nothing in common, −1 the opposite."
+)
 
 
 def sentences(choice: Choice, options: Vectors, levels: int) -> None:
@@ -44,8 +48,8 @@ def sentences(choice: Choice, options: Vectors, levels: int) -> None:
     pick_mix(left, options, levels, choice.count)
     pick_pooling(right)
     say(_fit(choice, options), role="status")
-    control(Vectors, "bring", st.segmented_control, "Sentences", list(BRINGS), format_func=BRINGS.get, required=True,
-            help=f"Up to {MOST_SENTENCES:,}, one on each line")  # fmt: skip
+    control(Vectors, "bring", st.segmented_control, _("Sentences"), list(BRINGS), format_func=BRINGS.get, required=True,
+            help=_("Up to {most:,}, one on each line", most=MOST_SENTENCES))  # fmt: skip
     try:
         texts = _typed(options) if options.bring == "typed" else from_file()
     except Refusal as refusal:
@@ -64,13 +68,17 @@ def _fit(choice: Choice, options: Vectors) -> str:
     trained = options.mix == "last" and options.pooling == "mean"
     if choice.model == EMBEDDED:
         if trained:
-            return "The mean of the last layer's tokens is how all-MiniLM-L6-v2 was trained to compare sentences."
-        return "all-MiniLM-L6-v2 was trained to compare sentences by the mean of the last layer's tokens, not by this."
-    return "Unless a model was trained to compare sentences, the nearest sentence may be near for its length or style."
+            return _("The mean of the last layer's tokens is how all-MiniLM-L6-v2 was trained to compare sentences.")
+        return _(
+            "all-MiniLM-L6-v2 was trained to compare sentences by the mean of the last layer's tokens, not by this."
+        )
+    return _(
+        "Unless a model was trained to compare sentences, the nearest sentence may be near for its length or style."
+    )
 
 
 def _typed(options: Vectors) -> tuple[str, ...]:
-    control(Vectors, "lines", st.text_area, "One sentence a line", height=220, help="Empty lines are left out")
+    control(Vectors, "lines", st.text_area, _("One sentence a line"), height=220, help=_("Empty lines are left out"))
     return lines(options.lines)
 
 
@@ -100,22 +108,24 @@ def _watch() -> None:
     total = len(run.asked.texts)
     if run.state == "new":
         st.button(
-            f"Make {total:,} vectors",
+            _("Make {total:,} vectors", total=total),
             type="primary",
             on_click=run.start,  # type: ignore[arg-type]  # what it gives back is not used
-            help="It can be stopped and goes on",
+            help=_("It can be stopped and goes on"),
         )
         return
-    st.progress(run.done / total, text=f"{run.done:,} of {total:,} sentences{_left(run)}")
+    st.progress(
+        run.done / total, text=_("{done:,} of {total:,} sentences{left}", done=run.done, total=total, left=_left(run))
+    )
     if run.error is not None:
         show(run.error)
     if run.state == "running":
-        st.button("Stop", on_click=run.stop, help="What is done is kept.")
+        st.button(_("Stop"), on_click=run.stop, help=_("What is done is kept."))
     else:
         st.button(
-            "Go on",
+            _("Go on"),
             on_click=run.start,  # type: ignore[arg-type]  # what it gives back is not used
-            help="Continue where it was",
+            help=_("Continue where it was"),
         )
 
 
@@ -127,25 +137,29 @@ def _left(run: Run) -> str:
     (', about 3 minutes left', ' (stopped)')
     """
     if run.state != "running":
-        return f" ({run.state})"
+        return told(ENDED[run.state])
     if run.seconds_left is None:
         return ""
     seconds = run.seconds_left
-    return f", about {seconds:.0f} s left" if seconds < 90 else f", about {seconds / 60:.0f} minutes left"
+    return (
+        _(", about {seconds:.0f} s left", seconds=seconds)
+        if seconds < 90
+        else _(", about {minutes:.0f} minutes left", minutes=seconds / 60)
+    )
 
 
 def _done(run: Run, options: Vectors) -> None:
     texts, vectors = run.asked.texts, run.vectors
-    for sentence in _notes(run):
-        say(sentence, role="status")
+    for note in _notes(run):
+        say(note, role="status")
     _nearest(run, options)
     if 1 < len(texts) <= MAPPED:
         likeness = cosine(np.asarray(vectors), np.asarray(vectors))
         say(summary(likeness, texts), role="status")
-        figure = cosine_map(likeness, texts, theme(), "How alike are the sentences?")
+        figure = cosine_map(likeness, texts, theme(), _("How alike are the sentences?"))
         draw_chart(figure, "vectors_sentences")
-        st.caption(MARKS)
-    picture(vectors, texts, options, "sentences")
+        st.caption(told(MARKS))
+    picture(vectors, texts, options, _("sentences"))
     _files(run)
 
 
@@ -153,9 +167,15 @@ def _notes(run: Run) -> list[str]:
     """What did not go as for an ordinary sentence."""
     notes, said = run.notes, []
     if notes.cut:
-        said.append(f"{notes.cut:,} sentences are longer than the model reads; only their beginning counts.")
+        said.append(_("{cut:,} sentences are longer than the model reads; only their beginning counts.", cut=notes.cut))
     if notes.refused:
-        said.append(f"{notes.refused:,} sentences could not be read; their vectors are zeros. {notes.first}")
+        said.append(
+            _(
+                "{refused:,} sentences could not be read; their vectors are zeros. {first}",
+                refused=notes.refused,
+                first=notes.first,
+            )
+        )
     return said
 
 
@@ -170,12 +190,18 @@ def summary(likeness: Array, texts: Sequence[str]) -> str:
     at = int(pairs.argmax())
     names = [cut(texts[place], 60) for place in (one[at], other[at])]
     mean = pairs.mean()
-    return f"Most alike are “{names[0]}” and “{names[1]}” ({pairs[at]:.2f}); the mean over all pairs is {mean:.2f}."
+    return _(
+        "Most alike are “{one}” and “{other}” ({cosine:.2f}); the mean over all pairs is {mean:.2f}.",
+        one=names[0],
+        other=names[1],
+        cosine=pairs[at],
+        mean=mean,
+    )
 
 
 def _nearest(run: Run, options: Vectors) -> None:
     """The sentences most alike to a typed one."""
-    control(Vectors, "like", st.text_input, "Nearest to", help="Any sentence; it is compared with all of them")
+    control(Vectors, "like", st.text_input, _("Nearest to"), help=_("Any sentence; it is compared with all of them"))
     if not options.like.strip():
         return
     asked = replace(run.asked, texts=(options.like,))
@@ -187,12 +213,17 @@ def _nearest(run: Run, options: Vectors) -> None:
     if made.refused[0]:
         say(made.refused[0])
         return
-    with st.spinner("Comparing with every sentence"):
+    with st.spinner(_("Comparing with every sentence")):
         places, cosines = nearest(run.vectors, made.vectors[0], NEAREST)
     texts = [run.asked.texts[at] for at in places]
     say(
-        f"Of {len(run.asked.texts):,} sentences, “{cut(texts[0], 80)}” is nearest to “{cut(options.like, 80)}”: cosine"
-        f" {cosines[0]:.2f}.",
+        _(
+            "Of {n:,} sentences, “{nearest}” is nearest to “{asked}”: cosine {cosine:.2f}.",
+            n=len(run.asked.texts),
+            nearest=cut(texts[0], 80),
+            asked=cut(options.like, 80),
+            cosine=cosines[0],
+        ),
         role="status",
     )
     rows = [
@@ -203,22 +234,22 @@ def _nearest(run: Run, options: Vectors) -> None:
         rows,
         hide_index=True,
         column_config={
-            "cosine": st.column_config.NumberColumn("cosine", format="%.2f", width="small"),
-            "number": st.column_config.NumberColumn("number", width="small"),
-            "sentence": st.column_config.TextColumn("sentence", width="large"),
+            "cosine": st.column_config.NumberColumn(_("cosine"), format="%.2f", width="small"),
+            "number": st.column_config.NumberColumn(_("number"), width="small"),
+            "sentence": st.column_config.TextColumn(_("sentence"), width="large"),
         },
     )
     page = csv_table(list(rows[0]), [list(row.values()) for row in rows])
-    save("Save as CSV", page, "headlight-nearest.csv", "These sentences, all digits", of_model=True)
+    save(_("Save as CSV"), page, "headlight-nearest.csv", _("These sentences, all digits"), of_model=True)
 
 
 def _files(run: Run) -> None:
     """All vectors as files, fetched from where they lie."""
     size = run.vectors.nbytes / 1e6
     said = {
-        "vectors.npy": ("NumPy", f"(sentence, channel) float32, {size:,.1f} MB, for numpy.load"),
-        "vectors.parquet": ("Parquet", "The sentences and their vectors, for pandas, Arrow and others"),
-        "vectors.csv": ("CSV", "A row for each sentence, a column for each channel; several times as large"),
+        "vectors.npy": ("NumPy", _("(sentence, channel) float32, {size:,.1f} MB, for numpy.load", size=size)),
+        "vectors.parquet": ("Parquet", _("The sentences and their vectors, for pandas, Arrow and others")),
+        "vectors.csv": ("CSV", _("A row for each sentence, a column for each channel; several times as large")),
     }
     for place, (name, (label, about)) in zip(st.columns(len(said)), said.items(), strict=True):
         place.link_button(label, f"{routes.PREFIX}/{run.token}/{name}", help=about, icon=":material/save:")

@@ -8,6 +8,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from ui.input.text_files import decode
 from ui.pages.vectors.sentence_files import MOST_SENTENCES, Table, column, is_table, lines, table
 from ui.run.refusals import say
+from wording import _, told
 
 FILE, COLUMN = "vectors_file", "vectors_column"
 PARSED, CELLS = "vectors_parsed", "vectors_cells"
@@ -16,26 +17,30 @@ PARSED, CELLS = "vectors_parsed", "vectors_cells"
 def from_file() -> tuple[str, ...]:
     """Its sentences; none while nothing is there. Raises Refusal for a file that cannot be read."""
     uploaded = st.file_uploader(
-        "Text or CSV file",
+        _("Text or CSV file"),
         type=["txt", "csv", "tsv"],
         key=FILE,
-        help=f"A sentence on each line, or a column of them, in UTF-8. Up to {MOST_SENTENCES:,} sentences; they stay "
-        "on this machine.",
+        help=_(
+            "A sentence on each line, or a column of them, in UTF-8. Up to {most:,} sentences; they stay "
+            "on this machine.",
+            most=MOST_SENTENCES,
+        ),
     )
     if uploaded is None:
         say(
-            "Bring a text file with a sentence on each line, or a CSV file whose first row names the columns.", "status"
+            _("Bring a text file with a sentence on each line, or a CSV file whose first row names the columns."),
+            "status",
         )
         return ()
     found = _parsed(uploaded)
     if not isinstance(found, Table):
         return found
     st.selectbox(
-        "Column",
+        _("Column"),
         found.texts,
         key=COLUMN,
-        format_func=lambda at: found.names[at],
-        help="Which column holds the sentences; columns of numbers are not offered",
+        format_func=lambda at: told(found.names[at]),
+        help=_("Which column holds the sentences; columns of numbers are not offered"),
     )
     return _column(uploaded.file_id, found, st.session_state[COLUMN])
 
@@ -44,7 +49,7 @@ def _parsed(uploaded: UploadedFile) -> Table | tuple[str, ...]:
     """What the file holds; looked at once, since the page is drawn again at every click."""
     kept = st.session_state.get(PARSED)
     if kept is None or kept[0] != uploaded.file_id:
-        with st.spinner("Reading the file"):
+        with st.spinner(_("Reading the file")):
             text = decode(uploaded.getvalue())
             kept = (uploaded.file_id, table(text) if is_table(uploaded.name) else lines(text))
         st.session_state[PARSED] = kept

@@ -32,9 +32,10 @@ from viz.components.strip import strip
 from viz.components.strip.strip import Chip
 from viz.figures.cosine import MOST, cosine_map
 from viz.figures.palette import sides
+from wording import _, sentence, told
 
 STRIP = "vectors_strip"
-MARKS = (
+MARKS = sentence(
     "Each square is the cosine of two vectors: 1 means the same direction, 0 nothing in common, −1 the opposite "
     "direction. The outlined row is the chosen word's."
 )
@@ -43,12 +44,13 @@ MARKS = (
 def words(choice: Choice, trace: Trace, options: Vectors) -> None:
     """Draw them; raises Refusal."""
     asked = request_of(choice)
-    with st.spinner("Reading the vectors of every layer"):
+    with st.spinner(_("Reading the vectors of every layer")):
         states = backend().inspect(HiddenStates(asked.model, asked.revision, asked.text, asked.pair, asked.cut))
     cells = View(trace, None, choice.words, choice.special).queries
     if not cells:
         say(
-            "All tokens of this text are special tokens, and these are hidden; show them in the sidebar.", role="status"
+            _("All tokens of this text are special tokens, and these are hidden; show them in the sidebar."),
+            role="status",
         )
         return
     levels = len(states.levels)
@@ -57,20 +59,23 @@ def words(choice: Choice, trace: Trace, options: Vectors) -> None:
     vectors, names = merge(mixed, [cell.pieces for cell in cells]), [cell.text for cell in cells]
     likeness = cosine(vectors, vectors)
     focus = _focus(choice, trace, cells, likeness)
-    unit = "words" if choice.words else "tokens"
+    unit = _("words") if choice.words else _("tokens")
     _strip(cells, likeness[focus], focus)
     say(summary(names, likeness, focus, mix_name(options, levels, choice.count)), role="status")
     start = min(max(0, focus - MOST // 2), max(0, len(cells) - MOST))
     window = slice(start, start + MOST)
     if len(cells) > MOST:
-        say(f"The map shows {MOST} of {len(cells)} {unit}, around the chosen one.", role="status")
-    title = f"How alike are the {unit}, {mix_name(options, levels, choice.count)}?"
+        say(
+            _("The map shows {shown} of {all} {unit}, around the chosen one.", shown=MOST, all=len(cells), unit=unit),
+            role="status",
+        )
+    where = mix_name(options, levels, choice.count)
+    title = _("How alike are the {unit}, {where}?", unit=unit, where=where)
     figure = cosine_map(likeness[window, window], names[window], theme(), title, marked=focus - start)
     draw_chart(figure, "vectors_cosine")
-    st.caption(MARKS)
+    st.caption(told(MARKS))
     picture(vectors, names, options, unit, marked=focus, pale=[at for at, cell in enumerate(cells) if cell.special])
-    where = mix_name(options, levels, choice.count)
-    _numbers(vectors, [cell.label for cell in cells], unit, where)
+    _numbers(vectors, [cell.label for cell in cells], "word" if choice.words else "token", unit, where)
 
 
 def summary(names: Sequence[str], likeness: Array, focus: int, where: str) -> str:
@@ -80,14 +85,21 @@ def summary(names: Sequence[str], likeness: Array, focus: int, where: str) -> st
     'Last layer: “it” is most like “was” (0.50) and least like “[SEP]” (0.00); the mean over all pairs is 0.20.'
     """
     if len(names) < 2:
-        return f"There is one vector only, of “{names[0]}”; a longer text has something to compare."
+        return _("There is one vector only, of “{name}”; a longer text has something to compare.", name=names[0])
     others = np.delete(np.arange(len(names)), focus)
     row = likeness[focus, others]
     most, least = others[row.argmax()], others[row.argmin()]
     pairs = likeness[np.triu_indices(len(names), 1)]
-    return (
-        f"{where[0].upper()}{where[1:]}: “{names[focus]}” is most like “{names[most]}” ({row.max():.2f}) and least like"
-        f" “{names[least]}” ({row.min():.2f}); the mean over all pairs is {pairs.mean():.2f}."
+    return _(
+        "{where}: “{focus}” is most like “{nearest}” ({most:.2f}) and least like “{farthest}” ({least:.2f}); the mean "
+        "over all pairs is {mean:.2f}.",
+        where=where[0].upper() + where[1:],
+        focus=names[focus],
+        nearest=names[most],
+        most=row.max(),
+        farthest=names[least],
+        least=row.min(),
+        mean=pairs.mean(),
     )
 
 
@@ -115,7 +127,7 @@ def _strip(cells: Sequence[Cell], row: Array, focus: int) -> None:
             glued=cell.goes_on,
             special=cell.special,
             unknown=cell.unknown,
-            title=f"cosine {row[at]:.2f}",
+            title=_("cosine {cosine:.2f}", cosine=row[at]),
         )
         for at, cell in enumerate(cells)
     ]
@@ -125,27 +137,40 @@ def _strip(cells: Sequence[Cell], row: Array, focus: int) -> None:
         if at is not None and at < len(cells):
             choose(focus=cells[at].pieces[0])
 
-    strip.mount(chips, STRIP, title="The text, shaded by likeness to the chosen word", on_pick=pick, diverging=True)
+    strip.mount(chips, STRIP, title=_("The text, shaded by likeness to the chosen word"), on_pick=pick, diverging=True)
 
 
-def _numbers(vectors: Array, names: Sequence[str], unit: str, where: str) -> None:
-    """The vectors themselves, and as files."""
-    folded = st.expander("The vectors themselves", key="vectors_numbers", on_change="rerun")
+def _numbers(vectors: Array, names: Sequence[str], column: str, unit: str, where: str) -> None:
+    """The vectors themselves, and as files, whose column of names is called ``column``."""
+    folded = st.expander(_("The vectors themselves"), key="vectors_numbers", on_change="rerun")
     if not folded.open:
         return
     with folded:
         below, above = sides(theme())
-        note = f"{len(names)} {unit} × {vectors.shape[1]:,} channels; {below} below zero, {above} above."
-        draw_matrices([Sheet("Vectors", vectors[:MOST], rows=tuple(names[:MOST]), note=note)], "vectors_strips")
-        told = {**provenance(), "vectors": where}
-        table = "".join(csv_rows([(names, vectors)], vectors.shape[1], unit[:-1]))
+        note = _(
+            "{n} {unit} × {channels:,} channels; {below} below zero, {above} above.",
+            n=len(names),
+            unit=unit,
+            channels=vectors.shape[1],
+            below=below,
+            above=above,
+        )
+        draw_matrices([Sheet(_("Vectors"), vectors[:MOST], rows=tuple(names[:MOST]), note=note)], "vectors_strips")
+        made_by = {**provenance(), "vectors": where}
+        table = "".join(csv_rows([(names, vectors)], vectors.shape[1], column))
         left, right = st.columns(2)
-        save("CSV", captioned(table, told), "headlight-vectors.csv", f"A row for each of the {unit}", place=left)
+        save(
+            "CSV",
+            captioned(table, made_by),
+            "headlight-vectors.csv",
+            _("A row for each of the {unit}", unit=unit),
+            place=left,
+        )
         save(
             "NumPy",
-            archive(vectors, names, told),
+            archive(vectors, names, made_by),
             "headlight-vectors.npz",
-            f"For numpy.load: “values”, “names” of the {unit}, and what made them",
+            _("For numpy.load: “values”, “names” of the {unit}, and what made them", unit=unit),
             kind="application/octet-stream",
             place=right,
         )

@@ -11,10 +11,12 @@ from attention.trace import Trace
 from inference import Refusal
 from inference.questions.changed import Changed, Followed
 from inference.questions.whole_pass import OneNumber, Opened, Passed, PassRequest, Stage, StageNumbers, WholePass
+from ui.pages.whole_pass.names import named
 from ui.pages.whole_pass.options import HEADS, QUESTIONED, Options
 from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.state.choice import Choice
+from wording import _
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +42,7 @@ class Asked:
     def numbers(self, stage: Stage) -> tuple[Any, dict[int, str]]:
         """A stage's result, and the names of pieces of the vocabulary in it."""
         found = backend().inspect(self._as(StageNumbers, stages=(stage.number,)))
-        return found.by_stage[stage.number], found.pieces
+        return found.by_stage[stage.number], {place: self._called(name) for place, name in found.pieces.items()}
 
     def opened(self, stage: Stage, place: tuple[int, ...]) -> Opened:
         """One number of a stage's result."""
@@ -57,7 +59,11 @@ class Asked:
         }
         asked = self._as(Changed, stage=stage.number, **where, to=to, lender=options.lender.strip(), at=at)
         found: Followed = backend().inspect(asked)
-        return found
+        return replace(found, ends=tuple(replace(end, name=self._called(end.name)) for end in found.ends))
+
+    def _called(self, name: str) -> str:
+        """What a number is for: a verdict is told, a piece of the vocabulary or a taught class stays as it is."""
+        return named(name) if self.head == "next" else name
 
     def _as(self, kind: Any, **more: Any) -> Any:
         request = self.request
@@ -80,7 +86,7 @@ def pass_of(choice: Choice, trace: Trace, options: Options) -> Asked | None:
     for head in dict.fromkeys((wanted, "none")) if wanted else heads:
         asked = replace(request, head=QUESTIONED[head])
         try:
-            with st.spinner("Following the pass", show_time=True):
+            with st.spinner(_("Following the pass"), show_time=True):
                 return Asked(trace, asked, backend().inspect(asked), head, choice.count)
         except Refusal as refusal:
             if wanted or head == "none":

@@ -23,6 +23,7 @@ from ui.show.csv_table import frame_csv
 from ui.show.saving import save
 from ui.state.options import choose_own
 from viz.figures.bars import bars
+from wording import _, sentence
 
 
 def striking(asked: Asked) -> tuple[str, int] | None:
@@ -30,13 +31,13 @@ def striking(asked: Asked) -> tuple[str, int] | None:
     stages = asked.passed.stages
     for at, stage in enumerate(stages):
         if stage.part == EMBEDDINGS and "position" in stage.role:
-            return "What if no token knew its place? All position vectors to zero", at
+            return _("What if no token knew its place? All position vectors to zero"), at
     mine = [at for at, stage in enumerate(stages) if stage.part == ATTENTION]
     if not mine:
         return None
     first = [at for at in mine if (stages[at].side, stages[at].layer) == (stages[mine[0]].side, stages[mine[0]].layer)]
     where = place(stages[mine[0]], asked.base, asked.two)
-    return f"What if {where} read no other token? All that its attention gives to zero", first[-1]
+    return _("What if {where} read no other token? All that its attention gives to zero", where=where), first[-1]
 
 
 def preset(asked: Asked) -> None:
@@ -57,7 +58,7 @@ def preset(asked: Asked) -> None:
                 "becomes": "0",
                 "lender": "",
             },
-            help="Changes that stage, computes all that comes after anew, and shows the end before and after",
+            help=_("Changes that stage, computes all that comes after anew, and shows the end before and after"),
         )
 
 
@@ -68,26 +69,26 @@ def change(asked: Asked, stage: Stage, options: Options, found: Found) -> None:
         Options,
         "change",
         left.segmented_control,
-        "Change and go on",
+        _("Change and go on"),
         list(CHANGES),
         required=True,
         format_func=CHANGES.__getitem__,
-        help="What is changed at this stage; all that comes after is computed by the model from there",
+        help=_("What is changed at this stage; all that comes after is computed by the model from there"),
     )
     if not options.change:
         return
-    control(Options, "becomes", middle.text_input, "To", help="A number such as 0 or -1.5")
+    control(Options, "becomes", middle.text_input, _("To"), help=_("A number such as 0 or -1.5"))
     control(
         Options,
         "lender",
         right.text_input,
-        "Or to what it is in this text",
-        help="Another text with as many pieces; empty: the number beside",
+        _("Or to what it is in this text"),
+        help=_("Another text with as many pieces; empty: the number beside"),
     )
     at = end_row(asked, asked.passed.stages[-1].side, found.row)
     try:
         to = number_of(options.becomes)
-        with st.spinner("Going on"):
+        with st.spinner(_("Going on")):
             followed = asked.changed(stage, options, found.row, found.column, to, at)
     except Refusal as refusal:
         show(refusal)
@@ -106,56 +107,87 @@ def number_of(typed: str) -> float:
     except ValueError:
         found = math.nan
     if not abs(found) < 1e6:
-        raise Refusal(f"“{typed[:40]}” is no number between -1,000,000 and 1,000,000; write one such as 0 or -1.5.")
+        raise Refusal(
+            sentence(
+                "“{typed}” is no number between -1,000,000 and 1,000,000; write one such as 0 or -1.5.",
+                typed=typed[:40],
+            )
+        )
     return found
 
 
 def _told(asked: Asked, found: Followed, at: int) -> None:
     """The end before and after: in a sentence, as bars side by side, and as a table to save."""
     last = asked.passed.stages[-1]
-    of = f" for token {at} “{asked.tokens(last.side)[at]}”" if of_rows(asked) else ""
     before, after = found.ends[0], max(found.ends, key=lambda end: end.after)
-    same = before.name == after.name
     say(
-        f"{found.changed:,} numbers are changed. The pass ended{of} with {before.before:.3f} for “{before.name}”; now "
-        f"{'still ' if same else ''}with {after.after:.3f} for “{after.name}”. The largest change of one number at "
-        f"its end: {found.moved:.3g}.",
+        _(
+            "{changed:,} numbers are changed. {ended}; {now}. The largest change of one number at its end: "
+            "{moved:.3g}.",
+            changed=found.changed,
+            ended=_ended(asked, at, before),
+            now=_now(after, before.name == after.name),
+            moved=found.moved,
+        ),
         role="status",
     )
-    unit = "probability" if last.part == PROBABILITIES else "number"
+    unit = _("probability") if last.part == PROBABILITIES else _("number")
     _beside(found.ends, unit)
     table = pd.DataFrame(
         {
-            "what": [end.name for end in found.ends],
-            "before": [end.before for end in found.ends],
-            "after": [end.after for end in found.ends],
+            _("what"): [end.name for end in found.ends],
+            _("before"): [end.before for end in found.ends],
+            _("after"): [end.after for end in found.ends],
         }
     )
     st.dataframe(table, hide_index=True, key="pass_ends")
     undo, saved = st.columns(2)
     undo.button(
-        "Undo the change",
+        _("Undo the change"),
         key="pass_undo",
         icon=":material/undo:",
         on_click=choose_own,
         args=(Options,),
         kwargs={"change": ""},
-        help="The pass as it was; the browser's back button brings the change back",
+        help=_("The pass as it was; the browser's back button brings the change back"),
     )
-    about = "How the pass ends before and after"
+    about = _("How the pass ends before and after")
     written = frame_csv(table)
-    save("Save as CSV", written, "changed.csv", about, told=True, place=saved)
+    save(_("Save as CSV"), written, "changed.csv", about, told=True, place=saved)
+
+
+def _ended(asked: Asked, at: int, before: End) -> str:
+    """How the pass ended before the change."""
+    if not of_rows(asked):
+        return _("The pass ended with {chance:.3f} for “{name}”", chance=before.before, name=before.name)
+    return _(
+        "The pass ended for token {at} “{token}” with {chance:.3f} for “{name}”",
+        at=at,
+        token=asked.tokens(asked.passed.stages[-1].side)[at],
+        chance=before.before,
+        name=before.name,
+    )
+
+
+def _now(after: End, same: bool) -> str:
+    """How it ends after it."""
+    if same:
+        return _("now still with {chance:.3f} for “{name}”", chance=after.after, name=after.name)
+    return _("now with {chance:.3f} for “{name}”", chance=after.after, name=after.name)
 
 
 def _beside(ends: Sequence[End], unit: str) -> None:
     """The same names in the same order on both sides, so that a bar is compared with the one beside it."""
     most = max(max(end.before, end.after) for end in ends)
     names = [end.name for end in ends]
-    sides = (("Before", [end.before for end in ends]), ("After the change", [end.after for end in ends]))
+    sides = (
+        ("before", _("Before"), [end.before for end in ends]),
+        ("after", _("After the change"), [end.after for end in ends]),
+    )
     with st.container(key="stacks"):  # on a phone one above the other
         columns = st.columns(2)
-    for column, (title, values) in zip(columns, sides, strict=True):
+    for column, (key, title, values) in zip(columns, sides, strict=True):
         best = max(range(len(values)), key=values.__getitem__)
         figure = bars(names, values, theme(), title, unit, marked=(best,))
         figure.update_xaxes(range=[min(0, *values), 1.15 * most or 1])
-        draw_chart(figure, f"pass_{title}", place=column)
+        draw_chart(figure, f"pass_{key}", place=column)

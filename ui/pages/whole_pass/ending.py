@@ -14,8 +14,10 @@ from ui.pages.whole_pass.asking import Asked
 from ui.pages.whole_pass.options import Options
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
+from ui.show.lists import commas
 from ui.state.choice import Choice, to_query
 from viz.figures.bars import bars
+from wording import _
 
 BLANKS = ("[MASK]", "<mask>")
 GUESSED = "Paris is the [MASK] of France."
@@ -42,13 +44,15 @@ def likely(asked: Asked, options: Options) -> tuple[int, Likely]:
     rows = flat(array)
     mine = rows[min(at, len(rows) - 1)]
     best = np.argsort(-mine, kind="stable")[:TOP].tolist()
-    return at, [(names.get(one, f"number {one}"), float(mine[one])) for one in best]
+    return at, [(names.get(one, _("number {number}", number=one)), float(mine[one])) for one in best]
 
 
-def sentence(asked: Asked, at: int, found: Likely) -> str:
+def in_words(asked: Asked, at: int, found: Likely) -> str:
     """The end in words."""
     first, *others = (f"“{name}” {chance:.3f}" for name, chance in found)
-    return f"{_of(asked, at)} {first}{', then ' + ', '.join(others[:2]) if others else ''}."
+    if not others:
+        return _("{of_what} {first}.", of_what=_of(asked, at), first=first)
+    return _("{of_what} {first}, then {others}.", of_what=_of(asked, at), first=first, others=commas(others[:2]))
 
 
 def of_rows(asked: Asked) -> bool:
@@ -59,32 +63,34 @@ def of_rows(asked: Asked) -> bool:
 def _of(asked: Asked, at: int) -> str:
     tokens = asked.tokens(asked.passed.stages[-1].side)
     if not of_rows(asked):
-        return "The pass ends with the probabilities of the whole text:"
+        return _("The pass ends with the probabilities of the whole text:")
     if asked.passed.stages[-1].side == "decoder":
-        return f"The pass ends with what comes after “{tokens[at]}”, the last token: likeliest"
+        return _("The pass ends with what comes after “{token}”, the last token: likeliest", token=tokens[at])
     if asked.head == "masked" and tokens[at] in BLANKS:
-        return f"The pass ends with a guess at the hidden word, token {at}: likeliest"
-    return f"The pass ends, for token {at} “{tokens[at]}”, with"
+        return _("The pass ends with a guess at the hidden word, token {at}: likeliest", at=at)
+    return _("The pass ends, for token {at} “{token}”, with", at=at, token=tokens[at])
 
 
 def tell(asked: Asked, choice: Choice, at: int, found: Likely) -> None:
     """The end in a sentence; where there is none, what there is instead and where to see one."""
     if found:
-        say(sentence(asked, at, found), role="status")
+        say(in_words(asked, at, found), role="status")
         return
     last = asked.passed.stages[-1]
     say(
-        f"The pass ends with {' × '.join(map(str, last.shape))} numbers and with no probability: nothing after them "
-        "says what they mean.",
+        _(
+            "The pass ends with {shape} numbers and with no probability: nothing after them says what they mean.",
+            shape=" × ".join(map(str, last.shape)),
+        ),
         role="status",
     )
     if choice.model != BERT:
         st.page_link(
             "../../pages/whole_pass.py",
-            label=f"One that ends with a guess: {BERT}, “{GUESSED}”".replace("[", "\\["),
+            label=_("One that ends with a guess: {model}, “{text}”", model=BERT, text=GUESSED).replace("[", "\\["),
             icon=":material/psychology_alt:",
             query_params=to_query(Choice(model=BERT, text=GUESSED)),
-            help="The same page for a model that was trained to guess hidden words",
+            help=_("The same page for a model that was trained to guess hidden words"),
         )
 
 
@@ -92,5 +98,8 @@ def picture(asked: Asked, at: int, found: Likely) -> None:
     """The likeliest as bars."""
     if found:
         names, chances = zip(*found, strict=True)
-        token = f", token {at} “{asked.tokens(asked.passed.stages[-1].side)[at]}”" if of_rows(asked) else ""
-        draw_chart(bars(names, chances, theme(), f"What the pass ends with{token}"), "pass_end")
+        title = _("What the pass ends with")
+        if of_rows(asked):
+            token = asked.tokens(asked.passed.stages[-1].side)[at]
+            title = _("What the pass ends with, token {at} “{token}”", at=at, token=token)
+        draw_chart(bars(names, chances, theme(), title), "pass_end")

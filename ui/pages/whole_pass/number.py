@@ -15,25 +15,27 @@ from ui.run.refusals import say, show
 from ui.show.csv_table import csv_table
 from ui.show.saving import save
 from ui.state.options import choose_own
-
-NONE = "Stay here"
+from wording import _
 
 
 def number(asked: Asked, stage: Stage, place: tuple[int, ...], name: str) -> None:
     """The number at a place of a stage's result, opened; ``name``: what it is for, where it is for one piece."""
     try:
-        with st.spinner("Opening the number"):
+        with st.spinner(_("Opening the number")):
             opened = asked.opened(stage, place)
     except Refusal as refusal:
         show(refusal)
         return
-    of = f", of “{name}”" if name else ""
-    say(f"The chosen number{of}: {written(opened)}", role="status")
+    sum_of = written(opened)
+    if name:
+        say(_("The chosen number, of “{name}”: {sum}", name=name, sum=sum_of), role="status")
+    else:
+        say(_("The chosen number: {sum}", sum=sum_of), role="status")
     terms = table(asked, stage, opened)
     st.dataframe(terms, hide_index=True, key="pass_terms")
     rows = ((float(term), *origins) for term, *origins in terms.itertuples(index=False))
     page = csv_table([str(name) for name in terms], rows)
-    save("Save the terms as CSV", page, "terms.csv", "What the number is the sum of", told=True)
+    save(_("Save the terms as CSV"), page, "terms.csv", _("What the number is the sum of"), told=True)
     _into(asked, opened)
 
 
@@ -41,16 +43,16 @@ def table(asked: Asked, stage: Stage, opened: Opened) -> pd.DataFrame:
     """The terms, the largest first, and where what they are made of stands."""
     by_number = {one.number: one for one in asked.passed.stages}
 
-    def told(origin: Origin) -> str:
+    def at_its_place(origin: Origin) -> str:
         tokens = asked.tokens(by_number[origin.stage].side if origin.stage is not None else stage.side)
         return f"{origin.value:.6g}: {stands(origin, by_number, asked.base, asked.two, tokens)}"
 
-    rows = [(f"{term.value:.6g}", *(told(one) for one in term.origins)) for term in opened.terms]
+    rows = [(f"{term.value:.6g}", *(at_its_place(one) for one in term.origins)) for term in opened.terms]
     width = max(map(len, rows), default=1)
-    columns = ["term", *(f"made of {at}" for at in range(1, width))]
+    columns = [_("term"), *(_("made of {at}", at=at) for at in range(1, width))]
     padded = [(*row, *[""] * (width - len(row))) for row in rows]
     if opened.left:
-        padded.append((f"{opened.rest:.6g}", f"the {opened.left} other terms", *[""] * (width - 2)))
+        padded.append((f"{opened.rest:.6g}", _("the {left} other terms", left=opened.left), *[""] * (width - 2)))
     return pd.DataFrame(padded, columns=columns)
 
 
@@ -59,12 +61,12 @@ def _into(asked: Asked, opened: Opened) -> None:
     by_number = {one.number: one for one in asked.passed.stages}
     origins = [one for term in opened.terms for one in term.origins if one.stage is not None]
     if not origins:
-        st.caption("Nothing of this was computed by another stage: it stands in the file.")
+        st.caption(_("Nothing of this was computed by another stage: it stands in the file."))
         return
 
-    def told(at: int) -> str:
+    def option(at: int) -> str:
         if at < 0:
-            return NONE
+            return _("Stay here")
         one = origins[at]
         assert one.stage is not None
         tokens = asked.tokens(by_number[one.stage].side)
@@ -72,12 +74,12 @@ def _into(asked: Asked, opened: Opened) -> None:
 
     st.session_state["pass_into"] = -1
     st.selectbox(
-        "Open what it is made of",
+        _("Open what it is made of"),
         [-1, *range(len(origins))],
         key="pass_into",
-        format_func=told,
+        format_func=option,
         on_change=lambda: _go(asked, origins[st.session_state["pass_into"]]),
-        help="Goes to that number, which opens its own sum; the browser's back button comes back",
+        help=_("Goes to that number, which opens its own sum; the browser's back button comes back"),
     )
 
 

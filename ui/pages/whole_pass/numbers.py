@@ -16,10 +16,12 @@ from ui.pages.whole_pass.asking import Asked
 from ui.pages.whole_pass.ending import end_row
 from ui.pages.whole_pass.names import title
 from ui.pages.whole_pass.options import Options
+from ui.show.lists import together
 from ui.show.matrices import draw_matrices
 from ui.state.options import choose_own
 from viz.components.matrices import matrices
 from viz.components.matrices.matrices import Sheet
+from wording import _
 
 KEY = "whole_pass_stage"
 WIDEST, TALLEST = 256, 64  # numbers and tokens of a stage that are drawn
@@ -87,8 +89,8 @@ def draw(asked: Asked, stage: Stage, found: Found) -> None:
 def likeliest(found: Found, tokens: tuple[str, ...], rows: Array) -> pd.DataFrame:
     """What the largest numbers of these tokens are for, by name."""
     best = np.argsort(-found.values[rows], axis=1)[:, :NAMED]
-    columns: dict[str, list[str]] = {"token": [f"{at} {tokens[at]}" for at in rows.tolist()]}
-    for rank, name in enumerate(("largest", "second", "third")[: best.shape[1]]):
+    columns: dict[str, list[str]] = {_("token"): [f"{at} {tokens[at]}" for at in rows.tolist()]}
+    for rank, name in enumerate((_("largest"), _("second"), _("third"))[: best.shape[1]]):
         columns[name] = [
             f"{found.pieces.get(int(one), str(one))} {found.values[at, one]:.3f}"
             for at, one in zip(rows.tolist(), best[:, rank], strict=True)
@@ -103,12 +105,13 @@ def _number(rows: Any, columns: Any) -> None:
 
 
 def _note(found: Found, rows: Array, columns: Array) -> str:
-    drawn = f" {len(rows)} rows and {len(columns)} columns are drawn."
+    drawn = _("{rows} rows and {columns} columns are drawn.", rows=len(rows), columns=len(columns))
     if found.pieces:
-        drawn = f" Drawn: the {len(columns)} that are largest for the marked token, by name."
+        drawn = _("Drawn: the {columns} that are largest for the marked token, by name.", columns=len(columns))
     elif (len(rows), len(columns)) == found.values.shape:
         drawn = ""
-    return f"{' × '.join(map(str, found.shape))} numbers; a row a token.{drawn} Click one to open it."
+    size = _("{shape} numbers; a row a token.", shape=" × ".join(map(str, found.shape)))
+    return together(size, drawn, _("Click one to open it."))
 
 
 def _window(count: int, most: int, must: int) -> Array:

@@ -7,18 +7,29 @@ from typing import ClassVar
 
 from inference.heads import BARE, CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, TAG
 from ui.state.options import nothing
+from wording import sentence
 
-ZOOMS = {"stack": "The stack", "layer": "A layer", "stage": "A stage"}
-TAUGHT = {"classes": "Classes", "tags": "Tags"}  # what models are taught to tell
+ZOOMS = {"stack": sentence("The stack"), "layer": sentence("A layer"), "stage": sentence("A stage")}
+TAUGHT = {"classes": sentence("Classes"), "tags": sentence("Tags")}  # what models are taught to tell
 # By the kind of a model, the heads that its pass may end with, the first by itself.
 HEADS = {
-    "encoder": {"masked": "Masked words", "next": "Next sentence", **TAUGHT, "none": "No head"},
-    "decoder": {"causal": "Next token", **TAUGHT, "none": "No head"},
-    "encoder-decoder": {"none": "Its own"},
+    "encoder": {
+        "masked": sentence("Masked words"),
+        "next": sentence("Next sentence"),
+        **TAUGHT,
+        "none": sentence("No head"),
+    },
+    "decoder": {"causal": sentence("Next token"), **TAUGHT, "none": sentence("No head")},
+    "encoder-decoder": {"none": sentence("Its own")},
 }
 QUESTIONED = {"masked": MASKED, "next": NEXT_SENTENCE, "causal": CAUSAL, "classes": CLASSIFY, "tags": TAG, "none": BARE}
 
-CHANGES = {"": "Nothing", "number": "This number", "token": "This token's vector", "stage": "The whole stage"}
+CHANGES = {
+    "": sentence("Nothing"),
+    "number": sentence("This number"),
+    "token": sentence("This token's vector"),
+    "stage": sentence("The whole stage"),
+}
 
 
 @dataclass(frozen=True)

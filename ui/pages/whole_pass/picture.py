@@ -8,25 +8,22 @@ from itertools import groupby
 
 from inference.questions.whole_pass import EMBEDDINGS, Stage
 from ui.pages.whole_pass.asking import Asked
-from ui.pages.whole_pass.names import INSIDE, in_stack, place, short, title
+from ui.pages.whole_pass.names import INSIDE, in_stack, named, place, short, title
 from ui.pages.whole_pass.options import Options
 from ui.show.provenance import provenance
 from ui.state.options import choose_own
 from viz.components.stack import stack
 from viz.components.stack.stack import Part, Row
+from wording import _
 
 KEY = "whole_pass"
-NOTE = (
-    "A strip has a cell for each token, the first on the left: the stronger, the larger the vector that the part gives "
-    "it (root mean square, as a share of the part's largest). Click a part to go closer."
-)
 
 
 def parts_of(stages: Sequence[Stage]) -> list[Stage]:
     """What stands in the picture of the whole: the last stage of each part, what a feed-forward part holds inside,
     and each of the vectors that are added up before the layers."""
     found = []
-    for _, run in groupby(stages, key=lambda stage: (stage.side, stage.layer, stage.part)):
+    for _part, run in groupby(stages, key=lambda stage: (stage.side, stage.layer, stage.part)):
         mine = [*run]
         inside = [stage for stage in mine if stage.role in INSIDE][-1:]
         found += mine if mine[0].part == EMBEDDINGS else [*inside, mine[-1]]
@@ -47,17 +44,19 @@ def draw_stack(asked: Asked, parts: Sequence[Stage], chosen: Stage) -> None:
     rows = [
         _row(asked, _capital(place(run[0], asked.base, asked.two)), run, in_stack) for run in _runs(parts, key=_floor)
     ]
-    _draw(asked, rows, chosen, "The whole pass, from left to right and down", "stack")
+    _draw(asked, rows, chosen, _("The whole pass, from left to right and down"), "stack")
 
 
 def draw_layer(asked: Asked, stages: Sequence[Stage], chosen: Stage) -> None:
     """The stages of one layer, or of an end of the model, a row a part."""
-    rows = [_row(asked, _capital(run[0].part), run, short) for run in _runs(stages, key=lambda stage: stage.part)]
+    rows = [
+        _row(asked, _capital(named(run[0].part)), run, short) for run in _runs(stages, key=lambda stage: stage.part)
+    ]
     _draw(asked, rows, chosen, _capital(place(chosen, asked.base, asked.two)), "layer")
 
 
 def _runs(stages: Sequence[Stage], key: Callable[[Stage], object]) -> list[list[Stage]]:
-    return [[*run] for _, run in groupby(stages, key=key)]
+    return [[*run] for _key, run in groupby(stages, key=key)]
 
 
 def _capital(name: str) -> str:
@@ -83,7 +82,10 @@ def _draw(asked: Asked, rows: Sequence[Row], chosen: Stage, name: str, zoom: str
         rows,
         f"{KEY}_{zoom}",
         title=name,
-        note=NOTE,
+        note=_(
+            "A strip has a cell for each token, the first on the left: the stronger, the larger the vector that the "
+            "part gives it (root mean square, as a share of the part's largest). Click a part to go closer."
+        ),
         chosen=asked.passed.stages.index(chosen),
         on_pick=partial(_closer, asked, zoom),
         about=tuple(provenance().items()),

@@ -12,6 +12,7 @@ from ui.pages.whole_pass.asking import Asked
 from ui.pages.whole_pass.names import place, title
 from ui.pages.whole_pass.options import HEADS, ZOOMS, Options
 from ui.state.options import choose_own
+from wording import _, told
 
 
 def head_and_zoom(asked: Asked) -> None:
@@ -21,23 +22,23 @@ def head_and_zoom(asked: Asked) -> None:
     if len(heads) > 1:
         st.session_state["pass_head"] = asked.head
         ending.segmented_control(
-            "Ends with",
+            _("Ends with"),
             list(heads),
             key="pass_head",
             required=True,
-            format_func=heads.__getitem__,
+            format_func=lambda head: told(heads[head]),
             on_change=lambda: choose_own(Options, ends=st.session_state["pass_head"], stage=None, column=None),
-            help="The head that reads the last state; without one, the pass ends with that state",
+            help=_("The head that reads the last state; without one, the pass ends with that state"),
         )
     control(
         Options,
         "zoom",
         closeness.segmented_control,
-        "How close",
+        _("How close"),
         list(ZOOMS),
         required=True,
         format_func=ZOOMS.__getitem__,
-        help="All parts, the stages of one layer, or the numbers of one stage; a click in the picture goes closer",
+        help=_("All parts, the stages of one layer, or the numbers of one stage; a click in the picture goes closer"),
     )
 
 
@@ -47,26 +48,31 @@ def along(asked: Asked, chosen: Stage, shown: Sequence[Stage]) -> None:
     at, back, on = st.columns([4, 1, 1], vertical_alignment="bottom")
     st.session_state["pass_stage"] = stages.index(chosen)
     at.selectbox(
-        "Stage",
+        _("Stage"),
         [stages.index(stage) for stage in shown],
         key="pass_stage",
-        format_func=lambda index: f"{place(stages[index], asked.base, asked.two)}: {title(stages[index])}",
+        format_func=lambda index: _stage(asked, stages[index]),
         on_change=lambda: _go(st.session_state["pass_stage"]),
-        help="What the model computes, in the order in which it does",
+        help=_("What the model computes, in the order in which it does"),
     )
     here = shown.index(chosen)
-    for column, label, step, keys in ((back, "Back", -1, "Alt+PageUp"), (on, "On", 1, "Alt+PageDown")):
+    ways = ((back, _("Back"), -1, "Alt+PageUp"), (on, _("On"), 1, "Alt+PageDown"))
+    for column, label, step, keys in ways:
         other = here + step
         column.button(
             label,
-            key=f"pass_{label}",
+            key="pass_back" if step < 0 else "pass_on",
             disabled=not 0 <= other < len(shown),
             on_click=_go,
             args=(stages.index(shown[other]) if 0 <= other < len(shown) else 0,),
             shortcut=keys,
             width="stretch",
-            help="One part further back" if step < 0 else "One part further on",
+            help=_("One part further back") if step < 0 else _("One part further on"),
         )
+
+
+def _stage(asked: Asked, stage: Stage) -> str:
+    return _("{place}: {stage}", place=place(stage, asked.base, asked.two), stage=title(stage))
 
 
 def _go(stage: int) -> None:

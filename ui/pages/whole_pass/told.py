@@ -12,8 +12,10 @@ from ui.pages.whole_pass.asking import Asked
 from ui.pages.whole_pass.names import place, title
 from ui.pages.whole_pass.options import Options
 from ui.run.refusals import say
+from ui.show.lists import commas, together
 from ui.show.saving import save
 from ui.state.choice import Choice, fits, to_query
+from wording import _, told
 
 MOST = 60  # pieces whose ids are said
 
@@ -26,11 +28,16 @@ def agreement(asked: Asked) -> str:
     passed = asked.passed
     worst = passed.largest
     share = worst.size / worst.away if worst.away else 0
-    how = f"nowhere further off than one part in {share:,.0f}" if share else "to the last digit"
-    left = f" It has no formula for {len(passed.refused)} of them, named below." if passed.refused else ""
-    return (
-        f"Nothing is skipped: numpy computed each of the {len(passed.stages)} stages again, from the weights in the "
-        f"file alone, and comes to the model's numbers, {how} of a stage's largest.{left}"
+    near = _("nowhere further off than one part in {share:,.0f}", share=share) if share else _("to the last digit")
+    left = len(passed.refused)
+    return together(
+        _(
+            "Nothing is skipped: numpy computed each of the {stages} stages again, from the weights in the file alone, "
+            "and comes to the model's numbers, {near} of a stage's largest.",
+            stages=len(passed.stages),
+            near=near,
+        ),
+        _("It has no formula for {left} of them, named below.", left=left) if left else "",
     )
 
 
@@ -38,21 +45,36 @@ def differences(asked: Asked) -> str:
     """The same, exactly."""
     passed = asked.passed
     worst = passed.largest
-    said = (
-        f"{len(passed.stages)} stages from {len(passed.ids)} ids on, each computed anew in numpy from what numpy "
-        f"computed before: the largest difference from the model is {worst.away:.1e}, where its numbers reach "
-        f"{worst.size:.3g} ({place(worst, asked.base, asked.two)}, {title(worst)})."
+    said = _(
+        "{stages} stages from {ids} ids on, each computed anew in numpy from what numpy "
+        "computed before: the largest difference from the model is {away:.1e}, where its numbers reach "
+        "{size:.3g} ({place}, {stage}).",
+        stages=len(passed.stages),
+        ids=len(passed.ids),
+        away=worst.away,
+        size=worst.size,
+        place=place(worst, asked.base, asked.two),
+        stage=title(worst),
     )
-    for stage in passed.refused:
-        said += f" Not computed anew: {place(stage, asked.base, asked.two)}, {title(stage)}, as {stage.refused}."
-    return said
+    refused = (
+        _(
+            "Not computed anew: {place}, {stage}, as {reason}.",
+            place=place(stage, asked.base, asked.two),
+            stage=title(stage),
+            reason=told(stage.refused),
+        )
+        for stage in passed.refused
+    )
+    return together(said, *refused)
 
 
 def ids(asked: Asked) -> str:
     """The pieces of the text, each with its number in the vocabulary."""
     pieces = [*zip(asked.trace.source.pieces, asked.passed.ids, strict=True)]
-    more = f" and {len(pieces) - MOST} more" if len(pieces) > MOST else ""
-    return f"The pieces and their ids: {', '.join(f'{piece} {one}' for piece, one in pieces[:MOST])}{more}."
+    named = commas([f"{piece} {one}" for piece, one in pieces[:MOST]])
+    if len(pieces) > MOST:
+        return _("The pieces and their ids: {pieces} and {left} more.", pieces=named, left=len(pieces) - MOST)
+    return _("The pieces and their ids: {pieces}.", pieces=named)
 
 
 def step_by_step(choice: Choice, asked: Asked, stage: Stage, row: int | None) -> Choice | None:
@@ -66,18 +88,23 @@ def step_by_step(choice: Choice, asked: Asked, stage: Stage, row: int | None) ->
 
 def this_stage(choice: Choice, asked: Asked, stage: Stage, options: Options) -> None:
     """What the chosen stage computes, and the lines of PyTorch that do it."""
-    away = stage.refused or f"largest difference between numpy and the model {stage.away:.1e} of {stage.size:.3g}"
-    weights = f" Weights: {', '.join(stage.weights)}." if stage.weights else ""
-    said = f"{place(stage, asked.base, asked.two)}, {title(stage)}: {away}.{weights}"
+    away = told(stage.refused) or _(
+        "largest difference between numpy and the model {away:.1e} of {size:.3g}", away=stage.away, size=stage.size
+    )
+    where = {"place": place(stage, asked.base, asked.two), "stage": title(stage)}
+    said = together(
+        _("{place}, {stage}: {away}.", away=away, **where),
+        _("Weights: {weights}.", weights=", ".join(stage.weights)) if stage.weights else "",
+    )
     say(said[0].upper() + said[1:], role="status")
     there = step_by_step(choice, asked, stage, options.row)
     if there is not None and fits(there):
         st.page_link(
             "../../pages/step_by_step.py",
-            label="Its weights, step by step",
+            label=_("Its weights, step by step"),
             icon=":material/stairs:",
             query_params=to_query(there),
-            help="How each weight of this layer's heads comes about",
+            help=_("How each weight of this layer's heads comes about"),
         )
     _lines(asked, stage, options)
 
@@ -95,17 +122,17 @@ def _lines(asked: Asked, stage: Stage, options: Options) -> None:
         Options,
         "whole",
         st.toggle,
-        "With all that comes before, to run as it is",
-        help="The lines of PyTorch from the ids to this stage; in a notebook they print its numbers",
+        _("With all that comes before, to run as it is"),
+        help=_("The lines of PyTorch from the ids to this stage; in a notebook they print its numbers"),
     )
     reads = ", ".join(f"v{one}" for one in stage.reads)
     few = "\n".join(([f"# from {reads}"] if reads else []) + list(stage.lines))
     code = up_to(asked.passed.program, stage) if options.whole else few
     st.code(code, language="python", wrap_lines=True, height=420 if options.whole else "content")
     save(
-        "Save the whole pass as PyTorch",
+        _("Save the whole pass as PyTorch"),
         asked.passed.program,
         "whole_pass.py",
-        "Every line from the ids to the end; run in a notebook it gives the numbers on screen",
+        _("Every line from the ids to the end; run in a notebook it gives the numbers on screen"),
         kind="text/x-python",
     )

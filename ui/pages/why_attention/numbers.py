@@ -13,9 +13,11 @@ from attention.complexity import TABLE, LayerType, Setting
 from ui.pages.why_attention.options import Options
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import frame_csv
+from ui.show.lists import together
 from ui.show.saving import save
 from ui.state.options import choose_own
 from viz.figures.complexity import growth
+from wording import _, told
 
 WIDTHS = (64, 128, 256, 384, 512, 768, 1024, 1536, 2048, 4096, 8192, 16384)
 KERNELS = (2, 3, 5, 7, 9, 15, 31)
@@ -41,10 +43,18 @@ def controls(options: Options, width: int, tokens: int) -> Numbers:
     asked = {"d": options.d or width, "k": options.k, "r": options.r, "n": options.n or tokens}
     values = {name: min(max(value, LEAST[name]), MOST[name]) for name, value in asked.items()}
     labels = {
-        "d": ("Width d", {*WIDTHS, width}, f"Numbers of one token's vector; the chosen model has {width:,}"),
-        "k": ("Kernel k", {*KERNELS}, "Tokens that one convolution sees at once"),
-        "r": ("Neighbourhood r", {*NEIGHBOURHOODS}, "Tokens that restricted self-attention sees around each token"),
-        "n": ("Tokens n", {*LENGTHS, tokens}, f"Length of the text; yours has {tokens:,} tokens"),
+        "d": (
+            _("Width d"),
+            {*WIDTHS, width},
+            _("Numbers of one token's vector; the chosen model has {width:,}", width=width),
+        ),
+        "k": (_("Kernel k"), {*KERNELS}, _("Tokens that one convolution sees at once")),
+        "r": (
+            _("Neighbourhood r"),
+            {*NEIGHBOURHOODS},
+            _("Tokens that restricted self-attention sees around each token"),
+        ),
+        "n": (_("Tokens n"), {*LENGTHS, tokens}, _("Length of the text; yours has {tokens:,} tokens", tokens=tokens)),
     }
     for column, (name, (label, known, text)) in zip(columns, labels.items(), strict=True):
         key = f"why_{name}"
@@ -70,20 +80,38 @@ def summary(numbers: Numbers) -> str:
     """Who costs less at n, and from which n on it is the other way round."""
     setting, n = numbers.setting, np.array([float(numbers.n)])
     attention, recurrent = (float(row.cost_at(n, setting)[0]) for row in TABLE[:2])
-    less, more = sorted([("self-attention", attention), ("a recurrent layer", recurrent)], key=lambda one: one[1])
-    costs = f"n² · d = {attention:,.0f} and n · d² = {recurrent:,.0f}"
+    costs = {"n": numbers.n, "d": setting.d, "attention": attention, "recurrent": recurrent}
     if attention == recurrent:
-        said = f"At n = d = {numbers.n:,} self-attention and a recurrent layer cost the same: {attention:,.0f}."
+        said = _(
+            "At n = d = {n:,} self-attention and a recurrent layer cost the same: {attention:,.0f}.",
+            n=numbers.n,
+            attention=attention,
+        )
+    elif attention < recurrent:
+        said = _(
+            "At n = {n:,} and d = {d:,}, self-attention costs {times} times less than a recurrent layer (n² · d = "
+            "{attention:,.0f} and n · d² = {recurrent:,.0f}); self-attention becomes the dearer one where n exceeds d "
+            "= {d:,}.",
+            times=_times(recurrent / attention),
+            **costs,
+        )
     else:
-        said = (
-            f"At n = {numbers.n:,} and d = {setting.d:,}, {less[0]} costs {_times(more[1] / less[1])} times less "
-            f"than {more[0]} ({costs}); self-attention becomes the dearer one where n exceeds d = {setting.d:,}."
+        said = _(
+            "At n = {n:,} and d = {d:,}, a recurrent layer costs {times} times less than self-attention (n² · d = "
+            "{attention:,.0f} and n · d² = {recurrent:,.0f}); self-attention becomes the dearer one where n exceeds d "
+            "= {d:,}.",
+            times=_times(attention / recurrent),
+            **costs,
         )
     path = float(TABLE[2].path_at(n, setting)[0])
-    return (
-        f"{said} For the way from one end of the text to the other the table has 1 step for self-attention, "
-        f"{numbers.n:,} for a recurrent layer, {path:.2f} for dilated convolutions of width {setting.k}."
+    way = _(
+        "For the way from one end of the text to the other the table has 1 step for self-attention, {n:,} for a "
+        "recurrent layer, {path:.2f} for dilated convolutions of width {k}.",
+        n=numbers.n,
+        path=path,
+        k=setting.k,
     )
+    return together(said, way)
 
 
 def _times(ratio: float) -> str:
@@ -100,18 +128,25 @@ def figures(numbers: Numbers) -> None:
     n = np.geomspace(1, LONGEST, POINTS)
     setting = numbers.setting
     drawn = {
-        "cost": ("Complexity per layer", "Operations", [row.cost_at(n, setting) for row in TABLE]),
-        "steps": ("Sequential operations", "Steps, one after another", [row.steps_at(n, setting) for row in TABLE]),
-        "path": ("Maximum path length", "Steps between two tokens", [row.path_at(n, setting) for row in TABLE]),
+        "cost": (_("Complexity per layer"), _("Operations"), [row.cost_at(n, setting) for row in TABLE]),
+        "steps": (
+            _("Sequential operations"),
+            _("Steps, one after another"),
+            [row.steps_at(n, setting) for row in TABLE],
+        ),
+        "path": (_("Maximum path length"), _("Steps between two tokens"), [row.path_at(n, setting) for row in TABLE]),
     }
     for column, (name, (title, unit, values)) in zip(st.columns(3), drawn.items(), strict=True):
-        curves = [(row.name, one) for row, one in zip(TABLE, values, strict=True)]
+        curves = [(told(row.name), one) for row, one in zip(TABLE, values, strict=True)]
         figure = growth(n, curves, theme(), title, unit, numbers.n)
         draw_chart(figure, f"why_{name}_figure", place=column)
     st.caption(
-        "Both axes are logarithmic: a straight line of slope 1 grows with n, of slope 2 with n². Each curve is the "
-        "term inside O(·) of [arXiv:1706.03762](https://arxiv.org/abs/1706.03762), table 1, with nothing in "
-        "front of it: the figures compare growth, not seconds. Where curves lie on each other, thicker ones lie below."
+        _(
+            "Both axes are logarithmic: a straight line of slope 1 grows with n, of slope 2 with n². Each curve is "
+            "the term inside O(·) of [arXiv:1706.03762](https://arxiv.org/abs/1706.03762), table 1, with nothing in "
+            "front of it: the figures compare growth, not seconds. Where curves lie on each other, thicker ones lie "
+            "below."
+        )
     )
 
 
@@ -120,23 +155,28 @@ def table(numbers: Numbers) -> None:
     rows = pd.DataFrame([row_of(row, numbers) for row in TABLE])
     st.dataframe(rows, hide_index=True, key="why_table")
     st.caption(
-        f"Formulas as in table 1 of the paper, values at n = {numbers.n:,}, d = {numbers.setting.d:,}, "
-        f"k = {numbers.setting.k:,}, r = {numbers.setting.r:,}. The convolutional path is for dilated convolutions; "
-        "contiguous kernels need n / k layers. Paths are counted as at least one step, and restricted attention sees "
-        "no more tokens than there are."
+        _(
+            "Formulas as in table 1 of the paper, values at n = {n:,}, d = {d:,}, k = {k:,}, r = {r:,}. The "
+            "convolutional path is for dilated convolutions; contiguous kernels need n / k layers. Paths are counted "
+            "as at least one step, and restricted attention sees no more tokens than there are.",
+            n=numbers.n,
+            d=numbers.setting.d,
+            k=numbers.setting.k,
+            r=numbers.setting.r,
+        )
     )
-    save("Save as CSV", frame_csv(rows), "why_attention.csv", "The table")
+    save(_("Save as CSV"), frame_csv(rows), "why_attention.csv", _("The table"))
 
 
 def row_of(row: LayerType, numbers: Numbers) -> dict[str, str]:
     """One line of the table: each formula, and beside it its value."""
     n, setting = np.array([float(numbers.n)]), numbers.setting
     return {
-        "layer type": row.name,
-        "complexity per layer": f"O({row.complexity})",
-        "at n": f"{float(row.cost_at(n, setting)[0]):,.0f}",
-        "sequential operations": f"O({row.sequential})",
-        "at n ": f"{float(row.steps_at(n, setting)[0]):,.0f}",
-        "maximum path length": f"O({row.path})",
-        "at n  ": f"{float(row.path_at(n, setting)[0]):,.4g}",
+        _("layer type"): told(row.name),
+        _("complexity per layer"): f"O({row.complexity})",
+        _("at n"): f"{float(row.cost_at(n, setting)[0]):,.0f}",
+        _("sequential operations"): f"O({row.sequential})",
+        _("at n") + " ": f"{float(row.steps_at(n, setting)[0]):,.0f}",
+        _("maximum path length"): f"O({row.path})",
+        _("at n") + "  ": f"{float(row.path_at(n, setting)[0]):,.4g}",
     }

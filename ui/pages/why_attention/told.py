@@ -8,19 +8,39 @@ import numpy as np
 
 from attention.mask import Array
 from training.jobs.rivals import LAYERS, MODELS, PARTS, REACH, TASKS, TRAINED, Recorded, Run
+from ui.show.lists import commas, listed, semicolons, together
+from wording import _, ngettext, sentence, told
 
-NAMES = {"lstm": "LSTM", "convolution": "convolutions", "transformer": "Transformer"}
-TITLES = {"copying": "Copying", "recall": "Recall", "order": "Word order", "parity": "Odd or even"}
-WITHOUT = {
-    "": "all parts",
-    "heads": "one head, not four",
-    "positions": "no positions",
-    "residuals": "no residuals",
-    "scaling": "no 1/√d_k",
-    "norm": "no norm",
+NAMES: dict[str, str] = {"lstm": "LSTM", "convolution": sentence("convolutions"), "transformer": "Transformer"}
+TITLES: dict[str, str] = {
+    "copying": sentence("Copying"),
+    "recall": sentence("Recall"),
+    "order": sentence("Word order"),
+    "parity": sentence("Odd or even"),
+}
+WITHOUT: dict[str, str] = {
+    "": sentence("all parts"),
+    "heads": sentence("one head, not four"),
+    "positions": sentence("no positions"),
+    "residuals": sentence("no residuals"),
+    "scaling": sentence("no 1/√d_k"),
+    "norm": sentence("no norm"),
 }
 SAME = 0.02  # shares that differ by less are called the same
-WITHIN, BEYOND = f"distances up to {TRAINED}, as trained", f"distances beyond {TRAINED}"
+WITHIN, BEYOND = (
+    sentence("distances up to {trained}, as trained", trained=TRAINED),
+    sentence("distances beyond {trained}", trained=TRAINED),
+)
+
+
+def name_of(model: str) -> str:
+    """A network, as its reader calls it."""
+    return told(NAMES[model])
+
+
+def title_of(task: str) -> str:
+    """A task, as its reader calls it."""
+    return told(TITLES[task])
 
 
 def shares(runs: Sequence[Run]) -> Array:
@@ -38,11 +58,17 @@ def parted(runs: Sequence[Run]) -> tuple[Array, Array]:
 def accuracy(recorded: Recorded, task: str) -> str:
     """How well each network does within the distances trained on, and beyond them."""
     means = {model: [float(part.mean()) for part in parted(recorded.of(task, model))] for model in MODELS}
-    within, beyond = (", ".join(f"{NAMES[model]} {parts[at]:.2f}" for model, parts in means.items()) for at in range(2))
+    within, beyond = (
+        commas([f"{name_of(model)} {parts[at]:.2f}" for model, parts in means.items()]) for at in range(2)
+    )
     chance = recorded.of(task, MODELS[0])[0].chance
-    return (
-        f"Answered rightly at distances up to {TRAINED}, which were trained on: {within}; beyond them: {beyond}. "
-        f"Guessing gets {chance:.2f}."
+    return _(
+        "Answered rightly at distances up to {trained}, which were trained on: {within}; beyond them: {beyond}. "
+        "Guessing gets {chance:.2f}.",
+        trained=TRAINED,
+        within=within,
+        beyond=beyond,
+        chance=chance,
     )
 
 
@@ -52,9 +78,16 @@ def reach(recorded: Recorded, task: str) -> str:
     far = np.array([distance >= REACH for distance, _ in runs[0].accuracy])
     share = float(shares(runs)[:, far].mean())
     chance = runs[0].chance
-    verdict = "no better than guessing" if share < chance + SAME else f"{share - chance:.2f} more than guessing"
-    return (
-        f"A convolution of this depth sees {REACH} tokens; from distance {REACH} on it answers {share:.2f}, {verdict}."
+    verdict = (
+        _("no better than guessing")
+        if share < chance + SAME
+        else _("{share:.2f} more than guessing", share=share - chance)
+    )
+    return _(
+        "A convolution of this depth sees {reach} tokens; from distance {reach} on it answers {share:.2f}, {verdict}.",
+        reach=REACH,
+        share=share,
+        verdict=verdict,
     )
 
 
@@ -63,18 +96,29 @@ def better(recorded: Recorded) -> str:
     found: dict[str, list[str]] = {"lstm": [], "transformer": [], "": []}
     for task in TASKS:
         pairs = zip(parted(recorded.of(task, "lstm")), parted(recorded.of(task, "transformer")), strict=True)
-        for (one, other), where in zip(pairs, (f"up to {TRAINED}", f"beyond {TRAINED}"), strict=True):
+        name = title_of(task).lower()
+        wheres = (
+            _("{task} up to {distance}", task=name, distance=TRAINED),
+            _("{task} beyond {distance}", task=name, distance=TRAINED),
+        )
+        for (one, other), where in zip(pairs, wheres, strict=True):
             lstm, transformer = float(one.mean()), float(other.mean())
             best = "" if abs(lstm - transformer) < SAME else "lstm" if lstm > transformer else "transformer"
             numbers = (transformer, lstm) if best == "transformer" else (lstm, transformer)
             sure = best and min(one if best == "lstm" else other) > max(other if best == "lstm" else one)
-            every = "" if sure or not best else ", not with every seed"
-            found[best].append(f"{TITLES[task].lower()} {where} ({numbers[0]:.2f} against {numbers[1]:.2f}{every})")
+            found[best].append(_against(where, *numbers, sure=bool(sure)))
     said = [
-        f"The {NAMES[model]} does better at {_listed(places)}."
+        _("The {name} does better at {places}.", name=name_of(model), places=listed(places))
         for model, places in found.items() if model and places
     ]  # fmt: skip
-    return " ".join(said) or "On none of them does either do better than the other."
+    return together(*said) if said else _("On none of them does either do better than the other.")
+
+
+def _against(where: str, better: float, other: float, sure: bool) -> str:
+    """Both numbers, and whether every seed says the same."""
+    if sure:
+        return _("{place} ({better:.2f} against {other:.2f})", place=where, better=better, other=other)
+    return _("{place} ({better:.2f} against {other:.2f}, not with every seed)", place=where, better=better, other=other)
 
 
 def gradients(recorded: Recorded, task: str, when: str) -> str:
@@ -84,10 +128,16 @@ def gradients(recorded: Recorded, task: str, when: str) -> str:
         mean = rows(recorded.of(task, model), when).mean(axis=0)
         place, most = int(mean.argmax()), float(mean.max())
         share = float(mean[-1]) / most
-        first = "none" if share == 0 else f"{share:.2g} of that"
-        said.append(f"{NAMES[model]}: the largest {_back(place)}, at the text's first token {first}")
-    begin = "Before the first step" if when == "before" else "After training"
-    return f"{begin}, how much the last answer hangs on each token: {'; '.join(said)}."
+        where = {"name": name_of(model), "place": _back(place)}
+        said.append(
+            _("{name}: the largest {place}, at the text's first token {share:.2g} of that", share=share, **where)
+            if share
+            else _("{name}: the largest {place}, at the text's first token none", **where)
+        )
+    networks = semicolons(said)
+    if when == "before":
+        return _("Before the first step, how much the last answer hangs on each token: {networks}.", networks=networks)
+    return _("After training, how much the last answer hangs on each token: {networks}.", networks=networks)
 
 
 def rows(runs: Sequence[Run], when: str) -> Array:
@@ -99,11 +149,17 @@ def growth(recorded: Recorded) -> str:
     """How much longer the longest texts take than the shortest."""
     said, lengths = [], [0, 0]
     for model in MODELS:
-        (shortest, first), *_, (longest, last) = recorded.times[model]
+        (shortest, first), *_between, (longest, last) = recorded.times[model]
         lengths = [shortest, longest]
-        said.append(f"{NAMES[model]} {last / first:.0f} times")
+        said.append(_("{name} {factor:.0f} times", name=name_of(model), factor=last / first))
     least, most = lengths
-    return f"{most} tokens, {most // least} times as many as {least}, take so much longer: {', '.join(said)}."
+    return _(
+        "{most} tokens, {factor} times as many as {least}, take so much longer: {networks}.",
+        most=most,
+        factor=most // least,
+        least=least,
+        networks=commas(said),
+    )
 
 
 def ablated(recorded: Recorded, task: str, layers: int = LAYERS) -> str:
@@ -112,25 +168,29 @@ def ablated(recorded: Recorded, task: str, layers: int = LAYERS) -> str:
     others = {off: [float(part.mean()) for part in parted(some)] for off, some in runs.items()}
     whole = others.pop("")
     said = []
-    for at, where in enumerate((f"At distances up to {TRAINED}", f"Beyond {TRAINED}")):
-        shown = {off: f"{WITHOUT[off]} {share[at]:.2f}" for off, share in others.items()}
+    begins = (
+        _("At distances up to {distance} the whole Transformer answers {share:.2f}", distance=TRAINED, share=whole[0]),
+        _("Beyond {distance} the whole Transformer answers {share:.2f}", distance=TRAINED, share=whole[1]),
+    )
+    for at, begin in enumerate(begins):
+        shown = {
+            off: _("{part} {share:.2f}", part=told(WITHOUT[off]), share=share[at]) for off, share in others.items()
+        }
         worse = sorted((off for off in PARTS if others[off][at] <= whole[at] - SAME), key=lambda off: others[off][at])
         better = [shown[off] for off in PARTS if others[off][at] >= whole[at] + SAME]
-        sentence = f"{where} the whole Transformer answers {whole[at]:.2f}"
-        sentence += f"; worse with {_listed([shown[off] for off in worse])}" if worse else ""
-        sentence += f"; better with {_listed(better)}" if better else ""
-        sentence += "" if worse or better else ", and no part that is switched off changes that"
-        said.append(f"{sentence}.")
-    return " ".join(said)
+        clauses = [begin]
+        if worse:
+            clauses.append(_("worse with {parts}", parts=listed([shown[off] for off in worse])))
+        if better:
+            clauses.append(_("better with {parts}", parts=listed(better)))
+        if worse or better:
+            said.append(_("{clauses}.", clauses=semicolons(clauses)))
+        else:
+            said.append(_("{clause}, and no part that is switched off changes that.", clause=begin))
+    return together(*said)
 
 
 def _back(place: int) -> str:
-    return "at the last token itself" if place == 0 else "1 token back" if place == 1 else f"{place} tokens back"
-
-
-def _listed(parts: Sequence[str]) -> str:
-    """
-    >>> _listed(["a"]), _listed(["a", "b", "c"])
-    ('a', 'a, b and c')
-    """
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    if place == 0:
+        return _("at the last token itself")
+    return ngettext("{n} token back", "{n} tokens back", place, n=place)

@@ -12,13 +12,15 @@ from inference import Refusal
 from training.jobs.rivals import MODELS, PARTS, STEPS, Ask, Points, Recorded, Run
 from training.jobs.watched import MOST_SEED, MOST_STEPS, Watched
 from ui.input.picking import control
-from ui.pages.why_attention import told
+from ui.pages.why_attention import told as said
 from ui.pages.why_attention.options import Options
-from ui.pages.why_attention.told import NAMES, TITLES, WITHOUT
+from ui.pages.why_attention.told import NAMES, WITHOUT
 from ui.pages.why_attention.trained import UNIT, recorded, times
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
+from ui.show.lists import together
 from viz.figures.seeds import Curve, seeds
+from wording import _, told
 
 EVERY = 1.0  # seconds between two looks
 LEAST_STEPS = 50
@@ -34,7 +36,7 @@ def watched() -> Watched:
 
 def train_one(options: Options) -> None:
     """What to train, the button, and what comes of it."""
-    with st.expander("Train one here", expanded=_ask(options) in _begun()):
+    with st.expander(_("Train one here"), expanded=_ask(options) in _begun()):
         ask = _controls(options)
         _buttons(ask)
         running = watched().look(ask).state == "running"
@@ -56,14 +58,15 @@ def _controls(options: Options) -> Ask:
     """Network, part, seed and steps; the task is the one above."""
     ask = _ask(options)
     columns = st.columns(4, vertical_alignment="bottom")
-    control(Options, "network", columns[0].selectbox, "Network", list(MODELS), format_func=NAMES.get,
-            help=f"It learns the task above: {TITLES[ask.task].lower()}")  # fmt: skip
-    control(Options, "off", columns[1].selectbox, "Switched off", ["", *PARTS], format_func=WITHOUT.get, shown=ask.off,
-            disabled=ask.model != "transformer", help="A part of the Transformer that it learns without")  # fmt: skip
-    control(Options, "seed", columns[2].number_input, "Seed", 0, MOST_SEED, step=1, shown=ask.seed,
-            help="Of the first numbers and of the texts; the same seed gives the same network")  # fmt: skip
-    control(Options, "steps", columns[3].number_input, "Steps", LEAST_STEPS, MOST_STEPS, step=50, shown=ask.steps,
-            help=f"Of 64 texts each; the recorded runs took {STEPS:,}")  # fmt: skip
+    control(Options, "network", columns[0].selectbox, _("Network"), list(MODELS), format_func=NAMES.get,
+            help=_("It learns the task above: {task}", task=said.title_of(ask.task).lower()))  # fmt: skip
+    control(Options, "off", columns[1].selectbox, _("Switched off"), ["", *PARTS], format_func=WITHOUT.get,
+            shown=ask.off, disabled=ask.model != "transformer",
+            help=_("A part of the Transformer that it learns without"))  # fmt: skip
+    control(Options, "seed", columns[2].number_input, _("Seed"), 0, MOST_SEED, step=1, shown=ask.seed,
+            help=_("Of the first numbers and of the texts; the same seed gives the same network"))  # fmt: skip
+    control(Options, "steps", columns[3].number_input, _("Steps"), LEAST_STEPS, MOST_STEPS, step=50, shown=ask.steps,
+            help=_("Of 64 texts each; the recorded runs took {steps:,}", steps=STEPS))  # fmt: skip
     return ask
 
 
@@ -71,10 +74,10 @@ def _buttons(ask: Ask) -> None:
     """Train, or Stop while it goes on and was begun here; what was refused."""
     state = watched().look(ask).state
     if state == "running" and ask in _begun():
-        st.button("Stop", on_click=watched().stop, args=(ask,), help="Nothing of it is kept")
+        st.button(_("Stop"), on_click=watched().stop, args=(ask,), help=_("Nothing of it is kept"))
     elif state not in ("running", "done"):
-        about = "A minute or less, where nothing else runs"
-        st.button("Train", type="primary", on_click=_train, args=(ask,), help=about)
+        about = _("A minute or less, where nothing else runs")
+        st.button(_("Train"), type="primary", on_click=_train, args=(ask,), help=about)
     if problem := st.session_state.pop(PROBLEM, ""):
         say(problem)
 
@@ -100,11 +103,13 @@ def _watch(ask: Ask, running: bool) -> None:
         st.rerun()
     if seen.state == "running":
         step = seen.losses[-1][0] if seen.losses else 0
-        st.progress(step / ask.steps, text=f"Step {step:,} of {ask.steps:,}; then it is measured")
+        st.progress(
+            step / ask.steps, text=_("Step {step:,} of {steps:,}; then it is measured", step=step, steps=ask.steps)
+        )
         if seen.losses:
             _losses(ask, seen.losses)
     elif seen.state == "stopped":
-        say("Stopped. Nothing of it is kept.", "status")
+        say(_("Stopped. Nothing of it is kept."), "status")
     elif seen.state == "failed":
         say(seen.said)
     elif seen.found is not None:
@@ -114,9 +119,9 @@ def _watch(ask: Ask, running: bool) -> None:
 def _losses(ask: Ask, points: Points) -> None:
     """The loss as it goes, beside the recorded seeds' where they took as many steps."""
     runs = recorded().of(ask.task, ask.model, ask.off)
-    kept = [Curve("recorded seeds", [at for at, _ in runs[0].losses], _values([run.losses for run in runs]))]
+    kept = [Curve(_("recorded seeds"), [at for at, _ in runs[0].losses], _values([run.losses for run in runs]))]
     curves = [_here(ask, points), *(kept if runs[0].steps == ask.steps else ())]
-    figure = seeds(curves, theme(), "How wrong is it on the texts just read?", "Step", "loss (nats)")
+    figure = seeds(curves, theme(), _("How wrong is it on the texts just read?"), _("Step"), _("loss (nats)"))
     draw_chart(figure.update_xaxes(range=[0, ask.steps]), "why_here_losses")
 
 
@@ -125,33 +130,47 @@ def _found(ask: Ask, found: Recorded) -> None:
     (run,), runs = found.runs, recorded().of(ask.task, ask.model, ask.off)
     say(sentence(run, runs), "status")
     left, right = st.columns(2)
-    kept = Curve("recorded seeds", [at for at, _ in runs[0].accuracy], told.shares(runs))
-    figure = seeds([_here(ask, run.accuracy), kept], theme(), "How far back can it be?", "Distance (tokens)", UNIT)
+    kept = Curve(_("recorded seeds"), [at for at, _ in runs[0].accuracy], said.shares(runs))
+    figure = seeds(
+        [_here(ask, run.accuracy), kept], theme(), _("How far back can it be?"), _("Distance (tokens)"), told(UNIT)
+    )
     draw_chart(figure.update_yaxes(range=[0, 1.02]), "why_here_accuracy", place=left)
-    draw_chart(times(found, "A step, measured here"), "why_here_times", place=right)
-    say(f"Measured here: {told.growth(found)}", "status")
+    draw_chart(times(found, _("A step, measured here")), "why_here_times", place=right)
+    say(_("Measured here: {growth}", growth=said.growth(found)), "status")
     _losses(ask, run.losses)
 
 
 def sentence(run: Run, recorded: tuple[Run, ...]) -> str:
     """What a run here found, beside the recorded ones."""
-    within, beyond = (float(part[0]) for part in told.parted((run,)))
-    kept = [float(part.mean()) for part in told.parted(recorded)]
-    name = f"{NAMES[run.model]} with {WITHOUT[run.off]}" if run.off else NAMES[run.model]
-    said = (
-        f"{name}, {run.numbers:,} numbers, seed {run.seed}, {run.steps:,} steps in "
-        f"{run.seconds:.1f} s of this processor: it answers {within:.2f} at distances as trained and "
-        f"{beyond:.2f} beyond them; the recorded seeds answer {kept[0]:.2f} and {kept[1]:.2f}."
+    within, beyond = (float(part[0]) for part in said.parted((run,)))
+    kept = [float(part.mean()) for part in said.parted(recorded)]
+    name = said.name_of(run.model)
+    if run.off:
+        name = _("{network} with {part}", network=name, part=told(WITHOUT[run.off]))
+    found = _(
+        "{name}, {numbers:,} numbers, seed {seed}, {steps:,} steps in "
+        "{seconds:.1f} s of this processor: it answers {within:.2f} at distances as trained and "
+        "{beyond:.2f} beyond them; the recorded seeds answer {recorded_within:.2f} and {recorded_beyond:.2f}.",
+        name=name,
+        numbers=run.numbers,
+        seed=run.seed,
+        steps=run.steps,
+        seconds=run.seconds,
+        within=within,
+        beyond=beyond,
+        recorded_within=kept[0],
+        recorded_beyond=kept[1],
     )
     same = next((one for one in recorded if (one.seed, one.steps) == (run.seed, run.steps)), None)
     if same is None:
-        return said
-    apart = float(np.abs(told.shares((run,)) - told.shares((same,))).max())
-    return f"{said} One of them has this very seed; at no distance do the two differ by more than {apart:.2f}."
+        return found
+    apart = float(np.abs(said.shares((run,)) - said.shares((same,))).max())
+    seed = _("One of them has this very seed; at no distance do the two differ by more than {apart:.2f}.", apart=apart)
+    return together(found, seed)
 
 
 def _here(ask: Ask, points: Points) -> Curve:
-    return Curve(f"seed {ask.seed}, trained here", [at for at, _ in points], _values([points]))
+    return Curve(_("seed {seed}, trained here", seed=ask.seed), [at for at, _ in points], _values([points]))
 
 
 def _values(some: list[Points]) -> Array:

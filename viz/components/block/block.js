@@ -4,6 +4,7 @@ import { readTheme } from "../shared/colours.js";
 import { h, save_as, setText } from "../shared/elements.js";
 import { mounting } from "../shared/mounting.js";
 import { s, SVG } from "../shared/svg.js";
+import { _ } from "../shared/words.js";
 import { DRAWN, ROLES } from "./block_shapes.js";
 
 /** @typedef {import("./block_shapes.js").Shape} Shape */
@@ -17,6 +18,7 @@ import { DRAWN, ROLES } from "./block_shapes.js";
  * @property {Drawing} narrow  one below the other
  * @property {[string, string, string][]} sizes  letter, number, what it counts
  * @property {Record<string, {title: string, text: string, papers: {text: string, url: string}[]}>} told
+ * @property {Record<string, string>} [words]
  */
 
 const PANEL = 250; // pixels that the explanation needs beside the drawing
@@ -41,7 +43,7 @@ function createBlock(root) {
   const said = h("div", { class: "said", "aria-live": "polite" }, name, text, papers);
   const sizes = h("dl", { class: "sizes" });
   const panel = h("aside", { class: "panel" }, said, sizes);
-  const save = h("button", { type: "button", class: "plain save", onclick: onsave }, "Save as SVG");
+  const save = h("button", { type: "button", class: "plain save", onclick: onsave }, _("Save as SVG"));
   const el = h("section", { class: "hl block" }, h("div", { class: "left" }, place, save), panel);
   root.replaceChildren(el);
   /** @type {BlockData} nothing until the first update */

@@ -10,7 +10,7 @@ import streamlit as st
 
 from viz.components.block.layout import draw
 from viz.components.block.shapes import Drawing, Tower
-from viz.components.script import script, stylesheet
+from viz.components.script import script, spoken, stylesheet
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,7 @@ def payload(  # noqa: PLR0913  (the fields of what is drawn)
             }
             for at, one in told.items()
         },
+        **spoken("block/block"),
     }
 
 

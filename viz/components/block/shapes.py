@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,10 @@ ENTERS = -1  # among a step's sources: what enters the layer
 LINE, ABOVE = 17, 14  # height of a line of text; what a box has above and below it
 CELL = 12  # side of a cell of a mask
 LETTER, STRONG = 6.4, 7.4  # width of a letter of a note and of a title, about
+
+HAN = "\u2e80-\u2fff\u3040-\u9fff\uf900-\ufaff"  # Chinese characters, between which a line may break
+WIDE = re.compile(f"[{HAN}\u3000-\u303f\uff00-\uff60]")
+PARTS = re.compile(rf"[（《“‘]*[{HAN}][、。，：；？！）》”’]*\s*|[^\s{HAN}]+\s*")
 
 Shape = dict[str, Any]
 
@@ -44,8 +49,24 @@ class Box:
     def lines(self, width: int) -> tuple[list[str], list[str]]:
         """Title and notes in lines that fit."""
         room = width - 12
-        notes = (textwrap.wrap(note, int(room / LETTER), break_on_hyphens=False) for note in self.notes)
-        return textwrap.wrap(self.title, int(room / STRONG), break_on_hyphens=False), [one for n in notes for one in n]
+        notes = (wrapped(note, int(room / LETTER)) for note in self.notes)
+        return wrapped(self.title, int(room / STRONG)), [one for n in notes for one in n]
+
+
+def wrapped(text: str, room: int) -> list[str]:
+    """A text in lines of at most ``room`` letters; a line may end after any Chinese character, which is two wide.
+
+    >>> wrapped("Masked self-attention", 14), wrapped("带掩码的自注意力，每层 12 头", 14)
+    (['Masked', 'self-attention'], ['带掩码的自注意', '力，每层 12 头'])
+    """
+    if not WIDE.search(text):
+        return textwrap.wrap(text, room, break_on_hyphens=False)
+    lines = [""]
+    for part in PARTS.findall(text):
+        if len(WIDE.sub("xx", (lines[-1] + part).rstrip())) > room and lines[-1]:
+            lines.append("")
+        lines[-1] += part
+    return [line.rstrip() for line in lines]
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,8 @@
 // The text box: what the model is to read. Enter reads it, Shift+Enter begins a new line.
 // What was typed stays as it was typed; only a text that the page sends anew replaces it.
 
+import { _, speak } from "../shared/words.js";
+
 /**
  * @typedef {object} ComposerData  Made by viz/components/composer/composer.py.
  * @property {string} text
@@ -9,6 +11,7 @@
  * @property {boolean} takesPair
  * @property {boolean} takesTarget
  * @property {{title: string, text: string, pair: string}[]} examples
+ * @property {Record<string, string>} [words]
  */
 
 const FIELDS = ["text", "pair", "target"];
@@ -46,40 +49,40 @@ async function copyLink(button) {
   const link = location.href;
   try {
     await navigator.clipboard.writeText(link);
-    button.textContent = "Link copied";
+    button.textContent = _("Link copied");
   } catch {
-    prompt("Copy this link:", link);
+    prompt(_("Copy this link:"), link);
   }
 }
 
 function build(root) {
   const fields = {
-    text: field("text", "Text", "Type a sentence, then press Enter"),
-    pair: field("pair", "Second text (optional)", "A sentence that follows or answers the first"),
-    target: field("target", "Translation (optional)", "Empty: what the model itself says"),
+    text: field("text", _("Text"), _("Type a sentence, then press Enter")),
+    pair: field("pair", _("Second text (optional)"), _("A sentence that follows or answers the first")),
+    target: field("target", _("Translation (optional)"), _("Empty: what the model itself says")),
   };
   const read = make("button", {
     type: "button",
     className: "main",
-    textContent: "Read it",
-    title: "Run the model on this text (Enter)",
+    textContent: _("Read it"),
+    title: _("Run the model on this text (Enter)"),
   });
   const more = make("button", {
     type: "button",
-    textContent: "+ second text",
-    title: "Compare two sentences: attention within and between them",
+    textContent: _("+ second text"),
+    title: _("Compare two sentences: attention within and between them"),
   });
   const share = make("button", {
     type: "button",
-    textContent: "Copy link",
-    title: "Copy a link that restores exactly this view",
+    textContent: _("Copy link"),
+    title: _("Copy a link that restores exactly this view"),
   });
-  const examples = make("select", { title: "Sentences that show something" });
-  examples.setAttribute("aria-label", "Try another sentence");
+  const examples = make("select", { title: _("Sentences that show something") });
+  examples.setAttribute("aria-label", _("Try another sentence"));
   const keys = make("p", {
     id: "keys",
     className: "hidden",
-    textContent: "Enter reads the text; Shift and Enter begin a new line.",
+    textContent: _("Enter reads the text; Shift and Enter begin a new line."),
   });
   const actions = make("div", { className: "actions" }, read, more, examples, share);
   root.replaceChildren(make("div", { className: "composer" }, ...FIELDS.map((f) => fields[f].box), actions, keys));
@@ -89,7 +92,7 @@ function build(root) {
 
 function fillExamples(select, examples) {
   select.replaceChildren(
-    make("option", { value: "", textContent: "Try another…" }),
+    make("option", { value: "", textContent: _("Try another…") }),
     ...examples.map((example, index) => make("option", { value: String(index), textContent: example.title })),
   );
 }
@@ -99,9 +102,10 @@ const boxes = new WeakMap();
 /** Streamlit calls this at the mount and again at every change of the data, with the same root. */
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("#composer") ?? parentElement;
+  const tongue = speak(data.words);
   let box = boxes.get(root);
-  if (!box) {
-    box = { ...build(root), data: null, pairOpen: false };
+  if (box?.tongue !== tongue) {
+    box = renewed(root, box, tongue);
     boxes.set(root, box);
     listen(box);
   }
@@ -109,11 +113,18 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const before = box.data;
   box.data = data;
   for (const name of changed(before, data)) box.fields[name].area.value = data[name];
-  if (!before || JSON.stringify(before.examples) !== JSON.stringify(data.examples)) {
-    fillExamples(box.examples, data.examples);
-  }
+  const offered = JSON.stringify(data.examples);
+  if (box.offered !== offered) fillExamples(box.examples, data.examples);
+  box.offered = offered;
   if (data.pair) box.pairOpen = true;
   show(box);
+}
+
+/** The box, at first and in another language; what is typed stays. */
+function renewed(root, old, tongue) {
+  const box = { ...build(root), data: old?.data ?? null, pairOpen: old?.pairOpen ?? false, offered: "", tongue };
+  if (old) { for (const name of FIELDS) box.fields[name].area.value = old.fields[name].area.value; }
+  return box;
 }
 
 function show(box) {

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-HERE = Path(__file__).parent
+from viz.components.script import script, spoken, stylesheet
+from wording import told
 
 
 def payload(  # noqa: PLR0913  (the fields of what is drawn)
     text: str, pair: str, target: str, takes_pair: bool, takes_target: bool, examples: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """What composer.js draws; its typedef ComposerData has the same fields."""
-    shown = [{"title": e["title"], "text": e["text"], "pair": e.get("pair", "")} for e in examples]
+    shown = [{"title": told(e["title"]), "text": e["text"], "pair": e.get("pair", "")} for e in examples]
     return {
         "text": text,
         "pair": pair,
@@ -23,6 +23,7 @@ def payload(  # noqa: PLR0913  (the fields of what is drawn)
         "takesPair": takes_pair,
         "takesTarget": takes_target,
         "examples": shown,
+        **spoken("composer/composer"),
     }
 
 
@@ -34,6 +35,6 @@ def mount(data: dict[str, Any], key: str, on_submit: Callable[[], None]) -> None
 _COMPONENT = st.components.v2.component(
     "headlight_composer",
     html='<div id="composer"></div>',
-    js=(HERE / "composer.js").read_text(encoding="utf-8"),
-    css=(HERE / "composer.css").read_text(encoding="utf-8"),
+    js=script("composer/composer"),
+    css=stylesheet("composer/composer"),
 )

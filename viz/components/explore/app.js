@@ -10,7 +10,7 @@ import { changed, FIRST } from "./selection.js";
 import { TILE } from "./source.js";
 import { createStore } from "./store.js";
 import { headName } from "./truth.js";
-import { WORDS } from "./words.js";
+import { wording } from "./words.js";
 
 /** @import { App, Payload, Report, SourceMaker, State } from "./types.js" */
 
@@ -45,7 +45,7 @@ export function createApp(root, makeSource) {
   const app = /** @type {App} */ (/** @type {Partial<App>} */ ({
     el,
     store,
-    say: WORDS,
+    say: wording(),
     report: {},
     stamp: "",
     tip: createTip(el),
@@ -124,6 +124,8 @@ export function createApp(root, makeSource) {
   watch.observe(el);
   globalThis.addEventListener("resize", redraw);
   return {
+    /** Whether it is still what stands in the root: another language's script puts its own there. */
+    stands: () => root.contains(el),
     /** @param {Payload} data @param {Report} [report] */
     update(data, report = app.report) {
       app.report = report;

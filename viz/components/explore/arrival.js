@@ -5,7 +5,6 @@ import { createFeed } from "./feed.js";
 import { createParts } from "./parts.js";
 import { ends, fitSelection } from "./selection.js";
 import { THUMB, TILE } from "./source.js";
-import { WORDS } from "./words.js";
 
 /** @import { App, Feed, Payload, Question, Source, SourceMaker } from "./types.js" */
 
@@ -91,8 +90,8 @@ export function createArrival(app, body, notice, makeSource) {
     app.feed?.close();
     const { data, feed, source } = coming;
     coming = null;
-    const rebuild = !app.data || !sameWords(data);
-    Object.assign(app, { data, feed, source, say: { ...WORDS, ...data.words }, stamp: stampOf(data) });
+    const rebuild = !app.data || !sameControls(data);
+    Object.assign(app, { data, feed, source, stamp: stampOf(data) });
     app.begin(data.selection);
     if (rebuild) app.parts = createParts(app, body);
     notice.tell(data.message);
@@ -107,10 +106,9 @@ export function createArrival(app, body, notice, makeSource) {
     app.redraw();
   }
   /** Whether the controls stay as they are. @param {Payload} data */
-  function sameWords(data) {
+  function sameControls(data) {
     const named = (/** @type {Payload} */ one) => one.measures.map(({ name, order }) => [name, order]);
-    return JSON.stringify({ ...WORDS, ...data.words }) === JSON.stringify(app.say) &&
-      JSON.stringify([data.choices, named(data)]) === JSON.stringify([app.data.choices, named(app.data)]);
+    return JSON.stringify([data.choices, named(data)]) === JSON.stringify([app.data.choices, named(app.data)]);
   }
   /** @param {Pick<Payload, "state"|"message">} data */
   function wait(data) {
@@ -131,7 +129,7 @@ export function createArrival(app, body, notice, makeSource) {
     update(data) {
       if (data?.state !== "ready") return wait(data ?? { state: "loading", message: "" });
       notice.mark(false);
-      if (!app.data || app.stamp !== stampOf(data) || !sameWords(data)) {
+      if (!app.data || app.stamp !== stampOf(data) || !sameControls(data)) {
         coming?.feed.close();
         coming = { data, ...feedFor(data), timer: 0 };
         if (!app.data) return arrive();

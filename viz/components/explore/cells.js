@@ -1,6 +1,7 @@
 // Tokens (or words) as they are shown: chips, quotes in a sentence, the segments of a pair.
 
 import { BYTE, PIECE, RTL, visible } from "../shared/texts.js";
+import { _ } from "../shared/words.js";
 import { FILTERS } from "./contract.js";
 
 /** @import { Cell, Filter, Range } from "./types.js" */
@@ -33,9 +34,9 @@ export const cellName = (cells, i) =>
 export function quote(cells, i, indexBase = 0) {
   const text = visible(cells[i].text);
   const repeated = !cells[i].special && cells.some((cell, j) => j !== i && cell.text === cells[i].text);
-  const place = repeated ? ` at position ${i + indexBase}` : "";
   if (cells[i].special) return text;
-  return (RTL.test(text) ? `“\u2068${text}\u2069”` : `“${text}”`) + place;
+  const token = RTL.test(text) ? `“\u2068${text}\u2069”` : `“${text}”`;
+  return repeated ? _("{token} at position {position}", { token, position: i + indexBase }) : token;
 }
 
 /** Consecutive cells of a segment, [start, end). @param {Cell[]} cells @param {number} segment */

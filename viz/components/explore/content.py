@@ -5,6 +5,7 @@ Knows no Streamlit: a notebook shows the same without a server.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,7 +16,8 @@ from attention.measures import MEASURES, Measure, Survey
 from attention.view import Cell, View
 from viz.components.explore.contract import CHOICES
 from viz.components.script import script as bundle
-from viz.components.script import stylesheet
+from viz.components.script import stylesheet, words
+from wording import Sentence, told
 
 
 def payload(  # noqa: PLR0913  (the fields of what is drawn)
@@ -51,8 +53,10 @@ def payload(  # noqa: PLR0913  (the fields of what is drawn)
 
 
 def script() -> str:
-    """The component's JavaScript, for a file that opens without the app."""
-    return bundle("explore/explore")
+    """The component's JavaScript, which says everything in the language that is spoken here."""
+    said = words("explore/explore")
+    speech = f"\nspeak({json.dumps(said, ensure_ascii=False)});\n" if said else ""
+    return bundle("explore/explore") + speech
 
 
 def style() -> str:
@@ -84,4 +88,5 @@ def _measure(measure: Measure, survey: Survey) -> dict[str, Any]:
     row = {
         name: getattr(measure, name) for name in ("name", "label", "unit", "order", "descending", "digits", "clause")
     }
+    row = {name: told(value) if isinstance(value, Sentence) else value for name, value in row.items()}
     return {**row, "values": survey.measures[measure.name].round(4).tolist()}

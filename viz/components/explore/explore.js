@@ -43,7 +43,9 @@ const mounted = new WeakMap();
 export default function explore({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("#explore") ?? parentElement;
   if ("removeAttribute" in root) root.removeAttribute("aria-busy");
-  const app = mounted.get(root) ?? createApp(root, httpSource);
+  const known = mounted.get(root);
+  if (known && !known.stands()) known.destroy();
+  const app = known?.stands() ? known : createApp(root, httpSource);
   mounted.set(root, app);
   app.update(data, {
     selection: (value) => setTriggerValue("selection", value),

@@ -1,31 +1,54 @@
 """The microscope's main component: payload and mount. It is drawn by explore.js.
 
-The payload is small; maps travel as binary frames that the component fetches from ``base`` as they come into view.
+The payload is small; maps travel as binary frames that the component fetches from ``base`` as they come into view. The
+script comes from an address too, one for each language, so that no payload carries what it says.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from viz.components.explore.content import payload, places, script, style
+from wording import ENGLISH, _, language, speaking
 
-__all__ = ["ADDRESS", "mount", "payload", "places", "script", "style"]
+__all__ = ["ADDRESS", "mount", "payload", "places", "script", "spoken", "style"]
 
 HERE = Path(__file__).parent
 
 
 def mount(data: dict[str, Any], key: str, on_selection: Callable[[], None], on_again: Callable[[], None]) -> None:
     """Draw it; ``on_selection`` runs when a click keeps something, found in session_state[key].selection."""
-    _COMPONENT(data=data, key=key, on_selection_change=on_selection, on_again_change=on_again)
+    _component(language())(data=data, key=key, on_selection_change=on_selection, on_again_change=on_again)
 
 
-ADDRESS = f"/headlight/script/{hashlib.sha256(script().encode()).hexdigest()[:16]}.js"
-_LOADER = (HERE / "loader.js").read_text(encoding="utf-8").replace("SCRIPT_ADDRESS", ADDRESS)
-_COMPONENT = st.components.v2.component(
-    "headlight_explore", html='<div id="explore" aria-busy="true"></div>', js=_LOADER, css=style()
-)
+@cache
+def spoken(code: str) -> str:
+    """The component's JavaScript in a language."""
+    with speaking(code):
+        return script()
+
+
+@cache
+def _component(code: str) -> Callable[..., Any]:
+    digest = hashlib.sha256(spoken(code).encode()).hexdigest()[:16]
+    with speaking(code):
+        missing = json.dumps(_("The page's script could not be fetched. Reload the page."), ensure_ascii=False)
+    loader = (HERE / "loader.js").read_text(encoding="utf-8")
+    loader = loader.replace("SCRIPT_ADDRESS", ADDRESS.format(code=code, digest=digest))
+    return st.components.v2.component(
+        "headlight_explore" if code == ENGLISH else f"headlight_explore_{code}",
+        html='<div id="explore" aria-busy="true"></div>',
+        js=loader.replace('"SCRIPT_MISSING"', missing),
+        css=style(),
+    )
+
+
+ADDRESS = "/headlight/script/{code}/{digest}.js"
+_component(ENGLISH)

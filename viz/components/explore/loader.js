@@ -1,5 +1,6 @@
 // Brings the component's script from its own address, so that browsers keep it and no message has to carry it.
-// The page puts the address in place of SCRIPT_ADDRESS; it holds the script's hash, so it never goes stale.
+// The page puts the address in place of SCRIPT_ADDRESS; it holds the script's hash, so it never goes stale. In place of
+// SCRIPT_MISSING it puts what is said where the script does not come.
 
 const script = import(`${location.origin}SCRIPT_ADDRESS`);
 
@@ -12,7 +13,7 @@ export default function (component) {
       if (!gone) leave = module.default(component);
     },
     () => {
-      component.parentElement.append("The page's script could not be fetched. Reload the page.");
+      component.parentElement.append("SCRIPT_MISSING");
       component.parentElement.querySelector("#explore")?.removeAttribute("aria-busy");
     },
   );

@@ -2,7 +2,7 @@
 
 import { printTheme } from "../shared/colours.js";
 import { elide, textWidth } from "../shared/labels.js";
-import { cut } from "../shared/texts.js";
+import { breakable, cut } from "../shared/texts.js";
 import { FILTERS, SCALES } from "./contract.js";
 import { savePaper } from "../shared/prints.js";
 import { headName } from "./truth.js";
@@ -13,12 +13,12 @@ import { fill, WORDS } from "./words.js";
 /** Words of a caption on lines no longer than `room`. @param {string} text @param {number} room @param {string} font */
 function wrap(text, room, font) {
   const lines = [""];
-  for (const word of text.split(" ")) {
-    const next = lines[lines.length - 1] ? `${lines[lines.length - 1]} ${word}` : word;
-    if (textWidth(next, font) > room && lines[lines.length - 1]) lines.push(word);
+  for (const part of breakable(text)) {
+    const next = lines[lines.length - 1] + part;
+    if (textWidth(next.trimEnd(), font) > room && lines[lines.length - 1]) lines.push(part);
     else lines[lines.length - 1] = next;
   }
-  return lines.map((line) => elide(line, room, font));
+  return lines.map((line) => elide(line.trimEnd(), room, font));
 }
 
 /** What every exported figure says under it. @param {Payload} data @param {Selection} selection */

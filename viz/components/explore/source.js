@@ -1,6 +1,7 @@
 // Where numbers come from: routes of a server, or arrays in an exported file.
 
 import { decodeFrame } from "../shared/frames.js";
+import { _ } from "../shared/words.js";
 
 /** @typedef {import("../shared/frames.js").Frame} Frame */
 /** @import { Rows, Source, SourceHooks } from "./types.js" */
@@ -29,9 +30,11 @@ const pause = (milliseconds, signal) => /** @type {Promise<void>} */ (new Promis
 function arrayOf(answer, name, dimensions, kind) {
   const array = answer.arrays[name];
   if (array?.shape.length !== dimensions) {
-    throw new Error(`The server's answer has no array “${name}” of ${dimensions} dimensions.`);
+    throw new Error(_("The server's answer has no array “{name}” of {dimensions} dimensions.", { name, dimensions }));
   }
-  if (!(array.data instanceof kind)) throw new Error(`The array “${name}” is coded as ${array.dtype}.`);
+  if (!(array.data instanceof kind)) {
+    throw new Error(_("The array “{name}” is coded as {dtype}.", { name, dtype: array.dtype }));
+  }
   return { shape: array.shape, data: array.data };
 }
 
@@ -103,5 +106,7 @@ async function refusal(answer) {
     const told = JSON.parse(text);
     if (told.message || told.error) return String(told.message ?? told.error);
   } catch { /* not JSON: below */ }
-  return text && text.length < 300 && !text.startsWith("<") ? text : `The server answered ${answer.status}.`;
+  return text && text.length < 300 && !text.startsWith("<")
+    ? text
+    : _("The server answered {status}.", { status: answer.status });
 }

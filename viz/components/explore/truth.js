@@ -56,7 +56,7 @@ export const headName = (say, base, layer, head) => fill(say.head, { layer: laye
 export function truth(facts) {
   const { say, base, pivot, pivots, others, values, rows, layer, head, strength } = facts;
   const name = headName(say, base, layer, head);
-  if (!values) return `${name}.`;
+  if (!values) return fill(say.bare, { text: name });
   const focus = quote(pivots, pivot, base);
   const top = argmax(values);
   const word = argmax(values, (i) => !others[i].special);
@@ -93,7 +93,7 @@ export function truth(facts) {
   if (own) {
     text += fill(incoming ? say.butReceived : say.butMost, { focus, key: called(top), weight: short(values[top]) });
   }
-  return `${text}.`;
+  return fill(say.bare, { text });
 }
 
 /**

@@ -70,7 +70,6 @@
  * @property {0|1} indexBase added when a layer, head or position is shown
  * @property {boolean} sampled
  * @property {Partial<Selection>} selection
- * @property {Partial<Words>} [words] other wordings (translations)
  */
 /** @typedef {typeof import("./words.js").WORDS} Words */
 

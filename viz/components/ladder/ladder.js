@@ -11,6 +11,7 @@ import { createTip, h, setAttribute } from "../shared/elements.js";
 import { mounting } from "../shared/mounting.js";
 import { stripKey } from "../shared/moves.js";
 import { isRtl, visible } from "../shared/texts.js";
+import { _, sentence } from "../shared/words.js";
 
 /**
  * @typedef {{text: string, place?: [number, number, number], word?: [number, number], mark?: string, joined?: boolean,
@@ -23,10 +24,15 @@ import { isRtl, visible } from "../shared/texts.js";
  * @property {string[]} texts                         the text, and the second one
  * @property {[number, number, number]|null} picked   way, text, word
  * @property {{name: string, about: string, rows: Row[]}[]} ways
+ * @property {Record<string, string>} [words]
  */
 
 /** What a screen reader hears of each mark. */
-export const MARKS = { special: "special token", unknown: "not in the vocabulary", whole: "taken whole" };
+export const MARKS = {
+  special: sentence("special token"),
+  unknown: sentence("not in the vocabulary"),
+  whole: sentence("taken whole"),
+};
 
 /** Whether two places, [text, start, end], share a character. */
 export function overlap(one, other) {
@@ -49,7 +55,8 @@ export function runs(length, places) {
 
 /** What a screen reader hears of a part. @param {Rung} rung */
 export function spoken(rung) {
-  return [visible(rung.text), rung.title, MARKS[rung.mark]].filter(Boolean).join(", ");
+  const mark = MARKS[rung.mark];
+  return [visible(rung.text), rung.title, mark && _(mark)].filter(Boolean).join(", ");
 }
 
 /** Places of every part that stands in a text. @param {LadderData} data @param {number} side */

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from viz.components.script import script, stylesheet
+from viz.components.script import script, spoken, stylesheet
 
 Mark = Literal["", "special", "unknown", "whole"]
 
@@ -54,6 +54,7 @@ def payload(
         "texts": list(texts),
         "picked": None if picked is None else list(picked),
         "ways": [{"name": way.name, "about": way.about, "rows": [_row(row) for row in way.rows]} for way in ways],
+        **spoken("ladder/ladder"),
     }
 
 

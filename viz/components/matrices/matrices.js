@@ -8,6 +8,7 @@ import { mounting } from "../shared/mounting.js";
 import { cellKey } from "../shared/moves.js";
 import { cleared } from "../shared/pens.js";
 import { saveMenu } from "../shared/save_menu.js";
+import { _, speak } from "../shared/words.js";
 import { arrange, said, scaleEnd } from "./sheet.js";
 import { paint, paintLegend } from "./sheet_picture.js";
 import { saveCsv, savePicture } from "./sheet_saving.js";
@@ -15,8 +16,8 @@ import { saveCsv, savePicture } from "./sheet_saving.js";
 /** @typedef {import("./sheet.js").Sheet} Sheet */
 /** @typedef {import("./sheet.js").Values} Values */
 /**
- * @typedef {{sheets: Sheet[], picks: boolean, numbers: boolean|null, about: [string, string][]}} MatricesData
- *   A frame's header; `about` stands in every file.
+ * @typedef {{sheets: Sheet[], picks: boolean, numbers: boolean|null, about: [string, string][],
+ *   words?: Record<string, string>}} MatricesData A frame's header; `about` stands in every file.
  */
 
 // -- one matrix on the page
@@ -25,9 +26,9 @@ import { saveCsv, savePicture } from "./sheet_saving.js";
 function createSheet(report) {
   const name = h("span", { class: "sheet-name" });
   const menu = saveMenu([
-    ["Numbers as CSV", () => saveCsv(sheet, values, about)],
-    ["Picture as PNG", () => savePicture(sheet, values, numbers, about, "PNG")],
-    ["Picture as SVG", () => savePicture(sheet, values, numbers, about, "SVG")],
+    [_("Numbers as CSV"), () => saveCsv(sheet, values, about)],
+    [_("Picture as PNG"), () => savePicture(sheet, values, numbers, about, "PNG")],
+    [_("Picture as SVG"), () => savePicture(sheet, values, numbers, about, "SVG")],
   ]);
   const canvas = h("canvas", { "aria-hidden": "true" });
   const frame = h("div", { class: "cell", hidden: true });
@@ -144,13 +145,14 @@ function createSheet(report) {
     setText(note, sheet.note);
     note.hidden = !sheet.note;
     pad.classList.toggle("picks", picks);
-    setAttribute(/** @type {Element} */ (menu.firstElementChild), "aria-label", `Save ${sheet.name}`);
+    setAttribute(/** @type {Element} */ (menu.firstElementChild), "aria-label", _("Save {name}", { name: sheet.name }));
+    const size = { name: sheet.name, rows: values.tall, columns: values.wide };
     setAttribute(
       pad,
       "aria-label",
-      `${sheet.name}, ${values.tall} by ${values.wide}. Arrow keys move over the cells${
-        picks ? ", Enter picks one" : ""
-      }.`,
+      picks
+        ? _("{name}, {rows} by {columns}. Arrow keys move over the cells, Enter picks one.", size)
+        : _("{name}, {rows} by {columns}. Arrow keys move over the cells.", size),
     );
     point(null);
   }
@@ -165,7 +167,7 @@ function createMatrices(root) {
   /** @type {ReturnType<typeof createSheet>[]} */
   let sheets = [];
   let send = (_) => {};
-  let width = 0;
+  let [width, spoken] = [0, ""];
 
   function draw() {
     width = el.clientWidth;
@@ -177,6 +179,9 @@ function createMatrices(root) {
     const { arrays } = frame;
     const header = /** @type {MatricesData} */ (/** @type {unknown} */ (frame.header));
     send = report;
+    const tongue = speak(header.words);
+    if (tongue !== spoken) sheets = [];
+    spoken = tongue;
     while (sheets.length < header.sheets.length) {
       const index = sheets.length;
       sheets.push(createSheet((row, col) => send([index, row, col])));
@@ -186,7 +191,7 @@ function createMatrices(root) {
       const { shape: [tall, wide], data } = arrays[index];
       sheets[index].update(sheet, { tall, wide, data: /** @type {Float32Array} */ (data) }, header);
     });
-    if (el.children.length !== sheets.length) el.replaceChildren(...sheets.map((sheet) => sheet.el));
+    if (el.lastElementChild !== sheets.at(-1)?.el) el.replaceChildren(...sheets.map((sheet) => sheet.el));
     draw();
   }
   const watch = new ResizeObserver(() => {

@@ -12,7 +12,7 @@ import streamlit as st
 
 from attention.codec import frame
 from attention.mask import Array
-from viz.components.script import script, stylesheet
+from viz.components.script import script, spoken, stylesheet
 
 Palette = Literal["diverging", "sequential"]  # sequential: weights from 0
 
@@ -63,6 +63,7 @@ def payload(sheets: Sequence[Sheet], picks: bool, numbers: bool | None, about: A
     ]
     arrays = {str(index): (np.asarray(sheet.values, np.float32), "float32") for index, sheet in enumerate(sheets)}
     header = {"sheets": described, "picks": picks, "numbers": numbers, "about": [list(pair) for pair in about]}
+    header |= spoken("matrices/matrices")
     return frame(header, arrays)
 
 

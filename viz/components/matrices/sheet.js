@@ -3,6 +3,7 @@
 import { clamp } from "../shared/colours.js";
 import { textWidth } from "../shared/labels.js";
 import { csv, cut, visible } from "../shared/texts.js";
+import { _ } from "../shared/words.js";
 
 /**
  * @typedef {object} Sheet  Made by viz/components/matrices/matrices.py; values come beside it, (row, column) row by
@@ -80,11 +81,11 @@ export const labelOf = (sheet, side, i) => visible(sheet[side][i] ?? String(i));
 
 /** What is said of a cell: its row and column, and its number. @param {Sheet} sheet @param {Values} values */
 export function said(sheet, { wide, data }, { row, col }) {
-  const name = (
-    side,
-    i,
-  ) => (sheet[side].length ? labelOf(sheet, side, i) : `${side === "rows" ? "row" : "column"} ${i}`);
-  return [`${name("rows", row)} · ${name("columns", col)}`, digits(data[row * wide + col]) || "no number"];
+  const named = [
+    sheet.rows.length ? labelOf(sheet, "rows", row) : _("row {number}", { number: row }),
+    sheet.columns.length ? labelOf(sheet, "columns", col) : _("column {number}", { number: col }),
+  ];
+  return [named.join(" · "), digits(data[row * wide + col]) || _("no number")];
 }
 
 /** The matrix as a table for a spreadsheet. @param {Sheet} sheet @param {Values} values */

@@ -152,6 +152,15 @@ export function themeOf(dark, background, text, accent, family) {
   };
 }
 
+/** Fonts that have Chinese, of the systems that readers use: taken for what the others before them lack. */
+const CHINESE = "'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC'";
+
 /** For paper: always light. */
 export const printTheme = () =>
-  themeOf(false, [255, 255, 255], [30, 32, 40], [214, 40, 40], "Helvetica, Arial, 'DejaVu Sans', sans-serif");
+  themeOf(
+    false,
+    [255, 255, 255],
+    [30, 32, 40],
+    [214, 40, 40],
+    `Helvetica, Arial, 'DejaVu Sans', ${CHINESE}, sans-serif`,
+  );

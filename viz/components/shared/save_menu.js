@@ -1,6 +1,7 @@
 // The files that a figure offers, as a menu that closes when one is taken, at Escape, and when the focus leaves it.
 
 import { h } from "./elements.js";
+import { _ } from "./words.js";
 
 /** @param {[string, () => void][]} entries  what each file is called, and what saves it */
 export function saveMenu(entries) {
@@ -14,7 +15,7 @@ export function saveMenu(entries) {
       },
     }, text)
   );
-  const summary = h("summary", {}, "Save");
+  const summary = h("summary", {}, _("Save"));
   const menu = h(
     "details",
     { class: "menu", onkeydown: closes, onfocusout: leaves },

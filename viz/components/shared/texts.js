@@ -3,6 +3,8 @@
 const BIDI = /[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]/g; // would reorder the page around the token
 export const RTL = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/;
 const JOINING = /[\u0620-\u06ff\u0750-\u077f\u08a0-\u08ff]/; // scripts whose letters join: Arabic and its kin
+const HAN = "\\u2e80-\\u2fff\\u3040-\\u9fff\\uf900-\\ufaff"; // Chinese characters, between which a line may break
+const PARTS = new RegExp(`[（《“‘]*[${HAN}][、。，：；？！）》”’]*\\s*|[^\\s${HAN}]+\\s*|\\s+`, "gu");
 export const PIECE = "##"; // before a piece that goes on with the word of the piece before it
 export const BYTE = "<0x"; // so begins what a vocabulary calls a piece that is a part of a character
 
@@ -29,6 +31,13 @@ export const isRtl = (text) => {
   const first = /[A-Za-z\u00c0-\u02af\u0370-\u058f]|[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/.exec(text)?.[0];
   return Boolean(first && RTL.test(first));
 };
+
+/**
+ * A text in parts after which a line may end: words with the space behind them, and Chinese characters, each with the
+ * marks that stay with it.
+ * @param {string} text
+ */
+export const breakable = (text) => text.match(PARTS) ?? [];
 
 /** @param {string} text @param {number} most */
 export const cut = (text, most) => ([...text].length > most ? `${[...text].slice(0, most - 1).join("")}…` : text);

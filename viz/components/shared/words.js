@@ -1,15 +1,19 @@
 // What a component says, in the reader's language: the server sends the sentences, where they are not English.
 
 /** @type {Record<string, string>} English sentence to what is said instead */
-let table = {};
+let wordings = {};
 
 /**
- * From now on say it so.
+ * From now on say it so. Gives a key that is another one in another language.
  * @param {Record<string, string>|undefined} words
  */
 export function speak(words) {
-  table = words ?? {};
+  wordings = words ?? {};
+  return JSON.stringify(wordings);
 }
+
+/** A sentence of a constant, to be told later by `_`. @param {string} text */
+export const sentence = (text) => text;
 
 /**
  * A sentence in the reader's language. Its places, such as {layer}, are filled from `values`.
@@ -17,5 +21,5 @@ export function speak(words) {
  * @param {Record<string, string|number>} values
  */
 export function _(sentence, values = {}) {
-  return (table[sentence] ?? sentence).replace(/\{(\w+)\}/g, (place, name) => String(values[name] ?? place));
+  return (wordings[sentence] ?? sentence).replace(/\{(\w+)\}/g, (place, name) => String(values[name] ?? place));
 }

@@ -8,6 +8,7 @@ import { mounting } from "../shared/mounting.js";
 import { savePaper } from "../shared/prints.js";
 import { saveMenu } from "../shared/save_menu.js";
 import { csv, fileName, fileStem, visible } from "../shared/texts.js";
+import { _ } from "../shared/words.js";
 import { paperOf, table } from "./stack_picture.js";
 
 /** @typedef {{name: string, title: string, pick: number, levels: number[]}} Part */
@@ -19,6 +20,7 @@ import { paperOf, table } from "./stack_picture.js";
  * @property {number} chosen            the pick of one part
  * @property {[string, string][]} about stands in every file
  * @property {Row[]} rows
+ * @property {Record<string, string>} [words]
  */
 
 /**
@@ -58,9 +60,9 @@ function createStack(root) {
   const save = (format) => savePaper(paperOf(data), fileStem(data.title, "pass"), format, 2);
   const numbers = () => new Blob(["\ufeff", csv(data.about), "\r\n", table(data)], { type: "text/csv" });
   const menu = saveMenu([
-    ["Numbers as CSV", () => save_as(fileName(data.title, "pass", "csv"), numbers())],
-    ["Picture as PNG", () => save("PNG")],
-    ["Picture as SVG", () => save("SVG")],
+    [_("Numbers as CSV"), () => save_as(fileName(data.title, "pass", "csv"), numbers())],
+    [_("Picture as PNG"), () => save("PNG")],
+    [_("Picture as SVG"), () => save("SVG")],
   ]);
   const rows = h("div", { class: "rows", role: "group", onkeydown });
   const note = h("p", { class: "note" });
@@ -92,7 +94,7 @@ function createStack(root) {
         onclick: (event) => send([part.pick, under(event, part, row)]),
         onpointermove: (/** @type {PointerEvent} */ event) => {
           const at = under(event, part, row);
-          const token = at < 0 ? [] : [visible(`token ${at} ${row.tokens[at]}`)];
+          const token = at < 0 ? [] : [visible(_("token {at} {token}", { at, token: row.tokens[at] }))];
           tip.show([`${row.name}: ${part.title}`, ...token], event.clientX, event.clientY);
         },
         onpointerleave: () => tip.hide(),
@@ -134,7 +136,11 @@ function createStack(root) {
     drawn = now;
     setText(name, data.title);
     setText(note, data.note);
-    setAttribute(rows, "aria-label", `${data.title}. Arrow keys move over the parts, Enter goes closer.`);
+    setAttribute(
+      rows,
+      "aria-label",
+      _("{title}. Arrow keys move over the parts, Enter goes closer.", { title: data.title }),
+    );
     const [theme, focused] = [readTheme(el), /** @type {Document|ShadowRoot} */ (el.getRootNode()).activeElement];
     const start = data.rows.some((row) => row.parts.some((part) => part.pick === data.chosen));
     data.rows.forEach((row, i) =>

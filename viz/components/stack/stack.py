@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import streamlit as st
 
-from viz.components.script import script, stylesheet
+from viz.components.script import script, spoken, stylesheet
 
 MOST = 96  # cells of a strip; of more tokens, several share one
 LEVELS = 255
@@ -55,6 +55,7 @@ def payload(
             }
             for row in rows
         ],
+        **spoken("stack/stack"),
     }
 
 

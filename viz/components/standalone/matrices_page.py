@@ -10,6 +10,7 @@ from viz.components.matrices.matrices import Sheet, payload
 from viz.components.script import script, stylesheet
 from viz.components.standalone.standalone import HERE, POLICY
 from viz.inline import inline
+from wording import _, language
 
 START = """
 const letters = atob(document.getElementById("embedded").textContent);
@@ -30,17 +31,19 @@ def matrices_html(
     True
     """
     data = base64.b64encode(payload(sheets, False, None, about)).decode()
-    told = "".join(f'<p dir="auto">{html.escape(sentence)}</p>' for sentence in sentences)
+    read = "".join(f'<p dir="auto">{html.escape(sentence)}</p>' for sentence in sentences)
     said = "".join(f'<dt>{html.escape(name)}</dt><dd dir="auto">{html.escape(value)}</dd>' for name, value in about)
+    drawn, made = _("This page draws with JavaScript."), _("Made with Headlight.")
     style = (HERE / "standalone.css").read_text(encoding="utf-8") + stylesheet("shared/look", "matrices/matrices")
     return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<html lang="{language()}"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <title>{html.escape(title)}</title>
 <style>{style}</style></head>
-<body><h1>{html.escape(title)}</h1>{told}
-<main id="matrices"><noscript>This page draws with JavaScript.</noscript></main>
-<footer><dl>{said}</dl><p>Made with Headlight.</p></footer>
+<body><h1>{html.escape(title)}</h1>{read}
+<main id="matrices"><noscript>{html.escape(drawn)}</noscript></main>
+<footer><dl>{said}</dl><p>{html.escape(made)}</p></footer>
 <script type="application/octet-stream" id="embedded">{data}</script>
 <script type="module">
 {inline(script("matrices/matrices") + START)}</script>

@@ -22,6 +22,7 @@ from attention.view import View
 from viz.components.script import own
 from viz.export import TooLong, caption
 from viz.inline import inline, quoted
+from wording import _, language, sentence, told
 
 HERE = Path(__file__).parent
 HALVES = 4_000_000  # bytes of maps up to which all are float16
@@ -31,23 +32,26 @@ POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsafe-inline'; img-src data: blob:; "
     "base-uri 'none'; form-action 'none'"
 )
-ELSEWHERE = "Open the text in Headlight to see the others."
-IN_A_FILE = "A file has room for more: .save(path) writes one."  # of a page inside a notebook
+ELSEWHERE = sentence("Open the text in Headlight to see the others.")
+IN_A_FILE = sentence("A file has room for more: .save(path) writes one.")  # of a page inside a notebook
 LABELS = {
-    "model": "Model",
-    "revision": "Revision",
-    "weights_sha256": "SHA-256 of the weights",
-    "architecture": "Architecture",
-    "text": "Text",
-    "pair": "Second text",
-    "target": "Target text",
-    "tokens_read": "Tokens of the text that were read",
-    "part": "Attention",
-    "index_base": "Layers, heads and positions count from",
-    "words_merged": "Pieces merged to words",
-    "special_tokens_shown": "Special tokens shown",
-    "rows_renormalised": "Rows scaled to sum to one again",
+    "model": sentence("Model"),
+    "revision": sentence("Revision"),
+    "weights_sha256": sentence("SHA-256 of the weights"),
+    "architecture": sentence("Architecture"),
+    "text": sentence("Text"),
+    "pair": sentence("Second text"),
+    "target": sentence("Target text"),
+    "tokens_read": sentence("Tokens of the text that were read"),
+    "part": sentence("Attention"),
+    "index_base": sentence("Layers, heads and positions count from"),
+    "words_merged": sentence("Pieces merged to words"),
+    "special_tokens_shown": sentence("Special tokens shown"),
+    "rows_renormalised": sentence("Rows scaled to sum to one again"),
 }
+
+
+PARTS = {"encoder": sentence("encoder"), "decoder": sentence("decoder"), "cross": sentence("cross")}
 
 
 def standalone_html(  # noqa: PLR0913  (the parts of one file)
@@ -79,18 +83,21 @@ def standalone_html(  # noqa: PLR0913  (the parts of one file)
         "habits": habits,
         "maps": maps,
         "asked": asked,
-        "absent": f"{inside} {ELSEWHERE if most is None else IN_A_FILE}",
+        "absent": f"{inside} {told(ELSEWHERE if most is None else IN_A_FILE)}",
     }
     about = caption(view, base=payload["indexBase"])
+    drawn, made = _("This page draws with JavaScript."), _("Made with Headlight.")
     title = f"Headlight · {view.trace.model.name}"
     module = f"{inline(script)}\n{{\n{inline(own('standalone/standalone'))}}}\n"
     return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<html lang="{language()}"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <title>{html.escape(title)}</title>
 <style>{(HERE / "standalone.css").read_text(encoding="utf-8")}{style}</style></head>
-<body><h1>{html.escape(title)}</h1><main id="view"><noscript>This page draws with JavaScript.</noscript></main>
-<footer><dl>{_said(about)}</dl><p>{html.escape(inside)} Made with Headlight.</p></footer>
+<body><h1>{html.escape(title)}</h1>
+<main id="view"><noscript>{html.escape(drawn)}</noscript></main>
+<footer><dl>{_said(about)}</dl><p>{html.escape(f"{inside} {made}")}</p></footer>
 <script type="application/json" id="embedded">{quoted(embedded)}</script>
 <script type="module">
 {module}</script>
@@ -105,17 +112,27 @@ def _maps(view: View, selection: Mapping[str, Any], most: int) -> tuple[dict[str
     room = heads if coding == "float16" else min(heads, most // max(1, cells))
     if room == 0 and cells > BYTES:
         raise TooLong(
-            f"A page of its own holds at most {BYTES:,} weights; one head's map of this text has {cells:,}. Shorten "
-            "the text, or save the trace, which Headlight opens again."
+            sentence(
+                "A page of its own holds at most {most:,} weights; one head's map of this text has {cells:,}. Shorten "
+                "the text, or save the trace, which Headlight opens again.",
+                most=BYTES,
+                cells=cells,
+            )
         )
     if room == 0:
-        return {}, f"This file holds small maps of the {heads} heads only, as the text is long."
+        return {}, _("This file holds small maps of the {heads} heads only, as the text is long.", heads=heads)
     chosen = _nearest(view, selection)[:room]
     maps = {f"{layer}.{head}": _coded(view.weights(layer, head), coding) for layer, head in chosen}
-    how = "to three digits" if coding == "float16" else "to within 0.004"
-    which = f"the maps of all {heads} heads" if room == heads else f"the maps of {room} of the {heads} heads"
-    near = "" if room == heads else ", those nearest to the chosen one, and small maps of the rest"
-    return maps, f"This file holds {which}{near}; weights {how}."
+    how = _("to three digits") if coding == "float16" else _("to within 0.004")
+    if room == heads:
+        return maps, _("This file holds the maps of all {heads} heads; weights {how}.", heads=heads, how=how)
+    return maps, _(
+        "This file holds the maps of {room} of the {heads} heads, those nearest to the chosen one, and small maps of "
+        "the rest; weights {how}.",
+        room=room,
+        heads=heads,
+        how=how,
+    )
 
 
 def _nearest(view: View, selection: Mapping[str, Any]) -> list[tuple[int, int]]:
@@ -141,6 +158,10 @@ def _coded(values: Array, coding: str) -> dict[str, Any]:
 
 
 def _said(about: Mapping[str, Any]) -> str:
-    words = {True: "yes", False: "no"}
-    pairs = [(LABELS[name], words[v] if isinstance(v, bool) else str(v)) for name, v in about.items() if v is not None]
+    words = {True: _("yes"), False: _("no")} | {part: told(name) for part, name in PARTS.items()}
+    pairs = [
+        (told(LABELS[name]), words[value] if isinstance(value, bool) or name == "part" else str(value))
+        for name, value in about.items()
+        if value is not None
+    ]
     return "".join(f'<dt>{html.escape(name)}</dt><dd dir="auto">{html.escape(value)}</dd>' for name, value in pairs)

@@ -15,6 +15,7 @@ import { createTip, h, setAttribute, setText } from "../shared/elements.js";
 import { mounting } from "../shared/mounting.js";
 import { windowOn } from "../shared/moves.js";
 import { visible } from "../shared/texts.js";
+import { _, sentence } from "../shared/words.js";
 import { createChipRow, shownAtOnce } from "./chips.js";
 
 /** @typedef {""|"chosen"|"target"|"masked"|"removed"|"right"|"missed"|"wrong"} Mark */
@@ -35,17 +36,18 @@ import { createChipRow, shownAtOnce } from "./chips.js";
  * @property {boolean} picks      whether a chip can be picked
  * @property {boolean} diverging  whether shades run from -1 to 1, else from 0 to 1
  * @property {Chip[]} chips
+ * @property {Record<string, string>} [words]
  */
 
 /** What a screen reader hears of each mark, and the class that shows it. */
 export const MARKS = {
-  chosen: { said: "chosen", shown: "focus" },
-  target: { said: "target", shown: "target" },
-  masked: { said: "masked", shown: "masked" },
-  removed: { said: "removed", shown: "removed" },
-  right: { said: "right", shown: "right" },
-  missed: { said: "missed", shown: "missed" },
-  wrong: { said: "wrong", shown: "wrong" },
+  chosen: { said: sentence("chosen"), shown: "focus" },
+  target: { said: sentence("target"), shown: "target" },
+  masked: { said: sentence("masked"), shown: "masked" },
+  removed: { said: sentence("removed"), shown: "removed" },
+  right: { said: sentence("right"), shown: "right" },
+  missed: { said: sentence("missed"), shown: "missed" },
+  wrong: { said: sentence("wrong"), shown: "wrong" },
 };
 
 /** @param {Chip} chip */
@@ -54,9 +56,8 @@ const markOf = (chip) => (chip.mark ? MARKS[chip.mark] : undefined);
 /** What a screen reader hears of a chip. @param {Chip} chip */
 export function spoken(chip) {
   const title = chip.title && chip.title !== chip.label ? chip.title : "";
-  return [visible(chip.text), chip.unknown && `read as ${chip.unknown}`, chip.label, title, markOf(chip)?.said].filter(
-    Boolean,
-  ).join(", ");
+  const [read, mark] = [chip.unknown && _("read as {piece}", { piece: chip.unknown }), markOf(chip)?.said];
+  return [visible(chip.text), read, chip.label, title, mark && _(mark)].filter(Boolean).join(", ");
 }
 
 /**
@@ -100,7 +101,7 @@ function createStrip(root) {
     type: "range",
     min: 0,
     step: 1,
-    "aria-label": "Move the window over the text",
+    "aria-label": _("Move the window over the text"),
     oninput: () => turn(Number(range.value)),
   });
   const place = h("span", { class: "place" });
@@ -112,9 +113,9 @@ function createStrip(root) {
   const pager = h(
     "div",
     { class: "window", hidden: true },
-    jump("Earlier", -1, "‹"),
+    jump(_("Earlier"), -1, "‹"),
     range,
-    jump("Later", 1, "›"),
+    jump(_("Later"), 1, "›"),
     place,
   );
   const el = h("section", { class: "hl" }, name, row.el, pager);
@@ -167,7 +168,8 @@ function createStrip(root) {
     pager.hidden = count >= chips.length;
     range.max = String(chips.length - count);
     range.value = String(start);
-    setText(place, `${start + 1}–${start + count} of ${chips.length.toLocaleString("en")}`);
+    const span = { from: start + 1, to: start + count, count: chips.length.toLocaleString("en") };
+    setText(place, _("{from}–{to} of {count}", span));
   }
   /** @param {StripData} given @param {(index: number) => void} report */
   function update(given, report) {

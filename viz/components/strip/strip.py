@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from viz.components.script import script, stylesheet
+from viz.components.script import script, spoken, stylesheet
 
 Mark = Literal["", "chosen", "target", "masked", "removed", "right", "missed", "wrong"]
 
@@ -30,7 +30,8 @@ class Chip:
 
 def payload(chips: Sequence[Chip], title: str, picks: bool, diverging: bool) -> dict[str, Any]:
     """What strip.js draws; its typedef StripData has the same fields."""
-    return {"title": title, "picks": picks, "diverging": diverging, "chips": [_chip(chip) for chip in chips]}
+    drawn = {"title": title, "picks": picks, "diverging": diverging, "chips": [_chip(chip) for chip in chips]}
+    return {**drawn, **spoken("strip/strip")}
 
 
 def mount(

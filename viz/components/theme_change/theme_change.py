@@ -1,4 +1,7 @@
-"""Runs the page again when its theme changes: figures are drawn by Python, in the colours of the theme that it knew."""
+"""Runs the page again when its theme changes: figures are drawn by Python, in the colours of the theme that it knew.
+
+And says which language the page is in, ``<html lang>``, by which screen readers pronounce it.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,9 @@ import streamlit as st
 from viz.components.script import script
 
 
-def mount() -> None:
-    """Begin to watch; assets/app.css gives the component no room on the page."""
-    _COMPONENT(key="theme_change", on_changed_change=_nothing)
+def mount(language: str = "en") -> None:
+    """Begin to watch a page in that language, a tag of BCP 47; assets/app.css gives the component no room on it."""
+    _COMPONENT(key="theme_change", data={"language": language}, on_changed_change=_nothing)
 
 
 def _nothing() -> None:

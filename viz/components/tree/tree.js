@@ -3,6 +3,7 @@
 import { readTheme } from "../shared/colours.js";
 import { createTip, h, setAttribute, setText } from "../shared/elements.js";
 import { mounting } from "../shared/mounting.js";
+import { _ } from "../shared/words.js";
 import { BOX_HIGH, treeKey } from "./tree_layout.js";
 import { legendOf, picture, toldOf } from "./tree_picture.js";
 import { savePicture, saveSvg } from "./tree_saving.js";
@@ -26,8 +27,8 @@ function createTree(root) {
   const saves = h(
     "div",
     { class: "saves" },
-    button("Save as SVG", () => data && saveSvg(data)),
-    button("Save as PNG", () => data && savePicture(data)),
+    button(_("Save as SVG"), () => data && saveSvg(data)),
+    button(_("Save as PNG"), () => data && savePicture(data)),
   );
   const el = h(
     "section",
@@ -98,7 +99,7 @@ function createTree(root) {
   function label(i) {
     const node = nodeAt(i);
     const { depth } = drawn.spots[i];
-    const said = [...toldOf(data.nodes[i], data), i === drawn.now ? "current" : ""].filter(Boolean).join(", ");
+    const said = [...toldOf(data.nodes[i], data), i === drawn.now ? _("current") : ""].filter(Boolean).join(", ");
     for (
       const [attribute, value] of Object.entries({
         role: "treeitem",

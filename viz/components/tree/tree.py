@@ -10,9 +10,12 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from viz.components.script import script, stylesheet
+from viz.components.script import script, spoken, stylesheet
+from wording import sentence, told
 
-NAMES = MappingProxyType({"kept": "kept", "ended": "ended", "dropped": "dropped", "other": "tried"})
+NAMES = MappingProxyType(
+    {"kept": sentence("kept"), "ended": sentence("ended"), "dropped": sentence("dropped"), "other": sentence("tried")}
+)
 
 
 Kind = Literal["kept", "ended", "dropped", "other"]  # a node's shape, line and colour
@@ -52,8 +55,9 @@ def payload(  # noqa: PLR0913  (the fields of what is drawn)
         places[node.id] = len(places)
     if not plain:
         raise ValueError("A tree has at least its root; no node was given.")
-    told = {kind: names.get(kind, name) for kind, name in NAMES.items()}
-    return {"title": title, "picks": picks, "unit": unit, "names": told, "current": current, "nodes": plain}
+    named = {kind: told(names.get(kind, name)) for kind, name in NAMES.items()}
+    drawn = {"title": title, "picks": picks, "unit": unit, "names": named, "current": current, "nodes": plain}
+    return {**drawn, **spoken("tree/tree")}
 
 
 def mount(  # noqa: PLR0913  (what is drawn, and what a page may add by name)

@@ -15,6 +15,7 @@ import { s, SVG } from "../shared/svg.js";
 import { textWidth } from "../shared/labels.js";
 import { brief } from "../matrices/sheet.js";
 import { cut, visible } from "../shared/texts.js";
+import { _ } from "../shared/words.js";
 import { arrangeTree, BOX_HIGH, lineBetween, wayTo } from "./tree_layout.js";
 
 /** @typedef {import("./tree_layout.js").TreeNode} TreeNode */
@@ -26,6 +27,7 @@ import { arrangeTree, BOX_HIGH, lineBetween, wayTo } from "./tree_layout.js";
  * @property {Record<string, string>} names  what each kind is called
  * @property {string|null} current
  * @property {TreeNode[]} nodes       parents before their children
+ * @property {Record<string, string>} [words]
  */
 
 const LONGEST = 24; // characters of a text that are shown
@@ -170,5 +172,5 @@ export function legendOf(data, theme) {
     )
   );
   const way = s("path", { d: `M0 ${BOX_HIGH / 2}h34`, stroke: theme.accent, "stroke-width": 3 });
-  return data.nodes.some((node) => node.id === data.current) ? [...kinds, entry([way], "the current way")] : kinds;
+  return data.nodes.some((node) => node.id === data.current) ? [...kinds, entry([way], _("the current way"))] : kinds;
 }

@@ -11,7 +11,8 @@ from inference.questions.anatomy import Anatomy
 from tests.support.anatomies import NAMES, built, lengths
 from ui.pages.block.cost import expected, map_bytes, sizes_of
 from ui.pages.block.cost import lengths as measured_lengths
-from ui.pages.block.drawing import SHORT, sentence, sizes
+from ui.pages.block.drawing import sentence, sizes
+from ui.pages.block.names import SHORT
 from ui.pages.block.options import FOLDS, Options
 from ui.pages.block.plan import activation, head_title, towers
 from ui.pages.block.texts import told

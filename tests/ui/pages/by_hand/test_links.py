@@ -49,4 +49,4 @@ def test_a_choice_names_its_preset() -> None:
 
 
 def test_the_sidebar_offers_nothing_that_does_nothing_here() -> None:
-    assert not asked("by_hand").sidebar.selectbox
+    assert [box.key for box in asked("by_hand").sidebar.selectbox] == ["picked_language"]

@@ -1,0 +1,35 @@
+"""The page BertViz and its documents in Chinese."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from attention.view import View
+from tests.support.asking import asked
+from tests.support.traces import sentence_trace
+from tests.support.words import english
+from ui.pages.bertviz_views.routes import KINDS
+from wording import speaking
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_nothing_of_the_page_is_english(kind: str) -> None:
+    page = asked("explore", lang="zh", bertviz=kind)
+    around = set(english(page))
+    page.switch_page("../../pages/bertviz_views.py").run()
+    assert not page.exception
+    assert page.title[0].value == "对同一次计算，BertViz 显示了什么？"
+    assert set(english(page)) <= around
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_a_document_speaks_chinese(kind: str) -> None:
+    with speaking("zh"):
+        document = KINDS[kind](View(sentence_trace()), prefix="/x")
+    assert '<html lang="zh">' in document
+    said = re.findall(r"<(?:p|title|label)[^>]*>([^<]*)", document)
+    assert len(said) >= 3
+    assert all(re.search("[\u4e00-\u9fff]", text) for text in said)

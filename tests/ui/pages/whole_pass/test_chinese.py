@@ -1,0 +1,53 @@
+"""What the page The whole pass says in Chinese: every zoom, end and refusal has nothing left in English."""
+
+from __future__ import annotations
+
+import pytest
+
+from inference.files.embedded import TRANSLATOR
+from inference.questions import anatomy, whole_pass
+from inference.questions.whole_pass import Opened, Origin, Stage, Term
+from tests.support.asking import asked, says
+from tests.support.ownwords import untold
+from ui.pages.whole_pass.names import WORDS, stands, written
+from wording import speaking
+
+OWN = ("pages/whole_pass.py", "ui/pages/whole_pass")
+BERT = {"model": "headlight-bert", "text": "The cat [MASK] on the mat."}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({"text": "The cat sat."}, "没有概率"),
+        (BERT, "前向计算以对被遮住的词（词元 3）的猜测结尾：最可能的是“"),
+        ({**BERT, "ends": "next", "pair": "It was tired."}, "“第二句接在后面”"),
+        ({**BERT, "zoom": "stage", "stage": 40, "row": 3, "change": "stage"}, "处的前向计算原本以“"),
+        ({**BERT, "zoom": "stage", "stage": 40, "change": "stage", "becomes": "much"}, "“much”不是 -1,000,000 到"),
+        ({"text": "The cat sat.", "zoom": "stage", "stage": 2, "row": 1, "column": 3}, "选中的数："),
+        ({"model": TRANSLATOR, "text": "The cat sleeps.", "zoom": "layer", "stage": 60}, "解码器，第 0 层，"),
+        ({"model": TRANSLATOR, "text": "The cat sleeps."}, "之后的内容结尾：最可能的是"),
+    ],
+)
+def test_the_page_speaks_chinese(query: dict[str, object], said: str) -> None:
+    page = asked("whole_pass", lang="zh", **query)
+    says(page, said)
+    assert untold(page, *OWN, read=("The cat [MASK] on the mat", "Paris is the [MASK] of France")) == []
+    assert list(page.button_group[0].options) == ["整叠", "一层", "一个阶段"]
+
+
+def test_a_number_is_written_in_chinese() -> None:
+    three = Term(0.5, (Origin(0.5), Origin(2.0)))
+    stage = Stage(4, "linear", "decoder", 0, "cross-attention", "queries, keys", "", (), (), (1, 3, 4), (), 0, 1)
+    with speaking("zh"):
+        assert written(Opened(1, "products", "x", (three,), 3, 0.0, 1)) == "1 = 0.5 · 2 + 0（其余 3 项）"
+        origin = Origin(1, stage=4, place=(0, 1, 2))
+        told = stands(origin, {4: stage}, 1, True, ("[CLS]", "<b>", "sat"))
+    assert told == "解码器，第 1 层，交叉注意力，查询、键：x · Wᵀ + b，词元 1“<b>”，第 2 个数"
+
+
+def test_every_part_and_role_of_a_pass_has_a_word() -> None:
+    parts = [value for name, value in vars(whole_pass).items() if name.isupper() and isinstance(value, str) and value]
+    tables = [anatomy.TOKENS, anatomy.POSITIONS, anatomy.SEGMENTS, anatomy.RELATIVE, anatomy.OTHER]
+    assert [word for word in (*parts, *tables) if word not in WORDS] == []

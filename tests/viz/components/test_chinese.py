@@ -1,0 +1,89 @@
+"""What scripts say goes along in the reader's language, and nothing goes along in English."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attention.codec import unframe
+from attention.measures import survey
+from attention.view import View
+from tests.support.traces import sentence_trace
+from viz.components.composer import composer
+from viz.components.explore import explore
+from viz.components.explore.contract import CHOICES
+from viz.components.matrices.matrices import Sheet, payload
+from viz.components.script import HERE, sentences, words
+from viz.components.standalone.matrices_page import matrices_html
+from viz.components.standalone.standalone import standalone_html
+from viz.components.strip import strip
+from wording import speaking
+
+SPEAKING = (
+    "block/block",
+    "composer/composer",
+    "explore/explore",
+    "ladder/ladder",
+    "matrices/matrices",
+    "stack/stack",
+    "strip/strip",
+    "tree/tree",
+)
+HAN = re.compile("[\u4e00-\u9fff]")
+SHEETS = [Sheet("A", np.eye(2))]
+
+
+@pytest.mark.parametrize("name", SPEAKING)
+def test_every_sentence_of_a_script_goes_along_in_chinese(name: str) -> None:
+    assert words(name) == {}
+    with speaking("zh"):
+        said = words(name)
+    assert set(said) == set(sentences(name))
+    assert said
+    assert all(HAN.search(text) or not re.search("[A-Za-z]", re.sub(r"\{\w+\}", "", text)) for text in said.values())
+
+
+def test_no_script_says_anything_that_is_not_gathered() -> None:
+    """A template, or a sentence put together, would stay English."""
+    for file in HERE.glob("*/*.js"):
+        source = file.read_text(encoding="utf-8")
+        assert not re.search(r"(?<![\w.])(?:_|sentence)\(\s*[`']", source), file.name
+
+
+def test_in_english_no_words_are_sent() -> None:
+    assert "words" not in strip.payload([], "t", False, False)
+    assert "words" not in unframe(payload(SHEETS, True, None))[0]
+    with speaking("zh"):
+        assert strip.payload([], "t", False, False)["words"]["chosen"] == "已选中"
+        assert unframe(payload(SHEETS, True, None))[0]["words"]["Save"] == "保存"
+        drawn = composer.payload("a", "", "", True, False, [])
+    assert drawn["words"]["Read it"] == "读取"
+
+
+def test_explore_s_words_come_with_its_script() -> None:
+    assert explore.spoken("en") == explore.script()
+    assert "\nspeak(" not in explore.spoken("en")
+    table = json.loads(explore.spoken("zh").rsplit("\nspeak(", 1)[1].removesuffix(");\n"))
+    assert table["Tokens of the text"] == "文本的词元"
+
+
+def test_a_file_of_its_own_is_in_the_reader_s_language() -> None:
+    view = View(sentence_trace())
+    looked = survey(view, 4)
+    chosen = {name: names[0] for name, names in CHOICES.items()}
+    selection: dict[str, Any] = {"layer": 0, "head": 0, "focus": None, "target": None, "pinned": [], **chosen}
+    with speaking("zh"):
+        data = explore.payload(view, looked, selection, "", "", 0)
+        page = standalone_html(view, data, looked, None, explore.script(), "")
+        sheet = matrices_html("图", [], SHEETS, [])
+    assert '<html lang="zh">' in page
+    assert '<html lang="zh">' in sheet
+    assert "<dt>架构</dt>" in page
+    assert "由 Headlight 制作。" in page
+    assert "由 Headlight 制作。" in sheet
+    assert "文本的词元" in page
+    assert '<html lang="en">' in matrices_html("A", [], SHEETS, [])

@@ -1,0 +1,147 @@
+"""What the heads answered to the question, in sentences and as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from attention.find import Flags, flips
+from ui.pages.find.asked import Asked
+from ui.show.csv_table import csv_table
+from ui.show.lists import commas, together
+from wording import _
+
+
+def said(asked: Asked, base: int) -> str:
+    """How many heads prefer the first candidate, which one the most, and what the other words do there."""
+    prefers = asked.prefers
+    layer, head = (int(place) for place in np.unravel_index(int(prefers.argmax()), prefers.shape))
+    many, usual = int((prefers > 0).sum()), asked.usual[:, layer, head]
+    first, second = asked.found[:, layer, head]
+    best: dict[str, Any] = {
+        "counted": _counted(asked, many, prefers.size),
+        "head": f"{layer + base}-{head + base}",
+        "first": first,
+        "second": second,
+    }
+    sentences = [
+        _("{counted}; head {head} the most: {first:.2f} against {second:.2f}.", **best)
+        if many
+        else _("{counted}; head {head} comes closest: {first:.2f} against {second:.2f}.", **best)
+    ]
+    key, times, others = asked.favourite(layer, head)
+    if not np.isnan(usual[0]):
+        sentences.append(_("Other words give {word} {weight:.2f} there on average.", word=key, weight=usual[0]))
+    if others:
+        sentences.append(
+            _(
+                "There {word} is the favourite of {times} of {others} other words anyway.",
+                word=key,
+                times=times,
+                others=others,
+            )
+        )
+    return together(*sentences)
+
+
+def _counted(asked: Asked, many: int, size: int) -> str:
+    """How many of the heads prefer the first candidate."""
+    names = (asked.name(cell) for cell in (asked.words.source, asked.words.first, asked.words.second))
+    values: dict[str, Any] = dict(zip(("source", "first", "second"), names, strict=True), many=many, size=size)
+    if asked.inward and asked.compared:
+        return _(
+            "{many} of {size} heads look at {source} more from {first} than from {second}, beyond what other words and"
+            " other texts give",
+            **values,
+        )
+    if asked.inward:
+        return _("{many} of {size} heads look at {source} more from {first} than from {second}", **values)
+    if asked.compared:
+        return _(
+            "{many} of {size} heads look from {source} more at {first} than at {second}, beyond what other words and"
+            " other texts give",
+            **values,
+        )
+    return _("{many} of {size} heads look from {source} more at {first} than at {second}", **values)
+
+
+def strongest(asked: Asked, other: Asked, base: int) -> str:
+    """What the head that prefers the first candidate most does in the other text."""
+    before, after = asked.prefers, other.prefers
+    layer, head = (int(place) for place in np.unravel_index(int(before.argmax()), before.shape))
+    now = other.strengths[:, layer, head]
+    kept = after[layer, head] > 0
+    names = other.name(other.words.first), other.name(other.words.second)
+    mine, theirs = (0, 1) if kept else (1, 0)
+    values: dict[str, Any] = {
+        "head": f"{layer + base}-{head + base}",
+        "word": names[mine],
+        "weight": now[mine],
+        "less": now[theirs],
+        "other": names[theirs],
+    }
+    if kept and other.compared:
+        return _(
+            "In the other text, head {head} still prefers {word}: {weight:.2f} beyond others against {less:.2f} for"
+            " {other}.",
+            **values,
+        )
+    if kept:
+        return _(
+            "In the other text, head {head} still prefers {word}: {weight:.2f} against {less:.2f} for {other}.",
+            **values,
+        )
+    if other.compared:
+        return _(
+            "In the other text, head {head} now prefers {word}: {weight:.2f} beyond others against {less:.2f} for"
+            " {other}.",
+            **values,
+        )
+    return _(
+        "In the other text, head {head} now prefers {word}: {weight:.2f} against {less:.2f} for {other}.", **values
+    )
+
+
+def turning(asked: Asked, turned: Flags, meaning: Flags, harmless: Sequence[Asked]) -> str:
+    """How many heads turn with the meaning, beside how many turn when nothing of it changes."""
+    counts = [int(flips(asked.prefers, one.prefers).sum()) for one in harmless]
+    values: dict[str, Any] = {"turned": int(turned.sum()), "size": turned.size, "meaning": int(meaning.sum())}
+    if not counts:
+        return _(
+            "{turned} of {size} heads flip, {meaning} of them from the first candidate to the second. Add changes that"
+            " should not matter below, to see how many flip by chance.",
+            **values,
+        )
+    return _(
+        "{turned} of {size} heads flip, {meaning} of them from the first candidate to the second. By changes that"
+        " should not matter, {counts} flip ({mean:.1f} on average).",
+        **values,
+        counts=commas([str(count) for count in counts]),
+        mean=sum(counts) / len(counts),
+    )
+
+
+def table(asked: Asked, other: Asked | None, base: int) -> bytes:
+    """Every head's numbers as CSV."""
+    both = [asked] if other is None else [asked, other]
+    names = [asked.view.keys[cell].text for cell in (asked.words.first, asked.words.second)]
+    header = [_("layer"), _("head")]
+    header += [_("weight: {word}", word=name) for name in names]
+    if other is not None:
+        others = [other.view.keys[cell].text for cell in (other.words.first, other.words.second)]
+        header += [_("weight: {word} (other text)", word=name) for name in others]
+    header += [_("others give: {word}", word=name) for name in names]
+    if other is not None:
+        header += [_("others give: {word} (other text)", word=name) for name in others]
+    rows = []
+    for layer, head in np.ndindex(*asked.prefers.shape):
+        weights = [_digits(weight) for one in both for weight in one.found[:, layer, head]]
+        given = [_digits(weight) for one in both for weight in one.usual[:, layer, head]]
+        rows.append([layer + base, head + base, *weights, *given])
+    return csv_table(header, rows).encode()
+
+
+def _digits(weight: float) -> float | None:
+    return None if np.isnan(weight) else float(f"{weight:.6g}")
