@@ -6,13 +6,13 @@ from attention.trace import Trace
 from ui.input.composing import compose
 from ui.input.models import kind_of
 from ui.pages.bertviz_views.routes import KINDS, PREFIX
+from ui.routes.reader import in_language
 from ui.run.reading import read
 from ui.run.refusals import say
 from ui.run.shelf import seal, shelf
 from ui.show.chart import theme
 from ui.state.choice import Choice
 from ui.state.examples import example_of
-from ui.state.language import asking
 from ui.state.selection import select, settle
 from ui.state.session import choose, current
 from viz.bertviz.budget import too_long
@@ -67,7 +67,9 @@ def draw(choice: Choice, trace: Trace) -> None:
         return
     selection = select(choice, view, example_of(trace.text, trace.pair or ""))[0]
     where = f"layer={selection['layer']}&head={selection['head']}&dark={int(theme() is DARK)}"
-    address = f"{PREFIX}/{trace.id}/{kind}?{look.query()}&{where}&count={choice.count}&seal={seal(trace.id)}" + asking()
+    address = (
+        f"{PREFIX}/{trace.id}/{kind}?{look.query()}&{where}&count={choice.count}&seal={seal(trace.id)}" + in_language()
+    )
     st.iframe(address, height=min(height(kind, view), TALLEST), alt=told(ALTS[kind]))
 
 

@@ -6,7 +6,8 @@ from attention.trace import Trace
 from ui.input.composing import compose
 from ui.input.models import kind_of
 from ui.pages.explore.measures import measures
-from ui.routes.traces import PREFIX, in_language
+from ui.routes.reader import in_language
+from ui.routes.traces import PREFIX
 from ui.run.reading import id_of, read
 from ui.run.shelf import seal
 from ui.show.microscope import microscope

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 from wording.sentences import sentence
 
@@ -40,10 +41,16 @@ def all_of(names: Sequence[str]) -> str:
 def listed(names: Sequence[str]) -> str:
     """Names, one after the other.
 
-    >>> listed(["a", "b", "c"])
-    'a, b, c'
+    >>> listed(["a", "b", "c"]), listed([])
+    ('a, b, c', '')
     """
-    whole = names[0]
-    for then in names[1:]:
-        whole = sentence("{names}, {then}", names=whole, then=then)
-    return whole
+    return reduce(lambda some, then: sentence("{names}, {then}", names=some, then=then), names) if names else ""
+
+
+def apart(names: Sequence[str]) -> str:
+    """One or more that have commas of their own.
+
+    >>> apart(["a, b", "c"])
+    'a, b; c'
+    """
+    return reduce(lambda some, then: sentence("{names}; {then}", names=some, then=then), names)

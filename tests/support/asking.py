@@ -11,7 +11,7 @@ import html
 import json
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,7 @@ from streamlit.testing.v1 import AppTest
 from inference import LocalBackend
 from tests.support.browser import ROOT
 from ui.run import shelf
+from wording import ENGLISH, speaking
 
 LONGEST = 120  # s that a run may take: the first one imports the libraries, on a busy machine
 SAID = re.compile(r'<p class="headlight-(note|refusal)"[^>]*>(.*?)</p>', re.DOTALL)
@@ -45,13 +46,26 @@ def asked(file: str, **query: object) -> AppTest:
 def press(page: AppTest, label: str) -> None:
     """Presses the button of that name; the page has answered then."""
     (button,) = (button for button in page.button if button.label == label)
-    button.click().run()
+    with _its_language(page):
+        button.click().run()
 
 
 def choose(page: AppTest, label: str, option: str) -> None:
     """Chooses an option of the group of buttons of that name; the page has answered then."""
     (group,) = (group for group in page.button_group if group.label == label)
-    group.set_value(option).run()
+    with _its_language(page):
+        group.set_value(option).run()
+
+
+def go(page: AppTest, file: str) -> AppTest:
+    """Opens another page of the app in the same session."""
+    with _its_language(page):
+        return page.switch_page(f"../../pages/{file}.py").run()
+
+
+def _its_language(page: AppTest) -> AbstractContextManager[None]:
+    """AppTest reads the names of options outside of the page's run, where nobody is served."""
+    return speaking(str(page.query_params["lang"]) if "lang" in page.query_params else ENGLISH)
 
 
 def notes(page: AppTest, kind: str = "note") -> list[str]:

@@ -1,20 +1,19 @@
-"""Several things one after the other, as each language puts them."""
+"""Several things one after the other, told as the reader's language puts them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 
-from wording import _
+from wording import joined, told
 
 
 def commas(parts: Sequence[str]) -> str:
-    """One or more, a comma between two.
+    """A comma between two.
 
-    >>> commas(["a", "b", "c"]), commas(["a"])
-    ('a, b, c', 'a')
+    >>> commas(["a", "b", "c"]), commas([])
+    ('a, b, c', '')
     """
-    return reduce(lambda some, more: _("{some}, {more}", some=some, more=more), parts)
+    return told(joined.listed(parts))
 
 
 def semicolons(parts: Sequence[str]) -> str:
@@ -23,7 +22,7 @@ def semicolons(parts: Sequence[str]) -> str:
     >>> semicolons(["a, b", "c"])
     'a, b; c'
     """
-    return reduce(lambda some, more: _("{some}; {more}", some=some, more=more), parts)
+    return told(joined.apart(parts))
 
 
 def listed(parts: Sequence[str]) -> str:
@@ -32,7 +31,7 @@ def listed(parts: Sequence[str]) -> str:
     >>> listed(["a"]), listed(["a", "b", "c"])
     ('a', 'a, b and c')
     """
-    return parts[0] if len(parts) == 1 else _("{some} and {last}", some=commas(parts[:-1]), last=parts[-1])
+    return told(joined.all_of(parts))
 
 
 def together(*said: str) -> str:
@@ -41,4 +40,4 @@ def together(*said: str) -> str:
     >>> together("It rains.", "", "It is cold.")
     'It rains. It is cold.'
     """
-    return reduce(lambda some, more: _("{some} {more}", some=some, more=more) if more else some, said)
+    return told(joined.together(*said))

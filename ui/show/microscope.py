@@ -13,6 +13,7 @@ from attention.measures import Survey
 from attention.trace import Trace
 from attention.view import View
 from ui.input.parts import pick_part
+from ui.routes.reader import in_language
 from ui.routes.traces import PREFIX
 from ui.run.refusals import say
 from ui.run.shelf import seal, shelf
@@ -63,7 +64,7 @@ def microscope(  # noqa: PLR0913  (what a page may tell its microscope, by name)
         say(sentence, role="status")
     look_at(trace.model.name, selection["layer"], selection["head"])
     again = st.session_state.get(_again(key), 0)
-    query = f"{look.query()}&count={choice.count}&seal={seal(trace.id)}&again={again}{asking()}"
+    query = f"{look.query()}&count={choice.count}&seal={seal(trace.id)}&again={again}{in_language()}"
     data = explore.payload(view, survey, selection, f"{PREFIX}/{trace.id}", query, choice.count)
     explore.mount(data, key, partial(_keep, key, trace.id, shown, part, kept), partial(_fetch_again, key))
     return view, survey, selection

@@ -6,8 +6,13 @@ import json
 from typing import Any
 
 from ui.places import ASSETS
+from wording import sentence
 
-EXAMPLES: list[dict[str, Any]] = json.loads((ASSETS / "examples.json").read_text(encoding="utf-8"))
+EXAMPLES: list[dict[str, Any]] = [
+    example | {"title": sentence(title)}
+    for example in json.loads((ASSETS / "examples.json").read_text(encoding="utf-8"))
+    for title in [example["title"]]
+]
 
 
 def example_of(text: str, pair: str) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from wording import ENGLISH, language, told
+from wording import ENGLISH, _, language
 
 HERE = Path(__file__).parent
 IMPORT = re.compile(r'^(?:import|export) [^;"]* from "(\.\.?/[a-z_/]+)\.js";\n', re.MULTILINE)
@@ -51,7 +51,7 @@ def words(name: str) -> dict[str, str]:
     """
     if language() == ENGLISH:
         return {}
-    return {sentence: told(sentence) for sentence in sentences(name)}
+    return {sentence: _(sentence) for sentence in sentences(name)}
 
 
 def spoken(name: str) -> dict[str, dict[str, str]]:

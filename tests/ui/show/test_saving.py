@@ -24,6 +24,7 @@ NO_MODEL = {
     "headlight-rivals.csv",
     "headlight-probes.json",
     "headlight-pairs.csv",
+    "headlight-class.csv",
 }
 
 

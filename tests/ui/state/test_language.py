@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-import streamlit as st
 
 from tests.support.asking import asked
 from tests.support.words import said

@@ -128,7 +128,7 @@ def _closing(code: str) -> None:
         save(
             _("Save the answers as CSV"),
             csv_table(names, rows),
-            f"headlight-class-{code}.csv",
+            "headlight-class.csv",
             _("Every answer to every question, with the names that students gave"),
         )
         with st.popover(_("Close the room"), help=_("Ends the class")):

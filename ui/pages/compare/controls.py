@@ -67,7 +67,7 @@ def pick_other(choice: Choice, options: Compare) -> str:
         _("Ready pair"),
         range(MINE, len(PAIRS)),
         key=PAIR,
-        format_func=lambda at: _("Two texts of your own") if at == MINE else PAIRS[at].name,
+        format_func=lambda at: _("Two texts of your own") if at == MINE else PAIRS[at].called(),
         on_change=_pair_picked,
         help=_("Pairs of texts that differ in one thing. Both texts change."),
     )

@@ -7,20 +7,27 @@ from dataclasses import dataclass
 
 from attention.aligned_texts import by_words
 from ui.places import ASSETS
+from wording import _, sentence, told
 
 
 @dataclass(frozen=True)
 class Pair:
     """Two texts and what they are called."""
 
+    family: str
     name: str
     text: str
     other: str
 
+    def called(self) -> str:
+        """Its name with its family's, in the language that is spoken."""
+        return _("{family}: {name}", family=told(self.family), name=told(self.name))
+
 
 PAIRS: tuple[Pair, ...] = tuple(
-    Pair(f"{probe['family']}: {probe['name']}", probe["text"], probe["other"])
+    Pair(sentence(family), sentence(name), probe["text"], probe["other"])
     for probe in json.loads((ASSETS / "probes.json").read_text(encoding="utf-8"))
+    for family, name in [(probe["family"], probe["name"])]
     if probe.get("other")
 )
 

@@ -48,7 +48,7 @@ def pick_probe(choice: Choice) -> Probe | None:
 
 def _named(probe: Probe) -> str:
     """What the list calls it: what a reader typed as typed."""
-    return _("{family}: {name}", family=told(probe.family), name=told(probe.name) if probe in LIBRARY else probe.name)
+    return _("{family}: {name}", family=told(probe.family), name=told(probe.name))
 
 
 def _picked() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ui.places import ASSETS
@@ -92,7 +92,10 @@ def _fits(text: Any) -> bool:
     return isinstance(text, str) and len(text) <= LONGEST and not HALF.search(text)
 
 
-LIBRARY: tuple[Probe, ...] = read((ASSETS / "probes.json").read_bytes())
+LIBRARY: tuple[Probe, ...] = tuple(
+    replace(probe, family=sentence(probe.family), name=sentence(probe.name), note=sentence(probe.note))
+    for probe in read((ASSETS / "probes.json").read_bytes())
+)
 
 
 def probe_of(text: str, probes: tuple[Probe, ...]) -> Probe | None:

@@ -12,11 +12,11 @@ from training.jobs.job import CHARACTERS, Job, Settings, asked
 from ui.pages.teach.checks import checks
 from ui.pages.teach.data import Data, pick_data, show_data
 from ui.pages.teach.how import pick_how
-from ui.pages.teach.listed import listed
 from ui.pages.teach.options import Teach
 from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.run.teaching import cards, queue, visitor
+from ui.show.lists import commas
 from ui.state.options import choose_own
 from wording import _, ngettext, sentence
 
@@ -129,6 +129,6 @@ def _say_pushed_out(wanted: Wanted) -> None:
     others = len(gone) - len(mine)
     named = [*mine, *([_("{others} of other visitors", others=others)] if others else [])]
     say(
-        _("There is no room for another taught model: {named} will be removed to make some.", named=listed(named)),
+        _("There is no room for another taught model: {named} will be removed to make some.", named=commas(named)),
         role="status",
     )

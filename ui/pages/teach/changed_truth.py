@@ -9,8 +9,8 @@ from probing.changed import TWINS
 from training.jobs.job import Look
 from ui.input.head_picking import head_name
 from ui.pages.teach.changed_measured import Measured
-from ui.pages.teach.listed import listed
 from ui.pages.teach.progress import doing
+from ui.show.lists import commas
 from ui.show.numbers import small
 from wording import _, ngettext, told
 
@@ -120,5 +120,5 @@ def _names(found: Measured, base: int) -> str:
     rest = len(found.beyond) - len(named)
     if not named:
         return ""
-    heads = listed(named)
+    heads = commas(named)
     return _(" ({heads} and {rest} more)", heads=heads, rest=rest) if rest else _(" ({heads})", heads=heads)

@@ -10,7 +10,6 @@ import streamlit as st
 from probing.labelled.compared import compared
 from probing.labelled.scripts import SIDE_BY_SIDE
 from probing.labelled.told import Told, ToldRow, ToldText, ToldWords, counts, in_cell
-from ui.pages.teach.listed import listed
 from ui.pages.teach.options import Teach
 from ui.pages.teach.results_measured import Measured
 from ui.pages.teach.results_naming import quoted
@@ -18,6 +17,7 @@ from ui.pages.teach.results_saving import save_table
 from ui.run.refusals import say
 from ui.show.explore_link import explore_link
 from ui.show.leaves import turned
+from ui.show.lists import commas
 from ui.show.numbers import percent
 from ui.state.choice import Choice
 from ui.state.options import choose_own, own
@@ -101,7 +101,7 @@ def title(row: ToldRow, labels: Sequence[str]) -> str:
         names = [word.verdict for word in compared(row) if word.label]
         found = [_(what, n=names.count(verdict)) for verdict, what in FOUND.items() if verdict in names]
         surest = "" if row.hit else _("surest mistake {sure}", sure=percent(row.sure))
-        return " · ".join(part for part in (_("Hit") if row.hit else _("Miss"), listed(found), surest) if part)
+        return " · ".join(part for part in (_("Hit") if row.hit else _("Miss"), commas(found), surest) if part)
     true, said = (quoted(labels[at]) for at in (row.true, row.said))
     if row.hit:
         return _("Hit · {said} {sure}", said=said, sure=percent(row.sure))

@@ -28,7 +28,7 @@ TEXT = "the animal was a cat"
 def test_nothing_of_it_is_left_in_english(query: dict[str, object]) -> None:
     page = asked("agreement", lang="zh", **query)
     assert not page.exception
-    assert page.title[0].value == "各种解释一致吗？"
+    assert page.title[0].value == "各种解释彼此一致吗？"
     assert own_english(page, "agreement", *map(str, query.values())) == []
 
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from attention.view import View
-from tests.support.asking import asked
+from tests.support.asking import asked, go
 from tests.support.traces import sentence_trace
 from tests.support.words import english
 from ui.pages.bertviz_views.routes import KINDS
@@ -19,7 +19,7 @@ from wording import speaking
 def test_nothing_of_the_page_is_english(kind: str) -> None:
     page = asked("explore", lang="zh", bertviz=kind)
     around = set(english(page))
-    page.switch_page("../../pages/bertviz_views.py").run()
+    go(page, "bertviz_views")
     assert not page.exception
     assert page.title[0].value == "对同一次计算，BertViz 显示了什么？"
     assert set(english(page)) <= around

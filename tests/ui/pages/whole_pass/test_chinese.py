@@ -22,7 +22,7 @@ BERT = {"model": "headlight-bert", "text": "The cat [MASK] on the mat."}
     [
         ({"text": "The cat sat."}, "没有概率"),
         (BERT, "前向计算以对被遮住的词（词元 3）的猜测结尾：最可能的是“"),
-        ({**BERT, "ends": "next", "pair": "It was tired."}, "“第二句接在后面”"),
+        ({**BERT, "ends": "next", "pair": "It was tired."}, "“第二段接在后面”"),
         ({**BERT, "zoom": "stage", "stage": 40, "row": 3, "change": "stage"}, "处的前向计算原本以“"),
         ({**BERT, "zoom": "stage", "stage": 40, "change": "stage", "becomes": "much"}, "“much”不是 -1,000,000 到"),
         ({"text": "The cat sat.", "zoom": "stage", "stage": 2, "row": 1, "column": 3}, "选中的数："),
