@@ -74,11 +74,12 @@ def serve(port: int, host: str | None, ready: Callable[[], None], quiet: bool = 
         try:
             if answers(port, app):
                 ready()
-            return app.wait()
+            status = app.wait()
         except KeyboardInterrupt:  # the app was told so as well, and ends by itself
-            return app.wait()
+            status = app.wait()
         finally:
             signal.signal(signal.SIGTERM, before)
+    return status if status >= 0 else 128 - status  # as a shell tells which signal ended it
 
 
 def command(port: int, host: str | None) -> list[str]:
