@@ -90,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def open_at(asked: argparse.Namespace) -> int:
     """The app until it ends; a browser is opened at the text."""
     port = serving.port_for(asked.port)
-    place = serving.address(port, _text(asked.text), asked.model, _text(asked.pair))
+    place = serving.address(port, text_of(asked.text), asked.model, text_of(asked.pair))
 
     def ready() -> None:
         shown = not asked.no_browser and serving.show(place)
@@ -111,7 +111,9 @@ def export(asked: argparse.Namespace) -> int:
     _refuse_unwritable(asked.file)
     backend, model = opener(asked.model or EMBEDDED)
     fetched(backend, model, asked.revision, asked.download)
-    request = TraceRequest(model=model, revision=asked.revision, text=_text(asked.text) or "", pair=_text(asked.pair))
+    request = TraceRequest(
+        model=model, revision=asked.revision, text=text_of(asked.text) or "", pair=text_of(asked.pair)
+    )
     trace = backend.trace(request)
     made = Shown(trace, _focus(asked.focus), _habits(backend, request, trace))
     chosen = dict(made.selection)
@@ -164,7 +166,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _text(given: str | None) -> str | None:
+def text_of(given: str | None) -> str | None:
+    """A text as the command line gives it, or names it: "-" is what comes through a pipe."""
     if given == "-":
         return sys.stdin.buffer.read().decode("utf-8", "replace").strip()
     return None if given is None else given.encode("utf-8", "replace").decode()  # a shell may pass half a character
