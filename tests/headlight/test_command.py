@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
+from attention.view import View
 from headlight import serving
-from headlight.command import main
+from headlight.command import main, text_of
 from inference import LocalBackend, TraceRequest
 from inference.settings import Settings
 from tests.support import tinymodels

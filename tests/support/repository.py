@@ -6,7 +6,16 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-MADE = {".git", ".venv", "__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache", "out"}  # as .gitignore has it
+MADE = {
+    ".git",
+    ".venv",
+    "__pycache__",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".pytest_cache",
+    "out",
+    "dist",
+}  # as .gitignore has it
 
 
 def files(root: Path = ROOT) -> list[Path]:
