@@ -241,7 +241,9 @@ def two(page: Page, twice: str) -> Page:
         route.fulfill(body=frame({}, {kind: values[kind]()}))
 
     page.route("**/maps/**", answer)
-    page.route(f"{twice}{explore.ADDRESS}", lambda route: route.fulfill(body=explore.script(), content_type=SCRIPT))
+    page.route(
+        f"{twice}{explore.address('en')}", lambda route: route.fulfill(body=explore.script(), content_type=SCRIPT)
+    )
     page.goto(twice)
     expect(page.locator("[data-painted]")).to_have_count(2)
     return page

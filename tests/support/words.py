@@ -10,6 +10,8 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block, Element
 
+from ui.state.examples import EXAMPLES
+
 # Quoted words are what a model read or wrote; code, formulas, addresses and styles are no sentences.
 QUOTED = re.compile(
     r"“[^”]*”|`[^`]*`|\$[^$]*\$|```.*?```|<style.*?</style>|<[^>]*>|https?://\S+|\]\([^)]*\)|:material/\w+:", re.DOTALL
@@ -19,13 +21,23 @@ SENTENCE = re.compile(r"(?:[A-Za-z][a-z’']*,? ){3,}[A-Za-z][a-z’']+")
 
 
 def english(page: AppTest, *read: str) -> list[str]:
-    """Runs of four English words or more on the page, but for quoted ones and for the texts that were ``read``."""
-    found = []
+    """Runs of four English words or more on the page.
+
+    But for quoted ones, the texts that were ``read`` and those that the text box offers to be read.
+    """
+    offered = [example[name] for example in EXAMPLES for name in ("text", "pair") if name in example]
+    known = _plain(" | ".join((*read, *offered)))
+    left = []
     for text in said(page):
-        for known in read:
-            text = text.replace(known, "“”")
-        found += SENTENCE.findall(QUOTED.sub(" · ", text)) and [text]
-    return list(dict.fromkeys(found))
+        for typed in sorted((*read, *offered), key=len, reverse=True):
+            text = text.replace(typed, "“”")
+        runs = SENTENCE.findall(QUOTED.sub(" · ", text))
+        left += [text] if any(_plain(run) not in known for run in runs) else []
+    return list(dict.fromkeys(left))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
 
 
 def said(page: AppTest) -> Iterator[str]:

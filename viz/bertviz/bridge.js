@@ -6,7 +6,8 @@
  * @typedef {{name: string, left: string[], right: string[], split: [number, number] | null, weights: Block[],
  *            queries?: Block[], keys?: Block[], scale?: number[]}} Part  one Block a layer: (head, query, key|channel)
  * @typedef {{mode: "light" | "dark", layers: number[], layer: number | null, heads: number[] | null,
- *            head: number | null, base: number, causal: boolean, parts: Part[]}} Payload  mirrors viz/bertviz/views.py;
+ *            head: number | null, base: number, causal: boolean, said: Record<string, string>, parts: Part[]}} Payload
+ *            mirrors viz/bertviz/views.py; `said` is what BertViz writes, in the reader's language;
  *            `layers` and the head view's `layer` are counted from `base`, as BertViz writes them, all others from 0
  */
 "use strict";
@@ -78,6 +79,7 @@ function pictures(part) {
     include_layers: payload.layers,
     include_heads: Array.from({ length: count }, (_, head) => head + payload.base),
     index_base: payload.base,
+    said: payload.said,
     total_heads: count,
     layer: payload.layer,
     heads: payload.heads,

@@ -17,13 +17,28 @@ VIEWS = ("head_view.js", "model_view.js", "neuron_view.js")
 SCRIPTS = (*LIBRARIES, BRIDGE.name, *VIEWS)
 
 # What is changed in BertViz's scripts: where the data comes from (its own template marker would be replaced in a
-# comment too, doubling the document), the factor of the dot product, which is not 1/√d in every model, and the number
-# from which the neuron view's boxes count. Each with how often it is there.
+# comment too, doubling the document), the factor of the dot product, which is not 1/√d in every model, the number from
+# which the neuron view's boxes count, and what is written, which the document brings in the reader's language. Each
+# with how often it is there.
 PARAMETERS = (("const params = PYTHON_PARAMS;", "const params = window.bertviz_params;", 1),)
 PATCHES = {
     "head_view.js": PARAMETERS,
-    "model_view.js": PARAMETERS,
+    "model_view.js": (
+        *PARAMETERS,
+        ('.text("Heads")', ".text(params['said']['Heads'])", 1),
+        ('.text("Layers")', ".text(params['said']['Layers'])", 1),
+        (
+            "'Layer ' + config.layers[layerIndex] + \", Head \" + config.heads[headIndex]",
+            "params['said']['Layer {layer}, Head {head}'].replace('{layer}', config.layers[layerIndex])"
+            ".replace('{head}', config.heads[headIndex])",
+            1,
+        ),
+    ),
     "neuron_view.js": (
+        (".text('Query ')", ".text(params['said']['Query '])", 1),
+        (".text('Key ')", ".text(params['said']['Key '])", 1),
+        (".text('q \\u00D7 k (elementwise)')", ".text(params['said']['q × k (elementwise)'])", 1),
+        ('.text("No token selected")', ".text(params['said']['No token selected'])", 1),
         ("dotProduct / Math.sqrt(config.vectorSize)", "dotProduct * attnData.scale[config.layer]", 1),
         (".val(i).text(i)", ".val(i).text(i + params['index_base'])", 2),
     ),

@@ -38,6 +38,16 @@ PAIRS = (
     sentence("Sentence A → Sentence B"),
     sentence("Sentence B → Sentence A"),
 )
+# What BertViz's own scripts write.
+SAID = (
+    sentence("Heads"),
+    sentence("Layers"),
+    sentence("Layer {layer}, Head {head}"),
+    sentence("Query "),
+    sentence("Key "),
+    sentence("q × k (elementwise)"),
+    sentence("No token selected"),
+)
 TITLES = {
     "head": sentence("BertViz head view · {model}"),
     "model": sentence("BertViz model view · {model}"),
@@ -124,6 +134,7 @@ def document(  # noqa: PLR0913  (what a document may be told, by name)
         "mode": "dark" if dark else "light",
         "layers": [layer + base for layer in range(view.layers)],
         "base": base,
+        "said": {str(one): told(one) for one in SAID},
     }
     data = quoted({**defaults, **shared, **payload})
     title = told(TITLES[kind]).format(model=view.trace.model.name)

@@ -18,7 +18,7 @@ import streamlit as st
 from viz.components.explore.content import payload, places, script, style
 from wording import ENGLISH, _, language, speaking
 
-__all__ = ["ADDRESS", "mount", "payload", "places", "script", "spoken", "style"]
+__all__ = ["ADDRESS", "address", "mount", "payload", "places", "script", "spoken", "style"]
 
 HERE = Path(__file__).parent
 
@@ -35,13 +35,17 @@ def spoken(code: str) -> str:
         return script()
 
 
+def address(code: str) -> str:
+    """Where the browser finds it; it holds the script's hash, so it never goes stale."""
+    return ADDRESS.format(code=code, digest=hashlib.sha256(spoken(code).encode()).hexdigest()[:16])
+
+
 @cache
 def _component(code: str) -> Callable[..., Any]:
-    digest = hashlib.sha256(spoken(code).encode()).hexdigest()[:16]
     with speaking(code):
         missing = json.dumps(_("The page's script could not be fetched. Reload the page."), ensure_ascii=False)
     loader = (HERE / "loader.js").read_text(encoding="utf-8")
-    loader = loader.replace("SCRIPT_ADDRESS", ADDRESS.format(code=code, digest=digest))
+    loader = loader.replace("SCRIPT_ADDRESS", address(code))
     return st.components.v2.component(
         "headlight_explore" if code == ENGLISH else f"headlight_explore_{code}",
         html='<div id="explore" aria-busy="true"></div>',

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { mounting } from "./mounting.js";
+import { _ } from "./words.js";
 
 test("a parent's view is made once, updated at every call, closed at the end, and then made anew", () => {
   const told = [];
@@ -40,4 +41,19 @@ test("a parent's view is made once, updated at every call, closed at the end, an
 test("a view that has nothing to close, in a parent of its own, ends too", () => {
   const component = mounting("thing", () => ({ update: () => {} }));
   component({ data: 1, parentElement: { querySelector: () => null }, setTriggerValue: () => {} })();
+});
+
+test("in another language a view is made anew", () => {
+  const told = [];
+  const place = {};
+  const component = mounting("thing", () => {
+    const name = _("Save");
+    return { update: () => told.push(name), close: () => told.push("closed") };
+  });
+  const call = (data) => component({ data, parentElement: { querySelector: () => place }, setTriggerValue: () => {} });
+  call({});
+  call({ words: { Save: "保存" } });
+  call({ words: { Save: "保存" } });
+  call({});
+  assert.deepEqual(told, ["Save", "closed", "保存", "保存", "closed", "Save"]);
 });

@@ -4,7 +4,12 @@ import { h, save_as } from "./elements.js";
 import { canvasPen, contextOf, svgPen } from "./pens.js";
 
 /** @typedef {"PNG"|"SVG"} PictureFormat */
-/** @typedef {{width: number, height: number, family: string, draw: (pen: import("./pens.js").Pen) => void}} Paper */
+/** @typedef {import("./pens.js").Pen} Pen */
+/** @typedef {{width: number, height: number, family: string, draw: (pen: Pen) => void}} Paper */
+
+const NOTE = 20; // pixels for the note
+// In letters that every system has.
+const NO_FONT = "This computer has no font with Chinese characters: boxes stand in their places.";
 
 /**
  * Save it as `name` with the format's ending; a PNG has `ratio` pixels per unit.
@@ -17,11 +22,55 @@ export function savePaper(paper, name, format, ratio) {
     paper.draw(pen);
     return save_as(file, new Blob([pen.finish()], { type: "image/svg+xml" }));
   }
-  const canvas = h("canvas", { width: paper.width * ratio, height: paper.height * ratio });
+  /** @type {string[]} */
+  const said = [];
+  const canvas = papered(paper, paper.height, ratio, (pen) => {
+    paper.draw({
+      ...pen,
+      text(text, x, y, style) {
+        said.push(text);
+        pen.text(text, x, y, style);
+      },
+    });
+  });
+  const missing = boxed(said.join(""), paper.family);
+  const whole = missing ? papered(paper, paper.height + NOTE, ratio, (pen) => noted(pen, canvas, paper)) : canvas;
+  whole.toBlob((blob) => blob && save_as(file, blob), "image/png");
+}
+
+/**
+ * A white sheet that was drawn on.
+ * @param {Paper} paper @param {number} height @param {number} ratio @param {(pen: Pen) => void} draw
+ */
+function papered(paper, height, ratio, draw) {
+  const canvas = h("canvas", { width: paper.width * ratio, height: height * ratio });
   const ctx = contextOf(canvas);
   ctx.scale(ratio, ratio);
   ctx.fillStyle = "#ffffff";
-  ctx.fillRect(0, 0, paper.width, paper.height);
-  paper.draw(canvasPen(ctx, paper.family, ratio));
-  canvas.toBlob((blob) => blob && save_as(file, blob), "image/png");
+  ctx.fillRect(0, 0, paper.width, height);
+  draw(canvasPen(ctx, paper.family, ratio));
+  return canvas;
+}
+
+/** The picture with the note under it. @param {Pen} pen @param {HTMLCanvasElement} canvas @param {Paper} paper */
+function noted(pen, canvas, { width, height }) {
+  pen.image(canvas, 0, 0, width, height);
+  pen.text(NO_FONT, 8, height + NOTE / 2, { size: 10, fill: "#555555" });
+}
+
+/**
+ * Whether a text has a Chinese character for which the reader's system has no font: it looks as one that no font has.
+ * @param {string} text @param {string} family
+ */
+export function boxed(text, family) {
+  const letter = /\p{Script=Han}/u.exec(text)?.[0];
+  return letter !== undefined && pixelsOf(letter, family) === pixelsOf("\u{10fffd}", family);
+}
+
+/** A letter's pixels. @param {string} letter @param {string} family */
+function pixelsOf(letter, family) {
+  const ctx = contextOf(h("canvas", { width: 32, height: 32 }));
+  ctx.font = `24px ${family}`;
+  ctx.fillText(letter, 2, 26);
+  return ctx.getImageData(0, 0, 32, 32).data.join();
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { csv, csvField, fileName, isRtl, visible } from "./texts.js";
+import { breakable, csv, csvField, fileName, isRtl, visible } from "./texts.js";
 
 describe("tokens", () => {
   test("nothing invisible stays invisible", () => {
@@ -10,6 +10,13 @@ describe("tokens", () => {
     assert.equal(visible("  "), "␣␣");
     assert.equal(visible("\u202eevil"), "⟨U+202E⟩evil");
     assert.equal(visible("<script>"), "<script>");
+  });
+
+  test("a line may end after a word, and after a Chinese character with its marks", () => {
+    assert.deepEqual(breakable("one two"), ["one ", "two"]);
+    assert.deepEqual(breakable("第 3 层（头），ab"), ["第 ", "3 ", "层", "（头），", "ab"]);
+    assert.deepEqual(breakable("它看。“它”说"), ["它", "看。", "“它”", "说"]);
+    assert.deepEqual(breakable(""), []);
   });
 
   test("direction is that of the first letter", () => {

@@ -8,8 +8,8 @@ import pytest
 
 from inference.heads import TAG
 from tests.support.asking import allowed, asked
-from tests.support.own_words import own_english
 from tests.support.tinylabels import save
+from tests.support.words import english
 
 TEXT = "the animal was a cat"
 
@@ -29,7 +29,7 @@ def test_nothing_of_it_is_left_in_english(query: dict[str, object]) -> None:
     page = asked("agreement", lang="zh", **query)
     assert not page.exception
     assert page.title[0].value == "各种解释彼此一致吗？"
-    assert own_english(page, "agreement", *map(str, query.values())) == []
+    assert english(page, *map(str, query.values())) == []
 
 
 @pytest.mark.slow
@@ -39,4 +39,4 @@ def test_a_label_is_explained_in_chinese(tmp_path: Path) -> None:
         for model, explain in ((text, "label"), (words, "tag")):
             page = asked("agreement", lang="zh", model=model, text=TEXT, explain=explain, focus=3)
             assert not page.exception
-            assert own_english(page, "agreement", TEXT) == []
+            assert english(page, TEXT) == []

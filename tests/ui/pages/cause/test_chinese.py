@@ -8,8 +8,8 @@ import pytest
 
 from inference.heads import TAG
 from tests.support.asking import allowed, asked
-from tests.support.own_words import own_english
 from tests.support.tinylabels import save
+from tests.support.words import english
 
 TEXT = "the animal was a cat"
 
@@ -36,7 +36,7 @@ def test_nothing_of_it_is_left_in_english(query: dict[str, object]) -> None:
     page = asked("cause", lang="zh", **query)
     assert not page.exception
     assert page.title[0].value == "这个头重要吗？"
-    assert own_english(page, "cause", *map(str, query.values())) == []
+    assert english(page, *map(str, query.values())) == []
 
 
 @pytest.mark.slow
@@ -47,4 +47,4 @@ def test_labels_are_watched_in_chinese(tmp_path: Path) -> None:
         for model, watch in ((text, "label"), (words, "tag"), (number, "label")):
             page = asked("cause", lang="zh", model=model, text=TEXT, watch=watch, edits="a0-1")
             assert not page.exception
-            assert own_english(page, "cause", TEXT) == []
+            assert english(page, TEXT) == []

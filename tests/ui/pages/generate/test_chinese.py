@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.asking import allowed, asked, notes, press, text_of
-from tests.support.own_words import left
 from tests.support.tinymodels import save
+from tests.support.words import english
 
 TEXT = "The cat sat on the mat, and the dog"
 EXAMPLE = "The animal didn't cross the street because it was too tired."
@@ -45,7 +45,7 @@ def test_each_view_is_chinese(model: str, query: dict[str, str], said: str) -> N
     page = asked("generate", lang="zh", **{"model": model, "text": TEXT, **query})
     assert any(said in note for note in notes(page)), notes(page)
     assert not page.exception
-    assert left(page, "generate", TEXT, EXAMPLE) == []
+    assert english(page, TEXT, EXAMPLE) == []
 
 
 @pytest.mark.slow
@@ -53,7 +53,7 @@ def test_what_is_written_has_its_tree_in_chinese(model: str) -> None:
     page = asked("generate", model=model, text=TEXT, lang="zh", show="looks")
     press(page, "下一个词元")
     assert "你走过的路径" in [expander.label for expander in page.expander]
-    assert left(page, "generate", TEXT) == []
+    assert english(page, TEXT) == []
 
 
 @pytest.mark.slow

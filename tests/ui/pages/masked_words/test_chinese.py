@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.asking import allowed, asked, notes
-from tests.support.own_words import left
 from tests.support.tinyheads import save
+from tests.support.words import english
 from ui.pages.masked_words.options import Options
 
 TEXT = "The animal was in the street."
@@ -44,4 +44,4 @@ def test_each_view_is_chinese(model: str, query: dict[str, str], said: str) -> N
     page = asked("masked_words", lang="zh", **{"model": model, "text": TEXT, **query})
     assert any(said in note for note in notes(page)), notes(page)
     assert not page.exception
-    assert left(page, "masked_words", *OURS) == []
+    assert english(page, *OURS) == []

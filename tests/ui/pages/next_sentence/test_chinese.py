@@ -7,7 +7,7 @@ import pytest
 from inference import Refusal
 from inference.files.embedded import BERT
 from tests.support.asking import asked, press
-from tests.support.own_words import own_english
+from tests.support.words import english
 from ui.pages.next_sentence.judgement import EXAMPLE
 from ui.pages.next_sentence.pairs_table import MOST, STARTERS, parse
 from wording import speaking, told
@@ -29,7 +29,7 @@ def test_nothing_of_it_is_left_in_english(query: dict[str, object]) -> None:
     assert not page.exception
     press(page, "判断这些文本对")
     assert not page.exception
-    assert own_english(page, "next_sentence", *READ, *map(str, query.values())) == []
+    assert english(page, *READ, *map(str, query.values())) == []
 
 
 @pytest.mark.parametrize(

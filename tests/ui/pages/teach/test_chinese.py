@@ -16,11 +16,10 @@ from inference.files import taught
 from inference.heads import CLASSIFY, TAG
 from tests.support import comparedfolders, toldfolders
 from tests.support.asking import LONGEST, asked
-from tests.support.own_words import own_english
 from tests.support.taughtfolders import evaluation, plan, put, step, taught_in
 from tests.support.tinylabels import save
 from tests.support.trainings import kept
-from tests.support.words import QUOTED, SENTENCE
+from tests.support.words import QUOTED, SENTENCE, english
 from tests.ui.pages.teach.test_changed import Answering
 from tests.ui.pages.teach.test_results import TAGGED, changed
 from training.jobs import job as jobs
@@ -52,7 +51,7 @@ def place(tmp_path: Path) -> Iterator[Path]:
 def none_left(page: AppTest, *read: str) -> None:
     """The page stands, and none of its own sentences is English."""
     assert not page.exception
-    assert own_english(page, "teach", *read) == []
+    assert english(page, *read) == []
 
 
 def chinese(*said: str) -> None:
@@ -75,7 +74,7 @@ def chinese(*said: str) -> None:
 )
 @pytest.mark.usefixtures("place")
 def test_nothing_is_left_in_english_before_a_training(query: dict[str, object]) -> None:
-    none_left(asked("teach", lang="zh", **query))
+    none_left(asked("teach", lang="zh", **query), "Snips Voice Platform, arXiv")
 
 
 @pytest.mark.slow
@@ -85,7 +84,7 @@ def test_files_of_ones_own_are_read_in_chinese(place: Path) -> None:
         page = asked("teach", lang="zh", data="own", start=start)
         with speaking("zh"):  # in which AppTest asks again what the choices are called
             page.file_uploader(key="teach_file_train").set_value(("titles.tsv", TITLES, "text/plain")).run()
-        none_left(page)
+        none_left(page, "Snips Voice Platform", "Coucke et al")
 
 
 @pytest.mark.slow
@@ -97,7 +96,11 @@ def test_a_training_is_followed_in_chinese(place: Path, state: Any) -> None:
 
 @pytest.mark.slow
 def test_a_model_is_kept_in_chinese(place: Path) -> None:
-    none_left(asked("teach", lang="zh", job=kept(place).id, show="keep"), "a fine film")
+    none_left(
+        asked("teach", lang="zh", job=kept(place).id, show="keep"),
+        "a fine film",
+        "from transformers import AutoModelForSequenceClassification",
+    )
 
 
 @pytest.mark.slow

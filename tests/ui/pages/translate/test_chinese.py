@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.asking import allowed, asked, notes, says, stands
-from tests.support.own_words import left
 from tests.support.translators import tiny
+from tests.support.words import english
 
 TEXT = "The animal sat on the mat."
 
@@ -51,14 +51,14 @@ def test_each_view_is_chinese(model: str, query: dict[str, str], said: str) -> N
     page = asked("translate", lang="zh", **{"model": model, "text": TEXT, **query})
     assert any(said in note for note in notes(page)), notes(page)
     assert not page.exception
-    assert left(page, "translate", TEXT, "the cat") == []
+    assert english(page, TEXT, "the cat") == []
 
 
 @pytest.mark.slow
 def test_unknown_words_are_told_in_chinese(model: str) -> None:
     page = asked("translate", model=model, text="my 猫", lang="zh")
     says(page, "写出的译文")
-    assert left(page, "translate", "my 猫") == []
+    assert english(page, "my 猫") == []
 
 
 def test_english_is_as_before(model: str) -> None:

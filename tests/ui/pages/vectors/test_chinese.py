@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.asking import asked, notes
-from tests.support.untold import untold
+from tests.support.words import english
 from ui.pages.vectors.options import Vectors
 from wording import speaking
 
@@ -22,6 +22,8 @@ STATES: list[dict[str, object]] = [
     {"show": "sentences", "lines": ""},
     {"show": "sentences", "bring": "file"},
 ]
+BEGUN = Vectors()
+READ = (BEGUN.first, BEGUN.second, BEGUN.third, BEGUN.lines)
 FILES = {
     "empty.txt": b" \n",
     "short.csv": b"text\n",
@@ -34,7 +36,7 @@ FILES = {
 @pytest.mark.parametrize("state", STATES, ids=lambda state: str(state)[:60])
 def test_all_is_told(state: dict[str, object]) -> None:
     page = asked("vectors", lang="zh", **state)
-    assert untold(page, "vectors") == []
+    assert english(page, *READ, *map(str, state.values())) == []
     assert [title.value for title in page.title] == ["模型如何理解一个词？"]
     assert not page.exception
 
@@ -45,7 +47,7 @@ def test_what_is_said_of_a_file_is_told(name: str) -> None:
     page = asked("vectors", lang="zh", show="sentences", bring="file")
     with speaking("zh"):  # AppTest names the options of the page's other controls itself
         page.file_uploader(key="vectors_file").set_value((name, FILES[name], "text/csv")).run()
-    assert untold(page, "vectors") == []
+    assert english(page) == []
     assert not page.exception
 
 

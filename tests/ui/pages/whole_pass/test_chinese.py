@@ -8,7 +8,7 @@ from inference.files.embedded import TRANSLATOR
 from inference.questions import anatomy, whole_pass
 from inference.questions.whole_pass import Opened, Origin, Stage, Term
 from tests.support.asking import asked, says
-from tests.support.ownwords import untold
+from tests.support.words import english
 from ui.pages.whole_pass.names import WORDS, stands, written
 from wording import speaking
 
@@ -33,7 +33,7 @@ BERT = {"model": "headlight-bert", "text": "The cat [MASK] on the mat."}
 def test_the_page_speaks_chinese(query: dict[str, object], said: str) -> None:
     page = asked("whole_pass", lang="zh", **query)
     says(page, said)
-    assert untold(page, *OWN, read=("The cat [MASK] on the mat", "Paris is the [MASK] of France")) == []
+    assert english(page, "The cat [MASK] on the mat", "Paris is the [MASK] of France") == []
     assert list(page.button_group[0].options) == ["整叠", "一层", "一个阶段"]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from attention.complexity import TABLE, Setting
 from tests.support.asking import asked, says
-from tests.support.ownwords import untold
+from tests.support.words import english
 from training.jobs.watched import Seen
 from ui.pages.why_attention import told
 from ui.pages.why_attention.numbers import Numbers, row_of, summary
@@ -29,7 +29,7 @@ OWN = ("pages/why_attention.py", "ui/pages/why_attention")
 def test_the_page_speaks_chinese(query: dict[str, object], said: str) -> None:
     page = asked("why_attention", lang="zh", **query)
     says(page, said)
-    assert untold(page, *OWN) == []
+    assert english(page) == []
 
 
 def test_what_the_runs_say_is_chinese() -> None:
@@ -69,7 +69,7 @@ def test_a_run_here_is_watched_in_chinese(monkeypatch: pytest.MonkeyPatch) -> No
     scripted = Scripted()
     monkeypatch.setattr("ui.pages.why_attention.train_one.watched", lambda: scripted)
     page = asked("why_attention", lang="zh")
-    assert untold(page, *OWN) == []
+    assert english(page) == []
     scripted.seen = Seen("unasked")
     page = asked("why_attention", lang="zh")
     assert "训练" in [button.label for button in page.button]

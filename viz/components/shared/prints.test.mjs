@@ -1,0 +1,27 @@
+// Pictures as files: what a system has no letters for is noticed.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { boxed } from "./prints.js";
+
+/** A document whose canvases know these letters; all others look alike. */
+function system(letters) {
+  globalThis.document = {
+    createElement() {
+      let shown = "";
+      const context = {
+        fillText: (text) => shown = text,
+        getImageData: () => ({ data: [letters.includes(shown) ? shown.codePointAt(0) : 0] }),
+      };
+      return { setAttribute() {}, append() {}, getContext: () => context };
+    },
+  };
+}
+
+test("Chinese letters that a system has no font for are noticed", () => {
+  system("abc");
+  assert.equal(boxed("第 3 层", "serif"), true);
+  assert.equal(boxed("layer 3", "serif"), false);
+  system("abc第层");
+  assert.equal(boxed("第 3 层", "serif"), false);
+});
