@@ -111,7 +111,7 @@ def test_scores_are_those_of_probing(capsys: pytest.CaptureFixture[str]) -> None
 def test_help_fits_on_a_screen(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert status(arguments) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) <= 28
+    assert len(lines) <= 24
     assert max(map(len, lines)) <= 90
 
 

@@ -109,6 +109,31 @@ def test_it_is_used_beside_packages_of_the_rooms_names(built: Path, tmp_path: Pa
     assert 'pip install "headlight-attention[torch]"' in answer.stderr
 
 
+# Every module but the main script and those that `python -m` starts, each of which would run.
+EVERYTHING = """
+import importlib, pkgutil, sys
+import headlight
+names = [found.name for found in pkgutil.walk_packages(headlight.__path__, "headlight.")]
+for name in names:
+    if not name.endswith((".shell", "__main__")):
+        importlib.import_module(name)
+assert len(names) > 700
+print(*sorted({name.split(".")[0] for name in sys.modules} & {ROOMS}))
+"""
+
+
+@pytest.mark.slow
+def test_every_module_in_it_is_found_under_its_new_name(built: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(built) as content:
+        content.extractall(tmp_path)
+    use = EVERYTHING.replace("{ROOMS}", repr({*wheel.ROOMS, "app"}))
+    found = f"import sys; sys.path.insert(0, {str(tmp_path)!r})"
+    command = [sys.executable, "-I", "-c", found + use]
+    answer = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, text=True)
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.strip() == ""
+
+
 def test_a_module_that_is_named_in_an_unknown_way_is_refused() -> None:
     rooms = Placing("house", ("hall",), {"hall", "hall.door"})
     with pytest.raises(CannotPlace, match=r"a\.py:2: 'hall\.door' names a module in a way"):
@@ -135,10 +160,9 @@ def test_dependencies_are_those_that_are_tested() -> None:
         Requirement(line) for line in (*ABOUT["dependencies"], *(one for lines in extras.values() for one in lines))
     ]
     own = {ABOUT["name"], f"{ABOUT['name']}-models"}
-    ranges: dict[str, SpecifierSet] = {
-        canonicalize_name(one.name): one.specifier for one in asked if one.name not in own
-    }
-    assert len(ranges) == len(asked) - len(own), "each is named once"
+    others = [one for one in asked if one.name not in own]
+    ranges: dict[str, SpecifierSet] = {canonicalize_name(one.name): one.specifier for one in others}
+    assert [one.name for one in others if ranges[canonicalize_name(one.name)] != one.specifier] == []
     direct = {name: version for name, version, marker, used in pins(RUN) if used and (not marker or marker.evaluate())}
     assert set(direct) <= set(ranges)
     assert set(ranges) - set(direct) <= {"anywidget"}
