@@ -18,6 +18,7 @@ from headlight import exports, serving
 from headlight.shown import Shown
 from inference.backend import LocalBackend
 from inference.errors import Refusal
+from inference.files import folders
 from inference.request import EMBEDDED, TraceRequest
 from probing.command import fetched, opener
 from probing.reference import measured, stored
@@ -90,7 +91,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def open_at(asked: argparse.Namespace) -> int:
     """The app until it ends; a browser is opened at the text."""
     port = serving.port_for(asked.port)
-    place = serving.address(port, text_of(asked.text), asked.model, text_of(asked.pair))
+    model, folder = asked.model, None
+    if model is not None and folders.is_path(model):  # whoever gives it here may have the app read it
+        model = folder = os.path.abspath(os.path.expanduser(model))
+        if not os.path.isdir(folder):
+            raise Wrong(f"{asked.model} is not a folder. Give one that holds a model, or the id of a model of the hub.")
+    place = serving.address(port, text_of(asked.text), model, text_of(asked.pair))
 
     def ready() -> None:
         shown = not asked.no_browser and serving.show(place)
@@ -99,7 +105,7 @@ def open_at(asked: argparse.Namespace) -> int:
         else:
             print(f"  {'Opened' if shown else 'Open'}  {place}\n  Ctrl-C ends it.", flush=True)
 
-    return serving.serve(port, asked.address, ready, quiet=asked.json)
+    return serving.serve(port, asked.address, ready, folder, quiet=asked.json)
 
 
 def export(asked: argparse.Namespace) -> int:
@@ -108,6 +114,8 @@ def export(asked: argparse.Namespace) -> int:
     if kind not in exports.FORMATS:
         known = ", ".join(f".{name}" for name in exports.FORMATS)
         raise Wrong(f"{asked.file} ends in none of {known}; say which is meant: --format.")
+    if (asked.layer is None) != (asked.head is None):
+        raise Wrong("A head has two numbers: give --layer and --head.")
     _refuse_unwritable(asked.file)
     backend, model = opener(asked.model or EMBEDDED)
     fetched(backend, model, asked.revision, asked.download)
@@ -155,7 +163,7 @@ def _parser() -> argparse.ArgumentParser:
     third.add_argument("--format", choices=list(exports.FORMATS), help="html is every head; the others are one")
     third.add_argument("--pair", metavar="TEXT", help="a second text, read together with the first")
     third.add_argument("--focus", metavar="WORD", help="the word, or the token's number, that is asked about")
-    third.add_argument("--layer", type=int, metavar="N", help="without it, as the app would choose")
+    third.add_argument("--layer", type=int, metavar="N", help="of the head; without it, as the app chooses")
     third.add_argument("--head", type=int, metavar="N", help="likewise")
     third.add_argument("--revision", metavar="NAME", help="a branch, tag or commit of a hub model")
     third.add_argument("--download", action="store_true", help="fetch a hub model that is not on this machine")

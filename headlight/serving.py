@@ -20,6 +20,7 @@ from urllib.parse import urlencode
 
 FIRST, MANY = 8501, 20  # ports that are tried where none is asked for
 LONGEST_LINK = 24_000  # characters of an address that browsers and the server still accept
+FOLDERS = "HEADLIGHT_MODEL_FOLDERS"
 WAIT = 0.1  # seconds between two looks whether it answers
 
 
@@ -64,12 +65,16 @@ def free(port: int) -> bool:
     return True
 
 
-def serve(port: int, host: str | None, ready: Callable[[], None], quiet: bool = False) -> int:
+def serve(
+    port: int, host: str | None, ready: Callable[[], None], folder: str | None = None, quiet: bool = False
+) -> int:
     """Runs the app until it ends, and calls ``ready`` once it answers; its exit status.
 
-    ``quiet``: what it prints goes where errors go. Raises CannotServe where Streamlit is not installed.
+    A model's ``folder`` may be opened in it by path. ``quiet``: what it prints goes where errors go. Raises CannotServe
+    where Streamlit is not installed.
     """
-    with subprocess.Popen(command(port, host), stdout=sys.stderr if quiet else None) as app:
+    environ = {**os.environ, **allowing(folder)}
+    with subprocess.Popen(command(port, host), env=environ, stdout=sys.stderr if quiet else None) as app:
         before = signal.signal(signal.SIGTERM, lambda *_: app.terminate())
         try:
             if answers(port, app):
@@ -80,6 +85,17 @@ def serve(port: int, host: str | None, ready: Callable[[], None], quiet: bool = 
         finally:
             signal.signal(signal.SIGTERM, before)
     return status if status >= 0 else 128 - status  # as a shell tells which signal ended it
+
+
+def allowing(folder: str | None) -> dict[str, str]:
+    """What tells the app that models in a folder may be opened, beside those that it may open anyway.
+
+    >>> allowing(None)
+    {}
+    """
+    if folder is None:
+        return {}
+    return {FOLDERS: os.pathsep.join(filter(None, (folder, os.environ.get(FOLDERS))))}
 
 
 def command(port: int, host: str | None) -> list[str]:

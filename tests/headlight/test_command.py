@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import quote_plus
 
 import pytest
 
@@ -66,8 +68,9 @@ def test_numbers_are_those_of_the_asked_head(model: str, tmp_path: Path, capsys:
     [
         (["cat.gif"], "cat.gif ends in none of .html, .svg, .png, .csv, .json; say which is meant: --format."),
         (["no/cat.svg"], "no/cat.svg cannot be written. Give a file in a folder that exists and may be written to."),
-        (["cat.svg", "--layer", "9"], "There is no layer 9: this model's are 0 to 1."),
-        (["cat.svg", "--head", "-1"], "There is no head -1: this model's are 0 to 2."),
+        (["cat.svg", "--layer", "1"], "A head has two numbers: give --layer and --head."),
+        (["cat.svg", "--layer", "9", "--head", "0"], "There is no layer 9: this model's are 0 to 1."),
+        (["cat.svg", "--head", "-1", "--layer", "0"], "There is no head -1: this model's are 0 to 2."),
         (["cat.svg", "--focus", "dog"], "focus='dog' is no token of this text, which has "),
         (["cat.svg", "--format", "gif"], "Argument --format: invalid choice: 'gif'"),
         (["cat.svg", "more"], "Unrecognized arguments: more. See headlight"),
@@ -120,8 +123,8 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What would be served: port, host; the app is ready at once and ends."""
     asked: list[Any] = []
 
-    def serve(port: int, host: str | None, ready: Any, quiet: bool = False) -> int:
-        asked.append((port, host, quiet))
+    def serve(port: int, host: str | None, ready: Any, folder: str | None, quiet: bool) -> int:
+        asked.append((port, host, folder, quiet))
         ready()
         return 0
 
@@ -138,11 +141,11 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 def test_a_text_opens_the_app_at_it(served: list[Any], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["too tired?", "--model", "gpt2"]) == 0
     place = "http://localhost:8501/?text=too+tired%3F&model=gpt2"
-    assert served == [(8501, "localhost", False), place]
+    assert served == [(8501, "localhost", None, False), place]
     assert f"Opened  {place}" in capsys.readouterr().out
     served.clear()
     assert main(["open", "serve", "--no-browser", "--json", "--port", "9000"]) == 0
-    assert served == [(9000, "localhost", True)]
+    assert served == [(9000, "localhost", None, True)]
     assert json.loads(capsys.readouterr().out) == {"address": "http://localhost:9000/?text=serve", "port": 9000}
 
 
@@ -150,10 +153,24 @@ def test_serving_opens_no_browser_and_the_whole_network_may_ask(
     served: list[Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["serve"]) == 0
-    assert served == [(8501, None, False)]
+    assert served == [(8501, None, None, False)]
     assert "Open  http://localhost:8501/\n" in capsys.readouterr().out
     assert main([]) == 0
-    assert served[1:] == [(8501, "localhost", False), "http://localhost:8501/"]
+    assert served[1:] == [(8501, "localhost", None, False), "http://localhost:8501/"]
+
+
+def test_a_folder_that_is_given_may_be_opened(
+    served: list[Any], folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(["A cat.", "--model", "./mine"]) == 2
+    assert capsys.readouterr().err.startswith("./mine is not a folder.")
+    (folder / "mine").mkdir()
+    assert main(["A cat.", "--model", "./mine"]) == 0
+    mine = str(folder / "mine")
+    assert served[0] == (8501, "localhost", mine, False)
+    assert served[1].endswith(f"&model={quote_plus(mine)}")
+    monkeypatch.setenv(serving.FOLDERS, "/others")
+    assert serving.allowing(mine) == {serving.FOLDERS: f"{mine}{os.pathsep}/others"}
 
 
 def test_what_is_not_installed_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
