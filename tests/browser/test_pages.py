@@ -33,6 +33,7 @@ VISITS = {
     "explore": Visit("/", "Explore", ""),
     "compare": Visit("/compare", "Side by side", CHART),
     "bertviz_views": Visit("/bertviz", "BertViz", "iframe"),
+    "lessons": Visit("/lessons", "Lessons", "[data-testid=stButton]", text=False),
     "classroom": Visit("/classroom", "A class", "[data-testid=stForm]", text=False),
     "tutorials": Visit("/tutorials", "Tutorials", ".headlight-note"),
     "step_by_step": Visit("/step_by_step", "Step by step", ".sheet canvas"),

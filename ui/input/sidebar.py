@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from inference.text.chinese_words import is_chinese
 from ui.input.models import pick_model
 from ui.run.refusals import say
 from ui.run.shelf import shelf
@@ -16,6 +17,10 @@ UPLOAD, PROBLEM = "opened_file", "open_problem"
 WORDS = sentence(
     "Pieces of a word are merged: attention to a word is the sum over its pieces, "
     "attention from it the mean over them (arXiv:1906.04341)."
+)
+CHINESE = sentence(
+    "A Chinese word is what jieba’s dictionary calls one, however many characters it has. Off: what the model’s "
+    "tokenizer keeps together, often each character."
 )
 SPECIAL = sentence(
     "Show the tokens that the tokenizer adds, such as [CLS] and [SEP]. Much attention often rests on them."
@@ -33,6 +38,8 @@ def sidebar(choice: Choice) -> None:
     """Draw it."""
     pick_model("pick", choice.model, choice.revision, _read_by)
     _switch(_("Whole words"), "words", choice.words, WORDS)
+    if choice.words and is_chinese(choice.text + choice.pair + choice.target):
+        _switch(_("Chinese words"), "jieba", choice.jieba, CHINESE)
     _switch(_("Special tokens"), "special", choice.special, SPECIAL)
     _switch(_("Rows sum to one again"), "renormalise", choice.renormalise, RENORMALISE, disabled=choice.special)
     if choice.words:

@@ -10,6 +10,7 @@ from ui.input.languages import pick_language
 from ui.input.sidebar import sidebar
 from ui.places import ASSETS, ROOT
 from ui.run.idle_collection import SCRIPTS
+from ui.show import tour
 from ui.state import language
 from ui.state.session import begin
 from viz.components.projector import projector
@@ -34,6 +35,7 @@ PAGES: dict[str, list[tuple[str, str, str, str | None]]] = {
     sentence("Learn"): [
         ("classroom.py", sentence("A class"), "groups", None),
         ("tutorials.py", sentence("Tutorials"), "menu_book", None),
+        ("lessons.py", sentence("Lessons"), "cast_for_education", None),
         ("step_by_step.py", sentence("Step by step"), "stairs", None),
         ("whole_pass.py", sentence("The whole pass"), "route", None),
         ("by_hand.py", sentence("By hand"), "calculate", None),
@@ -59,7 +61,8 @@ PAGES: dict[str, list[tuple[str, str, str, str | None]]] = {
     ],
 }
 
-ALONE = ("by_hand", "classroom", "tutorials")  # which model reads, and how its maps are looked at, says nothing there
+# Where it says nothing which model reads, and how its maps are looked at.
+ALONE = ("by_hand", "classroom", "lessons", "tutorials")
 
 
 def _page(file: str, title: str, icon: str, address: str | None) -> StreamlitPage:
@@ -77,4 +80,5 @@ with SCRIPTS.run():
         pick_language()
         projector.mount()
     attend(page, {one.url_path: one for entries in pages.values() for one in entries})
+    tour.bar(page.url_path)
     page.run()

@@ -67,4 +67,5 @@ def test_a_text_too_long_for_a_link_has_none() -> None:
 def test_pages_are_led_through() -> None:
     """All that teach; those that open files or measure on many sentences are found from these."""
     pages = {path.stem for path in (ROOT / "pages").glob("*.py")}
-    assert pages - {link.page for link in LINKS} == {"tutorials", "bertviz_views", "find", "measure", "classroom"}
+    others = {"tutorials", "lessons", "bertviz_views", "find", "measure", "classroom"}
+    assert pages - {link.page for link in LINKS} == others

@@ -1,0 +1,222 @@
+"""A lesson out of the text of its file: TOML, checked to the last key, every fault with its line and its reason.
+
+What is wrong is gathered, so that whoever writes sees all of it. A file is a stranger's: it is bounded, and nothing in
+it is carried out; its texts are shown as Markdown without HTML and without pictures (ui/pages/lessons/).
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from lessons.checks import CHECKS, fits, reads
+from lessons.lines import Path, line_of, lines
+from lessons.schema import KINDS, Answer, Call, Claim, Lesson, Part, Question, Step, Teacher, View
+from lessons.table import Table
+from wording import Sentence, sentence
+
+MOST_BYTES = 200_000
+MOST_STEPS, MOST_CHOICES, MOST_HINTS, MOST_MINUTES = 60, 8, 5, 240
+SHORT, LONG = 200, 6_000  # characters of a title, and of a text
+PAGE = re.compile(r"[a-z_]{1,40}")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong on one line, from 1."""
+
+    line: int
+    reason: Sentence
+
+
+class Unreadable(ValueError):
+    """A file that is no lesson; ``faults`` in the order of their lines."""
+
+    def __init__(self, faults: list[Fault]) -> None:
+        self.faults = sorted(faults, key=lambda fault: fault.line)
+        super().__init__("; ".join(f"{fault.line}: {fault.reason}" for fault in self.faults))
+
+
+def lesson_of(text: str) -> Lesson:
+    """The lesson in a file's text; raises Unreadable."""
+    faults: list[tuple[Path, Sentence]] = []
+    found = _lesson(Table(_parsed(text), (), faults))
+    if faults:
+        places = lines(text)
+        raise Unreadable([Fault(line_of(path, places), reason) for path, reason in faults])
+    return found
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    if len(text.encode("utf-8", "replace")) > MOST_BYTES:
+        raise Unreadable(
+            [Fault(1, sentence("The file is too long; a lesson has at most {most:,} bytes.", most=MOST_BYTES))]
+        )
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        where = re.search(r"\(at line (\d+), column \d+\)", str(error))
+        line = int(where[1]) if where else max(1, len(text.splitlines()))
+        reason = re.sub(r"\s*\(at .*\)$", "", str(error))
+        raise Unreadable([Fault(line, sentence("This is no TOML: {reason}.", reason=reason))]) from error
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, brackets without end
+        raise Unreadable([Fault(1, sentence("This is no TOML that can be read: it is nested too deeply, or holds too "
+                                            "long a number."))]) from error  # fmt: skip
+
+
+def _lesson(table: Table) -> Lesson:
+    steps = table.tables("step", MOST_STEPS)
+    if not steps:
+        table.fault("step", sentence("A lesson has steps: write [[step]], then its title and its text."))
+    found = Lesson(
+        title=table.said("title", SHORT),
+        minutes=table.whole("minutes", 1, MOST_MINUTES),
+        audience=table.said("audience", SHORT, needed=False),
+        about=table.said("about", LONG, needed=False),
+        steps=tuple(_step(step) for step in steps),
+        teacher=_teacher(one) if (one := table.table("teacher")) else None,
+    )
+    planned = sum(part.minutes for part in found.teacher.plan) if found.teacher else 0
+    if planned and planned != found.minutes:
+        table.fault(
+            "minutes",
+            sentence("The teacher's plan takes {plan} minutes, the lesson {all}.", plan=planned, all=found.minutes),
+        )
+    table.done()
+    return found
+
+
+def _teacher(table: Table) -> Teacher:
+    plan = []
+    for part in table.tables("plan", MOST_STEPS):
+        plan.append(Part(part.whole("minutes", 1, MOST_MINUTES), part.said("what", LONG)))
+        part.done()
+    found = Teacher(table.said("aims", LONG), tuple(plan), table.said("mistakes", LONG, needed=False))
+    table.done()
+    return found
+
+
+def _step(table: Table) -> Step:
+    claims = []
+    for one in table.tables("claim", MOST_STEPS):
+        call = _call(one, beside=("is", "tolerance"))
+        value = _answer(one, "is", CHECKS[call.check].kind) if call else ""
+        tolerance = one.number("tolerance", needed=False)
+        if call is not None and value is not None:
+            claims.append(Claim(call, value, 0.005 if tolerance is None else tolerance))
+    found = Step(
+        title=table.said("title", SHORT),
+        text=table.said("text", LONG),
+        view=_view(view) if (view := table.table("view")) else None,
+        question=_question(question) if (question := table.table("question")) else None,
+        claims=tuple(claims),
+    )
+    if found.view is None and found.question and found.question.kind in ("head", "token"):
+        table.fault("question", sentence("A head or a token is picked in a view, and this step has none."))
+    table.done()
+    return found
+
+
+def _view(table: Table) -> View:
+    """A link as it stands in the browser's address line, of any server or of none."""
+    link = urlsplit(table.text("link", 24_000))
+    page = link.path.strip("/").split("/")[-1] or "explore"
+    if not PAGE.fullmatch(page):
+        table.fault(
+            "link",
+            sentence("“{page}” is no page of the app; copy a link from the browser's address line.", page=page[:40]),
+        )
+    try:
+        query = parse_qsl(link.query, keep_blank_values=True, max_num_fields=64)
+    except ValueError:
+        query = []
+        table.fault("link", sentence("The link has too many parts; copy it from the browser's address line."))
+    # A link names a part once; a + in a sentence typed by hand is read as a space, as browsers write it.
+    found = View(page, tuple(dict(query).items()), table.words("highlight"), table.flag("yours"))
+    table.done()
+    return found
+
+
+def _question(table: Table) -> Question:
+    kind = table.text("kind", SHORT)
+    if kind not in KINDS:
+        kinds = ", ".join(KINDS)
+        table.fault("kind", sentence("A question's kind is one of {kinds}, not “{kind}”.", kinds=kinds, kind=kind[:40]))
+    choices = table.choices("choices", MOST_CHOICES, SHORT)
+    if kind == "choice" and len(choices) < 2:
+        table.fault("choices", sentence('A choice has two answers or more, such as choices.yes = "Yes".'))
+    inner = table.table("check")
+    call = _call(inner) if inner else None
+    if call and CHECKS[call.check].kind != kind:
+        table.fault(
+            "check",
+            sentence(
+                "The check {check} answers with a {its}; the question asks for a {kind}.",
+                check=call.check,
+                its=CHECKS[call.check].kind,
+                kind=kind,
+            ),
+        )
+    right = _answer(table, "right", kind) if "right" in table else None
+    if right is not None and kind == "choice" and right not in dict(choices):
+        table.fault("right", sentence("“{right}” is none of the choices.", right=str(right)[:40]))
+    if kind == "choice" and call is None and right is None:
+        table.fault("kind", sentence('Say which choice is right, by right = "…" or by a check.'))
+    found = Question(
+        kind=kind,
+        ask=table.said("ask", LONG),
+        choices=choices,
+        check=call,
+        right=right,
+        tolerance=table.number("tolerance", needed=False),
+        hints=table.many_said("hints", MOST_HINTS, LONG),
+        expected=table.said("expected", LONG, needed=False),
+        reveal=table.said("reveal", LONG, needed=False),
+    )
+    table.done()
+    return found
+
+
+def _call(table: Table, beside: tuple[str, ...] = ()) -> Call | None:
+    """A check with what it is told; None where there is no such check, which is then a fault."""
+    name = table.text("name", SHORT)
+    if name not in CHECKS:
+        table.fault(
+            "name", sentence("There is no check “{name}”; there are {known}.", name=name[:40], known=", ".join(CHECKS))
+        )
+        table.skip()
+        return None
+    needs = CHECKS[name].needs
+    given: list[tuple[str, Any]] = []
+    for key in [key for key in table.names() if key not in ("name", *beside)]:
+        value = table.take(key)
+        if (key in needs and fits(value, needs[key])) or (key not in needs and reads(key, value)):
+            given.append((key, tuple(value) if isinstance(value, list) else value))
+        elif key in needs:
+            table.fault(key, sentence("The check {check} cannot use this value of “{key}”.", check=name, key=key))
+        else:
+            table.fault(key, sentence("The check {check} knows no “{key}”.", check=name, key=key[:40]))
+    for key in [key for key, one in needs.items() if one.default is one.empty and key not in dict(given)]:
+        if key not in table.seen:
+            table.fault("name", sentence("The check {check} has to be told “{key}”.", check=name, key=key))
+    if not beside:
+        table.done()
+    return Call(name, tuple(given))
+
+
+def _answer(table: Table, name: str, kind: str) -> Answer | None:
+    """An answer as a file writes it: a head as [layer, head], a token by its number."""
+    value = table.take(name)
+    if kind == "head" and isinstance(value, list) and len(value) == 2 and all(type(one) is int for one in value):
+        return (value[0], value[1])
+    if kind == "number" and isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    if kind == "token" and type(value) is int:
+        return value
+    if kind in ("choice", "word", "text") and isinstance(value, str):
+        return value
+    table.fault(name, sentence("This is no answer of the kind {kind}.", kind=kind[:40]))
+    return None

@@ -1,0 +1,89 @@
+"""A lesson in a real browser: what is clicked in its view is the answer; the way on by key; the tour."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.browser import PATIENCE, Problems, accessibility, rest
+from tests.support.looks import STREAMLITS_OWN
+from tests.support.visitor import DEEP_LINK, open_page, painted, stands
+
+
+def test_a_head_that_is_clicked_in_the_view_is_the_answer(page: Page, app_url: str, problems: Problems) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/lessons", lesson="it_and_animal", step=2)
+    stands(page)
+    painted(page, layer=0, head=0)
+    grid = page.get_by_role("application", name=re.compile("Grid of all heads"))
+    grid.focus()
+    press = "(grid, keys) => keys.forEach((key) => grid.dispatchEvent(new KeyboardEvent('keydown', { key })))"
+    grid.evaluate(press, ["ArrowRight", "ArrowDown", "ArrowDown", "ArrowDown"])
+    painted(page, layer=3, head=1)
+    expect(page.get_by_text("The view shows layer 3 · head 1.")).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("button", name="Check").click()
+    expect(page.get_by_text("Right.", exact=True)).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("This is the head of the famous picture")).to_be_visible()
+
+
+def test_a_word_that_is_clicked_in_the_view_is_the_answer(page: Page, app_url: str, problems: Problems) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/lessons", lesson="attention", step=5)
+    stands(page)
+    painted(page, layer=3, head=1)
+    page.get_by_role("button", name="animal", exact=True).first.click()
+    expect(page.get_by_role("combobox", name=re.compile("Your answer"))).to_have_value("2 · animal", timeout=PATIENCE)
+    page.get_by_role("button", name="Check").click()
+    expect(page.get_by_text("Right.", exact=True)).to_be_visible(timeout=PATIENCE)
+
+
+def test_steps_go_on_by_key_and_back_undoes(page: Page, app_url: str, problems: Problems) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/lessons", lesson="order", step=0)
+    stands(page)
+    rest(page)
+    page.keyboard.press("Alt+PageDown")
+    expect(page.get_by_role("heading", name="Take the places away")).to_be_visible(timeout=PATIENCE)
+    expect(page).to_have_url(re.compile("step=1"))
+    page.go_back()
+    expect(page.get_by_role("heading", name="Who bites whom?")).to_be_visible(timeout=PATIENCE)
+
+
+@pytest.mark.parametrize("colour_scheme", ["light", "dark"])
+def test_the_tour_is_offered_once_and_leads_on_by_key(page: Page, app_url: str, problems: Problems) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url)
+    page.get_by_role("button", name="Take the tour").click(timeout=2 * PATIENCE)
+    expect(page.get_by_role("status").filter(has_text="Stop 1 of 6")).to_be_visible(timeout=PATIENCE)
+    rest(page)
+    page.keyboard.press("Alt+PageDown")
+    expect(page.get_by_text("Stop 2 of 6")).to_be_visible(timeout=PATIENCE)
+    expect(page).to_have_url(re.compile("/compare"))
+    page.get_by_role("button", name="Skip the rest").click()
+    expect(page.get_by_text("Stop 2 of 6")).to_have_count(0, timeout=PATIENCE)
+    open_page(page, app_url)
+    painted(page)
+    expect(page.get_by_role("button", name="Take the tour")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"lesson": "it_and_animal", "step": 2},
+        {"lesson": "translation", "step": 1},
+        {"lesson": "masked_words", "step": 2},
+        {"lesson": "attention", "show": "teacher"},
+        {"lesson": "own", "show": "write"},
+    ],
+    ids=lambda query: "-".join(map(str, query.values())),
+)
+def test_every_face_of_a_lesson_is_accessible(
+    page: Page, app_url: str, problems: Problems, query: dict[str, object]
+) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/lessons", **query)
+    stands(page)
+    rest(page)
+    assert accessibility(page, leave_out=STREAMLITS_OWN) == []

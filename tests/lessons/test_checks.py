@@ -1,0 +1,91 @@
+"""What checks find, by hand on small maps; the real models answer in the lessons that come along."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attention.record import MapRecord
+from attention.tokens import TokenRow
+from lessons.checks import truth
+from lessons.schema import Answer, Call
+from lessons.truth import Asked, Reading, Truth, Unanswerable
+from tests.support.traces import sentence_trace
+
+# "a b c" between special tokens; two layers of one head.
+ROW = TokenRow(("[CLS]", "a", "b", "c"), (1, 5, 6, 7), (None, 0, 1, 2), (0,) * 4, (None, (0, 1), (2, 3), (4, 5)))
+FIRST = [[1, 0, 0, 0], [0.1, 0.3, 0.1, 0.5], [0.1, 0.3, 0.1, 0.5], [0, 0.2, 0.7, 0.1]]
+SECOND = [[1, 0, 0, 0], [0.3, 0.1, 0.2, 0.4], [0.3, 0.5, 0.1, 0.1], [0.7, 0.1, 0.1, 0.1]]
+
+
+class Fake:
+    """A model whose maps are known."""
+
+    def trace(self, _request: Any) -> Any:
+        records = tuple(MapRecord(np.array([maps], np.float32)) for maps in (FIRST, SECOND))
+        return sentence_trace(source=ROW, parts={"encoder": records})
+
+
+def found(check: str, **given: Any) -> Truth:
+    return truth(Call(check, tuple(given.items())), Asked(Fake(), Reading("tiny", "a b c")))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("check", "given", "answer"),
+    [
+        ("weight", {"layer": 1, "head": 0, "word": "A", "to": "c"}, 0.4),
+        ("usual", {"layer": 0, "head": 0, "word": "a", "to": "c"}, 0.5),  # "b" alone: "c" itself does not count
+        ("head_giving_most", {"word": "a", "to": "c"}, (0, 0)),
+        ("head_linking", {"word": "a", "to": "c"}, (1, 0)),  # 0.4 beyond 0.1, where the other head has 0.5 beyond 0.5
+        ("head_at_offset", {"offset": -1}, (0, 0)),  # b to a, c to b
+        ("head_at_offset", {"offset": 1}, (0, 0)),
+        ("most_looked_at", {"layer": 1, "head": 0, "word": "c"}, 0),
+        ("most_looked_at", {"layer": 0, "head": 0, "word": "c", "special": False}, 2),
+        ("preferred", {"layer": 0, "head": 0, "word": "b", "to": "a", "over": "c"}, "c"),
+        ("heads_preferring", {"word": "b", "to": "a", "over": "c"}, 1),
+        ("heads_turning", {"word": "b", "to": "a", "over": "c", "other": "another"}, 0),
+        ("most_to_later", {}, 0.5),
+        ("tokens", {}, 4),
+        ("pieces", {"word": "b"}, 1),
+        ("dot", {"a": (1, 2), "b": (3, 4)}, 11),
+        ("softmax", {"scores": (0, 0), "at": 1}, 0.5),
+        ("mix", {"weights": (0.25, 0.75), "values": (4, 8)}, 7),
+    ],
+)
+def test_by_hand(check: str, given: dict[str, Any], answer: Answer) -> None:
+    right = found(check, **given)
+    assert right.answer == pytest.approx(answer)
+    assert right.holds(answer)
+
+
+def test_heads_that_come_near_are_right_as_well() -> None:
+    right = found("head_giving_most", word="a", to="c", within=0.15)
+    assert right.holds((0, 0))
+    assert right.holds((1, 0))
+    assert not found("head_giving_most", word="a", to="c", within=0.05).holds((1, 0))
+
+
+@pytest.mark.parametrize(
+    ("check", "given", "said"),
+    [
+        ("weight", {"layer": 0, "head": 0, "word": "z", "to": "c"}, "no “z”"),
+        ("weight", {"layer": 0, "head": 0, "word": "a#2", "to": "c"}, "no “a#2”"),
+        ("weight", {"layer": 9, "head": 0, "word": "a", "to": "c"}, "There is no layer 9"),
+        ("head_at_offset", {"offset": 7}, "too short"),
+        ("source_of", {"word": "a", "layer": 0}, "no"),
+        ("softmax", {"scores": (1.0,), "at": 1}, "no score number 1"),
+        ("dot", {"a": (1.0,), "b": (1.0, 2.0)}, "1 and 2 numbers"),
+    ],
+)
+def test_what_cannot_be_answered_is_said(check: str, given: dict[str, Any], said: str) -> None:
+    with pytest.raises(Unanswerable, match=said):
+        found(check, **given)
+
+
+def test_a_tolerance_is_of_numbers() -> None:
+    right = found("weight", layer=1, head=0, word="a", to="c")
+    assert right.holds(0.395)
+    assert not right.holds(0.38)
+    assert not right.holds("0.4")

@@ -1,0 +1,139 @@
+"""A lesson's file is read whole, or told line by line what is wrong with it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from lessons.checks import CHECKS
+from lessons.reading import MOST_BYTES, Unreadable, lesson_of
+from lessons.schema import Call, Lesson
+from tests.support.repository import ROOT
+
+LEAST = 'title = "One"\nminutes = 5\n[[step]]\ntitle = "First"\ntext = "Look."\n'
+MANUAL = (ROOT / "docs/LESSONS.md").read_text(encoding="utf-8")
+
+
+ASK = "[step.question]\nask = 'x'\n"
+
+
+def faults(text: str) -> list[tuple[int, str]]:
+    with pytest.raises(Unreadable) as found:
+        lesson_of(text)
+    return [(fault.line, str(fault.reason)) for fault in found.value.faults]
+
+
+def example() -> Lesson:
+    """The one that the manual shows."""
+    (block,) = re.findall(r"```toml\n(.*?)```", MANUAL, re.DOTALL)
+    return lesson_of(block)
+
+
+def test_the_manual_s_example_is_a_lesson() -> None:
+    found = example()
+    assert found.title.told("zh") != found.title.told("en")
+    kinds = {step.question.kind for step in found.steps if step.question}
+    assert {"head", "choice", "text"} <= kinds
+    assert found.teacher is not None
+    assert sum(part.minutes for part in found.teacher.plan) == found.minutes
+
+
+def test_the_manual_names_every_check_and_what_it_is_told() -> None:
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*)$", MANUAL, re.MULTILINE))
+    assert {name for name in rows if name in CHECKS} == set(CHECKS)
+    for name, check in CHECKS.items():
+        for told in check.needs:
+            assert f"`{told}" in rows[name], (name, told)
+        assert check.kind in rows[name], name
+
+
+def test_the_least_lesson() -> None:
+    found = lesson_of(LEAST)
+    assert (found.title.told("zh"), found.minutes, len(found.steps)) == ("One", 5, 1)
+    assert found.steps[0].question is None
+    assert found.teacher is None
+
+
+@pytest.mark.parametrize(
+    ("more", "line", "said"),
+    [
+        ("[broken", 6, "no TOML"),
+        ('txet = "x"', 6, "“txet” is not known here"),
+        ("[[step]]\ntitle = 3\ntext = 'x'", 7, "“title” has to be a text"),
+        ("[[step]]\ntitle.english = 'x'\ntext = 'x'", 7, "“english” is no language's code"),
+        ("[[step]]\n# first\n\ntitle = 'x'", 6, "“text” has to be a text"),
+        ("[step.view]\nlink = '/x/y z?text=a'", 7, "is no page of the app"),
+        ("[step.view]\nlink = 'explore'\nhighlight = 'it'", 8, "“highlight” has to be a list"),
+        ("[step.question]\nkind = 'shout'\nask = 'x'", 7, "not “shout”"),
+        ("[step.question]\nkind = 'choice'\nask = 'x'\nchoices.a = 'x'\nright = 'a'", 9, "two answers or more"),
+        (
+            "[step.question]\nkind = 'choice'\nask = 'x'\nchoices = {a='x', b='y'}\nright = 'c'",
+            10,
+            "none of the choices",
+        ),
+        ("[step.question]\nkind = 'number'\nask = 'x'\nright = 'c'", 9, "no answer of the kind number"),
+        ("[step.question]\nkind = 'number'\nask = 'x'\ncheck = {name = 'guess'}", 9, "answers with a word"),
+        ("[step.question]\nkind = 'word'\nask = 'x'\n[step.question.check]\nname = 'look'", 10, "no check “look”"),
+        ("[step.question]\nkind = 'number'\nask = 'x'\n[step.question.check]\nname = 'pieces'", 10, "told “word”"),
+        (
+            "[step.question]\nkind = 'number'\nask = 'x'\n[step.question.check]\nname = 'dot'\na = [1]\nb = ['x']",
+            12,
+            "“b”",
+        ),
+        ("[step.question]\nkind = 'head'\nask = 'x'", 6, "picked in a view"),
+        ("[teacher]\naims = 'x'\n[[teacher.plan]]\nminutes = 4\nwhat = 'x'", 2, "takes 4 minutes, the lesson 5"),
+    ],
+)
+def test_every_fault_has_its_line_and_its_reason(more: str, line: int, said: str) -> None:
+    found = faults(f"{LEAST}{more}\n")
+    assert any(at == line and said in reason for at, reason in found), found
+
+
+def test_all_faults_are_told_at_once_in_their_order() -> None:
+    found = faults("minutes = 'x'\n[[step]]\ntext = 1\n")
+    assert [line for line, _ in found] == sorted(line for line, _ in found)
+    assert len(found) == 4  # no title, no minutes; the step has no title and no text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "x" * (MOST_BYTES + 1),
+        "a = " + "[" * 5_000,
+        f"a = {'9' * 5_000}",
+        "é\0" * 99,
+        f"{LEAST}{'[[step]]' * 3}",
+        LEAST + "[[step]]\ntitle='x'\ntext='x'\n" * 61,
+        "step = 3",
+        "step = [3]",
+        'title = {en = ["x"]}',
+    ],
+    ids=range(10),
+)
+def test_hostile_files_are_refused(text: str) -> None:
+    assert faults(text)
+
+
+def test_a_line_is_told_behind_a_text_of_several_lines() -> None:
+    found = faults(
+        'title = "One"\nminutes = 5\n[[step]]\ntitle = "First"\ntext = """\nminutes = 3\n[[x]]\n"""\nodd = 1\n'
+    )
+    assert found == [(9, "“odd” is not known here.")]
+
+
+def test_a_link_is_taken_apart() -> None:
+    view = (
+        "[step.view]\nlink = 'http://class.example:8501/bertviz?text=It was late. [MASK]&layer=3'\nhighlight = ['it']\n"
+    )
+    (step,) = lesson_of(LEAST + view).steps
+    assert step.view is not None
+    assert (step.view.page, dict(step.view.query)) == ("bertviz", {"text": "It was late. [MASK]", "layer": "3"})
+
+
+def test_what_a_check_reads_may_be_another_text() -> None:
+    check = "[step.question]\nkind = 'number'\nask = 'x'\ncheck = {name = 'tokens', text = 'A cat.', words = true}\n"
+    (step,) = lesson_of(LEAST + check).steps
+    assert step.question is not None
+    assert step.question.check == Call("tokens", (("text", "A cat."), ("words", True)))

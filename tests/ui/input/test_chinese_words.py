@@ -1,0 +1,37 @@
+"""Words of a Chinese text on a page: as the model's pieces have them, or as a dictionary does."""
+
+from __future__ import annotations
+
+import json
+
+from tests.support.asking import asked
+
+TEXT = "那只动物没有过马路，因为它太累了。"
+
+
+def labels(**query: object) -> list[str]:
+    """What the switches of the sidebar are called."""
+    return [box.label for box in asked("explore", text=TEXT, **query).sidebar.checkbox]
+
+
+def test_the_switch_is_there_where_it_does_something() -> None:
+    assert "Chinese words" in labels(words=1)
+    assert "Chinese words" not in labels(words=0)
+    assert "Chinese words" not in [box.label for box in asked("explore", words=1).sidebar.checkbox]
+
+
+def test_it_groups_the_pieces_and_stays_in_the_link() -> None:
+    page = asked("explore", text=TEXT, words=1)
+    (box,) = (box for box in page.sidebar.checkbox if box.label == "Chinese words")
+    box.check().run()
+    assert page.query_params["jieba"] == "1"
+    parts = (part.proto for part in page.get("bidi_component"))
+    drawn = next(json.loads(part.json) for part in parts if "explore" in part.component_name)
+    assert {"动物", "没有", "马路", "因为"} <= {cell["text"] for cell in drawn["queries"]}
+    assert "chinese-" in drawn["base"]
+    assert not page.exception
+
+
+def test_a_link_to_one_of_the_fixed_examples_opens_it_in_chinese_words() -> None:
+    page = asked("explore", text=TEXT, words=1, jieba=1, focus=13)
+    assert not page.exception

@@ -1,0 +1,187 @@
+"""The lessons that come along: whatever they say of a model is true of it, in both languages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from typing import Any
+
+import pytest
+
+from lessons.checks import CHECKS, truth
+from lessons.library import ORDER, come_along
+from lessons.schema import Claim, Lesson, Said, Step
+from lessons.truth import Asked
+from tests.support.browser import ROOT
+from ui.pages.by_hand.options import ByHand
+from ui.pages.compare.options import Compare
+from ui.pages.lessons.views import ADDRESSES, unseen
+from ui.pages.masked_words.options import Options as MaskedWords
+from ui.pages.positions.options import Options as Positions
+from ui.pages.tokens.options import Tokens
+from ui.pages.translate.options import Translate
+from ui.state.choice import TYPES, parse
+from ui.state.options import read
+
+OPTIONS: dict[str, type[Any]] = {
+    "by_hand": ByHand,
+    "compare": Compare,
+    "masked_words": MaskedWords,
+    "positions": Positions,
+    "tokens": Tokens,
+    "translate": Translate,
+}
+STEPS = [(name, at) for name in ORDER for at in range(len(come_along()[name].steps))]
+RECKONED = ("dot", "softmax", "mix")  # whose numbers the reader reckons with
+HEAD = re.compile(r"layer (\d+) · head (\d+)|第 (\d+) 层 · 头 (\d+)")
+HAN = re.compile("[\u4e00-\u9fff]")
+
+
+def step_of(name: str, at: int) -> Step:
+    return come_along()[name].steps[at]
+
+
+def asked(step: Step) -> Asked:
+    return unseen(step.view).asked
+
+
+def texts(step: Step) -> Iterator[Said]:
+    """All that a step says."""
+    yield from (step.title, step.text)
+    if (question := step.question) is not None:
+        yield from (question.ask, question.reveal, question.expected, *question.hints)
+        yield from (said for _key, said in question.choices)
+
+
+def teacher_s(lesson: Lesson) -> Iterator[Said]:
+    yield from (lesson.title, lesson.audience, lesson.about)
+    if lesson.teacher is not None:
+        yield from (lesson.teacher.aims, lesson.teacher.mistakes, *(part.what for part in lesson.teacher.plan))
+
+
+def both(said: Said) -> list[str]:
+    return [text for _code, text in said.by]
+
+
+def backed(step: Step) -> set[float]:
+    """The numbers that are computed, or that the question gives to reckon with."""
+    found: set[float] = set()
+    calls = [claim.call for claim in step.claims]
+    if step.question is not None and step.question.check is not None:
+        calls.append(step.question.check)
+        right = truth(step.question.check, asked(step))
+        values = [*right.said.values.values(), right.answer] if hasattr(right.said, "values") else [right.answer]
+        found |= {float(value) for value in values if isinstance(value, int | float)}
+    found |= {float(claim.value) for claim in step.claims if isinstance(claim.value, int | float)}
+    for call in calls:
+        given = [value for _name, value in call.given]
+        lists = [one for value in given if isinstance(value, tuple) for one in value]
+        found |= {float(value) for value in (*given, *lists) if isinstance(value, int | float)}
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "at"), STEPS)
+def test_what_a_step_claims_is_so(name: str, at: int) -> None:
+    step = step_of(name, at)
+
+    def holds(claim: Claim) -> bool:
+        found = truth(claim.call, asked(step))
+        return replace(found, tolerance=claim.tolerance).holds(claim.value)
+
+    wrong = [(claim.call, truth(claim.call, asked(step)).said) for claim in step.claims if not holds(claim)]
+    assert wrong == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "at"), STEPS)
+def test_no_number_of_a_model_is_said_that_is_not_computed(name: str, at: int) -> None:
+    step = step_of(name, at)
+    known = backed(step)
+    question = step.question
+    by_hand = question is not None and question.check is not None and question.check.check in RECKONED
+    for said in texts(step):
+        for text in both(said):
+            plain = re.sub(r"\$[^$]*\$", "", text)  # formulas are reckoned in the step itself
+            for number in re.findall(r"\d+\.\d+", plain):
+                digits = len(number.split(".")[1])
+                near = any(abs(float(number) - value) <= 0.5001 * 10**-digits for value in known)
+                tolerated = question is not None and float(number) == question.tolerance
+                assert near or tolerated or by_hand, (number, text)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ORDER)
+def test_every_head_that_is_named_is_computed_or_looked_at(name: str) -> None:
+    lesson = come_along()[name]
+    known: set[tuple[int, int]] = set()
+    for step in lesson.steps:
+        calls = [claim.call for claim in step.claims]
+        if step.question is not None and step.question.check is not None:
+            calls.append(step.question.check)
+            right = truth(step.question.check, asked(step)).answer
+            known |= {right} if isinstance(right, tuple) else set()
+        for call in calls:
+            given = dict(call.given)
+            known |= {(given["layer"], given["head"])} if {"layer", "head"} <= given.keys() else set()
+    every = [said for step in lesson.steps for said in texts(step)] + list(teacher_s(lesson))
+    for said in every:
+        for text in both(said):
+            for one, two, three, four in HEAD.findall(text):
+                assert (int(one or three), int(two or four)) in known, text
+
+
+@pytest.mark.parametrize(("name", "at"), STEPS)
+def test_a_link_is_read_by_its_page_without_a_word(name: str, at: int) -> None:
+    view = step_of(name, at).view
+    if view is None:
+        return
+    page = ADDRESSES.get(view.page, view.page)
+    assert (ROOT / "pages" / f"{page}.py").is_file()
+    query = dict(view.query)
+    assert parse(query)[1] == []
+    own = set(query) - set(TYPES)
+    if own:
+        options, problems = read(OPTIONS[page], query)
+        assert problems == []
+        assert own <= {field.name for field in fields(options)}
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_both_languages_say_everything(name: str) -> None:
+    lesson = come_along()[name]
+    every = [said for step in lesson.steps for said in texts(step)] + list(teacher_s(lesson))
+    for said in every:
+        if said:
+            english, chinese = dict(said.by)["en"], dict(said.by)["zh"]
+            assert not HAN.search(english)
+            assert HAN.search(chinese) or not re.search(r"[A-Za-z]{4,} [a-z]{3,}", chinese), chinese
+            assert sorted(re.findall(r"\d+\.\d+", english)) == sorted(re.findall(r"\d+\.\d+", chinese)), english
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_a_lesson_has_its_teacher_s_page_and_its_time(name: str) -> None:
+    lesson = come_along()[name]
+    assert 20 <= lesson.minutes <= 45
+    assert lesson.teacher is not None
+    assert lesson.teacher.mistakes
+    assert [part.minutes for part in lesson.teacher.plan] == [5, 5, 20, 10, 5]
+    assert any(step.view is not None and step.view.yours for step in lesson.steps)
+    assert all(step.question is None or step.question.kind == "text" or _checked(step) for step in lesson.steps)
+
+
+def _checked(step: Step) -> bool:
+    question = step.question
+    return question is not None and ((question.check is None) != (question.right is None))
+
+
+def test_checks_that_no_lesson_uses_are_tested_by_hand() -> None:
+    used = {
+        call.check
+        for lesson in come_along().values()
+        for step in lesson.steps
+        for call in (*(claim.call for claim in step.claims), step.question.check if step.question else None)
+        if call is not None
+    }
+    assert used <= set(CHECKS)

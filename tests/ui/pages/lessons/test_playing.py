@@ -1,0 +1,122 @@
+"""Every lesson played to its end without a browser, in both languages, with wrong answers and with right ones."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from lessons.checks import truth
+from lessons.library import ORDER, come_along
+from lessons.schema import Answer, Question, Step
+from tests.support.asking import asked, notes
+from tests.support.words import english
+from ui.pages.lessons.views import unseen
+from ui.state.examples import EXAMPLES
+from wording import _, speaking
+
+READ = [text for example in EXAMPLES for text in (example["text"], example.get("pair", "")) if text]
+WRONG: dict[str, Any] = {"number": 987.0, "word": "zzz", "head": (0, 0), "token": 1, "text": "I do not know."}
+
+
+def pressed(page: AppTest, slot: str) -> None:
+    """The button of that key, whatever its language."""
+    (button,) = (button for button in page.button if button.key == slot)
+    button.click().run()
+
+
+def answer(page: AppTest, slot: str, question: Question, given: Any) -> None:
+    """Fills in the control of a question and checks."""
+    if question.kind == "choice":
+        page.radio(key=f"{slot}_choice").set_value(given)
+    elif question.kind == "number":
+        page.number_input(key=f"{slot}_number").set_value(given)
+    elif question.kind in ("head", "token"):
+        boxes = [box for box in page.selectbox if str(box.key).startswith(slot)]
+        for box, value in zip(boxes, given if isinstance(given, tuple) else (given,), strict=True):
+            box.set_value(value)
+    elif question.kind == "word":
+        page.text_input(key=f"{slot}_word").set_value(given)
+    else:
+        page.text_area(key=f"{slot}_text").set_value(given)
+    pressed(page, f"{slot}_check")
+
+
+def right(step: Step) -> Answer | None:
+    question = step.question
+    if question is None or question.check is None:
+        return None if question is None else question.right
+    return truth(question.check, unseen(step.view).asked).answer
+
+
+def wrong(question: Question, correct: Answer | None) -> Answer:
+    if question.kind == "choice":
+        return next(key for key, _text in question.choices if key != correct)
+    other: Answer = WRONG[question.kind]
+    return other if other != correct else (1, 1) if question.kind == "head" else 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("name", ORDER)
+def test_a_lesson_is_played_to_its_end(name: str, language: str) -> None:
+    with speaking(language):  # AppTest reads the names of options outside of the page's run
+        play(name, language)
+
+
+def play(name: str, language: str) -> None:
+    """All steps, each answered wrongly, then with its hints, then rightly."""
+    yes, not_yet, kept = (
+        _("Right."),
+        _("Not yet. Look again, take a hint, or see the answer."),
+        _("Kept for your worksheet."),
+    )
+    lesson = come_along()[name]
+    page = asked("lessons", lang=language, lesson=name)
+    for at, step in enumerate(lesson.steps):
+        assert not page.exception
+        assert notes(page, "refusal") == []
+        assert language == "en" or english(page, *READ, *dict(step.view.query if step.view else ()).values()) == []
+        assert page.subheader[0].value == step.title.told(language).replace("![", "!\\[")
+        if (question := step.question) is not None:
+            slot, correct = f"lesson_{name}_{at}", right(step)
+            answer(page, slot, question, wrong(question, correct))
+            assert (kept if correct is None else not_yet) in notes(page)
+            for hint in question.hints:
+                pressed(page, f"{slot}_hint")
+                assert any(hint.told(language) in one.value for one in page.markdown)
+            if correct is not None:
+                assert question.reveal.told(language) not in [one.value for one in page.markdown]
+                answer(page, slot, question, correct)
+                assert yes in notes(page)
+            if question.reveal:
+                assert question.reveal.told(language) in [one.value for one in page.markdown]
+            assert not page.exception
+        if at < len(lesson.steps) - 1:
+            onward = next(button for button in page.button if button.proto.shortcut == "alt+pagedown")
+            onward.click().run()
+            assert page.query_params["step"] == [str(at + 1)] or page.query_params["step"] == str(at + 1)
+    sheet = next(one.label for one in page.expander if one.label.startswith(("Worksheet", "工作纸")))
+    questions = sum(step.question is not None for step in lesson.steps)
+    assert [int(number) for number in re.findall(r"\d+", sheet)] == [questions, questions]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ORDER)
+def test_the_teacher_s_page_answers_every_question(name: str) -> None:
+    page = asked("lessons", lesson=name, show="teacher")
+    assert not page.exception
+    assert notes(page, "refusal") == []
+    lesson = come_along()[name]
+    checked = sum(step.question is not None and right(step) is not None for step in lesson.steps)
+    assert len(notes(page)) == checked
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("query", [{}, {"lesson": "own", "show": "write"}, {"lesson": ORDER[0], "show": "teacher"}])
+def test_nothing_is_left_in_english(query: dict[str, str]) -> None:
+    page = asked("lessons", lang="zh", **query)
+    read = [str(one.value) for one in page.text_area]
+    assert english(page, *read) == []

@@ -1,0 +1,148 @@
+"""A lesson of one's own: written, faulty, hostile, shared by link, and played."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from lessons.schema import Said
+from lessons.sharing import packed, unpacked
+from tests.support.asking import asked, notes, press, says
+from ui.pages.lessons.markdown import told as shown
+
+SMALL = """title = "One"
+minutes = 5
+[[step]]
+title = "First"
+text = "Look at <b>this</b> ![picture](https://example.org/spy.png) and [[that]]."
+[step.view]
+link = "/explore?text=The cat drank the milk."
+highlight = ["nowhere", "milk"]
+[step.question]
+kind = "number"
+ask = "How many tokens?"
+check = { name = "tokens" }
+[[step]]
+title = "Second <script>"
+text = "x"
+[step.question]
+kind = "number"
+ask = "?"
+check = { name = "weight", layer = 0, head = 0, word = "a", to = "b" }
+"""
+
+
+def written(text: str) -> AppTest:
+    page = asked("lessons", lesson="own", show="write")
+    page.text_area[0].set_value(text).run()
+    return page
+
+
+@pytest.mark.slow
+def test_what_is_wrong_is_told_by_its_line() -> None:
+    page = written(SMALL.replace("minutes = 5", "minutes = 'x'").replace('kind = "number"', 'kind = "numbr"', 1))
+    assert not page.exception
+    refusals = notes(page, "refusal")
+    assert any(said.startswith("Line 2: “minutes”") for said in refusals)
+    assert any(said.startswith("Line 10: ") and "numbr" in said for said in refusals)
+    assert "Play it" not in [button.label for button in page.button]
+
+
+@pytest.mark.slow
+def test_it_is_played_and_its_text_is_no_markup() -> None:
+    page = written(SMALL)
+    press(page, "Play it")
+    assert not page.exception
+    assert page.title[0].value == "One"
+    texts = [one.value for one in page.markdown]
+    assert "Look at <b>this</b> !\\[picture](https://example.org/spy.png) and [[that]]." in texts
+    assert not any(one.proto.allow_html for one in page.markdown)
+    page.number_input(key="lesson_own_0_number").set_value(8.0)
+    press(page, "Check")
+    says(page, "The model reads 8 tokens.")
+
+
+@pytest.mark.slow
+def test_a_check_that_cannot_be_answered_says_why() -> None:
+    page = asked("lessons", lesson="own", carried=str(packed(SMALL)), step=1)
+    page.number_input(key="lesson_own_1_number").set_value(1.0)
+    press(page, "Check")
+    says(page, "The text is empty")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("link", "said"),
+    [
+        ("/translate?text=A cat.", "This model does not translate"),
+        ("/explore?text=A cat.&part=cross", "The link asks for the part “cross”"),
+        ("/explore?text=A cat.&model=nobody/nothing", "nobody/nothing"),
+        ("/masked_words?text=A cat.&model=headlight-bert", "No word is hidden"),
+        ("/explore?text=A cat.&layer=99&head=99", "The link asks for layer 99"),
+        ("/nowhere?text=A cat.", "The app has no page “nowhere”"),
+        ("/positions?text=A cat.&show=vectors", ""),
+        ("/generate?text=A cat.", ""),
+    ],
+)
+def test_odd_views_are_answered_in_a_sentence(link: str, said: str) -> None:
+    text = SMALL.replace("/explore?text=The cat drank the milk.", link)
+    page = asked("lessons", lesson="own", carried=str(packed(text)))
+    assert not page.exception
+    if said:
+        says(page, said)
+    page.number_input(key="lesson_own_0_number").set_value(1.0)
+    press(page, "Check")
+    assert not page.exception
+
+
+@pytest.mark.slow
+def test_a_lesson_comes_with_its_link() -> None:
+    page = asked("lessons", lesson="own", carried=str(packed(SMALL)))
+    assert page.title[0].value == "One"
+    assert page.query_params["carried"]
+    press(page, "Next")
+    assert page.subheader[0].value == "Second <script>"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({"lesson": "own", "carried": "x"}, "The lesson in this link is damaged"),
+        ({"lesson": "<b>"}, "There is no lesson “<b>” here"),
+        ({"lesson": "order", "step": "x"}, "“step” should be a whole number"),
+        ({"lesson": "order", "show": "x"}, "“show” is unknown"),
+        ({"lesson": "own", "carried": packed("title = 3")}, "Your own lesson has faults"),
+    ],
+)
+def test_odd_links_are_answered_in_a_sentence(query: dict[str, str], said: str) -> None:
+    page = asked("lessons", **query)
+    assert not page.exception
+    says(page, said)
+
+
+@pytest.mark.slow
+def test_a_step_beyond_the_last_is_the_last_and_answers_stay_while_one_goes_about() -> None:
+    page = asked("lessons", lesson="attention", step=1)
+    page.number_input(key="lesson_attention_1_number").set_value(5.0)
+    press(page, "Check")
+    says(page, "2 × 2 + 1 × 1 = 5")
+    press(page, "Next")
+    press(page, "Back")
+    says(page, "2 × 2 + 1 × 1 = 5")
+    press(page, "All lessons")
+    assert "Go on" in [button.label for button in page.button]
+    assert any("1 of 10 questions answered" in one.value for one in page.caption)
+    assert asked("lessons", lesson="attention", step=999).subheader[0].value == "Exit question"
+
+
+def test_a_link_of_a_lesson_is_bounded() -> None:
+    assert unpacked(str(packed(SMALL))) == SMALL
+    assert packed("".join(chr(0x4E00 + at * at % 20_000) for at in range(30_000))) is None
+    assert unpacked(str(packed("a" * 300_000))) is None
+    assert [unpacked(raw) for raw in ("", "!", "AAAA")] == [None] * 3
+
+
+@pytest.mark.parametrize("text", ["![a](b)", "a![", "[![a](b)](c)", "![a][b]"])
+def test_no_picture_is_left(text: str) -> None:
+    assert "![" not in shown(Said((("", text),)))

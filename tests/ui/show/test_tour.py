@@ -1,0 +1,92 @@
+"""The tour: offered once, walked to its end, left and gone on with."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from lessons.library import tour as its_stops
+from tests.support.asking import asked, notes, press
+from ui.show import tour
+from wording import speaking
+
+
+def buttons(page: AppTest) -> set[str]:
+    return {button.label for button in page.button}
+
+
+def lead(page: AppTest, stop: int, **how: str) -> None:
+    """Presses the button with that label, icon or key, which leads to a stop; further runs are of that stop's page."""
+    ((name, value),) = how.items()
+    (button,) = (button for button in page.button if value in (button.label, getattr(button.proto, name, "")))
+    button.click().run()
+    view = its_stops().steps[stop].view
+    assert view is not None
+    page.switch_page(f"../../pages/{view.page}.py")
+
+
+@pytest.mark.slow
+def test_it_is_offered_on_a_first_visit_and_declined_for_good() -> None:
+    page = asked("explore")
+    assert "Take the tour" in buttons(page)
+    press(page, "No, thanks")
+    assert "Take the tour" not in buttons(page)
+    page.run()
+    assert "Take the tour" not in buttons(page)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("page", "query"), [("explore", {"layer": 2, "head": 3}), ("positions", {})])
+def test_who_comes_by_a_link_is_not_asked(page: str, query: dict[str, int]) -> None:
+    assert "Take the tour" not in buttons(asked(page, **query))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_stop_opens_its_page_and_its_view(language: str) -> None:
+    with speaking(language):  # AppTest reads the names of options outside of the page's run
+        walk(language)
+
+
+def walk(language: str) -> None:
+    """From the first stop to the last."""
+    page = asked("lessons", lang=language)
+    lead(page, 0, icon=":material/tour:")
+    steps = its_stops().steps
+    for at, step in enumerate(steps):
+        assert not page.exception
+        assert notes(page, "refusal") == []
+        assert any(step.text.told(language) in said for said in notes(page))
+        assert step.view is not None
+        query = {name: value[0] if isinstance(value, list) else value for name, value in page.query_params.items()}
+        asks_for = {name: raw for name, raw in step.view.query if name not in ("text", "focus", "to")}
+        assert asks_for.items() <= query.items()
+        if at < len(steps) - 1:
+            lead(page, at + 1, shortcut="alt+pagedown")
+
+
+@pytest.mark.slow
+def test_it_waits_where_it_was_left() -> None:
+    page = asked("lessons")
+    lead(page, 0, label="Take the tour")
+    lead(page, 1, label="Next")
+    page.switch_page("../../pages/lessons.py").run()
+    assert any("waits at stop 2 of 6" in said for said in notes(page))
+    press(page, "Skip the rest")
+    assert "Go on at stop 2" in buttons(page)
+    lead(page, 1, label="Go on at stop 2")
+    assert any(said.startswith("Stop 2 of 6") for said in notes(page))
+
+
+def test_a_visitor_is_remembered_and_one_without_a_cookie_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tour, "MOST", 2)
+    first = tour.first_time
+    assert [first("a"), first("a"), first(""), first("")] == [True, False, True, True]
+    assert [first("b"), first("c"), first("a")] == [True, True, True]  # "a" was the oldest of three
+
+
+def test_six_stops_in_both_languages() -> None:
+    stops = its_stops()
+    assert len(stops.steps) == 6
+    assert all(step.view is not None and step.question is None for step in stops.steps)
+    assert all({"en", "zh"} <= dict(said.by).keys() for step in stops.steps for said in (step.title, step.text))

@@ -1,0 +1,123 @@
+"""What a reader has answered: kept in the session, and taken home as a worksheet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+
+from lessons.schema import Answer
+from ui.pages.lessons.known import Known
+from ui.pages.lessons.markdown import told as shown
+from ui.show.csv_table import csv_table
+from ui.show.saving import save
+from wording import _, told
+
+ANSWERS, PLACES = "lesson_answers", "lesson_places"
+
+
+@dataclass(frozen=True)
+class Given:
+    """What was done at one step."""
+
+    answer: Answer | None = None
+    text: str = ""  # the answer in words
+    right: bool | None = None  # None: not checked
+    said: str = ""  # the numbers behind the right answer
+    tries: int = 0
+    hints: int = 0  # how many were taken
+    revealed: bool = False
+    read: str = ""  # the reader's own text, where that was asked about
+
+    @property
+    def over(self) -> bool:
+        """Whether what comes after the answer may be seen."""
+        return self.revealed or self.right is True or (self.tries > 0 and self.right is None)
+
+
+def given(name: str, step: int) -> Given:
+    """What was done at a step of a lesson."""
+    found: Given = _all().get((name, step), Given())
+    return found
+
+
+def note(name: str, step: int, **changes: Any) -> Given:
+    """Something more was done there."""
+    _all()[name, step] = now = replace(given(name, step), **changes)
+    return now
+
+
+def came_to(name: str, step: int) -> None:
+    """The reader is at that step of a lesson."""
+    st.session_state.setdefault(PLACES, {})[name] = step
+
+
+def place(name: str) -> int:
+    """Where the reader was last in a lesson."""
+    found: int = st.session_state.get(PLACES, {}).get(name, 0)
+    return found
+
+
+def forget(name: str) -> None:
+    """Begin that lesson anew."""
+    for key in [key for key in _all() if key[0] == name]:
+        del _all()[key]
+
+
+def done(known: Known) -> tuple[int, int]:
+    """How many of a lesson's questions were answered, and how many it has."""
+    asked = [at for at, step in enumerate(known.lesson.steps) if step.question]
+    return sum(given(known.name, at).over for at in asked), len(asked)
+
+
+def worksheet(known: Known) -> None:
+    """Buttons that save one's answers."""
+    with st.container(horizontal=True):
+        save(
+            _("Save the worksheet"),
+            in_markdown(known),
+            "headlight-worksheet.md",
+            _("Every question with your answer, as text"),
+            kind="text/markdown",
+            key="worksheet_text",
+        )
+        rows = [
+            (at + 1, shown(step.title), found.text, _right(found), found.tries, found.hints, found.read)
+            for at, step, found in _answered(known)
+        ]
+        names = ("step", "title", "answer", "right", "tries", "hints", "own_text")
+        save(
+            _("Save as CSV"),
+            csv_table(names, rows),
+            "headlight-worksheet.csv",
+            _("The same as a table"),
+            key="worksheet_table",
+        )
+
+
+def in_markdown(known: Known) -> str:
+    """The worksheet as text; what was typed stands in it as a quotation, line by line."""
+    lines = [f"# {shown(known.lesson.title)}", ""]
+    for at, step, found in _answered(known):
+        lines += [f"## {at + 1}. {shown(step.title)}", ""]
+        lines += [shown(step.question.ask), ""] if step.question else []
+        lines += [_("Read: {text}", text=found.read), ""] if found.read else []
+        lines += [*(f"> {line}" for line in (found.text or "–").splitlines()), ""]
+        if found.over and found.said:
+            lines += [f"{_right(found)} {told(found.said)}".strip(), ""]
+    return "\n".join(lines)
+
+
+def _right(found: Given) -> str:
+    return "" if found.right is None else _("Right.") if found.right else _("Not right.")
+
+
+def _answered(known: Known) -> list[tuple[int, Any, Given]]:
+    """Steps with a question, by number."""
+    return [(at, step, given(known.name, at)) for at, step in enumerate(known.lesson.steps) if step.question]
+
+
+def _all() -> dict[tuple[str, int], Given]:
+    kept: dict[tuple[str, int], Given] = st.session_state.setdefault(ANSWERS, {})
+    return kept

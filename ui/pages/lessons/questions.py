@@ -1,0 +1,184 @@
+"""One question: its control, what is said of an answer, hints one at a time, and what comes after."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from inference import Refusal
+from lessons.checks import truth
+from lessons.schema import Answer, Question
+from lessons.truth import Truth, Unanswerable
+from ui.pages.lessons.answers import Given, given, note
+from ui.pages.lessons.markdown import show, told
+from ui.pages.lessons.views import Seen
+from ui.run.refusals import say
+from wording import Sentence, _, sentence
+
+Key = tuple[str, int]  # the lesson's name, and the number of the step
+LONGEST = 2_000  # characters of a free answer
+
+
+def ask(key: Key, question: Question, seen: Seen) -> None:
+    """The question with its control and its buttons, and whatever has been found out so far."""
+    found = given(*key)
+    slot = f"lesson_{key[0]}_{key[1]}"
+    st.markdown(_("**Question.** {ask}", ask=told(question.ask)))
+    answer = _control(slot, question, found, seen)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        checks = question.check is not None or question.right is not None
+        label = _("Check") if checks else _("Keep my answer")
+        if st.button(label, key=f"{slot}_check", type="primary", help=_("You may answer as often as you like")):
+            found = _answered(key, question, answer, seen)
+        if found.hints < len(question.hints):
+            left = len(question.hints) - found.hints
+            help = _("{left} left", left=left)
+            if st.button(_("A hint"), key=f"{slot}_hint", icon=":material/lightbulb:", help=help):
+                found = note(*key, hints=found.hints + 1)
+        if not found.over and st.button(
+            _("Show the answer"), key=f"{slot}_reveal", help=_("Say first what you expect: that is how one learns")
+        ):
+            found = _revealed(key, question, seen)
+    for hint in question.hints[: found.hints]:
+        st.markdown(_("*Hint:* {hint}", hint=told(hint)))
+    _outcome(question, found)
+
+
+def right_answer(question: Question, seen: Seen) -> Truth | None:
+    """What is right, computed or said by the file; None where anything is. Raises Unanswerable and Refusal."""
+    if question.check is not None:
+        found = truth(question.check, seen.asked)
+    elif question.right is not None:
+        found = Truth(question.right, Sentence(""))
+    else:
+        return None
+    tolerance = found.tolerance if question.tolerance is None else question.tolerance
+    return Truth(found.answer, found.said, found.others, tolerance)
+
+
+def in_words(question: Question, answer: Answer, seen: Seen) -> str:
+    """An answer as it is shown."""
+    if isinstance(answer, tuple):
+        return _("layer {layer} · head {head}", layer=answer[0], head=answer[1])
+    if question.kind == "choice":
+        return next((told(text) for key, text in question.choices if key == answer), str(answer))
+    if question.kind == "token" and isinstance(answer, int) and seen.view is not None:
+        keys = seen.view.keys
+        return keys[answer].label if 0 <= answer < len(keys) else str(answer)
+    return f"{answer:.4g}" if isinstance(answer, float) else str(answer)
+
+
+def _control(slot: str, question: Question, found: Given, seen: Seen) -> Answer | None:
+    """The control for an answer of this kind; None where nothing is answered yet."""
+    before: Any = found.answer
+    label = _("Your answer")
+    if question.kind == "choice":
+        keys = [key for key, _text in question.choices]
+        texts = {key: told(text) for key, text in question.choices}
+        at = keys.index(before) if before in keys else None
+        return st.radio(label, keys, index=at, key=f"{slot}_choice", format_func=texts.__getitem__)
+    if question.kind == "number":
+        number: float | None = st.number_input(
+            label, value=before, key=f"{slot}_number", format="%0.4g", step=None, width=200
+        )
+        return number
+    if question.kind == "head":
+        return _head(slot, seen)
+    if question.kind == "token":
+        return _token(slot, found, seen)
+    if question.kind == "word":
+        return st.text_input(label, value=before or "", key=f"{slot}_word", max_chars=200, width=300) or None
+    return st.text_area(label, value=before or "", key=f"{slot}_text", max_chars=LONGEST, height=100) or None
+
+
+def _head(slot: str, seen: Seen) -> Answer | None:
+    """Two numbers, which follow the head that is chosen in the view."""
+    if seen.view is None:
+        return None
+    layer, head = seen.head or (0, 0)
+    help = _("Follows the head that you choose in the view; counted from 0")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        names = f"{slot}_{layer}_{head}"  # another head in the view begins anew
+        picked = (
+            st.selectbox(_("Layer"), range(seen.view.layers), index=layer, key=f"{names}_layer", width=110, help=help),
+            st.selectbox(_("Head"), range(seen.view.heads), index=head, key=f"{names}_head", width=110, help=help),
+        )
+        st.caption(_("The view shows layer {layer} · head {head}.", layer=layer, head=head))
+    return picked
+
+
+def _token(slot: str, found: Given, seen: Seen) -> Answer | None:
+    """A list of the words that can be looked at, which follows the word that is clicked in the view."""
+    if seen.view is None:
+        return None
+    keys = seen.view.keys
+    at = seen.clicked if seen.clicked is not None else found.answer if isinstance(found.answer, int) else None
+    return st.selectbox(
+        _("Your answer"),
+        range(len(keys)),
+        index=at if at is not None and at < len(keys) else None,
+        key=f"{slot}_{seen.clicked}_token",
+        format_func=lambda at: f"{at} · {keys[at].label}",
+        placeholder=_("Pick a word, or click one in the view") if seen.clicks else _("Pick a word"),
+        help=_("Follows the word that you click in the view") if seen.clicks else None,
+        width=320,
+    )
+
+
+def _answered(key: Key, question: Question, answer: Answer | None, seen: Seen) -> Given:
+    """The answer is kept, and whether it is right."""
+    if answer is None:
+        say(_("Answer first: pick or type something."), role="status")
+        return given(*key)
+    before = given(*key)
+    changes: dict[str, Any] = {"answer": answer, "text": in_words(question, answer, seen), "tries": before.tries + 1}
+    right = _found(question, seen)
+    if isinstance(right, Truth):
+        changes |= {"right": right.holds(answer), "said": _told(question, right, seen)}
+    return note(*key, **changes, read=_own_text(seen, question))
+
+
+def _revealed(key: Key, question: Question, seen: Seen) -> Given:
+    right = _found(question, seen)
+    return note(*key, revealed=True, said=_told(question, right, seen) if isinstance(right, Truth) else "")
+
+
+def _found(question: Question, seen: Seen) -> Truth | None:
+    """What is right; a reason why that cannot be told is said."""
+    try:
+        with st.spinner(_("Asking the model")):
+            return right_answer(question, seen)
+    except Unanswerable as error:
+        say(error.args[0], role="status")
+    except Refusal as refusal:
+        say(refusal.message)  # its ways out stand where the view is drawn
+    return None
+
+
+def _told(question: Question, right: Truth, seen: Seen) -> Sentence:
+    """The right answer and the numbers behind it, to be told in whatever language."""
+    if right.said and question.kind != "choice":
+        return right.said
+    answer = in_words(question, right.answer, seen)
+    if right.said:
+        return sentence("The answer: {answer}. {numbers}", answer=answer, numbers=right.said)
+    return sentence("The answer: {answer}", answer=answer)
+
+
+def _own_text(seen: Seen, question: Question) -> str:
+    return seen.asked.reading.text if question.check is None and question.right is None else ""
+
+
+def _outcome(question: Question, found: Given) -> None:
+    """What is said of the answer, and what comes after it."""
+    if found.right is True:
+        say(_("Right."), role="status")
+    elif found.right is False and not found.revealed:
+        say(_("Not yet. Look again, take a hint, or see the answer."), role="status")
+    elif found.tries and found.right is None:
+        say(_("Kept for your worksheet."), role="status")
+    if found.over:
+        if found.said:
+            say(found.said, role="status")
+        show(question.reveal)

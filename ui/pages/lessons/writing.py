@@ -1,0 +1,111 @@
+"""A lesson of one's own: written beside its preview, brought as a file, taken away as a file or a link."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from inference import Refusal
+from lessons.library import ORDER, come_along, source
+from lessons.reading import MOST_BYTES, Fault
+from lessons.schema import Lesson
+from lessons.sharing import packed
+from ui.input.text_files import decode
+from ui.pages.lessons.known import draft, keep, read
+from ui.pages.lessons.markdown import show, told
+from ui.pages.lessons.options import OWN, PLAY, Lessons
+from ui.run.refusals import say
+from ui.show.saving import save
+from ui.state.options import choose_own
+from wording import _
+
+BOX, UPLOAD, BEGIN = "lesson_box", "lesson_upload", "lesson_begin"
+
+
+def write() -> None:
+    """The editor to the left, what it makes to the right."""
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _bring()
+        st.session_state[BOX] = draft()
+        st.text_area(
+            _("The lesson's file"),
+            key=BOX,
+            height=560,
+            max_chars=MOST_BYTES,
+            on_change=lambda: keep(st.session_state[BOX]),
+            help=_("What may stand in it is told in docs/LESSONS.md, which comes with the app. Read when you leave the "
+                   "box, or press Ctrl+Enter."),
+        )  # fmt: skip
+        save(_("Save the file"), draft(), "lesson.toml", _("To be opened here again, or given to a colleague"),
+             kind="application/toml")  # fmt: skip
+    with right:
+        found = read(draft())
+        if isinstance(found, Lesson):
+            _preview(found)
+        else:
+            _faults(found)
+
+
+def _bring() -> None:
+    """A file from outside, or one of the lessons that come along to be changed."""
+
+    def upload() -> None:
+        came = st.session_state[UPLOAD]
+        if came is None:
+            return
+        try:
+            text = decode(came.getvalue()) if came.size <= MOST_BYTES else ""
+        except Refusal as refusal:
+            st.session_state["lesson_problem"] = refusal.message
+            return
+        if text:
+            keep(text)
+        else:
+            st.session_state["lesson_problem"] = _("This file is too long to be a lesson.")
+
+    def begin() -> None:
+        if st.session_state[BEGIN]:
+            keep(source(st.session_state[BEGIN]))
+
+    st.file_uploader(_("Bring a lesson's file"), type="toml", key=UPLOAD, on_change=upload, max_upload_size=1,
+                     help=_("TOML in UTF-8, at most {most:,} bytes; it stays here", most=MOST_BYTES))  # fmt: skip
+    if problem := st.session_state.pop("lesson_problem", None):
+        say(problem)
+    st.session_state[BEGIN] = None
+    st.selectbox(_("Or begin with one that comes along"), ORDER, index=None, key=BEGIN, on_change=begin,
+                 format_func=lambda name: told(come_along()[name].title),
+                 help=_("Its file replaces what is in the box"))  # fmt: skip
+
+
+def _preview(lesson: Lesson) -> None:
+    """What the file makes, and the ways to play and to share it."""
+    st.subheader(told(lesson.title))
+    link = packed(draft())
+    with st.container(horizontal=True):
+        st.button(_("Play it"), on_click=choose_own, args=(Lessons,), icon=":material/play_arrow:", type="primary",
+                  kwargs={"lesson": OWN, "step": 0, "show": PLAY}, help=_("As students will see it"))  # fmt: skip
+        if link is not None:
+            st.page_link("../../pages/lessons.py", label=_("Link to this lesson"), icon=":material/link:",
+                         query_params={"lesson": OWN, "carried": link},
+                         help=_("The whole lesson is in the address: copy it from here"))  # fmt: skip
+    if link is None:
+        say(_("This lesson is too long for a link; give the file away instead."), role="status")
+    show(lesson.about)
+    for at, step in enumerate(lesson.steps):
+        with st.expander(f"{at + 1}. {told(step.title)}", expanded=at == 0):
+            show(step.text)
+            if step.view is not None:
+                st.caption(_("View: {page}", page=step.view.page))
+            if step.question is not None:
+                show(step.question.ask)
+                for _key, text in step.question.choices:
+                    st.markdown(f"- {told(text)}")
+
+
+def _faults(faults: list[Fault]) -> None:
+    """What is wrong, line by line."""
+    st.subheader(_("What is wrong"))
+    for fault in faults[:20]:
+        say(_("Line {line}: {reason}", line=fault.line, reason=fault.reason))
+    if len(faults) > 20:
+        say(_("And {more} more.", more=len(faults) - 20), role="status")
