@@ -8,7 +8,7 @@
 # make shots       the pictures of README.md
 # make words       the app's sentences into the files of their translations, and which have none yet
 # make gallery     every figure in one page, and which differ from the last look   ARGS=--write to keep them
-# make wheel       the packages that pip installs, into dist/: headlight-attention, and its models
+# make wheel       the packages that pip installs, into dist/: headlight-attention, and its app with our models
 # make clean       remove .venv and what the tools leave behind
 #
 # GNU make 3.81 is enough. The first command that needs it prepares .venv; see tools/install.py.

@@ -104,7 +104,7 @@ def command(port: int, host: str | None) -> list[str]:
         raise CannotServe('The app needs Streamlit, which is not installed: pip install "headlight-attention[app]"')
     launcher = find_spec("app")
     if launcher is None or launcher.origin is None:
-        raise CannotServe("The app's files are not here. Run this in the folder that has app.py, or install Headlight.")
+        raise CannotServe('The app is not here: pip install "headlight-attention[app]", or run this in the repository.')
     where = ["--server.address", host] if host else []
     return [sys.executable, "-m", "streamlit", "run", launcher.origin, "--server.port", str(port), *where]
 

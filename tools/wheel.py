@@ -1,11 +1,12 @@
-"""Builds the wheels: `headlight-attention`, the rooms as one package, and `headlight-attention-models`, what is large.
+"""Builds the wheels: `headlight-attention` for notebooks and terminals, `headlight-attention-app` for the pages.
 
 make wheel          both, into dist/
 
 The repository's rooms have names that other packages have too, so in a wheel they stand under `headlight.`, beside the
-modules of headlight/, and their imports say so (tools/placing.py). What is large lies in a wheel of its own, which
-installs into the same folder, so that everything is found by the paths that the repository has. Names, versions and
-dependencies are pyproject.toml's. `pip install FOLDER` builds the first through the hook below.
+modules of headlight/, and their imports say so (tools/placing.py). The second wheel has what the app alone needs: its
+rooms, our models, translations and all that is large. It installs into the same folder, so that everything is found by
+the paths that the repository has. Names, versions and dependencies are pyproject.toml's. `pip install FOLDER` builds
+the first through the hook below.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ import sys
 import tempfile
 import tomllib
 import warnings
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +28,11 @@ from viz.components.script import COMMENT
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "headlight"
-ROOMS = ("attention", "classroom", "inference", "pages", "probing", "training", "ui", "viz", "wording")
+ROOMS = ("attention", "inference", "probing", "viz", "wording")
+APP_ROOMS = ("classroom", "lessons", "pages", "training", "ui")
 LAUNCHER = "app.py"
 KINDS = {".py", ".js", ".css", ".toml"}  # of a room's files; the others are tests
-LARGE = ("models", "rivals", "tasks", "words")  # of assets/, in the second wheel
+ASSETS = ("alignments", "habits.safetensors", "probes")  # what the first wheel's rooms read; the others are the app's
 LEFT_OUT = ("screenshots",)  # of assets/, in neither
 AS_OLD_AS_ZIP = "315532800"  # 1980: the same files make the same wheel
 
@@ -39,42 +42,61 @@ class CannotBuild(ValueError):
 
 
 def staged(root: Path, to: Path) -> None:
-    """The small wheel's files: headlight/ with the rooms, the launcher, its settings and the small assets in it."""
-    own = sorted((root / PACKAGE).rglob("*"))
-    taken = {file.relative_to(root / PACKAGE).parts[0].removesuffix(".py") for file in own} & {*ROOMS, "app", "assets"}
-    if taken:
-        raise CannotBuild(f"headlight/ has a {taken.pop()} of its own, where a wheel puts the room. Rename it.")
-    sources = [file for room in ROOMS for file in sorted((root / room).rglob("*"))] + [root / LAUNCHER]
-    places = {file: file.relative_to(root) for file in sources}
-    places |= {file: file.relative_to(root / PACKAGE) for file in own}
-    chosen = {file: place for file, place in places.items() if file.suffix in KINDS and file.is_file()}
-    modules = {".".join(place.with_suffix("").parts).removesuffix(".__init__") for place in chosen.values()}
-    placing = _placing(modules)
-    for file, place in chosen.items():
-        content = file.read_text(encoding="utf-8")
-        if file.suffix == ".py":
-            content = placing.source(content, str(place))
-        elif file.suffix == ".js":
-            content = COMMENT.sub("", content)  # as a browser gets it
-        _write(to / PACKAGE / place, content)
-    for folder in (".streamlit", "assets"):
-        shutil.copytree(root / folder, to / PACKAGE / folder, ignore=shutil.ignore_patterns(*LARGE, *LEFT_OUT))
+    """The first wheel's files: headlight/ with its rooms and their assets in it."""
+    names = {*ROOMS, *APP_ROOMS, "app", "assets"}
+    for file in sorted((root / PACKAGE).iterdir()):
+        if file.stem in names:
+            raise CannotBuild(f"headlight/ has a {file.stem} of its own, where a wheel puts the room. Rename it.")
+    _place(root, to, ((room, room) for room in ROOMS))
+    _place(root, to, [(PACKAGE, "")])
+    _copy_assets(root, to, lambda name: name in ASSETS)
 
 
-def staged_large(root: Path, to: Path) -> None:
+def staged_app(root: Path, to: Path) -> None:
     """The second wheel's files, at the places where the first looks for them."""
-    for name in LARGE:
-        shutil.copytree(root / "assets" / name, to / PACKAGE / "assets" / name)
+    _place(root, to, [*((room, room) for room in APP_ROOMS), (LAUNCHER, LAUNCHER)])
+    shutil.copytree(root / ".streamlit", to / PACKAGE / ".streamlit")
+    _copy_assets(root, to, lambda name: name not in (*ASSETS, *LEFT_OUT))
     for catalogue in (to / PACKAGE / "assets" / "words").glob("*.po"):  # sentences are found by what the code says
-        _write(catalogue, _placing().told(catalogue.read_text(encoding="utf-8")))
+        _write(catalogue, _placing(root).told(catalogue.read_text(encoding="utf-8")))
 
 
-def _placing(modules: Container[str] = ()) -> Placing:
-    return Placing(PACKAGE, (*ROOMS, "app"), modules)
+def _place(root: Path, to: Path, places: Iterable[tuple[str, str]]) -> None:
+    """Rooms, or single files, with their imports rewritten; each with its place inside the package."""
+    placing = _placing(root)
+    for name, place in places:
+        here = root / name
+        for file in [here] if here.is_file() else sorted(here.rglob("*")):
+            if file.suffix not in KINDS or not file.is_file():
+                continue
+            content = file.read_text(encoding="utf-8")
+            if file.suffix == ".py":
+                content = placing.source(content, str(file.relative_to(root)))
+            elif file.suffix == ".js":
+                content = COMMENT.sub("", content)  # as a browser gets it
+            _write(to / PACKAGE / place / file.relative_to(here), content)
+
+
+def _copy_assets(root: Path, to: Path, wanted: Callable[[str], bool]) -> None:
+    target = to / PACKAGE / "assets"
+    target.mkdir(parents=True, exist_ok=True)
+    for source in filter(lambda each: wanted(each.name), sorted((root / "assets").iterdir())):
+        if source.is_dir():
+            shutil.copytree(source, target / source.name)
+        else:
+            shutil.copy(source, target / source.name)
+
+
+@cache
+def _placing(root: Path) -> Placing:
+    rooms = (*ROOMS, *APP_ROOMS)
+    files = [file.relative_to(root) for room in rooms for file in (root / room).rglob("*.py")]
+    modules = {".".join(file.with_suffix("").parts).removesuffix(".__init__") for file in files}
+    return Placing(PACKAGE, (*rooms, "app"), frozenset(modules))
 
 
 def build_wheel(wheel_directory: str, _settings: Any = None, _metadata: Any = None) -> str:
-    """The small wheel into a folder; its name. What pip calls."""
+    """The first wheel into a folder; its name. What pip calls."""
     about = _project()
     scripts = [f"{name} = {target}" for name, target in about["scripts"].items()]
     out = os.path.abspath(wheel_directory)
@@ -87,12 +109,12 @@ def build_wheel(wheel_directory: str, _settings: Any = None, _metadata: Any = No
         )  # fmt: skip
 
 
-def build_models(wheel_directory: str) -> str:
+def build_app(wheel_directory: str) -> str:
     """The second wheel into a folder; its name."""
     about, out = _project(), os.path.abspath(wheel_directory)
     with _stage() as stage:
-        staged_large(ROOT, stage)
-        return _built(stage, out, about, f"{about['name']}-models")
+        staged_app(ROOT, stage)
+        return _built(stage, out, about, f"{about['name']}-app")
 
 
 def _project() -> dict[str, Any]:
@@ -136,7 +158,7 @@ def main() -> int:
     """Builds both wheels and says how large they are."""
     out = ROOT / "dist"
     out.mkdir(exist_ok=True)
-    for build in (build_wheel, build_models):
+    for build in (build_wheel, build_app):
         wheel = out / build(str(out))
         print(f"dist/{wheel.name}: {wheel.stat().st_size / 1e6:.2f} MB", flush=True)
     return 0

@@ -27,7 +27,7 @@ ASSETS = Path(__file__).resolve().parents[2] / "assets" / "models"
 BERT = "headlight-bert"  # trained by training/, with a head for masked words and one for the next sentence
 TRANSLATOR = "headlight-en-fr"  # trained by training/translation/, from English to French
 OWN = (BERT, TRANSLATOR)
-OWN_PACKAGE = "headlight-attention-models"  # where Headlight itself was installed as a package (tools/wheel.py)
+OWN_PACKAGE = "headlight-attention-app"  # where Headlight itself was installed as a package (tools/wheel.py)
 _HASHING = threading.Lock()  # a second thread waits for the answer instead of hashing 90 MB again
 
 

@@ -23,7 +23,8 @@ from tools import wheel
 from tools.placing import CannotPlace, Placing
 from tools.wheel import CannotBuild
 
-LARGEST = 1_500_000  # bytes of the small wheel
+NAMES = (*wheel.ROOMS, *wheel.APP_ROOMS, "app")
+LARGEST = 1_000_000  # bytes of the first wheel
 ABOUT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 # Beside packages of the rooms' names that cannot be imported: maps shown, a sentence for what is not installed.
 USE = """
@@ -44,16 +45,34 @@ print(*sorted({name.split(".")[0] for name in sys.modules} & {ROOMS}))
 
 
 def test_every_room_is_placed() -> None:
-    assert set(wheel.ROOMS) == set(ROOMS) - {"app", "headlight", "bench", "tools", "tests"}
+    assert {*wheel.ROOMS, *wheel.APP_ROOMS} == set(ROOMS) - {"app", "headlight", "bench", "tools", "tests"}
+    assert set(ROOMS["headlight"]) <= set(wheel.ROOMS)
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The small wheel, built as pip builds it: by the hook, in a process of its own."""
+    """The first wheel, built as pip builds it: by the hook, in a process of its own."""
     out = tmp_path_factory.mktemp("dist")
     build = f"import tools.wheel; print(tools.wheel.build_wheel({str(out)!r}))"
     name = subprocess.run([sys.executable, "-c", build], cwd=ROOT, check=True, capture_output=True, text=True).stdout
     return out / name.strip().splitlines()[-1]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of both wheels, as they install into one folder."""
+    out = tmp_path_factory.mktemp("installed")
+    wheel.staged(ROOT, out)
+    wheel.staged_app(ROOT, out)
+    return out
+
+
+@pytest.mark.slow
+def test_what_the_app_needs_is_in_the_second(whole: Path) -> None:
+    needed = {"app.py", ".streamlit/config.toml", "pages/explore.py", "assets/app.css", "assets/models/headlight-bert"}
+    assert [name for name in sorted(needed) if not (whole / "headlight" / name).exists()] == []
+    there = {file.name for file in (whole / "headlight" / "assets").iterdir()}
+    assert {file.name for file in (ROOT / "assets").iterdir()} - there == {"screenshots"}
 
 
 @pytest.mark.slow
@@ -65,7 +84,7 @@ def test_it_is_small_and_holds_no_room_at_its_top(built: Path) -> None:
         about = content.read(next(name for name in names if name.endswith("METADATA"))).decode()
         scripts = content.read(next(name for name in names if name.endswith("entry_points.txt"))).decode()
     assert {name.split("/")[0] for name in names} == {"headlight", f"headlight_attention-{ABOUT['version']}.dist-info"}
-    needed = {"app.py", ".streamlit/config.toml", "pages/explore.py", "assets/app.css", "command.py"}
+    needed = {"command.py", "attention/trace.py", "viz/components/explore/explore.js", "assets/habits.safetensors"}
     assert {f"headlight/{name}" for name in needed} <= set(names)
     assert not [name for name in names if re.search(r"\.test\.mjs|/tests/|screenshots|\.pyc$|model\.safetensors", name)]
     assert re.findall(r"^Requires-Dist: (\S+?)[<>=][^;\n]*$", about, re.MULTILINE) == ["numpy", "safetensors"]
@@ -73,10 +92,9 @@ def test_it_is_small_and_holds_no_room_at_its_top(built: Path) -> None:
 
 
 @pytest.mark.slow
-def test_no_module_in_it_knows_a_room_by_its_old_name(built: Path) -> None:
-    old = {*wheel.ROOMS, "app", "tools", "tests", "bench"}
-    with zipfile.ZipFile(built) as content:
-        sources = {name: content.read(name).decode() for name in content.namelist() if name.endswith(".py")}
+def test_no_module_knows_a_room_by_its_old_name(whole: Path) -> None:
+    old = {*NAMES, "tools", "tests", "bench"}
+    sources = {str(file): file.read_text(encoding="utf-8") for file in whole.rglob("*.py")}
     wrong = [f"{file}:{line} {name}" for file, text in sources.items() for line, name in imports(text)
              if name.split(".")[0] in old]  # fmt: skip
     assert wrong == []
@@ -95,11 +113,11 @@ def test_it_is_used_beside_packages_of_the_rooms_names(built: Path, tmp_path: Pa
         for folder in (here, here.with_name(f"{library}.libs")):
             if folder.exists():
                 (home / folder.name).symlink_to(folder, target_is_directory=True)
-    for decoy in (*wheel.ROOMS, "app", "tools"):
+    for decoy in (*NAMES, "tools"):
         (home / decoy).mkdir()
         (home / decoy / "__init__.py").write_text(f"raise ImportError({decoy!r})")
     python = next(place for place in (environment / "bin/python", environment / "Scripts/python.exe") if place.exists())
-    use = USE.replace("{ROOMS}", repr({*wheel.ROOMS, "torch", "streamlit"}))
+    use = USE.replace("{ROOMS}", repr({*NAMES, "torch", "streamlit"}))
     answer = subprocess.run(
         [str(python), "-I", "-W", "error", "-c", use], cwd=tmp_path, check=False, capture_output=True, text=True
     )
@@ -117,17 +135,19 @@ names = [found.name for found in pkgutil.walk_packages(headlight.__path__, "head
 for name in names:
     if not name.endswith((".shell", "__main__")):
         importlib.import_module(name)
-assert len(names) > 700
+assert len(names) > 300
 print(*sorted({name.split(".")[0] for name in sys.modules} & {ROOMS}))
 """
 
 
 @pytest.mark.slow
-def test_every_module_in_it_is_found_under_its_new_name(built: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("with_app", [False, True])
+def test_every_module_is_found_under_its_new_name(with_app: bool, built: Path, whole: Path, tmp_path: Path) -> None:
+    """Those of the first wheel without the second as well."""
     with zipfile.ZipFile(built) as content:
         content.extractall(tmp_path)
-    use = EVERYTHING.replace("{ROOMS}", repr({*wheel.ROOMS, "app"}))
-    found = f"import sys; sys.path.insert(0, {str(tmp_path)!r})"
+    use = EVERYTHING.replace("{ROOMS}", repr(set(NAMES)))
+    found = f"import sys; sys.path.insert(0, {str(whole if with_app else tmp_path)!r})"
     command = [sys.executable, "-I", "-c", found + use]
     answer = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, text=True)
     assert answer.returncode == 0, answer.stderr
@@ -142,6 +162,7 @@ def test_a_module_that_is_named_in_an_unknown_way_is_refused() -> None:
     assert rooms.source('import_module(f"hall.door.{x}")') == 'import_module(f"house.hall.door.{x}")'
     assert rooms.source("é = 1; import hall.door") == "é = 1; import house.hall.door, house.hall as hall"
     assert rooms.source('"""\n>>> from hall import door\n"""') == '"""\n>>> from house.hall import door\n"""'
+    assert rooms.told('"Write: python -m "\n"hall door"') == '"Write: python -m "\n"house.hall door"'
     kept = "from . import hall\nfrom halls import x\nimport other.hall\nhall = 'hall'\n"
     assert rooms.source(kept) == kept
 
@@ -159,7 +180,7 @@ def test_dependencies_are_those_that_are_tested() -> None:
     asked = [
         Requirement(line) for line in (*ABOUT["dependencies"], *(one for lines in extras.values() for one in lines))
     ]
-    own = {ABOUT["name"], f"{ABOUT['name']}-models"}
+    own = {ABOUT["name"], f"{ABOUT['name']}-app"}
     others = [one for one in asked if one.name not in own]
     ranges: dict[str, SpecifierSet] = {canonicalize_name(one.name): one.specifier for one in others}
     assert [one.name for one in others if ranges[canonicalize_name(one.name)] != one.specifier] == []
@@ -167,6 +188,6 @@ def test_dependencies_are_those_that_are_tested() -> None:
     assert set(direct) <= set(ranges)
     assert set(ranges) - set(direct) <= {"anywidget"}
     assert [name for name, version in direct.items() if version not in ranges[name]] == []
-    assert [str(one) for one in asked if one.name == f"{ABOUT['name']}-models"] == [
-        f"{ABOUT['name']}-models=={ABOUT['version']}"
+    assert [str(one) for one in asked if one.name == f"{ABOUT['name']}-app"] == [
+        f"{ABOUT['name']}-app=={ABOUT['version']}"
     ]
