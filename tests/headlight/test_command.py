@@ -18,6 +18,7 @@ from attention.view import View
 from headlight import serving
 from headlight.command import main, text_of
 from inference import LocalBackend, TraceRequest
+from inference.files import embedded
 from inference.settings import Settings
 from tests.support import tinymodels
 from tests.support.repository import ROOT
@@ -157,6 +158,14 @@ def test_serving_opens_no_browser_and_the_whole_network_may_ask(
     assert "Open  http://localhost:8501/\n" in capsys.readouterr().out
     assert main([]) == 0
     assert served[1:] == [(8501, "localhost", None, False), "http://localhost:8501/"]
+
+
+def test_our_own_model_that_is_not_installed_is_told_without_asking_the_hub(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(embedded, "ASSETS", folder)
+    assert main(["export", TEXT, "cat.svg", "--model", embedded.TRANSLATOR]) == 2
+    assert "pip install headlight-attention-app" in capsys.readouterr().err
 
 
 def test_a_folder_that_is_given_may_be_opened(
