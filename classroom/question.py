@@ -21,13 +21,14 @@ class Question:
     """A question to everybody.
 
     ``options`` belong to a choice; ``truth`` is the right answer, as `normal` writes it, or "" where none is known; a
-    head is written "layer.head", both counted from 0.
+    head is written "layer.head", both counted from 0. A number is right within ``tolerance`` of the truth.
     """
 
     kind: Kind
     prompt: str
     options: tuple[str, ...] = ()
     truth: str = ""
+    tolerance: float = 0.0
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -53,7 +54,7 @@ class Question:
         """As the store keeps it.
 
         >>> read(Question("word", "Which word?").written())
-        Question(kind='word', prompt='Which word?', options=(), truth='')
+        Question(kind='word', prompt='Which word?', options=(), truth='', tolerance=0.0)
         """
         return json.dumps(asdict(self), ensure_ascii=False)
 
@@ -80,7 +81,7 @@ class Question:
 def read(written: str) -> Question:
     """The question that was written."""
     said = json.loads(written)
-    return Question(said["kind"], said["prompt"], tuple(said["options"]), said["truth"])
+    return Question(said["kind"], said["prompt"], tuple(said["options"]), said["truth"], said["tolerance"])
 
 
 def counted(question: Question, answers: Iterable[str]) -> list[tuple[str, int]]:
@@ -121,7 +122,18 @@ def right(question: Question, answers: Sequence[str]) -> int | None:
     """
     if not question.truth:
         return None
-    return sum(answer.casefold() == question.truth.casefold() for answer in answers)
+    return sum(holds(question, answer) for answer in answers)
+
+
+def holds(question: Question, answer: str) -> bool:
+    """Whether an answer is the truth: a number near enough, any other text whatever its case.
+
+    >>> holds(Question("number", "?", truth="0.5", tolerance=0.01), "0.505")
+    True
+    """
+    if question.kind == "number":
+        return abs(float(answer) - float(question.truth)) <= question.tolerance + 1e-9
+    return answer.casefold() == question.truth.casefold()
 
 
 def _number(said: str) -> str:

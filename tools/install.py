@@ -2,7 +2,8 @@
 
     python3 tools/install.py            what the app needs
     python3 tools/install.py --tests    what the tests need besides, a browser included
-    python3 tools/install.py --extra    two models that work offline besides
+    python3 tools/install.py --writer   a small language model that works offline besides
+    python3 tools/install.py --extra    that, and a model for Chinese
 
 Knows nothing of the app. Standard library only, since it runs before anything is installed. `make` calls it.
 PyTorch comes first and on its own: its Linux build on PyPI brings gigabytes for NVIDIA's GPUs, so where there is no
@@ -213,7 +214,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Prepares what is asked for; 1 and one sentence where that is not possible."""
     parser = argparse.ArgumentParser(description="Prepare .venv for Headlight.")
     parser.add_argument("--tests", action="store_true", help="also what the tests need, a browser included")
-    parser.add_argument("--extra", action="store_true", help="also two models that work offline")
+    parser.add_argument("--writer", action="store_true", help="also a small language model that works offline")
+    parser.add_argument("--extra", action="store_true", help="also that, and a model for Chinese")
     wanted = parser.parse_args(arguments)
     begun = time.monotonic()
     machine = Machine.this()
@@ -223,6 +225,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise CannotInstall("PyTorch 2.13 has no build for Macs with an Intel processor; use another machine.")
         create(ROOT)
         install("requirements.txt", machine)
+        if wanted.writer or wanted.extra:
+            install("requirements-writer.txt", machine)
         if wanted.extra:
             install("requirements-extra.txt", machine)
         if wanted.tests:

@@ -1,8 +1,12 @@
-"""The models of requirements-extra.txt, and what `make extra` does about them."""
+"""The models of requirements-writer.txt and requirements-extra.txt, unpacked before they are asked for.
+
+python -m inference.files.extras [NAME ...]     all that there are, or these
+"""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 from inference.files.e5 import E5
 from inference.files.smollm import SMOLLM
@@ -17,10 +21,10 @@ def named(name: str) -> Extra | None:
     return next((extra for extra in ALL if extra.name == name), None)
 
 
-def main() -> int:
+def main(names: Sequence[str]) -> int:
     """Unpacks them now, so that the app need not; 1 and a sentence for each that cannot be."""
     failed = 0
-    for extra in ALL:
+    for extra in [extra for extra in ALL if not names or extra.name in names]:
         print(f"Unpacking {extra.name} unless that is done; it takes up to a minute.", flush=True)
         try:
             extra.folder(Settings.from_env())
@@ -28,3 +32,7 @@ def main() -> int:
             print(refusal, file=sys.stderr)
             failed = 1
     return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

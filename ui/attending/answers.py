@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from classroom.question import Question, counted, heads, right
+from classroom.question import Question, counted, heads, holds, right
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.plain import plain
@@ -30,7 +30,7 @@ def answers(question: Question, said: Sequence[str], key: str, own: str | None =
         st.markdown("\n".join(f"- {plain(answer)}" for answer in said[:MOST]))
     else:
         found = counted(question, said)[:MOST]
-        marked = [at for at, (answer, _n) in enumerate(found) if answer.casefold() == question.truth.casefold()]
+        marked = [at for at, (answer, _n) in enumerate(found) if question.truth and holds(question, answer)]
         figure = bars(
             [answer for answer, _n in found],
             [n for _answer, n in found],

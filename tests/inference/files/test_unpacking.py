@@ -194,10 +194,10 @@ def test_make_extra_unpacks_what_it_can(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(Settings, "from_env", lambda: settings)
-    assert extras.main() == 0
+    assert extras.main([]) == 0
     assert len(unpacked) == 1
     another = replace(extra, name="Another")
     monkeypatch.setattr(extras, "ALL", (replace(extra, package=NOWHERE), another))
-    assert extras.main() == 1
+    assert extras.main([]) == 1
     assert capsys.readouterr().err.count("To have it, run: make extra") == 1
     assert checksums.whole(another.place(settings)), "one that is missing does not keep the other from being unpacked"

@@ -9,6 +9,7 @@ from ui.pages.lessons.known import Known
 from ui.pages.lessons.markdown import show, told
 from ui.pages.lessons.options import OWN, TEACHER, WRITE, Lessons
 from ui.pages.lessons.questions import ask
+from ui.pages.lessons.to_class import to_class
 from ui.pages.lessons.views import draw, open_step, unseen
 from ui.state.options import choose_own
 from wording import _
@@ -30,6 +31,7 @@ def play(known: Known, options: Lessons) -> None:
     if step.question is not None:
         with question:
             ask(key, step.question, seen)
+            to_class(step.question, seen)
     _below(known)
 
 
