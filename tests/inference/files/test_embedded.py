@@ -132,7 +132,7 @@ def test_our_own_model_with_other_bytes_is_refused(bert: Path) -> None:
 
 def test_our_own_model_that_was_not_installed_is_told(bert: Path) -> None:
     shutil.rmtree(bert)
-    with pytest.raises(Refusal, match="not on this machine. Install it: pip install headlight-attention-app"):
+    with pytest.raises(Refusal, match=r"not on this machine\. Install it: pip install headlight-attention-app"):
         embedded.own_folder(embedded.BERT)
 
 
