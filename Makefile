@@ -9,6 +9,7 @@
 # make shots       the pictures of README.md
 # make words       the app's sentences into the files of their translations, and which have none yet
 # make gallery     every figure in one page, and which differ from the last look   ARGS=--write to keep them
+# make wheel       the packages that pip installs, into dist/: headlight-attention, and its app with our models
 # make clean       remove .venv and what the tools leave behind
 #
 # GNU make 3.81 is enough. The first command that needs it prepares .venv; see tools/install.py.
@@ -31,7 +32,7 @@ echo "$(if $(PYTHON),$(PYTHON) is not a,There is no) Python 3.11, 3.12 or 3.13 t
 	"or say where it is: make run PYTHON=python3.12" >&2; exit 1
 endef
 
-.PHONY: help run test check test-fast fix extra bench shots gallery words clean writer install install-tests lint
+.PHONY: help run test check test-fast fix extra bench shots gallery words wheel clean writer install install-tests lint
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -86,6 +87,9 @@ gallery: install-tests
 words: install-tests
 	$(VENV) -m tools.words $(ARGS)
 
+wheel: install
+	@$(VENV) -m tools.wheel
+
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache tests/out bench/out
+	rm -rf .venv .mypy_cache .ruff_cache tests/out bench/out dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from attention.given import NotMaps
-from attention.habits import habits
+from attention.habits import Habits, habits
 from attention.mask import Bools
 from attention.measures import Survey, survey
 from attention.opening import head_of_link
@@ -25,11 +25,13 @@ SMALL_MAP = 48  # cells on a side
 class Shown:
     """A trace as a notebook shows it, opened at a word: ``focus`` is a word of the text, a token's number, or None.
 
-    Without a word it opens at the link that is most the text's own, as the app does.
+    Without a word it opens at the link that is most the text's own, as the app does. ``known`` is what the model's
+    heads do whatever the text says, where that was told from other texts; else this one alone says it.
     """
 
     trace: Trace
     focus: str | int | None = None
+    known: Habits | None = None
 
     def __post_init__(self) -> None:
         self._word  # noqa: B018  # a word that is not there is refused now, not where a cell is drawn
@@ -65,11 +67,11 @@ class Shown:
         """What is chosen when the page opens, by the names of the app's addresses."""
         focus, head = self._word, (0, 0)
         if focus is None:
-            link = self._survey.own.best(self.view, None, self._free)
+            link = self._survey.own.best(self.view, self.known, self._free)
             words = [at for at, cell in enumerate(self.view.queries) if not cell.special]
             focus, head = (words[0] if words else 0, head) if link is None else (link.query, (link.layer, link.head))
         else:
-            head = head_of_link(self.view, self._survey, None, focus, heads=self._free)
+            head = head_of_link(self.view, self._survey, self.known, focus, heads=self._free)
         usual = {name: names[0] for name, names in CHOICES.items()}
         return {**usual, "layer": head[0], "head": head[1], "focus": focus, "target": None, "pinned": []}
 
@@ -79,8 +81,8 @@ class Shown:
 
     @cached_property
     def _free(self) -> Bools | None:
-        """The heads that do more in this text than look at a place, (layer, head); None where there are no others."""
-        if all(cell.special for cell in self.view.queries):
+        """The heads that do more in this text than look at a place, (layer, head); None: all."""
+        if self.known is not None or all(cell.special for cell in self.view.queries):
             return None
         free = ~habits([self.trace], self.trace.part).positional
         return free if free.any() else None

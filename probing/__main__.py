@@ -16,9 +16,9 @@ STATUS = """exit status: 0 when it is done; 2 for a file, a format or a model th
 stopped. A stopped run continues where it was when the same command is given again."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The exit status."""
-    asked = _parser().parse_args(arguments)
+def main(arguments: Sequence[str] | None = None, name: str = "python -m probing") -> int:
+    """The exit status. ``name`` is what the command was called by."""
+    asked = _parser(name).parse_args(arguments)
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     try:
         print(command.run(asked))
@@ -32,8 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m probing", description=__doc__, epilog=STATUS)
+def _parser(name: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=name, description=__doc__, epilog=STATUS)
     commands = parser.add_subparsers(required=True)
     score = commands.add_parser("score", help="score every head of a model on annotated sentences", epilog=STATUS)
     score.add_argument("file", type=Path, metavar="FILE", help="annotated sentences")

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from inference.backend import LocalBackend
 from inference.errors import Refusal
-from inference.files import folders
+from inference.files import embedded, extras, folders
+from inference.request import EMBEDDED
 from inference.settings import Settings
 from probing import formats
 from probing.kept import Kept
@@ -66,7 +67,8 @@ def opener(model: str) -> tuple[LocalBackend, str]:
 
 def fetched(backend: LocalBackend, model: str, revision: str | None, download: bool) -> None:
     """Fetches a hub model that is not here, if that was asked for; raises Refusal if it was not."""
-    if backend.status(model, revision) != "absent" or folders.is_path(model):
+    ours = model in (EMBEDDED, *embedded.OWN) or extras.named(model) is not None  # the hub has none of that name
+    if ours or folders.is_path(model) or backend.status(model, revision) != "absent":
         return
     offer = backend.look(model, revision)
     if not download:

@@ -27,6 +27,7 @@ ASSETS = Path(__file__).resolve().parents[2] / "assets" / "models"
 BERT = "headlight-bert"  # trained by training/, with a head for masked words and one for the next sentence
 TRANSLATOR = "headlight-en-fr"  # trained by training/translation/, from English to French
 OWN = (BERT, TRANSLATOR)
+OWN_PACKAGE = "headlight-attention-app"  # where Headlight itself was installed as a package (tools/wheel.py)
 _HASHING = threading.Lock()  # a second thread waits for the answer instead of hashing 90 MB again
 
 
@@ -78,6 +79,15 @@ def own_folder(name: str) -> Path:
 
 @cache
 def _own_checked(folder: Path) -> Path:
+    if not folder.is_dir():
+        raise Refusal(
+            sentence(
+                "{name} is not on this machine. Install it: pip install {package}, or fetch {place} of the repository.",
+                name=folder.name,
+                package=OWN_PACKAGE,
+                place=f"assets/models/{folder.name}",
+            )
+        )
     if not checksums.whole(folder):
         raise Refusal(
             sentence(

@@ -26,9 +26,9 @@ ROOMS = {
     "ui": ("wording", "classroom", "attention", "inference", "lessons", "probing", "training", "viz"),
     "pages": ("wording", "classroom", "attention", "inference", "lessons", "probing", "training", "viz", "ui"),
     "app": ("attention", "inference", "viz", "ui", "pages"),
-    "headlight": ("wording", "attention", "inference", "viz"),
+    "headlight": ("wording", "attention", "inference", "probing", "viz"),
     "bench": ("wording", "classroom", "attention", "inference", "probing", "training", "viz", "ui"),
-    "tools": ("bench", "tests"),
+    "tools": ("bench", "tests", "viz"),
     "tests": (
         "wording",
         "classroom",

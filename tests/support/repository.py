@@ -6,7 +6,8 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-MADE = {".git", ".venv", "__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache", "out"}  # as .gitignore has it
+# As .gitignore has it.
+MADE = {".git", ".venv", "__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache", "dist", "out"}
 
 
 def files(root: Path = ROOT) -> list[Path]:

@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from functools import cache
-
-from viz.components.script import HERE
+from viz.colours import written
 from viz.figures.theme import DARK, Theme
 from wording import _
 
 Scale = list[list[float | str]]
-
-
-@cache
-def _written(name: str) -> tuple[str, ...]:
-    """The list of colours that colours.js calls ``name``, in its order; both themes' where there are two."""
-    source = (HERE / "shared" / "colours.js").read_text(encoding="utf-8")
-    (statement,) = re.findall(rf"export const {name} = (.*?);\n", source, re.DOTALL)
-    return tuple(re.findall(r'"(#[0-9A-Fa-f]{6})"', statement))
 
 
 def sequential(theme: Theme) -> Scale:
@@ -27,7 +16,7 @@ def sequential(theme: Theme) -> Scale:
     >>> sequential(LIGHT)[0], sequential(DARK)[-1]
     ([0.0, '#f9faf9'], [1.0, '#f9faf9'])
     """
-    colours = _written("ANCHORS")
+    colours = written("ANCHORS")
     return _scale(colours[::-1] if theme == DARK else colours)
 
 
@@ -38,7 +27,7 @@ def diverging(theme: Theme) -> Scale:
     >>> diverging(LIGHT)[4]
     [0.5, '#f8f8f8']
     """
-    light, dark = _written("DIVERGING")[:10], _written("DIVERGING")[10:]
+    light, dark = written("DIVERGING")[:10], written("DIVERGING")[10:]
     below, above = (dark if theme == DARK else light)[:5], (dark if theme == DARK else light)[5:]
     return _scale((*below[:0:-1], *above))
 
@@ -59,7 +48,7 @@ def several(theme: Theme) -> tuple[str, ...]:
     >>> len(several(LIGHT)), several(DARK)[0]
     (8, '#56B4E9')
     """
-    colours = _written("HEAD_COLOURS")
+    colours = written("HEAD_COLOURS")
     return colours[8:] if theme == DARK else colours[:8]
 
 

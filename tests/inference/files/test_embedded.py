@@ -130,6 +130,12 @@ def test_our_own_model_with_other_bytes_is_refused(bert: Path) -> None:
         embedded.own_folder(embedded.BERT)
 
 
+def test_our_own_model_that_was_not_installed_is_told(bert: Path) -> None:
+    shutil.rmtree(bert)
+    with pytest.raises(Refusal, match=r"not on this machine\. Install it: pip install headlight-attention-app"):
+        embedded.own_folder(embedded.BERT)
+
+
 @pytest.mark.parametrize("lines", ["", "nonsense", "0000  model.safetensors\n"])
 def test_our_own_model_without_its_sums_is_refused(bert: Path, lines: str) -> None:
     (bert / checksums.SUMS).write_text(lines)

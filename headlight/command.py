@@ -1,0 +1,213 @@
+"""The command `headlight`: the app at a text, files of a text's attention, and heads scored on many sentences."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any, NoReturn
+
+from attention.given import NotMaps
+from attention.habits import Habits
+from attention.trace import Trace
+from headlight import exports, serving
+from headlight.shown import Shown
+from inference.backend import LocalBackend
+from inference.errors import Refusal
+from inference.files import folders
+from inference.request import EMBEDDED, TraceRequest
+from probing.command import fetched, opener
+from probing.reference import measured, stored
+from viz.export import TooLong
+from viz.stills.png import CannotPaint
+
+COMMANDS = ("open", "serve", "export", "score")
+HELP = """usage: headlight [TEXT]                 the app, opened at a text
+       headlight serve                  the app, for the whole network
+       headlight export TEXT FILE       what a text's attention looks like, as a file
+       headlight score FILE --format …  every head's score on annotated sentences
+
+What every layer and every head of a Transformer attends to.
+
+  headlight "The cat sat because it was tired." --model bert-base-uncased
+  headlight export "The cat sat because it was tired." cat.html --focus it
+  headlight export - cat.png < text.txt         - reads the text from a pipe
+
+  --model ID      of the Hugging Face hub, or a folder; all-MiniLM-L6-v2 without it
+  --port N        of the app; 8501 or the next free one without it
+  --json          print what was done as JSON; score takes a file for it
+  -h, --version   also: headlight COMMAND -h, for what else a command takes
+
+A text that is called like a command: headlight open serve.
+Exit status: 0 done; 2 for what cannot be done, said in a sentence; 130 stopped."""
+
+
+class Wrong(ValueError):
+    """One sentence: what was asked for and cannot be."""
+
+
+SENTENCES = (Wrong, Refusal, NotMaps, TooLong, CannotPaint, serving.CannotServe)  # errors that are for the reader
+
+
+class _Parser(argparse.ArgumentParser):
+    """One that says what is wrong in one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{message[:1].upper()}{message[1:]}. See {self.prog} -h.\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The exit status."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given in (["-h"], ["--help"]):
+        print(HELP)
+        return 0
+    if given == ["--version"]:
+        print(_version())
+        return 0
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    try:
+        if given[:1] == ["score"]:
+            from probing.__main__ import main as score
+
+            return score(given, "headlight")
+        asked = _parser().parse_args(given if given[:1] and given[0] in COMMANDS else ["open", *given])
+        return int(asked.run(asked))
+    except ModuleNotFoundError as missing:
+        print(_how_to_have(missing), file=sys.stderr)
+        return 2
+    except SENTENCES as refusal:
+        print(refusal, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("Stopped.", file=sys.stderr)
+        return 130
+
+
+def open_at(asked: argparse.Namespace) -> int:
+    """The app until it ends; a browser is opened at the text."""
+    port = serving.port_for(asked.port)
+    model, folder = asked.model, None
+    if model is not None and folders.is_path(model):  # whoever gives it here may have the app read it
+        model = folder = os.path.abspath(os.path.expanduser(model))
+        if not os.path.isdir(folder):
+            raise Wrong(f"{asked.model} is not a folder. Give one that holds a model, or the id of a model of the hub.")
+    place = serving.address(port, text_of(asked.text), model, text_of(asked.pair))
+
+    def ready() -> None:
+        shown = not asked.no_browser and serving.show(place)
+        if asked.json:
+            print(json.dumps({"address": place, "port": port}), flush=True)
+        else:
+            print(f"  {'Opened' if shown else 'Open'}  {place}\n  Ctrl-C ends it.", flush=True)
+
+    return serving.serve(port, asked.address, ready, folder, quiet=asked.json)
+
+
+def export(asked: argparse.Namespace) -> int:
+    """A file of a text's attention."""
+    kind = asked.format or asked.file.suffix[1:].lower()
+    if kind not in exports.FORMATS:
+        known = ", ".join(f".{name}" for name in exports.FORMATS)
+        raise Wrong(f"{asked.file} ends in none of {known}; say which is meant: --format.")
+    if (asked.layer is None) != (asked.head is None):
+        raise Wrong("A head has two numbers: give --layer and --head.")
+    _refuse_unwritable(asked.file)
+    backend, model = opener(asked.model or EMBEDDED)
+    fetched(backend, model, asked.revision, asked.download)
+    request = TraceRequest(
+        model=model, revision=asked.revision, text=text_of(asked.text) or "", pair=text_of(asked.pair)
+    )
+    trace = backend.trace(request)
+    made = Shown(trace, _focus(asked.focus), _habits(backend, request, trace))
+    chosen = dict(made.selection)
+    for what, of in (("layer", made.view.layers), ("head", made.view.heads)):
+        if (number := getattr(asked, what)) is not None:
+            if not 0 <= number < of:
+                raise Wrong(f"There is no {what} {number}: this model's are 0 to {of - 1}.")
+            chosen[what] = number
+    content = exports.FORMATS[kind](made.view, chosen)
+    try:
+        asked.file.write_bytes(content)
+    except OSError as error:
+        raise Wrong(f"{asked.file} cannot be written: {error.strerror}.") from error
+    done = {
+        "file": str(asked.file), "format": kind, "bytes": len(content), "model": model,
+        "layer": chosen["layer"], "head": chosen["head"], "tokens": [cell.label for cell in made.view.queries],
+    }  # fmt: skip
+    which = "all heads" if kind == "html" else f"layer {chosen['layer']}, head {chosen['head']}"
+    print(json.dumps(done) if asked.json else f"{asked.file}: {which}, {len(content):,} bytes")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="headlight", add_help=False)
+    commands = parser.add_subparsers(required=True)
+    first = commands.add_parser("open", help="the app, opened at a text")
+    first.add_argument("text", nargs="?", metavar="TEXT", help="what the model reads; - for a pipe")
+    first.add_argument("--pair", metavar="TEXT", help="a second text, read together with the first")
+    first.add_argument("--no-browser", action="store_true", help="only say the address")
+    first.set_defaults(run=open_at, address="localhost")
+    second = commands.add_parser("serve", help="the app, for the whole network")
+    second.add_argument("--address", metavar="HOST", help="listen there alone, such as localhost")
+    second.set_defaults(run=open_at, text=None, pair=None, no_browser=True)
+    for app in (first, second):
+        app.add_argument("--port", type=int, metavar="N", help="8501 or the next free one without it")
+    third = commands.add_parser("export", help="a file of a text's attention", epilog="Layers and heads count from 0.")
+    third.add_argument("text", metavar="TEXT", help="what the model reads; - for a pipe")
+    third.add_argument("file", type=Path, metavar="FILE", help="where to write; its ending says the format")
+    third.add_argument("--format", choices=list(exports.FORMATS), help="html is every head; the others are one")
+    third.add_argument("--pair", metavar="TEXT", help="a second text, read together with the first")
+    third.add_argument("--focus", metavar="WORD", help="the word, or the token's number, that is asked about")
+    third.add_argument("--layer", type=int, metavar="N", help="of the head; without it, as the app chooses")
+    third.add_argument("--head", type=int, metavar="N", help="likewise")
+    third.add_argument("--revision", metavar="NAME", help="a branch, tag or commit of a hub model")
+    third.add_argument("--download", action="store_true", help="fetch a hub model that is not on this machine")
+    third.set_defaults(run=export)
+    for each in (first, second, third):
+        each.add_argument("--model", metavar="ID", help=f"of the hub, or a folder; {EMBEDDED} without it")
+        each.add_argument("--json", action="store_true", help="print what was done as JSON")
+    return parser
+
+
+def text_of(given: str | None) -> str | None:
+    """A text as the command line gives it, or names it: "-" is what comes through a pipe."""
+    if given == "-":
+        return sys.stdin.buffer.read().decode("utf-8", "replace").strip()
+    return None if given is None else given.encode("utf-8", "replace").decode()  # a shell may pass half a character
+
+
+def _habits(backend: LocalBackend, request: TraceRequest, trace: Trace) -> Habits | None:
+    """What the model's heads do whatever the text says, so that a head is chosen as the app chooses."""
+    parts = stored().get(request.model) if request.revision is None else None
+    if parts is None:
+        try:
+            parts = measured(backend, request.model, request.revision, trace.model.kind)
+        except Refusal:
+            return None
+    return parts.get(trace.part)
+
+
+def _focus(given: str | None) -> Any:
+    return int(given) if given is not None and given.isascii() and given.isdigit() else given
+
+
+def _refuse_unwritable(file: Path) -> None:
+    folder = file.absolute().parent
+    if file.is_dir() or not folder.is_dir() or not os.access(file if file.exists() else folder, os.W_OK):
+        raise Wrong(f"{file} cannot be written. Give a file in a folder that exists and may be written to.")
+
+
+def _how_to_have(missing: ModuleNotFoundError) -> str:
+    return f'{missing.name} is not installed, and reading a text needs it: pip install "headlight-attention[torch]"'
+
+
+def _version() -> str:
+    try:
+        return f"headlight {metadata.version('headlight-attention')}"
+    except metadata.PackageNotFoundError:
+        return "headlight, from the repository"

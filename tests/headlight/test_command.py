@@ -1,0 +1,199 @@
+"""The command as a shell sees it: files, exit statuses, one sentence for what is wrong."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import quote_plus
+
+import pytest
+
+from attention.view import View
+from headlight import serving
+from headlight.command import main, text_of
+from inference import LocalBackend, TraceRequest
+from inference.files import embedded
+from inference.settings import Settings
+from tests.support import tinymodels
+from tests.support.repository import ROOT
+from viz.export import weights_csv
+
+TEXT = "The cat was tired."
+BEGINNINGS = {"html": b"<!doctype html>", "svg": b"<svg ", "png": b"\x89PNG", "csv": b"\xef\xbb\xbf", "json": b"{"}
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(tinymodels.save(tmp_path_factory.mktemp("models") / "bert", "bert"))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, in which the command runs."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_every_format_is_written(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for kind, beginning in BEGINNINGS.items():
+        file = tmp_path / f"cat.{kind}"
+        assert main(["export", TEXT, str(file), "--model", model, "--focus", "cat"]) == 0
+        assert file.read_bytes().startswith(beginning)
+        told = capsys.readouterr()
+        assert told.out.startswith(f"{file}: ")
+        assert told.err == ""
+
+
+@pytest.mark.slow
+def test_numbers_are_those_of_the_asked_head(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "numbers"
+    assert main(["export", TEXT, str(file), "--format=csv", "--model", model, "--layer=1", "--head=2", "--json"]) == 0
+    done = json.loads(capsys.readouterr().out)
+    assert (done["layer"], done["head"], done["format"]) == (1, 2, "csv")
+    assert done["bytes"] == file.stat().st_size
+    backend = LocalBackend(Settings(model_folders=(Path(model).parent,), offline=True))
+    view = View(backend.trace(TraceRequest(model=model, text=TEXT)))
+    assert file.read_bytes() == weights_csv(view, 1, 2)
+    assert done["tokens"] == [cell.label for cell in view.queries]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["cat.gif"], "cat.gif ends in none of .html, .svg, .png, .csv, .json; say which is meant: --format."),
+        (["no/cat.svg"], "no/cat.svg cannot be written. Give a file in a folder that exists and may be written to."),
+        (["cat.svg", "--layer", "1"], "A head has two numbers: give --layer and --head."),
+        (["cat.svg", "--layer", "9", "--head", "0"], "There is no layer 9: this model's are 0 to 1."),
+        (["cat.svg", "--head", "-1", "--layer", "0"], "There is no head -1: this model's are 0 to 2."),
+        (["cat.svg", "--focus", "dog"], "focus='dog' is no token of this text, which has "),
+        (["cat.svg", "--format", "gif"], "Argument --format: invalid choice: 'gif'"),
+        (["cat.svg", "more"], "Unrecognized arguments: more. See headlight"),
+        ([], "The following arguments are required: FILE. See headlight export -h."),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(
+    arguments: list[str], said: str, model: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert status(["export", TEXT, *arguments, "--model", model]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith(said)
+    assert told.err.count("\n") == 1
+    assert list(folder.iterdir()) == []
+
+
+def status(arguments: list[str]) -> int:
+    """What the shell gets, also where argparse ends the command."""
+    try:
+        return main(arguments)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else -1
+
+
+def test_a_text_comes_through_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO("黑猫睡了。\n".encode())))
+    assert text_of("-") == "黑猫睡了。"
+    assert text_of("half \udcff") == "half ?"
+
+
+def test_scores_are_those_of_probing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["score", "no-such-file", "--format", "conllu"]) == 2
+    assert "no-such-file" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["score", "-h"])
+    assert capsys.readouterr().out.startswith("usage: headlight score ")
+
+
+@pytest.mark.parametrize("arguments", [["-h"], ["export", "-h"], ["open", "-h"], ["serve", "-h"]])
+def test_help_fits_on_a_screen(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert status(arguments) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 90
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What would be served: port, host; the app is ready at once and ends."""
+    asked: list[Any] = []
+
+    def serve(port: int, host: str | None, ready: Any, folder: str | None, quiet: bool) -> int:
+        asked.append((port, host, folder, quiet))
+        ready()
+        return 0
+
+    def show(place: str) -> bool:
+        asked.append(place)
+        return True
+
+    monkeypatch.setattr(serving, "serve", serve)
+    monkeypatch.setattr(serving, "port_for", lambda port: port or 8501)
+    monkeypatch.setattr(serving, "show", show)
+    return asked
+
+
+def test_a_text_opens_the_app_at_it(served: list[Any], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["too tired?", "--model", "gpt2"]) == 0
+    place = "http://localhost:8501/?text=too+tired%3F&model=gpt2"
+    assert served == [(8501, "localhost", None, False), place]
+    assert f"Opened  {place}" in capsys.readouterr().out
+    served.clear()
+    assert main(["open", "serve", "--no-browser", "--json", "--port", "9000"]) == 0
+    assert served == [(9000, "localhost", None, True)]
+    assert json.loads(capsys.readouterr().out) == {"address": "http://localhost:9000/?text=serve", "port": 9000}
+
+
+def test_serving_opens_no_browser_and_the_whole_network_may_ask(
+    served: list[Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["serve"]) == 0
+    assert served == [(8501, None, None, False)]
+    assert "Open  http://localhost:8501/\n" in capsys.readouterr().out
+    assert main([]) == 0
+    assert served[1:] == [(8501, "localhost", None, False), "http://localhost:8501/"]
+
+
+def test_our_own_model_that_is_not_installed_is_told_without_asking_the_hub(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(embedded, "ASSETS", folder)
+    assert main(["export", TEXT, "cat.svg", "--model", embedded.TRANSLATOR]) == 2
+    assert "pip install headlight-attention-app" in capsys.readouterr().err
+
+
+def test_a_folder_that_is_given_may_be_opened(
+    served: list[Any], folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(["A cat.", "--model", "./mine"]) == 2
+    assert capsys.readouterr().err.startswith("./mine is not a folder.")
+    (folder / "mine").mkdir()
+    assert main(["A cat.", "--model", "./mine"]) == 0
+    mine = str(folder / "mine")
+    assert served[0] == (8501, "localhost", mine, False)
+    assert served[1].endswith(f"&model={quote_plus(mine)}")
+    monkeypatch.setenv(serving.FOLDERS, "/others")
+    assert serving.allowing(mine) == {serving.FOLDERS: f"{mine}{os.pathsep}/others"}
+
+
+def test_what_is_not_installed_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setitem(sys.modules, "probing.__main__", None)
+    assert main(["score"]) == 2
+    assert 'pip install "headlight-attention[torch]"' in capsys.readouterr().err
+
+
+def test_from_the_repository_it_is_a_module_and_no_command_waits_for_torch() -> None:
+    heavy = "{'torch', 'transformers', 'streamlit', 'PIL', 'plotly'}"
+    probe = f"import sys, headlight.command; print(*sorted({heavy} & set(sys.modules)))"
+    answer = subprocess.run([sys.executable, "-c", probe], cwd=ROOT, check=True, capture_output=True, text=True)
+    assert answer.stdout.strip() == ""
+    answer = subprocess.run(
+        [sys.executable, "-m", "headlight", "--version"], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    assert answer.stdout.startswith("headlight")

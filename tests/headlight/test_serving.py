@@ -1,0 +1,95 @@
+"""The app as a process of its own: its port, its address, and an end that ends it too."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+import webbrowser
+from pathlib import Path
+
+import pytest
+
+from headlight import serving
+from headlight.serving import CannotServe, address, port_for
+from tests.support.repository import ROOT
+
+
+def test_an_address_opens_the_app_at_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert address(9, "a&b=c #1", "o/m", "第二句") == (
+        "http://localhost:9/?text=a%26b%3Dc+%231&pair=%E7%AC%AC%E4%BA%8C%E5%8F%A5&model=o%2Fm"
+    )
+    monkeypatch.setenv("STREAMLIT_SERVER_BASE_URL_PATH", "/tools/")
+    assert address(9) == "http://localhost:9/tools/"
+    with pytest.raises(CannotServe, match="too long for an address"):
+        address(9, "word " * 5000)
+
+
+def test_a_port_that_is_taken_is_refused_or_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as other:
+        other.bind(("", 0))
+        other.listen()
+        taken = other.getsockname()[1]
+        with pytest.raises(CannotServe, match=f"Port {taken} cannot be used"):
+            port_for(taken)
+    monkeypatch.setattr(serving, "free", lambda port: port > serving.FIRST + 1)
+    assert port_for(None) == serving.FIRST + 2
+    monkeypatch.setattr(serving, "free", lambda _port: False)
+    with pytest.raises(CannotServe, match="all taken"):
+        port_for(None)
+    with pytest.raises(CannotServe, match="99999"):
+        port_for(99999)
+
+
+def test_without_streamlit_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving, "find_spec", lambda _name: None)
+    with pytest.raises(CannotServe, match=r'pip install "headlight-attention\[app\]"'):
+        serving.command(1, None)
+
+
+def test_what_is_started_is_the_launcher() -> None:
+    (python, *words) = serving.command(8600, "localhost")
+    assert python == sys.executable
+    assert words == [
+        "-m", "streamlit", "run", str(ROOT / "app.py"), "--server.port", "8600", "--server.address", "localhost",
+    ]  # fmt: skip
+
+
+def test_no_browser_without_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+
+    def browse(place: str) -> bool:
+        opened.append(place)
+        return True
+
+    monkeypatch.setattr(webbrowser, "open", browse)
+    monkeypatch.setattr(sys, "platform", "linux")
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
+        monkeypatch.delenv(name, raising=False)
+    assert not serving.show("http://localhost:1/")
+    monkeypatch.setenv("DISPLAY", ":0")
+    assert serving.show("http://localhost:1/")
+    assert opened == ["http://localhost:1/"]
+
+
+@pytest.mark.slow
+def test_the_app_answers_and_ends_with_its_command(tmp_path: Path) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    words = [sys.executable, "-m", "headlight", "A cat.", "--no-browser", "--json", "--port", str(port)]
+    with (tmp_path / "log").open("wb") as log:
+        process = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=log, text=True)
+    try:
+        assert process.stdout is not None
+        told = process.stdout.readline()
+        assert f'"http://localhost:{port}/?text=A+cat."' in told, (tmp_path / "log").read_text()
+        with urllib.request.urlopen(f"http://localhost:{port}/_stcore/health") as answer:
+            assert answer.status == 200
+    finally:
+        process.send_signal(signal.SIGTERM)
+        assert process.communicate(timeout=60)[0] == ""
+    assert process.returncode in (0, 128 + signal.SIGTERM)
+    assert serving.free(port)

@@ -1,0 +1,106 @@
+"""A head's picture without a browser: the colours are the weights', and hostile text stays text."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+import sys
+import xml.etree.ElementTree as ET
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from attention.view import View
+from tests.support.traces import sentence_trace
+from tests.viz.test_export import HOSTILE, hostile_trace
+from viz.colours import ramp
+from viz.export import TooLong
+from viz.stills import png as painting
+from viz.stills.head import CELL, coloured, picture
+from viz.stills.png import RATIO, CannotPaint, png
+from viz.stills.shapes import Cells, Picture, Text
+from viz.stills.svg import image, svg
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def cells(made: Picture) -> Cells:
+    return next(shape for shape in made.shapes if isinstance(shape, Cells))
+
+
+def test_svg_has_every_weight_as_its_colour_and_every_token_as_text() -> None:
+    view = View(sentence_trace())
+    weights = view.weights(1, 2)
+    root = ET.fromstring(svg(picture(view, 1, 2, 1)))
+    fills = [box.get("fill") for box in root.find(f"{SVG}g") or ()]
+    assert len(fills) == weights.size
+    top = weights.max()
+    for fill, weight in zip(fills, weights.reshape(-1), strict=True):
+        assert fill == f"#{bytes(ramp()[round(255 * float(np.sqrt(weight / top)))]).hex()}"
+    texts = [text.text for text in root.iter(f"{SVG}text")]
+    for cell in view.queries:
+        assert texts.count(cell.label) >= 2
+    told = " ".join(text or "" for text in texts)
+    assert "layer 1 · head 2 · square-root colour scale · layers, heads and positions counted from 0" in told
+    assert told.endswith("tiny · “playing chess.”")
+
+
+def test_what_a_text_or_a_model_brings_is_text() -> None:
+    content = svg(picture(View(hostile_trace()), 0, 0))
+    root = ET.fromstring(content)
+    assert b"<script" not in content
+    assert {element.tag.removeprefix(SVG) for element in root.iter()} == {"svg", "title", "rect", "g", "text"}
+    assert any((text.text or "").startswith(HOSTILE[:9]) for text in root.iter(f"{SVG}text"))
+
+
+def test_png_has_the_same_colours_in_the_same_places() -> None:
+    view = View(sentence_trace())
+    made = picture(view, 0, 1)
+    painted = Image.open(io.BytesIO(png(made)))
+    assert painted.size == (made.width * RATIO, made.height * RATIO)
+    area = cells(made)
+    for row, column in np.ndindex(*view.weights(0, 1).shape):
+        middle = (area.x + (column + 0.5) * CELL) * RATIO, (area.y + (row + 0.5) * CELL) * RATIO
+        assert painted.getpixel((int(middle[0]), int(middle[1]))) == tuple(area.colours[row, column])
+    left = np.asarray(painted.convert("L"))[:, : int((area.x - 8) * RATIO)]
+    assert (left < 128).sum() > 100, "the tokens beside the map are painted"
+
+
+def test_a_large_map_is_an_image_of_its_largest_weights() -> None:
+    weights = np.zeros((900, 900), np.float32)
+    weights[899, 0] = 1
+    many = coloured(weights, 1)
+    shape = Cells(0, 0, 900, 900, many)
+    (data,) = re.findall(rb'href="data:image/png;base64,([^"]+)"', svg(Picture(900, 900, (shape,), "")))
+    seen = np.asarray(Image.open(io.BytesIO(base64.b64decode(data))))
+    assert (seen == many).all()
+    assert seen[899, 0].tolist() == ramp()[255].tolist()
+
+
+def test_an_image_of_its_own_is_read_by_others() -> None:
+    colours = np.random.default_rng(0).integers(0, 256, (3, 5, 3)).astype(np.uint8)
+    assert (np.asarray(Image.open(io.BytesIO(image(colours)))) == colours).all()
+
+
+def test_a_text_beyond_any_picture_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("viz.stills.head.MOST_CELLS", 30)
+    with pytest.raises(TooLong, match="at most 30 weights; this map has 36"):
+        picture(View(sentence_trace()), 0, 0)
+
+
+def test_letters_that_no_font_here_has_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(painting, "FONTS", ("NoSuchFont.ttf",))
+    made = Picture(40, 20, (Text("ok \U000120ab", 0, 9, 12, "#000000"),), "")
+    with pytest.raises(CannotPaint, match="has \U000120ab; write SVG"):
+        png(made)
+    assert png(Picture(40, 20, (Text("ok", 0, 9, 12, "#000000"),), ""))
+
+
+def test_without_pillow_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    made: Any = Picture(40, 20, (), "")
+    with pytest.raises(CannotPaint, match="pip install pillow"):
+        png(made)

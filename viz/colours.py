@@ -1,0 +1,35 @@
+"""The colours of the components, read from the one place where they are written."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from viz.components.script import HERE
+
+Colours = npt.NDArray[np.uint8]
+
+
+@cache
+def written(name: str) -> tuple[str, ...]:
+    """The list of colours that colours.js calls ``name``, in its order; both themes' where there are two."""
+    source = (HERE / "shared" / "colours.js").read_text(encoding="utf-8")
+    (statement,) = re.findall(rf"export const {name} = (.*?);\n", source, re.DOTALL)
+    return tuple(re.findall(r'"(#[0-9A-Fa-f]{6})"', statement))
+
+
+@cache
+def ramp() -> Colours:
+    """The sequential palette on a light page, (256, red green blue), from least to most; `between` of colours.js.
+
+    >>> ramp()[0].tolist(), ramp()[255].tolist()
+    ([249, 250, 249], [22, 11, 21])
+    """
+    anchors = np.array([[int(one[at : at + 2], 16) for at in (1, 3, 5)] for one in written("ANCHORS")])
+    places = np.linspace(0, len(anchors) - 1, 256)
+    channels = [np.interp(places, np.arange(len(anchors)), anchors[:, channel]) for channel in range(3)]
+    colours: Colours = np.rint(np.stack(channels, axis=1)).astype(np.uint8)
+    return colours

@@ -1,0 +1,109 @@
+"""What a picture is made of. Lengths are CSS pixels, from its upper left corner."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import Literal
+
+from viz.colours import Colours
+
+Anchor = Literal["start", "middle", "end"]
+
+
+@dataclass(frozen=True)
+class Box:
+    """A frame without a ground."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    stroke: str
+    thick: float = 1
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Coloured cells, (row, column, red green blue), that fill a rectangle."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    colours: Colours
+
+
+@dataclass(frozen=True)
+class Text:
+    """A line of text whose middle is at ``y``; or, ``turned``, one that reads upwards and whose middle is at ``x``."""
+
+    text: str
+    x: float
+    y: float
+    size: int
+    fill: str
+    anchor: Anchor = "start"
+    bold: bool = False
+    turned: bool = False
+
+
+Shape = Box | Cells | Text
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Shapes on white, the later ones on top. ``about`` says in one line what it is of."""
+
+    width: int
+    height: int
+    shapes: tuple[Shape, ...]
+    about: str
+
+
+def shown(text: str) -> str:
+    """A text on one line, without letters that no font draws.
+
+    >>> shown("a\\nb\\x00")
+    'a b�'
+    """
+    line = " ".join(text.split("\n"))
+    return "".join("\ufffd" if unicodedata.category(letter) in ("Cc", "Cs", "Cn") else letter for letter in line)
+
+
+def width(text: str, size: float) -> float:
+    """About how wide a text is, whatever the font: a Chinese character is a square, letters two thirds of one.
+
+    >>> width("猫", 12), round(width("cat", 12), 1)
+    (12, 23.0)
+    """
+    return sum(size if unicodedata.east_asian_width(letter) in "WF" else 0.64 * size for letter in text)
+
+
+def elided(text: str, room: float, size: float) -> str:
+    """As much of a text as there is room for.
+
+    >>> elided("the animal", 40, 12)
+    'the…'
+    """
+    if width(text, size) <= room:
+        return text
+    while text and width(f"{text}…", size) > room:
+        text = text[:-1]
+    return f"{text.rstrip()}…"
+
+
+def wrapped(text: str, room: float, size: float) -> list[str]:
+    """A text on lines that fit; a word that is too long for one is cut.
+
+    >>> wrapped("it looks back at the animal", 90, 12)
+    ['it looks', 'back at the', 'animal']
+    """
+    lines = [""]
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}" if lines[-1] else word
+        if lines[-1] and width(longer, size) > room:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return [elided(line, room, size) for line in lines]
