@@ -39,9 +39,10 @@ async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
         yield {}
 
 
+ours = [route for room in (traces, classes, exports, bertviz_views, teach, vectors) for route in room.routes()]
 app = st.App(
     ROOT / "ui" / "server" / "shell.py",
     lifespan=lifespan,
-    routes=[route for room in (traces, classes, exports, bertviz_views, teach, vectors) for route in room.routes()],
+    routes=ours,
     middleware=[Middleware(SecurityHeaders), Middleware(Guard), Middleware(VisitorCookie)],
 )
