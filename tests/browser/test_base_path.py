@@ -30,9 +30,8 @@ def outside(page: Page, below: App) -> list[str]:
     asked: list[str] = []
 
     def note(url: str) -> None:
-        if (parts := urlsplit(url)).netloc == urlsplit(below.url).netloc and not f"{parts.path}/".startswith(
-            f"{BASE}/"
-        ):
+        place = urlsplit(url)
+        if place.netloc == urlsplit(below.url).netloc and not f"{place.path}/".startswith(f"{BASE}/"):
             asked.append(url)
 
     page.on("request", lambda request: note(request.url))

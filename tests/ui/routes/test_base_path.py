@@ -28,7 +28,8 @@ def test_no_address_leaves_the_path_out() -> None:
 @pytest.mark.slow
 def test_all_routes_are_served_below_it() -> None:
     script = (
-        "from streamlit import config; config.get_config_options(options_from_flags={'server.baseUrlPath': 'some/path'});"
+        "from streamlit import config;"
+        "config.get_config_options(options_from_flags={'server.baseUrlPath': 'some/path'});"
         "import app; print(*[route.path for route in app.ours], sep='\\n')"
     )
     told = subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True, capture_output=True, text=True)
