@@ -24,8 +24,10 @@ from ui.pages.teach import routes as teach  # noqa: E402
 from ui.pages.vectors import routes as vectors  # noqa: E402
 from ui.routes import classes, exports, traces  # noqa: E402
 from ui.run.idle_collection import SCRIPTS  # noqa: E402
+from ui.server import health, metrics  # noqa: E402
 from ui.server.guard import Guard  # noqa: E402
 from ui.server.headers import SecurityHeaders  # noqa: E402
+from ui.server.metrics import Measured  # noqa: E402
 from ui.server.start import announce, warm  # noqa: E402
 from ui.server.visitor import VisitorCookie  # noqa: E402
 
@@ -39,9 +41,10 @@ async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
         yield {}
 
 
+ours = [route for room in (traces, classes, exports, bertviz_views, teach, vectors) for route in room.routes()]
 app = st.App(
     ROOT / "ui" / "server" / "shell.py",
     lifespan=lifespan,
-    routes=[route for room in (traces, classes, exports, bertviz_views, teach, vectors) for route in room.routes()],
-    middleware=[Middleware(SecurityHeaders), Middleware(Guard), Middleware(VisitorCookie)],
+    routes=[*ours, *health.routes(), *metrics.routes({"files": traces.FILES.waits, "taught": teach.SENDING.waits})],
+    middleware=[Middleware(Measured), Middleware(SecurityHeaders), Middleware(Guard), Middleware(VisitorCookie)],
 )

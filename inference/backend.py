@@ -24,6 +24,7 @@ from inference.request import TraceRequest
 from inference.settings import Settings
 from inference.text.accepted import check_text
 from inference.threads import calm_blas
+from inference.waits import Gate
 from wording import sentence
 
 if TYPE_CHECKING:
@@ -77,9 +78,9 @@ class LocalBackend:
         self.settings = settings or Settings.from_env()
         self.kept_models: ByteLru[Loaded] = ByteLru(self.settings.model_memory_bytes)
         self.kept_traces: ByteLru[Trace] = ByteLru(self.settings.trace_memory_bytes)
-        self._answers: ByteLru[Any] = ByteLru(self.settings.trace_memory_bytes // 8)
+        self.kept_answers: ByteLru[Any] = ByteLru(self.settings.trace_memory_bytes // 8)
         self._requests: ByteLru[TraceRequest] = ByteLru(_REMEMBERED_BYTES)
-        self._forwards = threading.BoundedSemaphore(self.settings.forwards)
+        self.forwards = Gate(self.settings.forwards)
         self._downloads: dict[tuple[str, str], Download] = {}
         self._lock = threading.Lock()
 
@@ -141,11 +142,11 @@ class LocalBackend:
         def make() -> Answer:
             loaded = self._with_head(question.model, question.revision, question.needs)
             module = importlib.import_module(f"inference.answers.{question.ANSWERED_BY}")
-            with self._forwards:
+            with self.forwards:
                 made: Answer = module.answer(loaded, question)
             return made
 
-        answer: Answer = self._answers.get_or_make(question.key, make, size_of)
+        answer: Answer = self.kept_answers.get_or_make(question.key, make, size_of)
         return answer
 
     def status(self, model: str, revision: str | None = None) -> str:
@@ -226,9 +227,9 @@ class LocalBackend:
         loaded = self.loaded(requests[0].model, requests[0].revision)
         traces: dict[str, Trace] = {}
         with_keys = zip(checked, requests, strict=True)
-        prepared = [samples.prepare(loaded, request, asked.key, self._forwards) for request, asked in with_keys]
+        prepared = [samples.prepare(loaded, request, asked.key, self.forwards) for request, asked in with_keys]
         for batch in batching.batches(prepared):
-            with self._forwards:
+            with self.forwards:
                 traces.update((trace.id, trace) for trace in batching.run(loaded, batch))
         return [traces[request.key] for request in requests]
 

@@ -31,6 +31,7 @@ class ByteLru(Generic[Value]):
         self._kept: OrderedDict[Hashable, tuple[Value, int]] = OrderedDict()
         self._making: dict[Hashable, Future[Value]] = {}
         self._bytes = 0
+        self.hits = self.additions = self.evictions = 0  # since the start
 
     @property
     def nbytes(self) -> int:
@@ -48,12 +49,12 @@ class ByteLru(Generic[Value]):
         with self._lock:
             if key not in self._kept:
                 return None
-            self._kept.move_to_end(key)
-            return self._kept[key][0]
+            return self._used(key)
 
     def put(self, key: Hashable, value: Value, nbytes: int) -> None:
         """Keeps a value and evicts others until the budget holds, or nothing else is left."""
         with self._lock:
+            self.additions += key not in self._kept
             self._drop(key)
             self._trim(max(0, self.budget - nbytes))
             self._kept[key] = (value, nbytes)
@@ -75,8 +76,7 @@ class ByteLru(Generic[Value]):
         """
         with self._lock:
             if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key][0]
+                return self._used(key)
             future = self._making.get(key)
             mine = future is None
             if future is None:
@@ -105,6 +105,11 @@ class ByteLru(Generic[Value]):
             del self._making[key]
         future.set_result(value)
 
+    def _used(self, key: Hashable) -> Value:
+        self.hits += 1
+        self._kept.move_to_end(key)
+        return self._kept[key][0]
+
     def _drop(self, key: Hashable) -> None:
         if key in self._kept:
             self._bytes -= self._kept.pop(key)[1]
@@ -112,3 +117,4 @@ class ByteLru(Generic[Value]):
     def _trim(self, budget: int) -> None:
         while self._bytes > budget:
             self._drop(next(iter(self._kept)))
+            self.evictions += 1

@@ -26,6 +26,16 @@ def test_the_least_recently_used_goes_first() -> None:
     assert (cache.nbytes, len(cache)) == (8, 2)
 
 
+def test_what_is_found_kept_and_let_go_is_counted() -> None:
+    cache: ByteLru[str] = ByteLru(2)
+    for key in "aabca":
+        cache.get_or_make(key, lambda: "x", len)
+    cache.put("a", "y", 1)  # again
+    assert cache.get("a") == "y"
+    assert cache.get("nothing") is None
+    assert (cache.hits, cache.additions, cache.evictions) == (2, 4, 2)
+
+
 def test_bytes_count_not_entries() -> None:
     cache = filled(10, a=1, b=1, c=1, d=9)
     assert ("c" in cache, "b" in cache, len(cache)) == (True, False, 2)

@@ -105,27 +105,29 @@ def free_port() -> int:
 
 
 @contextmanager
-def running(
+def running(  # noqa: PLR0913  (an app has many ways to be started)
     log: Path,
     main: str = "app.py",
     folder: Path = ROOT,
     options: Sequence[str] = (),
     environ: Mapping[str, str] | None = None,
+    base: str = "",
 ) -> Iterator[App]:
-    """The app, from the moment it answers until the block ends. ``log`` receives what it prints."""
+    """The app, from the moment it answers until the block ends. ``log`` receives what it prints; ``base`` is the path
+    below which it is served, such as "/some/path"."""
     port = free_port()
     command = [sys.executable, "-m", "streamlit", "run", main, f"--server.port={port}", "--server.address=127.0.0.1"]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1", **(environ or {})}
     with log.open("wb") as stream:
         process = subprocess.Popen(
-            [*command, *options],
+            [*command, *options, *([f"--server.baseUrlPath={base}"] if base else [])],
             cwd=folder,
             env=environment,
             stdout=stream,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-    started = App(f"http://127.0.0.1:{port}", log, process)
+    started = App(f"http://127.0.0.1:{port}{base}", log, process)
     try:
         _until_healthy(started)
         yield started

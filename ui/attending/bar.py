@@ -10,6 +10,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from classroom.errors import NotInClass
 from ui.attending.reply import reply
+from ui.routes.classes import ADDRESS as NEWS
 from ui.run.classes import myself, store
 from ui.run.refusals import say
 from ui.state import attending
@@ -71,7 +72,7 @@ def _follow(code: str, page: StreamlitPage, pages: Mapping[str, StreamlitPage]) 
         st.session_state[FOLLOWED] = seen.view
         if view_of(page) != seen.view:
             _open(seen.view, pages)
-    follower.mount(f"/headlight/class/{code}", seen.version)
+    follower.mount(NEWS.format(code=code), seen.version)
     with st.container(border=True, key="class_bar"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(_standing(code, seen.view, alone))

@@ -14,8 +14,9 @@ from starlette.routing import Route
 
 from ui.run.classes import store
 from ui.state.attending import is_code
+from viz.components.base_path import BASE
 
-ADDRESS = "/headlight/class/{code}"
+ADDRESS = f"{BASE}/headlight/class/{{code}}"
 WAIT, LOOK = 5.0, 0.1  # seconds that a question waits at most, and between two looks into the store
 
 

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
+from inference.waits import Waits
 from ui.routes.reader import to_reader
 from wording import told
 
@@ -26,6 +27,7 @@ class Limit:
         self._threads = ThreadPoolExecutor(at_once, "files")
         self.places = threading.BoundedSemaphore(at_once + waiting)
         self.sentence = sentence
+        self.waits = Waits()
 
     def endpoint(self, make: Callable[[Request], Response]) -> Callable[[Request], Awaitable[Response]]:
         """A route's endpoint that makes its answer in one of these places."""
@@ -34,8 +36,14 @@ class Limit:
             if not self.places.acquire(blocking=False):
                 with to_reader(request):
                     return self.busy()
+            came = self.waits.comes()
+
+            def made() -> Response:
+                self.waits.passes(came)
+                return make(request)
+
             try:
-                return await asyncio.get_running_loop().run_in_executor(self._threads, make, request)
+                return await asyncio.get_running_loop().run_in_executor(self._threads, made)
             finally:
                 self.places.release()
 
@@ -52,4 +60,5 @@ class Limit:
 
     def busy(self) -> Response:
         """What is answered where no place is free."""
+        self.waits.turns_away()
         return PlainTextResponse(told(self.sentence), 503, headers={"Retry-After": AGAIN})

@@ -26,10 +26,11 @@ from ui.routes.limit import Limit
 from ui.routes.reader import to_reader
 from ui.run.habits import habits_shown
 from ui.run.shelf import Look, seal, shelf
+from viz.components.base_path import BASE
 from viz.components.explore import explore
 from wording import _, languages, said_by, sentence, told
 
-PREFIX = "/headlight/trace"
+PREFIX = f"{BASE}/headlight/trace"
 FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 LARGEST_TILE = 1024  # cells on a side
 

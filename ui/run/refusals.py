@@ -7,6 +7,7 @@ from html import escape
 import streamlit as st
 
 from inference import EMBEDDED, Refusal
+from ui.run.counters import REFUSALS
 from ui.state.session import FRESH, NEW_MODEL, choose, current, untold
 from wording import _, told
 
@@ -25,6 +26,7 @@ def say_notes() -> None:
 
 def show(refusal: Refusal) -> None:
     """The sentence and a button for the way out, where there is one. A model without a head is no fault."""
+    REFUSALS.labels(refusal.way_out or "none").inc()
     say(refusal.message, role="status" if refusal.way_out == "head" else "alert")
     limit = refusal.details.get("limit")
     if refusal.way_out == "cut" and isinstance(limit, int):

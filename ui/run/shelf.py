@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-import threading
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -17,6 +16,7 @@ from attention.view import View
 from inference import LocalBackend
 from inference.memory import ByteLru
 from inference.text.chinese_words import by_chinese_words
+from inference.waits import Gate
 
 SECRET = secrets.token_bytes(32)  # of this run of the server
 THUMBNAIL = 48  # cells on a side of a small map
@@ -68,14 +68,14 @@ class Shelf:
     """Traces by id. A file's id is a hash of its content, so that no file can pass for another text's trace."""
 
     def __init__(self) -> None:
-        self._opened: ByteLru[Trace] = ByteLru(OPENED)
-        self._surveys: ByteLru[Survey] = ByteLru(SURVEYS)
-        self._gate = threading.BoundedSemaphore(2)  # surveys are processor work; more at once only slow each other
+        self.opened: ByteLru[Trace] = ByteLru(OPENED)
+        self.surveys: ByteLru[Survey] = ByteLru(SURVEYS)
+        self.gate = Gate(2)  # surveys are processor work; more at once only slow each other
 
     def open(self, data: bytes) -> Trace:
         """The trace in a saved file. Raises ValueError in one sentence."""
         trace = replace(parse(data), id=f"file-{seal(data)}")
-        self._opened.put(trace.id, trace, trace.nbytes)
+        self.opened.put(trace.id, trace, trace.nbytes)
         return trace
 
     def find(self, trace_id: str) -> Trace | None:
@@ -84,7 +84,7 @@ class Shelf:
             if trace_id.startswith(mark):
                 found = self.find(trace_id.removeprefix(mark))
                 return None if found is None else shown(found)
-        return self._opened.get(trace_id) if trace_id.startswith("file-") else backend().recent(trace_id)
+        return self.opened.get(trace_id) if trace_id.startswith("file-") else backend().recent(trace_id)
 
     def plain(self, trace: Trace) -> Trace:
         """The trace as it was read, whatever it is shown as."""
@@ -106,10 +106,10 @@ class Shelf:
         """Thumbnails and measures of every head, computed once."""
 
         def make() -> Survey:
-            with self._gate:
+            with self.gate:
                 return survey(self.view(trace, look), THUMBNAIL)
 
-        return self._surveys.get_or_make((trace.id, look), make, lambda made: made.nbytes)
+        return self.surveys.get_or_make((trace.id, look), make, lambda made: made.nbytes)
 
 
 @cache

@@ -39,7 +39,7 @@ class Guard:
         self.app = app
         stated = os.environ.get(VARIABLE, "").split(",") if hosts is None else hosts
         self._origins = frozenset(host.strip().lower() for host in stated if host.strip())
-        self._names = frozenset((*LOOPBACK, *(_name(host) for host in self._origins)))
+        self._names = frozenset((*LOOPBACK, *(name_of(host) for host in self._origins)))
         if "" in self._names:
             raise ValueError(
                 f"{VARIABLE} is {stated!r}; names are expected, such as attention.example,other.example:8443."
@@ -62,16 +62,16 @@ class Guard:
         """What is said to who may not ask; empty for everybody else."""
         headers = Headers(scope=scope)
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
-        if len(hosts) != 1 or _name(hosts[0]) not in (*self._names, *_arrived(scope)):
+        if len(hosts) != 1 or name_of(hosts[0]) not in (*self._names, *_arrived(scope)):
             return FOREIGN_HOST
         allowed = (hosts[0].lower(), *self._origins)
         return "" if all(_site(origin) in allowed for origin in origins) else FOREIGN_ORIGIN
 
 
-def _name(host: str) -> str:
+def name_of(host: str) -> str:
     """The name in a Host header without its port, an address in its shortest form; empty where there is none.
 
-    >>> _name("LocalHost:8501"), _name("[::1]:8501"), _name("[0:0::1]"), _name("user@localhost"), _name("[")
+    >>> name_of("LocalHost:8501"), name_of("[::1]:8501"), name_of("[0:0::1]"), name_of("user@localhost"), name_of("[")
     ('localhost', '::1', '::1', '', '')
     """
     try:
@@ -79,7 +79,7 @@ def _name(host: str) -> str:
         name = parts.hostname or ""
     except ValueError:
         return ""
-    return "" if "@" in host or parts.path or parts.query or parts.fragment else _shortest(name) or name
+    return "" if "@" in host or parts.path or parts.query or parts.fragment else shortest(name) or name
 
 
 def _site(origin: str) -> str:
@@ -94,14 +94,14 @@ def _site(origin: str) -> str:
 
 def _arrived(scope: Scope) -> tuple[str, ...]:
     """The machine's address at which the connection arrived, which a name that was made to point to it is not."""
-    address = _shortest(str((scope.get("server") or ("",))[0]))
+    address = shortest(str((scope.get("server") or ("",))[0]))
     return (address,) if address else ()
 
 
-def _shortest(address: str) -> str:
+def shortest(address: str) -> str:
     """An address in its usual form, an IPv4 one that a socket of both kinds tells as IPv6 too; empty for a name.
 
-    >>> _shortest("::ffff:192.0.2.1"), _shortest("0:0::1"), _shortest("localhost")
+    >>> shortest("::ffff:192.0.2.1"), shortest("0:0::1"), shortest("localhost")
     ('192.0.2.1', '::1', '')
     """
     try:

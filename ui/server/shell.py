@@ -9,6 +9,7 @@ from ui.attending.bar import attend
 from ui.input.languages import pick_language
 from ui.input.sidebar import sidebar
 from ui.places import ASSETS, ROOT
+from ui.run.counters import PAGE_SECONDS
 from ui.run.idle_collection import SCRIPTS
 from ui.show import tour
 from ui.state import language
@@ -72,7 +73,7 @@ def _page(file: str, title: str, icon: str, address: str | None) -> StreamlitPag
 
 pages = {told(section): [_page(*entry) for entry in entries] for section, entries in PAGES.items()}
 page = st.navigation(pages, expanded=True)
-with SCRIPTS.run():
+with SCRIPTS.run(), PAGE_SECONDS.labels(page.url_path or "explore").time():
     choice = begin(page.url_path)
     with st.sidebar:
         if page.url_path not in ALONE:

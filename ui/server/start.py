@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import socket
+import threading
 import time
 
 from streamlit import config
@@ -13,6 +14,9 @@ from ui.run.shelf import Look, backend, shelf
 from ui.state.examples import EXAMPLES
 
 log = logging.getLogger(__name__)
+# Seconds. A reader who comes with the start gets the page first: importing torch would hold it up by a third of one.
+HEAD_START = 1
+FAILED = threading.Event()  # set where the embedded model could not be prepared
 
 
 def announce() -> None:
@@ -38,11 +42,13 @@ def network_address() -> str | None:
 
 def warm() -> None:
     """Read the first sentence, so that the first visitor does not wait for it."""
-    # A reader who comes with the start gets the page first: importing torch would hold it up by a third of a second.
-    time.sleep(1)
+    time.sleep(HEAD_START)
     try:
         trace = backend().trace(TraceRequest(text=EXAMPLES[0]["text"]))
         shelf().survey(trace, Look())
-    except ValueError:
+    except Exception as error:
+        FAILED.set()
+        if not isinstance(error, ValueError):
+            raise
         # The page asks again and says what is wrong; here it must only not end the server.
         log.warning("The embedded model could not be prepared.", exc_info=True)

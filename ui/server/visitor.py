@@ -12,6 +12,8 @@ from http.cookies import CookieError, SimpleCookie
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from viz.components.base_path import BASE
+
 NAME = "headlight_visitor"
 VALUE = re.compile(r"[A-Za-z0-9_-]{22}")
 DAYS = 30
@@ -51,4 +53,4 @@ def _sent(headers: Headers) -> str:
 
 def _written(value: str, secure: bool) -> str:
     only = "; Secure" if secure else ""
-    return f"{NAME}={value}; Max-Age={DAYS * 86_400}; Path=/; HttpOnly; SameSite=Lax{only}"
+    return f"{NAME}={value}; Max-Age={DAYS * 86_400}; Path={BASE or '/'}; HttpOnly; SameSite=Lax{only}"

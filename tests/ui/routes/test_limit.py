@@ -53,6 +53,7 @@ def test_many_files_in_line_leave_the_pages_their_threads() -> None:
 
     anyio.run(visit)
     assert answers == [200] * 4
+    assert (limit.waits.waiting, limit.waits.passed, limit.waits.refused) == (0, 4, 1)
 
 
 @pytest.mark.parametrize("name", [*exports.FILES, "trace.safetensors"])

@@ -16,10 +16,11 @@ from viz.bertviz.budget import too_long
 from viz.bertviz.neuron import neuron_html
 from viz.bertviz.vendor import policy, vendor
 from viz.bertviz.views import head_html, model_html
+from viz.components.base_path import BASE
 from wording import _, told
 
-PREFIX = "/headlight/bertviz"
-VENDOR = "/headlight/vendor"
+PREFIX = f"{BASE}/headlight/bertviz"
+VENDOR = f"{BASE}/headlight/vendor"
 KINDS: dict[str, Callable[..., str]] = {"head": head_html, "model": model_html, "neuron": neuron_html}
 
 

@@ -18,6 +18,7 @@ from ui.show.csv_table import csv_table
 from ui.show.plain import plain
 from ui.show.saving import save
 from ui.state import attending
+from viz.components.base_path import BASE
 from wording import _, ngettext
 
 EVERY = 1.0  # seconds between two looks at the class
@@ -44,7 +45,7 @@ def join_link(code: str, here: str) -> str:
     'http://192.168.1.7:8501/classroom?class=ABC234'
     """
     place = urlsplit(here)
-    return f"{place.scheme or 'http'}://{place.netloc}/classroom?{attending.ADDRESS}={code}"
+    return f"{place.scheme or 'http'}://{place.netloc}{BASE}/classroom?{attending.ADDRESS}={code}"
 
 
 def _entrance(code: str) -> None:

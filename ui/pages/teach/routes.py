@@ -13,9 +13,10 @@ from training.jobs.archive import zipped
 from training.jobs.job import Look
 from ui.routes.limit import Limit
 from ui.run.teaching import queue
+from viz.components.base_path import BASE
 from wording import _, sentence, told
 
-PREFIX = "/headlight/taught"
+PREFIX = f"{BASE}/headlight/taught"
 AT_ONCE = 8  # files that are being sent
 BUSY = sentence("Too many models are being saved just now. Try again in a minute.")
 # Streamlit would compress it again: much work, and nothing gained.

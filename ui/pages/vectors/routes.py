@@ -16,9 +16,10 @@ from ui.pages.vectors.corpus import Run, find
 from ui.pages.vectors.vector_files import csv_rows
 from ui.run.shelf import backend
 from ui.show.provenance import captioned, named
+from viz.components.base_path import BASE
 from wording import sentence, told
 
-PREFIX = "/headlight/vectors"
+PREFIX = f"{BASE}/headlight/vectors"
 LONGEST = 120  # characters of a file's name
 BLOCK = 2048  # sentences in memory at once
 NEVER = {"Cache-Control": "no-store"}

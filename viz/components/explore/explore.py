@@ -15,6 +15,7 @@ from typing import Any
 
 import streamlit as st
 
+from viz.components.base_path import BASE
 from viz.components.explore.content import payload, places, script, style
 from wording import ENGLISH, _, language, speaking
 
@@ -54,5 +55,5 @@ def _component(code: str) -> Callable[..., Any]:
     )
 
 
-ADDRESS = "/headlight/script/{code}/{digest}.js"
+ADDRESS = f"{BASE}/headlight/script/{{code}}/{{digest}}.js"
 _component(ENGLISH)

@@ -1,0 +1,47 @@
+# The app in a container: CPU only, no root, nothing written but below /cache.
+#
+#   docker build -t headlight .
+#   docker run --rm --read-only -v headlight:/cache -p 127.0.0.1:8501:8501 headlight
+#
+# docs/SECURITY.md: who reaches it, and what an operator decides. tests/house/test_container.py reads this file.
+
+FROM python:3.11.14-slim-bookworm AS setup
+
+ENV PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore
+WORKDIR /headlight
+COPY requirements.txt ./
+COPY tools/install.py tools/
+# The exact pins, PyTorch's build for processors alone; without it the build ends here rather than with gigabytes unused.
+RUN python tools/install.py \
+    && .venv/bin/python -c "import torch; assert torch.version.cuda is None, 'PyTorch came with its libraries for GPUs.'"
+# What no program of ours opens: headers, libraries' own tests and their tools, and pip once its work is done.
+RUN cd .venv/lib/python3.11/site-packages \
+    && rm -rf torch/include torch/test \
+    && find torch/bin -type f ! -name torch_shm_manager -delete \
+    && find . -type d -name tests -prune -exec rm -rf {} + \
+    && cd /headlight && .venv/bin/python -m pip uninstall --quiet --yes pip
+COPY . .
+# A read-only tree keeps no compiled modules: they are made now.
+RUN .venv/bin/python -m compileall -q app.py attention classroom inference lessons pages probing training ui viz wording
+
+FROM python:3.11.14-slim-bookworm
+
+RUN useradd --uid 1000 --no-create-home --home-dir /cache headlight \
+    && mkdir /cache && chown 1000:1000 /cache
+COPY --from=setup /headlight /headlight
+WORKDIR /headlight
+# One folder for all that is kept or written for a moment: models of the hub, taught models, what libraries compile.
+ENV HOME=/cache \
+    HF_HOME=/cache/huggingface \
+    MPLCONFIGDIR=/cache/matplotlib \
+    NUMBA_CACHE_DIR=/cache/numba \
+    PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONUNBUFFERED=1 \
+    STREAMLIT_SERVER_PORT=8501 \
+    TMPDIR=/cache
+USER 1000:1000
+VOLUME /cache
+EXPOSE 8501
+HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --retries=3 \
+    CMD [".venv/bin/python", "-c", "import os; from urllib.request import urlopen; urlopen('http://127.0.0.1:' + os.environ['STREAMLIT_SERVER_PORT'] + '/healthz/live', timeout=4)"]
+CMD [".venv/bin/python", "-m", "streamlit", "run", "app.py"]

@@ -1,0 +1,85 @@
+"""The app below a path of its own, as behind a proxy that has others beside it: everything is asked for there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from attention.storage import parse
+from tests.support.browser import PATIENCE, App, Problems, faults, running
+from tests.support.visitor import DEEP_LINK, file_of, open_page, painted
+
+BASE = "/some/path"
+
+
+@pytest.fixture(scope="module")
+def below(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    """The app below a path; its log has no fault."""
+    with running(tmp_path_factory.mktemp("below") / "log", base=BASE) as started:
+        yield started
+    assert faults(started.log.read_text()) == []
+
+
+@pytest.fixture
+def outside(page: Page, below: App) -> list[str]:
+    """What the page asks for beside the app's path, where a proxy would ask another app."""
+    asked: list[str] = []
+
+    def note(url: str) -> None:
+        place = urlsplit(url)
+        if place.netloc == urlsplit(below.url).netloc and not f"{place.path}/".startswith(f"{BASE}/"):
+            asked.append(url)
+
+    page.on("request", lambda request: note(request.url))
+    page.on("websocket", lambda websocket: note(websocket.url))
+    return asked
+
+
+def test_the_microscope_and_its_files(page: Page, below: App, outside: list[str]) -> None:
+    open_page(page, below.url, text="A lecture prepared at home.", layer=2, head=3)
+    painted(page, layer=2, head=3)
+    trace = parse(file_of(page.get_by_role("link", name="Save the trace")).path().read_bytes())
+    assert trace.text == "A lecture prepared at home."
+    page.locator("summary", has_text="Export").click()
+    with page.expect_download() as coming:
+        page.locator(".menu .item", has_text=re.compile("HTML")).click()
+    assert b"A lecture prepared at home." in coming.value.path().read_bytes()
+    assert {cookie["path"] for cookie in page.context.cookies() if cookie["name"].startswith("headlight")} == {BASE}
+    assert outside == []
+
+
+def test_bertviz_and_a_saved_file(page: Page, below: App, outside: list[str]) -> None:
+    open_page(page, below.url, text="Read below a path.", layer=1, head=1)
+    painted(page, layer=1, head=1)
+    saved = file_of(page.get_by_role("link", name="Save the trace")).path().read_bytes()
+    page.get_by_text("Saved traces").click()
+    page.locator("input[type=file]").set_input_files(
+        {"name": "a.safetensors", "mimeType": "application/octet-stream", "buffer": saved}
+    )
+    expect(page).to_have_url(re.compile("opened=file-"))
+    painted(page)
+    page.get_by_role("link", name="BertViz").first.click()
+    expect(page).to_have_url(re.compile(f"{BASE}/bertviz"))
+    frame = page.frame_locator("iframe")
+    expect(frame.locator("#vis svg, #vis canvas").first).to_be_visible(timeout=PATIENCE)
+    assert outside == []
+
+
+def test_a_class_is_followed(page: Page, below: App, outside: list[str], problems: Problems, browser: Browser) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, below.url, "/classroom")
+    page.get_by_role("button", name="Open a room").click()
+    link = page.get_by_text(re.compile(rf"{BASE}/classroom\?class=")).first.inner_text().strip()
+    with browser.new_context(locale="en-GB") as context:
+        student = context.new_page()
+        student.goto(link)
+        student.get_by_role("button", name="Join").click()
+        expect(page.get_by_text("1 student is here.")).to_be_visible()
+        page.get_by_text("Students see what I see").click()
+        page.get_by_role("link", name="Explore").first.click()
+        painted(student)  # what the teacher opened came by itself
+    assert {urlsplit(url).path.split("/")[-1] for url in outside} <= {"health", "host-config"}  # Streamlit looks for it

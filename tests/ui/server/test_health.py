@@ -1,0 +1,59 @@
+"""What starts and restarts the app learns whether it lives and is ready."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.testclient import TestClient
+
+from inference import Refusal
+from ui.run.shelf import backend
+from ui.server import health, start
+from ui.server.guard import Guard
+
+
+@pytest.fixture
+def client(monkeypatch: pytest.MonkeyPatch) -> TestClient:
+    """A container's health check: inside, by the loopback's name."""
+    failed = threading.Event()
+    for module in (health, start):
+        monkeypatch.setattr(module, "FAILED", failed)
+    monkeypatch.setattr(start, "HEAD_START", 0)
+    app = Starlette(routes=health.routes(), middleware=[Middleware(Guard, hosts=("attention.example",))])
+    return TestClient(app, base_url="http://127.0.0.1:8501")
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8501", "localhost:8501", "[::1]:8501"])
+def test_a_health_check_inside_a_container_is_answered(client: TestClient, host: str) -> None:
+    for path in ("/healthz/live", "/healthz/ready"):
+        assert client.get(path, headers={"host": host}).status_code == 200
+
+
+def fails(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The start, where the embedded model cannot be read."""
+
+    def trace(_request: object) -> object:
+        raise error
+
+    monkeypatch.setattr(backend(), "trace", trace)
+    start.warm()
+
+
+def test_a_model_that_could_not_be_loaded_makes_it_unready_until_it_is(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fails(Refusal("The file is broken."), monkeypatch)
+    answer = client.get("/healthz/ready")
+    assert (answer.status_code, answer.text) == (503, "The embedded model could not be loaded; the log says why.")
+    assert client.get("/healthz/live").status_code == 200
+    monkeypatch.setattr(backend(), "status", lambda _model: "loaded")
+    assert client.get("/healthz/ready").status_code == 200
+
+
+def test_a_fault_of_ours_is_none_of_the_model_s_and_as_bad(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(OSError, match="no torch"):
+        fails(OSError("no torch"), monkeypatch)
+    assert client.get("/healthz/ready").status_code == 503

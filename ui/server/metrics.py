@@ -1,0 +1,162 @@
+"""/metrics: what goes on in this process, in the form that monitoring reads (OpenMetrics). Nothing of who asks what.
+
+It is for the operator alone: with HEADLIGHT_METRICS_TOKEN set, for who sends that token; without, for programs on this
+machine that ask it by the loopback's own name. A proxy on this machine would ask so for everybody, so where names of
+proxies are listed (HEADLIGHT_HOSTS), and where a question says that it was passed on, nothing is told without a token.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+from collections.abc import Iterator, Mapping
+from time import perf_counter
+from typing import Any
+
+from prometheus_client import ProcessCollector
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    Metric,
+    SummaryMetricFamily,
+)
+from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.registry import Collector
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from inference.memory import ByteLru
+from inference.waits import Waits
+from ui.run.counters import REGISTRY, REQUEST_SECONDS, REQUESTS, SESSIONS
+from ui.run.shelf import backend, shelf
+from ui.server import guard
+
+ADDRESS = "/metrics"  # whatever path the app is served below: no proxy hands on what is beside it
+TOKEN = "HEADLIGHT_METRICS_TOKEN"
+PASSED_ON = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")  # headers of a proxy
+
+
+class Measured:
+    """Counts and times every answer over http, and the connections of open pages."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await self._answered(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await self._connected(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    async def _answered(self, scope: Scope, receive: Receive, send: Send) -> None:
+        status, came = 500, perf_counter()
+
+        async def noting(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self.app(scope, receive, noting)
+        finally:
+            # The pattern, never the path: there are few of them, and no id is in it.
+            route = getattr(scope.get("route"), "path", None) or "other"
+            REQUESTS.labels(route, str(status)).inc()
+            REQUEST_SECONDS.labels(route).observe(perf_counter() - came)
+
+    async def _connected(self, scope: Scope, receive: Receive, send: Send) -> None:
+        accepted = False
+
+        async def noting(message: Message) -> None:
+            nonlocal accepted
+            if message["type"] == "websocket.accept" and not accepted:
+                accepted = True
+                SESSIONS.inc()
+            await send(message)
+
+        try:
+            await self.app(scope, receive, noting)
+        finally:
+            if accepted:
+                SESSIONS.dec()
+
+
+class Held(Collector):
+    """What is in memory and who waits, read at the moment of asking. ``lines`` are those of files, by name."""
+
+    def __init__(self, lines: Mapping[str, Waits]) -> None:
+        self.lines = lines
+
+    def collect(self) -> Iterator[Metric]:
+        """The families, one after the other."""
+        asked, shown = backend(), shelf()
+        yield from _caches(
+            {
+                "models": asked.kept_models,
+                "traces": asked.kept_traces,
+                "answers": asked.kept_answers,
+                "opened": shown.opened,
+                "surveys": shown.surveys,
+            }
+        )
+        yield from _lines({"forwards": asked.forwards.waits, "surveys": shown.gate.waits, **self.lines})
+
+
+def _caches(kept: Mapping[str, ByteLru[Any]]) -> Iterator[Metric]:
+    label = ("cache",)
+    entries = GaugeMetricFamily("headlight_cache_entries", "Values in memory: models, traces, …", labels=label)
+    size = GaugeMetricFamily("headlight_cache_bytes", "Bytes that they take.", labels=label, unit="bytes")
+    budget = GaugeMetricFamily("headlight_cache_budget_bytes", "Bytes that they may.", labels=label, unit="bytes")
+    hits = CounterMetricFamily("headlight_cache_hits", "Values that were asked for and there.", labels=label)
+    additions = CounterMetricFamily("headlight_cache_additions", "Values that were made and kept.", labels=label)
+    evictions = CounterMetricFamily("headlight_cache_evictions", "Values let go for others' sake.", labels=label)
+    for name, cache in kept.items():
+        entries.add_metric((name,), len(cache))
+        size.add_metric((name,), cache.nbytes)
+        budget.add_metric((name,), cache.budget)
+        hits.add_metric((name,), cache.hits)
+        additions.add_metric((name,), cache.additions)
+        evictions.add_metric((name,), cache.evictions)
+    yield from (entries, size, budget, hits, additions, evictions)
+
+
+def _lines(lines: Mapping[str, Waits]) -> Iterator[Metric]:
+    label = ("line",)
+    waiting = GaugeMetricFamily("headlight_waiting", "Who waits in a line now.", labels=label)
+    waits = SummaryMetricFamily("headlight_wait_seconds", "How long who was let through waited.", labels=label)
+    refused = CounterMetricFamily("headlight_turned_away", "Who found the line full.", labels=label)
+    for name, line in lines.items():
+        waiting.add_metric((name,), line.waiting)
+        waits.add_metric((name,), line.passed, line.seconds)
+        refused.add_metric((name,), line.refused)
+    yield from (waiting, waits, refused)
+
+
+def may_read(request: Request, environ: Mapping[str, str] = os.environ) -> bool:
+    """Whether who asks is the operator's."""
+    if token := environ.get(TOKEN, ""):
+        sent = request.headers.get("authorization", "")
+        return hmac.compare_digest(sent.encode("utf-8", "replace"), f"Bearer {token}".encode())
+    if environ.get(guard.VARIABLE, "").strip() or any(name in request.headers for name in PASSED_ON):
+        return False
+    came = guard.shortest(request.client.host) if request.client else ""
+    return came in guard.LOOPBACK and guard.name_of(request.headers.get("host", "")) in guard.LOOPBACK
+
+
+def metrics(request: Request) -> Response:
+    """Everything that is counted; 404, as where nothing is, for who may not read it."""
+    if not may_read(request):
+        return PlainTextResponse("Not Found", 404)
+    return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST, headers={"Cache-Control": "no-store"})
+
+
+def routes(lines: Mapping[str, Waits]) -> list[Route]:
+    """The route, for the app; called once."""
+    REGISTRY.register(Held(lines))
+    ProcessCollector(registry=REGISTRY)
+    return [Route(ADDRESS, metrics)]
