@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attention.given import NotMaps
 from attention.habits import Habits, habits
@@ -17,6 +17,9 @@ from attention.view import View
 from headlight import page
 from viz.components.explore.contract import CHOICES
 from wording import _
+
+if TYPE_CHECKING:
+    from headlight.widget import Widget
 
 SMALL_MAP = 48  # cells on a side
 
@@ -39,6 +42,19 @@ class Shown:
     def _repr_html_(self) -> str:
         """A sandboxed page of at most a megabyte, which asks no network."""
         return page.frame(self.view, self._survey, self.selection)
+
+    def widget(self) -> Widget:
+        """The same for a text of any length: the kernel answers what is looked at, `.selection` says what is chosen.
+
+        Raises ImportError in one sentence where anywidget is not installed.
+        """
+        try:
+            from headlight.widget import Widget
+        except ModuleNotFoundError as error:
+            raise ImportError(
+                _("A widget needs anywidget: pip install anywidget, and start the notebook again.")
+            ) from error
+        return Widget(self.view, self._survey, self.selection)
 
     def save(self, path: str | Path) -> Path:
         """The page as a file of its own, with more room for maps than a notebook's cell; where it lies."""

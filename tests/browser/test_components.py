@@ -8,7 +8,6 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
-from starlette.requests import Request
 
 from attention.codec import frame
 from attention.mask import Array
@@ -231,7 +230,7 @@ def two(page: Page, twice: str) -> Page:
         asked = {name: int(value) for name, value in parse_qsl(address.query)}
         kind = address.path.rsplit("/", 1)[-1]
         if kind == "grid":
-            route.fulfill(body=grid(view.trace, Look(), Request({"type": "http"})))
+            route.fulfill(body=grid(view.trace, Look(), {}))
             return
         values: dict[str, Callable[[], tuple[Array, str]]] = {
             "rows": lambda: (view.rows(asked["query"]), "float16"),

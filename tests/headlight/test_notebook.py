@@ -1,8 +1,11 @@
-"""The examples of docs/NOTEBOOK.md run as they stand, on a tiny model in place of the one to be named."""
+"""The examples of docs/NOTEBOOK.md run as they stand, on a tiny model; docs/notebook.ipynb runs cell by cell."""
 
 from __future__ import annotations
 
+import ast
+import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +23,7 @@ def test_every_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     folder = tinymodels.save(tmp_path / "model", "bert")
     monkeypatch.chdir(tmp_path)
     blocks = BLOCK.findall((ROOT / "docs/NOTEBOOK.md").read_text(encoding="utf-8"))
-    assert len(blocks) == 5
+    assert len(blocks) == 6
     assert sum(MODEL in block for block in blocks) == 1
     names: dict[str, Any] = {}
     for block in blocks:
@@ -32,3 +35,38 @@ def test_every_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert names["shown"].selection["focus"] == names["shown"].trace.tokens.index("it")
     written = names["headlight"].view(names["written"].attentions, names["names"]).trace
     assert (written.part, len(written.tokens), written.layers, written.heads) == ("decoder", 6, 2, 3)
+
+
+def cells() -> list[Any]:
+    """The cells of the notebook that comes along."""
+    found: list[Any] = json.loads((ROOT / "docs/notebook.ipynb").read_text(encoding="utf-8"))["cells"]
+    return found
+
+
+def test_the_notebook_holds_no_outputs() -> None:
+    code = [cell for cell in cells() if cell["cell_type"] == "code"]
+    assert len(code) > 4
+    assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in code)
+
+
+@pytest.mark.slow
+def test_the_notebook_runs_cell_by_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each cell's last line is drawn as Jupyter draws it."""
+    monkeypatch.chdir(ROOT / "docs")
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    names: dict[str, Any] = {}
+    drawn: list[Any] = []
+    for cell in cells():
+        if cell["cell_type"] != "code":
+            continue
+        lines = ast.parse("".join(cell["source"]))
+        last = lines.body.pop() if isinstance(lines.body[-1], ast.Expr) else None
+        exec(compile(lines, "notebook.ipynb", "exec"), names)
+        if isinstance(last, ast.Expr):
+            drawn.append(eval(compile(ast.Expression(last.value), "notebook.ipynb", "eval"), names))
+    explored, strongest, viewed, widget, selection = drawn
+    assert explored._repr_html_().startswith("<iframe")
+    assert viewed._repr_html_().startswith("<iframe")
+    assert strongest[0][0] > 0.1
+    assert "application/vnd.jupyter.widget-view+json" in widget._repr_mimebundle_()[0]
+    assert (selection["layer"], selection["head"], selection["focus"], selection["target"]) == (3, 2, 4, None)

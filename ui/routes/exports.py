@@ -13,10 +13,11 @@ from starlette.routing import Route
 from attention.trace import Trace
 from attention.view import View
 from ui.routes.traces import FILES as MAKING
-from ui.routes.traces import PREFIX, BadRequest, attachment, head_of, number, served
+from ui.routes.traces import PREFIX, attachment, served
 from ui.run.habits import habits_shown
 from ui.run.shelf import Look, shelf
 from viz.components.explore import explore
+from viz.components.explore.answers import BadRequest, head_of, number
 from viz.components.explore.contract import CHOICES
 from viz.components.standalone.standalone import standalone_html
 from viz.export import TooLong, links_csv, weights_csv, weights_json
@@ -28,13 +29,13 @@ PINS = re.compile(r"(\d{1,4}\.\d{1,4})(-\d{1,4}\.\d{1,4}){0,7}")
 def csv(trace: Trace, look: Look, request: Request) -> bytes:
     """The chosen head's weights, a row for each token that looks."""
     view = shelf().view(trace, look)
-    return weights_csv(view, *head_of(request, view), base=_base(request))
+    return weights_csv(view, *head_of(request.query_params, view), base=_base(request))
 
 
 def json(trace: Trace, look: Look, request: Request) -> bytes:
     """The same with everything known of the tokens."""
     view = shelf().view(trace, look)
-    return weights_json(view, *head_of(request, view), base=_base(request))
+    return weights_json(view, *head_of(request.query_params, view), base=_base(request))
 
 
 def links(trace: Trace, look: Look, request: Request) -> bytes:
@@ -62,14 +63,14 @@ FILES: dict[str, tuple[Callable[[Trace, Look, Request], bytes], str]] = {
 def _selection(request: Request, trace: Trace, look: Look) -> dict[str, Any]:
     """What was chosen on screen, from the address."""
     view, query = shelf().view(trace, look), request.query_params
-    layer, head = head_of(request, view)
+    layer, head = head_of(request.query_params, view)
     places = {"focus": len(view.queries), "target": len(view.keys)}
     found: dict[str, Any] = {
         "layer": layer,
         "head": head,
         "pinned": _pinned(query.get("pinned", ""), view),
     }
-    found |= {name: number(request, name, end) if query.get(name) else None for name, end in places.items()}
+    found |= {name: number(query, name, end) if query.get(name) else None for name, end in places.items()}
     for name, names in CHOICES.items():
         found[name] = query[name] if query.get(name) in names else names[0]
     return found

@@ -9,7 +9,7 @@ import pytest
 from tools.javascript import node
 from viz.components.script import COMMENT, HERE, script, stylesheet
 
-COMPONENTS = ("explore/explore", "strip/strip", "matrices/matrices")
+COMPONENTS = ("explore/explore", "strip/strip", "matrices/matrices", "notebook/notebook")
 DECLARED = re.compile(r"^(?:export )?(?:default )?(?:async )?(?:function|const|let|class) (\w+)", re.MULTILINE)
 
 

@@ -10,13 +10,14 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from attention.trace import Trace
-from ui.routes.traces import FOREVER, BadRequest, head_of, served
+from ui.routes.traces import FOREVER, served
 from ui.run.shelf import Look, shelf
 from viz.bertviz.budget import too_long
 from viz.bertviz.neuron import neuron_html
 from viz.bertviz.vendor import policy, vendor
 from viz.bertviz.views import head_html, model_html
 from viz.components.base_path import BASE
+from viz.components.explore.answers import BadRequest, head_of
 from wording import _, told
 
 PREFIX = f"{BASE}/headlight/bertviz"
@@ -39,7 +40,7 @@ def _document(trace: Trace, look: Look, request: Request) -> Response:
     sentence = too_long(kind, view)
     if sentence is not None:
         raise BadRequest(told(sentence))
-    layer, head = head_of(request, view)
+    layer, head = head_of(request.query_params, view)
     asked = request.query_params
     options: dict[str, Any] = {
         "prefix": VENDOR,

@@ -52,11 +52,11 @@ def payload(  # noqa: PLR0913  (the fields of what is drawn)
     }
 
 
-def script() -> str:
-    """The component's JavaScript, which says everything in the language that is spoken here."""
-    said = words("explore/explore")
+def script(name: str = "explore/explore") -> str:
+    """A script that draws the microscope, which says everything in the language that is spoken here."""
+    said = words(name)
     speech = f"\nspeak({json.dumps(said, ensure_ascii=False)});\n" if said else ""
-    return bundle("explore/explore") + speech
+    return bundle(name) + speech
 
 
 def style() -> str:

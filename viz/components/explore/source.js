@@ -1,10 +1,10 @@
-// Where numbers come from: routes of a server, or arrays in an exported file.
+// Where numbers come from: routes of a server, messages of a notebook's kernel, or arrays in an exported file.
 
 import { decodeFrame } from "../shared/frames.js";
 import { _ } from "../shared/words.js";
 
 /** @typedef {import("../shared/frames.js").Frame} Frame */
-/** @import { Rows, Source, SourceHooks } from "./types.js" */
+/** @import { Asked, Rows, Source, SourceHooks } from "./types.js" */
 
 export const THUMB = 48; // pixels of a small map
 
@@ -68,6 +68,15 @@ export function httpSource({ base, view }, hooks = {}) {
       await wait(Math.min(8000, 500 * 2 ** attempt), signal);
     }
   }
+  return framesSource(get);
+}
+
+/**
+ * Frames as a Source, whatever brings them.
+ * @param {(name: keyof Asked, query: Record<string, number>, signal?: AbortSignal) => Promise<Frame>} get
+ * @returns {Source}
+ */
+export function framesSource(get) {
   /** @param {{shape: number[], data: Float32Array}} array @returns {Rows} */
   const asRows = ({ shape: [layers, heads, count], data }) => ({ layers, heads, count, data });
   return {

@@ -1,0 +1,99 @@
+"""The microscope alive in a notebook's cell: the kernel answers what is looked at, and Python reads along.
+
+Only this file imports anywidget, which need not be installed. The messages are told in notebook.js.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import anywidget
+import traitlets
+
+from attention.given import NotMaps
+from attention.measures import Survey
+from attention.record import Unavailable
+from attention.view import View
+from viz.components.explore import answers
+from viz.components.explore.content import payload, script, style
+from viz.components.explore.contract import CHOICES
+from wording import _, language, said_by, speaking, told
+
+MOST_PINNED = 8
+
+
+class Widget(anywidget.AnyWidget):
+    """A cell's output; ``selection`` is what is chosen in it, and what is set here is chosen there.
+
+    ``selection`` has a layer, a head, the focus (the token that looks) and the target (that is looked at; None is the
+    one with the strongest link), all counted from 0, and by the app's names how they are shown. Of a dictionary that is
+    set, what is missing stays as it is. ``observe(function, "selection")`` hears every change.
+    """
+
+    _esm = traitlets.Unicode().tag(sync=True)
+    _css = traitlets.Unicode().tag(sync=True)
+    _payload = traitlets.Dict().tag(sync=True)
+    selection = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, view: View, survey: Survey, selection: Mapping[str, Any]) -> None:
+        self._view, self._survey = view, survey
+        drawn = payload(view, survey, {}, "", "", 0)
+        del drawn["selection"]
+        super().__init__(_esm=_script(language()), _css=_style(), _payload=drawn, selection=dict(selection))
+        self.on_msg(self._hear)
+
+    @traitlets.validate("selection")
+    def _fitting(self, proposal: Mapping[str, Any]) -> dict[str, Any]:
+        """What is set, within what was chosen before: a word that is asked about anew has its own strongest link."""
+        new: dict[str, Any] = proposal["value"]
+        chosen = {**self.selection, **{name: self._one(name, value) for name, value in new.items()}}
+        asked, other = ("focus", "target") if chosen["facing"] == "out" else ("target", "focus")
+        return {**chosen, other: None} if asked in new and other not in new else chosen
+
+    def _one(self, name: str, value: Any) -> Any:
+        """One entry of a selection, if it is one; raises NotMaps in one sentence."""
+        view = self._view
+        ends = {"layer": view.layers, "head": view.heads, "focus": len(view.queries), "target": len(view.keys)}
+        if name == "pinned":
+            return [[self._one("layer", layer), self._one("head", head)] for layer, head in value][-MOST_PINNED:]
+        if value is None and name in ("focus", "target"):
+            return None
+        try:
+            if name in ends:
+                return answers.number({name: str(value)}, name, ends[name])
+        except answers.BadRequest as error:
+            raise NotMaps(told(said_by(error))) from error
+        if value not in CHOICES.get(name, ()):
+            known = ", ".join(CHOICES[name]) if name in CHOICES else ", ".join((*ends, *CHOICES, "pinned"))
+            raise NotMaps(
+                _("{name}={value!r} is no part of a selection; there is {known}.", name=name, value=value, known=known)
+            )
+        return value
+
+    def _hear(self, _widget: Widget, content: Mapping[str, Any], _buffers: object) -> None:
+        """A question of the browser, answered with the frame that the app's routes give, or refused in a sentence."""
+        asked = {name: str(value) for name, value in content["asked"].items()}
+        try:
+            frame = self._frame(content["what"], asked)
+        except (answers.BadRequest, Unavailable) as error:
+            self.send({"id": content["id"], "refused": told(said_by(error))})
+        else:
+            self.send({"id": content["id"]}, [frame])
+
+    def _frame(self, what: str, asked: answers.Asked) -> bytes:
+        if what == "grid":
+            return answers.grid(self._survey, None)
+        return answers.OF_A_VIEW[what](self._view, asked)
+
+
+@cache
+def _script(code: str) -> str:
+    with speaking(code):
+        return script("notebook/notebook")
+
+
+@cache
+def _style() -> str:
+    return style()
