@@ -21,8 +21,10 @@ RUN cd .venv/lib/python3.11/site-packages \
     && find . -type d -name tests -prune -exec rm -rf {} + \
     && cd /headlight && .venv/bin/python -m pip uninstall --quiet --yes pip
 COPY . .
-# A read-only tree keeps no compiled modules: they are made now.
-RUN .venv/bin/python -m compileall -q app.py attention classroom inference lessons pages probing training ui viz wording
+# A read-only tree keeps no compiled modules: they are made now. And whoever cloned this for themselves alone is not who
+# will read it.
+RUN .venv/bin/python -m compileall -q app.py attention classroom inference lessons pages probing training ui viz wording \
+    && chmod -R a+rX .
 
 FROM python:3.11.14-slim-bookworm
 

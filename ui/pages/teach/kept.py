@@ -16,6 +16,7 @@ from ui.run.teaching import queue, visitor
 from ui.state.choice import Choice, to_query
 from ui.state.options import choose_own
 from ui.state.session import NEW_MODEL, choose, current
+from viz.components.base_path import BASE
 from wording import _
 
 SURE, PROBLEM = "teach_remove", "teach_remove_problem"  # the training that its teacher is asked about
@@ -104,7 +105,7 @@ def _link(look: Look) -> None:
         ),
         role="status",
     )
-    st.code(f"{st.context.url or '/teach'}?{urlencode({'job': look.job.id})}", None, wrap_lines=True)
+    st.code(f"{st.context.url or f'{BASE}/teach'}?{urlencode({'job': look.job.id})}", None, wrap_lines=True)
 
 
 def _room(look: Look) -> None:
