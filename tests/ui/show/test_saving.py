@@ -25,6 +25,9 @@ NO_MODEL = {
     "headlight-probes.json",
     "headlight-pairs.csv",
     "headlight-class.csv",
+    "headlight-worksheet.md",
+    "headlight-worksheet.csv",
+    "lesson.toml",
 }
 
 
