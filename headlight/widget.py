@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 import anywidget
+import numpy as np
 import traitlets
 
 from attention.given import NotMaps
@@ -56,7 +57,7 @@ class Widget(anywidget.AnyWidget):
         """One entry of a selection, if it is one; raises NotMaps in one sentence."""
         view = self._view
         ends = {"layer": view.layers, "head": view.heads, "focus": len(view.queries), "target": len(view.keys)}
-        if name == "pinned":
+        if name == "pinned" and isinstance(value, list | tuple) and all(np.shape(pin) == (2,) for pin in value):
             return [[self._one("layer", layer), self._one("head", head)] for layer, head in value][-MOST_PINNED:]
         if value is None and name in ("focus", "target"):
             return None

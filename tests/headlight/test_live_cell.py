@@ -85,6 +85,11 @@ def test_a_live_cell_draws_and_is_heard(page: Page, width: int, dark: bool) -> N
     page.wait_for_function("traits.selection.focus === 1")
     assert [widget.selection[name] for name in ("layer", "head", "focus")] == [1, 2, 1]
 
+    page.evaluate("globalThis.keys = []; addEventListener('keydown', ({ key }) => keys.push(key))")
+    for key in ("ArrowRight", "Control+k"):
+        page.keyboard.press(key)
+    assert page.evaluate("keys") == ["Control", "k"], "plain keys are the view's, others the notebook's too"
+
     expect(page.get_by_role("button", name=HOSTILE).first).to_be_visible()
     assert page.evaluate("globalThis.pwned === undefined")
     page.evaluate(f"document.body.style.background = '{'#fff' if dark else '#111'}'")  # as a change of theme does

@@ -98,6 +98,8 @@ def test_what_is_set_in_python_completes_what_is_chosen(widget: Widget) -> None:
         ({"head": None}, "“head” is 'None'"),
         ({"focus": -1}, "“focus” is '-1'"),
         ({"pinned": [[0, 9]]}, "“head” is '9'"),
+        ({"pinned": 3}, "pinned=3 is no part of a selection; there is layer, head"),
+        ({"pinned": [3]}, "pinned=[3] is no part"),
         ({"tab": "map"}, "tab='map' is no part of a selection; there is matrix, lines."),
         ({"word": 1}, "word=1 is no part of a selection; there is layer, head, focus"),
     ],

@@ -122,8 +122,7 @@ function dress(root) {
 
 /** @param {{model: Model, el: HTMLElement}} cell */
 function render({ model, el }) {
-  // The notebook's own shortcuts are not meant here: JupyterLab is told so, others hear no key.
-  const root = h("div", { class: "headlight", "data-lm-suppress-shortcuts": true, onkeydown: mine });
+  const root = h("div", { class: "headlight", onkeydown: mine });
   el.append(root);
   const source = kernelSource(model);
   const app = createApp(root, () => source);
@@ -138,19 +137,27 @@ function render({ model, el }) {
     dress(root);
     app.update({ ...model.get("_payload"), selection: model.get("selection") }, report);
   };
-  /** @param {Event} event */
+  /** Whether a key may be meant for the notebook: Ctrl+S is. @param {KeyboardEvent} event */
+  const modified = (event) => event.ctrlKey || event.metaKey || event.altKey;
+  /** Plain keys are the view's: JupyterLab, which hears them first, is told so; others do not hear them. */
+  function before(/** @type {KeyboardEvent} */ event) {
+    root.toggleAttribute("data-lm-suppress-shortcuts", !modified(event));
+  }
+  /** @param {KeyboardEvent} event */
   function mine(event) {
-    event.stopPropagation();
+    if (!modified(event)) event.stopPropagation();
   }
   const system = globalThis.matchMedia("(prefers-color-scheme: dark)");
   const themes = new MutationObserver(update);
   for (const page of [document.documentElement, document.body]) themes.observe(page, { attributes: true });
   system.addEventListener("change", update);
+  globalThis.addEventListener("keydown", before, true);
   model.on("change:selection", update);
   update();
   return () => {
     themes.disconnect();
     system.removeEventListener("change", update);
+    globalThis.removeEventListener("keydown", before, true);
     model.off("change:selection", update);
     app.destroy();
     source.close();

@@ -50,7 +50,7 @@ describe("the kernel as a source", () => {
     assert.deepEqual((await Promise.all(asked)).map(({ data }) => data[0]), [1, 2, 4]);
   });
 
-  test("a refusal is told in the kernel's words, a silent kernel in ours, and what is dropped is not waited for", async () => {
+  test("a refusal is told in the kernel's words, a silent kernel in ours; what is dropped is left", async () => {
     const model = fakeModel();
     const source = kernelSource(model, 1);
     const refused = source.rows(9);
