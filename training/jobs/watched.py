@@ -112,10 +112,10 @@ class Watched:
 
     def _see_to_its_end(self, ask: Ask, child: Process) -> None:
         """Waits until a run has ended, and ends it where it takes too long."""
+        begun = time.monotonic()  # before the timer: whom that ends has taken at least so long
         late = threading.Timer(self._longest, child.end, (process.AT_ONCE,))
         late.daemon = True
         late.start()
-        begun = time.monotonic()
         status = child.wait()
         late.cancel()
         if status == 0 and (self._folder(ask) / rivals.FILE).is_file():
