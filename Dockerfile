@@ -15,11 +15,11 @@ COPY tools/install.py tools/
 RUN python tools/install.py \
     && .venv/bin/python -c "import torch; assert torch.version.cuda is None, 'PyTorch came with its libraries for GPUs.'"
 # What no program of ours opens: headers, libraries' own tests and their tools, and pip once its work is done.
-RUN cd .venv/lib/python3.11/site-packages \
-    && rm -rf torch/include torch/test \
-    && find torch/bin -type f ! -name torch_shm_manager -delete \
-    && find . -type d -name tests -prune -exec rm -rf {} + \
-    && cd /headlight && .venv/bin/python -m pip uninstall --quiet --yes pip
+RUN site=.venv/lib/python3.11/site-packages \
+    && rm -rf "$site/torch/include" "$site/torch/test" \
+    && find "$site/torch/bin" -type f ! -name torch_shm_manager -delete \
+    && find "$site" -type d -name tests -prune -exec rm -rf {} + \
+    && .venv/bin/python -m pip uninstall --quiet --yes pip
 COPY . .
 # A read-only tree keeps no compiled modules: they are made now. And whoever cloned this for themselves alone is not who
 # will read it.
