@@ -54,7 +54,7 @@ class Shown:
             raise ImportError(
                 _("A widget needs anywidget: pip install anywidget, and start the notebook again.")
             ) from error
-        return Widget(self.view, self._survey, self.selection)
+        return Widget(self.view, self._survey, self.selection, repr(self))
 
     def save(self, path: str | Path) -> Path:
         """The page as a file of its own, with more room for maps than a notebook's cell; where it lies."""

@@ -38,12 +38,16 @@ class Widget(anywidget.AnyWidget):
     _payload = traitlets.Dict().tag(sync=True)
     selection = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, view: View, survey: Survey, selection: Mapping[str, Any]) -> None:
-        self._view, self._survey = view, survey
+    def __init__(self, view: View, survey: Survey, selection: Mapping[str, Any], said: str) -> None:
+        self._view, self._survey, self._said = view, survey, said
         drawn = payload(view, survey, {}, "", "", 0)
         del drawn["selection"]
         super().__init__(_esm=_script(language()), _css=_style(), _payload=drawn, selection=dict(selection))
         self.on_msg(self._hear)
+
+    def __repr__(self) -> str:
+        """What a saved notebook shows in the widget's place."""
+        return self._said
 
     @traitlets.validate("selection")
     def _fitting(self, proposal: Mapping[str, Any]) -> dict[str, Any]:

@@ -70,6 +70,7 @@ def test_the_browser_gets_the_script_and_what_it_draws(widget: Widget) -> None:
     assert state["_payload"]["base"] == ""
     assert "selection" not in state["_payload"]
     assert state["selection"] == headlight.Shown(sentence_trace()).selection
+    assert repr(widget) == repr(headlight.Shown(sentence_trace()))
 
 
 def test_a_choice_of_the_browser_is_read_in_python(widget: Widget) -> None:
