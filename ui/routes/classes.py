@@ -21,12 +21,12 @@ WAIT, LOOK = 5.0, 0.1  # seconds that a question waits at most, and between two 
 
 
 async def news(request: Request) -> Response:
-    """The room's version as soon as it is another than ``since``; 404 where there is no room."""
+    """The room's version as soon as it is another than ``since``, at once where there is no room: that is 0."""
     code, since = request.path_params["code"], request.query_params.get("since", "")
     if not is_code(code) or not (since.isascii() and since.isdigit() and len(since) < 10):
         return Response(status_code=404)
     until = asyncio.get_running_loop().time() + WAIT
-    while (version := store().version(code)) == int(since) and asyncio.get_running_loop().time() < until:
+    while (version := store().version(code)) == int(since) != 0 and asyncio.get_running_loop().time() < until:
         await asyncio.sleep(LOOK)
     return JSONResponse({"version": version}, headers={"Cache-Control": "no-store"})
 
