@@ -22,6 +22,7 @@ def client(monkeypatch: pytest.MonkeyPatch) -> TestClient:
     for module in (health, start):
         monkeypatch.setattr(module, "FAILED", failed)
     monkeypatch.setattr(start, "HEAD_START", 0)
+    monkeypatch.setattr(backend(), "status", lambda _model: "cold")  # whatever other tests have loaded
     app = Starlette(routes=health.routes(), middleware=[Middleware(Guard, hosts=("attention.example",))])
     return TestClient(app, base_url="http://127.0.0.1:8501")
 
