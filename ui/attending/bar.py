@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from classroom.errors import NotInClass
+from classroom.seen import Seen
 from ui.attending.reply import reply
 from ui.routes.classes import ADDRESS as NEWS
 from ui.run.classes import myself, store
@@ -22,23 +23,37 @@ ROOM = "classroom"  # the address of the page where a class is opened, joined an
 FOLLOWED, ALONE, LEADS = "class_followed", "class_alone", "class_leads"  # in the session's state
 
 
-def attend(page: StreamlitPage, pages: Mapping[str, StreamlitPage]) -> None:
-    """Lead, follow or answer, if this session is in a class; may open another page, which the teacher presents.
+def follow(page: StreamlitPage, pages: Mapping[str, StreamlitPage]) -> Seen | NotInClass | None:
+    """The student's room as it stands, or why they cannot look into it; None for who is in no class as a student.
 
-    ``pages`` are all pages by their addresses.
+    Goes to the view that the teacher presents before anything of another is drawn. ``pages`` are all, by address.
     """
+    code = attending.code()
+    if code is None or store().teaches(code, myself()):
+        return None
+    try:
+        seen = store().seen(code, myself())
+    except NotInClass as refusal:
+        return refusal
+    alone = st.session_state.get(ALONE, False)
+    if seen.view is not None and not alone and st.session_state.get(FOLLOWED) != seen.view:
+        st.session_state[FOLLOWED] = seen.view
+        _open(seen.view, page, pages)
+    return seen
+
+
+def attend(page: StreamlitPage, seen: Seen | NotInClass | None) -> None:
+    """Lead, or answer, if this session is in a class; ``seen`` is what `follow` saw in this run."""
     code = attending.code()
     if code is None:
         return
-    try:
-        if store().teaches(code, myself()):
-            _lead(code, page)
-        elif page.url_path != ROOM or _joined(code):
-            _follow(code, page, pages)
-    except NotInClass as refusal:
-        if page.url_path != ROOM:
-            attending.leave()
-            say(refusal.sentence)
+    if isinstance(seen, Seen):
+        _bar(code, seen)
+    elif seen is None:
+        _lead(code, page)
+    elif page.url_path != ROOM:  # which says it itself
+        attending.leave()
+        say(seen.sentence)
 
 
 def view_of(page: StreamlitPage) -> str:
@@ -57,21 +72,9 @@ def _lead(code: str, page: StreamlitPage) -> None:
     say(_("Class {code}: everybody who follows sees this page as you see it.", code=code), role="status")
 
 
-def _joined(code: str) -> bool:
-    try:
-        store().seen(code, myself())
-    except NotInClass:
-        return False
-    return True
-
-
-def _follow(code: str, page: StreamlitPage, pages: Mapping[str, StreamlitPage]) -> None:
-    seen = store().seen(code, myself())
+def _bar(code: str, seen: Seen) -> None:
+    """How a student stands, the ways off and back, a hand, and the question."""
     alone = st.session_state.get(ALONE, False)
-    if seen.view is not None and not alone and st.session_state.get(FOLLOWED) != seen.view:
-        st.session_state[FOLLOWED] = seen.view
-        if view_of(page) != seen.view:
-            _open(seen.view, pages)
     follower.mount(NEWS.format(code=code), seen.version)
     with st.container(border=True, key="class_bar"):
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -119,8 +122,11 @@ def _back() -> None:
     st.session_state.pop(FOLLOWED, None)
 
 
-def _open(view: str, pages: Mapping[str, StreamlitPage]) -> None:
-    """Open the teacher's view; an address that names no page of this app is passed over."""
+def _open(view: str, page: StreamlitPage, pages: Mapping[str, StreamlitPage]) -> None:
+    """Go to the teacher's view; an address that names no page of this app is passed over."""
     path, _sep, query = view.removeprefix("/").partition("?")
-    if path in pages:
-        st.switch_page(pages[path], query_params=dict(parse_qsl(query, keep_blank_values=True)))
+    wanted = dict(parse_qsl(query, keep_blank_values=True))
+    if path == page.url_path:  # the page reads its address next, as if a link had been followed
+        st.query_params.from_dict(wanted)
+    elif path in pages:
+        st.switch_page(pages[path], query_params=wanted)

@@ -9,24 +9,7 @@ from attention.mask import Array
 from ui.state.choice import Choice
 from ui.state.session import choose
 from viz.figures import head_map
-from wording import _, ngettext, sentences
-
-# What `many_do` says, each whole: in another language more than the verb changes, and tools/words.py gathers it here.
-SAID = (
-    sentences("{many} of {size} heads gives more", "{many} of {size} heads give more", 2),
-    sentences("{many} of {size} heads has more", "{many} of {size} heads have more", 2),
-    sentences("{many} of {size} heads gives it more than half", "{many} of {size} heads give it more than half", 2),
-    sentences("{many} of {size} heads puts more than half there", "{many} of {size} heads put more than half there", 2),
-    sentences("{many} of {size} heads goes beyond chance", "{many} of {size} heads go beyond chance", 2),
-    sentences(
-        "{many} of {size} heads changes more with the meaning", "{many} of {size} heads change more with the meaning", 2
-    ),
-    sentences(
-        "{many} of {size} heads changes more with the meaning than with the wording",
-        "{many} of {size} heads change more with the meaning than with the wording",
-        2,
-    ),
-)
+from wording import _, ngettext
 
 
 def head_of(choice: Choice, values: Array) -> tuple[int, int]:
@@ -59,21 +42,17 @@ def rank_of(values: Array, layer: int, head: int) -> str:
     """
     more = int((values > values[layer, head]).sum())
     if more:
-        return many_do(more, values.size, "gives", "give", "more")
+        return ngettext(
+            "{many} of {size} heads gives more",
+            "{many} of {size} heads give more",
+            more,
+            many=more,
+            size=values.size,
+        )
     if values.size == 1:
         return _("the model's only head")
     alone = (values == values[layer, head]).sum() == 1
     return _("more than any other head") if alone else _("no other head gives more")
-
-
-def many_do(many: int, size: int, does: str, do: str, what: str) -> str:
-    """How many heads do something.
-
-    >>> many_do(1, 12, "gives", "give", "more"), many_do(0, 12, "gives", "give", "more")
-    ('1 of 12 heads gives more', '0 of 12 heads give more')
-    """
-    one, more = (f"{{many}} of {{size}} heads {verb} {what}" for verb in (does, do))
-    return ngettext(one, more, many, many=many, size=size)
 
 
 def keep_head(key: str) -> None:

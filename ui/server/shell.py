@@ -5,14 +5,14 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from ui.attending.bar import attend
+from ui.attending.bar import attend, follow
 from ui.input.languages import pick_language
 from ui.input.sidebar import sidebar
 from ui.places import ASSETS, ROOT
 from ui.run.counters import PAGE_SECONDS
 from ui.run.idle_collection import SCRIPTS
 from ui.show import tour
-from ui.state import language
+from ui.state import attending, language
 from ui.state.session import begin
 from viz.components.projector import projector
 from viz.components.rest import rest
@@ -22,7 +22,7 @@ from wording import pick_language_by, sentence, told
 st.set_page_config(page_title="Headlight", page_icon=str(ASSETS / "icon.png"), layout="wide")
 st.html(ASSETS / "app.css")
 pick_language_by(language.here)
-language.take(st.query_params.to_dict())
+attending.take(language.take(st.query_params.to_dict()))
 rest.mount()
 theme_change.mount(language.tag())
 
@@ -74,12 +74,13 @@ def _page(file: str, title: str, icon: str, address: str | None) -> StreamlitPag
 pages = {told(section): [_page(*entry) for entry in entries] for section, entries in PAGES.items()}
 page = st.navigation(pages, expanded=True)
 with SCRIPTS.run(), PAGE_SECONDS.labels(page.url_path or "explore").time():
+    seen = follow(page, {one.url_path: one for entries in pages.values() for one in entries})
     choice = begin(page.url_path)
     with st.sidebar:
         if page.url_path not in ALONE:
             sidebar(choice)
         pick_language()
         projector.mount()
-    attend(page, {one.url_path: one for entries in pages.values() for one in entries})
+    attend(page, seen)
     tour.bar(page.url_path)
     page.run()

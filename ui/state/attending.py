@@ -22,8 +22,9 @@ def enter(room: str) -> None:
 
 
 def leave() -> None:
-    """In no room any more."""
+    """In no room any more, nor by the address."""
     st.session_state.pop(CODE, None)
+    st.query_params.pop(ADDRESS, None)
 
 
 def is_code(text: str) -> bool:

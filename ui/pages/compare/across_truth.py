@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from probing.across import Across, Integers, Mean
-from ui.input.head_picking import many_do
 from ui.pages.compare.across_measured import Place, Set
 from ui.show.numbers import small
 from wording import _, ngettext, sentence, told
@@ -36,7 +35,13 @@ def truth(found: Set) -> list[str]:
 def _tested(found: Set) -> str:
     across = found.across
     more, less = across.those(more=True), across.those(more=False)
-    does = many_do(len(more), len(found.apart), "changes", "change", "more with the meaning than with the wording")
+    does = ngettext(
+        "{many} of {size} heads changes more with the meaning than with the wording",
+        "{many} of {size} heads change more with the meaning than with the wording",
+        len(more),
+        many=len(more),
+        size=len(found.apart),
+    )
     controls = sum(pair.control for pair in found.pairs)
     counted = (
         sentence(
@@ -77,7 +82,13 @@ def _fair(found: Set, one: Across) -> str:
     if not one.tested:
         return _("{said} Of each kind, pairs that differ in one word only would tell; there are none.", said=said)
     more, texts = one.those(more=True), one.more.n if one.within else one.change.n
-    does = many_do(len(more), len(one.p_more), "changes", "change", "more with the meaning")
+    does = ngettext(
+        "{many} of {size} heads changes more with the meaning",
+        "{many} of {size} heads change more with the meaning",
+        len(more),
+        many=len(more),
+        size=len(one.p_more),
+    )
     return _(
         "{said} Of the pairs that differ in one word only ({texts}), {heads}.",
         said=said,

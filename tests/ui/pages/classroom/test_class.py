@@ -72,6 +72,18 @@ def test_students_follow_their_teacher_from_page_to_page() -> None:
     assert "you follow your teacher" in marks(seat)
 
 
+def test_another_view_of_the_same_page_is_followed_without_a_second_run() -> None:
+    desk, code = opened()
+    seat = joined(code, page="tutorials")
+    before = seat.query_params.get("theme", "")
+    classes.store().present(code, next(_teachers(desk)), "/tutorials?theme=finetuning")
+    seat.run()
+    assert before != seat.query_params["theme"] == "finetuning"
+    assert seat.query_params["class"] == code
+    assert "you follow your teacher" in marks(seat)
+    assert not seat.exception
+
+
 def test_a_student_goes_an_own_way_and_comes_back() -> None:
     desk, code = opened()
     seat = joined(code)
