@@ -117,7 +117,7 @@ def asked(  # noqa: PLR0913  # everything that a visitor may say of a training
     settings: Settings | None = None,
 ) -> Job:
     """A new job, with an id that nobody guesses."""
-    begun = datetime.now(UTC).isoformat(timespec="milliseconds")
+    begun = datetime.now(UTC).isoformat(timespec="microseconds")
     title, source = title[: LONGEST["title"]], source[: LONGEST["source"]]
     drawn = secrets.token_urlsafe(16)
     return Job(drawn, owner, title, kind, data, source, model, revision, settings or usual(), begun)
