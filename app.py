@@ -24,11 +24,13 @@ from ui.pages.teach import routes as teach  # noqa: E402
 from ui.pages.vectors import routes as vectors  # noqa: E402
 from ui.routes import classes, exports, traces  # noqa: E402
 from ui.run.idle_collection import SCRIPTS  # noqa: E402
+from ui.run.shelf import backend  # noqa: E402
 from ui.server import health, metrics  # noqa: E402
 from ui.server.guard import Guard  # noqa: E402
 from ui.server.headers import SecurityHeaders  # noqa: E402
 from ui.server.metrics import Measured  # noqa: E402
 from ui.server.start import announce, warm  # noqa: E402
+from ui.server.uploads import Uploads  # noqa: E402
 from ui.server.visitor import VisitorCookie  # noqa: E402
 
 
@@ -46,5 +48,11 @@ app = st.App(
     ROOT / "ui" / "server" / "shell.py",
     lifespan=lifespan,
     routes=[*ours, *health.routes(), *metrics.routes({"files": traces.FILES.waits, "taught": teach.SENDING.waits})],
-    middleware=[Middleware(Measured), Middleware(SecurityHeaders), Middleware(Guard), Middleware(VisitorCookie)],
+    middleware=[
+        Middleware(Measured),
+        Middleware(SecurityHeaders),
+        Middleware(Guard, only_here=backend().settings.only_here),
+        Middleware(Uploads, settings=backend().settings),
+        Middleware(VisitorCookie),
+    ],
 )

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _UNITS_BINARY = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
@@ -68,6 +69,11 @@ class Settings:
     text_characters: int = 200_000  # longest text that is looked at at all
     taught: Path | None = None  # where models that visitors teach are kept; None: beside what the app unpacks
     taught_bytes: int = 2_000_000_000  # of the disk that those may take, oldest first out
+    only_here: bool = False  # nobody is answered but this machine's own browser
+    only_listed: bool = False  # of the hub, only the models of the list (inference.files.listed) are opened
+    visitor_upload_bytes: int = 800_000_000  # of memory that one page's uploaded files may take
+    upload_bytes: int = field(default_factory=lambda: machine_memory() // 8)  # that all visitors' may
+    at_a_stretch: float | None = None  # seconds that long work goes on before it waits for its reader to say so
 
     @property
     def largest_model(self) -> int:
@@ -87,23 +93,26 @@ class Settings:
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None) -> Settings:
-        """Reads HEADLIGHT_MODEL_MEMORY, _TRACE_MEMORY, _MODEL_FOLDERS, _THREADS, _TAUGHT, _TAUGHT_BYTES.
+        """Reads HEADLIGHT_FOR, _MODEL_MEMORY, _TRACE_MEMORY, _MODEL_FOLDERS, _THREADS, _TAUGHT, _TAUGHT_BYTES.
 
-        And HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE, which their libraries read, too.
+        And HEADLIGHT_ONLY_LISTED, which HEADLIGHT_FOR decides where it is not stated; and HF_HUB_OFFLINE or
+        TRANSFORMERS_OFFLINE, which their libraries read, too.
 
-        Raises ValueError for an amount it cannot read.
+        Raises ValueError for an amount it cannot read, and for a setting that is none of FOR.
 
         >>> Settings.from_env({"HEADLIGHT_MODEL_MEMORY": "2GB", "HEADLIGHT_TRACE_MEMORY": "1GB"}).model_memory_bytes
         2000000000
         """
         env = os.environ if environ is None else environ
-        plain = cls()
+        plain = cls(**_for(env.get("HEADLIGHT_FOR", "").strip().lower()))
         folders = (Path(part) for part in env.get("HEADLIGHT_MODEL_FOLDERS", "").split(os.pathsep) if part.strip())
         models, traces = env.get("HEADLIGHT_MODEL_MEMORY", ""), env.get("HEADLIGHT_TRACE_MEMORY", "")
         offline = env.get("HF_HUB_OFFLINE") or env.get("TRANSFORMERS_OFFLINE") or ""
         threads = env.get("HEADLIGHT_THREADS", "")
         taught, room = env.get("HEADLIGHT_TAUGHT", "").strip(), env.get("HEADLIGHT_TAUGHT_BYTES", "")
-        return cls(
+        listed = env.get("HEADLIGHT_ONLY_LISTED", "").strip().lower()
+        return replace(
+            plain,
             model_memory_bytes=parse_bytes(models) if models else plain.model_memory_bytes,
             trace_memory_bytes=parse_bytes(traces) if traces else plain.trace_memory_bytes,
             model_folders=tuple(folder.absolute() for folder in folders),
@@ -111,4 +120,24 @@ class Settings:
             threads=max(1, int(threads)) if threads else None,
             taught=Path(taught).absolute() if taught else None,
             taught_bytes=parse_bytes(room) if room else plain.taught_bytes,
+            only_listed=listed in _TRUE if listed else plain.only_listed,
         )
+
+
+# Who is expected: what HEADLIGHT_FOR says in one word (docs/SECURITY.md). Without it, whoever reaches the app.
+FOR: Mapping[str, Mapping[str, Any]] = {
+    "laptop": {"only_here": True},
+    "class": {"visitor_upload_bytes": 200_000_000, "at_a_stretch": 120.0},
+    "public": {
+        "only_listed": True,
+        "visitor_upload_bytes": 50_000_000,
+        "upload_bytes": 500_000_000,
+        "at_a_stretch": 30.0,
+    },
+}
+
+
+def _for(setting: str) -> Mapping[str, Any]:
+    if setting and setting not in FOR:
+        raise ValueError(f'"{setting}" was given as HEADLIGHT_FOR; write one of {", ".join(FOR)}.')
+    return FOR.get(setting, {})

@@ -15,6 +15,7 @@ from inference.errors import Refusal
 from inference.files import architecture, checkpoint
 from inference.files.hub_files import RemoteFile, fetch_small, needed
 from inference.files.hub_names import asking, check_id, check_revision, within
+from inference.files.listed import check_listed
 from inference.settings import Settings
 from wording import sentence
 
@@ -81,6 +82,7 @@ def look(name: str, revision: str | None, settings: Settings) -> Offer:
     """
     check_id(name)
     check_revision(revision)
+    check_listed(name, revision, settings)
     if settings.offline:
         return _local_offer(name, revision, settings)
     try:

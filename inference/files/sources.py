@@ -9,6 +9,7 @@ from inference.errors import Refusal
 from inference.files import embedded, extras, folders, hub, taught
 from inference.files.checkpoint import refuse_too_large
 from inference.files.hub_names import check_id, check_revision
+from inference.files.listed import check_listed
 from inference.request import EMBEDDED
 from inference.settings import Settings
 from wording import sentence
@@ -43,6 +44,7 @@ def find(name: str, revision: str | None, settings: Settings) -> Source:
         return Source(folder.name, None, folder)  # a path says more about the machine than anyone needs to read
     check_id(name)
     check_revision(revision)
+    check_listed(name, revision, settings)
     downloaded = hub.cached(name, revision, settings)
     if downloaded is not None:
         return Source(name, downloaded.name, downloaded)
@@ -67,6 +69,7 @@ def here(name: str, revision: str | None, settings: Settings) -> bool:
         if name in (EMBEDDED, *embedded.OWN) or taught.is_taught(name) or folders.is_path(name):
             find(name, revision, settings)
             return True
+        check_listed(name, revision, settings)
         return hub.cached(check_id(name), check_revision(revision), settings) is not None
     except Refusal:
         return False

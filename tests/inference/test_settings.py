@@ -47,3 +47,27 @@ def test_forwards_and_threads_share_the_cores(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     assert (Settings().forward_threads, Settings().forwards) == (1, 8)
     assert cores() >= 1
+
+
+def test_one_word_says_who_is_expected() -> None:
+    plain, laptop, class_, public = (
+        Settings.from_env({"HEADLIGHT_FOR": word} if word else {}) for word in ("", "laptop", " Class ", "public")
+    )
+    assert [found.only_here for found in (plain, laptop, class_, public)] == [False, True, False, False]
+    assert [found.only_listed for found in (plain, laptop, class_, public)] == [False, False, False, True]
+    assert plain.visitor_upload_bytes > class_.visitor_upload_bytes > public.visitor_upload_bytes
+    assert (plain.at_a_stretch, laptop.at_a_stretch) == (None, None)
+    assert class_.at_a_stretch is not None
+    assert public.at_a_stretch is not None
+    assert class_.at_a_stretch > public.at_a_stretch
+
+
+def test_what_is_stated_goes_before_the_word() -> None:
+    found = Settings.from_env({"HEADLIGHT_FOR": "public", "HEADLIGHT_ONLY_LISTED": "0"})
+    assert not found.only_listed
+    assert Settings.from_env({"HEADLIGHT_ONLY_LISTED": "1"}).only_listed
+
+
+def test_another_word_stops_the_start() -> None:
+    with pytest.raises(ValueError, match='"school" was given as HEADLIGHT_FOR; write one of laptop, class, public'):
+        Settings.from_env({"HEADLIGHT_FOR": "school"})

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -15,15 +16,21 @@ from starlette.responses import PlainTextResponse, Response
 
 from inference.waits import Waits
 from ui.routes.reader import to_reader
+from ui.server.client import names_of
 from wording import told
 
 AGAIN = "10"  # seconds after which to ask again, for programs
 
 
 class Limit:
-    """``at_once`` files at a time and ``waiting`` more in line; who comes then is told ``sentence`` with 503."""
+    """``at_once`` files at a time and ``waiting`` more in line; who comes then is told ``sentence`` with 503.
 
-    def __init__(self, at_once: int, waiting: int, sentence: str) -> None:
+    So is who has ``each`` there already, by any of their names, where that is said.
+    """
+
+    def __init__(self, at_once: int, waiting: int, sentence: str, each: int | None = None) -> None:
+        self.each = each
+        self._names: Counter[str] = Counter()
         self._threads = ThreadPoolExecutor(at_once, "files")
         self.places = threading.BoundedSemaphore(at_once + waiting)
         self.sentence = sentence
@@ -33,10 +40,12 @@ class Limit:
         """A route's endpoint that makes its answer in one of these places."""
 
         async def endpoint(request: Request) -> Response:
-            if not self.places.acquire(blocking=False):
+            names = names_of(request)
+            if self._has_enough(names) or not self.places.acquire(blocking=False):
                 with to_reader(request):
                     return self.busy()
             came = self.waits.comes()
+            self._names.update(names)
 
             def made() -> Response:
                 self.waits.passes(came)
@@ -46,8 +55,14 @@ class Limit:
                 return await asyncio.get_running_loop().run_in_executor(self._threads, made)
             finally:
                 self.places.release()
+                self._names.subtract(names)
+                self._names += Counter()  # who has none is forgotten
 
         return endpoint
+
+    def _has_enough(self, names: tuple[str, ...]) -> bool:
+        """Whether somebody has their share of the line. Asked, and counted, on the event loop alone."""
+        return self.each is not None and any(self._names[name] >= self.each for name in names)
 
     def held(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
         """The same blocks, a place held until the last is taken; nothing where no place is free."""

@@ -34,7 +34,7 @@ FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 
 
 # Each file may take much memory. A class may press the button together; who comes after that is told to try again.
-FILES = Limit(2, 30, sentence("Too many files are being made just now. Try again in a few seconds."))
+FILES = Limit(2, 30, sentence("Too many files are being made just now. Try again in a few seconds."), each=8)
 
 
 def grid(trace: Trace, look: Look, _asked: Asked) -> bytes:

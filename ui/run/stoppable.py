@@ -8,6 +8,7 @@ from time import monotonic
 import streamlit as st
 
 from ui.run.refusals import say
+from ui.run.shelf import backend
 from wording import _
 
 STOPPED, DONE = "stopped_steps", "done_steps"
@@ -18,11 +19,16 @@ def stoppable(mark: str, total: int, doing: str) -> Iterator[int]:
     """Counts 0 to ``total`` while a bar says how far it is; ends early where the reader has stopped, and says so.
 
     ``mark`` tells one piece of work from another: what it asks must be all in it. The questions asked in the steps are
-    kept by the backend, so that going on, or coming back, costs only the rest.
+    kept by the backend, so that going on, or coming back, costs only the rest. Where the operator lets work go on only
+    so long at a stretch, it stops then as if the reader had said so, a step further at least.
     """
     most = st.session_state.setdefault(STOPPED, {}).get(mark, total)
     place, begun, bar = st.empty(), monotonic(), None
+    stretch, before = backend().settings.at_a_stretch, _done(mark)
     for at in range(min(most, total)):
+        if stretch is not None and at > before and monotonic() - begun > stretch:
+            most = st.session_state[STOPPED][mark] = at
+            break
         if bar is None and monotonic() - begun > PATIENCE:
             with place.container(horizontal=True, vertical_alignment="center"):
                 bar = st.progress(0.0)
@@ -43,10 +49,15 @@ def stoppable(mark: str, total: int, doing: str) -> Iterator[int]:
 
 def stop(mark: str) -> None:
     """The work ends where it is now, the next time the page is drawn."""
-    done_mark, done = st.session_state.get(DONE, (mark, 0))
-    st.session_state[STOPPED][mark] = done if done_mark == mark else 0
+    st.session_state[STOPPED][mark] = _done(mark)
 
 
 def go_on(mark: str) -> None:
     """The work goes on from there."""
     st.session_state[STOPPED].pop(mark, None)
+
+
+def _done(mark: str) -> int:
+    """How many steps of that work were done when it was last drawn."""
+    done_mark, done = st.session_state.get(DONE, (mark, 0))
+    return done if done_mark == mark else 0

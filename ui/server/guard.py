@@ -27,16 +27,21 @@ FOREIGN_ORIGIN = (
     f" the proxy's name with {VARIABLE}."
 )
 
+ONLY_HERE = "This server answers this machine's own browser alone. Its operator can allow others with HEADLIGHT_FOR."
+
 
 class Guard:
     """Refuses with 403, a WebSocket before it is opened, what comes under a foreign Host or from a foreign Origin.
+
+    And from another machine, where the app is for this one alone (``only_here``).
 
     Hosts: the loopback's names, the address at which the connection arrived, and ``hosts``, "name" or "name:port".
     Origins: the Host itself, port included, and ``hosts``, port included where it is not the scheme's own.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Iterable[str] | None = None) -> None:
+    def __init__(self, app: ASGIApp, hosts: Iterable[str] | None = None, only_here: bool = False) -> None:
         self.app = app
+        self.only_here = only_here
         stated = os.environ.get(VARIABLE, "").split(",") if hosts is None else hosts
         self._origins = frozenset(host.strip().lower() for host in stated if host.strip())
         self._names = frozenset((*LOOPBACK, *(name_of(host) for host in self._origins)))
@@ -60,6 +65,8 @@ class Guard:
 
     def _refusal(self, scope: Scope) -> str:
         """What is said to who may not ask; empty for everybody else."""
+        if self.only_here and not _from_here(scope):
+            return ONLY_HERE
         headers = Headers(scope=scope)
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
         if len(hosts) != 1 or name_of(hosts[0]) not in (*self._names, *_arrived(scope)):
@@ -90,6 +97,12 @@ def _site(origin: str) -> str:
     """
     scheme, mark, site = origin.partition("://")
     return site.lower() if mark and scheme in ("http", "https") else ""
+
+
+def _from_here(scope: Scope) -> bool:
+    """Whether who asks is on this machine, by the address that the connection came from."""
+    address = shortest(str((scope.get("client") or ("",))[0]))
+    return bool(address) and ip_address(address).is_loopback
 
 
 def _arrived(scope: Scope) -> tuple[str, ...]:

@@ -32,10 +32,10 @@ from inference.waits import Waits
 from ui.run.counters import REGISTRY, REQUEST_SECONDS, REQUESTS, SESSIONS
 from ui.run.shelf import backend, shelf
 from ui.server import guard
+from ui.server.client import passed_on
 
 ADDRESS = "/metrics"  # whatever path the app is served below: no proxy hands on what is beside it
 TOKEN = "HEADLIGHT_METRICS_TOKEN"
-PASSED_ON = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")  # headers of a proxy
 
 
 class Measured:
@@ -142,7 +142,7 @@ def may_read(request: Request, environ: Mapping[str, str] = os.environ) -> bool:
     if token := environ.get(TOKEN, ""):
         sent = request.headers.get("authorization", "")
         return hmac.compare_digest(sent.encode("utf-8", "replace"), f"Bearer {token}".encode())
-    if environ.get(guard.VARIABLE, "").strip() or any(name in request.headers for name in PASSED_ON):
+    if passed_on(request, environ):
         return False
     came = guard.shortest(request.client.host) if request.client else ""
     return came in guard.LOOPBACK and guard.name_of(request.headers.get("host", "")) in guard.LOOPBACK

@@ -24,7 +24,7 @@ def announce() -> None:
     path = str(config.get_option("server.baseUrlPath")).strip("/")
     end = f":{config.get_option('server.port')}/{path}"
     print(f"\n  Headlight is at  http://localhost{end}", flush=True)
-    network = network_address()
+    network = None if backend().settings.only_here else network_address()
     if network is not None and config.get_option("server.address") in (None, "0.0.0.0"):
         print(f"  in this network  http://{network}{end}", flush=True)
 

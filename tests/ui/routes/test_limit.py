@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import anyio
+import anyio.abc
 import httpx2
 import pytest
 from anyio import to_thread
@@ -16,6 +17,7 @@ from starlette.testclient import TestClient
 
 from ui.routes import exports, traces
 from ui.routes.limit import Limit
+from ui.server.visitor import NAME
 
 
 def test_many_files_in_line_leave_the_pages_their_threads() -> None:
@@ -54,6 +56,61 @@ def test_many_files_in_line_leave_the_pages_their_threads() -> None:
     anyio.run(visit)
     assert answers == [200] * 4
     assert (limit.waits.waiting, limit.waits.passed, limit.waits.refused) == (0, 4, 1)
+
+
+class Line:
+    """A line of six whose files come when they are let, asked by whoever says who they are."""
+
+    def __init__(self) -> None:
+        self.let = threading.Event()
+        self.limit = Limit(1, 5, "Too many.", each=2)
+        self.app = Starlette(routes=[Route("/file", self.limit.endpoint(self.file))])
+        self.answers: list[tuple[str, int]] = []
+
+    def file(self, _request: Request) -> PlainTextResponse:
+        self.let.wait(60)
+        return PlainTextResponse("file")
+
+    async def ask(self, address: str, cookie: str = "", proxy: str = "") -> int:
+        transport = httpx2.ASGITransport(app=self.app, client=(address, 1))
+        headers = {**({"cookie": f"{NAME}={cookie}"} if cookie else {}), **({"via": proxy} if proxy else {})}
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost", headers=headers) as client:
+            return (await client.get("/file")).status_code
+
+    async def standing(self, group: anyio.abc.TaskGroup, many: int, *who: str) -> None:
+        """So many more of theirs stand in line."""
+        before = self.limit.waits.waiting + self.limit.waits.passed
+        for _ in range(many):
+            group.start_soon(lambda: self.ask(*who))
+        while self.limit.waits.waiting + self.limit.waits.passed < before + many:
+            await anyio.lowlevel.checkpoint()
+
+
+ANN, BOB = "a" * 22, "b" * 22
+
+
+@pytest.mark.parametrize(
+    ("first", "same", "another"),
+    [
+        (("192.0.2.1",), ("192.0.2.1", ANN), ("192.0.2.2",)),  # by address, whatever the cookie
+        (("127.0.0.1", ANN), ("127.0.0.1", ANN), ("127.0.0.1", BOB)),  # this machine: by cookie
+        (("192.0.2.9", ANN, "proxy"), ("192.0.2.9", ANN, "proxy"), ("192.0.2.9", BOB, "proxy")),  # behind a proxy
+        (("192.0.2.1", ANN), ("192.0.2.2", ANN), ("192.0.2.2", BOB)),  # one visitor on two machines
+    ],
+)
+def test_nobody_has_the_whole_line(first: tuple[str, ...], same: tuple[str, ...], another: tuple[str, ...]) -> None:
+    line = Line()
+
+    async def visit() -> None:
+        async with anyio.create_task_group() as group:
+            await line.standing(group, 2, *first)
+            assert await line.ask(*same) == 503
+            await line.standing(group, 1, *another)
+            line.let.set()
+        assert await line.ask(*same) == 200
+
+    anyio.run(visit)
+    assert (line.limit.waits.passed, line.limit.waits.refused) == (4, 1)
 
 
 @pytest.mark.parametrize("name", [*exports.FILES, "trace.safetensors"])

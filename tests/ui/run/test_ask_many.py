@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from ast import literal_eval
+from itertools import count
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from inference.settings import Settings
 from ui.run import ask_many, stoppable
 
 
@@ -68,3 +71,20 @@ def test_the_stop_button_keeps_what_is_done(monkeypatch: pytest.MonkeyPatch) -> 
     assert state[stoppable.STOPPED]["another"] == 0
     stoppable.go_on("m")
     assert "m" not in state[stoppable.STOPPED]
+
+
+@pytest.mark.usefixtures("asked")
+def test_where_work_goes_on_only_so_long_it_waits_for_its_reader_and_always_gets_further(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seconds = count()  # one passes whenever the clock is read
+    monkeypatch.setattr(stoppable, "monotonic", lambda: next(seconds))
+    monkeypatch.setattr(stoppable, "backend", lambda: SimpleNamespace(settings=Settings(at_a_stretch=5.5)))
+    app = AppTest.from_function(page).run()
+    seen = [len(literal_eval(app.text[0].value.removeprefix("answers: ")))]
+    while app.button:
+        app.button[0].click().run()
+        seen.append(len(literal_eval(app.text[0].value.removeprefix("answers: "))))
+    assert not app.exception
+    assert seen == sorted(set(seen))
+    assert (len(seen) > 1, seen[-1]) == (True, 7)

@@ -18,7 +18,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from streamlit import net_util
 from streamlit.web.server.starlette.starlette_websocket import _is_origin_allowed
 
-from ui.server.guard import FOREIGN_HOST, FOREIGN_ORIGIN, Guard
+from ui.server.guard import FOREIGN_HOST, FOREIGN_ORIGIN, ONLY_HERE, Guard
 
 MACHINE = "192.0.2.20"  # an address kept for documentation (RFC 5737)
 
@@ -162,3 +162,14 @@ def test_none_or_two_hosts_are_refused(hosts: list[bytes]) -> None:
     scope = {"type": "http", "method": "GET", "path": "/", "headers": headers, "server": ("127.0.0.1", 8501)}
     asyncio.run(Guard(Starlette())(scope, None, send))  # type: ignore[arg-type]  # nothing is received
     assert told[0]["status"] == 403
+
+
+@pytest.mark.parametrize(
+    ("came", "answered"),
+    [("127.0.0.1", True), ("::1", True), ("::ffff:127.0.0.1", True), (MACHINE, False), ("", False)],
+)
+def test_where_the_app_is_for_this_machine_alone_no_other_is_answered(came: str, answered: bool) -> None:
+    app = Starlette(routes=[Route("/", page)], middleware=[Middleware(Guard, hosts=(), only_here=True)])
+    client = TestClient(app, base_url="http://127.0.0.1:8501", client=(came, 5))
+    answer = client.get("/")
+    assert (answer.status_code, answer.text) == ((200, "here") if answered else (403, ONLY_HERE))

@@ -193,7 +193,7 @@ def files(example: Example, found: Whole) -> None:
     """The example as a file, both ways."""
     content = write(example, found).encode("utf-8-sig")
     save(_("Save as CSV"), content, "headlight-by-hand.csv", told(CSV))
-    st.file_uploader(_("Open a CSV"), type="csv", key=FILE, on_change=_open, help=told(OPEN))
+    st.file_uploader(_("Open a CSV"), type="csv", key=FILE, on_change=_open, max_upload_size=1, help=told(OPEN))
     for problem in st.session_state.pop(PROBLEM, []):
         say(problem)
 

@@ -60,7 +60,7 @@ def pick_pairs(bring: str) -> tuple[TextPair, ...] | None:
             _("As a file that can be edited and brought"),
         )
         return READY
-    uploaded = st.file_uploader(_("File of pairs"), ["csv", "tsv", "txt"], key=FILE,
+    uploaded = st.file_uploader(_("File of pairs"), ["csv", "tsv", "txt"], key=FILE, max_upload_size=5,
                                 help=_("UTF-8, at most 500 pairs; it stays on this machine"))  # fmt: skip
     if uploaded is None:
         say(WANTED, role="status")

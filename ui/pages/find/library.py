@@ -75,7 +75,12 @@ def keep(asked: Asked, other: str, neutral: tuple[str, ...]) -> None:
             kind="application/json",
         )
         st.file_uploader(
-            _("Open saved probes"), type="json", key=UPLOAD, on_change=_open, help=_("A file saved here before")
+            _("Open saved probes"),
+            type="json",
+            key=UPLOAD,
+            on_change=_open,
+            max_upload_size=5,
+            help=_("A file saved here before"),
         )
         if problem := st.session_state.pop(PROBLEM, ""):
             say(problem)

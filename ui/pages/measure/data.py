@@ -48,7 +48,9 @@ def pick_data(options: Measure) -> tuple[Corpus, Corpus | None] | None:
     control(Measure, "format", right.selectbox, _("The file's form"), list(formats.NAMES),
             format_func=formats.NAMES.get, help=_("How the file marks its links"))  # fmt: skip
     suffixes = SUFFIXES[options.format]
-    uploaded = left.file_uploader(_("Annotated file"), suffixes, key=FILE, help=_("UTF-8; it stays on this machine"))
+    uploaded = left.file_uploader(
+        _("Annotated file"), suffixes, key=FILE, max_upload_size=50, help=_("UTF-8; it stays on this machine")
+    )
     if uploaded is None:
         say(WANTED[options.format], role="status")
         return None
@@ -56,6 +58,7 @@ def pick_data(options: Measure) -> tuple[Corpus, Corpus | None] | None:
         _("Choose heads on (optional)"),
         suffixes,
         key=SPLIT,
+        max_upload_size=50,
         help=_(
             "Other sentences in the same format, on which the best heads are chosen. Without it they are chosen on "
             "every other sentence of the file and reported on the rest."

@@ -115,6 +115,7 @@ def own_pairs(who: Answerer) -> None:
                 type=["csv", "tsv", "txt"],
                 key="pairs_file",
                 on_change=_brought,
+                max_upload_size=5,
                 help=_("The first and the second text of each pair, at most {most} rows; UTF-8", most=MOST),
             )
     for problem in state.pop(SAID, []):

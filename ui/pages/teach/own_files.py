@@ -116,7 +116,9 @@ def _bring(part: str) -> None:
     def leave() -> None:
         kept.pop(part, None)
 
-    in_the_box = st.file_uploader(told(BOXES[part]), key=box, on_change=keep, help=told(ABOUT[part]))
+    in_the_box = st.file_uploader(
+        told(BOXES[part]), key=box, on_change=keep, max_upload_size=50, help=told(ABOUT[part])
+    )
     if in_the_box is None and part in kept:
         with st.container(horizontal=True, vertical_alignment="center"):
             say(_("{file} is here from before.", file=kept[part].file.name), role="status")

@@ -91,7 +91,8 @@ def quality_section(choice: Choice, who: Answerer, keep: Callable[[int, int], No
 def _sentences() -> Alignments | None:
     """Those of the app, or the reader's own; None while these cannot be read."""
     with st.expander(_("Score sentences of your own")):
-        uploaded = st.file_uploader(_("Aligned sentences"), ["tsv", "txt", "json"], key=FILE, help=told(FORM))
+        uploaded = st.file_uploader(_("Aligned sentences"), ["tsv", "txt", "json"], key=FILE, max_upload_size=20,
+                                    help=told(FORM))  # fmt: skip
         say(FORM, role="status")
     if uploaded is None:
         say(

@@ -20,6 +20,7 @@ def from_file() -> tuple[str, ...]:
         _("Text or CSV file"),
         type=["txt", "csv", "tsv"],
         key=FILE,
+        max_upload_size=50,
         help=_(
             "A sentence on each line, or a column of them, in UTF-8. Up to {most:,} sentences; they stay "
             "on this machine.",

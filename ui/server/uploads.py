@@ -1,0 +1,100 @@
+"""How much memory uploaded files may take, of one open page and of all together: Streamlit's own limit is by file.
+
+A file stands in memory as long as the page that it was uploaded to is open, whether the page shows it or not, and under
+whatever id it was sent. So what counts is what is held, and what is on its way.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+from streamlit.runtime import Runtime
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+
+from inference.settings import Settings
+from ui.routes.limit import AGAIN
+
+PLACE = "/_stcore/upload_file/"  # Streamlit's own, after the path that the app is served below
+LEAST = 100_000  # bytes that a file counts for, however small it is: a million empty ones are not free
+NO_LENGTH = "A file of unknown length was sent; say its length (Content-Length) and send it again."
+TOO_MUCH = "What this page has uploaded takes {most:,.0f} MB at most. Reload the page, which lets go of its files."
+CROWDED = "All visitors' files together take as much as this server has for them. Try again later."
+
+
+class Files(Protocol):
+    """What Streamlit holds of uploaded files, by session and by the file's id."""
+
+    file_storage: dict[str, dict[str, UploadedFileRec]]
+
+    def remove_file(self, session_id: str, file_id: str) -> None:
+        """Lets go of one."""
+        ...
+
+
+class Uploads:
+    """Answers 413 to a page that would hold more than its share, 503 where all together would, 411 without a length."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self.app = app
+        self.settings = settings
+        self._lock = threading.Lock()
+        self._coming: Counter[str] = Counter()  # bytes on their way, by session
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        place = scope["path"].partition(PLACE)[2] if scope["type"] == "http" and scope["method"] == "PUT" else ""
+        session, _slash, file = place.partition("/")
+        if not file:
+            await self.app(scope, receive, send)
+            return
+        stated = Headers(scope=scope).get("content-length", "")
+        if not (stated.isascii() and stated.isdigit()):
+            await PlainTextResponse(NO_LENGTH, 411)(scope, receive, send)
+            return
+        with self._room(session, max(int(stated), LEAST)) as refused:
+            if refused is not None:
+                await refused(scope, receive, send)
+                return
+            try:
+                await self.app(scope, receive, send)
+            finally:  # who left while a file was coming leaves it to nobody
+                if not Runtime.instance().is_active_session(session):
+                    _files().remove_file(session, file)
+
+    @contextmanager
+    def _room(self, session: str, size: int) -> Iterator[Response | None]:
+        """Counts so many bytes for a session while they come, or gives what is answered where they have no room."""
+        with self._lock:
+            held = {name: _size(list(files.values())) for name, files in list(_files().file_storage.items())}
+            own = held.get(session, 0) + self._coming[session]
+            every = sum(held.values()) + self._coming.total()
+            most = self.settings.visitor_upload_bytes
+            refused: Response | None = None
+            if own + size > most:
+                refused = PlainTextResponse(TOO_MUCH.format(most=most / 1e6), 413)
+            elif every + size > self.settings.upload_bytes:
+                refused = PlainTextResponse(CROWDED, 503, headers={"Retry-After": AGAIN})
+            else:
+                self._coming[session] += size
+        try:
+            yield refused
+        finally:
+            if refused is None:
+                with self._lock:
+                    self._coming[session] -= size
+                    self._coming += Counter()  # those that are at nothing are forgotten
+
+
+def _size(files: list[UploadedFileRec]) -> int:
+    return sum(max(len(file.data), LEAST) for file in files)
+
+
+def _files() -> Files:
+    found: Files = Runtime.instance().uploaded_file_mgr  # type: ignore[assignment]  # the one in memory, the default
+    return found
