@@ -93,7 +93,7 @@ class LocalBackend:
         request = self._now(request)
         kept = self.kept_traces.get(request.key)
         if kept is None:
-            kept = self.kept_traces.get_or_make(request.key, lambda: self._compute([request])[0], lambda t: t.nbytes)
+            kept = self.kept_traces.get_or_make(request.key, lambda: self.computed([request])[0], lambda t: t.nbytes)
         self._requests.put(request.key, request, request.weight)
         return kept
 
@@ -109,7 +109,7 @@ class LocalBackend:
             if found[request.key] is None:
                 models.setdefault((request.model, request.revision), {})[request.key] = request
         for missing in models.values():
-            for made in self._compute(list(missing.values())):
+            for made in self.computed(list(missing.values())):
                 found[made.id] = made
                 self.kept_traces.put(made.id, made, made.nbytes)
         for request in requests:
@@ -138,16 +138,16 @@ class LocalBackend:
     def _answer(self, question: Question[Answer]) -> Answer:
         """The kept answer, or a new one from the module of inference/answers/ that the question names."""
         question = self._now(question)
-
-        def make() -> Answer:
-            loaded = self._with_head(question.model, question.revision, question.needs)
-            module = importlib.import_module(f"inference.answers.{question.ANSWERED_BY}")
-            with self.forwards:
-                made: Answer = module.answer(loaded, question)
-            return made
-
-        answer: Answer = self.kept_answers.get_or_make(question.key, make, size_of)
+        answer: Answer = self.kept_answers.get_or_make(question.key, lambda: self.made(question), size_of)
         return answer
+
+    def made(self, question: Question[Answer]) -> Answer:
+        """The answer, made now and not kept; raises Refusal."""
+        loaded = self._with_head(question.model, question.revision, question.needs)
+        module = importlib.import_module(f"inference.answers.{question.ANSWERED_BY}")
+        with self.forwards:
+            made: Answer = module.answer(loaded, question)
+        return made
 
     def status(self, model: str, revision: str | None = None) -> str:
         """One of "loaded", "loading", "downloading", "here" (on this machine) and "absent". Asks no network."""
@@ -217,8 +217,8 @@ class LocalBackend:
 
         return self.kept_models.get_or_make((name, revision, head), make, lambda loaded: loaded.nbytes)
 
-    def _compute(self, requests: Sequence[TraceRequest]) -> list[Trace]:
-        """Traces of requests for one model and revision, in their order."""
+    def computed(self, requests: Sequence[TraceRequest]) -> list[Trace]:
+        """Traces of requests for one model and revision, in their order, computed now and not kept; raises Refusal."""
         from inference.record import batching
         from inference.write import samples
 

@@ -60,6 +60,12 @@ class ByteLru(Generic[Value]):
             self._kept[key] = (value, nbytes)
             self._bytes += nbytes
 
+    def drop(self, key: Hashable, value: Value) -> None:
+        """Forgets a value that is of no use any more, if it is still the one that is kept."""
+        with self._lock:
+            if key in self._kept and self._kept[key][0] is value:
+                self._drop(key)
+
     def make_room(self, nbytes: int) -> None:
         """Evicts until that many more bytes fit, so that the old and the new are not both in memory."""
         with self._lock:

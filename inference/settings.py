@@ -73,6 +73,7 @@ class Settings:
     only_listed: bool = False  # of the hub, only the models of the list (inference.files.listed) are opened
     visitor_upload_bytes: int = 800_000_000  # of memory that one page's uploaded files may take
     upload_bytes: int = field(default_factory=lambda: machine_memory() // 8)  # that all visitors' may
+    answer_seconds: float = 600.0  # after which the process of a foreign model is ended
     at_a_stretch: float | None = None  # seconds that long work goes on before it waits for its reader to say so
 
     @property
@@ -127,11 +128,12 @@ class Settings:
 # Who is expected: what HEADLIGHT_FOR says in one word (docs/SECURITY.md). Without it, whoever reaches the app.
 FOR: Mapping[str, Mapping[str, Any]] = {
     "laptop": {"only_here": True},
-    "class": {"visitor_upload_bytes": 200_000_000, "at_a_stretch": 120.0},
+    "class": {"visitor_upload_bytes": 200_000_000, "answer_seconds": 300.0, "at_a_stretch": 120.0},
     "public": {
         "only_listed": True,
         "visitor_upload_bytes": 50_000_000,
         "upload_bytes": 500_000_000,
+        "answer_seconds": 60.0,
         "at_a_stretch": 30.0,
     },
 }

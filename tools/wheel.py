@@ -29,7 +29,7 @@ from viz.components.script import COMMENT
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "headlight"
 ROOMS = ("attention", "inference", "probing", "viz", "wording")
-APP_ROOMS = ("classroom", "lessons", "pages", "training", "ui")
+APP_ROOMS = ("classroom", "lessons", "pages", "serving", "training", "ui")
 LAUNCHER = "app.py"
 KINDS = {".py", ".js", ".css", ".toml"}  # of a room's files; the others are tests
 ASSETS = ("alignments", "habits.safetensors", "probes")  # what the first wheel's rooms read; the others are the app's

@@ -19,8 +19,8 @@ from babel.messages.pofile import read_po, write_po
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "assets" / "words"
 ROOMS = (
-    "wording", "classroom", "attention", "headlight", "inference", "lessons", "probing", "training", "viz", "ui",
-    "pages",
+    "wording", "classroom", "attention", "headlight", "inference", "lessons", "probing", "serving", "training", "viz",
+    "ui", "pages",
 )  # fmt: skip
 KEYWORDS: dict[str, tuple[int, ...] | None] = {"_": None, "sentence": None, "ngettext": (1, 2), "sentences": (1, 2)}
 DATA = {"examples.json": ("title",), "probes.json": ("family", "name", "note")}  # in assets/: fields that are shown

@@ -21,9 +21,10 @@ ROOMS = {
     "inference": ("wording", "attention"),
     "probing": ("wording", "attention", "inference"),
     "lessons": ("wording", "attention", "inference"),
+    "serving": ("wording", "attention", "inference"),
     "training": ("wording", "attention", "inference", "probing"),
     "viz": ("wording", "attention"),
-    "ui": ("wording", "classroom", "attention", "inference", "lessons", "probing", "training", "viz"),
+    "ui": ("wording", "classroom", "attention", "inference", "lessons", "probing", "serving", "training", "viz"),
     "pages": ("wording", "classroom", "attention", "inference", "lessons", "probing", "training", "viz", "ui"),
     "app": ("attention", "inference", "viz", "ui", "pages"),
     "headlight": ("wording", "attention", "inference", "probing", "viz"),
@@ -36,6 +37,7 @@ ROOMS = {
         "inference",
         "lessons",
         "probing",
+        "serving",
         "training",
         "viz",
         "ui",
@@ -50,8 +52,8 @@ ROOMS = {
 ONLY = {("ui", "training"): "training.jobs", ("pages", "training"): "training.jobs"}
 # A library may be imported in these rooms only, and in tests/. What is not named may be imported anywhere.
 HOMES = {
-    "torch": ("inference", "training", "bench"),
-    "transformers": ("inference", "training", "bench"),
+    "torch": ("inference", "training", "serving", "bench"),
+    "transformers": ("inference", "training", "serving", "bench"),
     "plotly": ("viz",),
     "bertviz": ("viz", "bench"),
     "streamlit": ("app", "pages", "ui", "viz", "bench"),  # bench/ speaks the protocol of its pages

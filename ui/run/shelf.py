@@ -13,10 +13,10 @@ from attention.measures import Survey, survey
 from attention.storage import parse
 from attention.trace import Trace
 from attention.view import View
-from inference import LocalBackend
 from inference.memory import ByteLru
 from inference.text.chinese_words import by_chinese_words
 from inference.waits import Gate
+from serving.apart import GuardedBackend
 
 SECRET = secrets.token_bytes(32)  # of this run of the server
 THUMBNAIL = 48  # cells on a side of a small map
@@ -59,9 +59,9 @@ def seal(of: str | bytes) -> str:
 
 
 @cache
-def backend() -> LocalBackend:
+def backend() -> GuardedBackend:
     """The backend that all sessions of this process share."""
-    return LocalBackend()
+    return GuardedBackend()
 
 
 class Shelf:

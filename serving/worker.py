@@ -1,0 +1,117 @@
+"""The process of a foreign model: reads questions from its input, answers on its output, and ends with its input.
+
+What a stranger's tokenizer or weights do to a process, they do to this one: it may take so much memory and no more, and
+where a library aborts, it is this process that is gone.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import IO, Any
+
+from inference.backend import LocalBackend
+from inference.errors import OUT_OF_MEMORY, Refusal
+from inference.settings import Settings
+from serving.values import pack, unpack
+from wording import sentence
+
+LENGTH = struct.Struct("<Q")
+AT_ONCE = 8  # questions in hand; the model's own gate says how many are computed
+FAILED = sentence("This model's files broke while they were read or run. Pick another model.")
+
+
+def send(stream: IO[bytes], value: Any) -> None:
+    """Writes one value."""
+    frame = pack(value)
+    stream.write(LENGTH.pack(len(frame)))
+    stream.write(frame)
+    stream.flush()
+
+
+def receive(stream: IO[bytes]) -> Any:
+    """Reads one value; raises EOFError where there is none any more."""
+    head = stream.read(LENGTH.size)
+    frame = stream.read(LENGTH.unpack(head)[0]) if len(head) == LENGTH.size else b""
+    if not frame:
+        raise EOFError
+    return unpack(frame)
+
+
+def bound(nbytes: int) -> None:
+    """No more private memory than this process has now and so many bytes; where the system knows such a bound."""
+    try:
+        import resource
+
+        now = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmData"))
+        most = int(now.split()[1]) * 1024 + nbytes
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    except (ImportError, OSError, StopIteration):
+        return
+
+
+def settings_from(told: dict[str, Any]) -> Settings:
+    """The app's settings, as ``told`` by serving.apart."""
+    paths = {name: Path(told[name]) for name in ("cache", "taught") if told[name] is not None}
+    return Settings(**{**told, **paths, "model_folders": tuple(Path(folder) for folder in told["model_folders"])})
+
+
+class Worker:
+    """Answers questions, several at a time, each with its number."""
+
+    def __init__(self, backend: LocalBackend, out: IO[bytes]) -> None:
+        self.backend, self.out = backend, out
+        self._one_writes = threading.Lock()
+
+    def answer(self, number: int, asked: Any) -> None:
+        """Writes (number, what came of it)."""
+        try:
+            found: Any = self.backend.computed(asked) if isinstance(asked, list) else self.backend.made(asked)
+        except Refusal as refusal:
+            found = Refusal(refusal.message, way_out=refusal.way_out, details=_plain(refusal.details))
+        except MemoryError:
+            found = Refusal(OUT_OF_MEMORY, way_out="embedded")
+        except Exception as error:
+            print(f"{type(error).__name__} in a foreign model's process", file=sys.stderr, flush=True)
+            found = Refusal(FAILED, way_out="embedded")
+        with self._one_writes:
+            send(self.out, (number, found))
+
+
+def _plain(details: dict[str, Any]) -> dict[str, Any]:
+    """Of what a refusal names, what can be told to another process."""
+    return {name: value for name, value in details.items() if isinstance(value, str | int | float | tuple | None)}
+
+
+def main() -> None:
+    """Answers until the input ends."""
+    source = sys.stdin.buffer
+    out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no answer
+    told, nbytes = receive(source)
+    worker = Worker(LocalBackend(settings_from(told)), out)
+    _import_what_models_need()
+    bound(nbytes)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        while True:
+            try:
+                number, asked = receive(source)
+            except EOFError:
+                os._exit(0)  # the app is gone, or needs this no more: whatever is being computed is for nobody
+            pool.submit(worker.answer, number, asked)
+
+
+def _import_what_models_need() -> None:
+    """Before the bound is set: libraries are no part of what a model takes."""
+    import inference.load.loading
+    import inference.record.batching
+    import inference.write.samples  # noqa: F401
+
+
+if __name__ == "__main__":
+    main()

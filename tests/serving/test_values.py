@@ -1,0 +1,195 @@
+"""What is asked and answered comes out of its bytes as it went in; anything else is refused, and nothing in it runs."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import pkgutil
+import typing
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import inference.questions
+from attention.edits import Ablate
+from attention.trace import Trace
+from inference import LocalBackend, Refusal, TraceRequest
+from inference.files.embedded import TRANSLATOR
+from inference.questions.question import Question
+from serving import values
+from serving.values import Broken, pack, unpack
+from wording import Sentence, sentence, sentences
+
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner) | st.lists(inner).map(tuple) | st.dictionaries(st.text() | st.integers(), inner),
+    max_leaves=20,
+)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values are the same in every part, arrays in their kind and shape too."""
+    if isinstance(one, np.ndarray):
+        alike = one.dtype == other.dtype and one.shape == other.shape
+        return alike and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+    if dataclasses.is_dataclass(one):
+        return type(one) is type(other) and all(
+            same(getattr(one, field.name), getattr(other, field.name))
+            for field in dataclasses.fields(one)
+            if field.init
+        )
+    if isinstance(one, tuple | list):
+        return type(one) is type(other) and len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, dict):
+        return list(one) == list(other) and all(map(same, one.values(), other.values()))
+    return type(one) is type(other) and one == other
+
+
+@given(PLAIN)
+def test_plain_values_come_out_as_they_went_in(value: Any) -> None:
+    assert same(value, unpack(pack(value)))
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.arange(12, dtype=np.float32).reshape(3, 4).T,
+        np.zeros((2, 0, 3)),
+        np.array(2.5),
+        np.array([True, False]),
+        np.array([np.nan, -np.inf], np.float16),
+        np.float32(1 / 3),
+        np.int64(-5),
+    ],
+)
+def test_arrays_and_their_numbers_come_out_as_they_went_in(array: Any) -> None:
+    before, after = (1, array, array, b"".decode()), unpack(pack((1, array, array, "")))
+    assert same(before, after)
+    assert not isinstance(array, np.ndarray) or (after[1] is after[2] and not after[1].flags.writeable)
+
+
+def test_sentences_can_still_be_told_in_another_language() -> None:
+    said = sentence("{name} has {heads}.", name="BERT", heads=sentences("{n} head", "{n} heads", 12, n=12))
+    again = unpack(pack(said))
+    assert (again, again.template, again.values["heads"].many) == (said, said.template, "{n} heads")
+
+
+def test_a_refusal_comes_with_its_way_out() -> None:
+    refusal = Refusal(sentence("Too long by {n}.", n=3), way_out="cut", details={"limit": 512})
+    again = unpack(pack(refusal))
+    assert (again.message, again.way_out, again.details) == ("Too long by 3.", "cut", {"limit": 512})
+    assert isinstance(again.message, Sentence)
+
+
+@pytest.mark.parametrize(
+    "request_", [TraceRequest(text="the cat", edits=(Ablate(0, 1),)), TraceRequest(TRANSLATOR, "the cat sleeps")]
+)
+def test_a_trace_comes_out_as_it_went_in(request_: TraceRequest) -> None:
+    backend = LocalBackend()
+    asked = unpack(pack(request_))
+    assert (asked, asked.key) == (request_, request_.key)
+    trace = backend.trace(request_)
+    frame = pack(trace)
+    again: Trace = unpack(frame)
+    assert same(trace, again)
+    assert len(frame) < trace.nbytes + 100_000
+    assert np.array_equal(again.weights(0, 1), trace.weights(0, 1))
+
+
+def spoken() -> list[type]:
+    """Every dataclass that a question or an answer is made of."""
+    found: set[type] = set()
+
+    def look(kind: Any) -> None:
+        if isinstance(kind, type) and dataclasses.is_dataclass(kind) and kind not in found:
+            found.add(kind)
+            for inner in typing.get_type_hints(kind).values():
+                look(inner)
+        for inner in typing.get_args(kind):
+            look(inner)
+
+    for module in pkgutil.iter_modules(inference.questions.__path__):
+        for kind in vars(importlib.import_module(f"inference.questions.{module.name}")).values():
+            if isinstance(kind, type) and issubclass(kind, Question):
+                for base in vars(kind).get("__orig_bases__", ()):
+                    look(base)
+            look(kind)
+    return sorted(found, key=lambda kind: kind.__qualname__)
+
+
+@pytest.mark.parametrize("kind", spoken())
+def test_every_class_of_questions_and_answers_has_a_place_in_a_frame(kind: type) -> None:
+    assert values.class_of(values.name_of(kind)) is kind
+
+
+HOSTILE = [
+    b"",
+    b"HLV1",
+    pack((1, 2))[:-1],
+    b"HLV2" + pack((1, 2))[4:],
+    pack((1, 2))[:30] + b"9" + pack((1, 2))[31:],
+]
+
+
+@pytest.mark.parametrize("data", HOSTILE)
+def test_what_is_cut_short_or_changed_is_refused(data: bytes) -> None:
+    with pytest.raises(Broken):
+        unpack(data)
+
+
+def framed(tree: bytes, body: bytes = b"") -> bytes:
+    whole = tree + b"\0" * (-len(tree) % values.ALIGNED if body else 0) + body
+    return values.HEAD.pack(values.MAGIC, values.checksum_of(len(tree), whole), len(tree)) + whole
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        b'{"c":["os:system",{}]}',
+        b'{"c":["attention.record:np",{}]}',
+        b'{"c":["attention.trace:Trace",{}]}',
+        b'{"c":["inference.questions.question:ClassVar",{}]}',
+        b'{"c":["attention..trace:Trace",{}]}',
+        b'{"x":1}',
+        b'{"t":[],"m":[]}',
+        b'{"a":[0,"|O",[1]]}',
+        b'{"a":[0,"<f4",[1000000]]}',
+        b'{"a":[0,"<f4",[-1]]}',
+        b'{"a":[5,"<f4",[1]]}',
+        b'{"n":["|O",1]}',
+        b'{"w":["{a}",null,1,{"m":[]}]}',
+        b'{"m":[[[],1]]}',
+        b'{"t":' * 50_000,
+        b'{"t":[' * 50_000 + b"]}" * 50_000,
+        b"[" * 5_000 + b"]" * 5_000,
+        b"nothing",
+        b"\xff",
+    ],
+)
+def test_what_is_whole_but_hostile_is_refused_or_plain(tree: bytes) -> None:
+    try:
+        unpack(framed(tree, bytes(8)))
+    except Broken:
+        return
+    assert tree.startswith((b"[", b'{"w"')), "only a list in lists, or a sentence that lacks its values, is harmless"
+
+
+def test_what_has_no_place_in_a_frame_is_refused_before_it_leaves() -> None:
+    for value in (object(), {1, 2}, np.array(["a"]), lambda: None, dataclasses.make_dataclass("Odd", ["x"])(1)):
+        with pytest.raises(TypeError, match="has no place in a frame"):
+            pack(value)
+
+
+@given(st.binary(max_size=200), st.integers(0, 300))
+@settings(max_examples=200)
+def test_no_bytes_do_anything_but_be_refused(noise: bytes, at: int) -> None:
+    whole = bytearray(pack(TraceRequest(text="abc")))
+    whole[at : at + len(noise)] = noise
+    try:
+        unpack(bytes(whole))
+    except Broken:
+        return
+    assert bytes(whole) == pack(TraceRequest(text="abc"))
