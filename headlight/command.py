@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from attention.given import NotMaps
 from attention.habits import Habits
 from attention.trace import Trace
-from headlight import exports, serving
+from headlight import exports, opening_app
 from headlight.shown import Shown
 from inference.backend import LocalBackend
 from inference.errors import Refusal
@@ -50,7 +50,7 @@ class Wrong(ValueError):
     """One sentence: what was asked for and cannot be."""
 
 
-SENTENCES = (Wrong, Refusal, NotMaps, TooLong, CannotPaint, serving.CannotServe)  # errors that are for the reader
+SENTENCES = (Wrong, Refusal, NotMaps, TooLong, CannotPaint, opening_app.CannotServe)  # errors that are for the reader
 
 
 class _Parser(argparse.ArgumentParser):
@@ -90,22 +90,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def open_at(asked: argparse.Namespace) -> int:
     """The app until it ends; a browser is opened at the text."""
-    port = serving.port_for(asked.port)
+    port = opening_app.port_for(asked.port)
     model, folder = asked.model, None
     if model is not None and folders.is_path(model):  # whoever gives it here may have the app read it
         model = folder = os.path.abspath(os.path.expanduser(model))
         if not os.path.isdir(folder):
             raise Wrong(f"{asked.model} is not a folder. Give one that holds a model, or the id of a model of the hub.")
-    place = serving.address(port, text_of(asked.text), model, text_of(asked.pair))
+    place = opening_app.address(port, text_of(asked.text), model, text_of(asked.pair))
 
     def ready() -> None:
-        shown = not asked.no_browser and serving.show(place)
+        shown = not asked.no_browser and opening_app.show(place)
         if asked.json:
             print(json.dumps({"address": place, "port": port}), flush=True)
         else:
             print(f"  {'Opened' if shown else 'Open'}  {place}\n  Ctrl-C ends it.", flush=True)
 
-    return serving.serve(port, asked.address, ready, folder, quiet=asked.json)
+    return opening_app.serve(port, asked.address, ready, folder, quiet=asked.json)
 
 
 def export(asked: argparse.Namespace) -> int:

@@ -18,14 +18,15 @@ from typing import Any
 
 import numpy as np
 
+import attention
+from inference import questions, request
 from inference.errors import Refusal
 from wording import Sentence
 
 MAGIC = b"HLV1"
 HEAD = struct.Struct("<4s16sQ")  # magic, checksum, length of the tree
 ALIGNED = 64  # bytes at whose multiples arrays begin
-_ABOVE = __name__.removesuffix("serving.values")  # "" or, where the app is installed, the package that holds the rooms
-SPOKEN = ("attention.", "inference.questions.", "inference.request", "inference.files.hub")
+SPOKEN = tuple(module.__name__ for module in (attention, questions, request))  # whose classes a frame may hold
 KINDS = "biuf"  # of numbers in arrays: truth values, integers, floats
 
 
@@ -112,21 +113,24 @@ def _array(value: np.ndarray[Any, Any] | np.generic, arrays: dict[int, tuple[int
 
 def name_of(kind: type) -> str:
     """A class as a frame names it; raises TypeError for one that no frame holds."""
-    module = kind.__module__.removeprefix(_ABOVE)
-    if not module.startswith(SPOKEN) or "." in kind.__qualname__:
+    if not _is_spoken(kind.__module__) or "." in kind.__qualname__:
         raise TypeError(f"A {kind.__qualname__} has no place in a frame.")
-    return f"{module}:{kind.__name__}"
+    return f"{kind.__module__}:{kind.__name__}"
 
 
 def class_of(name: str) -> type:
     """The class that a frame names; raises Broken for one that no frame holds."""
     module, _colon, kind = name.partition(":")
-    if not module.startswith(SPOKEN) or not all(part.isidentifier() for part in (*module.split("."), kind)):
+    if not _is_spoken(module) or not all(part.isidentifier() for part in (*module.split("."), kind)):
         raise Broken("The answer names a class that no answer is made of.")
-    found = getattr(importlib.import_module(f"{_ABOVE}{module}"), kind)
+    found = getattr(importlib.import_module(module), kind)
     if not (isinstance(found, type) and dataclasses.is_dataclass(found)) or name_of(found) != name:
         raise Broken("The answer names a class that no answer is made of.")
     return found
+
+
+def _is_spoken(module: str) -> bool:
+    return any(f"{module}.".startswith(f"{room}.") for room in SPOKEN)
 
 
 class _Reader:

@@ -15,7 +15,7 @@ from urllib.parse import quote_plus
 import pytest
 
 from attention.view import View
-from headlight import serving
+from headlight import opening_app
 from headlight.command import main, text_of
 from inference import LocalBackend, TraceRequest
 from inference.files import embedded
@@ -133,9 +133,9 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         asked.append(place)
         return True
 
-    monkeypatch.setattr(serving, "serve", serve)
-    monkeypatch.setattr(serving, "port_for", lambda port: port or 8501)
-    monkeypatch.setattr(serving, "show", show)
+    monkeypatch.setattr(opening_app, "serve", serve)
+    monkeypatch.setattr(opening_app, "port_for", lambda port: port or 8501)
+    monkeypatch.setattr(opening_app, "show", show)
     return asked
 
 
@@ -178,8 +178,8 @@ def test_a_folder_that_is_given_may_be_opened(
     mine = str(folder / "mine")
     assert served[0] == (8501, "localhost", mine, False)
     assert served[1].endswith(f"&model={quote_plus(mine)}")
-    monkeypatch.setenv(serving.FOLDERS, "/others")
-    assert serving.allowing(mine) == {serving.FOLDERS: f"{mine}{os.pathsep}/others"}
+    monkeypatch.setenv(opening_app.FOLDERS, "/others")
+    assert opening_app.allowing(mine) == {opening_app.FOLDERS: f"{mine}{os.pathsep}/others"}
 
 
 def test_what_is_not_installed_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -89,11 +89,11 @@ def test_one_more_module_is_no_lie(small: Path) -> None:
 
 
 def test_a_room_without_a_place_is_asked_for_one(small: Path) -> None:
-    (small / "serving").mkdir()
-    (small / "serving/a.py").write_text("", encoding="utf-8")
-    with pytest.raises(ValueError, match="serving has no place in the picture"):
+    (small / "ghost").mkdir()
+    (small / "ghost/a.py").write_text("", encoding="utf-8")
+    with pytest.raises(ValueError, match="ghost has no place in the picture"):
         draw(house(small))
-    assert "serving" not in PLAN
+    assert "ghost" not in PLAN
 
 
 def test_an_arrow_that_follows_from_others_is_left_out() -> None:

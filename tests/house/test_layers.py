@@ -137,7 +137,7 @@ def test_imports_run_one_way() -> None:
         ("inference/a.py", "import streamlit as st", "streamlit belongs in app, pages, ui"),
         ("bench/a.py", "from starlette.routing import Route", "starlette belongs in"),
         ("app.py", "import torch", "torch belongs in"),
-        ("serving/a.py", "import os", "serving is no room"),
+        ("ghost/a.py", "import os", "ghost is no room"),
         ("probing/a.py", "import ui", "probing may import wording, attention, inference"),
         ("helpers/a.py", "import os", "helpers is no room"),
         ("inference/a.py", "import tests.support.traces", "inference may import"),

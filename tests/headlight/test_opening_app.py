@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from headlight import serving
-from headlight.serving import CannotServe, address, port_for
+from headlight import opening_app
+from headlight.opening_app import CannotServe, address, port_for
 from tests.support.repository import ROOT
 
 
@@ -34,9 +34,9 @@ def test_a_port_that_is_taken_is_refused_or_passed_over(monkeypatch: pytest.Monk
         taken = other.getsockname()[1]
         with pytest.raises(CannotServe, match=f"Port {taken} cannot be used"):
             port_for(taken)
-    monkeypatch.setattr(serving, "free", lambda port: port > serving.FIRST + 1)
-    assert port_for(None) == serving.FIRST + 2
-    monkeypatch.setattr(serving, "free", lambda _port: False)
+    monkeypatch.setattr(opening_app, "free", lambda port: port > opening_app.FIRST + 1)
+    assert port_for(None) == opening_app.FIRST + 2
+    monkeypatch.setattr(opening_app, "free", lambda _port: False)
     with pytest.raises(CannotServe, match="all taken"):
         port_for(None)
     with pytest.raises(CannotServe, match="99999"):
@@ -44,13 +44,13 @@ def test_a_port_that_is_taken_is_refused_or_passed_over(monkeypatch: pytest.Monk
 
 
 def test_without_streamlit_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serving, "find_spec", lambda _name: None)
+    monkeypatch.setattr(opening_app, "find_spec", lambda _name: None)
     with pytest.raises(CannotServe, match=r'pip install "headlight-attention\[app\]"'):
-        serving.command(1, None)
+        opening_app.command(1, None)
 
 
 def test_what_is_started_is_the_launcher() -> None:
-    (python, *words) = serving.command(8600, "localhost")
+    (python, *words) = opening_app.command(8600, "localhost")
     assert python == sys.executable
     assert words == [
         "-m", "streamlit", "run", str(ROOT / "app.py"), "--server.port", "8600", "--server.address", "localhost",
@@ -68,9 +68,9 @@ def test_no_browser_without_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "linux")
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
         monkeypatch.delenv(name, raising=False)
-    assert not serving.show("http://localhost:1/")
+    assert not opening_app.show("http://localhost:1/")
     monkeypatch.setenv("DISPLAY", ":0")
-    assert serving.show("http://localhost:1/")
+    assert opening_app.show("http://localhost:1/")
     assert opened == ["http://localhost:1/"]
 
 
@@ -92,4 +92,4 @@ def test_the_app_answers_and_ends_with_its_command(tmp_path: Path) -> None:
         process.send_signal(signal.SIGTERM)
         assert process.communicate(timeout=60)[0] == ""
     assert process.returncode in (0, 128 + signal.SIGTERM)
-    assert serving.free(port)
+    assert opening_app.free(port)
