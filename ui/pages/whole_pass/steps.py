@@ -19,11 +19,11 @@ def head_and_zoom(asked: Asked) -> None:
     """What the pass ends with, and how close it is looked at."""
     closeness, ending = st.columns(2)
     heads = HEADS[asked.trace.model.kind]
-    if len(heads) > 1:
+    if len(asked.heads) > 1:
         st.session_state["pass_head"] = asked.head
         ending.segmented_control(
             _("Ends with"),
-            list(heads),
+            list(asked.heads),
             key="pass_head",
             required=True,
             format_func=lambda head: told(heads[head]),
