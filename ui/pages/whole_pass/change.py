@@ -68,13 +68,12 @@ def preset(asked: Asked) -> None:
 
 def change(asked: Asked, stage: Stage, options: Options, found: Found) -> None:
     """What is changed, to what, and how the pass ends then."""
-    left, middle, right = st.columns([2, 1, 2], vertical_alignment="bottom")
     changes = [one for one in CHANGES if one != "head" or stage.role == WEIGHED]
     kind = options.change if options.change in changes else ""
     control(
         Options,
         "change",
-        left.segmented_control,
+        st.segmented_control,
         _("Change and go on"),
         changes,
         shown=kind,
@@ -84,6 +83,7 @@ def change(asked: Asked, stage: Stage, options: Options, found: Found) -> None:
     )
     if not kind:
         return
+    middle, right = st.columns([1, 2], vertical_alignment="bottom")
     control(Options, "becomes", middle.text_input, _("To"), help=_("A number such as 0, -1.5 or 1e2"))
     control(
         Options,
