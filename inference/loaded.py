@@ -20,3 +20,4 @@ class Loaded:
     nbytes: int
     records: bool
     writes: bool  # can generate a target text
+    gguf: str = ""  # the file's name, where the weights were read from a GGUF file

@@ -21,6 +21,9 @@ def header(loaded: Loaded, model: str, given: Mapping[str, Tensor]) -> str:
     name = type(loaded.model).__name__
     inputs = ", ".join(f'"{key}": torch.tensor({tensor.tolist()})' for key, tensor in given.items())
     before, files = _files(loaded, model)
+    if loaded.gguf:
+        before = f"# The weights are packed in a GGUF file; to unpack it: pip install gguf accelerate\n{before}"
+        files = f"{files}, gguf_file={loaded.gguf!r}"
     return f"""import torch
 import torch.nn.functional as F
 from transformers import {name}

@@ -163,9 +163,10 @@ def _roles(model: Any, found: Sequence[Call], parts: Sequence[str]) -> dict[int,
     part_of = {call.number: part for call, part in zip(found, parts, strict=True)}
     names: dict[int, str] = {}
     for call in found:
-        if call.name == ATTEND:
+        weighed = _weighed(call, part_of)
+        if weighed:
             names[call.number] = WEIGHED
-            for role, value in zip((QUERIES, KEYS, VALUES), call.reads(), strict=False):
+            for role, value in zip((QUERIES, KEYS, VALUES), weighed, strict=False):
                 for maker in _makers(value, part_of, part_of[call.number]):
                     known = names.get(maker.number, "")
                     names[maker.number] = listed((known, role)) if known and role not in known else role
@@ -182,6 +183,25 @@ def _roles(model: Any, found: Sequence[Call], parts: Sequence[str]) -> dict[int,
         if after and matrices and matrices[-1].number > after[-1].number:
             names[matrices[-1].number] = OUT
     return names
+
+
+def _weighed(call: Call, part_of: Mapping[int, str]) -> list[Value]:
+    """The queries, keys and values that a call makes weighed values of, at once or by its last product; else none."""
+    if call.name == ATTEND:
+        return call.reads()
+    if call.name != "matmul" or part_of[call.number] not in (ATTENTION, CROSS):
+        return []
+    shares, values = call.reads()[0], call.reads()[-1]
+    part = part_of[call.number]
+    scores = [one for made in _softmax(shares) for one in _makers(made.reads()[0], part_of, part)]
+    return [*scores[0].reads()[:2], values] if scores else []
+
+
+def _softmax(value: Value) -> list[Call]:
+    """The softmax that a value comes from by moves alone."""
+    while value.call is not None and value.call.grown and value.call.moves:
+        value = value.call.reads()[0]
+    return [value.call] if value.call is not None and value.call.name == "softmax" else []
 
 
 def _makers(value: Value, part_of: Mapping[int, str], part: str) -> list[Call]:

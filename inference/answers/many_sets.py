@@ -73,13 +73,7 @@ def outputs(
     it can be asked of one alone. Raises Refusal for sets that do not fit the model or the texts.
     """
     for mine in sets:
-        changes, takes = apart(mine)
-        edits.check(loaded.model, changes, given.looking, given.looked_at)
-        if takes and other is None:
-            raise Refusal(
-                sentence("Something was to be taken from another text, and no other text came."), way_out="text"
-            )
-        lending.check(loaded.model, takes, given.looking, {} if other is None else other.looking)
+        refuse_unfit(loaded.model, mine, given.looking, given.looked_at, {} if other is None else other.looking)
     tokens, lender = max(given.looking.values()), None if other is None else other.inputs
     said = 1 if at is None or one_token.can(loaded.model) else loaded.reader.target_vocabulary
     step = max(1, min(MOST_TOKENS // tokens, MOST_NUMBERS // (tokens * said)))
@@ -90,6 +84,20 @@ def outputs(
         with refusing(failed), torch.inference_mode(), one_token.reading_one(loaded.model, at):
             found = one_pass(loaded.model, given.inputs, sets[start : start + step], lender)
         yield found
+
+
+def refuse_unfit(
+    model: Any, mine: Set, looking: Mapping[str, int], looked_at: Mapping[str, int], other: Mapping[str, int]
+) -> None:
+    """Raises Refusal for a set that does not fit the model or the texts, whose tokens are counted by part.
+
+    ``other`` is the text that is taken from, empty where none came.
+    """
+    changes, takes = apart(mine)
+    edits.check(model, changes, looking, looked_at)
+    if takes and not other:
+        raise Refusal(sentence("Something was to be taken from another text, and no other text came."), way_out="text")
+    lending.check(model, takes, looking, other)
 
 
 def apart(mine: Set) -> tuple[tuple[Edit, ...], tuple[Take, ...]]:

@@ -68,6 +68,7 @@ def load(
         nbytes=sum(t.nbytes for group in (model.parameters(), model.buffers()) for t in group),
         records=records,
         writes=shape.writes,
+        gguf="" if files.gguf is None or head == RANDOM else files.gguf.name,
     )
 
 

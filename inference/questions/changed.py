@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from attention.edits import Edit
+from attention.patches import Pairs, Take
 from inference.questions.whole_pass import PassRequest
 
 
@@ -21,8 +23,9 @@ class End:
 class Followed:
     """How a pass ends once numbers on the way were changed.
 
-    ``ends`` are the largest before and after, the largest before first; ``changed`` counts the numbers that were
-    changed, ``moved`` is the largest difference among all numbers of that token.
+    ``ends`` are the largest before and after, the largest before first; ``changed`` counts the numbers of the stage
+    that were changed, 0 where ``edits`` were asked for; ``moved`` is the largest difference among all numbers of that
+    token.
     """
 
     ends: tuple[End, ...]
@@ -33,8 +36,9 @@ class Followed:
 @dataclass(frozen=True)
 class Changed(PassRequest[Followed]):
     """Changes a stage's result: all of it, row ``row``, or the number at ``row`` and ``column``, counted as
-    attention.stages.rows has them. It becomes ``to``, or what it is in the pass over another text, ``lender``.
-    ``at`` is the row of the end that is told.
+    attention.stages.rows has them. It becomes ``to``; where ``lender`` is another text, what the tokens there of
+    ``pairs`` have in the pass over it, (here, there). With ``edits`` heads are changed and things taken as under one of
+    the sets of inference.questions.effects, and no stage. ``at`` is the row of the end that is told.
     """
 
     ANSWERED_BY: ClassVar[str] = "changed"
@@ -44,4 +48,6 @@ class Changed(PassRequest[Followed]):
     column: int | None = None
     to: float = 0.0
     lender: str = ""
+    pairs: Pairs = ()
+    edits: tuple[Edit | Take, ...] = ()
     at: int = 0

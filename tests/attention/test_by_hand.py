@@ -13,6 +13,7 @@ from attention.by_hand import Numbers, attend
 from attention.by_hand_layer import Whole, whole
 from attention.mask import Mask
 from attention.record import Record
+from ui.input.typed_numbers import LARGEST
 from ui.pages.by_hand.example import (
     TOKENS,
     WIDTH,
@@ -27,7 +28,6 @@ from ui.pages.by_hand.example import (
 )
 from ui.pages.by_hand.options import PRESETS, ByHand
 from ui.pages.by_hand.said import largest, next_words, printed_against
-from ui.pages.by_hand.typed import LARGEST
 
 HEADS, COUNT, COLUMNS, CHANNELS = 2, 5, 4, 3
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.browser import PHONE, Problems, rest, visit
+from tests.support.browser import PATIENCE, PHONE, Problems, rest, visit
+from tests.support.keyboard import tab_to
 from tests.support.visitor import DEEP_LINK, box_of, file_of
 from ui.pages.by_hand.as_csv import pack, read, write
 from ui.pages.by_hand.example import example_of, resize
@@ -114,6 +115,39 @@ def test_a_clicked_cell_is_worked_out(opened: Page) -> None:
     opened.keyboard.press("Enter")
     expect(opened.get_by_text("Y·Eᵀ, “french” and “I”: ")).to_be_visible()
     expect(opened.get_by_text("“french” looks at “french”: q·k")).to_be_visible()
+
+
+def test_all_of_it_by_the_keyboard_alone(opened: Page) -> None:
+    """A number changed and undone, a cell's sum, a size behind its fold, and another example."""
+    expect(opened.get_by_text(EVEN)).to_be_visible()
+    keys = opened.keyboard
+    tab_to(opened, opened.get_by_test_id("data-grid-canvas").nth(2))
+    keys.press("ArrowRight")
+    keys.press("4")
+    field = opened.locator("#portal").get_by_role("textbox")
+    expect(field).to_have_value("4")  # it opens with the first key, and has the next once it is there
+    keys.press("0")
+    expect(field).to_have_value("40")
+    keys.press("Enter")
+    expect(opened.get_by_text("“french” gives itself 1.00 of its attention")).to_be_visible(timeout=PATIENCE)
+    expect(opened).to_have_url(re.compile("numbers="))
+    tab_to(opened, sheet(opened, "A = softmax"))
+    keys.press("ArrowRight")
+    keys.press("Enter")
+    expect(opened.get_by_text("A = softmax, “french” and “je”: ")).to_be_visible(timeout=PATIENCE)
+    tab_to(opened, opened.get_by_role("button", name="Start over"))
+    keys.press("Enter")
+    expect(opened.get_by_text(EVEN)).to_be_visible(timeout=PATIENCE)
+    tab_to(opened, opened.locator("summary").filter(has_text="Sizes"))
+    keys.press("Enter")
+    tab_to(opened, opened.get_by_label("Tokens", exact=True))
+    keys.press("ArrowUp")
+    keys.press("Enter")
+    expect(sheet(opened, "A = softmax")).to_have_attribute("aria-label", re.compile("5 by 5"), timeout=PATIENCE)
+    tab_to(opened, opened.get_by_role("combobox", name="Example"))
+    keys.type("Three words")
+    keys.press("Enter")
+    expect(opened.get_by_text("gives “two” 1.00 of its attention")).to_be_visible(timeout=PATIENCE)
 
 
 def test_heads_share_the_columns(page: Page, app_url: str, problems: Problems) -> None:

@@ -7,6 +7,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from tests.support.browser import PATIENCE, Problems, rest
+from tests.support.keyboard import tab_to
 from tests.support.visitor import DEEP_LINK, open_page
 
 
@@ -33,3 +34,56 @@ def test_along_by_the_keyboard_closer_by_clicks_and_back(page: Page, app_url: st
     page.go_back()
     expect(page).to_have_url(re.compile("zoom=layer"))
     expect(note.filter(has_text="The chosen number")).to_have_count(0, timeout=PATIENCE)
+
+
+def test_all_of_it_by_the_keyboard_alone(page: Page, app_url: str, problems: Problems) -> None:
+    """Closer and closer, another number, what it is made of, a fold, a change of it, and back."""
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/whole_pass", model="headlight-bert", text="The cat [MASK] on the mat.", stage=45)
+    note = page.locator(".headlight-note")
+    tab_to(page, page.locator(".stack .part.chosen"))
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("zoom=layer"))
+    expect(note.filter(has_text="Layer 3, attention, output")).to_be_visible(timeout=PATIENCE)
+    tab_to(page, page.locator(".stack .part.chosen"))
+    page.keyboard.press("Enter")
+    opened = note.filter(has_text="The chosen number: ")
+    expect(opened).to_be_visible(timeout=PATIENCE)
+    before = opened.inner_text()
+    tab_to(page, page.get_by_role("application"))
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("column="))
+    expect(opened).not_to_have_text(before, timeout=PATIENCE)
+
+    tab_to(page, page.get_by_role("radio", name="Nothing"))
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Space")
+    to = page.get_by_role("textbox", name="To", exact=True)
+    tab_to(page, to)
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type("2,5")
+    page.keyboard.press("Enter")
+    expect(note.filter(has_text="1 numbers are changed. The pass ended for token 3")).to_be_visible(timeout=PATIENCE)
+    expect(page).to_have_url(re.compile("becomes=2"))
+    tab_to(page, page.get_by_role("button", name="Undo the change"))
+    page.keyboard.press("Enter")
+    expect(note.filter(has_text="are changed")).to_have_count(0, timeout=PATIENCE)
+
+    tab_to(page, page.get_by_role("combobox", name="Open what it is made of"))
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(note.filter(has_text="Layer 3, attention, weighed values")).to_be_visible(timeout=PATIENCE)
+    rest(page)
+    page.keyboard.press("Alt+PageDown")
+    expect(note.filter(has_text="Layer 3, attention, output")).to_be_visible(timeout=PATIENCE)
+    fold = page.locator("summary").filter(has_text="How to read this")
+    was = page.locator("details").filter(has=fold).get_attribute("open")
+    tab_to(page, fold)
+    page.keyboard.press("Enter")
+    unfolded = page.locator("details").filter(has=fold)
+    if was is None:
+        expect(unfolded).to_have_attribute("open", "")
+    else:
+        expect(unfolded).not_to_have_attribute("open", "")

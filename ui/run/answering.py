@@ -57,7 +57,7 @@ def pick_answerer(head: str, choice: Choice, kind: type[Answered]) -> Answerer:
     cards = {card.id: card for card in teaching.cards(choice.model)}
     chosen = Answerer(choice.model, choice.revision or None, _title(cards, choice.model), head, False)
     others = [card for card in cards.values() if card.downloaded and head in card.heads and card.id != choice.model]
-    if _may_have(head, choice, cards) or not others:
+    if may_have(head, choice, cards) or not others:
         answers(chosen.model, chosen.revision)
         return chosen
     wanted = own(kind).answering_model
@@ -182,16 +182,21 @@ def _pages(choice: Choice) -> None:
 
 def _told(who: Answerer, choice: Choice) -> None:
     """Remember that the chosen model lacks the head; draw the page again when another one can answer."""
-    lacking: set[tuple[str, str, str]] = st.session_state.setdefault(LACKING, set())
-    key = (choice.model, choice.revision, who.head)
     others = [card for card in backend().models() if card.downloaded and who.head in card.heads]
-    if not who.instead and key not in lacking:
-        lacking.add(key)
-        if others:
-            st.rerun()
+    if not who.instead and note_lacking(who.head, choice) and others:
+        st.rerun()
 
 
-def _may_have(head: str, choice: Choice, cards: Mapping[str, ModelCard]) -> bool:
+def note_lacking(head: str, choice: Choice) -> bool:
+    """Remember that the chosen model lacks the head; whether that is new."""
+    lacking: set[tuple[str, str, str]] = st.session_state.setdefault(LACKING, set())
+    key = (choice.model, choice.revision, head)
+    new = key not in lacking
+    lacking.add(key)
+    return new
+
+
+def may_have(head: str, choice: Choice, cards: Mapping[str, ModelCard]) -> bool:
     """Whether the chosen model has the head, or is not known to lack it: a model of the hub is asked first."""
     if (choice.model, choice.revision, head) in st.session_state.get(LACKING, set()):
         return False

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
+from attention.edits import Ablate
+from attention.patches import Pairs, TakeHead, TakeState
 from inference import LocalBackend, Refusal
 from inference.heads import MASKED, NEXT_SENTENCE
 from inference.questions.changed import Changed
+from inference.questions.effects import BlankEffects
 from inference.questions.masked import MaskedWords
 from inference.questions.whole_pass import Stage, WholePass
 
 BERT, TEXT, OTHER = "headlight-bert", "The cat [MASK] on the mat.", "The dog [MASK] in the car."
 BLANK = 3
+SAME: Pairs = tuple((at, at) for at in range(9))  # each token at its own place
+LONGER = "The old dog [MASK] in the car."
+BESIDE: Pairs = ((1, 1), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7))  # tokens of TEXT, and of LONGER
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +40,7 @@ def changed(backend: LocalBackend, stage: Stage, **more: Any) -> Any:
 
 def test_one_that_takes_from_itself_changes_nothing(backend: LocalBackend, stages: Any) -> None:
     for stage in stages[::9]:
-        found = changed(backend, stage, lender=TEXT)
+        found = changed(backend, stage, lender=TEXT, pairs=SAME)
         assert (found.changed, found.moved) == (0, 0)
         assert all(end.before == end.after for end in found.ends)
 
@@ -41,12 +48,49 @@ def test_one_that_takes_from_itself_changes_nothing(backend: LocalBackend, stage
 def test_one_that_takes_all_gives_the_other_text_s_answer(backend: LocalBackend, stages: Any) -> None:
     """The stream after a layer is all that goes on from it."""
     whole = [stage for stage in stages if stage.layer == 2][-1]
-    found = changed(backend, whole, lender=OTHER)
+    found = changed(backend, whole, lender=OTHER, pairs=SAME)
     best = backend.predict(MaskedWords(model=BERT, text=OTHER)).blanks[0].guesses[0]
     after = {end.name: end.after for end in found.ends}
     assert after[best.piece] == pytest.approx(best.probability, abs=1e-6)
     mine = backend.predict(MaskedWords(model=BERT, text=TEXT)).blanks[0].guesses[0]
     assert (found.ends[0].name, found.ends[0].before) == (mine.piece, pytest.approx(mine.probability, abs=1e-6))
+
+
+@pytest.mark.parametrize(
+    ("edits", "lender"),
+    [
+        ((Ablate(4, 2),), ""),
+        ((TakeHead(4, 2, SAME),), OTHER),
+        ((TakeHead(3, 7, BESIDE),), LONGER),
+        ((TakeState(3, ((2, 3),)),), LONGER),
+        ((TakeState(2, BESIDE), Ablate(5, 0)), LONGER),
+    ],
+    ids=["a head gone", "a head taken", "of a longer text", "a vector taken", "several"],
+)
+def test_the_answer_is_what_the_comparison_of_two_texts_says(backend: LocalBackend, edits: Any, lender: str) -> None:
+    found = backend.inspect(Changed(model=BERT, text=TEXT, head=MASKED, at=BLANK, edits=edits, lender=lender))
+    ends = [end for end in found.ends if end.name.isalpha()]
+    words = tuple(end.name for end in ends)
+    other = BlankEffects(model=BERT, text=lender, words=words) if lender else None
+    said = backend.predict(BlankEffects(model=BERT, text=TEXT, words=words, edits=((), edits), other=other))
+    assert len(ends) >= 2
+    for at, end in enumerate(ends):
+        assert (end.before, end.after) == pytest.approx(np.exp(said.values[:, at]).tolist(), abs=1e-6)
+    assert found.moved > 1e-4
+
+
+@pytest.mark.parametrize("pairs", [((2, 3),), BESIDE], ids=["one word", "every word"])
+def test_vectors_taken_at_a_stage_are_those_that_enter_the_layer(
+    backend: LocalBackend, stages: Any, pairs: Any
+) -> None:
+    """The stage that ends layer 2 is what enters layer 3, so both ways of naming it give the same."""
+    last = [stage for stage in stages if stage.layer == 2][-1]
+    at_the_stage = changed(backend, last, lender=LONGER, pairs=pairs)
+    into_the_layer = backend.inspect(
+        Changed(model=BERT, text=TEXT, head=MASKED, at=BLANK, edits=(TakeState(3, pairs),), lender=LONGER)
+    )
+    assert at_the_stage.ends == into_the_layer.ends
+    assert at_the_stage.moved == into_the_layer.moved > 1e-4
 
 
 def test_a_number_a_vector_and_a_part(backend: LocalBackend, stages: Any) -> None:
@@ -88,7 +132,13 @@ def test_judgements_of_pairs_have_two_numbers(backend: LocalBackend) -> None:
 def test_what_cannot_be_changed_is_refused(backend: LocalBackend, stages: Any) -> None:
     with pytest.raises(Refusal, match="Row 99, number 0 was asked for; the stage has 9 rows of 384"):
         changed(backend, stages[0], row=99)
-    with pytest.raises(Refusal, match="Give a text with as many pieces"):
-        changed(backend, stages[0], lender="A much longer text is given here, with many more pieces in it.")
+    with pytest.raises(Refusal, match="no row for each token"):
+        changed(backend, stages[0], lender="Short.", pairs=SAME)
+    with pytest.raises(Refusal, match="Token 8 of the second text's encoder was named, which has 4 tokens"):
+        changed(backend, stages[0], lender="Short.", edits=(TakeHead(0, 0, SAME),))
+    with pytest.raises(Refusal, match="names a head that is not there"):
+        changed(backend, stages[0], edits=(Ablate(9, 0),))
+    with pytest.raises(Refusal, match="no other text came"):
+        changed(backend, stages[0], edits=(TakeHead(0, 0, SAME),))
     with pytest.raises(Refusal, match="Stage 9999 was asked for"):
         backend.inspect(Changed(model=BERT, text=TEXT, head=MASKED, stage=9999))

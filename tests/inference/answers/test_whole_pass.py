@@ -157,6 +157,17 @@ def test_the_files_of_other_models(backend: LocalBackend, name: str, revision: s
     compile(found, "whole_pass.py", "exec")
 
 
+@pytest.mark.parametrize(("name", "files"), [("google/bert", "'google/bert', revision='abc'"), ("/m/x", "folder")])
+def test_a_packed_file_is_named_and_how_it_is_opened(backend: LocalBackend, name: str, files: str) -> None:
+    loaded = backend.loaded(MINI, None)
+    revision = "abc" if name.startswith("google") else None
+    packed = replace(loaded, id=replace(loaded.id, name="google/bert", revision=revision), gguf="bert.Q4_1.gguf")
+    found = header(packed, name, {})
+    assert f"from_pretrained({files}, gguf_file='bert.Q4_1.gguf', dtype=torch.float32)" in found
+    assert "# The weights are packed in a GGUF file; to unpack it: pip install gguf accelerate" in found
+    compile(found, "whole_pass.py", "exec")
+
+
 def ran(program: str) -> dict[str, Any]:
     """What the lines of a program make."""
     names: dict[str, Any] = {}

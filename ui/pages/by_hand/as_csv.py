@@ -31,8 +31,8 @@ from attention.by_hand import Numbers, Worked
 from attention.by_hand_layer import Whole
 from attention.spreadsheet import plain_cell, safe_cell
 from inference import Refusal
+from ui.input.typed_numbers import read_number, shortest
 from ui.pages.by_hand.example import LONGEST_NAME, MATRICES, NAMES, TITLES, TOKENS, WIDTH, Example, plain
-from ui.pages.by_hand.typed import read_number, shortest
 from wording import sentence
 
 INPUTS = {title: name for name, title in TITLES.items()}

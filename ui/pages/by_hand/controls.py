@@ -9,6 +9,7 @@ import streamlit as st
 
 from attention.by_hand_layer import Whole
 from inference import Refusal
+from ui.input.typed_numbers import shortest
 from ui.pages.by_hand.as_csv import pack, read, unpack, write
 from ui.pages.by_hand.example import (
     LONGEST_NAME,
@@ -26,7 +27,6 @@ from ui.pages.by_hand.example import (
 )
 from ui.pages.by_hand.options import PRESETS, ByHand
 from ui.pages.by_hand.options import TITLES as PRESET_TITLES
-from ui.pages.by_hand.typed import shortest
 from ui.run.refusals import say
 from ui.show.saving import save
 from ui.state.options import choose_own, own

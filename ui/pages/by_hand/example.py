@@ -11,8 +11,8 @@ import numpy as np
 from attention.by_hand import Numbers, Worked
 from attention.by_hand_layer import Matrices, Rules
 from inference import Refusal
+from ui.input.typed_numbers import read_number
 from ui.pages.by_hand.options import PRESETS, ByHand
-from ui.pages.by_hand.typed import read_number
 from wording import _, sentence
 
 TOKENS = (2, 8)  # fewest and most, of tokens and of words

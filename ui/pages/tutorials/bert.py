@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import log
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -31,6 +32,7 @@ from wording import _, sentence
 RUNNING = "She was running while embedding words."
 FRANCE = "The capital of France is [MASK]."
 PAIR = next((example["text"], example["pair"]) for example in EXAMPLES if example.get("pair"))
+OF_TWO: dict[str, Any] = {"yours": True, "two": True, "model": BERT, "text": PAIR[0], "pair": PAIR[1]}
 STRANGER = "The party lost nine seats in the election."
 WAYS = {"hidden": HIDDEN, "replaced": REPLACED, "kept": KEPT}  # of training, by their names in a sentence
 MOST_HIDDEN = 20  # pieces of a pair, which is what the question about blanks takes
@@ -221,7 +223,13 @@ STATIONS = (
         ),
         (
             to("positions", sentence("BERT's table beside sines"), {"show": "vectors"}, model=BERT),
-            to("whole_pass", sentence("The sum, number by number"), {"zoom": "layer"}, yours=True, model=BERT),
+            to(
+                "whole_pass",
+                sentence("The sum, number by number"),
+                {"zoom": "layer", "stage": "0"},
+                yours=True,
+                model=BERT,
+            ),
         ),
         sentence("BERT tells places apart by sines and cosines."),
         learned,
@@ -279,8 +287,8 @@ STATIONS = (
             "minus the logarithm of what the right answer got, for the hidden pieces on average."
         ),
         (
-            to("masked_words", sentence("The hidden words"), {"show": "lesson"}, yours=True, model=BERT),
-            to("next_sentence", sentence("The pair"), yours=True, model=BERT),
+            to("masked_words", sentence("Hidden words of the pair"), {"show": "lesson"}, **OF_TWO),
+            to("next_sentence", sentence("The pair, nothing hidden"), **OF_TWO),
         ),
         sentence("BERT learns to fill blanks first, and to judge pairs afterwards."),
         joint,

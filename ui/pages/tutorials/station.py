@@ -25,7 +25,7 @@ Claim = Callable[[Choice, Tutorials], str]  # a sentence or two, made from a mod
 class Link:
     """A way to a view of the app. ``there`` are fields of the choice, ``own`` what the page calls its own in addresses.
 
-    ``yours``: the reader's own text and second text are read there.
+    ``yours``: the reader's own text and second text are read there; ``two``: only where both are given.
     """
 
     page: str
@@ -33,11 +33,12 @@ class Link:
     there: Mapping[str, Any] = field(default_factory=dict)
     own: Mapping[str, str] = field(default_factory=dict)
     yours: bool = False
+    two: bool = False
 
     def query(self, choice: Choice) -> dict[str, str] | None:
         """The address of that view; None where the reader's text is too long for one."""
         there = Choice(**self.there, count=choice.count)
-        if self.yours:
+        if self.yours and (choice.pair.strip() or not self.two):
             there = replace(there, text=choice.text, pair=choice.pair)
         return {**self.own, **to_query(there)} if fits(there) else None
 
@@ -57,13 +58,21 @@ class Station:
     control: Callable[[Tutorials], None] | None = None
 
 
-def to(page: str, label: str, own: Mapping[str, str] | None = None, *, yours: bool = False, **there: Any) -> Link:
+def to(  # all that a link may say, by name
+    page: str,
+    label: str,
+    own: Mapping[str, str] | None = None,
+    *,
+    yours: bool = False,
+    two: bool = False,
+    **there: Any,
+) -> Link:
     """A link in one line.
 
     >>> to("tokens", "Pieces", text="A cat.").query(Choice())
     {'text': 'A cat.'}
     """
-    return Link(page, label, there, own or {}, yours)
+    return Link(page, label, there, own or {}, yours, two)
 
 
 def traced(text: str, model: str = EMBEDDED, target: str | None = None, cut: int | None = None) -> Trace:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +13,9 @@ from inference import Refusal
 from inference.questions.changed import Changed, Followed
 from inference.questions.whole_pass import OneNumber, Opened, Passed, PassRequest, Stage, StageNumbers, WholePass
 from ui.pages.whole_pass.names import named
-from ui.pages.whole_pass.options import HEADS, QUESTIONED, Options
+from ui.pages.whole_pass.options import HEADS, QUESTIONED, TAUGHT, Options
+from ui.run import teaching
+from ui.run.answering import may_have, note_lacking
 from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.state.choice import Choice
@@ -27,6 +30,7 @@ class Asked:
     request: PassRequest[Any]
     passed: Passed
     head: str  # as the options call it
+    heads: tuple[str, ...]  # that it may end with instead
     base: int  # from which layers are counted
 
     @property
@@ -49,16 +53,9 @@ class Asked:
         found: Opened = backend().inspect(self._as(OneNumber, stage=stage.number, place=place))
         return found
 
-    def changed(  # noqa: PLR0913  # what is changed, where, and to what
-        self, stage: Stage, options: Options, row: int, column: int, to: float, at: int
-    ) -> Followed:
-        """How the pass ends once numbers of a stage are others."""
-        where = {
-            "row": None if options.change == "stage" else row,
-            "column": column if options.change == "number" else None,
-        }
-        asked = self._as(Changed, stage=stage.number, **where, to=to, lender=options.lender.strip(), at=at)
-        found: Followed = backend().inspect(asked)
+    def changed(self, at: int, **change: Any) -> Followed:
+        """How the pass ends for row ``at`` once something in it is other; ``change`` as in Changed."""
+        found: Followed = backend().inspect(self._as(Changed, at=at, **change))
         return replace(found, ends=tuple(replace(end, name=self._called(end.name)) for end in found.ends))
 
     def _called(self, name: str) -> str:
@@ -83,12 +80,33 @@ def pass_of(choice: Choice, trace: Trace, options: Options) -> Asked | None:
         target=() if trace.target is None else trace.target.ids,
         cut=choice.cut,
     )
-    for head in dict.fromkeys((wanted, "none")) if wanted else heads:
+    for head in dict.fromkeys((wanted, "none")) if wanted else _may_end(choice, heads):
         asked = replace(request, head=QUESTIONED[head])
         try:
             with st.spinner(_("Following the pass"), show_time=True):
-                return Asked(trace, asked, backend().inspect(asked), head, choice.count)
+                passed = backend().inspect(asked)
         except Refusal as refusal:
+            if refusal.way_out == "head":
+                note_lacking(asked.head, choice)
             if wanted or head == "none":
                 say(refusal.message)
+        else:
+            return Asked(trace, asked, passed, head, _may_end(choice, heads, head), choice.count)
     return None
+
+
+def _may_end(choice: Choice, heads: Iterable[str], has: str = "") -> tuple[str, ...]:
+    """Of these heads, those that the model is not known to lack; once it is known to have ``has``, what it was taught
+    to tell only where a list of models says so.
+    """
+    cards = {card.id: card for card in teaching.cards(choice.model)}
+    told = cards[choice.model].heads if choice.model in cards else ()
+
+    def may(head: str) -> bool:
+        if head in (has, "none"):
+            return True
+        if has and head in TAUGHT and QUESTIONED[head] not in told:
+            return False
+        return may_have(QUESTIONED[head], choice, cards)
+
+    return tuple(filter(may, heads))

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from attention.edits import Ablate
+from attention.patches import TakeHead
 from inference import Refusal
 from inference.questions.changed import End, Followed
-from inference.questions.whole_pass import ATTENTION, EMBEDDINGS, PROBABILITIES, Stage
+from inference.questions.whole_pass import ATTENTION, CROSS, EMBEDDINGS, PROBABILITIES, WEIGHED, Stage
 from ui.input.picking import control
+from ui.input.typed_numbers import read_number
 from ui.pages.whole_pass.asking import Asked
 from ui.pages.whole_pass.ending import end_row, of_rows
+from ui.pages.whole_pass.lending import pairs_of
 from ui.pages.whole_pass.names import place
 from ui.pages.whole_pass.numbers import Found
 from ui.pages.whole_pass.options import CHANGES, Options
@@ -64,67 +68,96 @@ def preset(asked: Asked) -> None:
 
 def change(asked: Asked, stage: Stage, options: Options, found: Found) -> None:
     """What is changed, to what, and how the pass ends then."""
-    left, middle, right = st.columns([2, 1, 2], vertical_alignment="bottom")
+    changes = [one for one in CHANGES if one != "head" or stage.role == WEIGHED]
+    kind = options.change if options.change in changes else ""
     control(
         Options,
         "change",
-        left.segmented_control,
+        st.segmented_control,
         _("Change and go on"),
-        list(CHANGES),
+        changes,
+        shown=kind,
         required=True,
         format_func=CHANGES.__getitem__,
         help=_("What is changed at this stage; all that comes after is computed by the model from there"),
     )
-    if not options.change:
+    if not kind:
         return
-    control(Options, "becomes", middle.text_input, _("To"), help=_("A number such as 0 or -1.5"))
+    middle, right = st.columns([1, 2], vertical_alignment="bottom")
+    control(Options, "becomes", middle.text_input, _("To"), help=_("A number such as 0, -1.5 or 1e2"))
     control(
         Options,
         "lender",
         right.text_input,
         _("Or to what it is in this text"),
-        help=_("Another text with as many pieces; empty: the number beside"),
+        help=_(
+            "Another text: each word takes what the word that stands beside it there has, as on the page Side by side; "
+            "empty: the number beside"
+        ),
     )
     at = end_row(asked, asked.passed.stages[-1].side, found.row)
     try:
-        to = number_of(options.becomes)
         with st.spinner(_("Going on")):
-            followed = asked.changed(stage, options, found.row, found.column, to, at)
+            asked_for = _asked_for(asked, stage, options, found)
+            followed = asked.changed(at, **asked_for)
     except Refusal as refusal:
         show(refusal)
         return
-    _told(asked, followed, at)
+    _told(asked, followed, at, _what(asked, asked_for, followed, len(found.values)))
 
 
-def number_of(typed: str) -> float:
-    """A number as people type it; raises Refusal for what is none.
-
-    >>> number_of(" -1.5e2 ")
-    -150.0
-    """
-    try:
-        found = float(typed.strip())
-    except ValueError:
-        found = math.nan
-    if not abs(found) < 1e6:
+def _asked_for(asked: Asked, stage: Stage, options: Options, found: Found) -> dict[str, Any]:
+    """The change as the question has it. Raises Refusal."""
+    lender, kind = options.lender.strip(), options.change
+    row = None if kind in ("stage", "head") else found.row
+    pairs = pairs_of(asked, stage.side, len(found.values), lender, row) if lender else ()
+    if kind != "head":
+        column = found.column if kind == "number" else None
+        where = {"stage": stage.number, "row": row, "column": column, "pairs": pairs}
+        return {**where, "lender": lender, "to": 0.0 if lender else read_number(options.becomes)}
+    if not lender and read_number(options.becomes):
         raise Refusal(
-            sentence(
-                "“{typed}” is no number between -1,000,000 and 1,000,000; write one such as 0 or -1.5.",
-                typed=typed[:40],
-            )
+            sentence("A head becomes 0, as if it said nothing, or what it is in another text. Write 0 or a text.")
         )
-    return found
+    layer, part = stage.layer or 0, ("cross" if stage.part == CROSS else stage.side) if asked.two else ""
+    head = found.column // found.shape[-1]
+    edit = TakeHead(layer, head, pairs, part) if lender else Ablate(layer, head, part)
+    return {"edits": (edit,), "lender": lender}
 
 
-def _told(asked: Asked, found: Followed, at: int) -> None:
+def _what(asked: Asked, asked_for: dict[str, Any], followed: Followed, rows: int) -> str:
+    """What is changed, in a sentence."""
+    (edit,) = asked_for.get("edits", (None,))
+    if edit is None and asked_for["row"] is None and asked_for["lender"]:
+        return _(
+            "{changed:,} numbers are changed, at {taken} of {tokens} tokens, those that have one beside them in the "
+            "other text.",
+            changed=followed.changed,
+            taken=len(asked_for["pairs"]),
+            tokens=rows,
+        )
+    if edit is None:
+        return _("{changed:,} numbers are changed.", changed=followed.changed)
+    head = f"{edit.layer + asked.base}-{edit.head + asked.base}"
+    if isinstance(edit, Ablate):
+        return _("Head {head} hands on nothing.", head=head)
+    taken = len(edit.pairs)
+    return _(
+        "Head {head} hands on what it does in the other text, at {taken} of {tokens} tokens.",
+        head=head,
+        taken=taken,
+        tokens=rows,
+    )
+
+
+def _told(asked: Asked, found: Followed, at: int, what: str) -> None:
     """The end before and after: in a sentence, as bars side by side, and as a table to save."""
     last = asked.passed.stages[-1]
     before, after = found.ends[0], max(found.ends, key=lambda end: end.after)
     say(
         _(
-            "{changed:,} numbers are changed. {ended}; {now}. The largest change of one number at its end: "
-            "{moved:.3g}.",
-            changed=found.changed,
+            "{what} {ended}; {now}. The largest change of one number at its end: {moved:.3g}.",
+            what=what,
             ended=_ended(asked, at, before),
             now=_now(after, before.name == after.name),
             moved=found.moved,

@@ -22,6 +22,7 @@ from wording import _
 BLANKS = ("[MASK]", "<mask>")
 GUESSED = "Paris is the [MASK] of France."
 TOP = 6
+LEAST = 0.0005  # a probability that is named in words: less is written as nought
 Likely = Sequence[tuple[str, float]]
 
 
@@ -49,7 +50,7 @@ def likely(asked: Asked, options: Options) -> tuple[int, Likely]:
 
 def in_words(asked: Asked, at: int, found: Likely) -> str:
     """The end in words."""
-    first, *others = (f"“{name}” {chance:.3f}" for name, chance in found)
+    first, *others = (f"“{name}” {chance:.3f}" for name, chance in found if chance >= LEAST or chance == found[0][1])
     if not others:
         return _("{of_what} {first}.", of_what=_of(asked, at), first=first)
     return _("{of_what} {first}, then {others}.", of_what=_of(asked, at), first=first, others=commas(others[:2]))

@@ -129,7 +129,8 @@ def written(opened: Opened) -> str:
         name = formula(opened.formula)
         values = [f"{one.value:.4g}" for one in opened.terms[0].origins]
         if opened.formula == "softmax":
-            return f"{opened.value:.4g} = e^({values[0]} - {values[1]}) / {values[2]}"
+            less = _number(opened.terms[0].origins[1].value)
+            return f"{opened.value:.4g} = e^({values[0]} - {less}) / {values[2]}"
         inside = ", ".join(values)
         return f"{opened.value:.4g} = {name}({inside})"
     text = " + ".join(_term(term) for term in opened.terms)

@@ -28,6 +28,7 @@ CHANGES = {
     "": sentence("Nothing"),
     "number": sentence("This number"),
     "token": sentence("This token's vector"),
+    "head": sentence("This head"),
     "stage": sentence("The whole stage"),
 }
 

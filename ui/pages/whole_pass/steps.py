@@ -19,11 +19,11 @@ def head_and_zoom(asked: Asked) -> None:
     """What the pass ends with, and how close it is looked at."""
     closeness, ending = st.columns(2)
     heads = HEADS[asked.trace.model.kind]
-    if len(heads) > 1:
+    if len(asked.heads) > 1:
         st.session_state["pass_head"] = asked.head
         ending.segmented_control(
             _("Ends with"),
-            list(heads),
+            list(asked.heads),
             key="pass_head",
             required=True,
             format_func=lambda head: told(heads[head]),
@@ -45,7 +45,7 @@ def head_and_zoom(asked: Asked) -> None:
 def along(asked: Asked, chosen: Stage, shown: Sequence[Stage]) -> None:
     """The chosen stage by name, and the one before and after it among those that are shown, by the keyboard too."""
     stages = asked.passed.stages
-    at, back, on = st.columns([4, 1, 1], vertical_alignment="bottom")
+    at, beside = st.columns([2, 1], vertical_alignment="bottom")
     st.session_state["pass_stage"] = stages.index(chosen)
     at.selectbox(
         _("Stage"),
@@ -56,10 +56,10 @@ def along(asked: Asked, chosen: Stage, shown: Sequence[Stage]) -> None:
         help=_("What the model computes, in the order in which it does"),
     )
     here = shown.index(chosen)
-    ways = ((back, _("Back"), -1, "Alt+PageUp"), (on, _("On"), 1, "Alt+PageDown"))
-    for column, label, step, keys in ways:
+    both = beside.container(horizontal=True)  # beside each other on a phone too
+    for label, step, keys in ((_("Back"), -1, "Alt+PageUp"), (_("On"), 1, "Alt+PageDown")):
         other = here + step
-        column.button(
+        both.button(
             label,
             key="pass_back" if step < 0 else "pass_on",
             disabled=not 0 <= other < len(shown),

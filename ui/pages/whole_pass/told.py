@@ -88,9 +88,14 @@ def step_by_step(choice: Choice, asked: Asked, stage: Stage, row: int | None) ->
 
 def this_stage(choice: Choice, asked: Asked, stage: Stage, options: Options) -> None:
     """What the chosen stage computes, and the lines of PyTorch that do it."""
-    away = told(stage.refused) or _(
-        "largest difference between numpy and the model {away:.1e} of {size:.3g}", away=stage.away, size=stage.size
-    )
+    if stage.refused:
+        away = told(stage.refused)
+    elif not stage.away:
+        away = _("numpy and the model have the same, digit for digit, up to {size:.3g}", size=stage.size)
+    else:
+        away = _(
+            "largest difference between numpy and the model {away:.1e} of {size:.3g}", away=stage.away, size=stage.size
+        )
     where = {"place": place(stage, asked.base, asked.two), "stage": title(stage)}
     said = together(
         _("{place}, {stage}: {away}.", away=away, **where),

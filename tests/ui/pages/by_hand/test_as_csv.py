@@ -8,9 +8,9 @@ import pytest
 
 from attention.by_hand_layer import Rules, Whole, whole
 from inference import Refusal
+from ui.input.typed_numbers import LARGEST
 from ui.pages.by_hand.as_csv import LARGEST_FILE, pack, read, unpack, write
 from ui.pages.by_hand.example import Example, example_of, plain, resize
-from ui.pages.by_hand.typed import LARGEST
 
 TOKENS = ("=1+1", "a,b", 'say "x"', "-", "שלום")  # what a spreadsheet would run, and what CSV has to quote
 

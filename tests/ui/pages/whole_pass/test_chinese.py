@@ -14,6 +14,7 @@ from wording import speaking
 
 OWN = ("pages/whole_pass.py", "ui/pages/whole_pass")
 BERT = {"model": "headlight-bert", "text": "The cat [MASK] on the mat."}
+HEAD = {**BERT, "zoom": "stage", "stage": 9, "row": 3, "column": 5, "change": "head"}
 
 
 @pytest.mark.slow
@@ -24,7 +25,12 @@ BERT = {"model": "headlight-bert", "text": "The cat [MASK] on the mat."}
         (BERT, "前向计算以对被遮住的词（词元 3）的猜测结尾：最可能的是“"),
         ({**BERT, "ends": "next", "pair": "It was tired."}, "“第二段接在后面”"),
         ({**BERT, "zoom": "stage", "stage": 40, "row": 3, "change": "stage"}, "处的前向计算原本以“"),
-        ({**BERT, "zoom": "stage", "stage": 40, "change": "stage", "becomes": "much"}, "“much”不是 -1,000,000 到"),
+        ({**BERT, "zoom": "stage", "stage": 40, "change": "stage", "becomes": "much"}, "“much” 不是数字"),
+        ({**HEAD}, "头 0-0 什么也不传递下去。"),
+        ({**HEAD, "lender": "The dog [MASK]"}, "头 0-0 传递它在另一段文本里传递的内容，涉及 9 个词元中的 5 个。"),
+        ({**HEAD, "becomes": "1"}, "一个头要么变为 0"),
+        ({**HEAD, "change": "stage", "lender": "The dog [MASK]"}, "即在另一段文本里有对应词元的那些。"),
+        ({**HEAD, "change": "token", "row": 6, "lender": "The cat"}, "另一段文本里没有与“mat”（词元 6）对应的词"),
         ({"text": "The cat sat.", "zoom": "stage", "stage": 2, "row": 1, "column": 3}, "选中的数："),
         ({"model": TRANSLATOR, "text": "The cat sleeps.", "zoom": "layer", "stage": 60}, "解码器，第 0 层，"),
         ({"model": TRANSLATOR, "text": "The cat sleeps."}, "之后的内容结尾：最可能的是"),

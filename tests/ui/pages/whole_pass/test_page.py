@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import re
 from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
 
+from attention.patches import heads
 from inference import LocalBackend
 from inference.files.embedded import TRANSLATOR
+from inference.heads import MASKED
+from inference.questions.effects import BlankEffects
 from inference.questions.masked import MaskedWords
-from inference.questions.whole_pass import ATTENTION, CROSS, Stage
+from inference.questions.whole_pass import ATTENTION, CROSS, WEIGHED, Stage, WholePass
 from tests.support.asking import asked, choose, notes, press, says, stands
 from ui.pages.whole_pass.told import step_by_step
 from ui.state.choice import Choice
 
-BERT = {"model": "headlight-bert", "text": "The cat [MASK] on the mat."}
+BERT: dict[str, Any] = {"model": "headlight-bert", "text": "The cat [MASK] on the mat."}
 
 
 def test_the_stack_is_what_it_opens_with() -> None:
@@ -152,7 +157,7 @@ def test_numbers_are_changed_and_the_pass_goes_on() -> None:
     assert (table["before"] != table["after"]).any()
     (box,) = (box for box in page.text_input if box.label == "To")
     box.set_value("much").run()
-    assert "“much” is no number between" in " ".join(notes(page, "refusal"))
+    assert "“much” is no number; write one such as 0.5, 1e2 or 1/3." in " ".join(notes(page, "refusal"))
     (box,) = (box for box in page.text_input if box.label == "To")
     assert box.value == "much", "nothing typed is lost"
 
@@ -160,5 +165,56 @@ def test_numbers_are_changed_and_the_pass_goes_on() -> None:
 def test_what_another_text_lends() -> None:
     query = {**BERT, "zoom": "stage", "stage": 40, "change": "stage", "lender": "A dog [MASK] in his car."}
     says(asked("whole_pass", **query), "The pass ended for token 3 “[MASK]” with ")
-    page = asked("whole_pass", **{**query, "lender": "Far too short"})
-    assert "Give a text with as many pieces" in " ".join(notes(page, "refusal"))
+    page = asked("whole_pass", **{**query, "lender": "The old cat [MASK] there."})
+    stands(page)
+    says(page, " of 9 tokens, those that have one beside them in the other text.")
+    page = asked("whole_pass", **{**query, "change": "token", "row": 6, "lender": "The cat [MASK]"})
+    assert "In the other text no word stands beside “mat”, token 6" in " ".join(notes(page, "refusal"))
+
+
+def weighed(layer: int) -> int:
+    """Where the stages have the weighed values of a layer."""
+    passed = LocalBackend().inspect(WholePass(**BERT, head=MASKED))
+    return next(at for at, one in enumerate(passed.stages) if one.layer == layer and one.role == WEIGHED)
+
+
+def test_a_head_hands_on_nothing_or_what_it_does_in_another_text() -> None:
+    """The chosen number says which head; the end is what the comparison of two texts has for the same head."""
+    page = asked("whole_pass", **BERT, zoom="stage", stage=weighed(4), row=3, column=2 * 32 + 5)
+    choose(page, "Change and go on", "This head")
+    stands(page)
+    says(page, "Head 4-2 hands on nothing. The pass ended for token 3 “[MASK]” with ")
+    (box,) = (box for box in page.text_input if box.label == "Or to what it is in this text")
+    box.set_value("The dog [MASK] in the car.").run()
+    says(page, "Head 4-2 hands on what it does in the other text, at 9 of 9 tokens. ")
+    (table,) = (frame.value for frame in page.dataframe if "before" in frame.value)
+    words = tuple(word for word in table["what"] if word.isalpha())
+    other = BlankEffects(model=BERT["model"], text="The dog [MASK] in the car.", words=words)
+    edits = ((), heads([(4, 2)], [tuple((at, at) for at in range(9))])[0])
+    said = LocalBackend().predict(BlankEffects(**BERT, words=words, edits=edits, other=other)).values
+    for at, word in enumerate(words):
+        shown = table[table["what"] == word][["before", "after"]].to_numpy()[0]
+        assert shown == pytest.approx(np.exp(said[:, at]), abs=1e-6)
+
+
+def test_a_head_is_changed_only_where_it_hands_on_what_it_weighed() -> None:
+    page = asked("whole_pass", **BERT, zoom="stage", stage=weighed(4) + 1, change="head")
+    stands(page)
+    (control,) = (one for one in page.button_group if one.label == "Change and go on")
+    assert "This head" not in control.options
+    assert control.value == ""
+    page = asked("whole_pass", **BERT, zoom="stage", stage=weighed(4), change="head", becomes="1,5")
+    assert "A head becomes 0" in " ".join(notes(page, "refusal"))
+
+
+@pytest.mark.parametrize(
+    ("query", "heads"),
+    [
+        (BERT, ["Masked words", "Next sentence", "No head"]),
+        ({"text": "The cat sat."}, []),
+        ({"model": TRANSLATOR, "text": "The cat sat."}, []),
+    ],
+)
+def test_it_ends_only_with_what_the_model_has(query: dict[str, Any], heads: list[str]) -> None:
+    page = asked("whole_pass", **query)
+    assert [option for one in page.button_group if one.label == "Ends with" for option in one.options] == heads

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inference import Refusal
-from ui.pages.by_hand.typed import LARGEST, read_number, shortest
+from ui.input.typed_numbers import LARGEST, read_number, shortest
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,81 @@
+"""Two ways to name a change, one of a pass's stages and one of the model's layers and heads, give the same pass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from attention.edits import Ablate
+from attention.patches import TakeHead, TakeState
+from inference.anatomy.calls import Call
+from inference.answers.changed import ended, from_stage, under
+from inference.answers.many_sets import one_pass
+from inference.answers.whole_pass import taken_apart
+from inference.questions.changed import Changed
+from inference.questions.whole_pass import CROSS, WEIGHED, Stage
+from tests.inference.record.test_edits import IDS, TEXTS, model_heads, ready
+from tests.inference.record.test_patches import STREAMS, another, every
+from tests.support.architectures import inputs
+
+
+def of_part(stage: Stage, part: str) -> bool:
+    """Whether a stage of attention is of this part."""
+    return not part or part == ("cross" if stage.part == CROSS else stage.side)
+
+
+@pytest.mark.parametrize("row", TEXTS, ids=IDS)
+def test_what_enters_a_layer_is_the_stage_before_it(row: Any) -> None:
+    model, given, other = ready(row), inputs(row), another(row)
+    _, stages = taken_apart(model, row.kind, given)
+    for part in STREAMS.get(row.kind, ("",)):
+        mine = [stage for stage in stages if not part or stage.side == part]
+        for layer in range(2):
+            first = next(at for at, stage in enumerate(mine) if stage.layer == layer)
+            for pairs in (((2, 4),), every(part)):
+                asked = Changed(stage=mine[first - 1].number, pairs=pairs)
+                taken = under(model, given, (TakeState(layer, pairs, part),), other)
+                np.testing.assert_allclose(from_stage(model, given, asked, other)[0], taken, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("row", TEXTS, ids=IDS)
+def test_a_head_is_its_slice_of_the_weighed_values(row: Any) -> None:
+    model, given, other = ready(row), inputs(row), another(row)
+    _, stages = taken_apart(model, row.kind, given)
+    weighed = [stage for stage in stages if stage.role == WEIGHED]
+    assert weighed
+    for stage in weighed:
+        part = ("cross" if stage.part == CROSS else stage.side) if row.kind in STREAMS else ""
+        lent: list[Tensor] = []
+
+        def lend(call: Call, result: Tensor, at: int = stage.number, lent: list[Tensor] = lent) -> None:
+            if call.number == at:
+                lent.append(result.clone())
+
+        def put(call: Call, result: Tensor, at: int = stage.number, lent: list[Tensor] = lent) -> None:
+            if call.number == at:
+                result[:, 1] = lent[0][:, 1] if lent else 0
+
+        assert stage.layer is not None
+        silent = under(model, given, (Ablate(stage.layer, 1, part),))
+        np.testing.assert_allclose(ended(model, given, put), silent, rtol=0, atol=1e-6)
+        ended(model, other, lend)
+        taken = under(model, given, (TakeHead(stage.layer, 1, every(part), part),), other)
+        np.testing.assert_allclose(ended(model, given, put), taken, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("row", TEXTS, ids=IDS)
+def test_it_is_the_pass_that_the_comparison_makes(row: Any) -> None:
+    """Of many sets at once, as there, against one alone and watched."""
+    model, given, other = ready(row), inputs(row), another(row)
+    part = STREAMS.get(row.kind, ("",))[-1]
+    mine = (TakeState(1, ((2, 2),), part), Ablate(0, model_heads(model) - 1, part))
+    with torch.inference_mode():
+        output = one_pass(model, given, [(), mine], other)
+    scores = output.get("logits")
+    if scores is not None:
+        expected = scores[1].softmax(-1).numpy()
+        np.testing.assert_allclose(under(model, given, mine, other)[0], expected, rtol=0, atol=2e-5)
