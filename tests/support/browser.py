@@ -4,6 +4,7 @@
         visit(page, app_url)                                   # waits until the page stands
         page.get_by_role("button", name="Layer 3").click()
         expect(page).to_have_url(re.compile("layer=3"))        # wait on what is to be seen, never on time
+        click(page.get_by_text("The same as a table"))         # what stands below drawings that are still to come
 
 Fixtures
     app_url     where the app answers; started once, offline, its log read at the end: a traceback fails the last test
