@@ -19,7 +19,8 @@ PORT =
 ARGS =
 VENV = .venv/bin/python
 UNPACK = $(VENV) -c "import sys; from inference.files.extras import main; sys.exit(main(sys.argv[1:]))"
-PYTEST = $(VENV) -m pytest -n logical --maxprocesses 4
+# Compiled files are kept whatever the environment says: each worker, and each process of a test, would compile all anew.
+PYTEST = PYTHONDONTWRITEBYTECODE= $(VENV) -m pytest -n logical --maxprocesses 4
 
 # The first Python that starts, fits and can create an environment prepares .venv.
 define PREPARE

@@ -22,6 +22,7 @@ from tests.support.browser import (  # noqa: F401  (fixtures)
     problems,
     profile,
     viewport,
+    windows,
 )
 from tests.support.collecting import tidy, untidy  # noqa: F401  (fixtures)
 from tests.support.pace import Pace

@@ -15,7 +15,7 @@ from attention.agreement import apart, mean_maps, rollout, shares, with_residual
 from attention.view import View
 from inference import LocalBackend, TraceRequest
 from inference.questions.agreement import WithoutWords
-from tests.support.browser import PATIENCE, Problems, rest
+from tests.support.browser import PATIENCE, Problems, click
 from tests.support.visitor import DEEP_LINK, file_of, open_page, table_of
 
 TEXT = "The animal didn't cross the street because it was too tired."
@@ -72,8 +72,7 @@ def test_another_word_is_asked_about_by_a_click(page: Page, app_url: str, proble
     page.get_by_role("button", name=re.compile("^tired")).first.click()
     said(page, "the vector of “tired”")
     expect(page).to_have_url(re.compile("focus="))
-    rest(page)
-    page.get_by_text("Count the word itself").click()
+    click(page.get_by_text("Count the word itself"))
     said(page, "Of 16 words")
     page.reload()
     said(page, "Of 16 words")

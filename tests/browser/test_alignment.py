@@ -16,7 +16,7 @@ from inference import LocalBackend
 from inference.settings import Settings
 from probing.aligning import AlignmentRun, AlignmentState, advance
 from probing.alignments import Alignments, load, parse
-from tests.support.browser import PATIENCE, PHONE, hears_clicks, one_page, rest
+from tests.support.browser import PATIENCE, PHONE, click, hears_clicks, one_page, rest
 from tests.support.looks import ON_A_PHONE, accessible_and_fits
 from tests.support.tinymodels import save
 from tests.support.visitor import box_of, file_of, table_of
@@ -74,8 +74,7 @@ def said(state: AlignmentState) -> str:
 
 
 def upload(page: Page, name: str, content: bytes) -> None:
-    rest(page)
-    page.get_by_text("Score sentences of your own").click()
+    click(page.get_by_text("Score sentences of your own"))
     page.get_by_test_id("stFileUploader").locator("input").set_input_files(
         {"name": name, "mimeType": "text/plain", "buffer": content}
     )

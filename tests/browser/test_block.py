@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.browser import PATIENCE, PHONE, Problems, rest
+from tests.support.browser import PATIENCE, PHONE, Problems, click, rest
 from tests.support.looks import each_look
 from tests.support.serving import Served
 from tests.support.tinymodels import save
@@ -104,13 +104,11 @@ def test_parameters_are_listed_and_saved(page: Page, app_url: str, problems: Pro
 def test_unfolding_is_in_the_address(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/block")
-    rest(page)
-    page.get_by_text("Encoder, decoder, or both?").click()
+    click(page.get_by_text("Encoder, decoder, or both?"))
     expect(page.get_by_text("BertModel is an encoder; the other two differ")).to_be_visible(timeout=PATIENCE)
     expect(page).to_have_url(re.compile("fold=kinds"))
     expect(page.locator(".drawing svg")).to_have_count(4)
-    rest(page)  # the drawings above move what is to be clicked until they are done
-    page.get_by_text("Which activation?").click()
+    click(page.get_by_text("Which activation?"))
     expect(page.get_by_text("This model computes GELU (its configuration says “gelu”)")).to_be_visible(timeout=PATIENCE)
     expect(page).to_have_url(re.compile("fold=kinds%2Cactivation"))
     expect(page.locator(".drawing svg")).to_have_count(4)

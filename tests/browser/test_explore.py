@@ -15,7 +15,7 @@ from attention.storage import parse
 from attention.view import View
 from inference import LocalBackend, TraceRequest
 from probing.reference import stored
-from tests.support.browser import Problems, rest
+from tests.support.browser import Problems, click, rest
 from tests.support.visitor import matched, open_page, painted, read, text_box
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
@@ -215,8 +215,7 @@ def test_an_edited_text_keeps_the_head_and_the_words(page: Page, app_url: str, b
     expect(offer).to_be_visible()
     head = matched(r"layer (\d+) · head (\d+)", offer.inner_text())
     assert head.groups() != ("3", "1")
-    rest(page)
-    offer.click()
+    click(offer)
     painted(page, layer=head.group(1), head=head.group(2))
     expect(offer).to_have_count(0)
     read(page, "My brother lost his keys on the train to London.")

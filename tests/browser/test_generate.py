@@ -17,7 +17,7 @@ from inference import TraceRequest
 from inference.questions.decoding import NextToken
 from inference.questions.induction import InductionHeads
 from inference.questions.lens import NextLens
-from tests.support.browser import PATIENCE, Problems, rest
+from tests.support.browser import PATIENCE, Problems, click, rest
 from tests.support.looks import DESKTOP, accessible_and_fits, each_view
 from tests.support.predictors import BARE
 from tests.support.serving import Served
@@ -95,8 +95,7 @@ def test_the_candidates_are_the_backends(page: Page, writer: Served) -> None:
     expect(page.locator(CHART).first).to_be_visible()
     labels = page.locator(".js-plotly-plot").first.locator(".ytick text")
     expect(labels).to_have_text([candidate.piece for candidate in step.candidates[:10]])
-    rest(page)
-    page.get_by_text("The same as a table").click()
+    click(page.get_by_text("The same as a table"))
     rows = table(saved(page))
     assert [int(row[1]) for row in rows] == [candidate.token for candidate in step.candidates]
     assert [float(row[4]) for row in rows] == pytest.approx([c.probability for c in step.candidates], rel=1e-6)
@@ -216,8 +215,7 @@ def test_what_was_looked_at_before_any_token(page: Page, writer: Served) -> None
     says(
         page, f"Before the next token, layer {layer} · head {head} looks back at “{step.row.pieces[at]}” ({row[at]:.2f}"
     )
-    rest(page)
-    page.get_by_text("Every head's weights as a file").click()
+    click(page.get_by_text("Every head's weights as a file"))
     rows = table(saved(page))
     shape = seen.shape
     assert np.array([float(row[-1]) for row in rows]).reshape(shape) == pytest.approx(seen, abs=1e-6)
@@ -241,8 +239,7 @@ def test_the_first_token_can_be_left_out(page: Page, writer: Served) -> None:
     says(page, f"Layer 1 · head 2 gives it {shares[1, 2]:.2f}")
     looks = known(writer.backend.predict(asked(writer)).looks)[1, 2]
     says(page, f"the first token gets {looks[0]:.2f}")
-    rest(page)
-    page.get_by_text("Count the first token").click()
+    click(page.get_by_text("Count the first token"))
     others = looks[1:] / looks[1:].sum()
     says(page, re.compile(rf"\({others[:-2].max():.2f}\).*the first token is left out and the rest scaled to one"))
 
@@ -264,8 +261,7 @@ def test_the_maps_are_those_of_one_pass(page: Page, writer: Served, name: str) -
     opened(page, writer, name, show="looks", more=4, text=f"{TEXT} and slept")
     page.get_by_role("button", name="Write more").click()
     path_of(page, 4)
-    rest(page)
-    page.get_by_text("Is this the same as reading it at once?").click()
+    click(page.get_by_text("Is this the same as reading it at once?"))
     said = says(page, "the largest difference of a weight")
     assert said.startswith("In 5 steps, 4 of them from kept keys and values")
     worst = float(matched(r"whole text is (\S+);", said).group(1))

@@ -19,7 +19,7 @@ from inference.questions.importance import Gradients, LeaveOut
 from inference.questions.lens import Lens
 from inference.questions.masked import MaskedWords
 from inference.questions.surprise import Surprise
-from tests.support.browser import Problems, rest
+from tests.support.browser import Problems, click
 from tests.support.looks import DESKTOP, accessible_and_fits, each_view
 from tests.support.predictors import BARE, Predictor
 from tests.support.visitor import DEEP_LINK, file_of, known, open_page, read, stands, table_of
@@ -84,8 +84,7 @@ def test_the_guesses_are_the_backends(page: Page, predictor: Predictor) -> None:
     expect(page.locator(CHART).first).to_be_visible()
     labels = page.locator(".js-plotly-plot").first.locator(".ytick text")
     expect(labels).to_have_text([guess.piece for guess in blank.guesses])
-    rest(page)
-    page.get_by_text("The same as a table").click()
+    click(page.get_by_text("The same as a table"))
     names, *rows = saved(page)
     assert names == ["blank", "stood there", "rank", "piece", "probability"]
     told = [*blank.guesses, original]

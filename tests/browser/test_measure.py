@@ -16,7 +16,7 @@ from probing.rows import chosen, of_relation
 from probing.score import Run, score
 from probing.tally import Tally
 from tests.probing.test_score import TABLE, tree
-from tests.support.browser import PATIENCE, Problems, rest
+from tests.support.browser import PATIENCE, Problems, click, rest
 from tests.support.visitor import DEEP_LINK, file_of, known, open_page, painted, table_of
 
 LONG = 3 * PATIENCE
@@ -67,8 +67,7 @@ def test_what_is_picked_is_kept_in_the_link(page: Page, app_url: str, problems: 
     said(page, "^all: head")
     page.get_by_role("radio", name="dependent to head").click()  # the tables have unseen cells of that text
     expect(page).to_have_url(re.compile("way=out"))
-    rest(page)
-    page.get_by_text("Random weights beside it").click()
+    click(page.get_by_text("Random weights beside it"))
     expect(page).to_have_url(re.compile("control=0"))
     page.reload()
     text = said(page, "^all: head")
@@ -79,8 +78,7 @@ def test_the_table_of_all_heads_can_be_saved(page: Page, app_url: str, problems:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/measure", data="pronouns", control=0)
     said(page, "^coref: head")
-    rest(page)
-    page.get_by_text("Every head", exact=True).click()
+    click(page.get_by_text("Every head", exact=True))
     waited = file_of(page.get_by_role("button", name="Save as CSV"))
     lines = list(csv.DictReader(io.StringIO(table_of(waited.path().read_text(encoding="utf-8-sig")))))
     assert len(lines) == 72

@@ -15,7 +15,7 @@ from attention.pairs import flow, group
 from inference import TraceRequest
 from inference.files import embedded
 from inference.questions.sentence import NextSentence
-from tests.support.browser import Problems, rest
+from tests.support.browser import Problems, click
 from tests.support.looks import DESKTOP, accessible_and_fits
 from tests.support.predictors import BARE, Predictor
 from tests.support.serving import Served
@@ -63,8 +63,7 @@ def test_who_looks_across(page: Page, predictor: Predictor) -> None:
     shares = flow(trace, group(trace.source, "b"), group(trace.source, "a"))
     layer, head = np.unravel_index(shares.argmax(), shares.shape)
     says(page, f"Layer {layer} · head {head}: B gives A {shares.max():.2f} of its attention; more than any other head.")
-    rest(page)
-    page.get_by_role("radiogroup", name="Who looks").get_by_text("A", exact=True).click()
+    click(page.get_by_role("radiogroup", name="Who looks").get_by_text("A", exact=True))
     page.get_by_role("radiogroup", name="At whom").get_by_text("B", exact=True).click()
     expect(page).to_have_url(re.compile("filter=ab"))
     expect(page.get_by_role("combobox", name="Pairs")).to_have_value("ab")

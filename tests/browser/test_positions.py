@@ -13,7 +13,7 @@ from attention.order import shuffled, swapped
 from attention.positions import shift_error, shift_matrix, sinusoidal
 from inference import LocalBackend, TraceRequest
 from inference.questions.order import OrderRequest
-from tests.support.browser import Problems, rest
+from tests.support.browser import Problems, click, rest
 from tests.support.visitor import DEEP_LINK, box_of, file_of, matched, open_page, read, table_of
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
@@ -148,8 +148,7 @@ def test_a_hostile_text_is_shown_as_text(page: Page, app_url: str) -> None:
 
 def test_every_head_is_listed(page: Page, app_url: str, tmp_path: Path) -> None:
     open_page(page, app_url, "/positions")
-    rest(page)
-    page.get_by_text("Which heads notice the order?").click()
+    click(page.get_by_text("Which heads notice the order?"))
     waiting = file_of(page.get_by_role("button", name="Save the differences"))
     saved = tmp_path / "order.csv"
     waiting.save_as(saved)

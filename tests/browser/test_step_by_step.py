@@ -18,7 +18,7 @@ from attention.record import Record
 from attention.trace import Trace
 from attention.what_if import changed
 from inference import LocalBackend, TraceRequest
-from tests.support.browser import PHONE, Problems, accessibility, rest
+from tests.support.browser import PHONE, Problems, accessibility, click, rest
 from tests.support.looks import STREAMLITS_OWN
 from tests.support.serving import Served
 from tests.support.tinymodels import save, wordpiece
@@ -101,8 +101,7 @@ def test_clicking_tokens_asks_about_them(page: Page, app_url: str, trace: Trace)
     best = max(words, key=lambda at: row[at])
     expect(note(page, "“street” gives")).to_contain_text(f"“{trace.tokens[best]}” {row[best]:.2f}")
     expect(page).to_have_url(re.compile(f"focus={STREET}"))
-    rest(page)
-    strip(page, "At whom?").get_by_role("button", name="tired").click()
+    click(strip(page, "At whom?").get_by_role("button", name="tired"))
     tired = trace.tokens.index("tired")
     expect(note(page, "“street” gives")).to_contain_text(f"“tired” {row[tired]:.2f}")
     expect(page).to_have_url(re.compile(f"to={tired}"))
@@ -216,8 +215,7 @@ def test_without_its_mask_a_decoder_looks_ahead(page: Page, app_url: str, folder
     expect(box).to_be_checked()
     expect(note(page, "the model's own rules")).to_be_visible()
     expect(page.get_by_text("As the model computes: 0.00 bits")).to_be_visible()
-    rest(page)
-    page.get_by_text("With its mask").click()
+    click(page.get_by_text("With its mask"))
     expect(note(page, "from 0.00 bits to")).to_be_visible()
     expect(page).to_have_url(re.compile("masked=0"))
 

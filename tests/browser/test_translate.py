@@ -19,7 +19,7 @@ from attention.trace import Trace
 from inference import TraceRequest
 from inference.questions.decoding import NextBeams, NextTarget
 from inference.questions.forced import Forced, ForcedTarget
-from tests.support.browser import Problems, hears_clicks, rest
+from tests.support.browser import Problems, click, hears_clicks
 from tests.support.looks import DESKTOP, accessible_and_fits, each_view
 from tests.support.predictors import BARE
 from tests.support.translators import Translator
@@ -153,8 +153,7 @@ def test_a_head_and_the_mean_are_picked_and_live_in_the_link(page: Page, transla
     )
     heads = page.get_by_role("combobox", name="Cross head")
     heads.scroll_into_view_if_needed()  # a list that opens while the page still scrolls to it is closed by that
-    rest(page)
-    heads.click()
+    click(heads)
     page.get_by_role("option", name="Mean over all").click()
     expect(page).to_have_url(re.compile("cross=mean"))
     says(page, "the mean over all cross heads")
@@ -178,8 +177,7 @@ def test_step_by_step(page: Page, translator: Translator) -> None:
     assert f"“{step.candidates[0].piece}” first ({percent(step.candidates[0].probability)}" in said
     assert f"{step.entropy:.2f} bits" in said
     assert f"({weights.max():.2f})" in said
-    rest(page)
-    page.get_by_text("The same as a table").click()
+    click(page.get_by_text("The same as a table"))
     rows = saved(page)
     assert [float(row[4]) for row in rows] == pytest.approx([c.probability for c in step.candidates], rel=1e-5)
     read_so_far = page.get_by_label("What the decoder has read").locator(".chip")
@@ -270,8 +268,7 @@ def test_a_click_on_the_map_removes_a_head_and_what_is_typed_too(page: Page, tra
     page.reload()
     says(page, "Without cross head 1-2")
     says(page, re.compile("Of 8 other cross heads, drawn at random"))
-    rest(page)
-    page.get_by_text("All that is removed").click()
+    click(page.get_by_text("All that is removed"))
     page.get_by_role("textbox", name="As typed").fill("ux0-1, nonsense")
     page.get_by_role("textbox", name="As typed").press("Enter")
     says(page, "An edit should read like")

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from attention.vectors import along_levels, cosine, different_words, pca
 from inference import LocalBackend
 from inference.questions.vectors import HiddenStates, Pooled
-from tests.support.browser import PATIENCE, Problems, rest
+from tests.support.browser import PATIENCE, Problems, click, rest
 from tests.support.visitor import DEEP_LINK, file_of, open_page, table_of
 from ui.pages.vectors.options import Vectors
 
@@ -87,8 +87,7 @@ def test_another_layer_and_word_are_in_the_link(page: Page, app_url: str, backen
 def test_the_vectors_are_fetched_as_they_are(page: Page, app_url: str, backend: LocalBackend) -> None:
     open_page(page, app_url, "/vectors")
     charts(page, 2)
-    rest(page)
-    page.get_by_text("The vectors themselves").click()
+    click(page.get_by_text("The vectors themselves"))
     expect(page.get_by_role("button", name="NumPy", exact=True)).to_be_visible(timeout=PATIENCE)
     states = backend.inspect(HiddenStates(text=FAMOUS))
     archive = np.load(io.BytesIO(fetched(page, "NumPy")))

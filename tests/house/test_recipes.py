@@ -63,10 +63,10 @@ def run(house: Path, *command: str) -> str:
     return done.stdout
 
 
-def hold_laws(recipe: str, house: Path) -> None:
-    """The house's laws, and the linter's of what the recipe touched."""
+def hold_laws(recipe: str, house: Path, *tests: str) -> None:
+    """The house's laws, and the linter's of what the recipe touched; and these tests, in the same process."""
     touched = sorted({step.file for step in steps(recipe)})
-    run(house, "-m", "pytest", *(f"tests/house/test_{law}.py" for law in LAWS))
+    run(house, "-m", "pytest", *tests, *(f"tests/house/test_{law}.py" for law in LAWS))
     run(house, "-m", "ruff", "check", *touched)
     run(house, "-m", "ruff", "format", "--check", *touched)
 
@@ -110,17 +110,15 @@ def test_a_figure_is_three_files(house: Path) -> None:
     run(house, "-m", "tools.gallery", "--write")
     assert golden.exists()
     assert touched + 1 == 3
-    run(house, "-m", "pytest", "viz/figures/word_lengths.py", "tests/viz/test_goldens.py")
-    hold_laws("Add a figure", house)
+    hold_laws("Add a figure", house, "viz/figures/word_lengths.py", "tests/viz/test_goldens.py")
 
 
 @pytest.mark.slow
 def test_a_measure_is_two_files(house: Path) -> None:
     assert follow("Add a measure per head", house) == 2
-    run(house, "-m", "pytest", "tests/attention/test_measures.py")
     named = "from attention.measures import MEASURES; print(*(measure.name for measure in MEASURES))"
     assert "itself" in run(house, "-c", named).split()
-    hold_laws("Add a measure per head", house)
+    hold_laws("Add a measure per head", house, "tests/attention/test_measures.py")
 
 
 @pytest.mark.slow
@@ -129,8 +127,7 @@ def test_a_model_is_one_file(house: Path) -> None:
     name = steps("Add a model to the catalogue")[0].code.split('"')[1]
     listed = "from inference import LocalBackend; print(*(card.id for card in LocalBackend().models()))"
     assert name in run(house, "-c", listed).split()
-    run(house, "-m", "pytest", "tests/inference/catalogue/test_listing.py")
-    hold_laws("Add a model to the catalogue", house)
+    hold_laws("Add a model to the catalogue", house, "tests/inference/catalogue/test_listing.py")
 
 
 def test_every_recipe_is_followed() -> None:

@@ -4,6 +4,7 @@
         visit(page, app_url)                                   # waits until the page stands
         page.get_by_role("button", name="Layer 3").click()
         expect(page).to_have_url(re.compile("layer=3"))        # wait on what is to be seen, never on time
+        click(page.get_by_text("The same as a table"))         # what stands below drawings that are still to come
 
 Fixtures
     app_url     where the app answers; started once, offline, its log read at the end: a traceback fails the last test
@@ -303,16 +304,54 @@ def problems() -> Problems:
     return Problems()
 
 
-@pytest.fixture(scope="module")
-def profile(browser: Browser) -> Iterator[BrowserContext]:
-    """The browser's window, as it were: its pages are drawn by one process, which the first of them keeps.
-
-    A file of tests has its own: the process keeps much of the pages that it has closed, 1.6 GB after some 160 of them.
+class Windows:
+    """The browser's window, as it were, and another in time: the one process that draws its pages keeps much of those
+    that it has closed, 1.6 GB after some 160. Not too soon: each window fetches all of Streamlit's scripts anew.
     """
-    with browser.new_context(locale="en-GB", service_workers="block") as context:
-        context.set_default_timeout(PATIENCE)
-        context.new_page()
-        yield context
+
+    ENOUGH = 80  # pages; a file's tests all open theirs in one window
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._open: BrowserContext | None = None
+        self._pages = 0
+
+    def current(self) -> BrowserContext:
+        """The window for a file's tests, once those of the file before are through."""
+        if self._open is not None and self._pages >= self.ENOUGH:
+            self.close()
+        if self._open is None:
+            self._open = self._browser.new_context(locale="en-GB", service_workers="block")
+            self._open.set_default_timeout(PATIENCE)
+            self._open.on("page", self._count)
+            self._open.new_page()  # keeps the process
+        return self._open
+
+    def close(self) -> None:
+        """The window goes, and what it has kept with it."""
+        if self._open is not None:
+            self._open.close()
+        self._open, self._pages = None, 0
+
+    def _count(self, _page: Page) -> None:
+        self._pages += 1
+
+
+@pytest.fixture(scope="session")
+def windows(browser: Browser) -> Iterator[Windows]:
+    """The one window, or the next."""
+    made = Windows(browser)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def profile(windows: Windows) -> Iterator[BrowserContext]:
+    """The window that a file's tests open their pages in, with what links have opened closed in the end."""
+    window = windows.current()
+    yield window
+    for left in window.pages[1:]:
+        left.close()
 
 
 @pytest.fixture
@@ -337,7 +376,7 @@ def page(
 
 def forget(page: Page) -> None:
     """Closes a page, and with it what the browser has kept of it: cookies, what scripts store. Files stay that are
-    named by their content (Streamlit's scripts, traces), till the window is closed: each file of tests fetches its own.
+    named by their content (Streamlit's scripts, traces), till the window is closed.
     """
     parts = urlsplit(page.url)
     session = page.context.new_cdp_session(page)
@@ -369,6 +408,12 @@ def rest(page: Page, patience: int = PATIENCE) -> None:
     """Waits until the page says that it is at rest: its script has ended, what comes late has come, nothing moves. What
     a test does on the page ends the rest at once, so that after a click this waits for the page's answer."""
     page.evaluate(RESTS, patience)
+
+
+def click(place: Locator) -> None:
+    """Clicks once the page is at rest: what comes late above it would move it away from under the click."""
+    rest(place.page)
+    place.click()
 
 
 RESTS = """(patience) => new Promise((done, fail) => {

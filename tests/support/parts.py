@@ -18,6 +18,8 @@ from xdist.workermanage import WorkerController  # type: ignore[import-untyped]
 
 BROWSER = Path(__file__).parents[1] / "browser"
 PARTS = ("", "slow", "browser")  # the mark of each
+# Seconds that a file's tests take, each, where that is far from two: a long one must not begin when the rest has ended.
+EACH = {"test_teach.py": 12, "test_classroom.py": 8, "test_pages.py": 5, "test_vectors.py": 5, "test_results.py": 6}
 
 
 def part(item: pytest.Item) -> str:
@@ -55,12 +57,14 @@ class Parts:
     @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Each test gets the mark of its part, and the parts come in order; of the files with a browser those that
-        have most tests come first, so that in the end no process waits long for another's last file."""
+        take longest come first, so that in the end no process waits long for another's last file."""
         seen = [item for item in items if part(item) == "browser"]
         for item in seen:
             item.add_marker("browser")
-        many = Counter(item.path for item in seen)
-        items.sort(key=lambda item: (PARTS.index(part(item)), -many[item.path] if part(item) == "browser" else 0))
+        long = Counter[Path]()
+        for item in seen:
+            long[item.path] += EACH.get(item.path.name, 2)
+        items.sort(key=lambda item: (PARTS.index(part(item)), -long[item.path] if part(item) == "browser" else 0))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Producer) -> InOrder:
