@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from attention.mask import Array
+from attention.picture import Picture
 from attention.record import AnyRecord, Record, Unavailable
 from attention.tokens import TokenRow
 from wording import sentence
@@ -49,6 +50,7 @@ class Trace:
     target: TokenRow | None
     parts: Mapping[str, tuple[AnyRecord, ...]]
     target_text: str | None = None
+    picture: Picture | None = None  # as it was given; source.grid says where its patches are
 
     @property
     def tokens(self) -> tuple[str, ...]:
