@@ -157,3 +157,14 @@ def test_a_saved_trace_of_a_picture_opens_with_it(backend: LocalBackend, models:
     assert (opened.source, opened.picture) == (trace.source, picture())
     np.testing.assert_array_equal(opened.weights(1, 2), trace.weights(1, 2))
     assert trace.nbytes > picture().nbytes
+
+
+def test_a_model_that_makes_other_tokens_than_its_grid_has_is_refused(
+    backend: LocalBackend, models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Patches would be shown in wrong places, and look right."""
+    eye = backend.loaded(asked(models, sight("DINOv2")).model, None).eye
+    assert eye is not None
+    monkeypatch.setattr(eye, "leading", ("[CLS]", "[register 1]"))
+    with pytest.raises(Refusal, match="failed while reading this picture"):
+        backend.trace(asked(models, sight("DINOv2"), picture=picture(seed=77)))
