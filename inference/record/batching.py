@@ -131,7 +131,8 @@ def _seeing(loaded: Loaded, batch: Sequence[Sample]) -> dict[str, Any]:
     import torch
 
     seen = [sample.seen for sample in batch if sample.seen is not None]
-    inputs = {"pixel_values": torch.from_numpy(np.stack([one.pixels for one in seen])), **seen[0].options}
+    pixels = torch.from_numpy(np.stack([one.pixels for one in seen])).to(loaded.model.dtype)
+    inputs = {"pixel_values": pixels, **seen[0].options}
     texts = [sample.target.ids for sample in batch if sample.target is not None]
     if texts:
         inputs["input_ids"], inputs["attention_mask"] = _padded(texts, _pad_token(loaded))
