@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from attention.grid import Grid
+
 PIECE = "##"  # before a piece that goes on with the word of the piece before it; BERT's vocabulary writes it so
 
 
@@ -60,6 +62,8 @@ class TokenRow:
     unknown: tuple[
         str, ...
     ] = ()  # what the model read in its place: "[UNK]", a character's part "<0xE7>"; "" for itself
+
+    grid: Grid | None = None  # where a picture's patches stand among them
 
     def __post_init__(self) -> None:
         if not self.unknown:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from attention.mask import Array
+from attention.picture import Picture
 from attention.record import AnyRecord, Record, Unavailable
 from attention.tokens import TokenRow
 from wording import sentence
@@ -49,6 +50,7 @@ class Trace:
     target: TokenRow | None
     parts: Mapping[str, tuple[AnyRecord, ...]]
     target_text: str | None = None
+    picture: Picture | None = None  # as it was given; source.grid says where its patches are
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -138,10 +140,14 @@ class Trace:
 
     @property
     def nbytes(self) -> int:
-        """The most memory that its arrays take, whatever is looked at; an array shared by layers counts once."""
+        """The most memory that its arrays take, whatever is looked at; an array shared by layers counts once.
+
+        Its picture counts too.
+        """
         records = [record for layers in self.parts.values() for record in layers]
         arrays = {id(array): array.nbytes for record in records for array in record.arrays()}
-        return sum(arrays.values()) + sum(record.sums_nbytes for record in records)
+        seen = 0 if self.picture is None else self.picture.nbytes
+        return seen + sum(arrays.values()) + sum(record.sums_nbytes for record in records)
 
     def _record(self, layer: int, head: int, part: str | None) -> AnyRecord:
         records = self.records(part)

@@ -10,18 +10,20 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from attention.trace import ModelId, Trace
 from inference.building import BUILDING
-from inference.catalogue.listing import ModelCard, catalogue
+from inference.catalogue.listing import ModelCard, catalogue, seeing
 from inference.catalogue.without_head import refusal
 from inference.errors import Refusal
 from inference.files import taught
 from inference.files.download import Download
 from inference.files.hub import Offer
-from inference.heads import BARE, CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, TAG, WRITES
+from inference.heads import BARE, CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, SEES, TAG, WRITES
 from inference.keys import size_of
 from inference.memory import ByteLru
+from inference.pictures.families import PICTURES
 from inference.questions.question import Answer, InspectRequest, PredictRequest, Question
 from inference.request import TraceRequest
 from inference.settings import Settings
+from inference.text import no_text
 from inference.text.accepted import check_text
 from inference.threads import calm_blas
 from inference.waits import Gate
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from inference.loaded import Loaded
 
 Asked = TypeVar("Asked", bound="TraceRequest | Question[Any]")
-_REMEMBERED_BYTES = 16_000_000  # of requests, some thousands of ordinary length
+_REMEMBERED_BYTES = 64_000_000  # of requests: thousands of texts, a few pictures
 
 
 class Backend(Protocol):
@@ -88,8 +90,12 @@ class LocalBackend:
         """Models to choose from: the embedded one, local folders, good first choices on the hub. Asks no network."""
         return catalogue(self.settings)
 
+    def seeing(self) -> Sequence[ModelCard]:
+        """Models that read pictures: local folders, good first choices on the hub. Asks no network."""
+        return seeing(self.settings)
+
     def trace(self, request: TraceRequest) -> Trace:
-        """The trace of one text; raises Refusal with the reason and what helps."""
+        """The trace of one text or picture; raises Refusal with the reason and what helps."""
         request = self._now(request)
         kept = self.kept_traces.get(request.key)
         if kept is None:
@@ -144,6 +150,8 @@ class LocalBackend:
     def made(self, question: Question[Answer]) -> Answer:
         """The answer, made now and not kept; raises Refusal."""
         loaded = self._with_head(question.model, question.revision, question.needs)
+        if loaded.reads == PICTURES and not question.SEES:
+            raise no_text.refusal(loaded.id.name)
         module = importlib.import_module(f"inference.answers.{question.ANSWERED_BY}")
         with self.forwards:
             made: Answer = module.answer(loaded, question)
@@ -167,7 +175,7 @@ class LocalBackend:
     def identity(self, model: str, revision: str | None = None) -> ModelId:
         """Which model that name stands for here, with its commit or its weights' hash where it is loaded now."""
         revision = self.revision_now(model, revision)
-        heads = (BARE, MASKED, NEXT_SENTENCE, CAUSAL, CLASSIFY, TAG)
+        heads = (BARE, MASKED, NEXT_SENTENCE, CAUSAL, CLASSIFY, TAG, SEES)
         kept = (self.kept_models.get((model, revision, head)) for head in heads)
         return next((loaded.id for loaded in kept if loaded is not None), ModelId(model, revision, "", ""))
 
@@ -240,9 +248,10 @@ def _checked(request: TraceRequest, longest: int) -> TraceRequest:
         raise Refusal(
             sentence("A text cut to {cut} tokens has nothing left. Keep at least one.", cut=request.cut), way_out="text"
         )
+    alone = request.picture is not None and not request.text.strip()
     return replace(
         request,
-        text=check_text(request.text, longest=longest),
+        text="" if alone else check_text(request.text, longest=longest),
         pair=check_text(request.pair, sentence("second text"), longest=longest) if request.pair is not None else None,
         target=check_text(request.target, sentence("target text"), longest=longest)
         if request.target is not None

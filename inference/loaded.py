@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from attention.trace import ModelId
+from inference.pictures.families import TEXT
+from inference.pictures.processing import Eye
 from inference.text.tokenise import Reader
 
 
@@ -21,3 +23,5 @@ class Loaded:
     records: bool
     writes: bool  # can generate a target text
     gguf: str = ""  # the file's name, where the weights were read from a GGUF file
+    reads: str = TEXT  # or pictures, or both (inference.pictures.families)
+    eye: Eye | None = None  # what makes a picture ready, where it reads any

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from attention.edits import Edit
+from attention.picture import Picture
 from inference.keys import key_of
 
 EMBEDDED = "all-MiniLM-L6-v2"  # the model that comes with the app
@@ -20,7 +21,8 @@ class TraceRequest:
     the model writes greedily itself. ``written`` is what is written in the model's own tokens instead: by an
     encoder-decoder, or by a decoder after the text as its prompt. ``cut`` reads the first so many tokens only, special
     tokens included. ``edits`` are changes inside the attention (attention.edits); where something is written, those
-    that name tokens which are not there do nothing.
+    that name tokens which are not there do nothing. ``picture`` is what a vision transformer reads, alone or beside the
+    text; ``side`` has it read whole, its longer side about so many pixels, instead of as the model's processor does.
 
     >>> TraceRequest(text="hello").key == TraceRequest(text="hello").key
     True
@@ -34,6 +36,8 @@ class TraceRequest:
     cut: int | None = None
     edits: tuple[Edit, ...] = ()
     written: tuple[int, ...] | None = None
+    picture: Picture | None = None
+    side: int | None = None
 
     @cached_property
     def key(self) -> str:
@@ -44,4 +48,5 @@ class TraceRequest:
     def weight(self) -> int:
         """Rough bytes of memory that remembering this request takes."""
         texts = (self.model, self.text, self.pair or "", self.target or "", self.revision or "")
-        return 500 + sum(4 * len(text) for text in texts) + 200 * len(self.edits) + 40 * len(self.written or ())
+        seen = 0 if self.picture is None else self.picture.nbytes
+        return 500 + seen + sum(4 * len(text) for text in texts) + 200 * len(self.edits) + 40 * len(self.written or ())

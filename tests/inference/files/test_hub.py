@@ -10,10 +10,13 @@ from typing import Any
 
 import pytest
 
+from inference import LocalBackend, TraceRequest
 from inference.errors import Refusal
 from inference.files import hub
 from inference.settings import Settings
 from tests.support.fakehub import COMMIT, FakeHub, online, serving
+from tests.support.picturemodels import picture, sight
+from tests.support.picturemodels import save as save_seeing
 from tests.support.tinymodels import save
 
 
@@ -66,6 +69,16 @@ def test_a_model_that_is_too_large_is_offered_as_not_fitting(fake: FakeHub, tmp_
     assert not hub.look("someone/tiny-bert", None, settings(fake, tmp_path, model_memory_bytes=1000)).fits
 
 
+def test_what_sees_comes_with_its_processor_and_no_tokenizer(fake: FakeHub, tmp_path: Path) -> None:
+    fake.add("someone/tiny-vit", save_seeing(sight("ViT"), tmp_path / "vit"))
+    offer = hub.look("someone/tiny-vit", None, settings(fake, tmp_path))
+    assert {file.name for file in offer.files} == {"config.json", "model.safetensors", "preprocessor_config.json"}
+    assert (offer.architecture, offer.kind) == ("ViTModel", "encoder")
+    backend = LocalBackend(settings(fake, tmp_path))
+    assert backend.download(offer).wait(60)
+    assert backend.trace(TraceRequest(model="someone/tiny-vit", picture=picture())).source.grid is not None
+
+
 def test_unknown_model(fake: FakeHub, tmp_path: Path) -> None:
     assert "no model called someone/nothing, or it is private" in str(refusal(fake, tmp_path, "someone/nothing"))
 
@@ -111,7 +124,9 @@ def test_gguf_without_its_packages(fake: FakeHub, tmp_path: Path, monkeypatch: p
     ("config", "sentence"),
     [
         ({"model_type": "mamba"}, "has no attention to look at"),
-        ({"model_type": "vit"}, "reads pictures or sound"),
+        ({"model_type": "swin"}, "attends inside windows of a picture"),
+        ({"model_type": "yolos"}, "reads pictures in a way of its own"),
+        ({"model_type": "whisper"}, "reads sound or moving pictures"),
         ({"model_type": "nonesuch"}, 'has the architecture "nonesuch"'),
         ({"model_type": "nonesuch", "auto_map": {"AutoModel": "x.Y"}}, "never runs downloaded code"),
         ({}, "which the installed transformers does not know"),
