@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from attention.trace import ModelId, Trace
 from inference.building import BUILDING
-from inference.catalogue.listing import ModelCard, catalogue
+from inference.catalogue.listing import ModelCard, catalogue, seeing
 from inference.catalogue.without_head import refusal
 from inference.errors import Refusal
 from inference.files import taught
 from inference.files.download import Download
 from inference.files.hub import Offer
-from inference.heads import BARE, CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, TAG, WRITES
+from inference.heads import BARE, CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, SEES, TAG, WRITES
 from inference.keys import size_of
 from inference.memory import ByteLru
 from inference.pictures.families import PICTURES
@@ -90,8 +90,12 @@ class LocalBackend:
         """Models to choose from: the embedded one, local folders, good first choices on the hub. Asks no network."""
         return catalogue(self.settings)
 
+    def seeing(self) -> Sequence[ModelCard]:
+        """Models that read pictures: local folders, good first choices on the hub. Asks no network."""
+        return seeing(self.settings)
+
     def trace(self, request: TraceRequest) -> Trace:
-        """The trace of one text; raises Refusal with the reason and what helps."""
+        """The trace of one text or picture; raises Refusal with the reason and what helps."""
         request = self._now(request)
         kept = self.kept_traces.get(request.key)
         if kept is None:
@@ -171,7 +175,7 @@ class LocalBackend:
     def identity(self, model: str, revision: str | None = None) -> ModelId:
         """Which model that name stands for here, with its commit or its weights' hash where it is loaded now."""
         revision = self.revision_now(model, revision)
-        heads = (BARE, MASKED, NEXT_SENTENCE, CAUSAL, CLASSIFY, TAG)
+        heads = (BARE, MASKED, NEXT_SENTENCE, CAUSAL, CLASSIFY, TAG, SEES)
         kept = (self.kept_models.get((model, revision, head)) for head in heads)
         return next((loaded.id for loaded in kept if loaded is not None), ModelId(model, revision, "", ""))
 
