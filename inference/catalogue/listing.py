@@ -56,16 +56,21 @@ def look(settings: Settings) -> tuple[ModelCard, ...]:
     """What ``catalogue`` gives, looked up anew."""
     local = tuple(card for card in _local_cards(settings) if card.reads != PICTURES)
     own = [replace(card, size_bytes=_size(card.id)) for card in OWN_CARDS if embedded.own_here(card.id)]
-    installed = {extra.name for extra in extras.ALL if extra.here()}
-    extra = [card for card in EXTRA_CARDS if card.id in installed]
+    extra = [card for card in _extra_cards() if card.reads != PICTURES]
     remote = tuple(replace(card, downloaded=hub.cached(card.id, None, settings) is not None) for card in HUB_CARDS)
     return (EMBEDDED_CARD, *own, *extra, *local, *remote)
 
 
 def seeing(settings: Settings) -> tuple[ModelCard, ...]:
-    """The models that read pictures: those in the operator's folders, then good first choices of the hub."""
+    """The models that read pictures: the extra, those in the operator's folders, then good first choices of the hub."""
     remote = tuple(replace(card, downloaded=hub.cached(card.id, None, settings) is not None) for card in PICTURE_CARDS)
-    return (*(card for card in _local_cards(settings) if card.reads != TEXT), *remote)
+    return (*(card for card in (*_extra_cards(), *_local_cards(settings)) if card.reads != TEXT), *remote)
+
+
+def _extra_cards() -> list[ModelCard]:
+    """The extras that are installed."""
+    installed = {extra.name for extra in extras.ALL if extra.here()}
+    return [card for card in EXTRA_CARDS if card.id in installed]
 
 
 def _size(own: str) -> int | None:
