@@ -15,11 +15,15 @@ LISTED = frozenset(
         "albert/albert-base-v2",
         "answerdotai/ModernBERT-base",
         "distilbert/distilbert-base-uncased",
+        "facebook/dinov2-small",
+        "facebook/dinov2-with-registers-small",
         "google-bert/bert-base-chinese",
         "google-bert/bert-base-uncased",
         "google-t5/t5-small",
         "google/electra-base-discriminator",
+        "google/vit-base-patch16-224",
         "openai-community/gpt2",
+        "openai/clip-vit-base-patch32",
     }
 )
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import inference.questions
 from attention.edits import Ablate
+from attention.picture import Picture
 from attention.trace import Trace
 from inference import LocalBackend, Refusal, TraceRequest
 from inference.files.embedded import TRANSLATOR
@@ -97,6 +98,12 @@ def test_a_trace_comes_out_as_it_went_in(request_: TraceRequest) -> None:
     assert same(trace, again)
     assert len(frame) < trace.nbytes + 100_000
     assert np.array_equal(again.weights(0, 1), trace.weights(0, 1))
+
+
+def test_a_picture_is_asked_about_by_its_pixels() -> None:
+    asked = TraceRequest("a/model", picture=Picture(np.arange(60, dtype=np.uint8).reshape(4, 5, 3)))
+    again: TraceRequest = unpack(pack(asked))
+    assert (again, again.key) == (asked, asked.key)
 
 
 def spoken() -> list[type]:

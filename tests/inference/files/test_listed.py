@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from inference.catalogue.cards import HUB_CARDS
+from inference.catalogue.cards import HUB_CARDS, PICTURE_CARDS
 from inference.errors import Refusal
 from inference.files import hub, sources
 from inference.files.listed import LISTED
@@ -17,7 +17,7 @@ from tests.support.tinymodels import save
 
 
 def test_the_list_is_the_catalogue_s() -> None:
-    assert {card.id for card in HUB_CARDS} == LISTED
+    assert {card.id for card in (*HUB_CARDS, *PICTURE_CARDS)} == LISTED
 
 
 @pytest.mark.parametrize(
