@@ -11,28 +11,31 @@ from headlight.shown import Shown
 from wording import _
 
 
-def view(
+def view(  # noqa: PLR0913  # BertViz's call, and what it lacks
     attentions: Any,
     tokens: Sequence[str],
     keys: Sequence[str] | None = None,
     second: int | None = None,
     special: Sequence[bool] | Sequence[str] | None = None,
+    *,
+    signed: bool = False,
 ) -> Shown:
     """Finished maps of one text, as BertViz's ``head_view(attention, tokens)`` takes them.
 
     ``attentions``: for each layer (1, head, query, key) or (head, query, key), as tensors of torch, arrays or lists;
     one layer alone; or what ``generate`` returns, a tuple of such for each step. With ``keys``, tokens look at these.
     ``second`` is where the second text of a pair begins (BertViz's ``sentence_b_start``). ``special``: a truth value
-    for each token that says whether it stands for no word, or the names of those; usual names are known.
-    Raises ValueError in one sentence.
+    for each token that says whether it stands for no word, or the names of those; usual names are known. ``signed``:
+    the numbers are no weights but may be below zero, such as attributions, all from -1 to 1; their colours tell both
+    sides of zero apart. Raises ValueError in one sentence.
     """
     looking, texts = row(tokens, second, special)
     if keys is None:
-        return Shown(given.trace(attentions, looking, texts=texts))
+        return Shown(given.trace(attentions, looking, texts=texts, signed=signed))
     if second is not None:
         raise given.NotMaps(_("Tokens that look at keys are one text; leave second out."))
     looked, theirs = row(keys, None, special if _names(special) else None, "keys")
-    return Shown(given.trace(attentions, looked, looking, (theirs[0], None), texts[0]))
+    return Shown(given.trace(attentions, looked, looking, (theirs[0], None), texts[0], signed=signed))
 
 
 def explore(model: Any, tokenizer: Any, text: str, pair: str | None = None, focus: str | int | None = None) -> Shown:

@@ -11,7 +11,7 @@ import numpy as np
 
 from attention.mask import Array
 from attention.measures import Survey
-from attention.pooling import max_pool
+from attention.pooling import far_pool, max_pool
 from attention.view import View
 from viz.components.explore.content import payload, script, style
 from viz.components.standalone.standalone import standalone_html
@@ -89,4 +89,5 @@ def size_of(page: str) -> int:
 
 
 def _pooled(survey: Survey, size: int) -> Array:
-    return np.array([[max_pool(small, size) for small in layer] for layer in survey.thumbnails])
+    pool = far_pool if survey.signed else max_pool
+    return np.array([[pool(small, size) for small in layer] for layer in survey.thumbnails])

@@ -15,7 +15,7 @@ from attention.opening import head_of_link
 from attention.trace import Trace
 from attention.view import View
 from headlight import page
-from viz.components.explore.contract import CHOICES
+from viz.components.explore.contract import choices
 from wording import _
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Shown:
             focus, head = (words[0] if words else 0, head) if link is None else (link.query, (link.layer, link.head))
         else:
             head = head_of_link(self.view, self._survey, self.known, focus, heads=self._free)
-        usual = {name: names[0] for name, names in CHOICES.items()}
+        usual = {name: names[0] for name, names in choices(self.view).items()}
         return {**usual, "layer": head[0], "head": head[1], "focus": focus, "target": None, "pinned": []}
 
     @cached_property
@@ -98,7 +98,7 @@ class Shown:
     @cached_property
     def _free(self) -> Bools | None:
         """The heads that do more in this text than look at a place, (layer, head); None: all."""
-        if self.known is not None or all(cell.special for cell in self.view.queries):
+        if self.known is not None or self.view.signed or all(cell.special for cell in self.view.queries):
             return None
         free = ~habits([self.trace], self.trace.part).positional
         return free if free.any() else None

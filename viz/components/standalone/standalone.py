@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from attention.codec import STORED, sqrt8
+from attention.codec import STORED, signed8, sqrt8
 from attention.mask import Array
 from attention.measures import Survey
 from attention.view import View
@@ -48,6 +48,7 @@ LABELS = {
     "words_merged": sentence("Pieces merged to words"),
     "special_tokens_shown": sentence("Special tokens shown"),
     "rows_renormalised": sentence("Rows scaled to sum to one again"),
+    "signed": sentence("Numbers with signs"),
 }
 
 
@@ -75,7 +76,7 @@ def standalone_html(  # noqa: PLR0913  (the parts of one file)
     asked = None if complete or most == 0 else _asked(view, selection)
     embedded = {
         "payload": {**payload, "state": "ready", "message": "" if complete else inside, "base": "", "view": ""},
-        "grid": _coded(survey.thumbnails, "sqrt8"),
+        "grid": _coded(survey.thumbnails, "signed8" if survey.signed else "sqrt8"),
         "means": _coded(survey.crowd.means(), "float16"),
         "counts": _coded(survey.crowd.counts.astype(np.float32), "float16"),
         "summed": survey.crowd.rows.tolist() if survey.sampled else None,
@@ -108,7 +109,8 @@ def standalone_html(  # noqa: PLR0913  (the parts of one file)
 def _maps(view: View, selection: Mapping[str, Any], most: int) -> tuple[dict[str, dict[str, Any]], str]:
     """The maps that go in, by "layer.head", ``most`` bytes of them, and one sentence that says which."""
     cells, heads = len(view.queries) * len(view.keys), view.layers * view.heads
-    coding = "float16" if 2 * cells * heads <= min(HALVES, most) else "sqrt8"
+    one_byte = "signed8" if view.signed else "sqrt8"
+    coding = "float16" if 2 * cells * heads <= min(HALVES, most) else one_byte
     room = heads if coding == "float16" else min(heads, most // max(1, cells))
     if room == 0 and cells > BYTES:
         raise TooLong(
@@ -123,7 +125,7 @@ def _maps(view: View, selection: Mapping[str, Any], most: int) -> tuple[dict[str
         return {}, _("This file holds small maps of the {heads} heads only, as the text is long.", heads=heads)
     chosen = _nearest(view, selection)[:room]
     maps = {f"{layer}.{head}": _coded(view.weights(layer, head), coding) for layer, head in chosen}
-    how = _("to three digits") if coding == "float16" else _("to within 0.004")
+    how = _("to three digits") if coding == "float16" else _("to within 0.008") if view.signed else _("to within 0.004")
     if room == heads:
         return maps, _("This file holds the maps of all {heads} heads; weights {how}.", heads=heads, how=how)
     return maps, _(
@@ -153,7 +155,8 @@ def _asked(view: View, selection: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _coded(values: Array, coding: str) -> dict[str, Any]:
-    block = np.ascontiguousarray(sqrt8(values) if coding == "sqrt8" else values, STORED[coding]).tobytes()
+    coder = {"sqrt8": sqrt8, "signed8": signed8}.get(coding, np.asarray)
+    block = np.ascontiguousarray(coder(values), STORED[coding]).tobytes()
     return {"coding": coding, "shape": list(values.shape), "data": base64.b64encode(block).decode()}
 
 
