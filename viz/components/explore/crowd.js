@@ -53,8 +53,8 @@ export function placed({ habits }, { queries, keys }, { layer, head, query, key 
 }
 
 /**
- * What tells both doubts about any link of the text that is shown, or null before the numbers are there; of numbers with
- * signs, whose means say nothing about who is looked at, never.
+ * What tells both doubts about any link of the text that is shown, or null before the numbers are there; never of
+ * numbers with signs, whose means say nothing about who is looked at.
  * @param {App} app @returns {((link: Link) => Doubts)|null}
  */
 export function doubtsIn({ feed, data }) {

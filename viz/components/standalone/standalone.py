@@ -11,7 +11,7 @@ import base64
 import html
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from viz.inline import inline, quoted
 from wording import _, language, sentence, told
 
 HERE = Path(__file__).parent
+Theme = Literal["auto", "light", "dark"]  # "auto" is the system's
 HALVES = 4_000_000  # bytes of maps up to which all are float16
 BYTES = 20_000_000  # bytes of maps in a file at most; base64 adds a third
 
@@ -63,12 +64,13 @@ def standalone_html(  # noqa: PLR0913  (the parts of one file)
     script: str,
     style: str,
     most: int | None = None,
+    theme: Theme = "auto",
 ) -> str:
     """The file's content.
 
     ``payload``, ``habits`` (``places``), ``script`` and ``style`` are the microscope's own (viz/components/explore).
     ``most`` is how many bytes of maps there is room for, where that is less than a file's; with 0 there are small maps
-    only. Raises TooLong when not even one head's map fits into a file.
+    only. ``theme`` is "light" or "dark" where it is not to be the system's. Raises TooLong when not even one head's map fits into a file.
     """
     selection = payload["selection"]
     maps, inside = _maps(view, selection, BYTES if most is None else most)
@@ -91,7 +93,7 @@ def standalone_html(  # noqa: PLR0913  (the parts of one file)
     title = f"Headlight · {view.trace.model.name}"
     module = f"{inline(script)}\n{{\n{inline(own('standalone/standalone'))}}}\n"
     return f"""<!doctype html>
-<html lang="{language()}"><head><meta charset="utf-8">
+<html lang="{language()}"{"" if theme == "auto" else f' data-theme="{theme}"'}><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <title>{html.escape(title)}</title>
