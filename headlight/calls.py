@@ -7,7 +7,8 @@ from typing import Any
 
 from attention import given
 from headlight.naming import row
-from headlight.shown import Shown, Theme
+from headlight.shown import Shown
+from viz.components.standalone.standalone import Theme
 from wording import _
 
 

@@ -70,7 +70,8 @@ def standalone_html(  # noqa: PLR0913  (the parts of one file)
 
     ``payload``, ``habits`` (``places``), ``script`` and ``style`` are the microscope's own (viz/components/explore).
     ``most`` is how many bytes of maps there is room for, where that is less than a file's; with 0 there are small maps
-    only. ``theme`` is "light" or "dark" where it is not to be the system's. Raises TooLong when not even one head's map fits into a file.
+    only. ``theme`` is "light" or "dark" where it is not to be the system's. Raises TooLong when not even one head's map
+    fits into a file.
     """
     selection = payload["selection"]
     maps, inside = _maps(view, selection, BYTES if most is None else most)
