@@ -27,14 +27,11 @@ def measure() -> Iterator[Row]:
     with chromium() as browser:
         for tokens in SIZES:
             maps, names = attention(tokens)
-            mine, made = timed(lambda maps=maps, names=names: headlight.view(maps, names)._repr_html_())  # type: ignore[misc]  # noqa: SLF001
+            mine, made = timed(lambda maps=maps, names=names: headlight.view(maps, names)._repr_html_())  # type: ignore[misc]
             mine_all = made + cell_painted(browser, mine)
             if available() < NEEDED:
-                yield Row(
-                    f"a notebook's cell, {tokens} tokens, bytes",
-                    "told",
-                    f"{kilo(mine)}; BertViz not made: too little memory",
-                )
+                lacking = f"{kilo(mine)}, {mine_all:.2f} s; BertViz not made: too little memory is free"
+                yield Row(f"a notebook's cell, {tokens} tokens: ours", "told", lacking)
                 continue
             theirs, made = timed(lambda maps=maps, names=names: head_document(maps, names))  # type: ignore[misc]
             what = f"{kilo(mine)} against {kilo(theirs)}"
