@@ -19,7 +19,7 @@ def mean_maps(trace: Trace) -> Array:
 
     Rows are scaled to sum to one, which they do already in models without sinks.
     """
-    means = [sum(record.weights(head) for head in range(record.heads)) / record.heads for record in trace.records()]
+    means = [sum(record.weights(head) for head in range(record.heads)) / record.heads for record in trace.shares()]
     return shares(np.stack(means).astype(np.float32))
 
 

@@ -41,6 +41,29 @@ def from_sqrt8(coded: Bytes) -> Array:
     return weights
 
 
+def signed8(values: Array) -> npt.NDArray[np.int8]:
+    """Numbers in -1..1 as bytes with a sign, round(127 · √|v|).
+
+    >>> signed8(np.array([-1.0, -0.25, 0.0, 1.0], np.float32)).tolist()
+    [-127, -64, 0, 127]
+    """
+    coded: npt.NDArray[np.int8] = np.rint(127 * np.sign(values) * np.sqrt(np.clip(np.abs(values), 0, 1))).astype(
+        np.int8
+    )
+    return coded
+
+
+def from_signed8(coded: npt.NDArray[np.int8]) -> Array:
+    """The numbers that such bytes stand for, to within 0.008.
+
+    >>> from_signed8(np.array([-127, 0], np.int8)).tolist()
+    [-1.0, 0.0]
+    """
+    shares = coded.astype(np.float32) / np.float32(127)
+    values: Array = shares * np.abs(shares)
+    return values
+
+
 def halves(weights: Array) -> npt.NDArray[np.float16]:
     """Numbers as float16, bit for bit as ``astype`` rounds them; weights, in 0..1, many times faster on real maps.
 
@@ -60,13 +83,24 @@ def halves(weights: Array) -> npt.NDArray[np.float16]:
     return np.where(single < np.float32(2**-14), small, normal.astype(np.uint16)).view(np.float16)
 
 
-STORED: dict[str, np.dtype[Any]] = {"sqrt8": np.dtype("u1"), "float16": np.dtype("<f2"), "float32": np.dtype("<f4")}
+STORED: dict[str, np.dtype[Any]] = {
+    "sqrt8": np.dtype("u1"),
+    "signed8": np.dtype("i1"),
+    "float16": np.dtype("<f2"),
+    "float32": np.dtype("<f4"),
+}
 
-CODERS: dict[str, Callable[[Array], npt.NDArray[Any]]] = {"sqrt8": sqrt8, "float16": halves, "float32": np.asarray}
+CODERS: dict[str, Callable[[Array], npt.NDArray[Any]]] = {
+    "sqrt8": sqrt8,
+    "signed8": signed8,
+    "float16": halves,
+    "float32": np.asarray,
+}
+DECODERS: dict[str, Callable[[npt.NDArray[Any]], Array]] = {"sqrt8": from_sqrt8, "signed8": from_signed8}
 
 
 def frame(header: Mapping[str, Any], arrays: Mapping[str, tuple[Array, str]]) -> bytes:
-    """One frame; ``arrays`` maps a name to (values, coding), coding one of "sqrt8", "float16", "float32"."""
+    """One frame; ``arrays`` maps a name to (values, coding), coding one of those of STORED."""
     entries, blocks, offset = [], [], 0
     for name, (values, coding) in arrays.items():
         block = CODERS[coding](values).astype(STORED[coding], copy=False).tobytes()
@@ -94,5 +128,6 @@ def unframe(data: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
     for entry in header.pop("arrays"):
         block = body[entry["offset"] : entry["offset"] + entry["bytes"]]
         raw: npt.NDArray[Any] = np.frombuffer(block, STORED[entry["dtype"]]).reshape(entry["shape"])
-        arrays[entry["name"]] = from_sqrt8(raw) if entry["dtype"] == "sqrt8" else raw.astype(np.float32)
+        decode = DECODERS.get(entry["dtype"])
+        arrays[entry["name"]] = raw.astype(np.float32) if decode is None else decode(raw)
     return header, arrays

@@ -37,17 +37,19 @@ def trace(  # noqa: PLR0913  # the parts of one trace
     texts: tuple[str, str | None] = ("", None),
     target_text: str | None = None,
     name: str = "",
+    signed: bool = False,
 ) -> Trace:
     """Finished maps as a trace of ``source``; with ``target``, the rows are its tokens, which look at ``source``.
 
     ``texts`` are the text of ``source`` and the second one of a pair. Where nothing looks ahead, it is a decoder's.
-    The trace's id is a hash of all that is in it. Raises NotMaps in one sentence.
+    ``signed``: numbers from -1 to 1, such as attributions, and no weights. The trace's id is a hash of all that is in
+    it. Raises NotMaps in one sentence.
 
     >>> row = TokenRow(("a", "cat"), (0, 1), (0, 1), (0, 0), (None, None))
     >>> trace([[[1, 0], [0.25, 0.75]]], row).part
     'decoder'
     """
-    maps, written = _read(attentions)
+    maps, written = _read(attentions, signed)
     looking = source if target is None else target
     if written and len(looking) == maps[0].shape[1] + 1:  # the last token was written and never read
         looking = first(looking, len(looking) - 1)
@@ -57,12 +59,12 @@ def trace(  # noqa: PLR0913  # the parts of one trace
     kind = {"cross": "encoder-decoder"}.get(part, part)
     made = Trace(
         id="",
-        model=ModelId(name or _("given maps"), None, kind, _("A set of maps{maps}", maps=_said(maps))),
+        model=ModelId(name or _("given maps"), None, kind, _said(maps, signed)),
         text=texts[0],
         pair=texts[1],
         source=source,
         target=target,
-        parts={part: tuple(map(MapRecord, maps))},
+        parts={part: tuple(MapRecord(block, signed) for block in maps)},
         target_text=target_text,
     )
     return named(made)
@@ -78,7 +80,7 @@ def first(row: TokenRow, count: int) -> TokenRow:
     return TokenRow(**{name: values[:count] for name, values in vars(row).items() if name != "grid"})
 
 
-def _read(attentions: Any) -> tuple[list[Array], bool]:
+def _read(attentions: Any, signed: bool) -> tuple[list[Array], bool]:
     """Each layer's maps (head, query, key), and whether they are of a text that was written step by step."""
     axes = _axes(attentions)
     if axes == 6:
@@ -93,7 +95,7 @@ def _read(attentions: Any) -> tuple[list[Array], bool]:
     else:
         raise NotMaps(_("What came is nested {axes} deep; give {ask}.", axes=axes, ask=ASK))
     for at, block in enumerate(layers):
-        _check(block, at)
+        _check(block, at, signed)
         if block.shape != layers[0].shape:
             raise NotMaps(
                 _(
@@ -186,7 +188,7 @@ def _stitched(layer: int, steps: Sequence[Array]) -> Array:
     return np.concatenate(rows, axis=1)
 
 
-def _check(block: Array, at: int) -> None:
+def _check(block: Array, at: int, signed: bool) -> None:
     if not np.isfinite(block).all():
         raise NotMaps(
             _(
@@ -194,17 +196,29 @@ def _check(block: Array, at: int) -> None:
                 layer=at,
             )
         )
-    if (least := float(block.min())) < 0:
+    least, most = float(block.min()), float(block.max())
+    if signed:
+        if (size := max(-least, most)) > 1 + ABOVE:
+            raise NotMaps(
+                _(
+                    "Layer {layer} has numbers as far from zero as {size:.3g}; with signed=True they are from -1 to 1. "
+                    "Divide all layers by the largest: maps / abs(maps).max().",
+                    layer=at,
+                    size=size,
+                )
+            )
+        return
+    if least < 0:
         raise NotMaps(
             _(
                 "Layer {layer} has weights below zero, down to {least:.3g}: are these scores before the softmax? "
-                "Shares from 0 to 1 can be shown; of signed numbers such as attributions, their size: "
-                "abs(maps) / abs(maps).max().",
+                "Shares from 0 to 1 can be shown. Numbers with signs such as attributions, from -1 to 1, are shown "
+                "as such with signed=True.",
                 layer=at,
                 least=least,
             )
         )
-    if (most := float(block.max())) > 1 + ABOVE:
+    if most > 1 + ABOVE:
         raise NotMaps(
             _(
                 "Layer {layer} has weights above one, up to {most:.3g}; a weight is between 0 and 1. Dropout makes "
@@ -240,12 +254,12 @@ def _looks_back(maps: list[Array]) -> bool:
     return maps[0].shape[1] > 1 and not any(np.triu(block, 1).any() for block in maps)
 
 
-def _said(maps: list[Array]) -> str:
-    """What the rows sum to, where that is not one."""
+def _said(maps: list[Array], signed: bool) -> str:
+    """What was given, and what the rows sum to, where that is not one."""
+    if signed:
+        return _("A set of maps whose numbers have signs")
     sums = [block.sum(axis=2) for block in maps]
     least, most = min(float(s.min()) for s in sums), max(float(s.max()) for s in sums)
-    return (
-        ""
-        if abs(least - 1) <= EXACT and abs(most - 1) <= EXACT
-        else _(" (rows sum to {least:.3g} to {most:.3g})", least=least, most=most)
-    )
+    alike = abs(least - 1) <= EXACT and abs(most - 1) <= EXACT
+    said = "" if alike else _(" (rows sum to {least:.3g} to {most:.3g})", least=least, most=most)
+    return _("A set of maps{maps}", maps=said)

@@ -74,6 +74,7 @@ def habits(traces: Iterable[Trace], part: str | None = None) -> Habits:
     """The habits of one model's heads over the traces of a corpus, which must not be empty."""
     sums, counts = np.zeros(()), np.zeros(())
     for trace in traces:
+        trace.shares(part)  # of numbers with signs no mean says where a head looks
         queries, keys = trace.token_rows(part)
         rows = np.array([at for at, word in enumerate(queries.words) if word is not None], dtype=np.intp)
         place = places(keys, rows, (part or trace.part) == "cross")

@@ -17,6 +17,8 @@ from attention.excess import Crowd, heard
 from attention.grid_measures import between_patches, patch_distance
 from attention.mask import Array
 from attention.own_links import OwnLinks, pairs, strongest
+from attention.record import Unavailable
+from attention.trace import SIGNED
 from attention.view import Cell, View
 from wording import sentence
 
@@ -218,6 +220,7 @@ class Survey:
     crowd: Crowd  # what the words of the text give each key together
     own: OwnLinks  # the links to open the text with
     sampled: bool  # from some rows only, because the text is long
+    signed: bool = False  # of numbers with signs: then there are no measures, and the rest is told of their sizes
 
     @property
     def nbytes(self) -> int:
@@ -226,20 +229,25 @@ class Survey:
 
     @property
     def entropy(self) -> Array:
-        """(layer, head), mean over queries, bits."""
-        return self.measures["entropy"]
+        """(layer, head), mean over queries, bits; raises Unavailable for numbers with signs."""
+        return self._measure("entropy")
 
     @property
     def distance(self) -> Array:
-        """(layer, head), mean over queries, in cells of the view."""
-        return self.measures["distance"]
+        """(layer, head), mean over queries, in cells of the view; raises Unavailable for numbers with signs."""
+        return self._measure("distance")
+
+    def _measure(self, name: str) -> Array:
+        if self.signed:
+            raise Unavailable(SIGNED)
+        return self.measures[name]
 
 
 def survey(view: View, size: int) -> Survey:
-    """Thumbnails of at most (size, size) and the measures of every head."""
+    """Thumbnails of at most (size, size) and the measures of every head; of numbers with signs, no measures."""
     sample = view.sample(size)
     rows = np.arange(len(view.queries)) if sample is None else sample
-    measures = {measure.name: measure.of(view, rows) for measure in MEASURES}
+    measures = {} if view.signed else {measure.name: measure.of(view, rows) for measure in MEASURES}
     grids: list[Array] = []
     found: dict[str, list[float]] = {name: [] for name in measures}
     total = np.zeros(len(view.keys))
@@ -250,12 +258,13 @@ def survey(view: View, size: int) -> Survey:
         linked = asked & counted
         for weights in layer:
             grids.append(view.thumbnail(weights, size))
-            shares = as_shares(weights)
+            sizes = np.abs(weights) if view.signed else weights
+            shares = as_shares(sizes)
             for name, of in measures.items():
                 found[name].append(of(shares))
-            total += received(weights)
-            sums.append(np.einsum("qk,qk->k", weights, counted))
-            links.append(strongest(weights, linked, counts[-1] - 1, sums[-1]))
+            total += received(sizes)
+            sums.append(np.einsum("qk,qk->k", sizes, counted))
+            links.append(strongest(sizes, linked, counts[-1] - 1, sums[-1]))
     shape = (view.layers, view.heads)
     return Survey(
         np.array(grids, dtype=np.float32).reshape(*shape, *grids[0].shape),
@@ -264,6 +273,7 @@ def survey(view: View, size: int) -> Survey:
         Crowd(rows, np.array(sums, dtype=np.float32).reshape(*shape, -1), np.array(counts)),
         _own_links(rows, links, shape),
         view.sampled(),
+        view.signed,
     )
 
 

@@ -41,6 +41,7 @@ def head_of_link(  # noqa: PLR0913  # what is asked, and what it is compared wit
     ``heads``, (layer, head), says which heads are asked; None: every head.
     """
     rows = view.rows(focus)  # (layer, head, key)
+    rows = np.abs(rows) if view.signed else rows
     placed = None if habits is None else habits.row(view, focus)
     own = beyond(rows, survey.crowd.usual_row(view, focus, rows), placed)
     links = own[..., target] if target is not None else between_words(own, view, focus).max(axis=-1)

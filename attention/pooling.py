@@ -29,6 +29,21 @@ def max_pool(values: Array, size: int) -> Array:
     return pool_cols(pool_rows(values, size), size)
 
 
+def far_pool(values: Array, size: int) -> Array:
+    """The value furthest from zero of each cell, (row, col) -> at most (size, size); of two alike the one above it.
+
+    >>> far_pool(np.array([[0.5, -2, 0], [0, 0, -0.5]], np.float32), 2).tolist()
+    [[0.5, -2.0], [0.0, -0.5]]
+    """
+    return further(max_pool(values, size), -max_pool(-values, size))
+
+
+def further(most: Array, least: Array) -> Array:
+    """Of each two values the one further from zero, as most and as least of their cells."""
+    result: Array = np.where(most >= -least, most, least)
+    return result
+
+
 def pool_rows(values: Array, size: int) -> Array:
     """The largest value of each of at most ``size`` row cells, (row, col) -> (cell, col)."""
     if values.shape[0] <= size:

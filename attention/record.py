@@ -158,6 +158,7 @@ class MapRecord:
     """Finished maps of one attention, for architectures whose queries and keys cannot be recorded."""
 
     maps: Array  # (head, query, key), rows sum to one
+    signed: bool = False  # whether they are no weights but numbers from -1 to 1, such as attributions
 
     @property
     def heads(self) -> int:

@@ -87,7 +87,7 @@ def observe(trace: Trace, part: str | None = None) -> Evidence:
     if (part or trace.part) == "cross":
         raise ValueError('Roles are told of a text that looks at itself; "cross" came. Name "encoder" or "decoder".')
     row, _ = trace.token_rows(part)
-    records = trace.records(part)
+    records = trace.shares(part)
     causal = (part or trace.part) == "decoder"
     rows = looking(row)
     wanted = places(row, rows)

@@ -44,7 +44,7 @@ class Divergence:
 def compare(trace: Trace, part: str | None = None) -> Divergence:
     """Every head's attention to one text against every other's."""
     row, _ = trace.token_rows(part)
-    records = trace.records(part)
+    records = trace.shares(part)
     heads = sum(record.heads for record in records)
     rows = looking(row)
     most = max(1, 2 * MOST_WORK // (heads**2 * records[0].keys))

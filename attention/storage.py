@@ -46,7 +46,7 @@ def dump(trace: Trace) -> bytes:
 
     def describe(record: AnyRecord) -> dict[str, Any]:
         if isinstance(record, MapRecord):
-            return {"maps": keep(record.maps)}
+            return {"signed" if record.signed else "maps": keep(record.maps)}  # who knows weights only opens no others
         mask = record.mask
         rule = {"causal": mask.causal, "left": mask.left, "right": mask.right, "allowed": keep(mask.allowed)}
         arrays = {name: keep(getattr(record, name)) for name in ARRAYS}
@@ -111,8 +111,8 @@ def _build(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]) -> 
         array.setflags(write=False)
 
     def record(fields: dict[str, Any]) -> AnyRecord:
-        if "maps" in fields:
-            return MapRecord(_floats(tensors[fields["maps"]], 3))
+        for name in {"maps", "signed"} & fields.keys():
+            return MapRecord(_floats(tensors[fields[name]], 3), name == "signed")
         arrays = {name: None if fields[name] is None else _floats(tensors[fields[name]]) for name in ARRAYS}
         query, key = arrays["query"], arrays["key"]
         if query is None or key is None or arrays["value"] is None:

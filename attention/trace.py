@@ -12,11 +12,15 @@ import numpy as np
 
 from attention.mask import Array
 from attention.picture import Picture
-from attention.record import AnyRecord, Record, Unavailable
+from attention.record import AnyRecord, MapRecord, Record, Unavailable
 from attention.tokens import TokenRow
 from wording import sentence
 
 PARTS = ("encoder", "decoder", "cross")
+SIGNED = sentence(
+    "This needs attention weights, whose rows are shares that sum to one; these maps hold numbers with signs, such as "
+    "attributions."
+)
 PART_NAMES = {"encoder": sentence("encoder"), "decoder": sentence("decoder"), "cross": sentence("cross")}  # as told
 
 
@@ -93,6 +97,16 @@ class Trace:
     def has_qkv(self, part: str | None = None) -> bool:
         """Whether queries, keys, values and scores are there, not only finished maps."""
         return all(isinstance(record, Record) for record in self.records(part))
+
+    def signed(self, part: str | None = None) -> bool:
+        """Whether its maps are no weights but numbers with signs, such as attributions."""
+        return any(isinstance(record, MapRecord) and record.signed for record in self.records(part))
+
+    def shares(self, part: str | None = None) -> tuple[AnyRecord, ...]:
+        """The same records, for what reads each row as shares of one; raises Unavailable for numbers with signs."""
+        if self.signed(part):
+            raise Unavailable(SIGNED)
+        return self.records(part)
 
     def weights(self, layer: int, head: int, part: str | None = None) -> Array:
         """How much each token looks at each other, (query, key) float32; rows sum to one."""

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from attention.grid import Grid
 from attention.mask import Array, Bools, Index, Mask, positions
-from attention.pooling import edges, pool_cols, pool_rows, sample_rows
+from attention.pooling import edges, far_pool, further, max_pool, pool_cols, sample_rows
 from attention.record import AnyRecord, Record
 from attention.tokens import TokenRow, label, lacking, word_runs
 from attention.trace import Trace
@@ -82,6 +82,11 @@ class View:
         """Whether rows and columns are two texts, as in a decoder's attention to its encoder."""
         return (self.part or self.trace.part) == "cross"
 
+    @cached_property
+    def signed(self) -> bool:
+        """Whether its numbers have signs, such as attributions, and are no weights."""
+        return self.trace.signed(self.part)
+
     @property
     def grids(self) -> tuple[Grid, Grid] | None:
         """Where the patches of a picture are among the trace's tokens that look and that are looked at; None of text.
@@ -133,7 +138,7 @@ class View:
         if not self.words and self.special:
             return record.weights(head, span, _span(keys) if cols != (0, len(self.keys)) else slice(None))
         weights = record.weights(head, span, _span(keys))
-        mass = self._visible(record, head, span) if self.renormalise and not self.special else None
+        mass = self._visible(record, head, span) if self._rescales else None
         merged = _merge(weights, queries, keys)
         if mass is not None:
             visible = _merge(mass[:, None], queries, None)
@@ -154,14 +159,23 @@ class View:
         return seen
 
     def tile(self, layer: int, head: int, q0: int, q1: int, k0: int, k1: int, size: int) -> Array:  # noqa: PLR0913  # a block of one head: two ranges and a size
-        """A block pooled to at most (size, size) by the largest weight of each cell; exact when it is no larger."""
+        """A block pooled to at most (size, size) by the largest weight of each cell; exact when it is no larger.
+
+        Of numbers with signs the one furthest from zero.
+        """
+        asked = layer, head, q0, q1, k0, k1, size
+        most = self._pooled(*asked)
+        return further(most, -self._pooled(*asked, sign=-1)) if self.signed else most
+
+    def _pooled(self, layer: int, head: int, q0: int, q1: int, k0: int, k1: int, size: int, sign: int = 1) -> Array:  # noqa: PLR0913  # as tile
+        """The largest of each cell, of the numbers as they are or with their signs turned."""
         step = max(1, BLOCK // max(1, k1 - k0))
         starts = np.append(edges(q1 - q0, size), q1 - q0)
         strips, first = [], 0
         while first < len(starts) - 1:
             last = max(first + 1, int(np.searchsorted(starts, starts[first] + step, side="right")) - 1)
             block = self.block(layer, head, (q0 + int(starts[first]), q0 + int(starts[last])), (k0, k1))
-            pooled = pool_cols(block, size)
+            pooled = pool_cols(block if sign > 0 else -block, size)
             strips.append(np.maximum.reduceat(pooled, starts[first:last] - starts[first], axis=0))
             first = last
         return np.concatenate(strips)
@@ -193,7 +207,7 @@ class View:
 
     def thumbnail(self, weights: Array, size: int) -> Array:
         """One map (or its sampled rows) made small, (<=size, <=size)."""
-        return pool_cols(pool_rows(weights, size), size)
+        return (far_pool if self.signed else max_pool)(weights, size)
 
     def rows_of(self, layer: int, head: int, rows: npt.NDArray[np.intp]) -> Array:
         """Where some cells look in one head, (row, key) float32: ``rows`` are cells, in any order."""
@@ -206,10 +220,15 @@ class View:
         sizes = np.array([len(run) for run in pieces], dtype=np.float32)
         merged: Array = np.add.reduceat(weights, starts, axis=0)
         merged /= sizes[:, None]
-        if self.renormalise and not self.special:
+        if self._rescales:
             visible = np.add.reduceat(self._visible(record, head, asked), starts)[:, None] / sizes[:, None]
             np.divide(merged, visible, out=merged, where=visible > 0)
         return merged
+
+    @property
+    def _rescales(self) -> bool:
+        """Whether what is left of each row is scaled to sum to one again; numbers with signs have no such sum."""
+        return self.renormalise and not self.special and not self.signed
 
     def _visible(self, record: AnyRecord, head: int, rows: Index) -> Array:
         """The share of each row, (row,), that goes to cells which are shown."""

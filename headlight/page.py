@@ -11,10 +11,10 @@ import numpy as np
 
 from attention.mask import Array
 from attention.measures import Survey
-from attention.pooling import max_pool
+from attention.pooling import far_pool, max_pool
 from attention.view import View
 from viz.components.explore.content import payload, script, style
-from viz.components.standalone.standalone import standalone_html
+from viz.components.standalone.standalone import Theme, standalone_html
 from wording import _
 
 LARGEST = 1_000_000  # bytes of what a cell holds
@@ -28,12 +28,12 @@ FRAME = (
 )
 
 
-def file(view: View, survey: Survey, selection: Mapping[str, Any]) -> str:
+def file(view: View, survey: Survey, selection: Mapping[str, Any], theme: Theme = "auto") -> str:
     """The page as a file of its own, as the app exports it; raises viz.export.TooLong where no map fits."""
-    return _page(view, survey, selection, None)
+    return _page(view, survey, selection, None, theme)
 
 
-def frame(view: View, survey: Survey, selection: Mapping[str, Any]) -> str:
+def frame(view: View, survey: Survey, selection: Mapping[str, Any], theme: Theme = "auto") -> str:
     """The page inside a notebook's cell, at most LARGEST bytes: all maps, or those nearest to the chosen head, or none.
 
     The page says which. Of a text whose tokens alone take more, a sentence.
@@ -42,10 +42,10 @@ def frame(view: View, survey: Survey, selection: Mapping[str, Any]) -> str:
     for least in (one, 0):  # smaller small maps before none of the chosen head
         for size in SMALL:
             small = replace(survey, thumbnails=_pooled(survey, size))
-            bare = _framed(_page(view, small, selection, 0))
+            bare = _framed(_page(view, small, selection, 0, theme))
             room = (LARGEST - size_of(bare) - PER_MAP * view.layers * view.heads) * 3 // 4  # as base64 writes it
             if room >= least:
-                return _filled(view, small, selection, room) or bare
+                return _filled(view, small, selection, room, theme) or bare
     said = _(
         "Headlight: a text of {tokens:,} tokens is too long for a page inside a notebook. "
         'Save it to a file of its own with .save("page.html").',
@@ -54,11 +54,11 @@ def frame(view: View, survey: Survey, selection: Mapping[str, Any]) -> str:
     return f"<p>{said}</p>"
 
 
-def _filled(view: View, survey: Survey, selection: Mapping[str, Any], room: int) -> str | None:
+def _filled(view: View, survey: Survey, selection: Mapping[str, Any], room: int, theme: Theme) -> str | None:
     """The page with all maps that there is room for; beside a part of them, what one word gives the others in all."""
     every = view.layers * view.heads * len(view.queries) * len(view.keys)
     for most in (2 * every, every, room - asked(view)):
-        if 0 < most <= room and size_of(made := _framed(_page(view, survey, selection, most))) <= LARGEST:
+        if 0 < most <= room and size_of(made := _framed(_page(view, survey, selection, most, theme))) <= LARGEST:
             return made
     return None
 
@@ -68,9 +68,9 @@ def asked(view: View) -> int:
     return 2 * view.layers * view.heads * len(view.keys)
 
 
-def _page(view: View, survey: Survey, selection: Mapping[str, Any], most: int | None) -> str:
+def _page(view: View, survey: Survey, selection: Mapping[str, Any], most: int | None, theme: Theme) -> str:
     data = payload(view, survey, selection, "", "", 0)
-    return standalone_html(view, data, survey, None, *_drawn(), most)
+    return standalone_html(view, data, survey, None, *_drawn(), most, theme)
 
 
 @cache
@@ -89,4 +89,5 @@ def size_of(page: str) -> int:
 
 
 def _pooled(survey: Survey, size: int) -> Array:
-    return np.array([[max_pool(small, size) for small in layer] for layer in survey.thumbnails])
+    pool = far_pool if survey.signed else max_pool
+    return np.array([[pool(small, size) for small in layer] for layer in survey.thumbnails])

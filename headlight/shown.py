@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from attention.given import NotMaps
 from attention.habits import Habits, habits
@@ -15,7 +15,8 @@ from attention.opening import head_of_link
 from attention.trace import Trace
 from attention.view import View
 from headlight import page
-from viz.components.explore.contract import CHOICES
+from viz.components.explore.contract import choices
+from viz.components.standalone.standalone import Theme
 from wording import _
 
 if TYPE_CHECKING:
@@ -29,19 +30,25 @@ class Shown:
     """A trace as a notebook shows it, opened at a word: ``focus`` is a word of the text, a token's number, or None.
 
     Without a word it opens at the link that is most the text's own, as the app does. ``known`` is what the model's
-    heads do whatever the text says, where that was told from other texts; else this one alone says it.
+    heads do whatever the text says, where that was told from other texts; else this one alone says it. ``theme`` is
+    "light" or "dark" where pages are not to look as the system does, which is all that their frame can know.
     """
 
     trace: Trace
     focus: str | int | None = None
     known: Habits | None = None
+    theme: Theme = "auto"
 
     def __post_init__(self) -> None:
+        if self.theme not in get_args(Theme):
+            raise NotMaps(
+                _("theme={theme!r}: it is one of {known}.", theme=self.theme, known=", ".join(get_args(Theme)))
+            )
         self._word  # noqa: B018  # a word that is not there is refused now, not where a cell is drawn
 
     def _repr_html_(self) -> str:
         """A sandboxed page of at most a megabyte, which asks no network."""
-        return page.frame(self.view, self._survey, self.selection)
+        return page.frame(self.view, self._survey, self.selection, self.theme)
 
     def widget(self) -> Widget:
         """The same for a text of any length: the kernel answers what is looked at, `.selection` says what is chosen.
@@ -59,7 +66,7 @@ class Shown:
     def save(self, path: str | Path) -> Path:
         """The page as a file of its own, with more room for maps than a notebook's cell; where it lies."""
         place = Path(path)
-        place.write_text(page.file(self.view, self._survey, self.selection), encoding="utf-8")
+        place.write_text(page.file(self.view, self._survey, self.selection, self.theme), encoding="utf-8")
         return place
 
     def __repr__(self) -> str:
@@ -88,7 +95,7 @@ class Shown:
             focus, head = (words[0] if words else 0, head) if link is None else (link.query, (link.layer, link.head))
         else:
             head = head_of_link(self.view, self._survey, self.known, focus, heads=self._free)
-        usual = {name: names[0] for name, names in CHOICES.items()}
+        usual = {name: names[0] for name, names in choices(self.view).items()}
         return {**usual, "layer": head[0], "head": head[1], "focus": focus, "target": None, "pinned": []}
 
     @cached_property
@@ -98,7 +105,7 @@ class Shown:
     @cached_property
     def _free(self) -> Bools | None:
         """The heads that do more in this text than look at a place, (layer, head); None: all."""
-        if self.known is not None or all(cell.special for cell in self.view.queries):
+        if self.known is not None or self.view.signed or all(cell.special for cell in self.view.queries):
             return None
         free = ~habits([self.trace], self.trace.part).positional
         return free if free.any() else None

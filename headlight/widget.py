@@ -19,7 +19,7 @@ from attention.record import Unavailable
 from attention.view import View
 from viz.components.explore import answers
 from viz.components.explore.content import payload, script, style
-from viz.components.explore.contract import CHOICES
+from viz.components.explore.contract import choices
 from wording import _, language, said_by, speaking, told
 
 MOST_PINNED = 8
@@ -70,8 +70,9 @@ class Widget(anywidget.AnyWidget):
                 return answers.number({name: str(value)}, name, ends[name])
         except answers.BadRequest as error:
             raise NotMaps(told(said_by(error))) from error
-        if value not in CHOICES.get(name, ()):
-            known = ", ".join(CHOICES[name]) if name in CHOICES else ", ".join((*ends, *CHOICES, "pinned"))
+        names = choices(view)
+        if value not in names.get(name, ()):
+            known = ", ".join(names[name]) if name in names else ", ".join((*ends, *names, "pinned"))
             raise NotMaps(
                 _("{name}={value!r} is no part of a selection; there is {known}.", name=name, value=value, known=known)
             )

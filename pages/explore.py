@@ -76,6 +76,6 @@ st.caption(told(WHAT))
 chosen = current()
 compose(chosen, kind_of(chosen))
 beside()
-found = read(chosen)
+found = read(chosen, signed=True)
 if found is not None:
     draw(chosen, found)

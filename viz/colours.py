@@ -28,8 +28,23 @@ def ramp() -> Colours:
     >>> ramp()[0].tolist(), ramp()[255].tolist()
     ([249, 250, 249], [22, 11, 21])
     """
-    anchors = np.array([[int(one[at : at + 2], 16) for at in (1, 3, 5)] for one in written("ANCHORS")])
+    return _between(written("ANCHORS"))
+
+
+@cache
+def around() -> Colours:
+    """The diverging palette on a light page, from most below zero to most above it; `divergingRamp` of colours.js.
+
+    >>> around()[0].tolist(), around()[128].tolist(), around()[255].tolist()
+    ([0, 57, 103], [248, 247, 247], [88, 42, 0])
+    """
+    below, above = written("DIVERGING")[:5], written("DIVERGING")[5:10]
+    return _between((*below[:0:-1], *above))
+
+
+def _between(colours: tuple[str, ...]) -> Colours:
+    anchors = np.array([[int(one[at : at + 2], 16) for at in (1, 3, 5)] for one in colours])
     places = np.linspace(0, len(anchors) - 1, 256)
     channels = [np.interp(places, np.arange(len(anchors)), anchors[:, channel]) for channel in range(3)]
-    colours: Colours = np.rint(np.stack(channels, axis=1)).astype(np.uint8)
-    return colours
+    table: Colours = np.rint(np.stack(channels, axis=1)).astype(np.uint8)
+    return table

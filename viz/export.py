@@ -47,7 +47,8 @@ def caption(view: View, layer: int | None = None, head: int | None = None, base:
         "index_base": base,
         "words_merged": view.words,
         "special_tokens_shown": view.special,
-        "rows_renormalised": view.renormalise and not view.special,
+        "rows_renormalised": view.renormalise and not view.special and not view.signed,
+        **({"signed": True} if view.signed else {}),
     }
 
 
@@ -57,7 +58,7 @@ def weights_csv(view: View, layer: int, head: int, base: int = 0) -> bytes:
     ``layer`` and ``head`` count from 0. Raises TooLong beyond MOST_CELLS.
     """
     weights = _whole(view, layer, head)
-    rows = ([cell.label, *map(str, row)] for cell, row in zip(view.queries, weights, strict=True))
+    rows = ([cell.label, *row] for cell, row in zip(view.queries, weights, strict=True))
     return _table(caption(view, layer, head, base), ["", *_texts(view.keys)], rows)
 
 
@@ -85,7 +86,7 @@ def links_csv(view: View, count: int = 1000, base: int = 0) -> bytes:
             view.queries[query].label,
             str(key + base),
             view.keys[key].label,
-            str(weight),
+            weight,
         ]
         for weight, layer, head, query, key in strongest(view, count)
     )
@@ -113,14 +114,14 @@ def strongest(view: View, count: int) -> list[tuple[np.float32, int, int, int, i
                 block = view.block(layer, head, (start, min(queries, start + step)), (0, keys))
                 places = _top(block, least, count)
                 found += [(block[row, col], layer, head, start + row, col) for row, col in places]
-            found = sorted(found, key=lambda link: (-link[0], *link[1:]))[:count]
-            least = found[-1][0] if len(found) == count else least
+            found = sorted(found, key=lambda link: (-abs(link[0]), *link[1:]))[:count]
+            least = abs(found[-1][0]) if len(found) == count else least
     return found
 
 
 def _top(block: Array, least: np.float32, count: int) -> list[tuple[int, int]]:
-    """Where the block's largest weights above ``least`` stand, at most ``count``, largest first."""
-    flat = block.reshape(-1)
+    """Where the block's numbers further from zero than ``least`` stand, at most ``count``, the furthest first."""
+    flat = np.abs(block.reshape(-1))
     above = np.flatnonzero(flat > least)
     chosen = above[np.argsort(-flat[above], kind="stable")[:count]]
     return [(int(place) // block.shape[1], int(place) % block.shape[1]) for place in chosen]
@@ -153,14 +154,14 @@ def _tokens(cells: Sequence[Cell]) -> list[dict[str, Any]]:
     return [{**{name: getattr(c, name) for name in TOLD}, "read_as": c.unknown or c.text} for c in cells]
 
 
-def _table(about: dict[str, Any], header: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
+def _table(about: dict[str, Any], header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
     lines = io.StringIO(newline="")
     writer = csv.writer(lines)
     writer.writerows([name, safe_cell(said(value))] for name, value in about.items())
     writer.writerow(["note", _("an apostrophe before = + - @ keeps a spreadsheet from reading a token as a formula")])
     writer.writerow([])
     writer.writerow(map(safe_cell, header))
-    writer.writerows(map(safe_cell, row) for row in rows)
+    writer.writerows([safe_cell(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
     return b"\xef\xbb\xbf" + lines.getvalue().encode()
 
 

@@ -22,7 +22,7 @@ from inference.files import checksums, packaged
 from inference.settings import Settings, free_memory
 from wording import all_of, any_of, sentence
 
-HOW = sentence("make extra (or: pip install --no-deps -r requirements-writer.txt -r requirements-extra.txt)")
+HOW = sentence("make extra (installed with pip: headlight fetch)")
 
 
 @dataclass(frozen=True)

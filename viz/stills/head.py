@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from attention.mask import Array
-from attention.pooling import max_pool
+from attention.pooling import far_pool, max_pool
 from attention.view import Cell, View
-from viz.colours import Colours, ramp
+from viz.colours import Colours, around, ramp
 from viz.export import MOST_CELLS, TooLong
 from viz.stills.shapes import Anchor, Box, Cells, Picture, Shape, Text, elided, shown, width, wrapped
 
@@ -30,13 +30,15 @@ def picture(view: View, layer: int, head: int, focus: int | None = None) -> Pict
     if rows * columns > MOST_CELLS:
         raise TooLong(f"A picture holds at most {MOST_CELLS:,} weights; this map has {rows * columns:,}.")
     weights = view.weights(layer, head)
-    top = float(weights.max(initial=0)) or 1.0
+    top = float(np.abs(weights).max(initial=0)) or 1.0
     scale = min(CELL, MAP / max(rows, columns))
     left, above = 28 + _widest(view.queries), 28 + max(32, _widest(view.keys))
     wide, tall = columns * scale, rows * scale
     across = math.ceil(max(left + wide + 12, left + 340))
     shapes: list[Shape] = [
-        Cells(left, above, wide, tall, coloured(max_pool(weights, MAP), top)),
+        Cells(
+            left, above, wide, tall, coloured((far_pool if view.signed else max_pool)(weights, MAP), top, view.signed)
+        ),
         Box(left - 0.5, above - 0.5, wide + 1, tall + 1, HAIR),
     ]
     if focus is not None:
@@ -47,7 +49,7 @@ def picture(view: View, layer: int, head: int, focus: int | None = None) -> Pict
         shapes.append(_label(view.keys[at], left + x, above - 8, False, turned=True))
     shapes.append(Text("column: what it looks at", left, 9, SMALL, MUTED))
     shapes.append(Text("row: the token that looks", 9, above + tall, SMALL, MUTED, turned=True))
-    shapes += _legend(left, above + tall + 12, top)
+    shapes += _legend(left, above + tall + 12, top, view.signed)
     told = caption(view, layer, head)
     lines = [line for one in told for line in wrapped(one, across - 16, SMALL)]
     below = above + tall + 58
@@ -67,14 +69,20 @@ def caption(view: View, layer: int, head: int) -> tuple[str, str]:
     )
 
 
-def coloured(weights: Array, top: float) -> Colours:
-    """The colours of weights on a square-root scale that ends at ``top``.
+def coloured(weights: Array, top: float, signed: bool = False) -> Colours:
+    """The colours of weights on a square-root scale that ends at ``top``; of numbers with signs, at both its sides.
 
     >>> coloured(np.array([[0.0, 0.5]], np.float32), 0.5).tolist()
     [[[249, 250, 249], [22, 11, 21]]]
+    >>> coloured(np.array([[-0.5, 0.5]], np.float32), 0.5, signed=True).tolist()
+    [[[0, 57, 103], [88, 42, 0]]]
     """
-    levels = np.rint(255 * np.sqrt(np.clip(np.nan_to_num(weights) / top, 0, 1))).astype(np.uint8)
-    colours: Colours = ramp()[levels]
+    shares = np.nan_to_num(weights) / top
+    if signed:
+        levels = 127.5 * (1 + np.sign(shares) * np.sqrt(np.clip(np.abs(shares), 0, 1)))
+    else:
+        levels = 255 * np.sqrt(np.clip(shares, 0, 1))
+    colours: Colours = (around() if signed else ramp())[np.rint(levels).astype(np.uint8)]
     return colours
 
 
@@ -94,9 +102,12 @@ def _label(cell: Cell, x: float, y: float, bold: bool, turned: bool) -> Text:
     return Text(name, x, y, LABEL, MUTED if cell.special else INK, "start" if turned else "end", bold, turned)
 
 
-def _legend(x: float, y: float, top: float) -> list[Shape]:
+def _legend(x: float, y: float, top: float, signed: bool) -> list[Shape]:
     anchors: tuple[Anchor, ...] = ("start", "middle", "end")
-    shares = zip((0, 0.5, 1), anchors, strict=True)
-    ends = [Text(f"{share**2 * top:.2g}", x + 160 * share, y + 20, SMALL, MUTED, anchor) for share, anchor in shares]
-    bar = Cells(x, y, 160, 10, ramp()[None]), Box(x, y, 160, 10, HAIR)
+    values = (-top, 0.0, top) if signed else (0.0, top / 4, top)
+    ends = [
+        Text(f"{value:.2g}".replace("-", "−"), x + 160 * share, y + 20, SMALL, MUTED, anchor)
+        for value, share, anchor in zip(values, (0, 0.5, 1), anchors, strict=True)
+    ]
+    bar = Cells(x, y, 160, 10, (around() if signed else ramp())[None]), Box(x, y, 160, 10, HAIR)
     return [*bar, *ends, Text("square-root colour scale", x + 170, y + 5, SMALL, MUTED)]

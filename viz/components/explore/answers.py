@@ -25,7 +25,7 @@ def grid(found: Survey, places: Mapping[str, Any] | None) -> bytes:
     """All heads small, and what the words of the text give each key together; ``places`` as content.places tells."""
     crowd = found.crowd
     arrays = {
-        "grid": (found.thumbnails, "sqrt8"),
+        "grid": (found.thumbnails, "signed8" if found.signed else "sqrt8"),
         "means": (crowd.means(), "float16"),
         "counts": (crowd.counts.astype(np.float32), "float16"),
     }

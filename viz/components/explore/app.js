@@ -129,7 +129,7 @@ export function createApp(root, makeSource) {
     /** @param {Payload} data @param {Report} [report] */
     update(data, report = app.report) {
       app.report = report;
-      app.theme = readTheme(el);
+      app.theme = readTheme(el, data.signed);
       el.classList.toggle("dark", app.theme.dark);
       arrival.update(data);
     },

@@ -14,7 +14,7 @@ import numpy as np
 from attention.habits import REACH, Habits
 from attention.measures import MEASURES, Measure, Survey
 from attention.view import Cell, View
-from viz.components.explore.contract import CHOICES
+from viz.components.explore.contract import choices
 from viz.components.script import script as bundle
 from viz.components.script import stylesheet, words
 from wording import Sentence, told
@@ -44,8 +44,9 @@ def payload(  # noqa: PLR0913  (the fields of what is drawn)
         "keys": None if keys == queries else keys,
         "causal": view.causal,
         "direction": view.part or trace.part,
-        "measures": [_measure(measure, survey) for measure in MEASURES],
-        "choices": {name: list(names) for name, names in CHOICES.items()},
+        "signed": view.signed,
+        "measures": [_measure(measure, survey) for measure in MEASURES if measure.name in survey.measures],
+        "choices": {name: list(names) for name, names in choices(view).items()},
         "indexBase": index_base,
         "sampled": survey.sampled,
         "selection": dict(selection),

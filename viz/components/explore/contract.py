@@ -7,6 +7,7 @@ the usual one. A test fails when one side knows a name that the other does not.
 from __future__ import annotations
 
 from attention.measures import MEASURES
+from attention.view import View
 
 TABS = ("matrix", "lines")
 ORDERS = ("layer", *(measure.name for measure in MEASURES), "focus")
@@ -24,3 +25,10 @@ CHOICES = {
     "filter": FILTERS,
     "by": STRENGTHS,
 }
+
+
+def choices(view: View) -> dict[str, tuple[str, ...]]:
+    """The names that there are for a text: numbers with signs have no measures, and nothing usual to be beyond."""
+    if not view.signed:
+        return CHOICES
+    return {**CHOICES, "order": ("layer", "focus"), "by": ("weight",)}

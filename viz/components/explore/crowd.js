@@ -53,11 +53,12 @@ export function placed({ habits }, { queries, keys }, { layer, head, query, key 
 }
 
 /**
- * What tells both doubts about any link of the text that is shown, or null before the numbers are there.
+ * What tells both doubts about any link of the text that is shown, or null before the numbers are there; never of
+ * numbers with signs, whose means say nothing about who is looked at.
  * @param {App} app @returns {((link: Link) => Doubts)|null}
  */
 export function doubtsIn({ feed, data }) {
-  const grid = feed.peek("grid", THUMB);
+  const grid = data.signed ? null : feed.peek("grid", THUMB);
   return grid && ((link) => ({ usual: usual(grid, data, link), placed: placed(grid, data, link) }));
 }
 

@@ -11,7 +11,7 @@ import { cleared } from "../shared/pens.js";
 import { picker } from "./picker.js";
 import { togglePin } from "./selection.js";
 import { THUMB } from "./source.js";
-import { fill } from "./words.js";
+import { aboveZero, fill } from "./words.js";
 
 /** @import { App, Grid, GridLayout, Head, Print, Theme } from "./types.js" */
 
@@ -176,7 +176,10 @@ export function createGrid(app) {
     );
     setText(
       note,
-      fill(say.gridNote, { scale: say[SCALES[kept().scale].legend] }) +
+      fill(app.data.signed ? say.gridSigned : say.gridNote, {
+        scale: say[SCALES[kept().scale].legend],
+        above: aboveZero(app),
+      }) +
         (ordered() ? ` ${say.gridOrdered}` : "") +
         (grid?.sampled || app.data.sampled ? ` ${say.gridSampled}` : ""),
     );
@@ -230,7 +233,7 @@ export function createGrid(app) {
     if (!grid) return null;
     const { layers, heads } = app.data;
     const paper = gridLayout({ width: 900, height: 26 + 60 * layers, layers, heads, least: 12, most: 60 });
-    const theme = printTheme();
+    const theme = printTheme(app.theme.signed);
     const drawn = gridPicture(grid, paper, slots, kept().order, theme, kept().scale, 4);
     return {
       name: "grid",

@@ -1,10 +1,10 @@
 // The grid's picture: all small maps of a page, and the names and marks over them.
 
-import { sqrt8 } from "../shared/frames.js";
+import { meaningOf } from "../shared/frames.js";
 import { labelStep } from "../shared/labels.js";
 import { slotPlace } from "./grid_layout.js";
 import { short } from "./numbers.js";
-import { smallMap } from "./raster.js";
+import { smallMap, zeroOf } from "./raster.js";
 
 /** @import { Grid, GridLayout, Pen, Scale, Theme } from "./types.js" */
 
@@ -34,11 +34,11 @@ export function gridPicture(grid, layout, order, kind, theme, scale, ratio) {
   const image = new ImageData(canvas.width, canvas.height);
   const out = new Uint32Array(image.data.buffer);
   const size = Math.max(1, Math.round((layout.cell - layout.gap) * ratio));
-  const levels = Uint8Array.from(
+  const [meaning, zero] = [meaningOf(grid.data), zeroOf(grid.data)];
+  const palette = Uint32Array.from(
     { length: 256 },
-    (_, byte) => (scale === "sqrt" ? byte : Math.round(255 * sqrt8(byte))),
+    (_, byte) => theme.palette[theme.level(meaning(byte - zero), 1, scale)],
   );
-  const palette = Uint32Array.from(levels, (at) => theme.palette[at]);
   for (let slot = 0; slot < order.length; slot++) {
     const corner = slotCorner(layout, kind, slot);
     if (!corner) continue;
@@ -85,7 +85,7 @@ export function drawGrid(pen, figure) {
     if (!place) continue;
     const [x, y] = place;
     if (values && slot % layout.perLine === 0 && layout.cell >= 12) {
-      pen.text(short(values[order[slot]]).replace(/^0\./, "."), layout.left - 5, y + size / 2, label);
+      pen.text(short(values[order[slot]]).replace(/^(−?)0\./, "$1."), layout.left - 5, y + size / 2, label);
     }
     pen.rect(x, y, size, size, { stroke: theme.hair, width: 0.5 });
     const pin = pinned.indexOf(order[slot]);

@@ -1,6 +1,7 @@
-// The legend: the ramp, and the weights at its ends and middle.
+// The legend: the ramp, and the weights at its ends and middle; of numbers with signs zero is in the middle.
 
 import { colourAt, css } from "../shared/colours.js";
+import { minus } from "./numbers.js";
 
 /** @import { Pen, Scale, Theme } from "./types.js" */
 
@@ -16,9 +17,10 @@ export function drawLegend(pen, { theme, x, y, w, top, scale, name }) {
     });
   }
   pen.rect(x, y, w, 10, { stroke: theme.hair });
-  const at = (/** @type {number} */ share) => (scale === "sqrt" ? share * share : share) * top;
+  const weight = (/** @type {number} */ share) => (scale === "sqrt" ? share * share : share) * top;
+  const at = (/** @type {number} */ share) => (theme.signed ? (2 * share - 1) * top : weight(share));
   for (const share of [0, 0.5, 1]) {
-    pen.text(String(Number(at(share).toPrecision(2))), x + share * w, y + 20, {
+    pen.text(minus(String(Number(at(share).toPrecision(2)))), x + share * w, y + 20, {
       size: 11,
       fill: theme.muted,
       align: share === 0 ? "left" : share === 1 ? "right" : "center",

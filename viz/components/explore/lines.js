@@ -6,13 +6,13 @@ import { windowOn } from "../shared/moves.js";
 import { visible } from "../shared/texts.js";
 import { filterRange, quote } from "./cells.js";
 import { createHeadNames, lineHeads } from "./line_heads.js";
-import { drawLines, LEAST_LINE, PAPER, printedLines } from "./lines_picture.js";
+import { bySign, drawLines, LEAST_LINE, PAPER, printedLines } from "./lines_picture.js";
 import { gutters } from "./matrix_picture.js";
 import { short, tileAt } from "./numbers.js";
 import { canvasPen, cleared, contextOf } from "../shared/pens.js";
 import { ends } from "./selection.js";
 import { linesTile } from "./tiles.js";
-import { fill } from "./words.js";
+import { aboveZero, fill } from "./words.js";
 
 /** @import { App, Pen, Print, Range, Theme } from "./types.js" */
 /** @import { Followed, LinesFigure } from "./lines_picture.js" */
@@ -126,7 +126,9 @@ export function createLines(app) {
     const part = (side, count) => fill(say.range, { from: side.start + base, to: side.end - 1 + base, count });
     pager.hidden = !scrolls();
     setText(place, `${part(now.left, app.data.queries.length)} → ${part(now.right, app.keys().length)}`);
-    setText(note, fill(say.linesNote, { least: LEAST_LINE }));
+    const signed = bySign(now) ? say.linesNoteSigned : say.linesNoteSignedHeads;
+    const template = app.data.signed ? signed : say.linesNote;
+    setText(note, fill(template, { least: LEAST_LINE, above: aboveZero(app) }));
     setAttribute(pad, "aria-label", fill(say.linesLabel, { head: app.name(app.shown().layer, app.shown().head) }));
     heads.draw();
   }
@@ -180,7 +182,7 @@ export function createLines(app) {
       for (let i = theirs.start; i < theirs.end; i++) {
         links.push([i, (side === "left" ? tileAt(tile, index, i) : tileAt(tile, i, index))?.value ?? 0]);
       }
-      links.sort((a, b) => b[1] - a[1]);
+      links.sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
       const names = links.slice(0, 3).map(([i, weight]) => `${visible(theirs.cells[i].text)} ${short(weight)}`);
       text.push(`${app.name(layer, head)} ${side === "left" ? "→" : "←"} ${names.join(", ")}`);
     }
@@ -246,7 +248,7 @@ export function createLines(app) {
   }
   function print() {
     if (!now?.layers.length) return null;
-    const theme = printTheme();
+    const theme = printTheme(app.theme.signed);
     const ink = canvasPen(contextOf(canvas), theme.family, 1);
     const spec = specOf(PAPER.width, (now.count + 0.5) * PAPER.step + 26, theme, ink, PAPER.step);
     return printedLines(spec, app.name);

@@ -1,5 +1,6 @@
 // The picture of lines: two columns of tokens, and a line for each weight between them.
 
+import { colourAt, css } from "../shared/colours.js";
 import { elide, textWidth } from "../shared/labels.js";
 import { cellName } from "./cells.js";
 import { tileAt } from "./numbers.js";
@@ -29,6 +30,12 @@ export const PAPER = { width: 620, step: 22 };
  * @property {Followed|null} emphasis
  */
 
+/** Whether lines are coloured by their sign: of one head alone. @param {Pick<LinesFigure, "theme"|"layers">} spec */
+export const bySign = ({ theme, layers }) => theme.signed && layers.length === 1;
+
+/** The colour of a side of zero, strong enough for a thin line. @param {Theme} theme @param {number} value */
+const signColour = (theme, value) => css(colourAt(theme.ramp, value < 0 ? 48 : 207));
+
 /** Two columns of tokens and the lines between them. @param {Pen} pen @param {LinesFigure} spec */
 export function drawLines(pen, spec) {
   const middle = (/** @type {Column} */ side, /** @type {number} */ i) => spec.top + (i - side.start + 0.5) * spec.step;
@@ -40,12 +47,14 @@ export function drawLines(pen, spec) {
           const chosen = !strong || (strong.side === "left" ? q === strong.index : k === strong.index);
           if (chosen !== pass) continue;
           const weight = tileAt(tile, q, k)?.value ?? 0;
-          if (weight < LEAST_LINE) continue;
-          const alpha = (spec.scale === "sqrt" ? Math.sqrt(weight) : weight) * (chosen ? 0.95 : 0.13);
+          const size = Math.abs(weight);
+          if (size < LEAST_LINE) continue;
+          const alpha = (spec.scale === "sqrt" ? Math.sqrt(size) : size) * (chosen ? 0.95 : 0.13);
           pen.curve(spec.left.x, middle(spec.left, q), spec.right.x, middle(spec.right, k), {
-            stroke: colour,
-            width: 0.75 + 4 * weight,
+            stroke: bySign(spec) ? signColour(spec.theme, weight) : colour,
+            width: 0.75 + 4 * size,
             alpha,
+            dash: weight < 0 ? [5, 4] : [],
           });
         }
       }

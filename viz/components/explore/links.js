@@ -1,13 +1,13 @@
 // Who links the focus to what: one cell per head, the strongest links as a table.
 
-import { clamp, colourAt, css, level } from "../shared/colours.js";
+import { clamp, colourAt, css } from "../shared/colours.js";
 import { h, pageTop, save_as, setAttribute, setText } from "../shared/elements.js";
 import { labelStep } from "../shared/labels.js";
 import { csv, cut, visible } from "../shared/texts.js";
 import { quote } from "./cells.js";
 import { STRENGTHS } from "./contract.js";
 import { doubtsIn } from "./crowd.js";
-import { short } from "./numbers.js";
+import { argmax, minus, short } from "./numbers.js";
 import { cleared } from "../shared/pens.js";
 import { ends } from "./selection.js";
 import { topLinks } from "./truth.js";
@@ -66,7 +66,7 @@ export function createLinks(app) {
         "div",
         { class: "links-map" },
         h("label", { class: "picker" }, other, choose),
-        h("label", { class: "picker" }, h("span", {}, say.by), by),
+        h("label", { class: "picker", hidden: app.data.choices.by.length < 2 }, h("span", {}, say.by), by),
         canvas,
         note,
       ),
@@ -109,7 +109,7 @@ export function createLinks(app) {
     app.tip.show(
       [
         app.name(at.layer, at.head),
-        fill(say.link, { ...app.linkNames(), weight: weight.toFixed(4) }),
+        fill(say.link, { ...app.linkNames(), weight: minus(weight.toFixed(4)) }),
         Number.isNaN(usual) ? "" : `${say.othersGive} ${usual.toFixed(4)}`,
       ],
       event.clientX,
@@ -136,7 +136,7 @@ export function createLinks(app) {
       30,
     );
     const pen = cleared(canvas, 26 + heads * cell, 20 + layers * cell, theme.family);
-    const top = Math.max(0, ...weights);
+    const top = weights[argmax(weights)];
     const label = { size: 11, fill: theme.muted };
     for (let c = 0; c < heads; c += labelStep(cell, 16)) {
       pen.text(String(c + base), 24 + (c + 0.5) * cell, 9, { ...label, align: "center" });
@@ -147,14 +147,14 @@ export function createLinks(app) {
     weights.forEach((weight, id) => {
       const [x, y] = [24 + (id % heads) * cell, 18 + Math.floor(id / heads) * cell];
       pen.rect(x, y, cell - 1, cell - 1, {
-        fill: css(colourAt(theme.ramp, level(Math.max(0, weight), 1, app.shown().scale))),
+        fill: css(colourAt(theme.ramp, theme.level(weight, 1, app.shown().scale))),
       });
     });
     const { layer, head } = app.shown();
     pen.rect(24 + head * cell, 18 + layer * cell, cell - 1, cell - 1, { stroke: theme.accent, width: 2.5 });
     const { from, to } = app.linkNames() ?? { from: "", to: "" };
     const what = app.store.state.kept.by === "weight" ? say.whatWeight : say.whatExcess;
-    const template = theme.dark ? say.linksNoteDark : say.linksNote;
+    const template = theme.signed ? say.linksNoteSigned : theme.dark ? say.linksNoteDark : say.linksNote;
     const text = fill(template, { what, focus: from, target: to, top: short(top) });
     setText(note, text);
     setAttribute(canvas, "aria-label", text);

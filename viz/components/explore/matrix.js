@@ -5,7 +5,7 @@ import { h, setAttribute, setText } from "../shared/elements.js";
 import { filterRange, quote } from "./cells.js";
 import { drawLegend } from "./legend.js";
 import { drawMatrix, gutters, printedMatrix } from "./matrix_picture.js";
-import { isExact, tileAt } from "./numbers.js";
+import { isExact, minus, tileAt } from "./numbers.js";
 import { canvasPen, cleared, contextOf } from "../shared/pens.js";
 import { canonical, ends } from "./selection.js";
 import { matrixTiles } from "./tiles.js";
@@ -101,7 +101,7 @@ export function createMatrix(app) {
       }`,
     );
     const scaleName = shown.scale === "sqrt" ? say.sqrtScale : say.linearScale;
-    setAttribute(legend, "aria-label", `${scaleName}, 0 – ${now.top}`);
+    setAttribute(legend, "aria-label", `${scaleName}, ${app.data.signed ? `−${now.top}` : "0"} – ${now.top}`);
     drawLegend(cleared(legend, Math.min(width, 420), 28, app.theme.family), {
       theme: app.theme,
       x: 2,
@@ -137,11 +137,12 @@ export function createMatrix(app) {
     const text = [`${quote(now.queries, row, base)} → ${quote(now.keys, col, base)}`];
     if (!found) return text;
     text[0] += ` ${weightText(found.value)}`;
-    if (found.rows * found.cols > 1) text.push(fill(say.pooled, found));
+    if (found.rows * found.cols > 1) text.push(fill(app.data.signed ? say.pooledSigned : say.pooled, found));
     text.push(`${row + base} → ${col + base}`);
     return text;
   }
-  const weightText = (value) => (value > 0 && value < 0.00005 ? value.toExponential(1) : value.toFixed(4));
+  const tiny = (value) => value !== 0 && Math.abs(value) < 0.00005;
+  const weightText = (value) => minus(tiny(value) ? value.toExponential(1) : value.toFixed(4));
   function point(cell, event) {
     hover = { row: cell.row, col: cell.col };
     const { kept } = app.store.state;

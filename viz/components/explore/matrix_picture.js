@@ -1,6 +1,6 @@
 // The matrix's picture: tiles, frames and the tokens beside and above them.
 
-import { css, level, printTheme } from "../shared/colours.js";
+import { css, printTheme } from "../shared/colours.js";
 import { elide, labelled, textWidth } from "../shared/labels.js";
 import { cut } from "../shared/texts.js";
 import { cellName } from "./cells.js";
@@ -74,7 +74,7 @@ function drawTile(pen, spec, tile) {
   const key = [r, c, rows, cols, spec.top, spec.scale, theme.name].join();
   const known = rasters.get(tile);
   const canvas = known?.key === key ? known.canvas : levelCanvas(
-    poolMax(tile.data, tile.cols, r, c, rows, cols).map((weight) => level(weight, spec.top, spec.scale)),
+    poolMax(tile.data, tile.cols, r, c, rows, cols).map((weight) => theme.level(weight, spec.top, spec.scale)),
     rows,
     cols,
     theme.palette,
@@ -186,7 +186,7 @@ export function printedMatrix(now, ink, say) {
   const [rows, cols] = [shown.q1 - shown.q0, shown.k1 - shown.k0];
   const view = fitView(shown, { w: 780, h: 780 }, 40);
   const area = { x: label.left + 16, y: label.top + 16, w: cols * view.scale, h: rows * view.scale };
-  const theme = printTheme();
+  const theme = printTheme(now.theme.signed);
   const spec = { ...now, range: shown, area, view, theme, hover: null, corner: null };
   return {
     name: "matrix",

@@ -2,8 +2,12 @@
 
 /** @import { Rows, Tile } from "./types.js" */
 
+/** A number's digits with a minus sign in place of the hyphen before them. @param {string} digits */
+export const minus = (digits) => digits.replace(/^-/, "−");
+
 /** Two decimals; small weights keep one digit rather than become 0.00. @param {number} weight */
 export function short(weight) {
+  if (weight < 0) return `−${short(-weight)}`;
   if (weight > 0 && weight < 0.005) return weight < 0.0005 ? "<0.001" : weight.toFixed(3);
   return weight.toFixed(2);
 }
@@ -46,7 +50,8 @@ export function tileAt(tile, query, key) {
 export const isExact = (tile) => tile.rows === tile.q1 - tile.q0 && tile.cols === tile.k1 - tile.k0;
 
 /**
- * The largest value of each of outRows × outCols cells over rows r0..r1 and columns c0..c1 of a row-major array.
+ * The largest value of each of outRows × outCols cells over rows r0..r1 and columns c0..c1 of a row-major array; of
+ * numbers with signs the one furthest from zero, as attention/pooling.py far_pool().
  * out must not be larger than the window.
  * @param {ArrayLike<number>} data @param {number} cols @param {number[]} rows [r0, r1] @param {number[]} columns [c0,
  *   c1]
@@ -61,7 +66,8 @@ export function poolMax(data, cols, [r0, r1], [c0, c1], outRows, outCols) {
     const from = (r0 + r) * cols + c0;
     for (let c = 0; c < wide; c++) {
       const at = to + place[c];
-      if (data[from + c] > out[at]) out[at] = data[from + c];
+      const [size, most] = [Math.abs(data[from + c]), Math.abs(out[at])];
+      if (size > most || (size === most && data[from + c] > out[at])) out[at] = data[from + c];
     }
   }
   return out;
@@ -74,21 +80,23 @@ export const slice = (rows, layer, head) => {
 };
 
 /**
- * Index of the largest value for which `allowed` holds, or -1.
+ * Index of the value furthest from zero for which `allowed` holds, or -1; of weights it is the largest.
  * @param {ArrayLike<number>} values @param {(index: number) => boolean} allowed
  */
 export function argmax(values, allowed = () => true) {
   let best = -1;
-  for (let i = 0; i < values.length; i++) if (allowed(i) && (best < 0 || values[i] > values[best])) best = i;
+  for (let i = 0; i < values.length; i++) {
+    if (allowed(i) && (best < 0 || Math.abs(values[i]) > Math.abs(values[best]))) best = i;
+  }
   return best;
 }
 
-/** The largest weight of each token over all heads, (token,). @param {Rows} rows */
+/** The weight of each token over all heads that is furthest from zero, (token,). @param {Rows} rows */
 export function overAllHeads(rows) {
   const most = new Float32Array(rows.count);
   for (let at = 0, token = 0; at < rows.data.length; at++, token++) {
     if (token === rows.count) token = 0;
-    if (rows.data[at] > most[token]) most[token] = rows.data[at];
+    if (Math.abs(rows.data[at]) > Math.abs(most[token])) most[token] = rows.data[at];
   }
   return most;
 }

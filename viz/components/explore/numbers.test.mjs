@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { edge, isExact, niceTop, pooledIndex, poolMax, short, tileAt } from "./numbers.js";
+import { argmax, edge, isExact, minus, niceTop, pooledIndex, poolMax, short, tileAt } from "./numbers.js";
 
 describe("numbers", () => {
   test("weights are short but never falsely zero", () => {
@@ -46,5 +46,19 @@ describe("pooling", () => {
     assert.equal(tileAt(tile, 2, 7), null);
     assert.equal(isExact(tile), false);
     assert.equal(isExact({ ...tile, rows: 5, cols: 7 }), true);
+  });
+});
+
+describe("numbers with signs", () => {
+  test("a minus stands before their size", () => {
+    assert.deepEqual([-0.677, -0.004, -0.0001].map(short), ["−0.68", "−0.004", "−<0.001"]);
+    assert.equal(minus("-1.0e-5"), "−1.0e-5");
+  });
+
+  test("the one furthest from zero stands for its cell, as far_pool() has it", () => {
+    const values = [0.2, -0.75, 0.125, 0, 0.25, 0.5, 0, -0.125];
+    assert.deepEqual([...poolMax(values, 4, [0, 2], [0, 4], 2, 2)], [-0.75, 0.125, 0.5, -0.125]);
+    assert.deepEqual([...poolMax(values, 4, [0, 2], [0, 4], 1, 2)], [-0.75, 0.125]);
+    assert.equal(argmax(values), 1);
   });
 });

@@ -1,10 +1,10 @@
 // What several parts ask of the numbers, each answered for what is shown now.
 
-import { sqrt8 } from "../shared/frames.js";
+import { meaningOf } from "../shared/frames.js";
 import { quote } from "./cells.js";
 import { beyond, doubtsIn } from "./crowd.js";
 import { headInWords } from "./measures.js";
-import { niceTop, overAllHeads, slice } from "./numbers.js";
+import { argmax, niceTop, overAllHeads, slice } from "./numbers.js";
 import { ends } from "./selection.js";
 import { THUMB, TILE } from "./source.js";
 import { strongestTarget, truth } from "./truth.js";
@@ -88,7 +88,8 @@ export function questions(app) {
       const id = layer * app.data.heads + head;
       const cells = grid.rows * grid.cols;
       const map = grid.data.subarray(id * cells, (id + 1) * cells);
-      return once(tops, grid, id, () => niceTop(sqrt8(map.reduce((a, b) => Math.max(a, b), 0))));
+      const furthest = () => Math.abs(meaningOf(grid.data)(map[argmax(map)]));
+      return once(tops, grid, id, () => niceTop(furthest()));
     },
     /** Both ends of the link that is asked about: the chosen ones, else the strongest. @param {Selection} selection */
     linkOf(selection) {
@@ -165,6 +166,7 @@ export function questions(app) {
         layer,
         head,
         facing,
+        signed: app.data.signed,
         pivot,
         picked: shown[answers],
         same: !cross(),

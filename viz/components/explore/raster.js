@@ -1,6 +1,6 @@
 // Weights as small pictures, one pixel per cell.
 
-import { sqrt8 } from "../shared/frames.js";
+import { meaningOf } from "../shared/frames.js";
 import { edge, poolMax } from "./numbers.js";
 
 /** @import { Grid, Tile } from "./types.js" */
@@ -28,12 +28,16 @@ export function levelCanvas(levels, rows, cols, palette) {
 export function thumbTile(grid, layer, head, queries, keys) {
   const size = grid.rows * grid.cols;
   const start = (layer * grid.heads + head) * size;
-  const data = Float32Array.from(grid.data.subarray(start, start + size), sqrt8);
+  const data = Float32Array.from(grid.data.subarray(start, start + size), meaningOf(grid.data));
   return { q0: 0, q1: queries, k0: 0, k1: keys, rows: grid.rows, cols: grid.cols, data };
 }
 
+/** Where the byte 0 stands among 256 colours. @param {Uint8Array|Int8Array} bytes */
+export const zeroOf = (bytes) => (bytes instanceof Int8Array ? 128 : 0);
+
 /**
  * One small map into pixels: pooled by the largest weight where it has more cells than pixels, else enlarged.
+ * Bytes with signs have their zero in the palette's middle.
  * @param {Uint32Array} out @param {number} stride @param {Grid} grid @param {number} id @param {number} x @param
  *   {number} y
  * @param {number} size @param {Uint32Array} palette
@@ -43,13 +47,15 @@ export function smallMap(out, stride, grid, id, x, y, size, palette) {
   let map = grid.data.subarray(id * cells, (id + 1) * cells);
   const [rows, cols] = [Math.min(grid.rows, size), Math.min(grid.cols, size)];
   if (rows < grid.rows || cols < grid.cols) {
-    map = Uint8Array.from(poolMax(map, grid.cols, [0, grid.rows], [0, grid.cols], rows, cols));
+    const pooled = poolMax(map, grid.cols, [0, grid.rows], [0, grid.cols], rows, cols);
+    map = map instanceof Int8Array ? Int8Array.from(pooled) : Uint8Array.from(pooled);
   }
+  const zero = zeroOf(map);
   const column = Int32Array.from({ length: size }, (_, px) => edge(px, cols, size));
   for (let py = 0; py < size; py++) {
     const from = edge(py, rows, size) * cols;
     const to = (y + py) * stride + x;
-    for (let px = 0; px < size; px++) out[to + px] = palette[map[from + column[px]]];
+    for (let px = 0; px < size; px++) out[to + px] = palette[zero + map[from + column[px]]];
   }
 }
 

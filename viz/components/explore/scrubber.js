@@ -1,6 +1,6 @@
 // Under a long text: the whole of it as a thin shaded bar, and the window of it that the chips show.
 
-import { clamp, level } from "../shared/colours.js";
+import { clamp } from "../shared/colours.js";
 import { h, setText } from "../shared/elements.js";
 import { poolMax } from "./numbers.js";
 import { cleared } from "../shared/pens.js";
@@ -50,7 +50,7 @@ export function createScrubber(app, onmove) {
     if (values) {
       const cells = Math.min(width, values.length);
       const pooled = poolMax(values, values.length, [0, 1], [0, values.length], 1, cells);
-      const levels = pooled.map((weight) => level(weight, top, scale));
+      const levels = pooled.map((weight) => app.theme.level(weight, top, scale));
       pen.image(levelCanvas(levels, 1, cells, app.theme.palette), 0, 4, width, 8);
     }
     pen.rect(0.5, 4.5, width - 1, 7, { stroke: app.theme.hair });

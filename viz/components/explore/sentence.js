@@ -1,7 +1,7 @@
 // The tokens of the text, to be asked about: rows of chips, and the tools under them.
 
 import { createChipRow, shownAtOnce } from "../strip/chips.js";
-import { clamp, colourAt, level } from "../shared/colours.js";
+import { clamp, colourAt } from "../shared/colours.js";
 import { h, setAttribute, setText } from "../shared/elements.js";
 import { windowOn } from "../shared/moves.js";
 import { continues, isPair } from "./cells.js";
@@ -91,7 +91,7 @@ function createWords(app, role) {
         heading: heads(i) ? (all[i].segment === 0 ? app.say.segmentA : app.say.segmentB) : null,
       }),
       look: (i) => ({
-        rgb: values && values[i] > 0 ? colourAt(app.theme.ramp, level(values[i], top, shown.scale)) : null,
+        rgb: values && values[i] ? colourAt(app.theme.ramp, app.theme.level(values[i], top, shown.scale)) : null,
         marks: [marked(pivot, i) ? "focus" : "", marked(partner, i) ? "target" : ""],
         pressed: i === chosen,
       }),

@@ -23,7 +23,7 @@ const pause = (milliseconds, signal) => /** @type {Promise<void>} */ (new Promis
 
 /**
  * An array of an answer: bytes in a grid, numbers in everything else.
- * @template {Uint8Array|Float32Array} Data
+ * @template {Uint8Array|Int8Array|Float32Array} Data
  * @param {Frame} answer @param {string} name @param {number} dimensions @param {{new(): Data}} kind
  * @returns {{shape: number[], data: Data}}
  */
@@ -82,7 +82,8 @@ export function framesSource(get) {
   return {
     async grid(size, { signal } = {}) {
       const answer = await get("grid", { size }, signal);
-      const { shape, data } = arrayOf(answer, "grid", 4, Uint8Array);
+      const signed = answer.arrays.grid?.data instanceof Int8Array;
+      const { shape, data } = signed ? arrayOf(answer, "grid", 4, Int8Array) : arrayOf(answer, "grid", 4, Uint8Array);
       const { rows, habits } = answer.header;
       return {
         layers: shape[0],

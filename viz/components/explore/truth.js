@@ -12,7 +12,7 @@ const TOLD = 0.2; // what a head gives a place in other texts from which the sen
 /** @typedef {(id: number, token: number, weight: number) => number} Strength a link's weight, or what is left of it */
 
 /** @type {Strength} */
-const plainly = (_id, _token, weight) => weight;
+const plainly = (_id, _token, weight) => Math.abs(weight);
 
 /**
  * In how many other heads the link to the token is less strong.
@@ -46,15 +46,29 @@ function doubtsInWords(say, key, doubts, ahead) {
  */
 export const headName = (say, base, layer, head) => fill(say.head, { layer: layer + base, head: head + base });
 
+/** What is said of numbers with signs, which nobody looks by. @param {Words} say @returns {Words} */
+const signedWords = (say) => ({
+  ...say,
+  most: say.signedMost,
+  received: say.signedReceived,
+  among: say.signedAmong,
+  amongBy: say.signedAmong,
+  butMost: say.signedBut,
+  butReceived: say.signedBut,
+  rank: say.signedRank,
+  rankFirst: say.signedFirst,
+});
+
 /**
  * The sentence of truth: where the focus looks (or who looks at it) in the chosen head, in the numbers shown.
  * @param {{say: Words, base: number, layer: number, head: number, facing: Facing, pivot: number, picked?: number|null,
  *   pivots: Cell[], others: Cell[], same: boolean, values: Float32Array|null, rows: Rows|null, strength?: Strength,
- *   doubts?: (token: number, weight: number) => Doubts|null}} facts values: weights of this head; picked: the other
- *   end of the link that was asked about; without ``strength`` heads are compared by their weight
+ *   doubts?: (token: number, weight: number) => Doubts|null, signed?: boolean}} facts values: weights of this head;
+ *   picked: the other end of the link that was asked about; without ``strength`` heads are compared by their weight
  */
 export function truth(facts) {
-  const { say, base, pivot, pivots, others, values, rows, layer, head, strength } = facts;
+  const say = facts.signed ? signedWords(facts.say) : facts.say;
+  const { base, pivot, pivots, others, values, rows, layer, head, strength } = facts;
   const name = headName(say, base, layer, head);
   if (!values) return fill(say.bare, { text: name });
   const focus = quote(pivots, pivot, base);
@@ -69,7 +83,7 @@ export function truth(facts) {
     ? incoming ? say.getsFrom : say.gives
     : incoming
     ? say.received
-    : values[top] > 0.5 && others[top].special
+    : !facts.signed && values[top] > 0.5 && others[top].special
     ? say.mostly
     : say.most;
   const first = own ? said : top;
@@ -107,7 +121,8 @@ export function topLinks(rows, most, allowed = () => true, strength = plainly) {
     for (let token = 0; token < rows.count; token++, at++) {
       const weight = rows.data[at];
       // No link is stronger than its weight: most are left before it is worked out.
-      if (!(weight > 0) || (best.length === most && weight <= best[most - 1].strength) || !allowed(token)) continue;
+      const size = Math.abs(weight);
+      if (!(size > 0) || (best.length === most && size <= best[most - 1].strength) || !allowed(token)) continue;
       const strong = strength(id, token, weight);
       if (best.length === most && strong <= best[most - 1].strength) continue;
       let place = best.length;

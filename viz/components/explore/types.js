@@ -65,6 +65,7 @@
  * @property {Cell[]|null} keys null: the same as queries
  * @property {boolean} causal
  * @property {string} direction name of the part
+ * @property {boolean} signed whether its numbers have signs, such as attributions, and are no weights
  * @property {Measure[]} measures
  * @property {Choices} choices
  * @property {0|1} indexBase added when a layer, head or position is shown
@@ -79,7 +80,7 @@
  * @property {number} heads
  * @property {number} rows
  * @property {number} cols
- * @property {Uint8Array} data
+ * @property {Uint8Array|Int8Array} data bytes with signs where its numbers have them: shared/frames.js meaningOf
  * @property {boolean} sampled
  * @property {Float32Array} means (layer, head, key): the mean over the words that count
  * @property {Float32Array} counts (layer, key): how many they are

@@ -35,6 +35,12 @@ export const WORDS = {
   received: sentence("{head}: {focus} is looked at most by {key} ({weight})"),
   rank: sentence(", more than in {below} of the other {others} heads"),
   rankFirst: sentence(", more than in any other head"),
+  signedMost: sentence("{head}: from {focus}, {key} is furthest from zero ({weight})"),
+  signedReceived: sentence("{head}: towards {focus}, {key} is furthest from zero ({weight})"),
+  signedAmong: sentence("; among words {key} ({weight})"),
+  signedBut: sentence("; furthest from zero is {key} ({weight})"),
+  signedRank: sentence(", further than in {below} of the other {others} heads"),
+  signedFirst: sentence(", further than in any other head"),
   usual: sentence("; other words give {key} {weight} on average"),
   placed: sentence(", and in other texts this head gives {place} {weight}"),
   before: sentence("the token before"),
@@ -53,6 +59,13 @@ export const WORDS = {
   gridNote: sentence(
     "One small map per head: row looks at column, largest weight under each pixel, {scale} 0 to 1 for all.",
   ),
+  gridSigned: sentence(
+    "One small map per head: a row for each token, the number furthest from zero under each pixel, {scale} −1 to 1 " +
+      "for all: blue below zero, {above} above it. Entropy, distance and the like need attention weights, which are " +
+      "shares; these numbers have signs.",
+  ),
+  orange: sentence("orange"),
+  brown: sentence("brown"),
   gridOrdered: sentence("Left: the measure of the first head of each line."),
   gridSampled: sentence("Long text: pooled over some of the rows only."),
   layersDown: sentence("layers ↓ heads →"),
@@ -103,8 +116,17 @@ export const WORDS = {
   matrixNoteIn: sentence("Click a cell to ask about its column."),
   matrixZoom: sentence("Wheel or pinch zooms, dragging pans."),
   pooled: sentence("max of {rows}×{cols} cells"),
+  pooledSigned: sentence("furthest from zero of {rows}×{cols} cells"),
   linesLabel: sentence("Lines of attention, {head}. Left looks at right. Arrow keys move the focus."),
   linesNote: sentence("Left looks at right. Wider and stronger means more; weights under {least} are not drawn."),
+  linesNoteSigned: sentence(
+    "Wider and stronger means further from zero; below zero is blue and dashed, above it {above}. " +
+      "Numbers closer to zero than {least} are not drawn.",
+  ),
+  linesNoteSignedHeads: sentence(
+    "Wider and stronger means further from zero; below zero is dashed. " +
+      "Numbers closer to zero than {least} are not drawn.",
+  ),
   linesLeft: sentence("looks …"),
   linesRight: sentence("… at"),
   current: sentence("chosen head"),
@@ -114,6 +136,7 @@ export const WORDS = {
   linksNoteDark: sentence(
     "One cell per head, {what} from {focus} to {target}: the largest is {top}; brightest would be 1.",
   ),
+  linksNoteSigned: sentence("One cell per head, {what} from {focus} to {target}: {top} is the furthest from zero."),
   whatExcess: sentence("its weight beyond what other words and other texts give"),
   whatWeight: sentence("its weight"),
   by: sentence("Strong is"),
@@ -152,6 +175,9 @@ export const WORDS = {
 /** Every word in the language that is spoken. @returns {typeof WORDS} */
 export const wording =
   () => /** @type {typeof WORDS} */ (Object.fromEntries(Object.entries(WORDS).map(([name, text]) => [name, _(text)])));
+
+/** What the palette's colour above zero is called. @param {{theme: {dark: boolean}, say: typeof WORDS}} app */
+export const aboveZero = ({ theme, say }) => (theme.dark ? say.orange : say.brown);
 
 /** @param {string} template @param {Record<string, unknown>} [values] */
 export function fill(template, values = {}) {

@@ -74,6 +74,7 @@ export const DATA = {
   keys: SENTENCE,
   indexBase: 1,
   measures: [],
+  signed: false,
   choices: {
     tab: ["matrix", "lines"],
     facing: ["out", "in"],

@@ -106,6 +106,15 @@ export function level(weight, top, scale) {
  */
 export const levelAround = (value, top) => Math.round(127.5 * (1 + clamp(value / top, -1, 1)));
 
+/**
+ * The same on a scale as weights have; with square roots, small numbers of both signs stand out.
+ * @param {number} value @param {number} top @param {string} scale
+ */
+export function signedLevel(value, top, scale) {
+  const share = clamp(value / top, -1, 1);
+  return Math.round(127.5 * (1 + (scale === "sqrt" ? Math.sign(share) * Math.sqrt(Math.abs(share)) : share)));
+}
+
 /** @param {Uint8ClampedArray} table @param {number} at @returns {number[]} */
 export const colourAt = (table, at) => [table[3 * at], table[3 * at + 1], table[3 * at + 2]];
 /** @param {number[]} rgb */
@@ -119,25 +128,33 @@ export function pixels(table) {
   );
 }
 
-/** Colours and type from Streamlit's CSS variables. @param {Element} el */
-export function readTheme(el) {
+/**
+ * Colours and type from Streamlit's CSS variables.
+ * @param {Element} el @param {boolean} [signed] whether what is drawn has signs: themeOf
+ */
+export function readTheme(el, signed = false) {
   const style = getComputedStyle(el);
   const read = (name, other) => parseColour(style.getPropertyValue(name)) ?? other;
   const background = read("--st-background-color", [255, 255, 255]);
   const dark = luminance(background) < 0.2;
   const text = read("--st-text-color", dark ? [250, 250, 250] : [49, 51, 63]);
-  return themeOf(dark, background, text, read("--st-primary-color", [255, 75, 75]), style.fontFamily || "sans-serif");
+  const accent = read("--st-primary-color", [255, 75, 75]);
+  return themeOf(dark, background, text, accent, style.fontFamily || "sans-serif", signed);
 }
 
 /**
+ * The colours of a page; where what is drawn has signs, its ramp runs from most below zero to most above it.
  * @param {boolean} dark @param {number[]} background @param {number[]} text @param {number[]} accent @param {string}
- * family
+ * family @param {boolean} [signed]
  */
-export function themeOf(dark, background, text, accent, family) {
+export function themeOf(dark, background, text, accent, family, signed = false) {
   const mix = (share) => css(text.map((channel, i) => Math.round(share * channel + (1 - share) * background[i])));
-  const table = ramp(dark);
+  const diverging = divergingRamp(dark);
+  const table = signed ? diverging : ramp(dark);
   return {
-    name: [dark, text, background, accent].join(),
+    name: [dark, text, background, accent, signed].join(),
+    signed,
+    level: signed ? signedLevel : level,
     dark,
     family,
     background: css(background),
@@ -146,7 +163,7 @@ export function themeOf(dark, background, text, accent, family) {
     hair: mix(0.22),
     accent: css(accent),
     ramp: table,
-    diverging: divergingRamp(dark),
+    diverging,
     palette: pixels(table),
     heads: HEAD_COLOURS[dark ? "dark" : "light"],
   };
@@ -155,12 +172,13 @@ export function themeOf(dark, background, text, accent, family) {
 /** Fonts that have Chinese, of the systems that readers use: taken for what the others before them lack. */
 const CHINESE = "'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC'";
 
-/** For paper: always light. */
-export const printTheme = () =>
+/** For paper: always light. @param {boolean} [signed] whether what is drawn has signs */
+export const printTheme = (signed = false) =>
   themeOf(
     false,
     [255, 255, 255],
     [30, 32, 40],
     [214, 40, 40],
     `Helvetica, Arial, 'DejaVu Sans', ${CHINESE}, sans-serif`,
+    signed,
   );

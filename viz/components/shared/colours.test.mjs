@@ -13,6 +13,7 @@ import {
   levelAround,
   luminance,
   parseColour,
+  printTheme,
   ramp,
   weightOn,
 } from "./colours.js";
@@ -110,5 +111,23 @@ describe("colour", () => {
 
   test("eight head colours, all different, on each theme", () => {
     for (const list of Object.values(HEAD_COLOURS)) assert.equal(new Set(list).size, 8);
+  });
+});
+
+describe("a theme for numbers with signs", () => {
+  const [weights, signed] = [printTheme(), printTheme(true)];
+
+  test("its scale has zero in the middle, and as much on both sides", () => {
+    for (const scale of ["sqrt", "linear"]) {
+      assert.deepEqual([-0.5, 0, 0.5].map((value) => signed.level(value, 0.5, scale)), [0, 128, 255]);
+      assert.ok(Math.abs(signed.level(0.1, 1, scale) + signed.level(-0.1, 1, scale) - 255) <= 1);
+    }
+    assert.ok(signed.level(-0.1, 1, "sqrt") < signed.level(-0.1, 1, "linear"));
+  });
+
+  test("its ramp is the diverging one, and that of weights stays", () => {
+    assert.deepEqual(signed.ramp, divergingRamp(false));
+    assert.deepEqual(weights.ramp, ramp(false));
+    assert.notEqual(signed.name, weights.name);
   });
 });

@@ -13,6 +13,12 @@ export function float16(bits) {
 /** The weight that a square-root byte stands for; attention/codec.py. @param {number} byte */
 export const sqrt8 = (byte) => (byte / 255) ** 2;
 
+/** The number that such a byte with a sign stands for; attention/codec.py. @param {number} byte */
+export const signed8 = (byte) => Math.sign(byte) * (byte / 127) ** 2;
+
+/** What bytes stand for: numbers with signs where the bytes have them. @param {Uint8Array|Int8Array} bytes */
+export const meaningOf = (bytes) => (bytes instanceof Int8Array ? signed8 : sqrt8);
+
 /** @type {Float32Array|undefined} every half, decoded once */
 let halves;
 
@@ -25,10 +31,10 @@ export function decodeHalves(coded) {
 }
 
 /** Bytes of a number. @type {Record<string, number>} */
-const WIDTHS = { sqrt8: 1, float16: 2, float32: 4 };
+const WIDTHS = { sqrt8: 1, signed8: 1, float16: 2, float32: 4 };
 
 /** @typedef {{name: string, dtype: string, shape: number[], offset: number, bytes: number}} Entry */
-/** @typedef {{dtype: string, shape: number[], data: Uint8Array|Float32Array}} Decoded */
+/** @typedef {{dtype: string, shape: number[], data: Uint8Array|Int8Array|Float32Array}} Decoded */
 /** @typedef {{means: (number|null)[][][], reach: number, first: boolean}} Habits (layer, head, place); habits.py */
 /**
  * @typedef {{arrays?: Entry[], sampled?: boolean, rows?: number[]|null, habits?: Habits|null, text?: string}} Header
@@ -37,7 +43,7 @@ const WIDTHS = { sqrt8: 1, float16: 2, float32: 4 };
 
 /**
  * A frame of attention/codec.py: uint32 header length | JSON header | raw little-endian blocks.
- * Bytes stay bytes (sqrt8), float16 and float32 become Float32Array.
+ * Bytes stay bytes (sqrt8, signed8), float16 and float32 become Float32Array.
  * @param {ArrayBuffer} buffer @returns {Frame}
  */
 export function decodeFrame(buffer) {
@@ -56,7 +62,7 @@ export function decodeFrame(buffer) {
 /** @param {ArrayBuffer} buffer @param {number} body @param {Entry} entry @returns {Decoded} */
 function decodeArray(buffer, body, { name, dtype, shape, offset, bytes }) {
   const width = WIDTHS[dtype];
-  if (!width) throw new Error(`Array ${name} is coded as ${dtype}; expected sqrt8, float16 or float32.`);
+  if (!width) throw new Error(`Array ${name} is coded as ${dtype}; expected sqrt8, signed8, float16 or float32.`);
   const count = shape.reduce((product, size) => product * size, 1);
   if (bytes !== count * width || body + offset + bytes > buffer.byteLength) {
     throw new Error(
@@ -67,6 +73,7 @@ function decodeArray(buffer, body, { name, dtype, shape, offset, bytes }) {
   }
   const block = buffer.slice(body + offset, body + offset + bytes); // a copy: aligned, and the frame can be freed
   if (dtype === "sqrt8") return { dtype, shape, data: new Uint8Array(block) };
+  if (dtype === "signed8") return { dtype, shape, data: new Int8Array(block) };
   const data = dtype === "float16" ? decodeHalves(new Uint16Array(block)) : new Float32Array(block);
   return { dtype, shape, data };
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import { frame, HEADS, LAYERS } from "./cases.mjs";
-import { decodeFrame, float16, sqrt8 } from "./frames.js";
+import { decodeFrame, float16, meaningOf, sqrt8 } from "./frames.js";
 
 describe("numbers", () => {
   test("float16 gives what IEEE 754 says", () => {
@@ -62,5 +62,13 @@ describe("numbers", () => {
       /coded as float64/,
     );
     assert.throws(() => decodeFrame(frame({}, [["w", "float16", [9], new Uint16Array(2)]])), /needs 18 bytes/);
+  });
+});
+
+describe("bytes with signs", () => {
+  test("they stand for numbers on both sides of zero", () => {
+    const bytes = new Int8Array([-127, -64, 0, 127]);
+    assert.deepEqual([...bytes].map((byte) => Number(meaningOf(bytes)(byte).toFixed(3))), [-1, -0.254, 0, 1]);
+    assert.equal(meaningOf(new Uint8Array(1))(255), 1);
   });
 });

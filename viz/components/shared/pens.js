@@ -12,8 +12,8 @@
  * @property {(size: number, weight?: number) => string} font
  * @property {(text: string, x: number, y: number, style?: TextStyle) => void} text
  * @property {(x: number, y: number, w: number, h: number, style?: RectStyle) => void} rect
- * @property {(x1: number, y1: number, x2: number, y2: number, style: {stroke: string, width: number, alpha: number})
- *   => void} curve
+ * @property {(x1: number, y1: number, x2: number, y2: number, style: {stroke: string, width: number, alpha: number,
+ *   dash?: number[]}) => void} curve
  * @property {(lines: number[][], style: {stroke: string, width: number}) => void} lines each from x1, y1 to x2, y2
  * @property {(picture: HTMLCanvasElement, x: number, y: number, w: number, h: number) => void} image
  * @property {(x: number, y: number, w: number, h: number, draw: () => void) => void} clip
@@ -54,12 +54,14 @@ export function canvasPen(ctx, family, ratio) {
       ctx.strokeRect(x, y, w, h);
       ctx.setLineDash([]);
     },
-    curve(x1, y1, x2, y2, { stroke, width, alpha }) {
+    curve(x1, y1, x2, y2, { stroke, width, alpha, dash = [] }) {
+      ctx.setLineDash(dash);
       Object.assign(ctx, { strokeStyle: stroke, lineWidth: width, globalAlpha: alpha });
       ctx.beginPath();
       ctx.moveTo(x1, y1);
       ctx.bezierCurveTo((x1 + x2) / 2, y1, (x1 + x2) / 2, y2, x2, y2);
       ctx.stroke();
+      ctx.setLineDash([]);
       ctx.globalAlpha = 1;
     },
     lines(lines, { stroke, width }) {
@@ -150,7 +152,7 @@ export function svgPen(width, height, family = "sans-serif") {
         }/>`,
       );
     },
-    curve(x1, y1, x2, y2, { stroke, width: line, alpha }) {
+    curve(x1, y1, x2, y2, { stroke, width: line, alpha, dash }) {
       const [a, b, c, d, m] = [x1, y1, x2, y2, (x1 + x2) / 2].map(tidy);
       parts.push(
         `<path${
@@ -160,6 +162,7 @@ export function svgPen(width, height, family = "sans-serif") {
             stroke,
             "stroke-width": line,
             "stroke-opacity": alpha,
+            "stroke-dasharray": dash?.join(" ") || undefined,
           })
         }/>`,
       );

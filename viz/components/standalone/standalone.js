@@ -4,12 +4,12 @@
 // Embedded mirrors viz/components/standalone/standalone.py:
 //   {payload, grid: Coded, means: Coded, counts: Coded, summed: number[] | null, sampled, habits,
 //    maps: {"layer.head": Coded}, asked: {kind: "rows" | "columns", at, ...Coded} | null, absent: string}
-//   Coded = {coding: "sqrt8" | "float16", shape: number[], data: base64, little-endian}
+//   Coded = {coding: "sqrt8" | "signed8" | "float16", shape: number[], data: base64, little-endian}
 // Its imports stand for what that module holds: the file has it already.
 
 import { mount } from "../explore/explore.js";
 import { poolMax } from "../explore/numbers.js";
-import { decodeHalves, sqrt8 } from "../shared/frames.js";
+import { decodeHalves, signed8, sqrt8 } from "../shared/frames.js";
 
 const embedded = JSON.parse(document.getElementById("embedded")?.textContent ?? "");
 const { payload, grid, maps, habits } = embedded;
@@ -18,12 +18,13 @@ const bytesOf = ({ data }) => Uint8Array.from(atob(data), (letter) => letter.cha
 /** What each code stands for, by coding. */
 const meaning = {
   sqrt8: Float32Array.from({ length: 256 }, (_, byte) => sqrt8(byte)),
+  signed8: Float32Array.from(Int8Array.from({ length: 256 }, (_, byte) => byte), signed8),
   float16: decodeHalves(Uint16Array.from({ length: 65536 }, (_, bits) => bits)),
 };
 /** A coded array as {codes, of}: number i is of[codes[i]]. */
 const open = (coded) => {
   const bytes = bytesOf(coded);
-  return { codes: coded.coding === "sqrt8" ? bytes : new Uint16Array(bytes.buffer), of: meaning[coded.coding] };
+  return { codes: coded.coding === "float16" ? new Uint16Array(bytes.buffer) : bytes, of: meaning[coded.coding] };
 };
 const numbers = ({ codes, of }) => Float32Array.from(codes, (code) => of[code]);
 
@@ -62,7 +63,8 @@ const source = {
     const [layers, heads, rows, cols] = grid.shape;
     const [means, counts] = [numbers(open(embedded.means)), numbers(open(embedded.counts))];
     const summed = embedded.summed && new Set(embedded.summed);
-    return { layers, heads, rows, cols, data: bytesOf(grid), sampled: embedded.sampled, means, counts, summed, habits };
+    const data = grid.coding === "signed8" ? new Int8Array(bytesOf(grid).buffer) : bytesOf(grid);
+    return { layers, heads, rows, cols, data, sampled: embedded.sampled, means, counts, summed, habits };
   },
   async rows(query) {
     return askedFor("rows", query) ?? everyHead(keys, (key) => query * keys + key);

@@ -11,11 +11,11 @@ import base64
 import html
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from attention.codec import STORED, sqrt8
+from attention.codec import STORED, signed8, sqrt8
 from attention.mask import Array
 from attention.measures import Survey
 from attention.view import View
@@ -25,6 +25,7 @@ from viz.inline import inline, quoted
 from wording import _, language, sentence, told
 
 HERE = Path(__file__).parent
+Theme = Literal["auto", "light", "dark"]  # "auto" is the system's
 HALVES = 4_000_000  # bytes of maps up to which all are float16
 BYTES = 20_000_000  # bytes of maps in a file at most; base64 adds a third
 
@@ -48,6 +49,7 @@ LABELS = {
     "words_merged": sentence("Pieces merged to words"),
     "special_tokens_shown": sentence("Special tokens shown"),
     "rows_renormalised": sentence("Rows scaled to sum to one again"),
+    "signed": sentence("Numbers with signs"),
 }
 
 
@@ -62,12 +64,14 @@ def standalone_html(  # noqa: PLR0913  (the parts of one file)
     script: str,
     style: str,
     most: int | None = None,
+    theme: Theme = "auto",
 ) -> str:
     """The file's content.
 
     ``payload``, ``habits`` (``places``), ``script`` and ``style`` are the microscope's own (viz/components/explore).
     ``most`` is how many bytes of maps there is room for, where that is less than a file's; with 0 there are small maps
-    only. Raises TooLong when not even one head's map fits into a file.
+    only. ``theme`` is "light" or "dark" where it is not to be the system's. Raises TooLong when not even one head's map
+    fits into a file.
     """
     selection = payload["selection"]
     maps, inside = _maps(view, selection, BYTES if most is None else most)
@@ -75,7 +79,7 @@ def standalone_html(  # noqa: PLR0913  (the parts of one file)
     asked = None if complete or most == 0 else _asked(view, selection)
     embedded = {
         "payload": {**payload, "state": "ready", "message": "" if complete else inside, "base": "", "view": ""},
-        "grid": _coded(survey.thumbnails, "sqrt8"),
+        "grid": _coded(survey.thumbnails, "signed8" if survey.signed else "sqrt8"),
         "means": _coded(survey.crowd.means(), "float16"),
         "counts": _coded(survey.crowd.counts.astype(np.float32), "float16"),
         "summed": survey.crowd.rows.tolist() if survey.sampled else None,
@@ -90,7 +94,7 @@ def standalone_html(  # noqa: PLR0913  (the parts of one file)
     title = f"Headlight · {view.trace.model.name}"
     module = f"{inline(script)}\n{{\n{inline(own('standalone/standalone'))}}}\n"
     return f"""<!doctype html>
-<html lang="{language()}"><head><meta charset="utf-8">
+<html lang="{language()}"{"" if theme == "auto" else f' data-theme="{theme}"'}><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <title>{html.escape(title)}</title>
@@ -108,7 +112,8 @@ def standalone_html(  # noqa: PLR0913  (the parts of one file)
 def _maps(view: View, selection: Mapping[str, Any], most: int) -> tuple[dict[str, dict[str, Any]], str]:
     """The maps that go in, by "layer.head", ``most`` bytes of them, and one sentence that says which."""
     cells, heads = len(view.queries) * len(view.keys), view.layers * view.heads
-    coding = "float16" if 2 * cells * heads <= min(HALVES, most) else "sqrt8"
+    one_byte = "signed8" if view.signed else "sqrt8"
+    coding = "float16" if 2 * cells * heads <= min(HALVES, most) else one_byte
     room = heads if coding == "float16" else min(heads, most // max(1, cells))
     if room == 0 and cells > BYTES:
         raise TooLong(
@@ -123,7 +128,7 @@ def _maps(view: View, selection: Mapping[str, Any], most: int) -> tuple[dict[str
         return {}, _("This file holds small maps of the {heads} heads only, as the text is long.", heads=heads)
     chosen = _nearest(view, selection)[:room]
     maps = {f"{layer}.{head}": _coded(view.weights(layer, head), coding) for layer, head in chosen}
-    how = _("to three digits") if coding == "float16" else _("to within 0.004")
+    how = _("to three digits") if coding == "float16" else _("to within 0.008") if view.signed else _("to within 0.004")
     if room == heads:
         return maps, _("This file holds the maps of all {heads} heads; weights {how}.", heads=heads, how=how)
     return maps, _(
@@ -153,7 +158,8 @@ def _asked(view: View, selection: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _coded(values: Array, coding: str) -> dict[str, Any]:
-    block = np.ascontiguousarray(sqrt8(values) if coding == "sqrt8" else values, STORED[coding]).tobytes()
+    coder = {"sqrt8": sqrt8, "signed8": signed8}.get(coding, np.asarray)
+    block = np.ascontiguousarray(coder(values), STORED[coding]).tobytes()
     return {"coding": coding, "shape": list(values.shape), "data": base64.b64encode(block).decode()}
 
 

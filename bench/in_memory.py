@@ -1,0 +1,42 @@
+"""What `headlight.explore` costs, the model's own run among it: a small encoder in memory reads a text new to it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from statistics import median
+
+from bench.models import EMBEDDED, build, count_embedded, tokenizer
+from bench.report import Row, most
+from bench.texts import text_of
+
+FIRST, AFTER = 200, 60  # milliseconds of processor time
+TOKENS, TEXTS, MODELS = 24, 12, 5
+
+
+def measure() -> Iterator[Row]:
+    """Two rows: the first text of a model, which prepares it, and those after it."""
+    import torch
+
+    from headlight import explore
+
+    torch.set_num_threads(1)  # several would count their waiting for one another, which a busy machine makes long
+    names = tokenizer()
+    texts = [text_of(TOKENS, count_embedded, seed) for seed in range(TEXTS)]
+    explore(build(EMBEDDED, "sdpa"), names, texts[0])  # what Python imports and the system reads once
+    first, after = [], []
+    for seed in range(MODELS):
+        model = build(EMBEDDED, "sdpa")
+        first.append(took(lambda model=model, text=texts[seed]: explore(model, names, text)))  # type: ignore[misc]
+        after += [took(lambda model=model, text=text: explore(model, names, text)) for text in texts]  # type: ignore[misc]
+    for what, limit, times in (("first text of a model", FIRST, first), ("the texts after it", AFTER, after)):
+        cpu, wall = (median(values) for values in zip(*times, strict=True))
+        note = f"median of {len(times)}; on the wall {wall:.0f} ms; {TOKENS} tokens, one thread, imports not counted"
+        yield most(f"headlight.explore, {what}, ms of processor time", limit, cpu, f"{cpu:.0f} ms", note)
+
+
+def took(call: Callable[[], object]) -> tuple[float, float]:
+    """Milliseconds of a call: of all processors together, and on the wall."""
+    cpu, wall = time.process_time(), time.perf_counter()
+    call()
+    return 1000 * (time.process_time() - cpu), 1000 * (time.perf_counter() - wall)

@@ -1,0 +1,73 @@
+"""A notebook's cell, ours and BertViz's head view, of the same tensors in the same run, in Chromium.
+
+Counted from the call in Python to the first task after the frame with the picture: making what the cell holds, and
+drawing it. BertViz draws the lines of its first layer, ours every head small and one of them large. BertViz's scripts,
+which its page loads from a public host, come from this machine (bench/bertviz_page.py), which is to its advantage.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from bench.bertviz_page import NEEDED, attention, available, head_document, painted_in, served, serving
+from bench.browser import Page, chromium
+from bench.report import Row
+
+SIZES = (16, 128, 512)
+HEADS = 12  # whose lines BertViz draws at first
+PATIENCE = 120.0  # seconds for a page
+
+
+def measure() -> Iterator[Row]:
+    """Two rows for each length: bytes, and time."""
+    import headlight
+
+    with chromium() as browser:
+        for tokens in SIZES:
+            maps, names = attention(tokens)
+            mine, made = timed(lambda maps=maps, names=names: headlight.view(maps, names)._repr_html_())  # type: ignore[misc]
+            mine_all = made + cell_painted(browser, mine)
+            if available() < NEEDED:
+                lacking = f"{kilo(mine)}, {mine_all:.2f} s; BertViz not made: too little memory is free"
+                yield Row(f"a notebook's cell, {tokens} tokens: ours", "told", lacking)
+                continue
+            theirs, made = timed(lambda maps=maps, names=names: head_document(maps, names))  # type: ignore[misc]
+            what = f"{kilo(mine)} against {kilo(theirs)}"
+            yield Row(f"a notebook's cell, {tokens} tokens, bytes: ours, BertViz's head view", "told", what)
+            what = f"{mine_all:.2f} s against {told(browser, theirs, made, HEADS * tokens * tokens)}"
+            yield Row(f"from the call to painted, {tokens} tokens: ours, BertViz's head view", "told", what)
+
+
+def timed(call: Callable[[], str]) -> tuple[str, float]:
+    """What a call returns, and its seconds."""
+    began = time.perf_counter()
+    return call(), time.perf_counter() - began
+
+
+def cell_painted(browser: Any, cell: str) -> float:
+    """Seconds from asking for a page with our cell until it is drawn."""
+    content = f"<!doctype html><meta charset=utf-8>{cell}".encode()
+    page = Page(browser)
+    try:
+        with serving({"/": ("text/html; charset=utf-8", content)}) as url:
+            page.page.goto(url, wait_until="commit")
+            page.page.frame_locator("iframe").locator(".hl[data-painted]").wait_for(timeout=1000 * PATIENCE)
+            return float(page.page.evaluate("() => globalThis.bench.afterFrame()")) / 1000
+    finally:
+        page.close()
+
+
+def told(browser: Any, html: str, made: float, lines: int) -> str:
+    """What BertViz's page takes in all, or how far it came."""
+    try:
+        with served(html) as url:
+            return f"{made + painted_in(browser, url, lines, PATIENCE) / 1000:.1f} s"
+    except Exception as error:  # a page that is too large for the browser is a figure, too
+        return f"{made:.1f} s to HTML; not painted within {PATIENCE:.0f} s ({type(error).__name__})"
+
+
+def kilo(html: str) -> str:
+    """A page's size in words."""
+    return f"{len(html.encode()) / 1000:,.0f} kB"

@@ -1,0 +1,70 @@
+"""What a notebook shows and writes of numbers with signs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+import headlight
+from headlight.exports import FORMATS
+from headlight.shown import Shown
+from ui.run.shelf import Shelf
+from viz.colours import around
+from viz.components.explore import answers
+from viz.components.explore.content import payload
+from viz.stills.head import coloured
+
+MAPS = [[[[0.25, -1.0], [-0.5, 0.0]], [[0.0, 0.1], [0.0, 0.0]]]]
+
+
+def shown() -> Shown:
+    return headlight.view(MAPS, ["a", "cat"], signed=True)
+
+
+def test_it_opens_at_the_number_furthest_from_zero() -> None:
+    chosen = headlight.view(MAPS, ["a", "cat"], signed=True).selection
+    assert (chosen["layer"], chosen["head"], chosen["by"], chosen["order"]) == (0, 0, "weight", "layer")
+
+
+def test_the_page_is_told_and_offers_no_measures() -> None:
+    made = shown()
+    drawn = payload(made.view, made._survey, made.selection, "", "", 0)  # noqa: SLF001
+    assert (drawn["signed"], drawn["measures"]) == (True, [])
+    assert (drawn["choices"]["order"], drawn["choices"]["by"]) == (["layer", "focus"], ["weight"])
+    header = answers.grid(made._survey, None)  # noqa: SLF001
+    assert b'"dtype": "signed8"' in header
+    assert '"coding":"signed8"' in made._repr_html_().replace("&quot;", '"').replace(": ", ":")
+
+
+def test_numbers_in_files_keep_their_sign() -> None:
+    made = shown()
+    where = {**made.selection, "layer": 0, "head": 0}
+    lines = list(csv.reader(io.StringIO(FORMATS["csv"](made.view, where).decode("utf-8-sig"))))
+    assert lines[-2:] == [["a", "0.25", "-1.0"], ["cat", "-0.5", "0.0"]]
+    assert ["signed", "yes"] in lines
+    written = json.loads(FORMATS["json"](made.view, where))
+    assert written["weights"] == [[0.25, -1.0], [-0.5, 0.0]]
+    assert written["caption"]["signed"]
+
+
+def test_a_picture_has_one_colour_for_each_side_and_a_scale_around_zero() -> None:
+    pixels = coloured(np.array([[-1, 0, 1]], np.float32), 1.0, signed=True)
+    np.testing.assert_array_equal(pixels[0], around()[[0, 128, 255]])
+    drawn = FORMATS["svg"](shown().view, {**shown().selection, "layer": 0, "head": 0}).decode()
+    assert drawn.index("−1<") < drawn.index(">1<")
+
+
+def test_the_app_opens_the_file() -> None:
+    from attention.storage import dump
+
+    opened = Shelf().open(dump(shown().trace))
+    assert opened.signed()
+
+
+def test_without_the_word_they_are_refused() -> None:
+    with pytest.raises(ValueError, match="signed=True"):
+        headlight.view(MAPS, ["a", "cat"])

@@ -1,0 +1,40 @@
+"""A file of numbers with signs: the first page shows it, and every other says that it needs attention weights."""
+
+from __future__ import annotations
+
+import pytest
+
+import headlight
+from attention.storage import dump
+from tests.support.asking import asked, notes
+from tests.support.words import english
+from ui.run.shelf import shelf
+
+MAPS = [[[[0.25, -1.0], [-0.5, 0.0]], [[0.0, 0.1], [0.0, 0.0]]]]
+SAID = "This needs attention weights, whose rows are shares that sum to one"
+
+
+@pytest.fixture
+def opened() -> str:
+    return shelf().open(dump(headlight.view(MAPS, ["a", "cat"], signed=True).trace)).id
+
+
+@pytest.mark.slow
+def test_the_microscope_shows_it(opened: str) -> None:
+    page = asked("explore", opened=opened)
+    assert not page.exception
+    assert notes(page, "refusal") == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["roles", "step_by_step"])
+def test_other_pages_need_attention_weights(name: str, opened: str) -> None:
+    page = asked(name, opened=opened)
+    assert not page.exception
+    assert SAID in " ".join(notes(page, "refusal"))
+
+
+@pytest.mark.slow
+def test_in_chinese_too(opened: str) -> None:
+    page = asked("roles", lang="zh", opened=opened)
+    assert english(page, "a cat") == []
