@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 import secrets
+import threading
+from collections import OrderedDict
 from http.cookies import CookieError, SimpleCookie
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -17,6 +19,19 @@ from viz.components.base_path import BASE
 NAME = "headlight_visitor"
 VALUE = re.compile(r"[A-Za-z0-9_-]{22}")
 DAYS = 30
+MOST = 10_000  # newcomers that are remembered
+
+_NEW: OrderedDict[str, None] = OrderedDict()  # cookies that were made here and not asked about since
+_LOCK = threading.Lock()
+
+
+def is_new(cookie: str) -> bool:
+    """Whether who sends this cookie came for the first time, asked once; whoever sends none of ours is always new.
+
+    Who brings a cookie of an earlier day is known by that, also after a restart of the server.
+    """
+    with _LOCK:
+        return VALUE.fullmatch(str(cookie)) is None or _NEW.pop(cookie, "known") is None
 
 
 class VisitorCookie:
@@ -30,7 +45,7 @@ class VisitorCookie:
         if scope["type"] != "http" or "text/html" not in Headers(scope=scope).get("accept", ""):
             await self.app(scope, receive, send)
             return
-        cookie = _written(_sent(Headers(scope=scope)), scope["scheme"] == "https")
+        cookie = _written(cookie_of(Headers(scope=scope)), scope["scheme"] == "https")
 
         async def with_cookie(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -40,7 +55,7 @@ class VisitorCookie:
         await self.app(scope, receive, with_cookie)
 
 
-def _sent(headers: Headers) -> str:
+def cookie_of(headers: Headers) -> str:
     """The cookie that came with a question, if it is one of ours; else a new one."""
     cookies: SimpleCookie = SimpleCookie()
     try:
@@ -48,7 +63,17 @@ def _sent(headers: Headers) -> str:
     except CookieError:
         cookies.clear()
     value = cookies[NAME].value if NAME in cookies else ""
-    return value if VALUE.fullmatch(value) else secrets.token_urlsafe(16)
+    return value if VALUE.fullmatch(value) else _made()
+
+
+def _made() -> str:
+    """A cookie for who has none; the oldest newcomers are forgotten beyond MOST."""
+    value = secrets.token_urlsafe(16)
+    with _LOCK:
+        _NEW[value] = None
+        while len(_NEW) > MOST:
+            _NEW.popitem(last=False)
+    return value
 
 
 def _written(value: str, secure: bool) -> str:

@@ -6,15 +6,12 @@ stops are the steps of a lesson's file (assets/lessons/tour.toml).
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-
 import streamlit as st
 
 from lessons.library import tour
 from lessons.schema import Step
 from ui.run.refusals import say
-from ui.server.visitor import NAME
+from ui.server.visitor import NAME, is_new
 from ui.state import language
 from wording import _
 from wording import language as spoken
@@ -23,10 +20,6 @@ STOP = "tour_stop"  # in the session: the number of the stop, from 0; not there 
 LEFT = "tour_left"  # where it was left
 OFFER = "tour_offer"  # whether it is being offered
 FIRST = "explore"  # where it is offered
-MOST = 10_000  # visitors that are remembered
-
-_OFFERED: OrderedDict[str, None] = OrderedDict()
-_LOCK = threading.Lock()
 
 
 def bar(page: str) -> None:
@@ -99,7 +92,7 @@ def _offers(page: str) -> bool:
     state = st.session_state
     if OFFER not in state:
         came = {name for name in st.query_params if name != language.ADDRESS}
-        state[OFFER] = page == "" and not came and first_time(st.context.cookies.get(NAME, ""))
+        state[OFFER] = page == "" and not came and is_new(st.context.cookies.get(NAME, ""))
     elif page != "":
         state[OFFER] = False
     return bool(state[OFFER])
@@ -107,15 +100,3 @@ def _offers(page: str) -> bool:
 
 def _decline() -> None:
     st.session_state[OFFER] = False
-
-
-def first_time(visitor: str) -> bool:
-    """Whether this visitor was never offered it, as far as this server remembers; who has no cookie is new."""
-    with _LOCK:
-        known = visitor in _OFFERED
-        if visitor:
-            _OFFERED[visitor] = None
-            _OFFERED.move_to_end(visitor)
-            while len(_OFFERED) > MOST:
-                _OFFERED.popitem(last=False)
-    return not known

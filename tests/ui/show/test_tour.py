@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from starlette.datastructures import Headers
 from streamlit.testing.v1 import AppTest
 
 from lessons.library import tour as its_stops
 from tests.support.asking import asked, notes, press
-from ui.show import tour
+from ui.server import visitor
 from wording import speaking
 
 
@@ -78,11 +79,13 @@ def test_it_waits_where_it_was_left() -> None:
     assert any(said.startswith("Stop 2 of 6") for said in notes(page))
 
 
-def test_a_visitor_is_remembered_and_one_without_a_cookie_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tour, "MOST", 2)
-    first = tour.first_time
-    assert [first("a"), first("a"), first(""), first("")] == [True, False, True, True]
-    assert [first("b"), first("c"), first("a")] == [True, True, True]  # "a" was the oldest of three
+def test_who_brings_a_cookie_is_known_and_a_new_one_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(visitor, "MOST", 2)
+    a, b, c = (visitor.cookie_of(Headers()) for _ in range(3))  # "a" is the oldest of three
+    assert [visitor.is_new(cookie) for cookie in (a, b, b, c, "", "")] == [False, True, False, True, True, True]
+    earlier = "of_a_server_before_now"
+    assert visitor.cookie_of(Headers({"cookie": f"{visitor.NAME}={earlier}"})) == earlier
+    assert not visitor.is_new(earlier)
 
 
 def test_six_stops_in_both_languages() -> None:
