@@ -5,7 +5,7 @@ import streamlit as st
 from attention.trace import Trace
 from ui.input.composing import compose
 from ui.input.models import kind_of
-from ui.pages.explore.measures import measures
+from ui.pages.explore.measures import measures, unfolded
 from ui.routes.reader import in_language
 from ui.routes.traces import PREFIX
 from ui.run.reading import id_of, read
@@ -56,7 +56,7 @@ def beside() -> None:
 
 def draw(choice: Choice, trace: Trace) -> None:
     """The component, with everything chosen filled in."""
-    shown = microscope(choice, trace, lambda: id_of(current()))
+    shown = microscope(choice, trace, lambda: id_of(current()), alone=not unfolded())
     if shown is None:
         return
     view, survey, selection = shown

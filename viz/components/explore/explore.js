@@ -20,6 +20,7 @@
 
 import { createApp } from "./app.js";
 import { httpSource } from "./source.js";
+import { createTeller } from "./telling.js";
 
 /** @import { Payload, Report, Source } from "./types.js" */
 
@@ -35,6 +36,7 @@ export function mount(root, data, source, report = {}) {
 
 /** @type {WeakMap<object, ReturnType<typeof createApp>>} */
 const mounted = new WeakMap();
+const tell = createTeller();
 
 /**
  * Streamlit's way in, called again with the same parent on each change of data or theme.
@@ -48,7 +50,7 @@ export default function explore({ data, parentElement, setTriggerValue }) {
   const app = known?.stands() ? known : createApp(root, httpSource);
   mounted.set(root, app);
   app.update(data, {
-    selection: (value) => setTriggerValue("selection", value),
+    selection: (value) => tell(data.slip, value, (told) => setTriggerValue("selection", told)),
     again: (count) => setTriggerValue("again", count),
   });
   return () => {

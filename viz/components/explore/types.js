@@ -70,7 +70,9 @@
  * @property {0|1} indexBase added when a layer, head or position is shown
  * @property {boolean} sampled
  * @property {Partial<Selection>} selection
+ * @property {Slip|null} [slip] where nothing else on the page follows what is kept; ui/show/slips.py
  */
+/** @typedef {{address: string, token: string}} Slip where what is kept is told without a run of the page's script */
 /** @typedef {typeof import("./words.js").WORDS} Words */
 
 /**
@@ -105,7 +107,10 @@
 /** @typedef {{[Kind in keyof Asked]: [Kind, Asked[Kind]]}[keyof Asked]} Question */
 /** @typedef {{onLost?: () => void, onFound?: () => void, onGone?: () => void}} SourceHooks */
 /** @typedef {(data: Payload, hooks: SourceHooks) => Source} SourceMaker */
-/** @typedef {{selection?: (value: Selection) => void, again?: (count: number) => void}} Report */
+/**
+ * What the page is told. `selection` resolves to whether it is kept without a run, so that no echo of it comes.
+ * @typedef {{selection?: (value: Selection) => Promise<boolean>|void, again?: (count: number) => void}} Report
+ */
 
 /** @typedef {{scale: number, q: number, k: number}} Viewport pixels per cell, and the cell at the top left */
 /** @typedef {{w: number, h: number}} Size */
