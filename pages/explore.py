@@ -5,6 +5,7 @@ import streamlit as st
 from attention.trace import Trace
 from ui.input.composing import compose
 from ui.input.models import kind_of
+from ui.pages.explore.alone import alone
 from ui.pages.explore.measures import measures, unfolded
 from ui.routes.reader import in_language
 from ui.routes.traces import PREFIX
@@ -71,11 +72,17 @@ def draw(choice: Choice, trace: Trace) -> None:
     measures(view, survey, selection["layer"], selection["head"], choice)
 
 
+@st.fragment
+def look() -> None:
+    """The text and its picture: a new text runs this alone."""
+    with alone() as chosen:
+        compose(chosen, kind_of(chosen))
+        beside()
+        found = read(chosen)
+        if found is not None:
+            draw(chosen, found)
+
+
 st.title(_("Which heads attend where?"))
 st.caption(told(WHAT))
-chosen = current()
-compose(chosen, kind_of(chosen))
-beside()
-found = read(chosen)
-if found is not None:
-    draw(chosen, found)
+look()

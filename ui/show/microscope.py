@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -28,6 +29,7 @@ from viz.components.explore import explore
 from wording import _
 
 KEY = "explore"
+AT_ONCE = 2_000_000  # weights that are looked through before anybody waits
 Kept = Callable[[Mapping[str, Any]], None]
 
 
@@ -55,7 +57,8 @@ def microscope(  # noqa: PLR0913  (what a page may tell its microscope, by name)
             role="status",
         )
         return None
-    with st.spinner(_("Drawing every head small")):
+    every = view.layers * view.heads * len(view.queries) * len(view.keys)
+    with st.spinner(_("Drawing every head small")) if every > AT_ONCE else nullcontext():
         selection, more = select(choice, view, example_of(trace.text, trace.pair or ""))
         selection = faced(selection, choice, view)
         survey = doubts(choice, view)[0]  # whose habits go with the grid
