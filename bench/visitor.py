@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import urlencode
 
+BOX, PICTURE = "headlight_composer", "headlight_explore"  # names of components
 INTERNAL = "$$STREAMLIT_INTERNAL_KEY"  # before the name of a component's triggers
 PATIENCE = 600.0  # seconds for one run of a script
 
@@ -20,7 +21,8 @@ class Visitor:
         self._socket = socket
         self._kept: list[str] = []  # what a browser keeps of the last run and need not be sent again
         self._address = ""  # as the browser shows it
-        self._box = "", ""  # the text box: its id, and that of the fragment that it stands in
+        self._widgets: dict[str, str] = {}  # a component's id, and that of the fragment that it stands in
+        self._fragment: dict[str, str] = {}
         self.pages: list[str] = []
         self.picture: dict[str, Any] = {}  # what the microscope was given last
 
@@ -35,19 +37,23 @@ class Visitor:
 
     def submit(self, text: str) -> int:
         """Read a text as the text box asks for it; bytes received until the script has ended, unpacked."""
+        return self.trigger(BOX, "submitted", {"text": text, "pair": "", "target": ""})
+
+    def trigger(self, component: str, event: str, value: object) -> int:
+        """What a component of the last page tells its script; bytes received until that has ended, unpacked."""
         from streamlit.proto.BackMsg_pb2 import BackMsg
 
-        box, fragment = self._box
-        ask = BackMsg()
-        said = [{"event": "submitted", "value": {"text": text, "pair": "", "target": ""}}]
-        ask.rerun_script.widget_states.widgets.add(id=box, json_value="{}")
-        ask.rerun_script.widget_states.widgets.add(id=f"{INTERNAL}_{box}__events", json_trigger_value=json.dumps(said))
-        ask.rerun_script.fragment_id = fragment
+        widget, ask = self._widgets[component], BackMsg()
+        ask.rerun_script.fragment_id = self._fragment[component]
+        said = json.dumps([{"event": event, "value": value}])
+        ask.rerun_script.widget_states.widgets.add(id=widget, json_value="{}")
+        ask.rerun_script.widget_states.widgets.add(id=f"{INTERNAL}_{widget}__events", json_trigger_value=said)
         return self._run(ask)
 
     def _run(self, ask: Any) -> int:
         from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+        self._come()
         ask.rerun_script.query_string = self._address
         ask.rerun_script.cached_message_hashes.extend(self._kept)
         self._socket.send(ask.SerializeToString())
@@ -73,6 +79,17 @@ class Visitor:
                 self._kept = kept
                 return size
 
+    def _come(self) -> None:
+        """Take what came while nothing was asked: an address."""
+        from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+        with suppress(TimeoutError):
+            while True:
+                message = ForwardMsg()
+                message.ParseFromString(self._socket.recv(timeout=0))
+                if message.WhichOneof("type") == "page_info_changed":
+                    self._address = message.page_info_changed.query_string
+
     def _note(self, delta: Any) -> None:
         """What of an element the visitor asks with later."""
         kind = delta.new_element.WhichOneof("type")
@@ -80,9 +97,9 @@ class Visitor:
             raise RuntimeError(f"The page failed: {delta.new_element.exception.message}")
         if kind == "bidi_component":
             part = delta.new_element.bidi_component
-            if part.component_name == "headlight_composer":
-                self._box = part.id, delta.fragment_id
-            if part.component_name == "headlight_explore":
+            self._widgets[part.component_name] = part.id
+            self._fragment[part.component_name] = delta.fragment_id
+            if part.component_name == PICTURE:
                 self.picture = json.loads(part.json)
 
 
