@@ -22,7 +22,7 @@ import { createApp } from "./app.js";
 import { httpSource } from "./source.js";
 import { createTeller } from "./telling.js";
 
-/** @import { Payload, Report, Source } from "./types.js" */
+/** @import { Handed, Payload, Report, Source } from "./types.js" */
 
 /**
  * Draw the view in any element or shadow root, with any source: the way in for an exported file.
@@ -40,7 +40,7 @@ const tell = createTeller();
 
 /**
  * Streamlit's way in, called again with the same parent on each change of data or theme.
- * @param {import("../shared/elements.js").Component<Payload>} component
+ * @param {import("../shared/elements.js").Component<Handed>} component
  */
 export default function explore({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("#explore") ?? parentElement;

@@ -70,9 +70,9 @@
  * @property {0|1} indexBase added when a layer, head or position is shown
  * @property {boolean} sampled
  * @property {Partial<Selection>} selection
- * @property {Slip|null} [slip] where nothing else on the page follows what is kept; ui/show/slips.py
  */
 /** @typedef {{address: string, token: string}} Slip where what is kept is told without a run of the page's script */
+/** @typedef {Payload & {slip?: Slip|null}} Handed with a slip where nothing else follows a click; ui/show/slips.py */
 /** @typedef {typeof import("./words.js").WORDS} Words */
 
 /**
