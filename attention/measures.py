@@ -83,9 +83,10 @@ def as_shares(weights: Array) -> Array:
     return shares
 
 
+TOGETHER = 2**18  # weights of some heads that are looked at together; more at once are no faster
+
 Rows = npt.NDArray[np.intp]
 OfHeads = Callable[[Array], Array]  # of some heads' shares (head, row, key), see as_shares: (head,)
-TOGETHER = 2**18  # weights of some heads that are looked at together; more at once are no faster
 
 
 def mean_entropy(_view: View, _rows: Rows) -> OfHeads:

@@ -18,6 +18,7 @@ from tests.support.asking import go
 from ui.routes import slips
 from ui.routes.slips import ADDRESS
 from ui.server.guard import Guard
+from ui.state.slip import Slip
 
 
 @pytest.fixture
@@ -30,7 +31,12 @@ def clicks() -> TestClient:
 def written(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
     """Addresses that were sent to browsers; AppTest has none."""
     found: list[dict[str, str]] = []
-    monkeypatch.setattr(slips, "write_address", lambda slip: found.append(dict(slip.query)) or True)
+
+    def write(slip: Slip) -> bool:
+        found.append(dict(slip.query))
+        return True
+
+    monkeypatch.setattr(slips, "write_address", write)
     return found
 
 
