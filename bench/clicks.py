@@ -2,8 +2,8 @@
 
 A visitor speaks Streamlit's protocol and asks for maps as the browser's script does: for a head its tile and that it is
 kept, for a text the run of its part of the page, and then every map small, a row and a tile. Processor time is the
-server's alone, its threads together; of a text the model's own work is taken off, which is measured in this process
-beforehand, on texts of the same kind.
+server's alone, its threads together; of a text the model's own work is taken off, which is measured in this process, on
+texts of the same kind, in turns with the server.
 """
 
 from __future__ import annotations
@@ -102,12 +102,10 @@ class Reader:
 
 def measure() -> Iterator[Row]:
     """What one event costs, then many visitors at once."""
-    model = forward(list(islice(sentences(seed=21), TEXTS)))
     with app() as server, ExitStack() as open_:
         reader = Reader(server.url, open_.enter_context(visitor(server.url)))
-        for text in islice(sentences(seed=20), 5):
-            reader.read(text)
-        yield from alone(server, reader, model)
+        yield from texts_alone(server, reader)
+        yield from heads_alone(server, reader)
         with ThreadPoolExecutor(IN_LINE) as pool:
             readers = list(
                 pool.map(lambda _: Reader(server.url, open_.enter_context(visitor(server.url))), range(VISITORS))
@@ -115,20 +113,33 @@ def measure() -> Iterator[Row]:
         yield from together(server, readers)
 
 
-def forward(texts: list[str]) -> float:
-    """Milliseconds of processor time that recording one of these texts takes the model."""
+def texts_alone(server: Server, reader: Reader) -> Iterator[Row]:
+    """What a new text costs where nobody else is there, in turns with the model alone."""
     from inference import LocalBackend, TraceRequest
 
-    backend = LocalBackend()
-    backend.trace(TraceRequest(text="The first text loads the model."))
-    began = time.process_time()
-    for text in texts:
+    backend, source = LocalBackend(), sentences(seed=20)
+    for text in islice(source, 5):  # what the first ones load is no part of a text
         backend.trace(TraceRequest(text=text))
-    return (time.process_time() - began) * 1000 / len(texts)
+        reader.read(text)
+    model, run, painted = [list[float]() for _ in range(3)]
+    received: list[int] = []
+    for _ in range(TEXTS):
+        alone, read, drawn = islice(source, 3)
+        began = time.process_time()
+        backend.trace(TraceRequest(text=alone))
+        model.append((time.process_time() - began) * 1000)
+        run.append(cost(server, [lambda text=read: received.append(reader.session.submit(text))]))  # type: ignore[misc]
+        painted.append(cost(server, [lambda text=drawn: reader.read(text)]))  # type: ignore[misc]
+    own, beyond = statistics.mean(model), statistics.mean(run) - statistics.mean(model)
+    size = f"{statistics.mean(received) / 1000:.0f} kB, unpacked"
+    note = f"{own + beyond:.1f} ms with the model's {own:.1f}; {size}"
+    yield most("a new text on Explore beyond the model's own work", TEXT, beyond, f"{beyond:.1f} ms", note)
+    whole = statistics.mean(painted) - own
+    yield Row("the same with the maps that it is painted with", "reported", f"{whole:.1f} ms")
 
 
-def alone(server: Server, reader: Reader, model: float) -> Iterator[Row]:
-    """What an event costs where nobody else is there."""
+def heads_alone(server: Server, reader: Reader) -> Iterator[Row]:
+    """What another head costs where nobody else is there."""
     pick, sizes = random.Random(1), list[int]()
     reader.session.see(text="The animal didn't cross the street because it was too tired.")
     spent = cost(server, [lambda: sizes.append(reader.keep(pick))] * CLICKS)
@@ -138,15 +149,6 @@ def alone(server: Server, reader: Reader, model: float) -> Iterator[Row]:
     yield most("bytes of a head change", SENT, size, f"{size:.0f}", address)
     drawn = cost(server, [lambda: reader.tile(pick.randrange(6), pick.randrange(12))] * CLICKS)
     yield Row("the head's map beside it", "reported", f"{drawn:.1f} ms")
-    texts = list(islice(sentences(seed=22), TEXTS))
-    received = list[int]()
-    spent = cost(server, [lambda text=text: received.append(reader.session.submit(text)) for text in texts])  # type: ignore[misc]
-    note = f"{spent:.1f} ms with the model's {model:.1f}; {statistics.mean(received) / 1000:.0f} kB, unpacked"
-    yield most(
-        "a new text on Explore beyond the model's own work", TEXT, spent - model, f"{spent - model:.1f} ms", note
-    )
-    whole = cost(server, [lambda text=text: reader.read(text) for text in islice(sentences(seed=23), TEXTS)])  # type: ignore[misc]
-    yield Row("the same with the maps that it is painted with", "reported", f"{whole - model:.1f} ms")
 
 
 def cost(server: Server, events: list[Callable[[], None]]) -> float:
