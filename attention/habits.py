@@ -41,10 +41,21 @@ class Habits:
 
     def link(self, view: View, layer: int, head: int, query: int, key: int) -> float:
         """The same for one head and one key."""
-        _, keys = view.trace.token_rows(view.part)
-        looking, looked = (np.arange(*cells[at].pieces) for cells, at in ((view.queries, query), (view.keys, key)))
-        found = np.nan_to_num(self.means[layer, head, places(keys, looking, view.crosses)[:, looked]])
-        return float(found.sum(axis=1).mean())
+        return float(self.links(view, *(np.array([at]) for at in (layer, head, query, key)))[0])
+
+    def links(self, view: View, layers: Indices, heads: Indices, queries: Indices, keys: Indices) -> Array:
+        """The same for some links, (link,)."""
+        looking = np.array([view.queries[at].pieces for at in queries], dtype=np.intp).reshape(-1, 2)
+        looked = np.array([view.keys[at].pieces for at in keys], dtype=np.intp).reshape(-1, 2)
+        rows, cols = (ends[:, 1] - ends[:, 0] for ends in (looking, looked))
+        # One entry for each piece that looks at each piece: the link it is of, and where in it.
+        link = np.repeat(np.arange(len(rows)), rows * cols)
+        within = np.arange(len(link)) - np.repeat(np.cumsum(rows * cols) - rows * cols, rows * cols)
+        query, key = looking[link, 0] + within // cols[link], looked[link, 0] + within % cols[link]
+        place = _place(view.trace.token_rows(view.part)[1], query, key, view.crosses)
+        usual = np.nan_to_num(self.means[layers[link], heads[link], place])
+        result: Array = (np.bincount(link, usual, minlength=len(rows)) / rows).astype(np.float32)
+        return result
 
     @property
     def positional(self) -> Bools:
@@ -61,13 +72,17 @@ def places(keys: TokenRow, rows: Indices, crosses: bool = False) -> Indices:
     >>> (places(row, np.array([1])) - (REACH + 1)).tolist()  # the token itself has the place 0
     [[10, 0, 1, 11]]
     """
-    ahead = np.arange(len(keys))[None, :] - rows[:, None]
-    found: Indices = np.clip(ahead, -REACH - 1, REACH + 1) + REACH + 1
-    found[:, np.array(keys.special, dtype=bool)] = SPECIAL
-    found[:, 0] = found[:, 0] if crosses and not keys.special[0] else FIRST
-    own = (ahead == 0) & (not crosses)
-    found[own] = REACH + 1
-    return found
+    return _place(keys, rows[:, None], np.arange(len(keys))[None, :], crosses)
+
+
+def _place(keys: TokenRow, query: Indices, key: Indices, crosses: bool) -> Indices:
+    ahead, special = key - query, np.array(keys.special, dtype=bool)
+    found = np.clip(ahead, -REACH - 1, REACH + 1) + REACH + 1
+    found = np.where(special[key], SPECIAL, found)
+    if special[0] or not crosses:
+        found = np.where(key == 0, FIRST, found)
+    result: Indices = found if crosses else np.where(ahead == 0, REACH + 1, found)
+    return result
 
 
 def habits(traces: Iterable[Trace], part: str | None = None) -> Habits:

@@ -7,8 +7,9 @@ payload carries the row, and its grid, tooltips and addresses know it from there
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -85,38 +86,43 @@ def as_shares(weights: Array) -> Array:
     return shares
 
 
+TOGETHER = 2**18  # weights of some heads that are looked at together; more at once are no faster
+
 Rows = npt.NDArray[np.intp]
-OfHead = Callable[[Array], float]  # of one head's shares (row, key), see as_shares
+OfHeads = Callable[[Array], Array]  # of some heads' shares (head, row, key), see as_shares: (head,)
 
 
-def mean_entropy(_view: View, _rows: Rows) -> OfHead:
+def mean_entropy(_view: View, _rows: Rows) -> OfHeads:
     """How spread a head looks, in bits, mean over the rows."""
-    return lambda shares: float(entropy(shares).mean())
+    return lambda shares: _mean(entropy(shares))
 
 
-def mean_distance(view: View, rows: Rows) -> OfHead:
+def mean_distance(view: View, rows: Rows) -> OfHeads:
     """How far a head looks, in cells, mean over the rows; of a picture, in patches."""
     grids = view.grids
     if grids is not None:
         looking = [grids[0].place(view.queries[row].pieces[0]) for row in rows]
         away = between_patches(looking, [grids[1].place(cell.pieces[0]) for cell in view.keys])
         return lambda shares: _mean_there(patch_distance(shares, away))
-    return lambda shares: float(distance(shares, rows).mean())
+    return lambda shares: _mean(distance(shares, rows))
 
 
-def _mean_there(values: Array) -> float:
-    """The mean of those that are numbers; 0 where none is."""
-    there = np.isfinite(values)
-    return float(values[there].mean()) if there.any() else 0.0
+def _mean_there(found: Array) -> Array:
+    """Over the rows that have a number, (head, row) -> (head,); 0 where none has."""
+    there = np.isfinite(found)
+    many = there.sum(axis=-1)
+    sums = np.where(there, found, 0.0).sum(axis=-1)
+    result: Array = np.divide(sums, many, out=np.zeros(len(found), found.dtype), where=many > 0)
+    return result
 
 
-def to_punctuation(view: View, _rows: Rows) -> OfHead:
+def to_punctuation(view: View, _rows: Rows) -> OfHeads:
     """The share of its attention that a head gives to punctuation, mean over the rows."""
     marks = np.array([is_punctuation(key) for key in view.keys], np.float32)
-    return lambda shares: float((shares @ marks).mean())
+    return lambda shares: _mean(shares @ marks)
 
 
-def to_same_word(view: View, rows: Rows) -> OfHead:
+def to_same_word(view: View, rows: Rows) -> OfHeads:
     """The share that a word gives to the same word elsewhere, mean over the rows whose word stands elsewhere too.
 
     Upper and lower case are one; in a decoder, elsewhere is before. 0 where no word of the text is said twice.
@@ -129,7 +135,15 @@ def to_same_word(view: View, rows: Rows) -> OfHead:
     elif (view.part or view.trace.part) != "cross":
         same &= places != rows[:, None]
     told, weights = same.any(axis=1), same.astype(np.float32)
-    return lambda shares: float(np.einsum("qk,qk->q", shares, weights)[told].mean()) if told.any() else 0.0
+    if not told.any():
+        return lambda shares: np.zeros(len(shares), np.float32)
+    return lambda shares: _mean(np.einsum("hqk,qk->hq", shares, weights)[:, told])
+
+
+def _mean(found: Array) -> Array:
+    """Over the rows, (head, row) -> (head,)."""
+    result: Array = found.mean(axis=-1)
+    return result
 
 
 def is_punctuation(cell: Cell) -> bool:
@@ -155,7 +169,7 @@ class Measure:
     label: str
     unit: str
     order: str  # what a menu calls the order by it
-    of: Callable[[View, Rows], OfHead]  # what depends on the text alone is worked out once for all heads
+    of: Callable[[View, Rows], OfHeads]  # what depends on the text alone is worked out once for all heads
     descending: bool = False  # whether that order begins with the largest
     digits: int = 2  # after the point
     clause: str = ""  # what it says of a head, within a sentence; {value} stands for the number
@@ -249,35 +263,42 @@ def survey(view: View, size: int) -> Survey:
     rows = np.arange(len(view.queries)) if sample is None else sample
     measures = {} if view.signed else {measure.name: measure.of(view, rows) for measure in MEASURES}
     grids: list[Array] = []
-    found: dict[str, list[float]] = {name: [] for name in measures}
+    found: dict[str, list[Array]] = {name: [] for name in measures}
     total = np.zeros(len(view.keys))
     asked, counts, sums, links = pairs(view, rows), [], [], []
     for at, layer in enumerate(view.maps(size)):
         counted = heard(view, at, rows)
         counts.append(counted.sum(axis=0))
         linked = asked & counted
-        for weights in layer:
-            grids.append(view.thumbnail(weights, size))
+        for weights in _together(layer, len(rows) * len(view.keys)):
+            grids += [view.thumbnail(one, size) for one in weights]
             sizes = np.abs(weights) if view.signed else weights
             shares = as_shares(sizes)
             for name, of in measures.items():
                 found[name].append(of(shares))
-            total += received(sizes)
-            sums.append(np.einsum("qk,qk->k", sizes, counted))
+            total += received(sizes).sum(axis=0, dtype=np.float64)
+            sums.append(np.einsum("hqk,qk->hk", sizes, counted))
             links.append(strongest(sizes, linked, counts[-1] - 1, sums[-1]))
     shape = (view.layers, view.heads)
     return Survey(
         np.array(grids, dtype=np.float32).reshape(*shape, *grids[0].shape),
-        {name: np.array(values, dtype=np.float32).reshape(shape) for name, values in found.items()},
+        {name: np.concatenate(values).astype(np.float32).reshape(shape) for name, values in found.items()},
         (total / len(grids)).astype(np.float32),
-        Crowd(rows, np.array(sums, dtype=np.float32).reshape(*shape, -1), np.array(counts)),
+        Crowd(rows, np.concatenate(sums).astype(np.float32).reshape(*shape, -1), np.array(counts)),
         _own_links(rows, links, shape),
         view.sampled(),
         view.signed,
     )
 
 
+def _together(layer: Iterator[Array], weights: int) -> Iterator[Array]:
+    """Some heads of a layer at a time, (head, row, key); a head has so many weights."""
+    many = max(1, TOGETHER // max(1, weights))
+    while heads := list(islice(layer, many)):
+        yield np.stack(heads)
+
+
 def _own_links(rows: Rows, links: Sequence[tuple[Rows, Rows, Array, Array]], shape: tuple[int, int]) -> OwnLinks:
     """The links of every head, their rows as queries of the view."""
-    at, keys, weights, excess = (np.array(values).reshape(*shape, -1) for values in zip(*links, strict=True))
+    at, keys, weights, excess = (np.concatenate(values).reshape(*shape, -1) for values in zip(*links, strict=True))
     return OwnLinks(np.where(at >= 0, rows[at], -1), keys, weights, excess)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -49,10 +50,9 @@ class OwnLinks:
         """
         beyond = np.where(self.queries >= 0, self.excess, -np.inf)
         if habits is not None:
-            for layer, head, at in np.argwhere(self.queries >= 0):
-                query, key = int(self.queries[layer, head, at]), int(self.keys[layer, head, at])
-                placed = habits.link(view, layer, head, query, key)
-                beyond[layer, head, at] = min(beyond[layer, head, at], self.weights[layer, head, at] - placed)
+            there = np.nonzero(self.queries >= 0)
+            placed = habits.links(view, there[0], there[1], self.queries[there], self.keys[there])
+            beyond[there] = np.minimum(beyond[there], self.weights[there] - placed)
             free = np.where(habits.positional[..., None], -np.inf, beyond)
             beyond = free if np.isfinite(free if heads is None else free[heads]).any() else beyond
         if heads is not None:
@@ -74,22 +74,26 @@ def pairs(view: View, rows: Indices) -> Bools:
 
 
 def strongest(weights: Array, linked: Bools, others: Indices, sums: Array) -> tuple[Indices, Indices, Array, Array]:
-    """One head's best links, (link,): row numbers, keys, weights and excess; a row of -1 for those that are missing.
+    """Each head's best links, (..., link): row numbers, keys, weights and excess; a row of -1 where there are fewer.
 
-    ``linked`` says which of the weights (row, key) are links of words that count (attention/excess.py); ``others`` and
-    ``sums``, (key,), how many words a key has beside the row's own, and what all of them give it.
+    ``weights`` are (..., row, key). ``linked`` says which of them are links of words that count (attention/excess.py);
+    ``others``, (key,), how many words a key has beside the row's own, and ``sums``, (..., key), what all give it.
     """
-    keys = np.where(linked, weights, -1).argmax(axis=1)
-    at = np.arange(len(keys))
-    mine = weights[at, keys]
-    usual = np.divide(sums[keys] - mine, others[keys], out=np.zeros_like(mine), where=others[keys] > 0)
-    excess = np.where(linked[at, keys] & (others[keys] > 0), mine - usual, -np.inf)
-    order = np.argsort(-excess)[:KEPT]
-    kept = order[np.isfinite(excess[order])]
-    found = np.full(KEPT, -1), np.full(KEPT, -1), np.zeros(KEPT, np.float32), np.zeros(KEPT, np.float32)
-    for array, values in zip(found, (kept, keys[kept], mine[kept], excess[kept]), strict=True):
-        array[: len(kept)] = values
-    return found
+    keys = np.where(linked, weights, -1).argmax(axis=-1)
+    mine = np.take_along_axis(weights, keys[..., None], axis=-1)[..., 0]
+    many, given = others[keys], np.take_along_axis(sums, keys, axis=-1)
+    usual = np.divide(given - mine, many, out=np.zeros_like(mine), where=many > 0)
+    excess = np.where(linked[np.arange(keys.shape[-1]), keys] & (many > 0), mine - usual, -np.inf)
+    order = np.argsort(-excess, axis=-1)[..., :KEPT]
+    there = np.isfinite(np.take_along_axis(excess, order, axis=-1))
+
+    def kept(values: npt.NDArray[Any], missing: int) -> npt.NDArray[Any]:
+        found = np.full((*keys.shape[:-1], KEPT), missing, values.dtype)
+        found[..., : order.shape[-1]] = np.where(there, np.take_along_axis(values, order, axis=-1), missing)
+        return found
+
+    rows = np.broadcast_to(np.arange(keys.shape[-1]), keys.shape)
+    return kept(rows, -1), kept(keys, -1), kept(mine, 0), kept(excess.astype(np.float32), 0)
 
 
 def _worded(cells: Sequence[Cell]) -> Bools:

@@ -24,6 +24,7 @@ MEASUREMENTS = {
     "edits": "every head removed in turn against plain forward passes",
     "carry": "every vector and head of one text taken from another",
     "reruns": "a click and a new text on every page, on a server that has had visitors",
+    "clicks": "a head and a text on Explore, of one visitor and of two hundred",
     "classroom": "a class of thirty: joining, following, answering",
     "held": "memory held after a thousand texts and twenty models",
     "startup": "from process start to a page, and to the first map",

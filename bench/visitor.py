@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import urlencode
 
+BOX, PICTURE = "headlight_composer", "headlight_explore"  # names of components
+INTERNAL = "$$STREAMLIT_INTERNAL_KEY"  # before the name of a component's triggers
 PATIENCE = 600.0  # seconds for one run of a script
 
 
@@ -17,16 +20,41 @@ class Visitor:
     def __init__(self, socket: Any) -> None:
         self._socket = socket
         self._kept: list[str] = []  # what a browser keeps of the last run and need not be sent again
+        self._address = ""  # as the browser shows it
+        self._widgets: dict[str, str] = {}  # a component's id, and that of the fragment that it stands in
+        self._fragment: dict[str, str] = {}
         self.pages: list[str] = []
+        self.picture: dict[str, Any] = {}  # what the microscope was given last
 
     def see(self, page: str = "", **query: object) -> int:
         """Ask for a page as a link with this query does; bytes received until its script has ended, unpacked."""
         from streamlit.proto.BackMsg_pb2 import BackMsg
-        from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
         ask = BackMsg()
-        ask.rerun_script.query_string = urlencode(query)
+        self._address = urlencode(query)
         ask.rerun_script.page_name = page
+        return self._run(ask)
+
+    def submit(self, text: str) -> int:
+        """Read a text as the text box asks for it; bytes received until the script has ended, unpacked."""
+        return self.trigger(BOX, "submitted", {"text": text, "pair": "", "target": ""})
+
+    def trigger(self, component: str, event: str, value: object) -> int:
+        """What a component of the last page tells its script; bytes received until that has ended, unpacked."""
+        from streamlit.proto.BackMsg_pb2 import BackMsg
+
+        widget, ask = self._widgets[component], BackMsg()
+        ask.rerun_script.fragment_id = self._fragment[component]
+        said = json.dumps([{"event": event, "value": value}])
+        ask.rerun_script.widget_states.widgets.add(id=widget, json_value="{}")
+        ask.rerun_script.widget_states.widgets.add(id=f"{INTERNAL}_{widget}__events", json_trigger_value=said)
+        return self._run(ask)
+
+    def _run(self, ask: Any) -> int:
+        from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+        self._come()
+        ask.rerun_script.query_string = self._address
         ask.rerun_script.cached_message_hashes.extend(self._kept)
         self._socket.send(ask.SerializeToString())
         size, kept, end = 0, [], time.perf_counter() + PATIENCE
@@ -40,11 +68,39 @@ class Visitor:
                 kept.append(message.ref_hash if kind == "ref_hash" else message.hash)
             if kind == "navigation":
                 self.pages = [entry.url_pathname for entry in message.navigation.app_pages]
-            if kind == "delta" and message.delta.new_element.WhichOneof("type") == "exception":
-                raise RuntimeError(f"The page {page!r} failed: {message.delta.new_element.exception.message}")
-            if kind == "script_finished" and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
+            if kind == "page_info_changed":
+                self._address = message.page_info_changed.query_string
+            if kind == "delta":
+                self._note(message.delta)
+            if kind == "script_finished" and message.script_finished in (
+                ForwardMsg.FINISHED_SUCCESSFULLY,
+                ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY,
+            ):
                 self._kept = kept
                 return size
+
+    def _come(self) -> None:
+        """Take what came while nothing was asked: an address."""
+        from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+        with suppress(TimeoutError):
+            while True:
+                message = ForwardMsg()
+                message.ParseFromString(self._socket.recv(timeout=0))
+                if message.WhichOneof("type") == "page_info_changed":
+                    self._address = message.page_info_changed.query_string
+
+    def _note(self, delta: Any) -> None:
+        """What of an element the visitor asks with later."""
+        kind = delta.new_element.WhichOneof("type")
+        if kind == "exception":
+            raise RuntimeError(f"The page failed: {delta.new_element.exception.message}")
+        if kind == "bidi_component":
+            part = delta.new_element.bidi_component
+            self._widgets[part.component_name] = part.id
+            self._fragment[part.component_name] = delta.fragment_id
+            if part.component_name == PICTURE:
+                self.picture = json.loads(part.json)
 
 
 @contextmanager

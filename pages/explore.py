@@ -5,7 +5,8 @@ import streamlit as st
 from attention.trace import Trace
 from ui.input.composing import compose
 from ui.input.models import kind_of
-from ui.pages.explore.measures import measures
+from ui.pages.explore.alone import alone
+from ui.pages.explore.measures import measures, unfolded
 from ui.routes.reader import in_language
 from ui.routes.traces import PREFIX
 from ui.run.reading import id_of, read
@@ -56,7 +57,7 @@ def beside() -> None:
 
 def draw(choice: Choice, trace: Trace) -> None:
     """The component, with everything chosen filled in."""
-    shown = microscope(choice, trace, lambda: id_of(current()))
+    shown = microscope(choice, trace, lambda: id_of(current()), alone=not unfolded())
     if shown is None:
         return
     view, survey, selection = shown
@@ -71,11 +72,17 @@ def draw(choice: Choice, trace: Trace) -> None:
     measures(view, survey, selection["layer"], selection["head"], choice)
 
 
+@st.fragment
+def look() -> None:
+    """The text and its picture: a new text runs this alone."""
+    with alone() as chosen:
+        compose(chosen, kind_of(chosen))
+        beside()
+        found = read(chosen, signed=True)
+        if found is not None:
+            draw(chosen, found)
+
+
 st.title(_("Which heads attend where?"))
 st.caption(told(WHAT))
-chosen = current()
-compose(chosen, kind_of(chosen))
-beside()
-found = read(chosen, signed=True)
-if found is not None:
-    draw(chosen, found)
+look()

@@ -9,7 +9,7 @@ import pytest
 from attention.grid_measures import kept_by
 from attention.measures import (
     MEASURES,
-    OfHead,
+    OfHeads,
     Rows,
     as_shares,
     by_offset,
@@ -88,9 +88,9 @@ def view_of(texts: Sequence[str], maps: npt.ArrayLike, *, part: str = "encoder",
     return View(trace, part)
 
 
-def of_head(measure: Callable[[View, Rows], OfHead], view: View) -> float:
+def of_head(measure: Callable[[View, Rows], OfHeads], view: View) -> float:
     """The measure of the view's only head."""
-    return measure(view, np.arange(len(view.queries)))(as_shares(view.weights(0, 0)))
+    return float(measure(view, np.arange(len(view.queries)))(as_shares(view.weights(0, 0)[None]))[0])
 
 
 def test_attention_to_punctuation_is_the_share_of_the_columns_that_are_punctuation() -> None:

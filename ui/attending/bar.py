@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
@@ -15,7 +15,7 @@ from ui.routes.classes import ADDRESS as NEWS
 from ui.run.classes import myself, store
 from ui.run.refusals import say
 from ui.state import attending
-from ui.state.session import addressed
+from ui.state.session import PAGE, addressed
 from viz.components.follower import follower
 from wording import _
 
@@ -58,8 +58,29 @@ def attend(page: StreamlitPage, seen: Seen | NotInClass | None) -> None:
 
 def view_of(page: StreamlitPage) -> str:
     """The address of what this page shows, as others may open it: without language and class, which are one's own."""
-    query = urlencode(addressed())
-    return f"/{page.url_path}?{query}" if query else f"/{page.url_path}"
+    return _view(page.url_path, addressed())
+
+
+def presenting() -> Callable[[dict[str, str]], bool] | None:
+    """Where this session leads its class: shows it a view of this page by its address, and tells whether it could."""
+    code = attending.code()
+    if code is None or not st.session_state.get(LEADS, False) or not store().teaches(code, myself()):
+        return None
+    who, page = myself(), st.session_state[PAGE]
+
+    def present(query: dict[str, str]) -> bool:
+        try:
+            store().present(code, who, _view(page, query))
+        except NotInClass:
+            return False  # the page says why
+        return True
+
+    return present
+
+
+def _view(path: str, query: dict[str, str]) -> str:
+    written = urlencode(query)
+    return f"/{path}?{written}" if written else f"/{path}"
 
 
 def _lead(code: str, page: StreamlitPage) -> None:

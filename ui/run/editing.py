@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from inference import Refusal
-from ui.run.reading import id_of, request_of
+from ui.run.reading import READ, id_of, request_of
 from ui.run.shelf import backend, shelf
 from ui.state.choice import Choice
 from ui.state.edited import kept
@@ -29,6 +29,7 @@ def what_stays(before: Choice, after: Choice) -> tuple[dict[str, Any], list[str]
         new = backend().trace(request_of(after))
     except Refusal:
         return {}, []
+    st.session_state[READ] = new.id
     found = kept(replace(before, **seen(old.id)), old, new)
     if found is None:
         return {}, []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import streamlit as st
 
 from attention.trace import SIGNED, Trace
@@ -16,6 +18,7 @@ from ui.state.choice import Choice
 from wording import _
 
 SHOWN = "something_is_shown"
+READ = "read_already"  # id of the trace of a text that was read before its page is drawn
 
 
 def request_of(choice: Choice) -> TraceRequest:
@@ -63,8 +66,9 @@ def _read(choice: Choice) -> Trace | None:
         # Later on, what is on screen stays until the new picture is ready.
         waiting.html(f'<div class="headlight-skeleton" role="status">{doing}</div>')
     try:
-        with st.spinner(doing, show_time=True):
-            trace = backend().trace(request_of(choice))
+        asked = request_of(choice)
+        with nullcontext() if st.session_state.pop(READ, "") == asked.key else st.spinner(doing, show_time=True):
+            trace = backend().trace(asked)
     except Refusal as refusal:
         waiting.empty()
         offer_or_show(refusal, choice)

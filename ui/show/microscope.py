@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -17,16 +18,18 @@ from ui.routes.reader import in_language
 from ui.routes.traces import PREFIX
 from ui.run.refusals import say
 from ui.run.shelf import seal, shelf
+from ui.show.slips import slip_for
 from ui.show.strongest_offer import offer_strongest
 from ui.state.choice import Choice
 from ui.state.examples import example_of
-from ui.state.looked_at import look_at, see
+from ui.state.looked_at import look_at
 from ui.state.selection import changes, doubts, faced, select, settle
 from ui.state.session import choose, current
 from viz.components.explore import explore
 from wording import _
 
 KEY = "explore"
+AT_ONCE = 2_000_000  # weights that are looked through before anybody waits
 Kept = Callable[[Mapping[str, Any]], None]
 
 
@@ -37,12 +40,14 @@ def microscope(  # noqa: PLR0913  (what a page may tell its microscope, by name)
     part: str | None = None,
     kept: Kept | None = None,
     key: str = KEY,
+    *,
+    alone: bool = False,
 ) -> tuple[View, Survey, dict[str, Any]] | None:
     """Draw the component with everything chosen filled in; what it shows, or None where nothing of the text is shown.
 
     ``shown`` tells the id of the trace that the page shows when a click comes back. ``part`` is for a page that has
     its own control for it; ``kept`` is told what a click changes, after the choice has changed. ``key`` tells two
-    microscopes on one page apart.
+    microscopes on one page apart. ``alone`` says that nothing else on the page follows what is kept in it.
     """
     look, notes = settle(choice if part is None else replace(choice, part=part), trace)
     view = shelf().view(trace, look)
@@ -52,20 +57,23 @@ def microscope(  # noqa: PLR0913  (what a page may tell its microscope, by name)
             role="status",
         )
         return None
-    with st.spinner(_("Drawing every head small")):
+    every = view.layers * view.heads * len(view.queries) * len(view.keys)
+    with st.spinner(_("Drawing every head small")) if every > AT_ONCE else nullcontext():
         selection, more = select(choice, view, example_of(trace.text, trace.pair or ""))
         selection = faced(selection, choice, view)
         survey = doubts(choice, view)[0]  # whose habits go with the grid
-    see(trace.id, changes(selection, view))
+    look_at(trace.model.name, trace.id, changes(selection, view))
+    offered = None
     if part is None:
         pick_part(trace, look)
-        offer_strongest(choice, view, selection)
+        offered = offer_strongest(choice, view, selection)
     for sentence in notes + more:
         say(sentence, role="status")
-    look_at(trace.model.name, selection["layer"], selection["head"])
     again = st.session_state.get(_again(key), 0)
     query = f"{look.query()}&count={choice.count}&seal={seal(trace.id)}&again={again}{in_language()}"
     data = explore.payload(view, survey, selection, f"{PREFIX}/{trace.id}", query, choice.count)
+    if alone and not (notes or more):
+        data["slip"] = slip_for(trace.id, look, offered)
     explore.mount(data, key, partial(_keep, key, trace.id, shown, part, kept), partial(_fetch_again, key))
     return view, survey, selection
 

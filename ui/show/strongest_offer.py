@@ -19,14 +19,14 @@ from wording import _
 OPEN: dict[str, Any] = {"layer": None, "head": None, "focus": None, "to": None, "facing": "out"}
 
 
-def offer_strongest(choice: Choice, view: View, selection: Mapping[str, Any]) -> None:
-    """A button that opens an edited text anew, where that would show another head."""
+def offer_strongest(choice: Choice, view: View, selection: Mapping[str, Any]) -> tuple[int, int] | None:
+    """A button that opens an edited text anew, where that would show another head than this; the head it would be."""
     if not was_edited(view.trace.id):
-        return
+        return None
     anew = select(replace(choice, **OPEN), view, example_of(view.trace.text, view.trace.pair or ""))[0]
     layer, head = anew["layer"], anew["head"]
     if (layer, head) == (selection["layer"], selection["head"]):
-        return
+        return layer, head
     st.button(
         _(
             "The strongest head for this text is now layer {layer} · head {head}: show it",
@@ -37,3 +37,4 @@ def offer_strongest(choice: Choice, view: View, selection: Mapping[str, Any]) ->
         kwargs=OPEN,
         help=_("The text was edited, and the head, the word and its target stayed. This opens it as a new text."),
     )
+    return layer, head

@@ -14,14 +14,16 @@ LOOKED_AT = "looked_at"  # (model, layer, head) of the head that stood large on 
 SEEN = "seen_view"  # (id of the trace, what of a choice its picture stood for)
 
 
-def look_at(model: str, layer: int, head: int) -> None:
-    """A head stands large on this page."""
-    st.session_state[LOOKED_AT] = (model, layer, head)
+def remembered(model: str, trace_id: str, view: dict[str, Any]) -> dict[str, Any]:
+    """What the session's state holds while this head stands large on this page, and this word and its target are
+    shown, chosen or not."""
+    seen = {name: view[name] for name in ("layer", "head", "focus", "to")}
+    return {LOOKED_AT: (model, view["layer"], view["head"]), SEEN: (trace_id, seen)}
 
 
-def see(trace_id: str, view: dict[str, Any]) -> None:
-    """This head, this word and its target are shown, chosen or not."""
-    st.session_state[SEEN] = (trace_id, {name: view[name] for name in ("layer", "head", "focus", "to")})
+def look_at(model: str, trace_id: str, view: dict[str, Any]) -> None:
+    """This is shown now."""
+    st.session_state.update(remembered(model, trace_id, view))
 
 
 def seen(trace_id: str) -> dict[str, Any]:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ui.run.shelf import backend
 from ui.state import attending, language
 from ui.state.choice import LONGEST_LINK, PACKED, TYPES, Choice, parse, to_query
+from ui.state.slip import Follow, Slip
 
 CHOICE, WRITTEN, PAGE, NOTES = "choice", "written_query", "page", "link_notes"
+SLIP = "slip"  # of the picture that the last run drew (ui/state/slip.py)
 SAID = "notes_said"  # in this run
 OWN = "own_query"  # by page: what its address holds beside the choice
 OLDER = "own_query_of_an_older_text"  # pages whose part of the address was chosen for another text or model
@@ -25,6 +30,7 @@ NEW_MODEL: dict[str, Any] = {**FRESH, "part": "", "target": ""}
 
 def begin(page: str) -> Choice:
     """The choice of this run. Streamlit clears the address when another page is opened; then it is written anew."""
+    _pick_up()
     state, query = st.session_state, st.query_params.to_dict()
     moved = state.get(PAGE) not in (None, page)
     state[PAGE], state[SAID] = page, set()
@@ -44,12 +50,16 @@ def begin(page: str) -> Choice:
 
 def current() -> Choice:
     """The choice as it stands."""
+    slip: Slip | None = st.session_state.get(SLIP)
+    if slip is not None and slip.left() is not None:
+        _pick_up()
     choice: Choice = st.session_state[CHOICE]
     return choice
 
 
 def choose(**changes: Any) -> None:
     """Change some of it; the address follows, so that the browser's back button undoes it."""
+    _pick_up()
     _take(replace(current(), **changes))
     st.session_state[NOTES] = []
     _write()
@@ -95,10 +105,36 @@ def write_own(query: dict[str, str]) -> None:
 
 def addressed() -> dict[str, str]:
     """What this page shows, as an address has it; without the page's own part where a link cannot hold both."""
-    query, own = to_query(current()), own_query()
+    return _addressed(own_query(), current())
+
+
+def _addressed(own: dict[str, str], choice: Choice) -> dict[str, str]:
+    query = to_query(choice)
     if sum(len(name) + len(raw) for name, raw in (*query.items(), *own.items())) <= LONGEST_LINK:
         return {**own, **query}
     return query
+
+
+def lay_slip(follow: Follow, present: Callable[[dict[str, str]], bool] | None = None) -> str:
+    """What the browser must name to keep what ``follow`` understands without a run, until this session runs again.
+
+    ``present`` is told the address of each choice that is kept, as others may open it.
+    """
+    run, mine = get_script_run_ctx(), {**language.addressed(), **attending.addressed()}
+    address = partial(_addressed, own_query())
+    slip = Slip("" if run is None else run.session_id, current(), follow, address, mine, present)
+    st.session_state[SLIP] = slip
+    return slip.token
+
+
+def _pick_up() -> None:
+    """What was kept without a run is the choice now, and its address is the one that the browser shows."""
+    slip: Slip | None = st.session_state.pop(SLIP, None)
+    if slip is None:
+        return
+    slip.close()
+    if (left := slip.left()) is not None:
+        st.session_state.update({**left.state, CHOICE: left.choice, WRITTEN: slip.query})
 
 
 def of_older_text() -> bool:

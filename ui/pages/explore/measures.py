@@ -16,13 +16,19 @@ from viz.figures.entropy import entropy_by_layer
 from viz.figures.received import received_by_token
 from wording import _
 
+KEY = "measures"
 REACH = 12  # tokens to each side in the distance profile
 WHOLE_MAP = 2048  # cells up to which a head's whole map is read for its own figures
 
 
+def unfolded() -> bool:
+    """Whether they are drawn in this run."""
+    return bool(st.session_state.get(KEY, False))
+
+
 def measures(view: View, survey: Survey, layer: int, head: int, choice: Choice) -> None:
     """Draw them when they are unfolded; nothing is computed before."""
-    folded = st.expander(_("Measures: how does this head compare?"), key="measures", on_change="rerun")
+    folded = st.expander(_("Measures: how does this head compare?"), key=KEY, on_change="rerun")
     if not folded.open:
         return
     base, colours = choice.count, theme()

@@ -17,12 +17,18 @@ export function createChoosing(app) {
   let since = 0;
   let [later, dwelling] = [0, 0]; // timers
 
+  /** Whether the page has been told of what is kept. */
+  const told = () => !app.data || canonical(store.state.kept) === canonical(sent ?? app.data.selection);
+
   function send() {
-    setAttribute(app.el, "aria-busy", false);
-    if (!app.data || canonical(store.state.kept) === canonical(sent ?? app.data.selection)) return;
-    sent = store.state.kept;
-    echoes.sent(store.state.kept);
-    app.report.selection?.({ ...store.state.kept });
+    if (told()) return setAttribute(app.el, "aria-busy", false);
+    const { kept } = store.state;
+    sent = kept;
+    echoes.sent(kept);
+    Promise.resolve(app.report.selection?.({ ...kept })).then((quietly) => {
+      if (quietly) echoes.settled(kept);
+      if (told()) setAttribute(app.el, "aria-busy", false);
+    });
   }
   /**
    * Keep a choice. `wait` holds the report back while keys are pressed

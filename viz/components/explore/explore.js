@@ -20,8 +20,9 @@
 
 import { createApp } from "./app.js";
 import { httpSource } from "./source.js";
+import { createTeller } from "./telling.js";
 
-/** @import { Payload, Report, Source } from "./types.js" */
+/** @import { Handed, Payload, Report, Source } from "./types.js" */
 
 /**
  * Draw the view in any element or shadow root, with any source: the way in for an exported file.
@@ -35,10 +36,11 @@ export function mount(root, data, source, report = {}) {
 
 /** @type {WeakMap<object, ReturnType<typeof createApp>>} */
 const mounted = new WeakMap();
+const tell = createTeller();
 
 /**
  * Streamlit's way in, called again with the same parent on each change of data or theme.
- * @param {import("../shared/elements.js").Component<Payload>} component
+ * @param {import("../shared/elements.js").Component<Handed>} component
  */
 export default function explore({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("#explore") ?? parentElement;
@@ -48,7 +50,7 @@ export default function explore({ data, parentElement, setTriggerValue }) {
   const app = known?.stands() ? known : createApp(root, httpSource);
   mounted.set(root, app);
   app.update(data, {
-    selection: (value) => setTriggerValue("selection", value),
+    selection: (value) => tell(data.slip, value, (told) => setTriggerValue("selection", told)),
     again: (count) => setTriggerValue("again", count),
   });
   return () => {

@@ -112,6 +112,11 @@ export function createEchoes() {
     sent: (selection) => {
       sent = [...sent, canonical(selection)].slice(-32);
     },
+    /** The server has it and sends no echo: what comes back from before it is news. @param {Selection} selection */
+    settled(selection) {
+      last = canonical(selection);
+      sent = sent.slice(sent.lastIndexOf(last) + 1);
+    },
     /** Whether an incoming selection is news. @param {Partial<Selection>} selection */
     isNews(selection) {
       const text = canonical(selection);

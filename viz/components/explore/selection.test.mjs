@@ -62,4 +62,14 @@ describe("the selection", () => {
     assert.equal(echoes.isNews({ pinned: [], ...at(2) }), false);
     assert.equal(echoes.isNews(at(1)), true); // back
   });
+
+  test("where the server sends no echo, what stood before is news", () => {
+    const echoes = createEchoes();
+    const at = (head) => ({ ...FIRST, head });
+    echoes.isNews(at(0));
+    echoes.sent(at(1));
+    echoes.settled(at(1));
+    assert.equal(echoes.isNews(at(1)), false, "a run for another reason tells it again");
+    assert.equal(echoes.isNews(at(0)), true, "the way back");
+  });
 });

@@ -72,6 +72,8 @@
  * @property {boolean} sampled
  * @property {Partial<Selection>} selection
  */
+/** @typedef {{address: string, token: string}} Slip where what is kept is told without a run of the page's script */
+/** @typedef {Payload & {slip?: Slip|null}} Handed with a slip where nothing else follows a click; ui/show/slips.py */
 /** @typedef {typeof import("./words.js").WORDS} Words */
 
 /**
@@ -106,7 +108,10 @@
 /** @typedef {{[Kind in keyof Asked]: [Kind, Asked[Kind]]}[keyof Asked]} Question */
 /** @typedef {{onLost?: () => void, onFound?: () => void, onGone?: () => void}} SourceHooks */
 /** @typedef {(data: Payload, hooks: SourceHooks) => Source} SourceMaker */
-/** @typedef {{selection?: (value: Selection) => void, again?: (count: number) => void}} Report */
+/**
+ * What the page is told. `selection` resolves to whether it is kept without a run, so that no echo of it comes.
+ * @typedef {{selection?: (value: Selection) => Promise<boolean>|void, again?: (count: number) => void}} Report
+ */
 
 /** @typedef {{scale: number, q: number, k: number}} Viewport pixels per cell, and the cell at the top left */
 /** @typedef {{w: number, h: number}} Size */
