@@ -1,0 +1,38 @@
+"""A picture as a vision transformer looks at it: mount, and what a click keeps. It is drawn by picture.js."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from viz.components.picture.content import FACINGS, KINDS, Look, style
+from viz.components.script import script
+
+
+def mount(data: dict[str, Any], key: str, on_pick: Callable[[], None]) -> None:
+    """Draw it; ``on_pick`` runs when something is kept, and ``picked(key, …)`` then says what."""
+    _COMPONENT(data=data, key=key, on_picked_change=on_pick)
+
+
+def picked(key: str, layers: int, heads: int, tokens: int) -> Look | None:
+    """Inside ``on_pick``: what is kept; None where the server had forgotten the maps, or what came is nothing of it."""
+    found = st.session_state.get(key, {}).get("picked")
+    if not isinstance(found, dict):
+        return None
+    ends = {"layer": layers, "head": heads, "token": tokens}
+    numbers = {name: found.get(name) for name in ends}
+    if any(type(at) is not int or not 0 <= at < ends[name] for name, at in numbers.items()):
+        return None
+    if found.get("facing") not in FACINGS or found.get("by") not in KINDS:
+        return None
+    return Look(**numbers, facing=found["facing"], by=found["by"])
+
+
+_COMPONENT = st.components.v2.component(
+    "headlight_picture",
+    html='<div id="picture"></div>',
+    js=script("picture/picture"),
+    css=style(),
+)
