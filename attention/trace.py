@@ -140,10 +140,14 @@ class Trace:
 
     @property
     def nbytes(self) -> int:
-        """The most memory that its arrays take, whatever is looked at; an array shared by layers counts once."""
+        """The most memory that its arrays take, whatever is looked at; an array shared by layers counts once.
+
+        Its picture counts too.
+        """
         records = [record for layers in self.parts.values() for record in layers]
         arrays = {id(array): array.nbytes for record in records for array in record.arrays()}
-        return sum(arrays.values()) + sum(record.sums_nbytes for record in records)
+        seen = 0 if self.picture is None else self.picture.nbytes
+        return seen + sum(arrays.values()) + sum(record.sums_nbytes for record in records)
 
     def _record(self, layer: int, head: int, part: str | None) -> AnyRecord:
         records = self.records(part)

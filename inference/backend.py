@@ -19,9 +19,11 @@ from inference.files.hub import Offer
 from inference.heads import BARE, CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, TAG, WRITES
 from inference.keys import size_of
 from inference.memory import ByteLru
+from inference.pictures.families import PICTURES
 from inference.questions.question import Answer, InspectRequest, PredictRequest, Question
 from inference.request import TraceRequest
 from inference.settings import Settings
+from inference.text import no_text
 from inference.text.accepted import check_text
 from inference.threads import calm_blas
 from inference.waits import Gate
@@ -141,6 +143,8 @@ class LocalBackend:
 
         def make() -> Answer:
             loaded = self._with_head(question.model, question.revision, question.needs)
+            if loaded.reads == PICTURES and not question.SEES:
+                raise no_text.refusal(loaded.id.name)
             module = importlib.import_module(f"inference.answers.{question.ANSWERED_BY}")
             with self.forwards:
                 made: Answer = module.answer(loaded, question)
@@ -240,9 +244,10 @@ def _checked(request: TraceRequest, longest: int) -> TraceRequest:
         raise Refusal(
             sentence("A text cut to {cut} tokens has nothing left. Keep at least one.", cut=request.cut), way_out="text"
         )
+    alone = request.picture is not None and not request.text.strip()
     return replace(
         request,
-        text=check_text(request.text, longest=longest),
+        text="" if alone else check_text(request.text, longest=longest),
         pair=check_text(request.pair, sentence("second text"), longest=longest) if request.pair is not None else None,
         target=check_text(request.target, sentence("target text"), longest=longest)
         if request.target is not None

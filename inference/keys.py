@@ -7,6 +7,8 @@ import hashlib
 import json
 from typing import Any
 
+from attention.picture import Picture
+
 _SCHEMA = 1  # counts up when the same request would give another answer
 
 
@@ -23,7 +25,12 @@ def key_of(value: Any) -> str:
 
 
 def plain(value: Any, outermost: bool = True) -> Any:
-    """A value as JSON. Inside another one, a dataclass also says its class, so that two kinds never look alike."""
+    """A value as JSON. Inside another one, a dataclass also says its class, so that two kinds never look alike.
+
+    A picture stands as its key.
+    """
+    if isinstance(value, Picture):
+        return {"picture": value.key}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         found = {field.name: plain(getattr(value, field.name), False) for field in dataclasses.fields(value)}
         return found if outermost else {"edit": type(value).__name__, **found}

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from attention.trace import ModelId
+from inference.pictures.families import TEXT
+from inference.pictures.processing import Eye
 from inference.text.tokenise import Reader
 
 
@@ -20,3 +22,5 @@ class Loaded:
     nbytes: int
     records: bool
     writes: bool  # can generate a target text
+    reads: str = TEXT  # or pictures, or both (inference.pictures.families)
+    eye: Eye | None = None  # what makes a picture ready, where it reads any

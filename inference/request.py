@@ -22,7 +22,7 @@ class TraceRequest:
     encoder-decoder, or by a decoder after the text as its prompt. ``cut`` reads the first so many tokens only, special
     tokens included. ``edits`` are changes inside the attention (attention.edits); where something is written, those
     that name tokens which are not there do nothing. ``picture`` is what a vision transformer reads, alone or beside the
-    text.
+    text; ``side`` has it read whole, its longer side about so many pixels, instead of as the model's processor does.
 
     >>> TraceRequest(text="hello").key == TraceRequest(text="hello").key
     True
@@ -37,6 +37,7 @@ class TraceRequest:
     edits: tuple[Edit, ...] = ()
     written: tuple[int, ...] | None = None
     picture: Picture | None = None
+    side: int | None = None
 
     @cached_property
     def key(self) -> str:
@@ -47,4 +48,5 @@ class TraceRequest:
     def weight(self) -> int:
         """Rough bytes of memory that remembering this request takes."""
         texts = (self.model, self.text, self.pair or "", self.target or "", self.revision or "")
-        return 500 + sum(4 * len(text) for text in texts) + 200 * len(self.edits) + 40 * len(self.written or ())
+        seen = 0 if self.picture is None else self.picture.nbytes
+        return 500 + seen + sum(4 * len(text) for text in texts) + 200 * len(self.edits) + 40 * len(self.written or ())

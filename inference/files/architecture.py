@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from inference.errors import Refusal, refusing
+from inference.pictures.families import TEXT, WINDOWS, reads
 from wording import sentence
 
 # The most that a config.json may state under names that end so. Something is repeated that often, so that a single
@@ -21,7 +22,10 @@ _MOST = {
 
 @dataclass(frozen=True)
 class Architecture:
-    """A model's shape. ``writes``: it has the language-model head that generates a target text."""
+    """A model's shape. ``writes``: it has the language-model head that generates a target text.
+
+    ``reads`` is one of inference.pictures.families: text, pictures, or both.
+    """
 
     name: str  # class name, such as "BertModel"
     model_type: str
@@ -29,13 +33,14 @@ class Architecture:
     writes: bool
     layers: int
     heads: int
+    reads: str = TEXT
 
 
 def read(config: Mapping[str, Any], name: str) -> Architecture:
     """The architecture of the model called ``name``; raises Refusal for one that cannot be traced.
 
     Refused: unknown architectures, those whose program code would have to be downloaded, those without attention and
-    those that read pictures or sound. Needs transformers, but builds no model.
+    those that read sound, or pictures in a way that is not known here. Needs transformers, but builds no model.
     """
     model_type = config.get("model_type")
     known = _known_types()
@@ -77,16 +82,35 @@ def read(config: Mapping[str, Any], name: str) -> Architecture:
             ),
             way_out="embedded",
         )
-    if inputs != "input_ids":
-        raise Refusal(
-            sentence(
-                "{name} ({model_type}) reads pictures or sound, not text. Pick a text model, such as BERT or GPT-2.",
-                name=name,
-                model_type=model_type,
-            ),
-            way_out="embedded",
+    if inputs != "input_ids" and reads(model_type) == TEXT:
+        raise _unread(inputs, model_type, name)
+    return Architecture(class_name, model_type, kind, writes, layers, heads, reads(model_type))
+
+
+def _unread(inputs: str, model_type: str, name: str) -> Refusal:
+    """Why a model is refused that reads neither text nor pictures in patches."""
+    if model_type in WINDOWS:
+        said = sentence(
+            "{name} ({model_type}) attends inside windows of a picture, which give no map of the whole picture. Pick a"
+            " model that attends to all of it, such as ViT or DINOv2.",
+            name=name,
+            model_type=model_type,
         )
-    return Architecture(class_name, model_type, kind, writes, layers, heads)
+    elif inputs == "pixel_values":
+        said = sentence(
+            "{name} ({model_type}) reads pictures in a way of its own, so that nobody here knows which patch is where."
+            " Pick a model such as ViT, DINOv2 or CLIP.",
+            name=name,
+            model_type=model_type,
+        )
+    else:
+        said = sentence(
+            "{name} ({model_type}) reads sound or moving pictures. Pick a model that reads text or pictures, such as"
+            " BERT, GPT-2 or ViT.",
+            name=name,
+            model_type=model_type,
+        )
+    return Refusal(said, way_out="embedded")
 
 
 # They name heads in their configuration, but mean something else by them.

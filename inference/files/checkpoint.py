@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from inference.errors import Refusal
+from inference.pictures.families import PICTURES, reads
 from wording import sentence
 
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
@@ -69,7 +70,8 @@ def inspect(folder: Path, name: str) -> Checkpoint:
         )
     weights = _weight_files(folder, name)
     parameters = sum(header_parameters(file, name) for file in weights)
-    if not any((folder / file).is_file() for file in TOKENIZERS):
+    sees = reads(str(config.get("model_type"))) == PICTURES
+    if not sees and not any((folder / file).is_file() for file in TOKENIZERS):
         raise Refusal(
             sentence(
                 "{name} comes without a tokenizer, so no text can be read with it. Add its tokenizer.json.", name=name

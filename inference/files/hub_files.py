@@ -10,6 +10,7 @@ from typing import Any
 from inference.errors import Refusal
 from inference.files import checkpoint
 from inference.files.hub_names import within
+from inference.pictures.families import PROCESSORS
 from inference.settings import Settings
 from wording import sentence
 
@@ -59,7 +60,7 @@ def _refuse_weights(name: str, listed: Any, weights: list[str], settings: Settin
     if weights[0].endswith(".gguf"):
         if not checkpoint.can_read_gguf():
             raise Refusal(checkpoint.no_gguf(name), way_out="embedded")
-    elif not any(file in listed for file in checkpoint.TOKENIZERS):
+    elif not any(file in listed for file in (*checkpoint.TOKENIZERS, *PROCESSORS)):
         raise Refusal(
             sentence("{name} comes without a tokenizer, so no text can be read with it.", name=name), way_out="embedded"
         )
@@ -97,7 +98,7 @@ def _pickle_only(name: str, settings: Settings) -> Refusal:
 
 def _is_small_file(file: str, nbytes: int) -> bool:
     known = (*checkpoint.TOKENIZERS, "merges.txt", "target.spm", "config.json", "generation_config.json")
-    extra = ("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "target_vocab.json")
+    extra = ("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "target_vocab.json", *PROCESSORS)
     return nbytes <= _SMALL and file in (*known, *extra)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import isqrt
 from typing import Any
 
+from inference.pictures.families import vision
+
 _NO_LIMIT = 10**9  # tokenizers say 10**30 when they know none
 
 
@@ -35,6 +37,19 @@ def position_limit(model: Any, tokenizer: Any) -> int | None:
     return min(stated, int(trained)) if trained < _NO_LIMIT else stated
 
 
+def patch_limit(model: Any, budget: int) -> int:
+    """The most tokens of one picture, so that its trace takes half of the memory for all traces, in bytes.
+
+    Beside queries, keys and values there is BEiT's position bias, which every layer has its own of, or all share.
+    """
+    config = vision(model.config)
+    heads, width = config.num_attention_heads, config.hidden_size
+    linear = 4 * config.num_hidden_layers * (3 * width + 3 * heads)
+    own = config.num_hidden_layers if getattr(config, "use_relative_position_bias", False) else 0
+    shared = 1 if getattr(config, "use_shared_relative_position_bias", False) else 0
+    return max(1, _most(linear, 4 * heads * (own or shared), budget // 2))
+
+
 def memory_limit(model: Any, records: bool, budget: int) -> int:
     """Tokens whose trace stays within ``budget`` bytes; of encoder-decoders, tokens on either side.
 
@@ -54,6 +69,11 @@ def memory_limit(model: Any, records: bool, budget: int) -> int:
         return isqrt(budget // (attentions * heads * 4))
     linear = 4 * attentions * ((heads + 2 * shared) * width + 3 * heads)
     square = 4 * heads * _biases(model, config, attentions, two)
+    return _most(linear, square, budget)
+
+
+def _most(linear: int, square: int, budget: int) -> int:
+    """The largest n whose linear and square bytes stay within a budget."""
     if not square:
         return budget // linear
     return (isqrt(linear**2 + 4 * square * budget) - linear) // (2 * square)

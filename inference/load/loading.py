@@ -17,9 +17,14 @@ from inference.files.checkpoint import refuse_too_large
 from inference.files.sources import Source
 from inference.heads import BARE, RANDOM, TOKENIZER
 from inference.load import head_weights
-from inference.load.limits import token_limit
+from inference.load.limits import patch_limit, token_limit
 from inference.loaded import Loaded
+from inference.pictures import processing
+from inference.pictures.families import BOTH, PICTURES, TEXT
+from inference.pictures.processing import Eye
 from inference.settings import Settings, free_memory
+from inference.text import no_text
+from inference.text.no_text import NoText
 from inference.text.tokenise import Reader
 from wording import sentence
 
@@ -54,21 +59,33 @@ def load(
         set_threads(settings)
         config = files.config or _gguf_config(files, source.name)
         shape = architecture.read(config, source.name)
-        tokenizer = _tokenizer(files, source.name)
+        tokenizer = None if shape.reads == PICTURES else _tokenizer(files, source.name)
         if head == TOKENIZER:
             return _tokenizer_only(source, shape, tokenizer)
+        processor = None if shape.reads == TEXT else processing.processor(files.folder, source.name)
         model, records = built(files, shape, source.name, fit, head, settings)
     tidy()
-    rows = int(model.get_input_embeddings().weight.shape[0])
+    budget = settings.trace_memory_bytes
     return Loaded(
         model=model,
-        reader=Reader(tokenizer, source.name, shape.kind, rows, _target_rows(model, rows)),
+        reader=_reader(model, tokenizer, source.name, shape),
         id=ModelId(source.name, source.revision, shape.kind, type(model).__name__, _weights(source, files, head)),
-        limit=token_limit(model, tokenizer, records, settings.trace_memory_bytes),
+        limit=token_limit(model, tokenizer, records, budget),
         nbytes=sum(t.nbytes for group in (model.parameters(), model.buffers()) for t in group),
         records=records,
         writes=shape.writes,
+        reads=shape.reads,
+        eye=None if processor is None else Eye(processor, source.name, model.config, patch_limit(model, budget)),
     )
+
+
+def _reader(model: Any, tokenizer: Any, name: str, shape: architecture.Architecture) -> Reader:
+    """What reads texts, or refuses them."""
+    if tokenizer is None:
+        return NoText(name)
+    texts = model.text_model if shape.reads == BOTH else model
+    rows = int(texts.get_input_embeddings().weight.shape[0])
+    return Reader(tokenizer, name, shape.kind, rows, _target_rows(model, rows))
 
 
 def _weights(source: Source, files: checkpoint.Checkpoint, head: str) -> str | None:
@@ -86,7 +103,9 @@ def _target_rows(model: Any, rows: int) -> int:
 
 
 def _tokenizer_only(source: Source, shape: architecture.Architecture, tokenizer: Any) -> Loaded:
-    """What can be had of a model without its weights."""
+    """What can be had of a model without its weights; raises Refusal for one that reads no text."""
+    if tokenizer is None:
+        raise no_text.refusal(source.name)
     rows = 1 + max(tokenizer.get_vocab().values())
     return Loaded(
         model=None,

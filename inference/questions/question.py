@@ -21,6 +21,7 @@ class Question(Generic[Answer]):
 
     ANSWERED_BY: ClassVar[str]
     HEAD: ClassVar[str] = ""
+    SEES: ClassVar[bool] = False  # whether it can be asked of a model that reads pictures alone
 
     model: str = EMBEDDED
     revision: str | None = None

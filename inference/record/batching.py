@@ -7,9 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from attention.trace import Trace
 from inference.errors import refusing
 from inference.loaded import Loaded
+from inference.pictures.processing import Seen
 from inference.request import TraceRequest
 from inference.text.reading import Reading
 from wording import sentence
@@ -23,6 +26,7 @@ class Sample:
     """One request, tokenised. ``target`` is what the decoder of an encoder-decoder reads.
 
     ``text`` is all that is read, where that is more than the request's text: a prompt and what was written after it.
+    ``seen`` is the picture that is the source; a text beside it stands in ``target``.
     """
 
     key: str
@@ -31,18 +35,25 @@ class Sample:
     target: Reading | None
     target_text: str | None
     text: str | None = None
+    seen: Seen | None = None
 
     @property
     def size(self) -> int:
         """Tokens of its longer side."""
         return max(len(self.source.ids), len(self.target.ids) if self.target else 0)
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Samples of one shape can be read together: the size of a picture, and whether a text is beside it."""
+        return () if self.seen is None else (*self.seen.pixels.shape, self.target is not None)
+
 
 def batches(samples: Sequence[Sample]) -> Iterator[list[Sample]]:
     """Samples of similar length together, each batch within the limits once padded."""
     batch: list[Sample] = []
-    for sample in sorted(samples, key=lambda sample: sample.size):
-        if batch and (len(batch) >= MOST_TEXTS or (len(batch) + 1) * sample.size > MOST_TOKENS):
+    for sample in sorted(samples, key=lambda sample: (sample.shape, sample.size)):
+        full = len(batch) >= MOST_TEXTS or (len(batch) + 1) * sample.size > MOST_TOKENS
+        if batch and (full or batch[0].shape != sample.shape):
             yield batch
             batch = []
         batch.append(sample)
@@ -54,12 +65,17 @@ def run(loaded: Loaded, batch: Sequence[Sample]) -> list[Trace]:
     """One forward pass over a batch, as traces in the same order; raises Refusal when the model fails on it."""
     from inference.record import capture
 
-    with refusing(
+    failed = (
         sentence("{name} failed while reading this text. Change the text or pick another model.", name=loaded.id.name)
-    ):
+        if batch[0].seen is None
+        else sentence(
+            "{name} failed while reading this picture. Have it read at another size, or pick another model.",
+            name=loaded.id.name,
+        )
+    )
+    with refusing(failed):
         inputs = collate(loaded, batch)
-        lengths = [len(sample.source.ids) for sample in batch]
-        targets = [len(sample.target.ids) for sample in batch if sample.target is not None] or None
+        lengths, targets = _lengths(batch)
         edits = [sample.request.edits for sample in batch]
         parts = capture.record_parts(loaded.model, inputs, lengths, targets, edits)
     return [
@@ -72,13 +88,24 @@ def run(loaded: Loaded, batch: Sequence[Sample]) -> list[Trace]:
             target=sample.target.row if sample.target else None,
             parts=recorded,
             target_text=sample.target_text,
+            picture=sample.request.picture,
         )
         for sample, recorded in zip(batch, parts, strict=True)
     ]
 
 
+def _lengths(batch: Sequence[Sample]) -> tuple[list[int] | None, list[int] | None]:
+    """Tokens of each source and of each target that may be padded; a text beside a picture is all that may be."""
+    targets = [len(sample.target.ids) for sample in batch if sample.target is not None] or None
+    if batch[0].seen is not None:
+        return targets, None
+    return [len(sample.source.ids) for sample in batch], targets
+
+
 def collate(loaded: Loaded, batch: Sequence[Sample]) -> dict[str, Any]:
-    """Tensors for the model, padded on the right, all (text, token)."""
+    """Tensors for the model, padded on the right, all (text, token); pictures (picture, channel, row, column)."""
+    if batch[0].seen is not None:
+        return _seeing(loaded, batch)
     pad = _pad_token(loaded)
     ids, mask = _padded([sample.source.ids for sample in batch], pad)
     inputs = {"input_ids": ids, "attention_mask": mask}
@@ -87,6 +114,18 @@ def collate(loaded: Loaded, batch: Sequence[Sample]) -> dict[str, Any]:
     if all(sample.target is not None for sample in batch):
         targets = [sample.target.ids for sample in batch if sample.target is not None]
         inputs["decoder_input_ids"], inputs["decoder_attention_mask"] = _padded(targets, pad)
+    return inputs
+
+
+def _seeing(loaded: Loaded, batch: Sequence[Sample]) -> dict[str, Any]:
+    """Pictures of one size, and the texts beside them."""
+    import torch
+
+    seen = [sample.seen for sample in batch if sample.seen is not None]
+    inputs = {"pixel_values": torch.from_numpy(np.stack([one.pixels for one in seen])), **seen[0].options}
+    texts = [sample.target.ids for sample in batch if sample.target is not None]
+    if texts:
+        inputs["input_ids"], inputs["attention_mask"] = _padded(texts, _pad_token(loaded))
     return inputs
 
 

@@ -11,6 +11,7 @@ from torch import Tensor
 
 CROSS = re.compile(r"(^|\.)(encoder_attn|encdecattention|crossattention|cross_attn)(\.|$)", re.IGNORECASE)
 DECODER = re.compile(r"(^|\.)decoder\.")
+PICTURE = re.compile(r"(^|\.)(vision_model|vision_tower|visual)\.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,12 +37,18 @@ class Call:
 
 
 def part_namer(model: Any) -> Callable[[Call], str]:
-    """Says which part a call belongs to: by its module's place, else by whether it may look ahead."""
+    """Says which part a call belongs to: by its module's place, else by whether it may look ahead.
+
+    Of a model for pictures and texts, what reads the picture is the encoder.
+    """
     two = bool(getattr(model.config, "is_encoder_decoder", False))
+    sees = hasattr(model.config, "vision_config") and not two
 
     def name(call: Call) -> str:
         if CROSS.search(call.path):
             return "cross"
+        if sees:
+            return "encoder" if PICTURE.search(call.path) else "decoder"
         return "decoder" if (DECODER.search(call.path) if two else call.causal) else "encoder"
 
     return name

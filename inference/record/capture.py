@@ -18,6 +18,7 @@ from transformers.masking_utils import sdpa_mask
 
 from attention.edits import Edit
 from attention.record import AnyRecord
+from inference.pictures.families import tower
 from inference.record import fallback, growing, records, smallest_input, spans
 from inference.record.call import part_names
 from inference.record.edits import HEADS, editing
@@ -139,7 +140,7 @@ def record(  # noqa: PLR0913  # what a pass is given, and how long each side of 
     if not getattr(model, RECORDS) and not any(edits):
         return Recording(*fallback.parts(model, inputs, both, largest))
     with editing(model, edits), recording() as tape:
-        output = model(**inputs)
+        output = tower(model, inputs)(**inputs)
     return Recording(records.parts(model, tape.calls, inputs, both), output)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -11,11 +10,9 @@ from torch import Tensor
 
 from attention.mask import Array, Mask
 from attention.record import Record
-from inference.record.call import Call, part_names
+from inference.record.call import PICTURE, Call, part_names
 from inference.record.spans import Pair, Spans
 from inference.record.tensors import own, place
-
-PICTURE = re.compile(r"(^|\.)(vision_model|vision_tower|visual)\.")
 
 
 def parts(model: Any, calls: list[Call], inputs: dict[str, Tensor], spans: Pair) -> list[dict[str, tuple[Record, ...]]]:

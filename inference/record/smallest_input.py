@@ -7,15 +7,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from inference.pictures.families import TEXT, asked, reads, vision
+
 TOKENS = 8  # models that pool characters or tokens fail on fewer
+PATCHES = 4  # rows and columns of a picture
 
 
-def inputs(model: Any) -> dict[str, Tensor]:
+def inputs(model: Any) -> dict[str, Any]:
     """A few ordinary token ids, or an empty picture or sound, by the name that the model's forward pass expects."""
     config = model.config
     name = model.main_input_name
     if name == "pixel_values":
-        return {name: _picture(getattr(config, "vision_config", config))}
+        return _picture(config)
     if name == "input_features":
         frames = 2 * config.max_source_positions
         sound = torch.zeros(1, config.num_mel_bins, frames)
@@ -24,7 +27,7 @@ def inputs(model: Any) -> dict[str, Tensor]:
     if getattr(config, "is_encoder_decoder", False):
         found["decoder_input_ids"] = _ids(config)
     if hasattr(config, "vision_config"):
-        found["pixel_values"] = _picture(config.vision_config)
+        found |= _picture(config)
     return found
 
 
@@ -34,7 +37,12 @@ def _ids(config: Any) -> Tensor:
     return torch.arange(2, 2 + TOKENS).clamp(max=text.vocab_size - 1).unsqueeze(0)
 
 
-def _picture(config: Any) -> Tensor:
-    size = config.image_size
+def _picture(config: Any) -> dict[str, Any]:
+    """An empty picture: of few patches where any size is read, because a full one takes seconds."""
+    own = vision(config)
+    if reads(config.model_type) != TEXT:
+        side = PATCHES * own.patch_size
+        return {"pixel_values": torch.zeros(1, own.num_channels, side, side), **asked(config)}
+    size = own.image_size
     height, width = size if isinstance(size, (tuple, list)) else (size, size)
-    return torch.zeros(1, config.num_channels, height, width)
+    return {"pixel_values": torch.zeros(1, own.num_channels, height, width)}

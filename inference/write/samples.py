@@ -7,8 +7,10 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from attention.edits import Edit
+from attention.picture import Picture
 from inference.errors import Refusal
 from inference.loaded import Loaded
+from inference.pictures.families import PICTURES
 from inference.record.batching import Sample
 from inference.request import TraceRequest
 from inference.text.next_pieces import begun, continued
@@ -23,6 +25,8 @@ def prepare(loaded: Loaded, request: TraceRequest, key: str, forwards: AbstractC
 
     Raises Refusal for a text that is too long, a pair or a target that the model has no use for.
     """
+    if request.picture is not None:
+        return _checked(loaded, _seeing(loaded, request, request.picture, key))
     source = loaded.reader.read(request.text, request.pair, loaded.limit, request.cut)
     if request.written is not None and request.target is not None:
         raise Refusal(sentence("A target text came and tokens in its place; leave one of them out."), way_out="text")
@@ -35,6 +39,29 @@ def prepare(loaded: Loaded, request: TraceRequest, key: str, forwards: AbstractC
     refuse_edits(loaded, request.edits, len(source.ids), None)
     with forwards:
         return Sample(key, request, source, *writing.written(loaded, source, request.edits))
+
+
+def _seeing(loaded: Loaded, request: TraceRequest, picture: Picture, key: str) -> Sample:
+    """The sample of a picture, and of a text beside it where there is one; ``cut`` is the text's."""
+    name = loaded.id.name
+    if loaded.eye is None:
+        raise Refusal(
+            sentence("{name} reads text, not pictures. Leave the picture out, or pick a model that sees.", name=name),
+            way_out="embedded",
+        )
+    if any(given is not None for given in (request.pair, request.target, request.written)):
+        raise Refusal(
+            sentence("{name} reads a picture and writes nothing. Leave the second text out.", name=name),
+            way_out="text",
+        )
+    if request.text and loaded.reads == PICTURES:
+        raise Refusal(
+            sentence("{name} reads the picture alone. Leave the text empty.", name=name),
+            way_out="text",
+        )
+    text = loaded.reader.read(request.text, None, loaded.limit, request.cut) if request.text else None
+    seen = loaded.eye.read(picture, request.side)
+    return Sample(key, request, seen.reading, text, None, seen=seen)
 
 
 def _one_sided(loaded: Loaded, sample: Sample) -> Sample:

@@ -111,7 +111,9 @@ def test_gguf_without_its_packages(fake: FakeHub, tmp_path: Path, monkeypatch: p
     ("config", "sentence"),
     [
         ({"model_type": "mamba"}, "has no attention to look at"),
-        ({"model_type": "vit"}, "reads pictures or sound"),
+        ({"model_type": "swin"}, "attends inside windows of a picture"),
+        ({"model_type": "yolos"}, "reads pictures in a way of its own"),
+        ({"model_type": "whisper"}, "reads sound or moving pictures"),
         ({"model_type": "nonesuch"}, 'has the architecture "nonesuch"'),
         ({"model_type": "nonesuch", "auto_map": {"AutoModel": "x.Y"}}, "never runs downloaded code"),
         ({}, "which the installed transformers does not know"),

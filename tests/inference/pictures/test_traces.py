@@ -1,0 +1,127 @@
+"""The law of the house for pictures: weights equal eager attention, and every token is where the grid says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers
+
+from attention.trace import Trace
+from inference import LocalBackend, Refusal, TraceRequest
+from inference.settings import Settings
+from tests.support.picturemodels import PATCH, SIGHTS, Sight, picture, save, sight
+
+TOLERANCE = 3e-6
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("models")
+
+
+@pytest.fixture(scope="module")
+def backend(models: Path) -> LocalBackend:
+    return LocalBackend(Settings(model_folders=(models,)))
+
+
+def asked(models: Path, row: Sight, **options: Any) -> TraceRequest:
+    folder = models / row.model_type
+    if not folder.exists():
+        save(row, folder)
+    return TraceRequest(model=str(folder), **options)
+
+
+def eager(request: TraceRequest, backend: LocalBackend) -> Any:
+    """What the library's own eager attention reports for the same picture, (head, query, key) a layer."""
+    assert request.picture is not None
+    eye = backend.loaded(request.model, None).eye
+    assert eye is not None
+    seen = eye.read(request.picture, request.side)
+    model = transformers.AutoModel.from_pretrained(request.model, attn_implementation="eager").eval()
+    model = getattr(model, "vision_model", model) if hasattr(model.config, "vision_config") else model
+    with torch.inference_mode():
+        pixels = torch.from_numpy(seen.pixels.copy())[None]
+        return [layer[0].numpy() for layer in model(pixels, output_attentions=True, **seen.options).attentions]
+
+
+def whole(trace: Trace, layer: int) -> Any:
+    return np.stack([trace.weights(layer, head) for head in range(trace.heads)])
+
+
+@pytest.mark.parametrize("side", [None, 41], ids=["own", "whole"])
+@pytest.mark.parametrize("row", SIGHTS, ids=[row.name for row in SIGHTS])
+def test_weights_equal_eager_attention(backend: LocalBackend, models: Path, row: Sight, side: int | None) -> None:
+    request = asked(models, row, picture=picture(), side=side)
+    trace, expected = backend.trace(request), eager(request, backend)
+    assert (trace.layers, trace.heads, list(trace.parts)) == (2, 3, ["encoder"])
+    for layer, maps in enumerate(expected):
+        np.testing.assert_allclose(whole(trace, layer), maps, atol=TOLERANCE)
+        assert np.ptp(maps[:, -1]) > 0.02, "random weights must not give uniform attention"
+    grid = trace.source.grid
+    assert grid is not None
+    assert (grid.rows, grid.columns) == ((6, 10) if side else (6, 6) if "DINOv2" not in row.name else (7, 7))
+    assert trace.source.pieces[: grid.start] == row.leading
+    assert trace.source.pieces[grid.token(1, 3)] == "(2, 4)"
+    assert trace.source.words[: grid.start] == (None,) * len(row.leading)
+    assert trace.source.words[grid.start :] == tuple(range(len(grid)))
+    assert len(trace.source) == grid.start + len(grid)
+    assert trace.picture == picture()
+
+
+@pytest.mark.parametrize("row", [row for row in SIGHTS if row.both], ids=lambda row: row.name)
+def test_a_picture_and_a_text_are_read_by_a_tower_each(backend: LocalBackend, models: Path, row: Sight) -> None:
+    both = backend.trace(asked(models, row, picture=picture(), text="the cat"))
+    seen = backend.trace(asked(models, row, picture=picture()))
+    text = backend.trace(asked(models, row, text="the cat"))
+    assert (list(both.parts), list(seen.parts), list(text.parts)) == (["encoder", "decoder"], ["encoder"], ["decoder"])
+    assert both.target == text.source
+    assert both.source == seen.source
+    for head in range(3):
+        np.testing.assert_allclose(both.weights(1, head), seen.weights(1, head), atol=TOLERANCE)
+        np.testing.assert_allclose(both.weights(1, head, "decoder"), text.weights(1, head), atol=TOLERANCE)
+
+
+def test_pictures_of_one_size_go_through_together(backend: LocalBackend, models: Path) -> None:
+    row = sight("DINOv2 with registers")
+    requests = [
+        asked(models, row, picture=picture(rows, columns, seed), side=side)
+        for rows, columns, seed, side in ((30, 50, 4, 44), (30, 50, 5, 44), (50, 30, 6, 44), (30, 50, 7, None))
+    ]
+    together = backend.traces(requests)
+    for request, mine in zip(requests, together, strict=True):
+        alone = LocalBackend(backend.settings).trace(request)
+        assert mine.source == alone.source
+        np.testing.assert_allclose(whole(mine, 1), whole(alone, 1), atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "said"),
+    [
+        ("ViT", {"text": "a cat"}, "reads pictures, not text"),
+        ("ViT", {"text": "a cat", "picture": picture()}, "Leave the text empty"),
+        ("CLIP", {"text": "a cat", "pair": "a dog", "picture": picture()}, "Leave the second text out"),
+        ("ViT", {"picture": picture(), "side": 4000}, "more than this app computes with"),
+        ("DINOv2", {"picture": picture(1, 60_000)}, "Pick a picture of another shape"),
+    ],
+)
+def test_refusals(backend: LocalBackend, models: Path, name: str, given: Any, said: str) -> None:
+    with pytest.raises(Refusal, match=said):
+        backend.trace(asked(models, sight(name), **given))
+
+
+def test_a_text_model_reads_no_picture(backend: LocalBackend) -> None:
+    with pytest.raises(Refusal, match="reads text, not pictures"):
+        backend.trace(TraceRequest(picture=picture()))
+
+
+def test_the_key_is_of_the_pixels_and_the_size() -> None:
+    keys = {
+        TraceRequest(picture=one, side=side).key
+        for one in (picture(4, 6), picture(6, 4), picture(4, 6, 9), picture(4, 6))
+        for side in (None, 8 * PATCH)
+    }
+    assert len(keys) == 6

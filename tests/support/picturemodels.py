@@ -1,0 +1,105 @@
+"""Tiny models that read pictures, of every family that is promised, saved with a processor as transformers saves them.
+
+Axes are unequal: 2 layers, 3 heads, and pictures of rows ≠ columns.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from attention.picture import Picture
+from tests.support.architectures import CLIP_TEXT, VISION, Architecture, build
+from tests.support.tinymodels import wordpiece
+
+SIDE, PATCH = 24, 4  # of what the tiny models were made for, in pixels
+
+
+def _vision(**changes: Any) -> dict[str, Any]:
+    return {**VISION, "image_size": SIDE, "patch_size": PATCH, **changes}
+
+
+@dataclass(frozen=True)
+class Sight:
+    """One row of the table: a family, its leading tokens, and its processor's settings."""
+
+    name: str
+    model_type: str
+    leading: tuple[str, ...]
+    processor: dict[str, Any]
+    config: dict[str, Any] = field(default_factory=_vision)
+    spread: float = 0.25
+
+    @property
+    def both(self) -> bool:
+        """Whether it reads texts too."""
+        return "text_config" in self.config
+
+    @property
+    def architecture(self) -> Architecture:
+        """The same as the other tables have it."""
+        return Architecture(self.name, self.model_type, "vision", self.config, spread=self.spread)
+
+
+def _settings(kind: str, **changes: Any) -> dict[str, Any]:
+    return {"image_processor_type": kind, **changes}
+
+
+SQUARE = {"height": SIDE, "width": SIDE}
+CROPPED = {"size": {"shortest_edge": SIDE}, "crop_size": SQUARE}  # resized by the shorter side, its middle cut out
+SMALLER = {"size": {"shortest_edge": 32}, "crop_size": {"height": 28, "width": 28}}  # as DINOv2's, another than its own
+TWO = {"text_config": CLIP_TEXT, "vision_config": _vision(), "projection_dim": 10}
+REGISTERS = ("[register 1]", "[register 2]")
+CLS = "[CLS]"
+
+SIGHTS = [
+    Sight("ViT", "vit", (CLS,), _settings("ViTImageProcessor", size=SQUARE)),
+    Sight("ViT MSN", "vit_msn", (CLS,), {"feature_extractor_type": "ViTFeatureExtractor", "size": SIDE}),
+    Sight("DeiT", "deit", (CLS, "[distillation]"),
+          _settings("DeiTImageProcessor", size={"height": 30, "width": 30}, crop_size=SQUARE, do_center_crop=True)),
+    Sight("BEiT", "beit", (CLS,), _settings("BeitImageProcessor", size=SQUARE, do_center_crop=False),
+          _vision(use_relative_position_bias=True)),
+    Sight("DINOv2", "dinov2", (CLS,), _settings("BitImageProcessor", **SMALLER)),
+    Sight("DINOv2 with registers", "dinov2_with_registers", (CLS, *REGISTERS),
+          _settings("BitImageProcessor", **SMALLER), _vision(num_register_tokens=2)),
+    Sight("DINOv3", "dinov3_vit", (CLS, *REGISTERS), _settings("DINOv3ViTImageProcessorFast", size=SQUARE),
+          _vision(num_register_tokens=2)),
+    Sight("I-JEPA", "ijepa", (), _settings("ViTImageProcessor", size=SQUARE)),
+    Sight("CLIP, vision", "clip_vision_model", (CLS,), _settings("CLIPImageProcessor", **CROPPED)),
+    Sight("SigLIP, vision", "siglip_vision_model", (), _settings("SiglipImageProcessor", size=SQUARE)),
+    Sight("CLIP", "clip", (CLS,), _settings("CLIPImageProcessor", **CROPPED), TWO),
+    Sight("SigLIP", "siglip", (), _settings("SiglipImageProcessor", size=SQUARE), TWO),
+]  # fmt: skip
+
+
+def sight(name: str) -> Sight:
+    """The row of that name."""
+    return next(row for row in SIGHTS if row.name == name)
+
+
+def save(row: Sight, folder: Path) -> Path:
+    """The row's model with random weights, its processor, and a tokenizer where it reads texts."""
+    folder.mkdir(parents=True, exist_ok=True)
+    build(row.architecture, "eager").save_pretrained(folder)
+    (folder / "preprocessor_config.json").write_text(json.dumps(row.processor))
+    if row.both:
+        wordpiece(folder)
+    return folder
+
+
+def picture(rows: int = 30, columns: int = 50, seed: int = 3) -> Picture:
+    """Noise of a size."""
+    pixels = np.random.default_rng(seed).integers(0, 256, (rows, columns, 3), dtype=np.uint8)
+    return Picture(pixels)
+
+
+def gradient(rows: int, columns: int) -> Picture:
+    """A picture whose red says how far right a pixel is, and whose green how far down, in 255ths."""
+    across = np.broadcast_to((np.arange(columns) + 0.5) / columns, (rows, columns))
+    down = np.broadcast_to(((np.arange(rows) + 0.5) / rows)[:, None], (rows, columns))
+    pixels = np.stack([across, down, np.full((rows, columns), 0.5)], axis=-1)
+    return Picture((255 * pixels).round().astype(np.uint8))
