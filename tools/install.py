@@ -3,7 +3,7 @@
     python3 tools/install.py            what the app needs
     python3 tools/install.py --tests    what the tests need besides, a browser included
     python3 tools/install.py --writer   a small language model that works offline besides
-    python3 tools/install.py --extra    that, and a model for Chinese
+    python3 tools/install.py --extra    that, and models for Chinese and for pictures
 
 Knows nothing of the app. Standard library only, since it runs before anything is installed. `make` calls it.
 PyTorch comes first and on its own: its Linux build on PyPI brings gigabytes for NVIDIA's GPUs, so where there is no
@@ -215,7 +215,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Prepare .venv for Headlight.")
     parser.add_argument("--tests", action="store_true", help="also what the tests need, a browser included")
     parser.add_argument("--writer", action="store_true", help="also a small language model that works offline")
-    parser.add_argument("--extra", action="store_true", help="also that, and a model for Chinese")
+    parser.add_argument("--extra", action="store_true", help="also that, and models for Chinese and for pictures")
     wanted = parser.parse_args(arguments)
     begun = time.monotonic()
     machine = Machine.this()

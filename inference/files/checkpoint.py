@@ -28,6 +28,7 @@ TOKENIZERS = (
     "source.spm",
     "tekken.json",
 )
+PROCESSOR = "preprocessor_config.json"  # what a vision model has in a tokenizer's place, or beside it
 _CONFIG_BYTES = 8_000_000
 _HEADER_BYTES = 100_000_000
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
-from inference.files.checkpoint import TOKENIZERS, WEIGHTS
+from inference.files.checkpoint import PROCESSOR, TOKENIZERS, WEIGHTS
 
 SUMS = "SHA256SUMS"  # as sha256sum writes and checks it
 
@@ -44,11 +44,12 @@ def write(folder: Path, names: Iterable[str]) -> None:
 
 
 def whole(folder: Path) -> bool:
-    """Whether the folder lists weights, a configuration and a tokenizer, and each listed file is as it was."""
+    """Whether the folder lists weights, a configuration and what reads texts or pictures, and each listed file is
+    as it was."""
     try:
         lines = (folder / SUMS).read_text(encoding="utf-8").splitlines()
         sums = {name: expected for expected, name in (line.replace("*", " ").split() for line in lines)}
-        enough = {WEIGHTS, "config.json"} <= set(sums) and not set(sums).isdisjoint(TOKENIZERS)
+        enough = {WEIGHTS, "config.json"} <= set(sums) and not set(sums).isdisjoint((*TOKENIZERS, PROCESSOR))
         return enough and all(sha256(folder / name) == expected for name, expected in sums.items())
     except (OSError, ValueError):
         return False

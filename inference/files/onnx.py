@@ -1,0 +1,159 @@
+"""An ONNX file read as data, without the onnx package: its float32 tensors, and which calculations take them.
+
+The file is a message of Protocol Buffers, numbered fields one inside the other
+(https://protobuf.dev/programming-guides/encoding/), with the numbers of https://github.com/onnx/onnx, onnx/onnx.proto.
+Nothing of it is run. Whatever a file states is measured against the bytes that it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+MOST_TENSORS, MOST_NODES, MOST_AXES = 10_000, 200_000, 8
+_FLOAT, _ELSEWHERE = 1, 1  # a tensor's kind of number; its numbers are in a file of their own
+
+Value = int | memoryview
+Tensors = dict[str, NDArray[np.float32]]
+
+
+@dataclass(frozen=True)
+class Node:
+    """One calculation: its kind, such as "MatMul", its name, and the names of what it takes."""
+
+    kind: str
+    name: str
+    inputs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A file's tensors by name, read-only, and its calculations in their order."""
+
+    tensors: Tensors
+    nodes: tuple[Node, ...]
+
+
+def read(file: Path) -> Graph:
+    """The graph in a file; raises ValueError for a file that holds none."""
+    return parse(file.read_bytes())
+
+
+def parse(content: bytes) -> Graph:
+    """The graph in a file's content; raises ValueError where it is broken, cut short or holds none."""
+    tensors: Tensors = {}
+    nodes: list[Node] = []
+    try:
+        for graph in _parts(memoryview(content), 7):
+            for number, value in _fields(graph):
+                if number == 1:
+                    nodes.append(_node(_bytes(value)))
+                elif number == 5:
+                    name, numbers = _tensor(_bytes(value))
+                    if name in tensors:
+                        raise ValueError("two tensors of one name")
+                    if numbers is not None:
+                        tensors[name] = numbers
+                if len(nodes) > MOST_NODES or len(tensors) > MOST_TENSORS:
+                    raise ValueError("too many nodes or tensors")
+    except (ValueError, IndexError) as error:
+        raise ValueError(f"These {len(content)} bytes are no whole ONNX file.") from error
+    if not tensors:
+        raise ValueError(f"These {len(content)} bytes are an ONNX file without tensors, or none.")
+    return Graph(tensors, tuple(nodes))
+
+
+def _node(content: memoryview) -> Node:
+    fields = list(_fields(content))
+    texts = {number: [_text(value) for found, value in fields if found == number] for number in (1, 3, 4)}
+    return Node(next(iter(texts[4]), ""), next(iter(texts[3]), ""), tuple(texts[1]))
+
+
+def _tensor(content: memoryview) -> tuple[str, NDArray[np.float32] | None]:
+    """A tensor's name and its numbers; None for one of another kind, such as whole numbers."""
+    shape: list[int] = []
+    name, kind, raw = "", 0, memoryview(b"")
+    for number, value in _fields(content):
+        if number == 1:
+            shape += [value] if isinstance(value, int) else _whole(value)
+        elif number == 2 and isinstance(value, int):
+            kind = value
+        elif number in (4, 9):  # packed floats, or the same as plain bytes
+            raw = _bytes(value)
+        elif number == 8:
+            name = _text(value)
+        elif number == 14 and value == _ELSEWHERE:
+            raise ValueError("numbers in another file")
+        if len(shape) > MOST_AXES:
+            raise ValueError("too many axes")
+    if kind != _FLOAT:
+        return name, None
+    if prod(shape) * 4 != len(raw):
+        raise ValueError("another number of numbers than the shape says")
+    return name, np.frombuffer(raw, "<f4").reshape(shape)
+
+
+def _fields(content: memoryview) -> Iterator[tuple[int, Value]]:
+    """Number and value of each field of a message; a value is a whole number, or bytes."""
+    at, end = 0, len(content)
+    while at < end:
+        tag, at = _varint(content, at)
+        kind = tag & 7
+        if kind == 0:
+            value, at = _varint(content, at)
+            yield tag >> 3, value
+            continue
+        if kind == 2:
+            size, at = _varint(content, at)
+        elif kind in (1, 5):
+            size = 8 if kind == 1 else 4
+        else:
+            raise ValueError("no field of Protocol Buffers")
+        if size > end - at:
+            raise ValueError("cut short")
+        yield tag >> 3, content[at : at + size]
+        at += size
+
+
+def _parts(content: memoryview, wanted: int) -> Iterator[memoryview]:
+    """The messages under one number."""
+    return (_bytes(value) for number, value in _fields(content) if number == wanted)
+
+
+def _varint(content: memoryview, at: int) -> tuple[int, int]:
+    """A whole number, seven bits a byte, lowest first, and where the next field begins.
+
+    >>> _varint(memoryview(bytes([0xAC, 0x02])), 0)
+    (300, 2)
+    """
+    number = 0
+    for place in range(10):  # 64 bits need no more
+        byte = content[at + place]
+        number |= (byte & 127) << 7 * place
+        if byte < 128:
+            return number, at + place + 1
+    raise ValueError("a number without end")
+
+
+def _whole(packed: memoryview) -> list[int]:
+    """Whole numbers one after the other."""
+    found, at = [], 0
+    while at < len(packed) and len(found) <= MOST_AXES:
+        number, at = _varint(packed, at)
+        found.append(number)
+    return found
+
+
+def _bytes(value: Value) -> memoryview:
+    if isinstance(value, int):
+        raise ValueError("a number where a message should be")
+    return value
+
+
+def _text(value: Value) -> str:
+    return bytes(_bytes(value)).decode()
