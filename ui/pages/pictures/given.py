@@ -8,17 +8,16 @@ from attention.picture import Picture
 from inference import Refusal
 from inference.pictures.opening import opened
 from ui.pages.pictures.options import Pictures
+from ui.pages.pictures.reading import forget_traces
 from ui.run.refusals import say
-from ui.run.shelf import shelf
 from ui.state.opened_picture import close, opened_picture
 from ui.state.options import choose_own
-from wording import _, sentence
+from wording import _, sentence, told
 
 GIVEN, PROBLEM, ROUND = "picture_given", "picture_problem", "picture_round"
 DIGITS = 12  # of a picture's key, in the address
 NOT_KEPT = sentence(
-    "Your picture stays in the memory of this session: it is not written to a disk, and it is gone when the session "
-    "ends. A link cannot hold it."
+    "Your picture is not kept: it is in the memory of this session, never on a disk, and gone when the session ends."
 )
 GIVE_AGAIN = sentence(
     "This link is about a picture that a reader brought. A link cannot hold a picture, so bring it again; until then "
@@ -37,7 +36,7 @@ def bring(options: Pictures) -> None:
         args=(box,),
         help=_("Choose a file, drag it here, or paste it."),
     )
-    st.caption(_("Your picture is not kept: it is in the memory of this session, and gone with it."), help=str(_(NOT_KEPT)))
+    st.caption(told(NOT_KEPT))
     for problem in st.session_state.pop(PROBLEM, []):
         say(problem)
     if opened_picture() is not None or picture_of(options) is not None:
@@ -71,5 +70,5 @@ def _leave() -> None:
     close()
     st.session_state.pop(GIVEN, None)
     st.session_state[ROUND] = st.session_state.get(ROUND, 0) + 1
-    shelf().forget_held(st.session_state)
+    forget_traces()
     choose_own(Pictures, given="", layer=None, head=None, token=None)

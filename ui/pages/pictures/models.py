@@ -1,0 +1,63 @@
+"""Which model looks at the picture: those at hand, a few of the hub, any hub id."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ui.pages.pictures.options import Pictures
+from ui.run.network import hub_in_reach
+from ui.run.shelf import backend
+from ui.state.options import choose_own
+from wording import _, told
+
+HUB = (
+    "facebook/dinov2-small",
+    "facebook/dinov2-with-registers-small",
+    "google/vit-base-patch16-224",
+    "openai/clip-vit-base-patch32",
+)
+
+
+def at_hand() -> dict[str, str]:
+    """Models of pictures that answer here without a network: their titles by name, those that come as extras first."""
+    return {card.id: told(card.title) for card in backend().models() if card.pictures and card.downloaded}
+
+
+def pick_vision(options: Pictures, recorded: str | None) -> None:
+    """The select box; ``recorded`` is the model of the recorded sample, where that is what may be shown without any."""
+    here = at_hand()
+    names = [*([""] if recorded else []), *here, *(name for name in HUB if name not in here)]
+    shown = options.vision if options.vision or recorded else next(iter(here), HUB[0])
+    reachable = hub_in_reach()
+
+    def label(name: str) -> str:
+        if not name:
+            return _("{model}, as recorded", model=recorded)
+        return here.get(name) or (name if reachable else _("{title} · not here, no network", title=name))
+
+    st.session_state["vision_model"] = shown
+    st.selectbox(
+        _("Model of pictures"),
+        names if shown in names else [*names, shown],
+        key="vision_model",
+        format_func=label,
+        accept_new_options=True,
+        on_change=lambda: _keep((st.session_state["vision_model"] or "").strip()),
+        help=_(
+            "Pick one, or type the id of a vision transformer of the Hugging Face hub: ViT, DeiT, BEiT, DINOv2, DINOv3, "
+            "I-JEPA, SigLIP or CLIP."
+        ),
+    )
+    if options.vision and options.vision not in here:
+        st.session_state["vision_revision"] = options.revision
+        st.text_input(
+            _("Revision"),
+            key="vision_revision",
+            placeholder="main",
+            on_change=lambda: choose_own(Pictures, revision=st.session_state["vision_revision"].strip()),
+            help=_("A branch, a tag or a commit of the model's repository; empty means main."),
+        )
+
+
+def _keep(name: str) -> None:
+    choose_own(Pictures, vision=name, revision="", layer=None, head=None, token=None)
