@@ -74,8 +74,8 @@ def named(made: Trace) -> Trace:
 
 
 def first(row: TokenRow, count: int) -> TokenRow:
-    """The first tokens of a row."""
-    return TokenRow(**{name: values[:count] for name, values in vars(row).items()})
+    """The first tokens of a row of text."""
+    return TokenRow(**{name: values[:count] for name, values in vars(row).items() if name != "grid"})
 
 
 def _read(attentions: Any) -> tuple[list[Array], bool]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from attention.excess import Crowd, heard
+from attention.grid_measures import between_patches, patch_distance
 from attention.mask import Array
 from attention.own_links import OwnLinks, pairs, strongest
 from attention.view import Cell, View
@@ -91,9 +92,20 @@ def mean_entropy(_view: View, _rows: Rows) -> OfHead:
     return lambda shares: float(entropy(shares).mean())
 
 
-def mean_distance(_view: View, rows: Rows) -> OfHead:
-    """How far a head looks, in cells, mean over the rows."""
+def mean_distance(view: View, rows: Rows) -> OfHead:
+    """How far a head looks, in cells, mean over the rows; of a picture, in patches."""
+    grids = view.grids
+    if grids is not None:
+        looking = [grids[0].place(view.queries[row].pieces[0]) for row in rows]
+        away = between_patches(looking, [grids[1].place(cell.pieces[0]) for cell in view.keys])
+        return lambda shares: _mean_there(patch_distance(shares, away))
     return lambda shares: float(distance(shares, rows).mean())
+
+
+def _mean_there(values: Array) -> float:
+    """The mean of those that are numbers; 0 where none is."""
+    there = np.isfinite(values)
+    return float(values[there].mean()) if there.any() else 0.0
 
 
 def to_punctuation(view: View, _rows: Rows) -> OfHead:
@@ -182,6 +194,18 @@ MEASURES = (
         descending=True,
     ),
 )
+
+
+IN_PATCHES = {  # of a picture
+    "distance": replace(MEASURES[1], unit=sentence("patches"), clause=sentence("look {value} patches away on average")),
+}
+
+
+def measures_of(view: View) -> tuple[Measure, ...]:
+    """The measures that say something of a view, as they are told of it: of a picture, nothing about words."""
+    if view.grids is None:
+        return MEASURES
+    return tuple(IN_PATCHES.get(one.name, one) for one in MEASURES if one.name not in ("punctuation", "same"))
 
 
 @dataclass(frozen=True, eq=False)

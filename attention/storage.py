@@ -1,6 +1,7 @@
 """A trace as one safetensors file: saved, carried, opened again, with nothing in it that can run.
 
 The arrays are tensors, an array that layers share is stored once; everything else is JSON in the file's metadata.
+A text is written in the first format, so that older versions open it; the second has a picture and its grids too.
 """
 
 from __future__ import annotations
@@ -12,18 +13,21 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
+from attention.grid import Grid
 from attention.mask import Array, Bools, Mask
+from attention.picture import Picture
 from attention.record import AnyRecord, MapRecord, Record
 from attention.tokens import TokenRow
 from attention.trace import PARTS, ModelId, Trace
 from wording import sentence
 
-FORMAT = "headlight-trace-1"
+FORMAT, WITH_PICTURE = "headlight-trace-1", "headlight-trace-2"
 LONGEST_HEADER = 64_000_000  # bytes; a long text's tokens take a few
 MOST_MAPS, MOST_TOKENS = 20_000, 300_000  # a small file must not stand for endless work
 # Rows and columns of all maps: layers may share one array, so that a small file stands for many. Without sharing, heads
 # of 64 channels have a quarter of them in the 400 MB that a visitor may upload.
 MOST_LINES = 2**22
+MOST_PIXELS = 2**25
 ARRAYS = ("query", "key", "value", "bias", "sinks", "lse")
 
 
@@ -48,19 +52,28 @@ def dump(trace: Trace) -> bytes:
         arrays = {name: keep(getattr(record, name)) for name in ARRAYS}
         return {**arrays, "scale": record.scale, "softcap": record.softcap, "mask": rule}
 
+    seen = trace.picture is not None or any(row is not None and row.grid for row in (trace.source, trace.target))
     header = {
-        "format": FORMAT,
+        "format": WITH_PICTURE if seen else FORMAT,
         "id": trace.id,
         "model": vars(trace.model),
         "text": trace.text,
         "pair": trace.pair,
         "target_text": trace.target_text,
-        "source": vars(trace.source),
-        "target": None if trace.target is None else vars(trace.target),
+        "source": _fields(trace.source),
+        "target": None if trace.target is None else _fields(trace.target),
         "parts": {name: [describe(record) for record in records] for name, records in trace.parts.items()},
     }
+    if trace.picture is not None:
+        header["picture"] = keep(trace.picture.pixels)
     # ASCII escapes keep the metadata valid whatever the text holds.
     return save(tensors, metadata={"headlight": json.dumps(header)})
+
+
+def _fields(row: TokenRow) -> dict[str, Any]:
+    """A row as JSON has it; a text's has no grid."""
+    fields = {name: value for name, value in vars(row).items() if name != "grid"}
+    return fields if row.grid is None else {**fields, "grid": vars(row.grid)}
 
 
 def parse(data: bytes) -> Trace:
@@ -70,7 +83,7 @@ def parse(data: bytes) -> Trace:
         if length > LONGEST_HEADER:
             raise ValueError("header too long")
         header = json.loads(json.loads(data[8 : 8 + length])["__metadata__"]["headlight"])
-        if header["format"] != FORMAT:
+        if header["format"] not in (FORMAT, WITH_PICTURE):
             raise ValueError("unknown format")
         trace = _build(header, load(data))
         _check(trace)
@@ -122,7 +135,14 @@ def _build(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]) -> 
         source=_row(header["source"]),
         target=None if header["target"] is None else _row(header["target"]),
         parts=parts,
+        picture=_picture(tensors[header["picture"]]) if "picture" in header else None,
     )
+
+
+def _picture(pixels: np.ndarray[Any, Any]) -> Picture:
+    if pixels.size > 3 * MOST_PIXELS:
+        raise ValueError("pixels")
+    return Picture(pixels)
 
 
 def _row(fields: dict[str, Any]) -> TokenRow:
@@ -133,7 +153,18 @@ def _row(fields: dict[str, Any]) -> TokenRow:
         segments=tuple(int(segment) for segment in fields["segments"]),
         spans=tuple(None if span is None else (int(span[0]), int(span[1])) for span in fields["spans"]),
         unknown=tuple(_text(piece) for piece in fields.get("unknown", ())),  # files saved before have none
+        grid=_grid(fields["grid"]) if "grid" in fields else None,
     )
+
+
+def _grid(fields: dict[str, Any]) -> Grid:
+    left, top, right, bottom = (float(edge) for edge in fields["box"])
+    rows, columns, start = (int(fields[name]) for name in ("rows", "columns", "start"))
+    if min(rows, columns) < 1 or start < 0 or not -MOST_PIXELS < left < right < MOST_PIXELS:
+        raise ValueError("grid")
+    if not -MOST_PIXELS < top < bottom < MOST_PIXELS:
+        raise ValueError("grid")
+    return Grid(rows, columns, start, (left, top, right, bottom))
 
 
 def _check(trace: Trace) -> None:
@@ -143,6 +174,8 @@ def _check(trace: Trace) -> None:
     for row in (trace.source, trace.target):
         if row is not None and not (0 < len(row) <= MOST_TOKENS and set(row.segments) <= {0, 1}):
             raise ValueError("tokens")
+        if row is not None and row.grid is not None and row.grid.start + len(row.grid) > len(row):
+            raise ValueError("patches")
     lines = 0
     for part, records in trace.parts.items():
         queries, keys = trace.token_rows(part)

@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from attention.grid import Grid
 from attention.mask import Array, Bools, Index, Mask, positions
 from attention.pooling import edges, pool_cols, pool_rows, sample_rows
 from attention.record import AnyRecord, Record
@@ -75,6 +76,15 @@ class View:
     def crosses(self) -> bool:
         """Whether rows and columns are two texts, as in a decoder's attention to its encoder."""
         return (self.part or self.trace.part) == "cross"
+
+    @property
+    def grids(self) -> tuple[Grid, Grid] | None:
+        """Where the patches of a picture are among the trace's tokens that look and that are looked at; None of text.
+
+        A picture on one side alone has none: a word and a patch have no distance.
+        """
+        queries, keys = self.trace.token_rows(self.part)
+        return None if queries.grid is None or keys.grid is None else (queries.grid, keys.grid)
 
     @property
     def layers(self) -> int:

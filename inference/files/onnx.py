@@ -142,7 +142,8 @@ def _varint(content: memoryview, at: int) -> tuple[int, int]:
 
 def _whole(packed: memoryview) -> list[int]:
     """Whole numbers one after the other."""
-    found, at = [], 0
+    found: list[int] = []
+    at = 0
     while at < len(packed) and len(found) <= MOST_AXES:
         number, at = _varint(packed, at)
         found.append(number)

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from attention.grid_measures import kept_by
 from attention.measures import (
     MEASURES,
     OfHead,
@@ -14,6 +15,7 @@ from attention.measures import (
     by_offset,
     distance,
     entropy,
+    measures_of,
     received,
     survey,
     to_punctuation,
@@ -22,6 +24,7 @@ from attention.measures import (
 from attention.record import MapRecord
 from attention.tokens import TokenRow
 from attention.view import View
+from tests.support.seen import TOKENS, picture_trace
 from tests.support.traces import sentence_trace
 
 
@@ -144,3 +147,39 @@ def test_a_survey_holds_every_measure_once() -> None:
     assert list(found.measures) == [measure.name for measure in MEASURES]
     assert len(set(found.measures)) == len(MEASURES)
     assert all(values.shape == found.thumbnails.shape[:2] for values in found.measures.values())
+
+
+def test_patches_are_apart_in_two_directions() -> None:
+    """One patch two rows down and the one beside it: a flat count of tokens would say 10 and 1."""
+    trace = picture_trace()
+    grid = trace.source.grid
+    assert grid is not None
+    maps = np.zeros((3, TOKENS, TOKENS), np.float32)
+    maps[..., 0] = 1
+    corner = grid.token(0, 0)
+    maps[:, corner] = 0
+    maps[0, corner, [grid.token(2, 0), grid.token(0, 1), 1]] = 0.25, 0.25, 0.5
+    maps[1, corner, grid.token(2, 2)] = 1
+    maps[2, corner, corner] = 1
+    found = survey(View(picture_trace(parts={"encoder": (MapRecord(maps),)})), 8)
+    np.testing.assert_allclose(found.distance, [[1.5, 8**0.5, 0.0]], rtol=1e-6)
+    without = survey(View(picture_trace(parts={"encoder": (MapRecord(maps),)}), special=False), 8)
+    np.testing.assert_allclose(without.distance, found.distance, rtol=1e-6)
+
+
+def test_each_token_without_a_place_keeps_a_share() -> None:
+    trace = picture_trace()
+    weights, grid = trace.weights(1, 2), trace.source.grid
+    assert grid is not None
+    kept = kept_by(weights, grid, TOKENS)
+    assert list(kept) == [0, 1]
+    patches = weights[:, grid.start :].sum(axis=1)
+    np.testing.assert_allclose(kept[0] + kept[1] + patches, 1, atol=1e-6)
+
+
+def test_a_picture_is_measured_in_patches_and_not_by_its_words() -> None:
+    assert [(one.name, one.unit) for one in measures_of(View(picture_trace()))] == [
+        ("entropy", "bits"),
+        ("distance", "patches"),
+    ]
+    assert measures_of(View(sentence_trace())) == MEASURES

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 from attention.mask import Mask
+from attention.picture import Picture
 from attention.storage import MOST_LINES, MOST_MAPS, dump, parse
 from attention.tokens import TokenRow
 from attention.trace import Trace
+from tests.support.seen import TOKENS, picture_trace
 from tests.support.traces import numbers, record, sentence_trace, translation_trace
 
 HOSTILE_TEXT = "</script>\u2028{{ \U0001f469‍\U0001f4bb مرحبا \x7f"
@@ -26,12 +28,12 @@ def everything() -> Trace:
     )
 
 
-@pytest.mark.parametrize("make", [sentence_trace, translation_trace, everything])
+@pytest.mark.parametrize("make", [sentence_trace, translation_trace, everything, picture_trace])
 def test_a_saved_trace_opens_as_the_same_trace(make: Any) -> None:
     trace = make()
     opened = parse(dump(trace))
-    assert (opened.id, opened.model, opened.text, opened.source, opened.target) == (
-        trace.id, trace.model, trace.text, trace.source, trace.target,
+    assert (opened.id, opened.model, opened.text, opened.source, opened.target, opened.picture) == (
+        trace.id, trace.model, trace.text, trace.source, trace.target, trace.picture,
     )  # fmt: skip
     assert opened.nbytes == trace.nbytes, "arrays shared by layers are stored once"
     for part, records in trace.parts.items():
@@ -65,6 +67,37 @@ def broken() -> Iterator[Any]:
     yield dump(sentence_trace(model=replace(sentence_trace().model, name=half)))
     yield dump(sentence_trace(source=replace(source, pieces=(half, *source.pieces[1:]))))
     yield dump(sentence_trace(source=replace(source, unknown=(half,) * len(source))))
+
+
+def hostile_pictures() -> Iterator[Any]:
+    seen = picture_trace()
+    assert seen.source.grid is not None
+    for change in (
+        {"rows": 4}, {"columns": 10**9}, {"rows": -3, "columns": -5}, {"start": 3}, {"start": -1},
+        {"box": (0.0, 0.0, 0.0, 1.0)}, {"box": (0.0, 2.0, 1.0, 1.0)}, {"box": (0.0, 0.0, float("inf"), 1.0)},
+        {"box": (float("nan"), 0.0, 1.0, 1.0)},
+    ):  # fmt: skip
+        yield dump(replace(seen, source=replace(seen.source, grid=replace(seen.source.grid, **change))))
+    good = dump(seen)
+    yield good.replace(b'picture\\": \\"array', b'picture\\": \\"arrow')
+    yield good.replace(b'"U8"', b'"I8"')
+    flat = Picture(np.zeros((24, 40, 3), np.uint8))
+    object.__setattr__(flat, "pixels", np.zeros((24, 40), np.uint8))
+    yield dump(replace(seen, picture=flat))
+
+
+@pytest.mark.parametrize("data", list(hostile_pictures()))
+def test_a_picture_that_does_not_fit_its_tokens_is_refused(data: bytes) -> None:
+    with pytest.raises(ValueError, match="is not a whole trace saved by Headlight"):
+        parse(data)
+
+
+def test_a_text_is_written_as_before_and_a_picture_in_the_second_format() -> None:
+    assert b"headlight-trace-1" in dump(sentence_trace())
+    assert b"grid" not in dump(sentence_trace())
+    assert b"headlight-trace-2" in dump(picture_trace())
+    assert parse(dump(picture_trace(picture=None))).source.grid == picture_trace().source.grid
+    assert len(parse(dump(picture_trace())).source) == TOKENS
 
 
 def shared(tokens: int, layers: int) -> Trace:

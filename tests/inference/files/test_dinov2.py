@@ -26,14 +26,16 @@ from tests.support import onnxfiles
 def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> onnxfiles.Made:
     """A made-up file in the place of the real one."""
     found = onnxfiles.backbone(tmp_path / "made-up.onnx")
-    monkeypatch.setattr(extras, "ALL", (replace(DINOV2, sha256=checksums.sha256(found.file)),))
+    known = replace(DINOV2, sha256=checksums.sha256(found.file))
+    monkeypatch.setattr(extras, "ALL", (known,))
     monkeypatch.setattr(packaged, "located", lambda _package, _file: found.file)
     return found
 
 
 def unpacked(settings: Settings) -> Path:
-    """The folder of the only extra."""
-    [extra] = extras.ALL
+    """The folder that it is unpacked into."""
+    extra = extras.named(DINOV2.name)
+    assert extra is not None
     return extra.folder(settings)
 
 

@@ -16,7 +16,7 @@ TWO_BY_THREE = np.arange(6, dtype=np.float32).reshape(2, 3)
 
 def test_what_was_written_is_read(tmp_path: Path) -> None:
     nodes = [node("MatMul", "/layer/MatMul", ("seen", "a")), node("Constant", "", ())]
-    content = file([tensor("a", TWO_BY_THREE), tensor("scalar", np.float32(7).reshape(()))], nodes)
+    content = file([tensor("a", TWO_BY_THREE), tensor("scalar", np.array(7, np.float32))], nodes)
     (tmp_path / "made.onnx").write_bytes(content)
     graph = read(tmp_path / "made.onnx")
     assert graph.nodes == (Node("MatMul", "/layer/MatMul", ("seen", "a")), Node("Constant", "", ()))
