@@ -1,6 +1,8 @@
 """What does a vision transformer look at? A picture, its patches, and where each head looks."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -13,13 +15,14 @@ from ui.pages.pictures.subject import NO_MODEL, Subject, subject
 from ui.run.refusals import say
 from ui.show.microscope import microscope
 from ui.show.reading_help import reading_help
+from ui.state.choice import Choice
 from ui.state.opened_picture import opened_picture
 from ui.state.options import choose_own, own
-from ui.state.session import current
+from ui.state.session import choose, current
 from viz.components.picture.content import part_of
-from wording import _, told
+from wording import _, together, told
 
-RECORDED = "DINOv2-small"
+RECORDED = "DINOv2-small"  # the model of the recorded sample
 
 
 def how_to_read() -> None:
@@ -70,14 +73,16 @@ def draw(shown: Subject, options: Pictures) -> None:
             current(), opened="", layer=look.layer, head=look.head, focus=look.token, to=None, pins="", words=False,
             special=True, part=part_of(shown.trace),
         )  # fmt: skip
-        microscope(there, shown.trace, lambda: shown.trace.id, part_of(shown.trace), kept, key="picture_maps")
+        part, before = part_of(shown.trace), current()
+        microscope(there, shown.trace, lambda: shown.trace.id, part, partial(kept, before), key="picture_maps")
     else:
         look = draw_picture(shown.trace, options, shown.title, shown.cited)
     offer_files(shown.trace, look, shown.title, shown.cited)
 
 
-def kept(found: dict[str, object]) -> None:
-    """What a click in the matrix keeps is kept here too."""
+def kept(before: Choice, found: Mapping[str, object]) -> None:
+    """What a click in the matrix keeps is this page's; what is chosen for the text of other pages stays."""
+    choose(**{name: getattr(before, name) for name in found})
     choose_own(Pictures, layer=found["layer"], head=found["head"], token=found["focus"])
 
 
@@ -87,9 +92,9 @@ chosen = own(Pictures)
 controls(chosen)
 found = subject(chosen)
 if found is not None:
-    if found.cited:
-        st.caption(found.cited)
     draw(found, chosen)
+    if found.cited:
+        st.caption(together(found.cited, found.note) if found.note else found.cited)
     if not at_hand() and not chosen.vision:
         say(told(NO_MODEL), role="status")
 how_to_read()

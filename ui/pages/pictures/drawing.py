@@ -85,4 +85,3 @@ def _keep(key: str, trace: Trace) -> None:
         st.session_state[AGAIN] = st.session_state.get(AGAIN, 0) + 1
     else:
         choose_own(Pictures, **asdict(look))
-

@@ -6,7 +6,7 @@ import streamlit as st
 
 from attention.picture import Picture
 from inference import Refusal
-from inference.pictures.opening import opened
+from inference.pictures.opening import MOST_BYTES, opened
 from ui.pages.pictures.options import Pictures
 from ui.pages.pictures.reading import forget_traces
 from ui.run.refusals import say
@@ -32,6 +32,7 @@ def bring(options: Pictures) -> None:
         _("Bring a picture: PNG, JPEG or WebP"),
         type=["png", "jpg", "jpeg", "webp"],
         key=box,
+        max_upload_size=MOST_BYTES // 1_000_000,
         on_change=_open,
         args=(box,),
         help=_("Choose a file, drag it here, or paste it."),

@@ -44,8 +44,8 @@ def pick_vision(options: Pictures, recorded: str | None) -> None:
         accept_new_options=True,
         on_change=lambda: _keep((st.session_state["vision_model"] or "").strip()),
         help=_(
-            "Pick one, or type the id of a vision transformer of the Hugging Face hub: ViT, DeiT, BEiT, DINOv2, DINOv3, "
-            "I-JEPA, SigLIP or CLIP."
+            "Pick one, or type the id of a vision transformer of the Hugging Face hub: ViT, DeiT, BEiT, DINOv2, "
+            "DINOv3, I-JEPA, SigLIP or CLIP."
         ),
     )
     if options.vision and options.vision not in here:

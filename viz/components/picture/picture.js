@@ -9,7 +9,7 @@
 // Hover shows, a click keeps, Escape goes back to what is kept. Numbers come from a PictureSource.
 
 import { readTheme } from "../shared/colours.js";
-import { createTip, h, setAttribute, setText } from "../shared/elements.js";
+import { createTip, h, pageTop, setAttribute, setText } from "../shared/elements.js";
 import { mounting } from "../shared/mounting.js";
 import { contextOf } from "../shared/pens.js";
 import { saveMenu } from "../shared/save_menu.js";
@@ -292,7 +292,8 @@ function createPicture(root) {
   function paintHeads(theme) {
     const coarse = el.clientWidth < SMALL || globalThis.matchMedia?.("(pointer: coarse)").matches;
     const { layers, heads, grid } = data;
-    const frame = { layers, heads, rows: grid.rows, columns: grid.columns, width: pad.clientWidth };
+    const height = coarse ? Infinity : globalThis.innerHeight - pageTop(pad) - 40;
+    const frame = { layers, heads, rows: grid.rows, columns: grid.columns, width: pad.clientWidth, height };
     sheet = headSheet({ ...frame, least: coarse ? 28 : 24, most: 64 });
     const ratio = globalThis.devicePixelRatio || 1;
     sized(headsCanvas, sheet.left + heads * sheet.wide + 2, sheet.top + layers * sheet.tall + 2, ratio);

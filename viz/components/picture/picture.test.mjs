@@ -77,10 +77,11 @@ describe("heads", () => {
     assert.equal(looks.headKey("x", 2, sheet), null);
   });
   test("as wide as they fit", () => {
-    const of = { layers: 12, heads: 12, rows: 16, columns: 16, least: 24, most: 64 };
+    const of = { layers: 12, heads: 12, rows: 16, columns: 16, height: 5000, least: 24, most: 64 };
     assert.equal(looks.headSheet({ ...of, width: 386 }).wide, 30);
     assert.equal(looks.headSheet({ ...of, width: 100 }).wide, 24);
     assert.equal(looks.headSheet({ ...of, width: 2000 }).wide, 64);
+    assert.equal(looks.headSheet({ ...of, width: 2000, height: 18 + 12 * 40 }).wide, 40);
   });
 });
 

@@ -8,7 +8,7 @@ import { contextOf } from "../shared/pens.js";
 /** @import { readTheme } from "../shared/colours.js" */
 /** @typedef {ReturnType<typeof readTheme>} PictureTheme */
 
-const DIMMEST = 226; // of 255: so much of a patch that nothing looks at is covered
+const DIMMEST = 212; // of 255: so much of a patch that nothing looks at is covered
 
 /** @type {Map<string, HTMLCanvasElement>} small canvases, each made once */
 const sheets = new Map();

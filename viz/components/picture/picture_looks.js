@@ -98,15 +98,17 @@ export function headUnder(/** @type {HeadSheet} */ sheet, /** @type {number} */ 
 /** @typedef {{left: number, top: number, wide: number, tall: number, layers: number, heads: number}} HeadSheet */
 
 /**
- * How large the small pictures are in a width: as wide as they fit, no less than `least` and no more than `most`.
- * @param {{layers: number, heads: number, rows: number, columns: number, width: number, least: number, most: number}} of
+ * How large the small pictures are: so that all fit into width and height, but no less than `least` pixels wide, and no
+ * more than `most`.
+ * @param {{layers: number, heads: number, rows: number, columns: number, width: number, height: number, least: number, most: number}} of
  * @returns {HeadSheet}
  */
-export function headSheet({ layers, heads, rows, columns, width, least, most }) {
-  const left = 26;
-  const wide = Math.floor(clamp((width - left) / heads, least, most));
+export function headSheet({ layers, heads, rows, columns, width, height, least, most }) {
+  const [left, top] = [26, 18];
+  const fits = Math.min((width - left) / heads, (height - top) / layers * columns / rows);
+  const wide = Math.floor(clamp(fits, least, most));
   const tall = Math.round(clamp((wide - 4) * rows / columns, 12, 2 * most)) + 4;
-  return { left, top: 18, wide, tall, layers, heads };
+  return { left, top, wide, tall, layers, heads };
 }
 
 /** The head that a key leads to among layers and heads, or null. */

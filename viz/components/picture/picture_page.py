@@ -71,7 +71,9 @@ def _inside(trace: Trace, look: Look) -> dict[str, Any]:
         every[f"out.{token}"] = _packed(np.stack(rows))
     if look.facing == "in":
         index = np.array([look.token])
-        columns = [[one.quick().weights(head, slice(None), index)[:, 0] for head in range(one.heads)] for one in records]
+        columns = [
+            [one.quick().weights(head, slice(None), index)[:, 0] for head in range(one.heads)] for one in records
+        ]
         every[f"in.{look.token}"] = _packed(np.stack(columns))
     return {
         "photo": as_address(photo(picture)),

@@ -29,4 +29,3 @@ def rolled_out(records: Sequence[AnyRecord]) -> Array:
 def framed(weights: Array) -> bytes:
     """A map as a frame that picture_source.js reads."""
     return frame({}, {"map": (weights, "sqrt8")})
-
