@@ -13,6 +13,7 @@ from inference.catalogue.stated_heads import stated
 from inference.errors import Refusal
 from inference.files import checkpoint, embedded, extras, folders, hub
 from inference.files.checkpoint import tensors
+from inference.pictures.families import PICTURES, reads
 from inference.settings import Settings
 from wording import sentence
 
@@ -96,4 +97,5 @@ def local_card(folder: Path) -> ModelCard:
         summary=sentence("A local model ({name}).", name=name),
         local=True,
         downloaded=True,
+        pictures=reads(str(files.config.get("model_type"))) == PICTURES,
     )

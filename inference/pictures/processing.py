@@ -136,14 +136,26 @@ class Eye:
         """Where the patches are; raises Refusal where there are too many or none."""
         rows, columns = (length // self.patch for length in cropped)
         tokens = len(self.leading) + rows * columns
-        if rows < 1 or columns < 1 or resized[0] * resized[1] > MOST_RESIZED or max(cropped) > LONGEST_SIDE:
+        if resized[0] * resized[1] > MOST_RESIZED:
             raise Refusal(
                 sentence(
-                    "{name} would be given {columns} × {rows} pixels of this picture, which is more than this app"
-                    " computes with, or less than one patch. Pick a picture of another shape or another size.",
+                    "This picture is so narrow that {name} would have it resized to {columns:,} × {rows:,} pixels. Pick"
+                    " one of another shape.",
                     name=self.name,
-                    columns=cropped[1] if rows and columns else picture.width,
-                    rows=cropped[0] if rows and columns else picture.height,
+                    columns=resized[1],
+                    rows=resized[0],
+                )
+            )
+        if rows < 1 or columns < 1 or max(cropped) > LONGEST_SIDE:
+            raise Refusal(
+                sentence(
+                    "{name} would be given {columns:,} × {rows:,} pixels; it is given whole patches of {patch} pixels,"
+                    " and here at most {most:,} pixels on a side. Pick another size.",
+                    name=self.name,
+                    columns=cropped[1],
+                    rows=cropped[0],
+                    patch=self.patch,
+                    most=LONGEST_SIDE,
                 )
             )
         if tokens > self.limit:

@@ -18,6 +18,7 @@ from inference.files.e5 import E5
 from inference.files.hub_names import check_id
 from inference.request import EMBEDDED
 from inference.settings import Settings
+from tests.support import picturemodels
 from tests.support.tinymodels import save
 
 
@@ -99,3 +100,11 @@ def test_odd_configurations_spoil_no_list(tmp_path: Path, architectures: object)
     (tmp_path / "mine" / "config.json").write_text(json.dumps(config | {"architectures": architectures}))
     cards = catalogue(Settings(cache=tmp_path / "cache", model_folders=(tmp_path,)))
     assert [card.title for card in cards if card.local] == ["mine"]
+
+
+def test_local_models_that_read_pictures_say_so(tmp_path: Path) -> None:
+    picturemodels.save(picturemodels.sight("DINOv2"), tmp_path / "eyes")
+    picturemodels.save(picturemodels.sight("CLIP"), tmp_path / "both")
+    save(tmp_path / "mine", "bert")
+    cards = catalogue(Settings(cache=tmp_path / "cache", model_folders=(tmp_path,)))
+    assert {card.title: card.pictures for card in cards if card.local} == {"both": False, "eyes": True, "mine": False}

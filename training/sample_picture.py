@@ -1,0 +1,40 @@
+"""Writes assets/pictures/cat.safetensors: what DINOv2-small does with the photo beside it.
+
+    python -m training.sample_picture
+
+Needs the extra (`make extra`). To be run again when the photo or how it is stored changes; where the extra is
+installed, a test compares the file with the model.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attention.trace import Trace
+from inference import LocalBackend, TraceRequest
+from inference.files.dinov2 import DINOV2
+from inference.pictures.sample import RECORDED, Difference, packed, photo, unpacked
+from inference.settings import Settings
+
+
+def recorded() -> Trace:
+    """The whole trace, by the model."""
+    return LocalBackend(Settings(offline=True)).trace(TraceRequest(model=DINOV2.name, picture=photo()))
+
+
+def compared(trace: Trace, stored: Trace) -> Difference:
+    """How far one trace's weights are from another's."""
+    largest, moved = [], []
+    for layer in range(trace.layers):
+        for head in range(trace.heads):
+            off = np.abs(trace.weights(layer, head) - stored.weights(layer, head))
+            largest.append(float(off.max()))
+            moved.append(float(off.sum(axis=-1).mean()) / 2)
+    return Difference(max(largest), float(np.mean(moved)))
+
+
+if __name__ == "__main__":
+    found = recorded()
+    said = compared(found, unpacked(packed(found), photo()))
+    RECORDED.write_bytes(packed(found, said))
+    print(f"{RECORDED.stat().st_size:,} bytes; weights differ by at most {said.largest:.4f}, {said.moved:.2%} moved.")
