@@ -7,6 +7,8 @@ import numpy as np
 from attention.grid import Grid
 from attention.mask import Array
 
+EVEN = 1e-6  # of the mean weight: patches that differ by less are all alike, but for rounding
+
 
 def outlining(rows: Array, grid: Grid) -> Array:
     """How far each head's look at patches makes shapes, (layer, head, key) -> (layer, head), from -1 to 1.
@@ -27,5 +29,6 @@ def outlining(rows: Array, grid: Grid) -> Array:
     neighbours = across.shape[-2] * across.shape[-1] + down.shape[-2] * down.shape[-1]
     alike = (across.sum(axis=(-2, -1)) + down.sum(axis=(-2, -1))) / max(neighbours, 1)
     spread = (field**2).mean(axis=(-2, -1))
-    found: Array = (share * np.divide(alike, spread, out=np.zeros_like(alike), where=spread > 0)).astype(np.float32)
+    differ = spread > EVEN * patches.mean(axis=-1)
+    found: Array = (share * np.divide(alike, spread, out=np.zeros_like(alike), where=differ)).astype(np.float32)
     return found

@@ -13,6 +13,7 @@ from ui.pages.pictures.models import at_hand, pick_vision
 from ui.pages.pictures.options import SHOWS, SIDES, Pictures
 from ui.pages.pictures.subject import NO_MODEL, Subject, subject
 from ui.run.refusals import say
+from ui.show.lists import together
 from ui.show.microscope import microscope
 from ui.show.reading_help import reading_help
 from ui.state.choice import Choice
@@ -20,7 +21,7 @@ from ui.state.opened_picture import opened_picture
 from ui.state.options import choose_own, own
 from ui.state.session import choose, current
 from viz.components.picture.content import part_of
-from wording import _, together, told
+from wording import _, told
 
 RECORDED = "DINOv2-small"  # the model of the recorded sample
 
@@ -94,7 +95,7 @@ found = subject(chosen)
 if found is not None:
     draw(found, chosen)
     if found.cited:
-        st.caption(together(found.cited, found.note) if found.note else found.cited)
+        st.caption(together(found.cited, found.note))
     if not at_hand() and not chosen.vision:
         say(told(NO_MODEL), role="status")
 how_to_read()
