@@ -16,7 +16,7 @@ from inference.errors import Refusal
 from inference.files import taught
 from inference.files.download import Download
 from inference.files.hub import Offer
-from inference.heads import BARE, CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, TAG, WRITES
+from inference.heads import BARE, CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, SEES, TAG, WRITES
 from inference.keys import size_of
 from inference.memory import ByteLru
 from inference.pictures.families import PICTURES
@@ -173,7 +173,7 @@ class LocalBackend:
     def identity(self, model: str, revision: str | None = None) -> ModelId:
         """Which model that name stands for here, with its commit or its weights' hash where it is loaded now."""
         revision = self.revision_now(model, revision)
-        heads = (BARE, MASKED, NEXT_SENTENCE, CAUSAL, CLASSIFY, TAG)
+        heads = (BARE, MASKED, NEXT_SENTENCE, CAUSAL, CLASSIFY, TAG, SEES)
         kept = (self.kept_models.get((model, revision, head)) for head in heads)
         return next((loaded.id for loaded in kept if loaded is not None), ModelId(model, revision, "", ""))
 

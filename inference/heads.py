@@ -9,6 +9,7 @@ from wording import sentence
 
 BARE, MASKED, NEXT_SENTENCE, CAUSAL = "", "masked", "next sentence", "causal"
 CLASSIFY, TAG = "label", "tags"  # a class for a text; a tag for each of its words
+SEES = "picture label"  # a class for a picture
 WRITES = "writes"  # writes a text from a source; the model that is traced has this head already, where there is one
 RANDOM = "random weights"  # the bare architecture with weights that were never trained (inference.load.untrained_twin)
 TOKENIZER = "tokenizer"  # no model at all: what its tokenizer does can be asked, and nothing else
@@ -20,6 +21,7 @@ WHAT = {
     WRITES: sentence("no head that writes one text from another"),
     CLASSIFY: sentence("no head that tells the class of a text"),
     TAG: sentence("no head that tags words"),
+    SEES: sentence("no head that tells the class of a picture"),
 }
 KINDS = {  # of models that may have it
     MASKED: ("encoder",),
@@ -28,7 +30,9 @@ KINDS = {  # of models that may have it
     WRITES: ("encoder-decoder",),
     CLASSIFY: ("encoder", "decoder"),
     TAG: ("encoder", "decoder"),
+    SEES: ("encoder",),
 }
 # How the classes of transformers that have these heads end: their weights are called alike, so only a checkpoint's
 # configuration tells which of the two it was trained as.
 CLASSES = {CLASSIFY: "ForSequenceClassification", TAG: "ForTokenClassification"}
+TRAINED_AS = {**CLASSES, SEES: "ForImageClassification"}

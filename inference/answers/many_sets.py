@@ -19,6 +19,7 @@ from inference.answers import one_token
 from inference.answers.inputs import tensors
 from inference.errors import Refusal, refusing
 from inference.loaded import Loaded
+from inference.pictures.families import tower
 from inference.record import edits, growing, lending
 from inference.record.batching import MOST_TOKENS
 from inference.record.patches import Notes, Noting, Putting, bare
@@ -33,9 +34,10 @@ Set = Sequence[Edit | Take]
 
 @dataclass(frozen=True)
 class Given:
-    """One text as the model reads it, a batch of one; and how many tokens look and are looked at in each part."""
+    """One text or picture as the model reads it, a batch of one; and how many tokens look and are looked at in each
+    part. What is no tensor is an option."""
 
-    inputs: Mapping[str, Tensor]
+    inputs: Mapping[str, Any]
     looking: Mapping[str, int]
     looked_at: Mapping[str, int]
 
@@ -98,9 +100,7 @@ def apart(mine: Set) -> tuple[tuple[Edit, ...], tuple[Take, ...]]:
     return tuple(one for one in mine if not isinstance(one, TakeHead | TakeState)), takes
 
 
-def one_pass(
-    model: Any, one: Mapping[str, Tensor], sets: Sequence[Set], other: Mapping[str, Tensor] | None = None
-) -> Any:
+def one_pass(model: Any, one: Mapping[str, Any], sets: Sequence[Set], other: Mapping[str, Tensor] | None = None) -> Any:
     """One pass over a text under several sets; its output has them in their order."""
     changes, takes = zip(*map(apart, sets), strict=True)
     notes: Notes = {}
@@ -119,7 +119,7 @@ def one_pass(
 
 def grown(
     model: Any,
-    one: Mapping[str, Tensor],
+    one: Mapping[str, Any],
     sets: Sequence[Set],
     changing: Callable[[Sequence[int]], AbstractContextManager[object]],
 ) -> Any:
@@ -129,9 +129,12 @@ def grown(
     """
     layers = getattr(model, growing.GROWS, None)
     if layers is None:
-        many = {name: tensor.expand(len(sets), *tensor.shape[1:]) for name, tensor in one.items()}
+        many = {
+            name: given.expand(len(sets), *given.shape[1:]) if isinstance(given, Tensor) else given
+            for name, given in one.items()
+        }
         with changing(range(len(sets))):
-            return model(**many)
+            return tower(model, many)(**many)
     first = [min((edit.layer for edit in mine), default=0) for mine in sets]
     order = sorted(range(len(sets)), key=first.__getitem__)
     joining = [sum(first[at] == layer for at in order[1:]) for layer in range(layers)]

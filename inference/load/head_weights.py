@@ -14,8 +14,10 @@ from inference.catalogue.without_head import refusal
 from inference.errors import Refusal
 from inference.files.architecture import Architecture
 from inference.files.checkpoint import tensors
-from inference.heads import BARE, CAUSAL, CLASSES, CLASSIFY, KINDS, MASKED, NEXT_SENTENCE, RANDOM, TAG
+from inference.heads import BARE, CAUSAL, CLASSIFY, KINDS, MASKED, NEXT_SENTENCE, RANDOM, SEES, TAG, TRAINED_AS
+from inference.pictures.families import PICTURES
 from inference.settings import Settings
+from inference.text import no_text
 from wording import sentence
 
 _OLD = {".gamma": ".weight", ".beta": ".bias"}  # names of a norm's weights in checkpoints of 2018, still read
@@ -35,6 +37,7 @@ def auto_class(head: str, writes: bool, model_type: str = "") -> Any:
         CAUSAL: transformers.AutoModelForCausalLM,
         CLASSIFY: transformers.AutoModelForSequenceClassification,
         TAG: transformers.AutoModelForTokenClassification,
+        SEES: transformers.AutoModelForImageClassification,
     }[head]
 
 
@@ -46,7 +49,11 @@ def check(head: str, shape: Architecture, config: Any, weights: Iterable[Path], 
     """
     if head in (BARE, RANDOM):
         return
-    if head in CLASSES:
+    if shape.reads == PICTURES and head != SEES:
+        raise no_text.refusal(name)
+    if head == SEES and shape.reads != PICTURES:
+        raise refusal(head, name, settings)
+    if head in TRAINED_AS:
         _check_trained_as(head, shape, config, name, settings)
     auto = auto_class(head, shape.writes, shape.model_type)
     if shape.kind not in KINDS[head] or type(config) not in auto._model_mapping:  # noqa: SLF001  # the only list of configurations that it knows
@@ -60,7 +67,7 @@ def check(head: str, shape: Architecture, config: Any, weights: Iterable[Path], 
 def _check_trained_as(head: str, shape: Architecture, config: Any, name: str, settings: Settings) -> None:
     """Raises Refusal where a checkpoint does not say that it was trained with a head for labels."""
     named = getattr(config, "architectures", None) or ()
-    if not any(str(one).endswith(CLASSES[head]) for one in named):
+    if not any(str(one).endswith(TRAINED_AS[head]) for one in named):
         raise refusal(head, name, settings)
     if shape.kind == "encoder-decoder":
         raise Refusal(
@@ -87,7 +94,7 @@ def made_up(head: str, model: Any, missing: Iterable[str]) -> list[str]:
     The pooler is the bare model's, but what is said of a whole text is computed from it.
     """
     base = f"{model.base_model_prefix}."
-    judges = head in (NEXT_SENTENCE, CLASSIFY)
+    judges = head in (NEXT_SENTENCE, CLASSIFY, SEES)
     return sorted(key for key in missing if not key.startswith(base) or (judges and ".pooler." in key))
 
 

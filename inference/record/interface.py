@@ -49,6 +49,31 @@ class Tape:
         return self.additive[where][1]
 
 
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """One attention's weights, (batch, head, query, key), through which gradients flow."""
+
+    path: str
+    weights: Tensor
+
+
+_weighed: ContextVar[list[Weighed] | None] = ContextVar("headlight_weighed", default=None)
+
+
+@contextmanager
+def weighing() -> Iterator[list[Weighed]]:
+    """Keeps the weights of every attention that this thread computes inside the block, for gradients in them.
+
+    They are computed by the formula; edits and recordings are left out.
+    """
+    kept: list[Weighed] = []
+    token = _weighed.set(kept)
+    try:
+        yield kept
+    finally:
+        _weighed.reset(token)
+
+
 _tape: ContextVar[Tape | None] = ContextVar("headlight_tape", default=None)
 
 
@@ -95,12 +120,15 @@ def attend(  # noqa: PLR0913  # transformers' own signature
         result: Tensor = sdpa_attention_forward(module, query, key, value, attention_mask, **given)[0]
         return result
 
-    if tape is None and editor is None and lending is None and plain:
+    kept = _weighed.get()
+    if tape is None and editor is None and lending is None and plain and kept is None:
         return unrecorded(), None
     scale = query.shape[-1] ** -0.5 if scaling is None else float(scaling)
     causal = bool(getattr(module, "is_causal", True) if is_causal is None else is_causal)
     path = str(getattr(module, PATH, ""))
     call = _without_empty(Call(path, query, key, value, attention_mask, position_bias, scale, causal, softcap, s_aux))
+    if kept is not None:
+        return _weighed_output(call, kept).transpose(1, 2).contiguous(), None
     lse: Tensor | None = None
     if not plain:
         output, lse = _by_formula(call)
@@ -116,6 +144,15 @@ def attend(  # noqa: PLR0913  # transformers' own signature
     if tape is not None:
         tape.note(call, lse)
     return output.transpose(1, 2).contiguous(), None
+
+
+def _weighed_output(call: Call, kept: list[Weighed]) -> Tensor:
+    """The output from weights that are kept; the first ones are where gradients end."""
+    weights = weigh(call)
+    weights = weights if weights.requires_grad else weights.requires_grad_()
+    kept.append(Weighed(call.path, weights))
+    output: Tensor = weights.to(call.value.dtype) @ repeat_kv(call.value, call.query.shape[1] // call.key.shape[1])
+    return output
 
 
 def _changed(
