@@ -16,6 +16,7 @@ from bench.report import Row, machine, table
 # In this order: what needs no browser first.
 MEASUREMENTS = {
     "forward": "a forward pass with recording against a plain one",
+    "pictures": "a picture with recording against a plain pass",
     "memory": "peak memory of recording against output_attentions",
     "matrix": "one head's matrix against a forward pass",
     "luck": "how often luck alone is called more than the rule",

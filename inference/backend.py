@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from attention.trace import ModelId, Trace
 from inference.building import BUILDING
-from inference.catalogue.listing import ModelCard, catalogue
+from inference.catalogue.listing import ModelCard, catalogue, seeing
 from inference.catalogue.without_head import refusal
 from inference.errors import Refusal
 from inference.files import taught
@@ -90,8 +90,12 @@ class LocalBackend:
         """Models to choose from: the embedded one, local folders, good first choices on the hub. Asks no network."""
         return catalogue(self.settings)
 
+    def seeing(self) -> Sequence[ModelCard]:
+        """Models that read pictures: local folders, good first choices on the hub. Asks no network."""
+        return seeing(self.settings)
+
     def trace(self, request: TraceRequest) -> Trace:
-        """The trace of one text; raises Refusal with the reason and what helps."""
+        """The trace of one text or picture; raises Refusal with the reason and what helps."""
         request = self._now(request)
         if request.picture is not None:  # whoever asked holds it: nothing of a reader's picture stays here
             return self._compute([request])[0]

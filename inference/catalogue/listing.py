@@ -8,16 +8,16 @@ from collections.abc import Hashable
 from dataclasses import replace
 from pathlib import Path
 
-from inference.catalogue.cards import EMBEDDED_CARD, EXTRA_CARDS, HUB_CARDS, OWN_CARDS, TASKS, ModelCard
+from inference.catalogue.cards import EMBEDDED_CARD, EXTRA_CARDS, HUB_CARDS, OWN_CARDS, PICTURE_CARDS, TASKS, ModelCard
 from inference.catalogue.stated_heads import stated
 from inference.errors import Refusal
 from inference.files import checkpoint, embedded, extras, folders, hub
 from inference.files.checkpoint import tensors
-from inference.pictures.families import PICTURES, reads
+from inference.pictures.families import PICTURES, TEXT, reads
 from inference.settings import Settings
 from wording import sentence
 
-__all__ = ["ModelCard", "catalogue"]
+__all__ = ["ModelCard", "catalogue", "seeing"]
 
 _FRESH = 5.0  # seconds for which an answer is given again: a page asks several times as it draws itself
 _LOOKING = threading.Lock()  # one thread looks, the others wait for what it finds
@@ -54,12 +54,23 @@ def _changed(place: Path) -> int | None:
 
 def look(settings: Settings) -> tuple[ModelCard, ...]:
     """What ``catalogue`` gives, looked up anew."""
-    local = tuple(_local_cards(settings))
+    local = tuple(card for card in _local_cards(settings) if card.reads != PICTURES)
     own = [replace(card, size_bytes=_size(card.id)) for card in OWN_CARDS if embedded.own_here(card.id)]
-    installed = {extra.name for extra in extras.ALL if extra.here()}
-    extra = [card for card in EXTRA_CARDS if card.id in installed]
+    extra = [card for card in _extra_cards() if card.reads != PICTURES]
     remote = tuple(replace(card, downloaded=hub.cached(card.id, None, settings) is not None) for card in HUB_CARDS)
     return (EMBEDDED_CARD, *own, *extra, *local, *remote)
+
+
+def seeing(settings: Settings) -> tuple[ModelCard, ...]:
+    """The models that read pictures: the extra, those in the operator's folders, then good first choices of the hub."""
+    remote = tuple(replace(card, downloaded=hub.cached(card.id, None, settings) is not None) for card in PICTURE_CARDS)
+    return (*(card for card in (*_extra_cards(), *_local_cards(settings)) if card.reads != TEXT), *remote)
+
+
+def _extra_cards() -> list[ModelCard]:
+    """The extras that are installed."""
+    installed = {extra.name for extra in extras.ALL if extra.here()}
+    return [card for card in EXTRA_CARDS if card.id in installed]
 
 
 def _size(own: str) -> int | None:
@@ -97,5 +108,5 @@ def local_card(folder: Path) -> ModelCard:
         summary=sentence("A local model ({name}).", name=name),
         local=True,
         downloaded=True,
-        pictures=reads(str(files.config.get("model_type"))) == PICTURES,
+        reads=reads(str(files.config.get("model_type"))),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from inference.heads import CAUSAL, CLASSES, MASKED, NEXT_SENTENCE, WRITES
+from inference.heads import CAUSAL, MASKED, NEXT_SENTENCE, TRAINED_AS, WRITES
 
 # How the tensors of these heads are called. What decides is ``lacking`` in inference/load/head_weights.py.
 _MARKS = {
@@ -33,7 +33,7 @@ def stated(names: Collection[str], kind: str, architecture: str = "") -> tuple[s
     >>> stated(["bert.pooler.dense.weight", "classifier.bias"], "encoder", "BertForSequenceClassification")
     ('label',)
     """
-    labels = tuple(head for head, ending in CLASSES.items() if architecture.endswith(ending))
+    labels = tuple(head for head, ending in TRAINED_AS.items() if architecture.endswith(ending))
     if labels:
         return () if kind == "encoder-decoder" else labels
     if kind in ("decoder", "encoder-decoder"):

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from inference.catalogue.cards import EXTRA_CARDS
-from inference.catalogue.listing import catalogue
+from inference.catalogue.listing import catalogue, seeing
 from inference.errors import Refusal
 from inference.files.unpacking import HOW
-from inference.heads import CLASSES, WHAT
+from inference.heads import CLASSES, SEES, WHAT
 from inference.settings import Settings
 from wording import any_of, sentence, together
 
 
 def refusal(head: str, name: str, settings: Settings) -> Refusal:
     """The sentence about a model without a head, with the models that have one."""
-    cards = [card for card in catalogue(settings) if head in card.heads]
+    listed = seeing(settings) if head == SEES else catalogue(settings)
+    cards = [card for card in listed if head in card.heads]
     here = [card.title for card in cards if card.downloaded]
     there = [card.id for card in cards if not card.downloaded]
     ways = [sentence("On this machine {here} would do.", here=any_of(here))] if here else []

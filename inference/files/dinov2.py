@@ -105,6 +105,6 @@ DINOV2 = Extra(
     file="vit_s_focus.onnx",
     sha256="198644e37de36674974f453a9aebfc0120b168b9414cce18d4dceb576fbdf355",
     convert=convert,
-    memory=400_000_000,
+    memory=250_000_000,
     disk=89_000_000,
 )

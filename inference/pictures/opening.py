@@ -21,7 +21,7 @@ MOST_BYTES = 30_000_000
 MOST_PIXELS = 50_000_000
 MOST_SIDE = 16_383  # what WebP can state
 LONGEST = 2_048  # pixels of the longer side; a larger picture is made as small
-MOST_SCANS = 100  # of a JPEG, which goes over all its pixels once for each; those of cameras and editors have a dozen
+MOST_SCANS = 40  # of a JPEG, which goes over all its pixels once for each; those of cameras and editors have a dozen
 
 _WEBP, _RIFF, _NAMED = b"WEBP", b"RIFF", 8  # where a RIFF file says what it is
 KINDS = {b"\x89PNG\r\n\x1a\n": "PNG", b"\xff\xd8\xff": "JPEG"}

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from inference.catalogue import listing as room
-from inference.catalogue.listing import catalogue
+from inference.catalogue.listing import catalogue, seeing
 from inference.files import hub
-from inference.files.dinov2 import DINOV2
 from inference.files.e5 import E5
 from inference.files.hub_names import check_id
 from inference.request import EMBEDDED
 from inference.settings import Settings
-from tests.support import picturemodels
+from tests.support.picturemodels import save as save_seeing
+from tests.support.picturemodels import sight
 from tests.support.tinymodels import save
 
 
@@ -41,7 +41,7 @@ def test_every_card_says_enough(tmp_path: Path) -> None:
         assert card.title
         assert card.language
         assert card.summary.endswith(".")
-        assert card.heads or card.id in (EMBEDDED, E5.name, DINOV2.name, "google/electra-base-discriminator")
+        assert card.heads or card.id in (EMBEDDED, E5.name, "google/electra-base-discriminator")
         assert card.embedded or check_id(card.id)
 
 
@@ -57,6 +57,20 @@ def test_local_models_are_listed_and_what_is_none_is_not(tmp_path: Path) -> None
         ("t5", "encoder-decoder"),
     ]
     assert all(Path(card.id).is_dir() and card.downloaded for card in local)
+
+
+def test_models_that_see_are_listed_by_themselves(tmp_path: Path) -> None:
+    for name in ("ViT", "CLIP"):
+        save_seeing(sight(name), tmp_path / name)
+    settings = Settings(cache=tmp_path, model_folders=(tmp_path,))
+    cards = seeing(settings)
+    assert [(card.title, card.reads) for card in cards if card.local] == [("CLIP", "both"), ("ViT", "pictures")]
+    assert [card.title for card in catalogue(settings) if card.local] == ["CLIP"]
+    for card in cards:
+        assert card.title
+        assert card.summary.endswith(".")
+        assert card.local or (check_id(card.id) and not card.downloaded)
+    assert not {card.id for card in cards if not card.local} & {card.id for card in catalogue(settings)}
 
 
 def test_what_was_found_is_given_again_for_some_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,11 +114,3 @@ def test_odd_configurations_spoil_no_list(tmp_path: Path, architectures: object)
     (tmp_path / "mine" / "config.json").write_text(json.dumps(config | {"architectures": architectures}))
     cards = catalogue(Settings(cache=tmp_path / "cache", model_folders=(tmp_path,)))
     assert [card.title for card in cards if card.local] == ["mine"]
-
-
-def test_local_models_that_read_pictures_say_so(tmp_path: Path) -> None:
-    picturemodels.save(picturemodels.sight("DINOv2"), tmp_path / "eyes")
-    picturemodels.save(picturemodels.sight("CLIP"), tmp_path / "both")
-    save(tmp_path / "mine", "bert")
-    cards = catalogue(Settings(cache=tmp_path / "cache", model_folders=(tmp_path,)))
-    assert {card.title: card.pictures for card in cards if card.local} == {"both": False, "eyes": True, "mine": False}

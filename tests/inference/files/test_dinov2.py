@@ -12,7 +12,7 @@ import pytest
 from safetensors.numpy import load_file
 
 from inference.catalogue.cards import DINOV2_CARD
-from inference.catalogue.listing import catalogue
+from inference.catalogue.listing import catalogue, seeing
 from inference.errors import Refusal
 from inference.files import checksums, dinov2, extras, onnx, packaged
 from inference.files.checkpoint import PROCESSOR, WEIGHTS
@@ -68,7 +68,8 @@ def test_it_is_listed_where_it_is_installed(
     made: onnxfiles.Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = Settings(cache=tmp_path / "cache", offline=True)
-    assert DINOV2_CARD in catalogue(settings)
+    assert seeing(settings)[0] == DINOV2_CARD
+    assert DINOV2_CARD not in catalogue(settings), "which lists models of texts"
     assert "cannot be known" in DINOV2_CARD.summary
     monkeypatch.setattr(packaged, "located", lambda _package, _file: None)
     with pytest.raises(Refusal, match="not installed here"):

@@ -10,10 +10,13 @@ from typing import Any
 
 import pytest
 
+from inference import LocalBackend, TraceRequest
 from inference.errors import Refusal
 from inference.files import hub
 from inference.settings import Settings
 from tests.support.fakehub import COMMIT, FakeHub, online, serving
+from tests.support.picturemodels import picture, sight
+from tests.support.picturemodels import save as save_seeing
 from tests.support.tinymodels import save
 
 
@@ -64,6 +67,16 @@ def test_only_what_loading_needs_is_fetched(fake: FakeHub, tmp_path: Path) -> No
 
 def test_a_model_that_is_too_large_is_offered_as_not_fitting(fake: FakeHub, tmp_path: Path) -> None:
     assert not hub.look("someone/tiny-bert", None, settings(fake, tmp_path, model_memory_bytes=1000)).fits
+
+
+def test_what_sees_comes_with_its_processor_and_no_tokenizer(fake: FakeHub, tmp_path: Path) -> None:
+    fake.add("someone/tiny-vit", save_seeing(sight("ViT"), tmp_path / "vit"))
+    offer = hub.look("someone/tiny-vit", None, settings(fake, tmp_path))
+    assert {file.name for file in offer.files} == {"config.json", "model.safetensors", "preprocessor_config.json"}
+    assert (offer.architecture, offer.kind) == ("ViTModel", "encoder")
+    backend = LocalBackend(settings(fake, tmp_path))
+    assert backend.download(offer).wait(60)
+    assert backend.trace(TraceRequest(model="someone/tiny-vit", picture=picture())).source.grid is not None
 
 
 def test_unknown_model(fake: FakeHub, tmp_path: Path) -> None:
