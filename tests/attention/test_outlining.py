@@ -10,7 +10,7 @@ from attention.outlining import outlining
 GRID = Grid(8, 12, 1, (0.0, 0.0, 120.0, 80.0))
 
 
-def look(patches: np.ndarray, cls: float = 0.0) -> np.ndarray:  # type: ignore[type-arg]
+def look(patches: np.ndarray, cls: float = 0.0) -> np.ndarray:
     weights = np.concatenate([[0.0], patches.reshape(-1) / patches.sum() * (1 - cls)])
     weights[0] = cls
     return weights.astype(np.float32)

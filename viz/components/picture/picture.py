@@ -22,8 +22,8 @@ def picked(key: str, layers: int, heads: int, tokens: int) -> Look | None:
     if not isinstance(found, dict):
         return None
     ends = {"layer": layers, "head": heads, "token": tokens}
-    numbers = {name: found.get(name) for name in ends}
-    if any(type(at) is not int or not 0 <= at < ends[name] for name, at in numbers.items()):
+    numbers = {name: at for name in ends if type(at := found.get(name)) is int and 0 <= at < ends[name]}
+    if len(numbers) < len(ends):
         return None
     if found.get("facing") not in FACINGS or found.get("by") not in KINDS:
         return None
