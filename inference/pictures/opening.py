@@ -72,7 +72,7 @@ def opened(data: bytes) -> Picture:
 
 
 def _kind(data: bytes) -> str:
-    """ "PNG", "JPEG" or "WEBP", as Pillow calls them; raises Refusal for anything else and for too many bytes."""
+    """What it is, "PNG", "JPEG" or "WEBP" as Pillow says; raises Refusal for anything else and for too many bytes."""
     if not data:
         raise Refusal(sentence("The file is empty; bring a picture in PNG, JPEG or WebP."))
     if len(data) > MOST_BYTES:

@@ -69,7 +69,7 @@ def test_models_that_see_are_listed_by_themselves(tmp_path: Path) -> None:
     for card in cards:
         assert card.title
         assert card.summary.endswith(".")
-        assert card.local or (check_id(card.id) and not card.downloaded)
+        assert card.local or card.embedded or (check_id(card.id) and not card.downloaded)
     assert not {card.id for card in cards if not card.local} & {card.id for card in catalogue(settings)}
 
 
