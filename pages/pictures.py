@@ -11,6 +11,7 @@ from ui.pages.pictures.drawing import draw_picture, look_of, offer_files
 from ui.pages.pictures.given import bring, picture_of
 from ui.pages.pictures.models import at_hand, pick_vision
 from ui.pages.pictures.options import SHOWS, SIDES, Pictures
+from ui.pages.pictures.saying import saying
 from ui.pages.pictures.subject import NO_MODEL, Subject, subject
 from ui.run.refusals import say
 from ui.show.lists import together
@@ -68,6 +69,9 @@ def draw(shown: Subject, options: Pictures) -> None:
     """The picture, or its maps as of a text."""
     control(Pictures, "show", st.segmented_control, _("How"), list(SHOWS), format_func=SHOWS.get, required=True,
             label_visibility="collapsed")  # fmt: skip
+    if options.show == "says":
+        says(shown, options)
+        return
     if options.show == "matrix":
         look = look_of(options, shown.trace)
         there = replace(
@@ -79,6 +83,14 @@ def draw(shown: Subject, options: Pictures) -> None:
     else:
         look = draw_picture(shown.trace, options, shown.title, shown.cited)
     offer_files(shown.trace, look, shown.title, shown.cited)
+
+
+def says(shown: Subject, options: Pictures) -> None:
+    """What the model says of the picture, where there is one to be asked."""
+    if shown.model and shown.trace.picture is not None:
+        saying(options, shown.trace.picture, shown.model)
+    else:
+        say(_("This was recorded, and a recording says nothing anew; pick a model above."), role="status")
 
 
 def kept(before: Choice, found: Mapping[str, object]) -> None:

@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from attention.codec import frame
 from attention.trace import Trace
 from ui.routes.traces import FILES, FOREVER, PREFIX, attachment, served
 from ui.run.shelf import shelf
@@ -15,7 +16,7 @@ from viz.components.explore.answers import BadRequest, number
 from viz.components.picture.content import FACINGS, KINDS, Look, part_of, seen
 from viz.components.picture.photo import kind_of_photo, photo
 from viz.components.picture.picture_page import picture_html
-from viz.components.picture.whole_maps import framed, head_map, rolled_out
+from viz.components.picture.whole_maps import framed, head_map, in_every_head, rolled_out
 from wording import _, sentence
 
 LARGEST_MAP = 4_200  # tokens whose whole map a browser is sent: 17 MB
@@ -35,6 +36,28 @@ def patches(trace: Trace, request: Request) -> Response:
     records, query = trace.records(part_of(trace)), request.query_params
     layer = number(query, "layer", len(records))
     return _frame(framed(head_map(records, layer, number(query, "head", records[layer].heads))))
+
+
+def norms(trace: Trace, request: Request) -> Response:
+    """The same, each weight times the length of the value that it weighs."""
+    _sent_whole(trace)
+    records, query = trace.records(part_of(trace)), request.query_params
+    layer = number(query, "layer", len(records))
+    return _frame(framed(head_map(records, layer, number(query, "head", records[layer].heads), "norms")))
+
+
+def norms_rows(trace: Trace, request: Request) -> Response:
+    """What one token takes in from where, in every head."""
+    token = number(request.query_params, "query", len(trace.source))
+    return _frame(frame({}, {"rows": (in_every_head(trace.records(part_of(trace)), "out", token, "norms"), "float16")}))
+
+
+def norms_columns(trace: Trace, request: Request) -> Response:
+    """How much of what each token takes in comes from one, in every head."""
+    token = number(request.query_params, "key", len(trace.source))
+    with shelf().gate:
+        found = in_every_head(trace.records(part_of(trace)), "in", token, "norms")
+    return _frame(frame({}, {"columns": (found, "float16")}))
 
 
 def rollout(trace: Trace, _request: Request) -> Response:
@@ -65,12 +88,14 @@ def told_of(trace: Trace, cited: str = "") -> list[tuple[str, str]]:
     return [(name, value) for name, value in told if value]
 
 
+FRAMES = (patches, norms, norms_rows, norms_columns, rollout)
+
+
 def routes() -> list[Route]:
     """The routes, for the app."""
     return [
         Route(f"{PREFIX}/{{trace}}/picture.jpg", _endpoint(picture)),
-        Route(f"{PREFIX}/{{trace}}/patches", _endpoint(patches)),
-        Route(f"{PREFIX}/{{trace}}/rollout", _endpoint(rollout)),
+        *(Route(f"{PREFIX}/{{trace}}/{make.__name__}", _endpoint(make)) for make in FRAMES),
         Route(f"{PREFIX}/{{trace}}/picture.html", FILES.endpoint(_endpoint(page))),
     ]
 

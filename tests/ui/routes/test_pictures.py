@@ -17,7 +17,7 @@ from tests.support.traces import sentence_trace
 from ui.routes import pictures, traces
 from ui.routes.traces import PREFIX
 from ui.run.shelf import seal, shelf
-from viz.components.picture.whole_maps import rolled_out
+from viz.components.picture.whole_maps import head_map, in_every_head, rolled_out
 from wording import speaking
 
 
@@ -43,6 +43,12 @@ def test_maps_rows_and_photo_are_the_trace_s(client: TestClient, trace: Trace) -
     np.testing.assert_allclose(rolled, rolled_out(trace.records()), atol=4e-3)
     rows = unframe(client.get(address(trace, "rows", f"&query={TOKENS - 1}")).content)[1]["rows"]
     np.testing.assert_allclose(rows, trace.rows(TOKENS - 1), atol=3e-4)
+    for name, facing, field in (("norms_rows", "out", "query"), ("norms_columns", "in", "key")):
+        looks = unframe(client.get(address(trace, name, f"&{field}=4")).content)[1]
+        wanted = in_every_head(trace.records(), facing, 4, "norms")
+        np.testing.assert_allclose(looks[name.removeprefix("norms_")], wanted, atol=3e-4)
+    map_ = unframe(client.get(address(trace, "norms", "&layer=1&head=2")).content)[1]["map"]
+    np.testing.assert_allclose(map_, head_map(trace.records(), 1, 2, "norms"), atol=4e-3)
     photo = client.get(address(trace, "picture.jpg"))
     assert photo.headers["content-type"] == "image/png"
     assert photo.content.startswith(b"\x89PNG")

@@ -18,9 +18,9 @@ from tests.support.repository import ROOT
 from tests.support.seen import TOKENS, picture_trace
 from tests.support.traces import sentence_trace
 from viz.components.picture.content import FACINGS, KINDS, Look, part_of, payload, seen
-from viz.components.picture.photo import LONGEST, kind_of_photo, photo
+from viz.components.picture.photo import LONGEST, dimmed, kind_of_photo, photo
 from viz.components.picture.picture_page import picture_html
-from viz.components.picture.whole_maps import framed, head_map, rolled_out
+from viz.components.picture.whole_maps import framed, head_map, in_every_head, rolled_out
 
 LOOK = Look(1, 2, 4)
 TRACE = picture_trace()
@@ -65,6 +65,22 @@ def test_a_small_photo_loses_nothing_and_a_large_one_is_no_larger_than_a_screen(
     assert Image.open(BytesIO(large)).size == (LONGEST, LONGEST // 2)
 
 
+def test_a_still_is_bright_where_the_weights_are_and_dim_outside() -> None:
+    from io import BytesIO
+
+    from PIL import Image
+
+    white = Picture(np.full((24, 40, 3), 255, np.uint8))
+    grid, weights = seen(TRACE)[0], np.zeros(TOKENS, np.float32)
+    weights[grid.token(1, 2)] = 0.5
+    shown = np.asarray(Image.open(BytesIO(dimmed(white, grid, weights))))
+    left, top, right, bottom = map(int, grid.pixels(grid.token(1, 2)) or ())
+    assert (shown[top:bottom, left:right] == 255).all()
+    shown = shown.copy()
+    shown[top:bottom, left:right] = 43
+    assert (shown == 43).all()
+
+
 def test_the_rollout_is_that_of_the_mean_maps() -> None:
     rolled = rolled_out(TRACE.records())
     np.testing.assert_allclose(rolled, rollout(with_residual(mean_maps(TRACE))), atol=1e-6)
@@ -75,6 +91,17 @@ def test_a_map_travels_as_square_root_bytes() -> None:
     weights = head_map(TRACE.records(), 1, 2)
     np.testing.assert_array_equal(weights, TRACE.weights(1, 2))
     np.testing.assert_allclose(unframe(framed(weights))[1]["map"], weights, atol=4e-3)
+
+
+def test_weights_by_values_are_shares_and_tell_long_values_from_short() -> None:
+    records = TRACE.records()
+    found = head_map(records, 1, 2, "norms")
+    raw = TRACE.weights(1, 2) * np.linalg.norm(TRACE.value(1, 2), axis=1)
+    np.testing.assert_allclose(found, raw / raw.sum(axis=1, keepdims=True), rtol=1e-5)
+    for by in ("head", "norms"):
+        whole = np.stack([[head_map(records, layer, head, by) for head in range(3)] for layer in range(2)])
+        np.testing.assert_allclose(in_every_head(records, "out", 4, by), whole[:, :, 4], rtol=1e-6)
+        np.testing.assert_allclose(in_every_head(records, "in", 4, by), whole[:, :, :, 4], rtol=1e-6)
 
 
 def embedded(page: str) -> dict[str, Any]:
@@ -96,16 +123,16 @@ def test_a_file_holds_the_photo_and_the_maps(look: Look) -> None:
     assert "<i>" not in page
     inside = embedded(page)["inside"]
     assert inside["photo"].startswith("data:image/png;base64,")
-    np.testing.assert_allclose(unpacked(inside["maps"]["1.2"]), TRACE.weights(1, 2), atol=4e-3)
+    np.testing.assert_allclose(unpacked(inside["maps"]["head.1.2"]), TRACE.weights(1, 2), atol=4e-3)
     assert len(inside["maps"]) == 6 + (look.by == "rollout")
-    np.testing.assert_allclose(unpacked(inside["every"]["out.1"]), TRACE.rows(1), atol=4e-3)
+    np.testing.assert_allclose(unpacked(inside["every"]["head.out.1"]), TRACE.rows(1), atol=4e-3)
     if look.facing == "in":
         columns = np.stack([[one.weights(head)[:, 3] for head in range(3)] for one in TRACE.records(part_of(TRACE))])
-        np.testing.assert_allclose(unpacked(inside["every"]["in.3"]), columns, atol=4e-3)
+        np.testing.assert_allclose(unpacked(inside["every"]["head.in.3"]), columns, atol=4e-3)
 
 
 def test_a_file_of_many_patches_has_the_chosen_head_and_stays_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("viz.components.picture.picture_page.ROOM", 900)
     maps = embedded(picture_html(TRACE, LOOK, "", []))["inside"]["maps"]
-    assert "1.2" in maps
+    assert "head.1.2" in maps
     assert len(maps) < 6

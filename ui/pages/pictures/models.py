@@ -4,36 +4,36 @@ from __future__ import annotations
 
 import streamlit as st
 
+from inference.catalogue.listing import ModelCard
+from ui.input.models import label_of
 from ui.pages.pictures.options import Pictures
 from ui.run.network import hub_in_reach
+from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.state.options import choose_own
-from wording import _, told
-
-HUB = (
-    "facebook/dinov2-small",
-    "facebook/dinov2-with-registers-small",
-    "google/vit-base-patch16-224",
-    "openai/clip-vit-base-patch32",
-)
+from wording import _
 
 
-def at_hand() -> dict[str, str]:
-    """Models of pictures that answer here without a network: their titles by name, those that come as extras first."""
-    return {card.id: told(card.title) for card in backend().models() if card.pictures and card.downloaded}
+def at_hand() -> dict[str, ModelCard]:
+    """Models of pictures that answer here without a network, those that come as extras first."""
+    return {name: card for name, card in _known().items() if card.downloaded}
+
+
+def _known() -> dict[str, ModelCard]:
+    return {card.id: card for card in backend().seeing()}
 
 
 def pick_vision(options: Pictures, recorded: str | None) -> None:
     """The select box; ``recorded`` is the model of the recorded sample, where that is what may be shown without any."""
-    here = at_hand()
-    names = [*([""] if recorded else []), *here, *(name for name in HUB if name not in here)]
-    shown = options.vision if options.vision or recorded else next(iter(here), HUB[0])
+    cards, here = _known(), at_hand()
+    names = [*([""] if recorded else []), *cards]
+    shown = options.vision if options.vision or recorded else next(iter(here), next(iter(cards)))
     reachable = hub_in_reach()
 
     def label(name: str) -> str:
         if not name:
             return _("{model}, as recorded", model=recorded)
-        return here.get(name) or (name if reachable else _("{title} · not here, no network", title=name))
+        return label_of(cards, name, reachable)
 
     st.session_state["vision_model"] = shown
     st.selectbox(
@@ -48,6 +48,8 @@ def pick_vision(options: Pictures, recorded: str | None) -> None:
             "DINOv3, I-JEPA, SigLIP or CLIP."
         ),
     )
+    if shown in cards:
+        say(cards[shown].summary, role="status")
     if options.vision and options.vision not in here:
         st.session_state["vision_revision"] = options.revision
         st.text_input(

@@ -9,7 +9,11 @@ from typing import ClassVar
 from viz.components.picture.content import FACINGS, KINDS
 from wording import sentence
 
-SHOWS = {"picture": sentence("On the picture"), "matrix": sentence("Matrix and lines")}
+SHOWS = {
+    "picture": sentence("On the picture"),
+    "matrix": sentence("Matrix and lines"),
+    "says": sentence("What the model says"),
+}
 SIDES = (0, 224, 336, 448)  # pixels of the longer side at which a picture is read whole; 0: as the model's processor
 
 
@@ -41,3 +45,4 @@ class Pictures:
     token: int | None = None
     facing: str = "out"
     by: str = "head"
+    texts: str = "a photo of a cat\na photo of a dog\na photo of a house"  # for models that compare

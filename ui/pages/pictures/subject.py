@@ -28,6 +28,7 @@ class Subject:
     title: str
     cited: str = ""
     note: str = ""
+    model: str = ""  # which can be asked; "" where this is a recording
 
 
 def subject(options: Pictures) -> Subject | None:
@@ -42,7 +43,7 @@ def subject(options: Pictures) -> Subject | None:
         say(NO_MODEL, role="status")
         return None
     trace = read_picture(options, given, model)
-    return None if trace is None else Subject(trace, _("Your picture"))
+    return None if trace is None else Subject(trace, _("Your picture"), model=model)
 
 
 def _sample(options: Pictures) -> Subject | None:
@@ -56,4 +57,4 @@ def _sample(options: Pictures) -> Subject | None:
         )
         return Subject(hold(sample()), told(TITLE), told(CREDIT), note)
     trace = read_picture(options, photo(), options.vision)
-    return None if trace is None else Subject(trace, told(TITLE), told(CREDIT))
+    return None if trace is None else Subject(trace, told(TITLE), told(CREDIT), model=options.vision)

@@ -12,12 +12,13 @@ from attention.trace import Trace
 from viz.components.script import spoken, stylesheet
 
 FACINGS = ("out", "in")
-KINDS = ("head", "rollout")
+KINDS = ("head", "norms", "rollout")
 
 
 @dataclass(frozen=True)
 class Look:
-    """What is chosen: a head, a token, whether it looks or is looked at, and whether the head or the rollout shows."""
+    """What is chosen: a head, a token, whether it looks or is looked at, and what shows: the head's weights, these
+    times the length of each value, or the rollout of all layers."""
 
     layer: int
     head: int
@@ -71,6 +72,7 @@ def payload(  # noqa: PLR0913  (the fields of what is drawn)
         "tokens": list(trace.tokens),
         "layers": len(records),
         "heads": records[0].heads,
+        "values": trace.has_qkv(part_of(trace)),
         "indexBase": index_base,
         "selection": asdict(look),
         "inside": inside,

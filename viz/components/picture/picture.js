@@ -23,7 +23,7 @@ import { inTwoDigits, lookSaid, tokenName } from "./picture_words.js";
 
 /** @import { HeadSheet, PatchGrid, Weights } from "./picture_looks.js" */
 /** @import { EveryHead, Inside, PictureSource } from "./picture_source.js" */
-/** @typedef {{layer: number, head: number, token: number, facing: "out"|"in", by: "head"|"rollout"}} Kept */
+/** @typedef {{layer: number, head: number, token: number, facing: "out"|"in", by: "head"|"norms"|"rollout"}} Kept */
 /**
  * @typedef {object} PictureData  Made by viz/components/picture/content.py.
  * @property {string} base           what every address begins with
@@ -36,6 +36,7 @@ import { inTwoDigits, lookSaid, tokenName } from "./picture_words.js";
  * @property {string[]} tokens       every token's name, for a saved row
  * @property {number} layers
  * @property {number} heads
+ * @property {boolean} values        whether values are there, so that weights can be weighed by them
  * @property {number} indexBase
  * @property {Kept} selection
  * @property {Inside|null} inside    the numbers, where there is no server
@@ -44,6 +45,7 @@ import { inTwoDigits, lookSaid, tokenName } from "./picture_words.js";
 
 const SMALL = 640; // pixels below which the heads stand under the picture
 const SETTLED = 400; // ms without a change before a screen reader is told
+const KINDS_OF_PICTURE = /** @type {const} */ (["head", "norms", "rollout"]);
 const FACINGS_OF_PICTURE = /** @type {const} */ (["out", "in"]);
 
 /** @param {Element|ShadowRoot} root */
@@ -73,8 +75,10 @@ function createPicture(root) {
   const chips = h("div", { class: "chips", role: "group" });
   const facing = h("select", { onchange: () => keep({ facing: FACINGS_OF_PICTURE[facing.selectedIndex] }) });
   facing.append(h("option", {}, _("looks at")), h("option", {}, _("is looked at by")));
-  const by = h("select", { onchange: () => keep({ by: by.selectedIndex ? "rollout" : "head" }) });
-  by.append(h("option", {}, _("The chosen head")), h("option", {}, _("Rollout of all layers")));
+  const by = h("select", { onchange: () => keep({ by: KINDS_OF_PICTURE[by.selectedIndex] }) });
+  by.append(
+    ...[_("Weights"), _("Weights × length of values"), _("Rollout of all layers")].map((text) => h("option", {}, text)),
+  );
   const said = h("p", { class: "said", dir: "auto" });
   const live = h("div", { class: "unseen", "aria-live": "polite" });
   const fault = h("p", { class: "note", role: "alert", hidden: true });
@@ -139,6 +143,8 @@ function createPicture(root) {
   }
   const token = () => hovered ?? kept.token;
   const chosen = () => kept.layer * data.heads + kept.head;
+  /** What small pictures show, which have no rollout. @returns {"head"|"norms"} */
+  const plainKind = () => (kept.by === "norms" ? "norms" : "head");
   const nameOf = (/** @type {number} */ at) => tokenName(data.grid, data.others, at);
   function headName() {
     if (kept.by === "rollout") return _("Rollout of all layers");
@@ -231,7 +237,7 @@ function createPicture(root) {
     tip.show([_("Layer {layer} · head {head}", { layer, head })], event.clientX, event.clientY);
   }
   /** @param {number} id */
-  const keepHead = (id) => keep({ layer: Math.floor(id / data.heads), head: id % data.heads, by: "head" });
+  const keepHead = (id) => keep({ layer: Math.floor(id / data.heads), head: id % data.heads, by: plainKind() });
   /** @param {MouseEvent} event */
   function keepsHead(event) {
     const id = headAt(event);
@@ -248,9 +254,10 @@ function createPicture(root) {
   }
   /** What the shown token gives or gets, as well as it is known now, and every head's where that is here. */
   function looks() {
-    const [at, way, map] = [token(), kept.facing, wholeMap()];
-    const every = /** @type {EveryHead|null} */ (rows.get(`${way} ${at}`, () => source.every(way, at)));
-    if (every && kept.by === "head") {
+    const [at, way, kind, map] = [token(), kept.facing, plainKind(), wholeMap()];
+    const asked = () => source.every(way, at, kind);
+    const every = /** @type {EveryHead|null} */ (rows.get(`${kind} ${way} ${at}`, asked));
+    if (every && kept.by !== "rollout") {
       const from = chosen() * every.count;
       return { every, look: every.data.subarray(from, from + every.count), exact: true };
     }
@@ -258,9 +265,9 @@ function createPicture(root) {
   }
   /** The rollout, or the chosen head's map once the picture was touched: then any patch is drawn at once. */
   function wholeMap() {
-    const { layer, head } = kept;
-    if (kept.by === "rollout") return maps.get("rollout", () => source.map(null, 0));
-    return begun ? maps.get(`${layer}.${head}`, () => source.map(layer, head)) : null;
+    const { layer, head, by } = kept;
+    const key = by === "rollout" ? by : `${by} ${layer} ${head}`;
+    return begun || by === "rollout" ? maps.get(key, () => source.map(layer, head, by)) : null;
   }
   function paint() {
     frame = 0;
@@ -301,7 +308,7 @@ function createPicture(root) {
     ctx.setTransform(1, 0, 0, 1, 0, 0);
     ctx.clearRect(0, 0, headsCanvas.width, headsCanvas.height);
     ctx.scale(ratio, ratio);
-    const marks = { chosen: kept.by === "head" ? chosen() : -1, hovered: hoveredHead, indexBase: data.indexBase };
+    const marks = { chosen: kept.by === "rollout" ? -1 : chosen(), hovered: hoveredHead, indexBase: data.indexBase };
     if (lastEvery) drawHeads(ctx, sheet, grid, lastEvery, theme, marks);
     setAttribute(pad, "aria-label", _("Every head; chosen: {head}. Arrow keys choose another.", { head: headName() }));
   }
@@ -311,6 +318,7 @@ function createPicture(root) {
       head: headName(),
       token: nameOf(token()),
       facing: kept.facing,
+      by: kept.by,
       grid: data.grid,
       weights: look,
     });
@@ -349,7 +357,8 @@ function createPicture(root) {
       ));
     }
     facing.selectedIndex = FACINGS_OF_PICTURE.indexOf(kept.facing);
-    by.selectedIndex = kept.by === "rollout" ? 1 : 0;
+    by.selectedIndex = KINDS_OF_PICTURE.indexOf(kept.by);
+    by.options[1].disabled = !data.values;
     setAttribute(chips, "aria-label", _("Tokens without a patch"));
     setAttribute(
       stage,

@@ -60,6 +60,8 @@ describe("looks", () => {
       "Layer 1 · head 2: [CLS] gives 0.50 of its attention to patches, most of it to the upper right (0.40); " +
         "tokens without a patch keep 0.50.",
     );
+    const taken = lookSaid({ head: "H", token: "[CLS]", facing: "out", by: "norms", grid: GRID, weights });
+    assert.match(taken, /^H: of what \[CLS\] takes in, by weight and length of value, 0.50 comes from patches/);
     assert.equal(tokenName(GRID, [{ at: 0, name: "[CLS]" }], 0), "[CLS]");
     assert.equal(tokenName(GRID, [], 6), "the patch in row 2, column 2");
   });
@@ -111,7 +113,7 @@ test("a saved row has every token, and says what it is of", () => {
   }));
   const photo = /** @type {HTMLImageElement} */ (/** @type {unknown} */ (null));
   const table = rowTable({ data, photo, weights: tokens.map((_none, i) => i / 8), kept, head: "H", token: "[CLS]" });
-  assert.match(table, /^model,tiny\r\nhead,H\r\nlooks,\[CLS\]\r\n\r\n/);
+  assert.match(table, /^model,tiny\r\nhead,H\r\nweight,Weights\r\nlooks,\[CLS\]\r\n\r\n/);
   assert.match(table, /\r\n0,'=CLS,,,0\r\n/);
   assert.match(table, /\r\n7,f,2,3,0.875\r\n/);
 });

@@ -12,7 +12,10 @@ import { clamp } from "../shared/colours.js";
 /** @typedef {{row: number, column: number}} PatchPlace */
 /** @typedef {ArrayLike<number>} Weights one for each token */
 
-/** A token's patch, or null where it has none. @param {PatchGrid} grid @param {number} token @returns {PatchPlace|null} */
+/**
+ * A token's patch, or null where it has none.
+ * @param {PatchGrid} grid @param {number} token @returns {PatchPlace|null}
+ */
 export function patchOf(grid, token) {
   const at = token - grid.start;
   if (at < 0 || at >= grid.rows * grid.columns) return null;
@@ -31,7 +34,10 @@ export function tokenUnder(grid, x, y) {
   return grid.start + row * grid.columns + column;
 }
 
-/** A patch's part of the picture, [left, top, width, height] as shares. @param {PatchGrid} grid @param {PatchPlace} at */
+/**
+ * A patch's part of the picture, [left, top, width, height] as shares.
+ * @param {PatchGrid} grid @param {PatchPlace} at
+ */
 export function patchBox({ box: [left, top, right, bottom], rows, columns }, { row, column }) {
   const [wide, tall] = [(right - left) / columns, (bottom - top) / rows];
   return [left + column * wide, top + row * tall, wide, tall];
@@ -100,7 +106,8 @@ export function headUnder(/** @type {HeadSheet} */ sheet, /** @type {number} */ 
 /**
  * How large the small pictures are: so that all fit into width and height, but no less than `least` pixels wide, and no
  * more than `most`.
- * @param {{layers: number, heads: number, rows: number, columns: number, width: number, height: number, least: number, most: number}} of
+ * @param {{layers: number, heads: number, rows: number, columns: number, width: number, height: number, least: number,
+ *   most: number}} of
  * @returns {HeadSheet}
  */
 export function headSheet({ layers, heads, rows, columns, width, height, least, most }) {

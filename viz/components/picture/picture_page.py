@@ -8,14 +8,12 @@ import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 from attention.codec import sqrt8
 from attention.mask import Array
 from attention.trace import Trace
 from viz.components.picture.content import Look, part_of, payload, seen, style, without_patch
 from viz.components.picture.photo import as_address, photo
-from viz.components.picture.whole_maps import head_map, rolled_out
+from viz.components.picture.whole_maps import head_map, in_every_head, rolled_out
 from viz.components.script import script
 from viz.components.standalone.standalone import HERE, POLICY
 from viz.inline import inline, quoted
@@ -63,18 +61,12 @@ def _inside(trace: Trace, look: Look) -> dict[str, Any]:
     """The typedef Inside of picture_source.js: photo, maps, and what some tokens look at in every head."""
     records = trace.records(part_of(trace))
     _grid, picture = seen(trace)
-    asked = dict.fromkeys([look.token, *without_patch(trace)[:ROWS]])
-    every: dict[str, Any] = {}
-    for token in asked:
-        index = np.array([token])
-        rows = [[one.quick().weights(head, index)[0] for head in range(one.heads)] for one in records]
-        every[f"out.{token}"] = _packed(np.stack(rows))
-    if look.facing == "in":
-        index = np.array([look.token])
-        columns = [
-            [one.quick().weights(head, slice(None), index)[:, 0] for head in range(one.heads)] for one in records
-        ]
-        every[f"in.{look.token}"] = _packed(np.stack(columns))
+    kind = "norms" if look.by == "norms" else "head"
+    asked = [("out", token) for token in dict.fromkeys([look.token, *without_patch(trace)[:ROWS]])]
+    asked += [("in", look.token)] if look.facing == "in" else []
+    every = {
+        f"{kind}.{facing}.{token}": _packed(in_every_head(records, facing, token, kind)) for facing, token in asked
+    }
     return {
         "photo": as_address(photo(picture)),
         "maps": dict(_maps(trace, look)),
@@ -91,13 +83,13 @@ def _maps(trace: Trace, look: Look) -> Iterator[tuple[str, dict[str, Any]]]:
         room -= len(packed["data"])
         yield "rollout", packed
     every = [(layer, head) for layer, record in enumerate(records) for head in range(record.heads)]
-    chosen = (look.layer, look.head)
+    chosen, kind = (look.layer, look.head), "norms" if look.by == "norms" else "head"
     for layer, head in sorted(every, key=lambda place: (place != chosen, abs(place[0] - look.layer))):
-        packed = _packed(head_map(records, layer, head))
+        packed = _packed(head_map(records, layer, head, kind))
         room -= len(packed["data"])
         if room < 0:
             return
-        yield f"{layer}.{head}", packed
+        yield f"{kind}.{layer}.{head}", packed
 
 
 def _packed(weights: Array) -> dict[str, Any]:

@@ -44,7 +44,7 @@ export function savePhoto({ data, photo, weights, kept, head, token }, format) {
   const drawn = h("canvas", { width: WIDE, height: tall });
   drawDimmed(contextOf(drawn), photo, WIDE, tall, grid, weights);
   framePatch(contextOf(drawn), WIDE, tall, grid, kept.token, 1);
-  const sentence = lookSaid({ head, token, facing: kept.facing, grid, weights });
+  const sentence = lookSaid({ head, token, facing: kept.facing, by: kept.by, grid, weights });
   const under = [...lines(sentence, 104), ...about.flatMap(([name, value]) => lines(`${name}: ${value}`, 104))];
   const { family } = printTheme();
   const paper = {
@@ -65,6 +65,7 @@ export function rowTable({ data, weights, kept, head, token }) {
   const told = [
     ...data.about,
     [_("head"), head],
+    ["weight", kept.by === "norms" ? _("Weights × length of values") : _("Weights")],
     [kept.facing === "out" ? _("looks") : _("is looked at"), token],
   ];
   const rows = data.tokens.map((name, at) => {

@@ -3,20 +3,20 @@
 import { decodeFrame, sqrt8 } from "../shared/frames.js";
 import { _ } from "../shared/words.js";
 
+/** @typedef {"head"|"norms"|"rollout"} Kind  what shows: weights, weights by values, all layers */
 /** @typedef {{heads: number, count: number, data: Float32Array}} EveryHead of one token: a row in each head */
 /**
  * @typedef {object} PictureSource
  * @property {string} photo  an address of the picture
- * @property {(facing: "out"|"in", token: number) => Promise<EveryHead>} every
- * @property {(layer: number|null, head: number) => Promise<Uint8Array>} map  square-root bytes, (query, key); of the
- *   rollout where no layer is named
+ * @property {(facing: "out"|"in", token: number, by: Kind) => Promise<EveryHead>} every
+ * @property {(layer: number, head: number, by: Kind) => Promise<Uint8Array>} map  square-root bytes, (query, key)
  */
 /** @typedef {{shape: number[], data: string}} Packed square-root bytes, deflated, in base64 */
 /**
  * @typedef {object} Inside  what viz/components/picture/picture_page.py writes into a file
  * @property {string} photo
- * @property {Record<string, Packed>} maps  by "layer.head"
- * @property {Record<string, Packed>} every by "out.token"
+ * @property {Record<string, Packed>} maps  by "kind.layer.head", and "rollout"
+ * @property {Record<string, Packed>} every by "kind.facing.token"
  * @property {string} absent  said where something else is asked for
  */
 
@@ -38,14 +38,15 @@ export function routes({ base, view }) {
   }
   return {
     photo: `${base}/picture.jpg?${view}`,
-    async every(facing, token) {
+    async every(facing, token, by) {
       const name = facing === "out" ? "rows" : "columns";
-      const array = (await get(name, { [facing === "out" ? "query" : "key"]: token }))[name];
+      const asked = { [facing === "out" ? "query" : "key"]: token };
+      const array = (await get(by === "norms" ? `norms_${name}` : name, asked))[name];
       const [layers, heads, count] = array.shape;
       return { heads: layers * heads, count, data: /** @type {Float32Array} */ (array.data) };
     },
-    async map(layer, head) {
-      const array = (await (layer === null ? get("rollout", {}) : get("patches", { layer, head }))).map;
+    async map(layer, head, by) {
+      const array = (await get(by === "head" ? "patches" : by, by === "rollout" ? {} : { layer, head })).map;
       return /** @type {Uint8Array} */ (array.data);
     },
   };
@@ -62,17 +63,20 @@ export function ofFile({ photo, maps, every, absent }) {
   }
   return {
     photo,
-    async every(facing, token) {
-      const packed = every[`${facing}.${token}`];
+    async every(facing, token, by) {
+      const packed = every[`${by}.${facing}.${token}`];
       const data = Float32Array.from(await open(packed), (byte) => WEIGHT[byte]);
       const [layers, heads, count] = packed.shape;
       return { heads: layers * heads, count, data };
     },
-    map: (layer, head) => open(maps[layer === null ? "rollout" : `${layer}.${head}`]),
+    map: (layer, head, by) => open(maps[by === "rollout" ? by : `${by}.${layer}.${head}`]),
   };
 }
 
-/** A head's look at one token, or from it, out of its map. @param {Uint8Array} map @param {"out"|"in"} facing @param {number} token */
+/**
+ * A head's look at one token, or from it, out of its map.
+ * @param {Uint8Array} map @param {"out"|"in"} facing @param {number} token
+ */
 export function lookOf(map, facing, token) {
   const count = Math.round(Math.sqrt(map.length));
   const [from, step] = facing === "out" ? [token * count, 1] : [token, count];

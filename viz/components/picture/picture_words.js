@@ -22,7 +22,10 @@ const NINTHS = [
 /** @param {number} share */
 export const inTwoDigits = (share) => share.toFixed(2);
 
-/** A token by name: a patch by its row and column, from 1. @param {PatchGrid} grid @param {{at: number, name: string}[]} others @param {number} token */
+/**
+ * A token by name: a patch by its row and column, from 1.
+ * @param {PatchGrid} grid @param {{at: number, name: string}[]} others @param {number} token
+ */
 export function tokenName(grid, others, token) {
   const at = patchOf(grid, token);
   if (at) return _("the patch in row {row}, column {column}", { row: at.row + 1, column: at.column + 1 });
@@ -31,9 +34,10 @@ export function tokenName(grid, others, token) {
 
 /**
  * One sentence about where the look goes, or comes from.
- * @param {{head: string, token: string, facing: "out"|"in", grid: PatchGrid, weights: Weights}} look
+ * @param {{head: string, token: string, facing: "out"|"in", by?: import("./picture_source.js").Kind,
+ *   grid: PatchGrid, weights: Weights}} look
  */
-export function lookSaid({ head, token, facing, grid, weights }) {
+export function lookSaid({ head, token, facing, by, grid, weights }) {
   const patches = onPatches(grid, weights);
   const parts = ninths(grid, patches);
   if (facing === "in") {
@@ -48,16 +52,24 @@ export function lookSaid({ head, token, facing, grid, weights }) {
   }
   const most = placeOfMost(parts.map(({ sum }) => sum));
   const share = total(patches);
+  const told = {
+    head,
+    token,
+    share: inTwoDigits(share),
+    region: _(NINTHS[most]),
+    most: inTwoDigits(parts[most].sum),
+    rest: inTwoDigits(Math.max(0, total(weights) - share)),
+  };
+  if (by === "norms") {
+    return _(
+      "{head}: of what {token} takes in, by weight and length of value, {share} comes from patches, most of it from " +
+        "{region} ({most}); {rest} comes from tokens without a patch.",
+      told,
+    );
+  }
   return _(
     "{head}: {token} gives {share} of its attention to patches, most of it to {region} ({most}); tokens without a " +
       "patch keep {rest}.",
-    {
-      head,
-      token,
-      share: inTwoDigits(share),
-      region: _(NINTHS[most]),
-      most: inTwoDigits(parts[most].sum),
-      rest: inTwoDigits(Math.max(0, total(weights) - share)),
-    },
+    told,
   );
 }

@@ -15,6 +15,8 @@ STATES: list[dict[str, object]] = [
     {},
     {"show": "matrix"},
     {"shown": "rollout", "look": "in"},
+    {"show": "says"},
+    {"shown": "norms"},
     {"given": "0123456789ab"},
     {"vision": "nobody/nothing", "side": 336},
 ]

@@ -6,10 +6,12 @@ import gc
 import json
 from collections.abc import Iterator
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import transformers
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
@@ -31,8 +33,16 @@ def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalBackend]:
     root = tmp_path_factory.mktemp("models")
     save(sight("DINOv2 with registers"), root / "registers")
     save(sight("SigLIP, vision"), root / "siglip")
+    save(sight("CLIP"), root / "clip")
+    _with_classes(root / "classes")
     with allowed(root) as backend:
         yield backend
+
+
+def _with_classes(folder: Path) -> None:
+    row = save(sight("ViT"), folder)
+    config = transformers.AutoConfig.from_pretrained(row, id2label={0: "cat", 1: "*dog*", 2: "<b>street</b>"})
+    transformers.AutoModelForImageClassification.from_config(config).save_pretrained(folder)
 
 
 def model(backend: LocalBackend, name: str) -> str:
@@ -113,6 +123,33 @@ def test_nothing_of_a_brought_picture_stays_with_the_backend(backend: LocalBacke
     del page
     gc.collect()
     assert shelf().find(key) is None
+
+
+def test_texts_are_compared_with_the_picture_and_what_the_best_rests_on_is_shown(backend: LocalBackend) -> None:
+    page = asked("pictures", vision=model(backend, "clip"), show="says", texts="the cat\n street \n\nstreet")
+    assert not page.exception
+    assert [area.label for area in page.text_area] == ["Texts, one a line"]
+    (chart,) = page.get("plotly_chart")
+    assert json.loads(chart.proto.spec)["layout"]["title"]["text"] == "How well the texts fit the picture"
+    assert len(json.loads(chart.proto.spec)["data"][0]["y"]) == 2
+    (image,) = page.get("image")
+    assert "Patches that" in image.proto.imgs[0].caption
+    assert "headlight_strip" in [part.proto.component_name for part in page.get("bidi_component")]
+
+
+def test_classes_are_told_and_their_names_are_text(backend: LocalBackend) -> None:
+    page = asked("pictures", vision=model(backend, "classes"), show="says")
+    assert not page.exception
+    assert not page.text_area
+    (chart,) = page.get("plotly_chart")
+    assert "&lt;b&gt;" in chart.proto.spec
+    (image,) = page.get("image")
+    assert "<b>" not in image.proto.imgs[0].caption.replace("\\<", "")
+
+
+def test_a_recording_and_a_model_without_classes_say_so(backend: LocalBackend) -> None:
+    says(asked("pictures", show="says"), "a recording says nothing anew")
+    says(asked("pictures", vision=model(backend, "registers"), show="says"), "has no head that tells the class")
 
 
 def test_what_is_no_picture_is_refused_in_a_sentence() -> None:
