@@ -58,6 +58,20 @@ def rollout(mixed: Array) -> Array:
     return reached
 
 
+def rollout_row(trace: Trace, query: int) -> Array:
+    """What reaches one token of the last layer from each input token, (key,): one row of rollout, from the top down.
+
+    A row goes through the layers, half by the mean of their heads and half past them, and no two maps are multiplied.
+    """
+    records = trace.records()
+    row: Array = np.zeros(records[0].keys, dtype=np.float32)
+    row[query] = 1
+    for record in reversed(records):
+        total: Array = np.sum([record.weights(head) for head in range(record.heads)], axis=0, dtype=np.float32)
+        row = np.float32(0.5) * (row + row @ shares(total))
+    return row
+
+
 def apart(rows: Array) -> float:
     """How different rows (query, key) are from each other: the mean total variation distance of all pairs.
 

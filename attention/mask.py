@@ -43,9 +43,14 @@ class Mask:
     right: int | None = None
     allowed: Bools | None = None  # (query, key)
 
+    @property
+    def hides_nothing(self) -> bool:
+        """Whether it has no rule at all."""
+        return not self.causal and self.left is None and self.right is None and self.allowed is None
+
     def block(self, rows: Index, cols: Index) -> Bools | None:
         """Allowed pairs of a block, (row, col); None when every pair of it is allowed."""
-        if not self.causal and self.left is None and self.right is None and self.allowed is None:
+        if self.hides_nothing:
             return None
         queries, keys = positions(rows, self.queries), positions(cols, self.keys)
         ahead = keys[None, :] - (queries[:, None] + (self.keys - self.queries))

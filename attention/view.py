@@ -69,8 +69,13 @@ class View:
 
     @property
     def causal(self) -> bool:
-        """Whether a token looks back only, as in every decoder's attention to itself."""
-        return (self.part or self.trace.part) == "decoder"
+        """Whether a token looks back only, as in every decoder's attention to itself.
+
+        What reads the texts of a model for pictures and texts is called decoder too, and may look both ways.
+        """
+        record = self._records[0]
+        free = isinstance(record, Record) and record.queries > 1 and record.mask.hides_nothing
+        return (self.part or self.trace.part) == "decoder" and not free
 
     @property
     def crosses(self) -> bool:

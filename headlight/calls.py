@@ -35,15 +35,19 @@ def view(
     return Shown(given.trace(attentions, looked, looking, (theirs[0], None), texts[0]))
 
 
-def explore(model: Any, tokenizer: Any, text: str, pair: str | None = None, focus: str | int | None = None) -> Shown:
+def explore(model: Any, tokenizer: Any, text: Any, pair: str | None = None, focus: str | int | None = None) -> Shown:
     """What every head of a model in memory attends to in a text; the model itself is left as it is.
 
     Whatever its attention setting, mode or device: what runs is a shell of it over the same weights. An encoder-decoder
     writes its target itself. ``focus`` is the word, or the token's number, that is asked about first.
-    Raises ValueError in one sentence.
-    """
-    from inference.in_memory import trace  # torch is waited for here
 
+    Of a vision transformer, give its processor as the ``tokenizer`` and a picture as the ``text``: an array
+    (row, column, 3) of uint8, or an image of PIL. Raises ValueError in one sentence.
+    """
+    from inference.in_memory import trace, trace_picture  # torch is waited for here
+
+    if hasattr(text, "convert") or hasattr(text, "shape"):
+        return Shown(trace_picture(model, tokenizer, text), focus)
     return Shown(trace(model, tokenizer, text, pair), focus)
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from inference.loaded import Loaded
 
 Asked = TypeVar("Asked", bound="TraceRequest | Question[Any]")
-_REMEMBERED_BYTES = 16_000_000  # of requests, some thousands of ordinary length
+_REMEMBERED_BYTES = 64_000_000  # of requests: thousands of texts, a few pictures
 
 
 class Backend(Protocol):

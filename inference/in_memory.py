@@ -8,19 +8,24 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from attention.given import named
+from attention.picture import Picture
 from attention.trace import ModelId, Trace
 from inference.errors import Refusal
-from inference.load.limits import token_limit
+from inference.load.limits import patch_limit, token_limit
 from inference.load.shell import shell, stamp
 from inference.loaded import Loaded
+from inference.pictures.families import PICTURES, TEXT, reads
+from inference.pictures.processing import Eye, known
 from inference.record import batching, capture, fallback
 from inference.record.edits import HEADS
 from inference.request import TraceRequest
 from inference.settings import Settings
 from inference.text.accepted import check_text
+from inference.text.no_text import NoText
 from inference.text.tokenise import Reader
 from inference.write import samples
 from wording import sentence
@@ -51,6 +56,50 @@ def trace(model: Any, tokenizer: Any, text: str, pair: str | None = None, target
     return named(batching.run(loaded, [sample])[0])
 
 
+def trace_picture(model: Any, processor: Any, picture: Any) -> Trace:
+    """What every head attends to in a picture: an array (row, column, 3) of uint8, or an image of PIL.
+
+    ``processor`` is the model's own, such as AutoImageProcessor or AutoProcessor gives. Raises Refusal in words.
+    """
+    settings, made = Settings.from_env(), _shell(model)
+    name = _name(model)
+    if not getattr(made, capture.RECORDS) or reads(made.config.model_type) == TEXT:
+        raise Refusal(
+            sentence("{name} reads text, not pictures. Leave the picture out, or pick a model that sees.", name=name)
+        )
+    inner = getattr(processor, "image_processor", processor)
+    known(type(inner).__name__, name)
+    loaded = Loaded(
+        model=made,
+        reader=NoText(name),
+        id=ModelId(name, None, "encoder", type(model).__name__),
+        limit=1,
+        nbytes=0,  # it is not ours to count
+        records=True,
+        writes=False,
+        reads=PICTURES,
+        eye=Eye(inner, name, made.config, patch_limit(made, settings.trace_memory_bytes)),
+    )
+    request = TraceRequest(model=name, picture=_picture(picture))
+    return named(batching.run(loaded, [samples.prepare(loaded, request, request.key, nullcontext())])[0])
+
+
+def _picture(given: Any) -> Picture:
+    if isinstance(given, Picture):
+        return given
+    try:
+        return Picture(np.asarray(given.convert("RGB") if hasattr(given, "convert") else given))
+    except ValueError as error:
+        raise Refusal(
+            sentence("{name} came as the picture; give an array (row, column, 3) of uint8, or an image of PIL.",
+                     name=type(given).__name__)
+        ) from error  # fmt: skip
+
+
+def _name(model: Any) -> str:
+    return Path(getattr(model.config, "name_or_path", "")).name or type(model).__name__
+
+
 def _loaded(model: Any, tokenizer: Any, settings: Settings) -> Loaded:
     """The model as everything here takes it."""
     if not hasattr(tokenizer, "convert_ids_to_tokens"):
@@ -65,7 +114,7 @@ def _loaded(model: Any, tokenizer: Any, settings: Settings) -> Loaded:
     two = bool(getattr(made.config, "is_encoder_decoder", False))
     alone = set(getattr(made, HEADS)) if records else {getattr(made, fallback.ALONE)}
     kind = "encoder-decoder" if two else "decoder" if alone == {"decoder"} else "encoder"
-    name = Path(getattr(model.config, "name_or_path", "")).name or type(model).__name__
+    name = _name(model)
     rows = int(made.get_input_embeddings().weight.shape[0])
     return Loaded(
         model=made,

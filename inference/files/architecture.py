@@ -82,9 +82,16 @@ def read(config: Mapping[str, Any], name: str) -> Architecture:
             ),
             way_out="embedded",
         )
-    if inputs != "input_ids" and reads(model_type) == TEXT:
-        raise _unread(inputs, model_type, name)
+    if reads(model_type) == TEXT and (inputs != "input_ids" or _compares(model_type)):
+        raise _unread("pixel_values" if _compares(model_type) else inputs, model_type, name)
     return Architecture(class_name, model_type, kind, writes, layers, heads, reads(model_type))
+
+
+def _compares(model_type: str) -> bool:
+    """Whether a model compares pictures with texts, and so reads neither alone."""
+    from transformers.models.auto.modeling_auto import MODEL_FOR_ZERO_SHOT_IMAGE_CLASSIFICATION_MAPPING_NAMES as NAMES
+
+    return model_type in NAMES
 
 
 def _unread(inputs: str, model_type: str, name: str) -> Refusal:

@@ -75,8 +75,16 @@ def load(
         records=records,
         writes=shape.writes,
         reads=shape.reads,
-        eye=None if processor is None else Eye(processor, source.name, model.config, patch_limit(model, budget)),
+        eye=None if processor is None else _eye(processor, source.name, model, budget),
     )
+
+
+def _eye(processor: Any, name: str, model: Any, budget: int) -> Eye:
+    """What makes pictures ready; raises Refusal for a configuration that its processor cannot serve."""
+    with refusing(
+        sentence("{name} cannot be opened: its weights and its configuration do not fit together.", name=name)
+    ):
+        return Eye(processor, name, model.config, patch_limit(model, budget))
 
 
 def _reader(model: Any, tokenizer: Any, name: str, shape: architecture.Architecture) -> Reader:

@@ -214,9 +214,18 @@ def processor(folder: Path, name: str) -> Any:
     """
     settings = _settings(folder, name)
     _bounded(settings, name)
-    stated = str(settings.get("image_processor_type") or settings.get("feature_extractor_type") or "")
-    kind = stated.replace("FeatureExtractor", "ImageProcessor").removesuffix("Fast").removesuffix("ImageProcessor")
-    if kind not in KINDS:
+    kind = known(str(settings.get("image_processor_type") or settings.get("feature_extractor_type") or ""), name)
+    with refusing(sentence("{name} is damaged: its {file} cannot be read.", name=name, file=PROCESSORS[0])):
+        import transformers
+
+        return getattr(transformers, f"{kind}ImageProcessorPil").from_dict(settings)
+
+
+def known(stated: str, name: str) -> str:
+    """Which of KINDS a processor's class is, whatever makes its steps; raises Refusal for another one."""
+    kind = stated.replace("FeatureExtractor", "ImageProcessor").removesuffix("Fast").removesuffix("Pil")
+    found = KINDS.get(kind.removesuffix("ImageProcessor"))
+    if found is None:
         raise Refusal(
             sentence(
                 "{name} wants its pictures made ready by {processor}, whose way this app does not know. Pick another"
@@ -226,10 +235,7 @@ def processor(folder: Path, name: str) -> Any:
             ),
             way_out="embedded",
         )
-    with refusing(sentence("{name} is damaged: its {file} cannot be read.", name=name, file=PROCESSORS[0])):
-        import transformers
-
-        return getattr(transformers, f"{KINDS[kind]}ImageProcessorPil").from_dict(settings)
+    return found
 
 
 def _settings(folder: Path, name: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,6 +78,7 @@ def run(loaded: Loaded, batch: Sequence[Sample]) -> list[Trace]:
         lengths, targets = _lengths(batch)
         edits = [sample.request.edits for sample in batch]
         parts = capture.record_parts(loaded.model, inputs, lengths, targets, edits)
+        _refuse_misplaced(loaded, batch, parts)
     return [
         Trace(
             id=sample.key,
@@ -92,6 +93,14 @@ def run(loaded: Loaded, batch: Sequence[Sample]) -> list[Trace]:
         )
         for sample, recorded in zip(batch, parts, strict=True)
     ]
+
+
+def _refuse_misplaced(loaded: Loaded, batch: Sequence[Sample], parts: Sequence[Mapping[str, Any]]) -> None:
+    """Raises ValueError where a model made another number of tokens of a picture than its grid has."""
+    for sample, recorded in zip(batch, parts, strict=True):
+        if sample.seen is not None and any(one.keys != len(sample.source.ids) for one in recorded["encoder"]):
+            tokens = recorded["encoder"][0].keys
+            raise ValueError(f"{loaded.id.name} made {tokens} tokens of a picture of {len(sample.source.ids)}.")
 
 
 def _lengths(batch: Sequence[Sample]) -> tuple[list[int] | None, list[int] | None]:
@@ -122,7 +131,8 @@ def _seeing(loaded: Loaded, batch: Sequence[Sample]) -> dict[str, Any]:
     import torch
 
     seen = [sample.seen for sample in batch if sample.seen is not None]
-    inputs = {"pixel_values": torch.from_numpy(np.stack([one.pixels for one in seen])), **seen[0].options}
+    pixels = torch.from_numpy(np.stack([one.pixels for one in seen])).to(loaded.model.dtype)
+    inputs = {"pixel_values": pixels, **seen[0].options}
     texts = [sample.target.ids for sample in batch if sample.target is not None]
     if texts:
         inputs["input_ids"], inputs["attention_mask"] = _padded(texts, _pad_token(loaded))

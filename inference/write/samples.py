@@ -45,10 +45,14 @@ def _seeing(loaded: Loaded, request: TraceRequest, picture: Picture, key: str) -
     """The sample of a picture, and of a text beside it where there is one; ``cut`` is the text's."""
     name = loaded.id.name
     if loaded.eye is None:
-        raise Refusal(
-            sentence("{name} reads text, not pictures. Leave the picture out, or pick a model that sees.", name=name),
-            way_out="embedded",
-        )
+        said = sentence("{name} reads text, not pictures. Leave the picture out, or pick a model that sees.", name=name)
+        if hasattr(getattr(loaded.model, "config", None), "vision_config"):
+            said = sentence(
+                "{name} reads pictures inside its texts; where they stand there is not known here, so that it reads"
+                " texts alone. Pick a model such as DINOv2 or CLIP for pictures.",
+                name=name,
+            )
+        raise Refusal(said, way_out="embedded")
     if any(given is not None for given in (request.pair, request.target, request.written)):
         raise Refusal(
             sentence("{name} reads a picture and writes nothing. Leave the second text out.", name=name),

@@ -6,8 +6,10 @@ import dataclasses
 import json
 from typing import Any
 
+import numpy as np
 import pytest
 
+from attention.picture import Picture
 from inference.request import TraceRequest
 
 
@@ -31,6 +33,8 @@ def test_equal_requests_have_equal_keys() -> None:
         {"edits": ("ablate",)},
         {"written": ()},
         {"written": (3, 4)},
+        {"picture": Picture(np.zeros((2, 3, 3), np.uint8))},
+        {"side": 224},
     ],
 )
 def test_every_field_is_in_the_key(other: dict[str, Any]) -> None:

@@ -33,6 +33,31 @@ def test_kinds(config: dict[str, Any], kind: str, writes: bool) -> None:
     assert found.name == (config.get("architectures") or [found.name])[0]
 
 
+@pytest.mark.parametrize(
+    ("model_type", "reads"), [("bert", "text"), ("llava", "text"), ("dinov2", "pictures"), ("vit", "pictures"),
+                              ("clip", "both"), ("siglip", "both")],
+)  # fmt: skip
+def test_what_a_model_reads(model_type: str, reads: str) -> None:
+    found = read({"model_type": model_type}, "some/model")
+    assert (found.reads, found.heads > 1) == (reads, True)
+
+
+@pytest.mark.parametrize(
+    ("model_type", "said"),
+    [
+        ("swin", "attends inside windows of a picture"),
+        ("swinv2", "attends inside windows of a picture"),
+        ("vit_mae", "reads pictures in a way of its own"),
+        ("siglip2", "reads pictures in a way of its own"),
+        ("blip", "reads pictures in a way of its own"),
+        ("whisper", "reads sound or moving pictures"),
+    ],
+)
+def test_what_sees_in_another_way_is_refused(model_type: str, said: str) -> None:
+    with pytest.raises(Refusal, match=said):
+        read({"model_type": model_type}, "some/model")
+
+
 def test_labels_may_be_called_anything() -> None:
     assert read({"model_type": "bert", "label2id": {"forehead": 5000}}, "some/model").heads == 12
 

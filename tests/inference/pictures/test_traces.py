@@ -10,9 +10,14 @@ import pytest
 import torch
 import transformers
 
+from attention.agreement import mean_maps, rollout, rollout_row, with_residual
+from attention.storage import dump, parse
 from attention.trace import Trace
+from attention.view import View
 from inference import LocalBackend, Refusal, TraceRequest
+from inference.record import capture, smallest_input
 from inference.settings import Settings
+from tests.support.architectures import build
 from tests.support.picturemodels import PATCH, SIGHTS, Sight, picture, save, sight
 
 TOLERANCE = 3e-6
@@ -125,3 +130,41 @@ def test_the_key_is_of_the_pixels_and_the_size() -> None:
         for side in (None, 8 * PATCH)
     }
     assert len(keys) == 6
+
+
+@pytest.mark.parametrize("row", SIGHTS, ids=[row.name for row in SIGHTS])
+def test_a_model_is_made_ready_with_a_picture_of_few_patches(row: Sight) -> None:
+    given = smallest_input.inputs(build(row.architecture, capture.NAME))
+    assert given["pixel_values"].shape == (1, 3, 4 * PATCH, 4 * PATCH)
+
+
+def test_what_looks_both_ways_is_not_called_causal(backend: LocalBackend, models: Path) -> None:
+    for name, causal in (("CLIP", True), ("SigLIP", False)):
+        trace = backend.trace(asked(models, sight(name), picture=picture(), text="the cat"))
+        assert (View(trace, part="decoder").causal, View(trace, part="encoder").causal) == (causal, False)
+
+
+def test_one_row_of_rollout_is_a_row_of_rollout(backend: LocalBackend, models: Path) -> None:
+    trace = backend.trace(asked(models, sight("ViT"), picture=picture()))
+    whole_of_it = rollout(with_residual(mean_maps(trace)))
+    for query in (0, 17):
+        np.testing.assert_allclose(rollout_row(trace, query), whole_of_it[query], atol=1e-6)
+
+
+def test_a_saved_trace_of_a_picture_opens_with_it(backend: LocalBackend, models: Path) -> None:
+    trace = backend.trace(asked(models, sight("BEiT"), picture=picture(), side=40))
+    opened = parse(dump(trace))
+    assert (opened.source, opened.picture) == (trace.source, picture())
+    np.testing.assert_array_equal(opened.weights(1, 2), trace.weights(1, 2))
+    assert trace.nbytes > picture().nbytes
+
+
+def test_a_model_that_makes_other_tokens_than_its_grid_has_is_refused(
+    backend: LocalBackend, models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Patches would be shown in wrong places, and look right."""
+    eye = backend.loaded(asked(models, sight("DINOv2")).model, None).eye
+    assert eye is not None
+    monkeypatch.setattr(eye, "leading", ("[CLS]", "[register 1]"))
+    with pytest.raises(Refusal, match="failed while reading this picture"):
+        backend.trace(asked(models, sight("DINOv2"), picture=picture(seed=77)))
