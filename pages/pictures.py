@@ -48,17 +48,18 @@ def how_to_read() -> None:
 
 def controls(options: Pictures) -> None:
     """Which picture, which model, and how large the picture is read."""
-    file, model = st.columns([3, 2])
+    live = picture_of(options) is not None or bool(options.vision)
+    file, model, size = st.columns([5, 3, 2])
     with file:
         bring(options)
+    if opened_picture() is not None:
+        return
     with model:
-        own_picture = picture_of(options) is not None
-        if opened_picture() is None:
-            pick_vision(options, None if own_picture else RECORDED)
-            if own_picture or options.vision:
-                control(Pictures, "side", st.selectbox, _("Read"), list(SIDES), format_func=_size, help=_(
-                    "A larger picture has more patches; the model's own way may cut off what is outside of the middle."
-                ))  # fmt: skip
+        pick_vision(options, None if picture_of(options) is not None else RECORDED)
+    if live:
+        control(Pictures, "side", size.selectbox, _("Read"), list(SIDES), format_func=_size, help=_(
+            "A larger picture has more patches; the model's own way may cut off what is outside of the middle."
+        ))  # fmt: skip
 
 
 def _size(side: int) -> str:

@@ -8,10 +8,10 @@ from inference.catalogue.listing import ModelCard
 from ui.input.models import label_of
 from ui.pages.pictures.options import Pictures
 from ui.run.network import hub_in_reach
-from ui.run.refusals import say
 from ui.run.shelf import backend
+from ui.show.plain import plain
 from ui.state.options import choose_own
-from wording import _
+from wording import _, told
 
 
 def at_hand() -> dict[str, ModelCard]:
@@ -49,7 +49,7 @@ def pick_vision(options: Pictures, recorded: str | None) -> None:
         ),
     )
     if shown in cards:
-        say(cards[shown].summary, role="status")
+        st.caption(plain(told(cards[shown].summary)))
     if options.vision and options.vision not in here:
         st.session_state["vision_revision"] = options.revision
         st.text_input(
