@@ -89,6 +89,8 @@ def test_keys_move_over_patches_and_heads(page: Page, app_url: str, trace: Trace
     page.get_by_role("application", name=re.compile("Arrow keys choose another")).press("ArrowDown")
     drawn(page, "4|2|2|out|head")
     expect(page).to_have_url(re.compile("of_layer=4"))
+    page.get_by_label("Shown").select_option("Weights × length of values")
+    drawn(page, "4|2|2|out|norms")
     page.get_by_label("Shown").select_option("Rollout of all layers")
     drawn(page, "4|2|2|out|rollout")
 
