@@ -18,7 +18,7 @@ import { _ } from "../shared/words.js";
 import { drawDimmed, drawHeads, framePatch } from "./picture_drawing.js";
 import { headKey, headSheet, headUnder, patchKey, tokenUnder } from "./picture_looks.js";
 import { savePhoto, saveRow } from "./picture_saving.js";
-import { Forgotten, keeper, lookOf, ofFile, routes } from "./picture_source.js";
+import { FORGOTTEN, keeper, lookOf, ofFile, routes } from "./picture_source.js";
 import { inTwoDigits, lookSaid, tokenName } from "./picture_words.js";
 
 /** @import { HeadSheet, PatchGrid, Weights } from "./picture_looks.js" */
@@ -155,7 +155,7 @@ function createPicture(root) {
   }
   /** @param {Error} error */
   function failed(error) {
-    if (error instanceof Forgotten) return report({ again: Date.now() });
+    if (error === FORGOTTEN) return report({ again: Date.now() });
     fault.replaceChildren(error.message, " ", again);
     problem = true;
     redraw();

@@ -20,8 +20,8 @@ import { _ } from "../shared/words.js";
  * @property {string} absent  said where something else is asked for
  */
 
-/** What a server has forgotten: the page has to make it again. */
-export class Forgotten extends Error {}
+/** What is thrown for what a server has forgotten: the page has to make it again. */
+export const FORGOTTEN = new Error();
 
 /** The weights that square-root bytes stand for, by byte. */
 export const WEIGHT = Float32Array.from({ length: 256 }, (_none, byte) => sqrt8(byte));
@@ -32,7 +32,7 @@ export function routes({ base, view }) {
   async function get(name, query) {
     const numbers = Object.entries(query).map(([field, value]) => [field, String(value)]);
     const answer = await fetch(`${base}/${name}?${view}&${new URLSearchParams(numbers)}`);
-    if (answer.status === 410) throw new Forgotten();
+    if (answer.status === 410) throw FORGOTTEN;
     if (!answer.ok) throw new Error(_("The server answered {status}.", { status: answer.status }));
     return decodeFrame(await answer.arrayBuffer()).arrays;
   }
