@@ -142,6 +142,31 @@ def test_the_view_is_saved(page: Page, app_url: str, browser: Browser, tmp_path:
         context.close()
 
 
+FETCHED = """() => performance.getEntriesByType("resource").map((one) => one.name)
+    .find((name) => name.includes("/picture.jpg"))"""
+PASTE = """async (place) => {
+    const answer = await fetch(place), file = new File([await answer.blob()], "a.png", { type: "image/png" });
+    const held = new DataTransfer();
+    held.items.add(file);
+    document.dispatchEvent(new ClipboardEvent("paste", { clipboardData: held, bubbles: true })) }"""
+
+
+def test_a_picture_is_pasted(page: Page, app_url: str) -> None:
+    open_page(page, app_url, "/pictures", **HEAD)
+    view = drawn(page, "3|2|0|out|head")
+    base = str(view.get_attribute("data-painted")).split("|")[0]
+    seal = (
+        "() => performance.getEntriesByType('resource').map((one) => one.name).find((name) => /picture.jpg/.test(name))"
+    )
+    place = str(page.evaluate(seal))
+    assert base in place
+    page.evaluate(PASTE, place)
+    expect(page).to_have_url(re.compile("given=[0-9a-f]{12}"))
+    page.get_by_role("button", name="Back to the sample").click()
+    expect(page).not_to_have_url(re.compile("given="))
+    drawn(page, "10|5|0|out|head")
+
+
 def test_it_is_accessible_and_fits(page: Page, app_url: str) -> None:
     open_page(page, app_url, "/pictures", **HEAD)
     drawn(page, "3|2|0|out|head")

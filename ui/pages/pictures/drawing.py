@@ -12,6 +12,7 @@ import streamlit as st
 
 from attention.outlining import outlining
 from attention.trace import Trace
+from ui.pages.pictures.given import take
 from ui.pages.pictures.options import Pictures
 from ui.routes.pictures import told_of
 from ui.routes.reader import in_language
@@ -78,7 +79,10 @@ def offer_files(trace: Trace, look: Look, title: str, cited: str) -> None:
 
 
 def _keep(key: str, trace: Trace) -> None:
-    """What a click kept goes into the address; a view whose server had forgotten it is made anew."""
+    """What a click kept goes into the address, a pasted picture is shown, what the server had forgotten made anew."""
+    if (content := picture.pasted(key)) is not None:
+        take(content)
+        return
     records = trace.records(part_of(trace))
     look = picture.picked(key, len(records), records[0].heads, len(trace.source))
     if look is None:

@@ -35,7 +35,7 @@ def bring(options: Pictures) -> None:
         max_upload_size=MOST_BYTES // 1_000_000,
         on_change=_open,
         args=(box,),
-        help=_("Choose a file, drag it here, or paste it."),
+        help=_("Choose a file or drag it here; while the picture below is shown, another can be pasted too."),
     )
     st.caption(told(NOT_KEPT))
     for problem in st.session_state.pop(PROBLEM, []):
@@ -54,10 +54,14 @@ def picture_of(options: Pictures) -> Picture | None:
 
 def _open(box: str) -> None:
     uploaded = st.session_state[box]
-    if uploaded is None:
-        return
+    if uploaded is not None:
+        take(uploaded.getvalue())
+
+
+def take(content: bytes) -> None:
+    """Shows the picture in a file's content from now on; what is wrong with it is said when the page is drawn."""
     try:
-        picture = opened(uploaded.getvalue())
+        picture = opened(content)
     except Refusal as refusal:
         st.session_state[PROBLEM] = [refusal.message]
         return

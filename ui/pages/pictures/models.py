@@ -19,6 +19,11 @@ def at_hand() -> dict[str, ModelCard]:
     return {name: card for name, card in _known().items() if card.downloaded}
 
 
+def usual() -> str:
+    """The model that is meant where none is picked: the first at hand, else the first of the hub."""
+    return next(iter(at_hand()), next(iter(_known())))
+
+
 def _known() -> dict[str, ModelCard]:
     return {card.id: card for card in backend().seeing()}
 
@@ -27,7 +32,7 @@ def pick_vision(options: Pictures, recorded: str | None) -> None:
     """The select box; ``recorded`` is the model of the recorded sample, where that is what may be shown without any."""
     cards, here = _known(), at_hand()
     names = [*([""] if recorded else []), *cards]
-    shown = options.vision if options.vision or recorded else next(iter(here), next(iter(cards)))
+    shown = options.vision if options.vision or recorded else usual()
     reachable = hub_in_reach()
 
     def label(name: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from attention.trace import Trace
 from inference.pictures.sample import CREDIT, TITLE, difference, photo, sample
 from ui.pages.pictures.given import picture_of
-from ui.pages.pictures.models import at_hand
+from ui.pages.pictures.models import at_hand, usual
 from ui.pages.pictures.options import Pictures
 from ui.pages.pictures.reading import hold, read_picture
 from ui.run.refusals import say
@@ -38,10 +38,9 @@ def subject(options: Pictures) -> Subject | None:
     given = picture_of(options)
     if given is None:
         return _sample(options)
-    model = options.vision or next(iter(at_hand()), "")
-    if not model:
+    model = options.vision or usual()
+    if not options.vision and not at_hand():
         say(NO_MODEL, role="status")
-        return None
     trace = read_picture(options, given, model)
     return None if trace is None else Subject(trace, _("Your picture"), model=model)
 

@@ -18,7 +18,7 @@ import { _ } from "../shared/words.js";
 import { drawDimmed, drawHeads, framePatch } from "./picture_drawing.js";
 import { headKey, headSheet, headUnder, patchKey, tokenUnder } from "./picture_looks.js";
 import { savePhoto, saveRow } from "./picture_saving.js";
-import { FORGOTTEN, keeper, lookOf, ofFile, routes } from "./picture_source.js";
+import { FORGOTTEN, inBase64, keeper, lookOf, ofFile, routes } from "./picture_source.js";
 import { inTwoDigits, lookSaid, tokenName } from "./picture_words.js";
 
 /** @import { HeadSheet, PatchGrid, Weights } from "./picture_looks.js" */
@@ -44,6 +44,7 @@ import { inTwoDigits, lookSaid, tokenName } from "./picture_words.js";
  */
 
 const SMALL = 640; // pixels below which the heads stand under the picture
+const LARGEST_PASTED = 30e6; // bytes of a pasted file, as of any that is brought
 const SETTLED = 400; // ms without a change before a screen reader is told
 const KINDS_OF_PICTURE = /** @type {const} */ (["head", "norms", "rollout"]);
 const FACINGS_OF_PICTURE = /** @type {const} */ (["out", "in"]);
@@ -367,11 +368,23 @@ function createPicture(root) {
     );
     redraw();
   }
+  /**
+   * A picture from the clipboard goes to the server, which opens it as it opens a file.
+   * @param {ClipboardEvent} event
+   */
+  async function pastes(event) {
+    const file = [...(event.clipboardData?.files ?? [])].find((one) => one.type.startsWith("image/"));
+    if (!file || data.inside || file.size > LARGEST_PASTED) return;
+    event.preventDefault();
+    report({ pasted: inBase64(new Uint8Array(await file.arrayBuffer())) });
+  }
+  document.addEventListener("paste", pastes);
   const watch = new ResizeObserver(redraw);
   watch.observe(el);
   return {
     update,
     close() {
+      document.removeEventListener("paste", pastes);
       watch.disconnect();
       cancelAnimationFrame(frame);
       clearTimeout(saying);

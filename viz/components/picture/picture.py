@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable
 from typing import Any
 
@@ -28,6 +29,17 @@ def picked(key: str, layers: int, heads: int, tokens: int) -> Look | None:
     if found.get("facing") not in FACINGS or found.get("by") not in KINDS:
         return None
     return Look(**numbers, facing=found["facing"], by=found["by"])
+
+
+def pasted(key: str) -> bytes | None:
+    """Inside ``on_pick``: the file that was pasted, if that is what came; what is no text of bytes is an empty file."""
+    found = st.session_state.get(key, {}).get("picked")
+    if not isinstance(found, dict) or not isinstance(found.get("pasted"), str):
+        return None
+    try:
+        return base64.b64decode(found["pasted"], validate=True)
+    except ValueError:
+        return b""
 
 
 _COMPONENT = st.components.v2.component(

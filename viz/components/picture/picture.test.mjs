@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 
 import * as looks from "./picture_looks.js";
 import { lines, rowTable } from "./picture_saving.js";
-import { keeper, lookOf } from "./picture_source.js";
+import { inBase64, keeper, lookOf } from "./picture_source.js";
 import { lookSaid, tokenName } from "./picture_words.js";
 
 /** @type {import("./picture_looks.js").PatchGrid} */
@@ -116,6 +116,11 @@ test("a saved row has every token, and says what it is of", () => {
   assert.match(table, /^model,tiny\r\nhead,H\r\nweight,Weights\r\nlooks,\[CLS\]\r\n\r\n/);
   assert.match(table, /\r\n0,'=CLS,,,0\r\n/);
   assert.match(table, /\r\n7,f,2,3,0.875\r\n/);
+});
+
+test("bytes are written as text, however many", () => {
+  const bytes = Uint8Array.from({ length: 20000 }, (_none, i) => i % 256);
+  assert.deepEqual([...Buffer.from(inBase64(bytes), "base64")], [...bytes]);
 });
 
 test("lines are cut between words", () => {

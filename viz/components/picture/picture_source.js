@@ -52,6 +52,13 @@ export function routes({ base, view }) {
   };
 }
 
+/** Bytes as text. @param {Uint8Array} bytes */
+export function inBase64(bytes) {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192));
+  return btoa(text);
+}
+
 /** @param {Inside} inside @returns {PictureSource} */
 export function ofFile({ photo, maps, every, absent }) {
   /** @param {Packed|undefined} packed */
