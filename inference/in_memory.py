@@ -19,7 +19,8 @@ from inference.load.limits import patch_limit, token_limit
 from inference.load.shell import shell, stamp
 from inference.loaded import Loaded
 from inference.pictures.families import PICTURES, TEXT, reads
-from inference.pictures.processing import Eye, known
+from inference.pictures.processing import Eye
+from inference.pictures.processors import known
 from inference.record import batching, capture, fallback
 from inference.record.edits import HEADS
 from inference.request import TraceRequest

@@ -19,7 +19,7 @@ from inference.heads import BARE, RANDOM, TOKENIZER
 from inference.load import head_weights
 from inference.load.limits import patch_limit, token_limit
 from inference.loaded import Loaded
-from inference.pictures import processing
+from inference.pictures import processors
 from inference.pictures.families import BOTH, PICTURES, TEXT
 from inference.pictures.processing import Eye
 from inference.settings import Settings, free_memory
@@ -62,7 +62,7 @@ def load(
         tokenizer = None if shape.reads == PICTURES else _tokenizer(files, source.name)
         if head == TOKENIZER:
             return _tokenizer_only(source, shape, tokenizer)
-        processor = None if shape.reads == TEXT else processing.processor(files.folder, source.name)
+        processor = None if shape.reads == TEXT else processors.processor(files.folder, source.name)
         model, records = built(files, shape, source.name, fit, head, settings)
     tidy()
     budget = settings.trace_memory_bytes

@@ -13,7 +13,8 @@ from transformers import AutoConfig
 from attention.picture import Picture
 from inference import Refusal
 from inference.pictures.families import FAMILIES
-from inference.pictures.processing import Eye, processor
+from inference.pictures.processing import Eye
+from inference.pictures.processors import processor
 from tests.support.picturemodels import CROPPED, SIGHTS, SMALLER, Sight, gradient, picture, sight
 
 
