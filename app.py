@@ -22,7 +22,7 @@ from starlette.middleware import Middleware  # noqa: E402
 from ui.pages.bertviz_views import routes as bertviz_views  # noqa: E402
 from ui.pages.teach import routes as teach  # noqa: E402
 from ui.pages.vectors import routes as vectors  # noqa: E402
-from ui.routes import classes, exports, slips, traces  # noqa: E402
+from ui.routes import classes, exports, pictures, slips, traces  # noqa: E402
 from ui.run.idle_collection import SCRIPTS  # noqa: E402
 from ui.run.shelf import backend  # noqa: E402
 from ui.server import health, metrics  # noqa: E402
@@ -43,7 +43,8 @@ async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
         yield {}
 
 
-ours = [route for room in (traces, slips, classes, exports, bertviz_views, teach, vectors) for route in room.routes()]
+ROOMS = (traces, slips, classes, exports, pictures, bertviz_views, teach, vectors)
+ours = [route for room in ROOMS for route in room.routes()]
 app = st.App(
     ROOT / "ui" / "server" / "shell.py",
     lifespan=lifespan,

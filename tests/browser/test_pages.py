@@ -31,6 +31,7 @@ CHART = ".js-plotly-plot .main-svg"
 LACKING = ".headlight-note"
 VISITS = {
     "explore": Visit("/", "Explore", ""),
+    "pictures": Visit("/pictures", "Pictures", ".picture[data-whole] .stage canvas", text=False),
     "compare": Visit("/compare", "Side by side", CHART),
     "bertviz_views": Visit("/bertviz", "BertViz", "iframe"),
     "lessons": Visit("/lessons", "Lessons", "[data-testid=stButton]", text=False),

@@ -40,7 +40,7 @@ def pick_model(slot: str, model: str, revision: str, keep: Callable[[str, str], 
         told(label),
         names,
         key=box,
-        format_func=lambda name: _label(cards, name, reachable),
+        format_func=lambda name: label_of(cards, name, reachable),
         accept_new_options=True,
         on_change=picked,
         help=_(
@@ -84,11 +84,11 @@ def saw(model: str, kind: str) -> None:
         st.rerun()
 
 
-def _label(cards: dict[str, ModelCard], name: str, reachable: bool) -> str:
+def label_of(cards: dict[str, ModelCard], name: str, reachable: bool) -> str:
     """A model in the list, with what it costs to have it, or that it cannot be had here now.
 
     >>> card = ModelCard("b", "B", "encoder", "", "", 40_000_000, "")
-    >>> _label({"b": card}, "b", True), _label({"b": card}, "b", False), _label({}, "my/own", False)
+    >>> label_of({"b": card}, "b", True), label_of({"b": card}, "b", False), label_of({}, "my/own", False)
     ('B · 40 MB to fetch', 'B · not here, no network', 'my/own')
     """
     card = cards.get(name)

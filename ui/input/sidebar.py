@@ -9,6 +9,7 @@ from ui.input.models import pick_model
 from ui.run.refusals import say
 from ui.run.shelf import shelf
 from ui.state.choice import Choice
+from ui.state.opened_picture import open_picture, opened_picture
 from ui.state.session import FRESH, NEW_MODEL, choose, current
 from wording import _, said_by, sentence, told
 
@@ -59,6 +60,9 @@ def sidebar(choice: Choice) -> None:
         )
         for problem in st.session_state.pop(PROBLEM, []):
             say(problem)
+        if opened_picture() is not None:
+            say(_("The file is of a picture."), role="status")
+            st.page_link("../../pages/pictures.py", label=_("Look at it on the page Pictures"), icon=":material/image:")
         if choice.opened:
             st.button(_("Close the file"), on_click=choose, kwargs=NEW_MODEL, help=_("Back to the text above"))
 
@@ -84,6 +88,9 @@ def _open() -> None:
         trace = shelf().open(uploaded.getvalue())
     except ValueError as error:
         st.session_state[PROBLEM] = [said_by(error)]
+        return
+    if trace.picture is not None:  # no text of it is there for other pages
+        open_picture(trace)
         return
     changes = {"text": trace.text, "pair": trace.pair or "", "target": trace.target_text or ""}
     choose(**{**NEW_MODEL, **changes, "opened": trace.id})

@@ -11,6 +11,7 @@ import streamlit as st
 from inference import Refusal
 from inference.catalogue.listing import ModelCard
 from inference.heads import CAUSAL, KINDS, MASKED, NEXT_SENTENCE, WHAT, WRITES
+from inference.pictures.families import PICTURES
 from inference.questions.question import PredictRequest
 from ui.input.models import kind_of, seen_kind
 from ui.input.picking import control
@@ -66,16 +67,7 @@ def pick_answerer(head: str, choice: Choice, kind: type[Answered]) -> Answerer:
         say(_("The link names a model for this page that is not on this machine; another one answers."), "status")
     card = there.get(wanted, others[0])
     with st.container(horizontal=True, vertical_alignment="center"):
-        say(
-            _(
-                "{chosen} has {lacking}; on this page {answering} answers. {chosen} fits every page but {misfits}.",
-                chosen=chosen.title,
-                lacking=WHAT[head],
-                answering=card.title,
-                misfits=_misfits(choice, cards),
-            ),
-            role="status",
-        )
+        say(_instead(choice, chosen, card, cards), role="status")
         if len(others) > 1:
             control(
                 kind,
@@ -140,6 +132,23 @@ def fitting(card: ModelCard | None, kind: str, lacking: Collection[str] = ()) ->
     heads = known or tuple(head for head, its in KINDS.items() if its == (kind,) != ("encoder",))
     others = [page for page in EVERY if kind != "encoder-decoder" or page not in ONE_TEXT]
     return [*(PAGES[head] for head in heads if head in PAGES and head not in lacking), *others]
+
+
+def _instead(choice: Choice, chosen: Answerer, card: ModelCard, cards: Mapping[str, ModelCard]) -> str:
+    """Why another model answers here than the chosen one."""
+    if any(one.id == choice.model and one.reads == PICTURES for one in backend().seeing()):
+        return _(
+            "{chosen} reads pictures, which the page Pictures shows; on this page {answering} answers.",
+            chosen=chosen.title,
+            answering=card.title,
+        )
+    return _(
+        "{chosen} has {lacking}; on this page {answering} answers. {chosen} fits every page but {misfits}.",
+        chosen=chosen.title,
+        lacking=WHAT[chosen.head],
+        answering=card.title,
+        misfits=_misfits(choice, cards),
+    )
 
 
 def misfits(card: ModelCard | None, kind: str, lacking: Collection[str] = ()) -> list[tuple[str, str]]:

@@ -99,4 +99,7 @@ def _opened(trace_id: str) -> Trace | None:
         return None
     if trace is None:
         say(_("The file that this link shows is no longer in memory; open it again in the sidebar."), role="status")
+    elif trace.picture is not None:
+        say(_("This file is of a picture, which the page Pictures shows; here texts are read."), role="status")
+        return None
     return trace

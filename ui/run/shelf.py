@@ -7,6 +7,7 @@ import hmac
 import secrets
 from dataclasses import dataclass, replace
 from functools import cache
+from weakref import WeakValueDictionary
 
 from attention.alignment import ReadAt, read
 from attention.measures import Survey, survey
@@ -69,13 +70,21 @@ class Shelf:
 
     def __init__(self) -> None:
         self.opened: ByteLru[Trace] = ByteLru(OPENED)
+        self.held: WeakValueDictionary[str, Trace] = WeakValueDictionary()  # of pictures: while a session holds them
         self.surveys: ByteLru[Survey] = ByteLru(SURVEYS)
         self.gate = Gate(2)  # surveys are processor work; more at once only slow each other
 
     def open(self, data: bytes) -> Trace:
         """The trace in a saved file. Raises ValueError in one sentence."""
         trace = replace(parse(data), id=f"file-{seal(data)}")
+        if trace.picture is not None:
+            return self.hold(trace)
         self.opened.put(trace.id, trace, trace.nbytes)
+        return trace
+
+    def hold(self, trace: Trace) -> Trace:
+        """Finds a trace of a picture from now on, for as long as whoever asks holds it: no picture stays here."""
+        self.held[trace.id] = trace
         return trace
 
     def find(self, trace_id: str) -> Trace | None:
@@ -84,6 +93,8 @@ class Shelf:
             if trace_id.startswith(mark):
                 found = self.find(trace_id.removeprefix(mark))
                 return None if found is None else shown(found)
+        if (held := self.held.get(trace_id)) is not None:
+            return held
         return self.opened.get(trace_id) if trace_id.startswith("file-") else backend().recent(trace_id)
 
     def plain(self, trace: Trace) -> Trace:

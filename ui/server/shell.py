@@ -30,6 +30,7 @@ theme_change.mount(language.tag())
 PAGES: dict[str, list[tuple[str, str, str, str | None]]] = {
     sentence("Look"): [
         ("explore.py", sentence("Explore"), "grid_view", None),
+        ("pictures.py", sentence("Pictures"), "image", None),
         ("compare.py", sentence("Side by side"), "compare", None),
         ("bertviz_views.py", sentence("BertViz"), "polyline", "bertviz"),
     ],
@@ -63,7 +64,7 @@ PAGES: dict[str, list[tuple[str, str, str, str | None]]] = {
 }
 
 # Where it says nothing which model reads, and how its maps are looked at.
-ALONE = ("by_hand", "classroom", "lessons", "tutorials")
+ALONE = ("by_hand", "classroom", "lessons", "pictures", "tutorials")
 
 
 def _page(file: str, title: str, icon: str, address: str | None) -> StreamlitPage:

@@ -29,6 +29,7 @@ SPEAKING = (
     "explore/explore",
     "ladder/ladder",
     "matrices/matrices",
+    "picture/picture",
     "stack/stack",
     "strip/strip",
     "tree/tree",

@@ -65,7 +65,7 @@ def test_a_text_too_long_for_a_link_has_none() -> None:
 
 
 def test_pages_are_led_through() -> None:
-    """All that teach; those that open files or measure on many sentences are found from these."""
+    """All that teach; those that open files or pictures, or measure on many sentences, are found from these."""
     pages = {path.stem for path in (ROOT / "pages").glob("*.py")}
-    others = {"tutorials", "lessons", "bertviz_views", "find", "measure", "classroom"}
+    others = {"tutorials", "lessons", "bertviz_views", "find", "measure", "classroom", "pictures"}
     assert pages - {link.page for link in LINKS} == others

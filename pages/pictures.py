@@ -1,0 +1,114 @@
+"""What does a vision transformer look at? A picture, its patches, and where each head looks."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+from ui.input.picking import control
+from ui.pages.pictures.drawing import draw_picture, look_of, offer_files
+from ui.pages.pictures.given import bring, picture_of
+from ui.pages.pictures.models import at_hand, pick_vision
+from ui.pages.pictures.options import SHOWS, SIDES, Pictures
+from ui.pages.pictures.saying import saying
+from ui.pages.pictures.subject import NO_MODEL, Subject, subject
+from ui.run.refusals import say
+from ui.show.lists import together
+from ui.show.microscope import microscope
+from ui.show.reading_help import reading_help
+from ui.state.choice import Choice
+from ui.state.opened_picture import opened_picture
+from ui.state.options import choose_own, own
+from ui.state.session import choose, current
+from viz.components.picture.content import part_of
+from wording import _, told
+
+RECORDED = "DINOv2-small"  # the model of the recorded sample
+
+
+def how_to_read() -> None:
+    """Three lines for a first-time reader."""
+    with reading_help():
+        st.markdown(
+            _(
+                "- A vision transformer cuts a picture into **patches** and reads them as a text model reads words "
+                "([arXiv:2010.11929](https://arxiv.org/abs/2010.11929)). Hover over a patch to see where it looks in "
+                "the chosen head; click to keep it. What gets little is dark: brightness is the root of a patch's "
+                "weight beside the largest.\n"
+                "- **[CLS]** stands for the whole picture; in DINO models its heads often outline objects "
+                "([arXiv:2104.14294](https://arxiv.org/abs/2104.14294)). **Registers** are tokens without a patch that "
+                "take up what else would rest on dull patches ([arXiv:2309.16588](https://arxiv.org/abs/2309.16588)).\n"
+                "- **Rollout** multiplies the layers' mean maps, half of each being what a token hands on to itself "
+                "([arXiv:2005.00928](https://arxiv.org/abs/2005.00928)). A large weight shows where a head reads, not "
+                "yet what the model does with it."
+            )
+        )
+
+
+def controls(options: Pictures) -> None:
+    """Which picture, which model, and how large the picture is read."""
+    live = picture_of(options) is not None or bool(options.vision)
+    file, model, size = st.columns([5, 3, 2])
+    with file:
+        bring(options)
+    if opened_picture() is not None:
+        return
+    with model:
+        pick_vision(options, None if picture_of(options) is not None else RECORDED)
+    if live:
+        control(Pictures, "side", size.selectbox, _("Read"), list(SIDES), format_func=_size, help=_(
+            "A larger picture has more patches; the model's own way may cut off what is outside of the middle."
+        ))  # fmt: skip
+
+
+def _size(side: int) -> str:
+    return _("whole, {side} pixels", side=side) if side else _("as the model was made for")
+
+
+def draw(shown: Subject, options: Pictures) -> None:
+    """The picture, or its maps as of a text."""
+    control(Pictures, "show", st.segmented_control, _("How"), list(SHOWS), format_func=SHOWS.get, required=True,
+            label_visibility="collapsed")  # fmt: skip
+    if options.show == "says":
+        says(shown, options)
+        return
+    if options.show == "matrix":
+        look = look_of(options, shown.trace)
+        there = replace(
+            current(), opened="", layer=look.layer, head=look.head, focus=look.token, to=None, pins="", words=False,
+            special=True, part=part_of(shown.trace),
+        )  # fmt: skip
+        part, before = part_of(shown.trace), current()
+        microscope(there, shown.trace, lambda: shown.trace.id, part, partial(kept, before), key="picture_maps")
+    else:
+        look = draw_picture(shown.trace, options, shown.title, shown.cited)
+    offer_files(shown.trace, look, shown.title, shown.cited)
+
+
+def says(shown: Subject, options: Pictures) -> None:
+    """What the model says of the picture, where there is one to be asked."""
+    if shown.model and shown.trace.picture is not None:
+        saying(options, shown.trace.picture, shown.model)
+    else:
+        say(_("This was recorded, and a recording says nothing anew; pick a model above."), role="status")
+
+
+def kept(before: Choice, found: Mapping[str, object]) -> None:
+    """What a click in the matrix keeps is this page's; what is chosen for the text of other pages stays."""
+    choose(**{name: getattr(before, name) for name in found})
+    choose_own(Pictures, layer=found["layer"], head=found["head"], token=found["focus"])
+
+
+st.title(_("What does a vision transformer look at?"))
+st.caption(_("A picture is cut into patches, and every head of every layer gives each patch weights over all others."))
+chosen = own(Pictures)
+controls(chosen)
+found = subject(chosen)
+if found is not None:
+    draw(found, chosen)
+    if found.cited:
+        st.caption(together(found.cited, found.note))
+    if not at_hand() and not chosen.vision:
+        say(told(NO_MODEL), role="status")
+how_to_read()

@@ -1,0 +1,173 @@
+"""A visitor on the page Pictures: hovering, keys, choosing a head, the files, and both themes on a phone too."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from attention.trace import Trace
+from inference.pictures.sample import sample
+from tests.support.browser import PATIENCE, Problems
+from tests.support.looks import accessible_and_fits
+from tests.support.visitor import DEEP_LINK, open_page
+
+HEAD = {"of_layer": 3, "of_head": 2}
+FILES = {"Picture as PNG": b"\x89PNG", "Picture as SVG": b"<svg", "Weights as CSV": b"\xef\xbb\xbf"}
+
+
+@pytest.fixture(autouse=True)
+def linked(problems: Problems) -> None:
+    problems.allow(DEEP_LINK)
+
+
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    return sample()
+
+
+def drawn(page: Page, wanted: str) -> Locator:
+    """The view, once it has drawn this layer, head, token, facing and kind, in every head too."""
+    view = page.locator(".picture")
+    expect(view).to_have_attribute("data-whole", wanted, timeout=PATIENCE)
+    return view
+
+
+def middle(page: Page, trace: Trace, row: int, column: int) -> tuple[float, float]:
+    """Where the middle of a patch is on the screen."""
+    grid, picture = trace.source.grid, trace.picture
+    assert grid
+    assert picture
+    left, top, right, bottom = grid.pixels(grid.token(row, column)) or (0, 0, 0, 0)
+    box = page.locator(".picture .stage canvas").bounding_box()
+    assert box
+    across, down = (left + right) / 2 / picture.width, (top + bottom) / 2 / picture.height
+    return box["x"] + across * box["width"], box["y"] + down * box["height"]
+
+
+def test_hover_shows_where_a_patch_looks_and_a_click_keeps_it(page: Page, app_url: str, trace: Trace) -> None:
+    open_page(page, app_url, "/pictures", **HEAD)
+    drawn(page, "3|2|0|out|head")
+    grid = trace.source.grid
+    assert grid
+    token = grid.token(5, 9)
+    page.mouse.move(*middle(page, trace, 5, 9))
+    view = drawn(page, f"3|2|{token}|out|head")
+    on_patches = float(trace.weights(3, 2)[token, grid.start :].sum())
+    expect(view.locator(".said")).to_contain_text(
+        f"Layer 3 · head 2: the patch in row 6, column 10 gives {on_patches:.2f} of its attention to patches"
+    )
+    expect(page.locator(".picture [aria-live]")).to_contain_text("row 6, column 10")
+    page.mouse.click(*middle(page, trace, 5, 9))
+    expect(page).to_have_url(re.compile(f"token={token}"))
+    page.mouse.move(0, 0)
+    drawn(page, f"3|2|{token}|out|head")
+    page.get_by_label("The token").select_option("is looked at by")
+    drawn(page, f"3|2|{token}|in|head")
+    expect(view.locator(".said")).to_contain_text("is looked at most from")
+
+
+def test_keys_move_over_patches_and_heads(page: Page, app_url: str, trace: Trace) -> None:
+    open_page(page, app_url, "/pictures", token=1, **HEAD)
+    drawn(page, "3|2|1|out|head")
+    stage = page.get_by_role("application", name=re.compile("Arrow keys move over its patches"))
+    grid = trace.source.grid
+    assert grid
+    stage.focus()
+    for key in ("ArrowRight", "ArrowDown", "End"):
+        stage.press(key)
+    end = grid.token(1, grid.columns - 1)
+    drawn(page, f"3|2|{end}|out|head")
+    stage.press("Escape")
+    drawn(page, "3|2|1|out|head")
+    stage.press("ArrowRight")
+    stage.press("Enter")
+    expect(page).to_have_url(re.compile("token=2"))
+    page.get_by_role("application", name=re.compile("Arrow keys choose another")).press("ArrowDown")
+    drawn(page, "4|2|2|out|head")
+    expect(page).to_have_url(re.compile("of_layer=4"))
+    page.get_by_label("Shown").select_option("Weights × length of values")
+    drawn(page, "4|2|2|out|norms")
+    page.get_by_label("Shown").select_option("Rollout of all layers")
+    drawn(page, "4|2|2|out|rollout")
+
+
+def test_what_is_not_attended_is_darker(page: Page, app_url: str, trace: Trace) -> None:
+    open_page(page, app_url, "/pictures", **HEAD)
+    drawn(page, "3|2|0|out|head")
+    grid = trace.source.grid
+    assert grid
+    weights = trace.weights(3, 2)[0, grid.start : grid.start + len(grid)]
+    bright, dark = (divmod(int(at), grid.columns) for at in (np.argmax(weights), np.argmin(weights)))
+    read = """(canvas, [x, y]) => {
+        const box = canvas.getBoundingClientRect(), ratio = canvas.width / box.width;
+        const at = [(x - box.left) * ratio, (y - box.top) * ratio];
+        return [...canvas.getContext("2d").getImageData(at[0] - 3, at[1] - 3, 6, 6).data].reduce((a, b) => a + b) }"""
+    canvas = page.locator(".picture .stage canvas")
+    shown = [canvas.evaluate(read, list(middle(page, trace, *place))) for place in (bright, dark)]
+    assert shown[0] > shown[1]
+
+
+def test_the_view_is_saved(page: Page, app_url: str, browser: Browser, tmp_path: Path) -> None:
+    open_page(page, app_url, "/pictures", **HEAD)
+    drawn(page, "3|2|0|out|head")
+    for entry, begins in (
+        ("Picture as PNG", b"\x89PNG"),
+        ("Picture as SVG", b"<svg"),
+        ("Weights as CSV", b"\xef\xbb\xbf"),
+    ):
+        page.locator(".picture").get_by_text("Save", exact=True).click()
+        with page.expect_download() as coming:
+            page.get_by_role("button", name=entry).click()
+        assert Path(coming.value.path()).read_bytes().startswith(begins)
+    with page.expect_download() as coming:
+        page.get_by_role("link", name="Save as a page of its own").click()
+    saved = tmp_path / "picture.html"
+    coming.value.save_as(saved)
+    assert saved.stat().st_size < 1_500_000
+    context = browser.new_context()
+    try:
+        alone, asked = context.new_page(), list[str]()
+        alone.on("request", lambda request: asked.append(request.url))
+        alone.goto(saved.as_uri())
+        view = drawn(alone, "3|2|0|out|head")
+        expect(view.locator(".said")).to_contain_text("Layer 3 · head 2: [CLS]")
+        alone.get_by_role("application", name=re.compile("Arrow keys move over")).press("End")
+        expect(view).to_have_attribute("data-painted", re.compile(r"\|3\|2\|\d\d+\|out\|head$"))
+        assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+    finally:
+        context.close()
+
+
+FETCHED = """() => performance.getEntriesByType("resource").map((one) => one.name)
+    .find((name) => name.includes("/picture.jpg"))"""
+PASTE = """async (place) => {
+    const answer = await fetch(place), file = new File([await answer.blob()], "a.png", { type: "image/png" });
+    const held = new DataTransfer();
+    held.items.add(file);
+    document.dispatchEvent(new ClipboardEvent("paste", { clipboardData: held, bubbles: true })) }"""
+
+
+def test_a_picture_is_pasted(page: Page, app_url: str) -> None:
+    open_page(page, app_url, "/pictures", **HEAD)
+    view = drawn(page, "3|2|0|out|head")
+    base = str(view.get_attribute("data-painted")).split("|")[0]
+    seal = (
+        "() => performance.getEntriesByType('resource').map((one) => one.name).find((name) => /picture.jpg/.test(name))"
+    )
+    place = str(page.evaluate(seal))
+    assert base in place
+    page.evaluate(PASTE, place)
+    expect(page).to_have_url(re.compile("given=[0-9a-f]{12}"))
+    page.get_by_role("button", name="Back to the sample").click()
+    expect(page).not_to_have_url(re.compile("given="))
+    drawn(page, "10|5|0|out|head")
+
+
+def test_it_is_accessible_and_fits(page: Page, app_url: str) -> None:
+    open_page(page, app_url, "/pictures", **HEAD)
+    drawn(page, "3|2|0|out|head")
+    accessible_and_fits(page)

@@ -1,0 +1,211 @@
+"""The page Pictures without a browser: the sample, a picture that is brought, links, files, and what stays."""
+
+from __future__ import annotations
+
+import gc
+import json
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import transformers
+from PIL import Image
+from streamlit.testing.v1 import AppTest
+
+from attention.picture import Picture
+from attention.storage import dump
+from inference import LocalBackend
+from inference.pictures.sample import sample
+from tests.support.asking import allowed, asked, go, notes, press, says
+from tests.support.picturemodels import save, sight
+from tests.support.seen import picture_trace
+from ui.pages.pictures.given import GIVE_AGAIN, GIVEN
+from ui.run.shelf import shelf
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalBackend]:
+    root = tmp_path_factory.mktemp("models")
+    save(sight("DINOv2 with registers"), root / "registers")
+    save(sight("SigLIP, vision"), root / "siglip")
+    save(sight("CLIP"), root / "clip")
+    _with_classes(root / "classes")
+    with allowed(root) as backend:
+        yield backend
+
+
+def _with_classes(folder: Path) -> None:
+    row = save(sight("ViT"), folder)
+    config = transformers.AutoConfig.from_pretrained(row, id2label={0: "cat", 1: "*dog*", 2: "<b>street</b>"})
+    transformers.AutoModelForImageClassification.from_config(config).save_pretrained(folder)
+
+
+def model(backend: LocalBackend, name: str) -> str:
+    return str(backend.settings.model_folders[0] / name)
+
+
+def drawn(page: AppTest) -> dict[str, Any]:
+    """What the view is given to draw."""
+    assert not page.exception
+    (part,) = (one.proto for one in page.get("bidi_component") if one.proto.component_name == "headlight_picture")
+    data: dict[str, Any] = json.loads(part.json)
+    return data
+
+
+def file(kind: str = "PNG", rows: int = 30, columns: int = 50) -> bytes:
+    pixels = np.random.default_rng(1).integers(0, 256, (rows, columns, 3), dtype=np.uint8)
+    made = BytesIO()
+    Image.fromarray(pixels).save(made, kind)
+    return made.getvalue()
+
+
+def bring(page: AppTest, content: bytes, name: str = "mine.png") -> AppTest:
+    page.file_uploader[0].upload(name, content, "image/png").run()
+    return page
+
+
+def test_the_sample_is_there_without_any_model() -> None:
+    page = asked("pictures")
+    data = drawn(page)
+    assert data["base"].endswith(sample().id)
+    assert data["selection"]["token"] == 0
+    assert data["title"] == "A cat"
+    assert "CC0" in " ".join(caption.value for caption in page.caption)
+    says(page, "make extra")
+
+
+def test_a_link_keeps_what_is_chosen_and_forgets_what_is_not_there() -> None:
+    data = drawn(asked("pictures", of_layer=3, of_head=2, token=40, look="in", shown="rollout"))
+    assert data["selection"] == {"layer": 3, "head": 2, "token": 40, "facing": "in", "by": "rollout"}
+    other = drawn(asked("pictures", of_layer=12, of_head=0, token=257))["selection"]
+    assert other["layer"] < 12
+    assert other["token"] == 0
+
+
+def test_matrix_and_lines_are_as_for_a_text() -> None:
+    page = asked("pictures", show="matrix", of_layer=3, of_head=2)
+    assert not page.exception
+    (part,) = (one.proto for one in page.get("bidi_component") if one.proto.component_name == "headlight_explore")
+    assert json.loads(part.json)["selection"]["layer"] == 3
+    assert page.query_params.get("layer") is None, "the text of other pages keeps its own head"
+
+
+def test_a_brought_picture_is_read_by_the_chosen_model(backend: LocalBackend) -> None:
+    page = bring(asked("pictures", vision=model(backend, "registers")), file())
+    data = drawn(page)
+    assert data["title"] == "Your picture"
+    assert data["picture"] == {"width": 50, "height": 30}
+    assert [other["name"] for other in data["others"]] == ["[CLS]", "[register 1]", "[register 2]"]
+    assert page.query_params["given"][0] in Picture(np.asarray(Image.open(BytesIO(file())))).key
+    press(page, "Back to the sample")
+    assert drawn(page)["title"] == "A cat"
+    assert GIVEN not in page.session_state
+
+
+def test_a_model_without_cls_begins_at_the_middle(backend: LocalBackend) -> None:
+    data = drawn(bring(asked("pictures", vision=model(backend, "siglip")), file()))
+    grid = data["grid"]
+    assert data["others"] == []
+    assert data["selection"]["token"] == grid["rows"] // 2 * grid["columns"] + grid["columns"] // 2
+
+
+def test_nothing_of_a_brought_picture_stays_with_the_backend(backend: LocalBackend) -> None:
+    page = bring(asked("pictures", vision=model(backend, "registers")), file(rows=31))
+    key = drawn(page)["base"].rsplit("/", 1)[-1]
+    assert shelf().find(key) is not None
+    assert backend.recent(key) is None
+    press(page, "Back to the sample")
+    del page
+    gc.collect()
+    assert shelf().find(key) is None
+
+
+def test_texts_are_compared_with_the_picture_and_what_the_best_rests_on_is_shown(backend: LocalBackend) -> None:
+    page = asked("pictures", vision=model(backend, "clip"), show="says", texts="the cat\n street \n\nstreet")
+    assert not page.exception
+    assert [area.label for area in page.text_area] == ["Texts, one a line"]
+    (chart,) = page.get("plotly_chart")
+    assert json.loads(chart.proto.spec)["layout"]["title"]["text"] == "How well the texts fit the picture"
+    assert len(json.loads(chart.proto.spec)["data"][0]["y"]) == 2
+    (image,) = page.get("image")
+    assert "Patches that" in image.proto.imgs[0].caption
+    assert "headlight_strip" in [part.proto.component_name for part in page.get("bidi_component")]
+
+
+def test_classes_are_told_and_their_names_are_text(backend: LocalBackend) -> None:
+    page = asked("pictures", vision=model(backend, "classes"), show="says")
+    assert not page.exception
+    assert not page.text_area
+    (chart,) = page.get("plotly_chart")
+    assert "&lt;b&gt;" in chart.proto.spec
+    (image,) = page.get("image")
+    assert "<b>" not in image.proto.imgs[0].caption.replace("\\<", "")
+
+
+def test_a_recording_and_a_model_without_classes_say_so(backend: LocalBackend) -> None:
+    says(asked("pictures", show="says"), "a recording says nothing anew")
+    says(asked("pictures", vision=model(backend, "registers"), show="says"), "has no head that tells the class")
+
+
+def test_what_is_no_picture_is_refused_in_a_sentence() -> None:
+    page = bring(asked("pictures"), b"GIF89a")
+    assert "only PNG, JPEG and WebP are read" in " ".join(notes(page, "refusal"))
+    assert drawn(page)["title"] == "A cat"
+
+
+def test_without_a_model_a_brought_picture_says_how_to_have_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ui.pages.pictures.subject.at_hand", dict)
+    page = bring(asked("pictures"), file())
+    assert not page.exception
+    says(page, "No model of pictures is here yet")
+
+
+def test_a_link_to_a_brought_picture_asks_for_it_again() -> None:
+    page = asked("pictures", given="0123456789ab")
+    assert notes(page)[0] == str(GIVE_AGAIN)
+    assert drawn(page)["title"] == "A cat"
+
+
+def test_a_text_model_says_that_it_reads_no_pictures() -> None:
+    page = asked("pictures", vision="all-MiniLM-L6-v2")
+    assert not page.exception
+    assert len(notes(page, "refusal")) == 1
+
+
+def test_a_saved_trace_of_a_picture_is_opened_here_and_nowhere_else() -> None:
+    page = asked("explore")
+    (box,) = (box for box in page.file_uploader if box.label == "Open a saved trace")
+    box.upload("trace.safetensors", dump(picture_trace()), "application/octet-stream").run()
+    assert not page.exception
+    assert page.query_params.get("opened") is None
+    says(page, "The file is of a picture.")
+    go(page, "pictures")
+    assert drawn(page)["title"] == "The opened picture"
+    press(page, "Back to the sample")
+    assert drawn(page)["title"] == "A cat"
+
+
+@pytest.mark.parametrize("page", ["explore", "step_by_step", "positions", "vectors", "agreement", "bertviz_views"])
+def test_other_pages_say_that_a_file_is_of_a_picture(page: str) -> None:
+    held = shelf().hold(picture_trace(id="file-held"))
+    shown = asked(page, opened=held.id)
+    assert not shown.exception
+    says(shown, "This file is of a picture, which the page Pictures shows")
+
+
+@pytest.mark.parametrize("page", ["explore", "positions", "measure", "tokens"])
+def test_other_pages_say_that_a_model_reads_pictures(backend: LocalBackend, page: str) -> None:
+    shown = asked(page, model=model(backend, "registers"))
+    assert not shown.exception
+    assert "reads pictures, not text" in " ".join(notes(shown, "refusal"))
+
+
+def test_where_another_model_answers_the_page_says_that_the_chosen_one_reads_pictures(backend: LocalBackend) -> None:
+    shown = asked("translate", model=model(backend, "registers"))
+    assert not shown.exception
+    says(shown, "reads pictures, which the page Pictures shows; on this page")

@@ -1,0 +1,91 @@
+"""The view of a picture with everything chosen filled in, and what a click in it keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import partial
+from urllib.parse import urlencode
+
+import numpy as np
+import streamlit as st
+
+from attention.outlining import outlining
+from attention.trace import Trace
+from ui.pages.pictures.given import take
+from ui.pages.pictures.options import Pictures
+from ui.routes.pictures import told_of
+from ui.routes.reader import in_language
+from ui.routes.traces import PREFIX
+from ui.run.shelf import Look as Sight
+from ui.run.shelf import seal
+from ui.state.options import choose_own
+from viz.components.picture import picture
+from viz.components.picture.content import Look, part_of, payload, seen, without_patch
+from wording import _
+
+AGAIN = "picture_again"  # how often the server had to be asked anew
+
+
+def look_of(options: Pictures, trace: Trace) -> Look:
+    """What is shown: what is chosen where this trace has it, else the first token and the head that draws shapes."""
+    grid, _picture = seen(trace)
+    records, alone = trace.records(part_of(trace)), without_patch(trace)
+    token = alone[0] if alone else grid.token(grid.rows // 2, grid.columns // 2)
+    if options.token is not None and options.token < len(trace.source):
+        token = options.token
+    layer, head = options.layer, options.head
+    if layer is None or head is None or layer >= len(records) or head >= records[layer].heads:
+        layer, head = _shapes(trace, alone[0] if alone else token)
+    return Look(layer, head, token, options.facing, options.by)
+
+
+def _shapes(trace: Trace, token: int) -> tuple[int, int]:
+    """The head in whose look from a token the picture's shapes stand out most."""
+    index = np.array([token])
+    records = [record.quick() for record in trace.records(part_of(trace))]
+    rows = [[record.weights(head, index)[0] for head in range(record.heads)] for record in records]
+    found = outlining(np.array(rows, np.float32), seen(trace)[0])
+    layer, head = divmod(int(found.argmax()), found.shape[1])
+    return layer, head
+
+
+def draw_picture(trace: Trace, options: Pictures, title: str, cited: str = "", slot: str = "") -> Look:
+    """Draw it; what it shows. ``slot`` tells two views on one page apart."""
+    look, key = look_of(options, trace), f"picture{slot}"
+    sight = Sight(part_of(trace)).query()
+    query = f"{sight}&seal={seal(trace.id)}&again={st.session_state.get(AGAIN, 0)}{in_language()}"
+    data = payload(trace, look, title, told_of(trace, cited), f"{PREFIX}/{trace.id}", query)
+    picture.mount(data, key, partial(_keep, key, trace))
+    return look
+
+
+def offer_files(trace: Trace, look: Look, title: str, cited: str) -> None:
+    """The view as a page of its own, and the trace as a file."""
+    asked: Mapping[str, object] = {**asdict(look), "title": title, "cited": cited, "seal": seal(trace.id)}
+    page, file, _rest = st.columns([2, 2, 3])
+    page.link_button(
+        _("Save as a page of its own"),
+        f"{PREFIX}/{trace.id}/picture.html?{urlencode(asked)}" + in_language(),
+        icon=":material/download:",
+        help=_("One HTML file with the picture and as many maps as fit into 1.5 MB; it opens without this app."),
+    )
+    file.link_button(
+        _("Save the trace"),
+        f"{PREFIX}/{trace.id}/trace.safetensors?seal={seal(trace.id)}" + in_language(),
+        icon=":material/save:",
+        help=_("One file with the picture and everything computed for it, to be opened again here or elsewhere."),
+    )
+
+
+def _keep(key: str, trace: Trace) -> None:
+    """What a click kept goes into the address, a pasted picture is shown, what the server had forgotten made anew."""
+    if (content := picture.pasted(key)) is not None:
+        take(content)
+        return
+    records = trace.records(part_of(trace))
+    look = picture.picked(key, len(records), records[0].heads, len(trace.source))
+    if look is None:
+        st.session_state[AGAIN] = st.session_state.get(AGAIN, 0) + 1
+    else:
+        choose_own(Pictures, **asdict(look))

@@ -1,0 +1,70 @@
+"""Which model looks at the picture: those at hand, a few of the hub, any hub id."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from inference.catalogue.listing import ModelCard
+from ui.input.models import label_of
+from ui.pages.pictures.options import Pictures
+from ui.run.network import hub_in_reach
+from ui.run.shelf import backend
+from ui.show.plain import plain
+from ui.state.options import choose_own
+from wording import _, told
+
+
+def at_hand() -> dict[str, ModelCard]:
+    """Models of pictures that answer here without a network, those that come as extras first."""
+    return {name: card for name, card in _known().items() if card.downloaded}
+
+
+def usual() -> str:
+    """The model that is meant where none is picked: the first at hand, else the first of the hub."""
+    return next(iter(at_hand()), next(iter(_known())))
+
+
+def _known() -> dict[str, ModelCard]:
+    return {card.id: card for card in backend().seeing()}
+
+
+def pick_vision(options: Pictures, recorded: str | None) -> None:
+    """The select box; ``recorded`` is the model of the recorded sample, where that is what may be shown without any."""
+    cards, here = _known(), at_hand()
+    names = [*([""] if recorded else []), *cards]
+    shown = options.vision if options.vision or recorded else usual()
+    reachable = hub_in_reach()
+
+    def label(name: str) -> str:
+        if not name:
+            return _("{model}, as recorded", model=recorded)
+        return label_of(cards, name, reachable)
+
+    st.session_state["vision_model"] = shown
+    st.selectbox(
+        _("Model of pictures"),
+        names if shown in names else [*names, shown],
+        key="vision_model",
+        format_func=label,
+        accept_new_options=True,
+        on_change=lambda: _keep((st.session_state["vision_model"] or "").strip()),
+        help=_(
+            "Pick one, or type the id of a vision transformer of the Hugging Face hub: ViT, DeiT, BEiT, DINOv2, "
+            "DINOv3, I-JEPA, SigLIP or CLIP."
+        ),
+    )
+    if shown in cards:
+        st.caption(plain(told(cards[shown].summary)))
+    if options.vision and options.vision not in here:
+        st.session_state["vision_revision"] = options.revision
+        st.text_input(
+            _("Revision"),
+            key="vision_revision",
+            placeholder="main",
+            on_change=lambda: choose_own(Pictures, revision=st.session_state["vision_revision"].strip()),
+            help=_("A branch, a tag or a commit of the model's repository; empty means main."),
+        )
+
+
+def _keep(name: str) -> None:
+    choose_own(Pictures, vision=name, revision="", layer=None, head=None, token=None)

@@ -1,0 +1,49 @@
+"""From what is chosen to a trace of a picture, which this session holds and nobody else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from attention.picture import Picture
+from attention.trace import Trace
+from inference import Refusal, TraceRequest
+from ui.pages.pictures.options import Pictures
+from ui.run.downloading import offer_or_show
+from ui.run.shelf import backend, shelf
+from ui.state.session import current
+from wording import _
+
+HELD = "picture_traces"  # in the session: those shown last, by id
+MOST = 4
+
+
+def hold(trace: Trace) -> Trace:
+    """Keeps it while this session shows it."""
+    held: dict[str, Trace] = st.session_state.setdefault(HELD, {})
+    held[trace.id] = trace
+    while len(held) > MOST:
+        del held[next(iter(held))]
+    return shelf().hold(trace)
+
+
+def forget_traces() -> None:
+    """Nothing is shown any longer."""
+    st.session_state.pop(HELD, None)
+
+
+def read_picture(options: Pictures, picture: Picture, model: str) -> Trace | None:
+    """The picture as the model looks at it; None where it is refused, which is then said on the page."""
+    request = TraceRequest(
+        model=model, revision=options.revision or None, text="", picture=picture, side=options.side or None
+    )
+    held: dict[str, Trace] = st.session_state.get(HELD, {})
+    if request.key in held:
+        return hold(held[request.key])
+    try:
+        with st.spinner(_("Loading the model, then looking at the picture"), show_time=True):
+            return hold(backend().trace(request))
+    except Refusal as refusal:
+        offer_or_show(refusal, replace(current(), model=model, revision=options.revision))
+        return None

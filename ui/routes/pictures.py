@@ -1,0 +1,132 @@
+"""What the view of a picture fetches beside rows and columns: the photo, whole maps, and the view as a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from attention.codec import frame
+from attention.trace import Trace
+from ui.routes.traces import FILES, FOREVER, PREFIX, attachment, served
+from ui.run.shelf import shelf
+from viz.components.explore.answers import BadRequest, number
+from viz.components.picture.content import FACINGS, KINDS, Look, part_of, seen
+from viz.components.picture.photo import kind_of_photo, photo
+from viz.components.picture.picture_page import picture_html
+from viz.components.picture.whole_maps import framed, head_map, in_every_head, rolled_out
+from wording import _, sentence
+
+LARGEST_MAP = 4_200  # tokens whose whole map a browser is sent: 17 MB
+NO_PICTURE = sentence("This is a text, and has no picture.")
+TOO_MANY = sentence("This picture has too many patches for a whole map to be sent; its rows are there.")
+
+
+def picture(trace: Trace, _request: Request) -> Response:
+    """The photo as a browser shows it."""
+    file = photo(seen(trace)[1])
+    return Response(file, media_type=kind_of_photo(file), headers=FOREVER)
+
+
+def patches(trace: Trace, request: Request) -> Response:
+    """One head's whole map as square-root bytes."""
+    _sent_whole(trace)
+    records, query = trace.records(part_of(trace)), request.query_params
+    layer = number(query, "layer", len(records))
+    return _frame(framed(head_map(records, layer, number(query, "head", records[layer].heads))))
+
+
+def norms(trace: Trace, request: Request) -> Response:
+    """The same, each weight times the length of the value that it weighs."""
+    _sent_whole(trace)
+    records, query = trace.records(part_of(trace)), request.query_params
+    layer = number(query, "layer", len(records))
+    return _frame(framed(head_map(records, layer, number(query, "head", records[layer].heads), "norms")))
+
+
+def norms_rows(trace: Trace, request: Request) -> Response:
+    """What one token takes in from where, in every head."""
+    token = number(request.query_params, "query", len(trace.source))
+    return _frame(frame({}, {"rows": (in_every_head(trace.records(part_of(trace)), "out", token, "norms"), "float16")}))
+
+
+def norms_columns(trace: Trace, request: Request) -> Response:
+    """How much of what each token takes in comes from one, in every head."""
+    token = number(request.query_params, "key", len(trace.source))
+    with shelf().gate:
+        found = in_every_head(trace.records(part_of(trace)), "in", token, "norms")
+    return _frame(frame({}, {"columns": (found, "float16")}))
+
+
+def rollout(trace: Trace, _request: Request) -> Response:
+    """All layers rolled out, as square-root bytes."""
+    _sent_whole(trace)
+    with shelf().gate:
+        return _frame(framed(rolled_out(trace.records(part_of(trace)))))
+
+
+def page(trace: Trace, request: Request) -> Response:
+    """The view as a file of its own."""
+    title = request.query_params.get("title", "")[:200] or _("A picture")
+    look, base = _look(trace, request), int(request.query_params.get("count") == "1")
+    about = told_of(trace, request.query_params.get("cited", "")[:600])
+    return attachment("picture.html", "text/html", lambda: picture_html(trace, look, title, about, base).encode())
+
+
+def told_of(trace: Trace, cited: str = "") -> list[tuple[str, str]]:
+    """What stands in every file of a picture: which model read it, its size, and whose picture it is."""
+    _grid, given = seen(trace)
+    told = [
+        (_("Model"), trace.model.name),
+        (_("Revision"), trace.model.revision or ""),
+        (_("SHA-256 of the weights"), trace.model.weights or ""),
+        (_("Picture"), _("{width} × {height} pixels", width=given.width, height=given.height)),
+        (_("Whose picture"), cited),
+    ]
+    return [(name, value) for name, value in told if value]
+
+
+FRAMES = (patches, norms, norms_rows, norms_columns, rollout)
+
+
+def routes() -> list[Route]:
+    """The routes, for the app."""
+    return [
+        Route(f"{PREFIX}/{{trace}}/picture.jpg", _endpoint(picture)),
+        *(Route(f"{PREFIX}/{{trace}}/{make.__name__}", _endpoint(make)) for make in FRAMES),
+        Route(f"{PREFIX}/{{trace}}/picture.html", FILES.endpoint(_endpoint(page))),
+    ]
+
+
+def _endpoint(make: Callable[[Trace, Request], Response]) -> Callable[[Request], Response]:
+    def of_picture(trace: Trace, request: Request) -> Response:
+        if trace.picture is None or trace.source.grid is None:
+            raise BadRequest(NO_PICTURE)
+        return make(trace, request)
+
+    return lambda request: served(request, lambda trace, _look: of_picture(trace, request))
+
+
+def _sent_whole(trace: Trace) -> None:
+    if len(trace.source) > LARGEST_MAP:
+        raise BadRequest(TOO_MANY)
+
+
+def _frame(content: bytes) -> Response:
+    return Response(content, media_type="application/octet-stream", headers=FOREVER)
+
+
+def _look(trace: Trace, request: Request) -> Look:
+    """What was chosen on screen, from the address."""
+    records, query = trace.records(part_of(trace)), request.query_params
+    layer = number(query, "layer", len(records))
+    facing, by = (query.get(name, names[0]) for name, names in (("facing", FACINGS), ("by", KINDS)))
+    return Look(
+        layer,
+        number(query, "head", records[layer].heads),
+        number(query, "token", len(trace.source)),
+        facing if facing in FACINGS else FACINGS[0],
+        by if by in KINDS else KINDS[0],
+    )

@@ -1,0 +1,50 @@
+"""A picture as a vision transformer looks at it: mount, and what a click keeps. It is drawn by picture.js."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from viz.components.picture.content import FACINGS, KINDS, Look, style
+from viz.components.script import script
+
+
+def mount(data: dict[str, Any], key: str, on_pick: Callable[[], None]) -> None:
+    """Draw it; ``on_pick`` runs when something is kept, and ``picked(key, …)`` then says what."""
+    _COMPONENT(data=data, key=key, on_picked_change=on_pick)
+
+
+def picked(key: str, layers: int, heads: int, tokens: int) -> Look | None:
+    """Inside ``on_pick``: what is kept; None where the server had forgotten the maps, or what came is nothing of it."""
+    found = st.session_state.get(key, {}).get("picked")
+    if not isinstance(found, dict):
+        return None
+    ends = {"layer": layers, "head": heads, "token": tokens}
+    numbers = {name: at for name in ends if type(at := found.get(name)) is int and 0 <= at < ends[name]}
+    if len(numbers) < len(ends):
+        return None
+    if found.get("facing") not in FACINGS or found.get("by") not in KINDS:
+        return None
+    return Look(**numbers, facing=found["facing"], by=found["by"])
+
+
+def pasted(key: str) -> bytes | None:
+    """Inside ``on_pick``: the file that was pasted, if that is what came; what is no text of bytes is an empty file."""
+    found = st.session_state.get(key, {}).get("picked")
+    if not isinstance(found, dict) or not isinstance(found.get("pasted"), str):
+        return None
+    try:
+        return base64.b64decode(found["pasted"], validate=True)
+    except ValueError:
+        return b""
+
+
+_COMPONENT = st.components.v2.component(
+    "headlight_picture",
+    html='<div id="picture"></div>',
+    js=script("picture/picture"),
+    css=style(),
+)

@@ -1,0 +1,110 @@
+// The picture with what is not attended dimmed, and every head as a small picture.
+
+import { brightness, onPatches, patchBox, patchOf } from "./picture_looks.js";
+import { contextOf } from "../shared/pens.js";
+
+/** @import { HeadSheet, PatchGrid, Weights } from "./picture_looks.js" */
+/** @import { EveryHead } from "./picture_source.js" */
+/** @import { readTheme } from "../shared/colours.js" */
+/** @typedef {ReturnType<typeof readTheme>} PictureTheme */
+
+const DIMMEST = 212; // of 255: so much of a patch that nothing looks at is covered
+
+/** @type {Map<string, HTMLCanvasElement>} small canvases, each made once */
+const sheets = new Map();
+
+/** A canvas for pixels. @param {string} name @param {number} width @param {number} height */
+function pixelSheet(name, width, height) {
+  const sheet = sheets.get(name) ?? document.createElement("canvas");
+  sheets.set(name, sheet);
+  if (sheet.width !== width || sheet.height !== height) [sheet.width, sheet.height] = [width, height];
+  return sheet;
+}
+
+/**
+ * The photo, and over it a shade that is the darker the less a patch is attended. What the model was not given is
+ * covered wholly dim.
+ * @param {CanvasRenderingContext2D} ctx of a canvas of width and height
+ * @param {CanvasImageSource} photo @param {number} width @param {number} height
+ * @param {PatchGrid} grid @param {Weights|null} weights of all tokens; null leaves the photo as it is
+ */
+export function drawDimmed(ctx, photo, width, height, grid, weights) {
+  ctx.imageSmoothingEnabled = true;
+  ctx.drawImage(photo, 0, 0, width, height);
+  if (!weights) return;
+  const bright = brightness(onPatches(grid, weights));
+  const shade = pixelSheet("shade", grid.columns, grid.rows);
+  const inner = contextOf(shade);
+  const pixels = inner.createImageData(grid.columns, grid.rows);
+  for (let i = 0; i < bright.length; i++) pixels.data[4 * i + 3] = DIMMEST * (1 - bright[i] / 255);
+  inner.putImageData(pixels, 0, 0);
+  const [left, top, right, bottom] = [0, 1, 2, 3].map((i) => Math.round(grid.box[i] * (i % 2 ? height : width)));
+  ctx.imageSmoothingEnabled = false;
+  ctx.drawImage(shade, left, top, right - left, bottom - top);
+  ctx.fillStyle = `rgba(0, 0, 0, ${DIMMEST / 255})`;
+  ctx.fillRect(0, 0, width, top);
+  ctx.fillRect(0, bottom, width, height - bottom);
+  ctx.fillRect(0, top, left, bottom - top);
+  ctx.fillRect(right, top, width - right, bottom - top);
+}
+
+/**
+ * A frame around a token's patch, seen on any picture: white inside dark.
+ * @param {CanvasRenderingContext2D} ctx @param {number} width @param {number} height @param {PatchGrid} grid
+ * @param {number} token @param {number} ratio
+ */
+export function framePatch(ctx, width, height, grid, token, ratio) {
+  const at = patchOf(grid, token);
+  if (!at) return;
+  const [x, y, w, h] = patchBox(grid, at);
+  for (const [line, colour] of /** @type {[number, string][]} */ ([[4, "#000000"], [2, "#ffffff"]])) {
+    ctx.lineWidth = line * ratio;
+    ctx.strokeStyle = colour;
+    ctx.strokeRect(x * width, y * height, w * width, h * height);
+  }
+}
+
+/**
+ * Every head's look of one token as a small map, layers downwards; each from 0 to its own largest weight.
+ * @param {CanvasRenderingContext2D} ctx @param {HeadSheet} sheet @param {PatchGrid} grid @param {EveryHead} every
+ * @param {PictureTheme} theme @param {{chosen: number, hovered: number, indexBase: number}} marks
+ */
+export function drawHeads(ctx, sheet, grid, every, theme, { chosen, hovered, indexBase }) {
+  const { rows, columns } = grid;
+  const atlas = pixelSheet("atlas", columns * sheet.heads, rows * sheet.layers);
+  const inner = contextOf(atlas);
+  const pixels = inner.createImageData(atlas.width, atlas.height);
+  const words = new Uint32Array(pixels.data.buffer);
+  for (let id = 0; id < every.heads; id++) {
+    const from = id * every.count + grid.start;
+    const bright = brightness(every.data.subarray(from, from + rows * columns));
+    const corner = Math.floor(id / sheet.heads) * rows * atlas.width + (id % sheet.heads) * columns;
+    for (let i = 0; i < bright.length; i++) {
+      words[corner + Math.floor(i / columns) * atlas.width + i % columns] = theme.palette[bright[i]];
+    }
+  }
+  inner.putImageData(pixels, 0, 0);
+  ctx.imageSmoothingEnabled = false;
+  ctx.font = `11px ${theme.family}`;
+  ctx.textBaseline = "middle";
+  ctx.fillStyle = theme.muted;
+  for (let head = 0; head < sheet.heads; head++) {
+    ctx.textAlign = "center";
+    ctx.fillText(String(head + indexBase), sheet.left + (head + 0.5) * sheet.wide, sheet.top / 2);
+  }
+  for (let layer = 0; layer < sheet.layers; layer++) {
+    ctx.textAlign = "right";
+    ctx.fillStyle = theme.muted;
+    ctx.fillText(String(layer + indexBase), sheet.left - 6, sheet.top + (layer + 0.5) * sheet.tall);
+    for (let head = 0; head < sheet.heads; head++) {
+      const [x, y] = [sheet.left + head * sheet.wide, sheet.top + layer * sheet.tall];
+      const [w, h] = [sheet.wide - 4, sheet.tall - 4];
+      ctx.drawImage(atlas, head * columns, layer * rows, columns, rows, x + 2, y + 2, w, h);
+      const id = layer * sheet.heads + head;
+      if (id !== chosen && id !== hovered) continue;
+      ctx.lineWidth = 2;
+      ctx.strokeStyle = id === chosen ? theme.accent : theme.text;
+      ctx.strokeRect(x + 1, y + 1, w + 2, h + 2);
+    }
+  }
+}

@@ -1,0 +1,75 @@
+// What the picture says: which part of it a head looks at, and what stays with tokens that have no patch.
+
+import { visible } from "../shared/texts.js";
+import { _, sentence } from "../shared/words.js";
+import { ninths, onPatches, patchOf, placeOfMost, total } from "./picture_looks.js";
+
+/** @import { PatchGrid, Weights } from "./picture_looks.js" */
+
+/** The ninths of a picture, row by row. */
+const NINTHS = [
+  sentence("the upper left"),
+  sentence("the upper middle"),
+  sentence("the upper right"),
+  sentence("the middle left"),
+  sentence("the middle of the picture"),
+  sentence("the middle right"),
+  sentence("the lower left"),
+  sentence("the lower middle"),
+  sentence("the lower right"),
+];
+
+/** @param {number} share */
+export const inTwoDigits = (share) => share.toFixed(2);
+
+/**
+ * A token by name: a patch by its row and column, from 1.
+ * @param {PatchGrid} grid @param {{at: number, name: string}[]} others @param {number} token
+ */
+export function tokenName(grid, others, token) {
+  const at = patchOf(grid, token);
+  if (at) return _("the patch in row {row}, column {column}", { row: at.row + 1, column: at.column + 1 });
+  return visible(others.find((other) => other.at === token)?.name ?? String(token));
+}
+
+/**
+ * One sentence about where the look goes, or comes from.
+ * @param {{head: string, token: string, facing: "out"|"in", by?: import("./picture_source.js").Kind,
+ *   grid: PatchGrid, weights: Weights}} look
+ */
+export function lookSaid({ head, token, facing, by, grid, weights }) {
+  const patches = onPatches(grid, weights);
+  const parts = ninths(grid, patches);
+  if (facing === "in") {
+    const means = parts.map(({ sum, patches }) => (patches ? sum / patches : 0));
+    const most = placeOfMost(means);
+    return _("{head}: {token} is looked at most from {region}, where a patch gives it {mean} on average.", {
+      head,
+      token,
+      region: _(NINTHS[most]),
+      mean: means[most].toFixed(3),
+    });
+  }
+  const most = placeOfMost(parts.map(({ sum }) => sum));
+  const share = total(patches);
+  const told = {
+    head,
+    token,
+    share: inTwoDigits(share),
+    region: _(NINTHS[most]),
+    most: inTwoDigits(parts[most].sum),
+    rest: inTwoDigits(Math.max(0, total(weights) - share)),
+  };
+  if (by === "norms") {
+    return _(
+      "{head}: of what {token} takes in, by weight and length of value, {share} comes from patches, most of it from " +
+        "{region} ({most}); {rest} comes from tokens without a patch.",
+      told,
+    );
+  }
+  return _(
+    "{head}: {token} gives {share} of its attention to patches, most of it to {region} ({most}); tokens without a " +
+      "patch keep {rest}.",
+    told,
+  );
+}
