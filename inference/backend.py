@@ -98,7 +98,7 @@ class LocalBackend:
         """The trace of one text or picture; raises Refusal with the reason and what helps."""
         request = self._now(request)
         if request.picture is not None:  # whoever asked holds it: nothing of a reader's picture stays here
-            return self._compute([request])[0]
+            return self.computed([request])[0]
         kept = self.kept_traces.get(request.key)
         if kept is None:
             kept = self.kept_traces.get_or_make(request.key, lambda: self.computed([request])[0], lambda t: t.nbytes)
