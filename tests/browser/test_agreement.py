@@ -37,7 +37,7 @@ def downloaded(page: Page) -> list[dict[str, str]]:
     return list(csv.DictReader(table_of(Path(caught.path()).read_text("utf-8-sig")).splitlines()))
 
 
-def test_the_figure_s_numbers_are_the_model_s(
+def test_the_figure_s_numbers_are_the_model_s_and_another_word_is_asked_about_by_a_click(
     page: Page, app_url: str, problems: Problems, backend: LocalBackend
 ) -> None:
     problems.allow(DEEP_LINK)
@@ -63,12 +63,6 @@ def test_the_figure_s_numbers_are_the_model_s(
     np.testing.assert_allclose(by_share, shares(attention), atol=1e-5)
     named = re.findall(r"attention(?: agrees best[^(]*\(rank correlation|: | least \()(-?\d\.\d\d)", text)
     assert float(named[0]) == pytest.approx(spearmanr(attention, effect).statistic, abs=0.01)
-
-
-def test_another_word_is_asked_about_by_a_click(page: Page, app_url: str, problems: Problems) -> None:
-    problems.allow(DEEP_LINK)
-    open_page(page, app_url, "/agreement")
-    said(page, "the vector of “it”")
     page.get_by_role("button", name=re.compile("^tired")).first.click()
     said(page, "the vector of “tired”")
     expect(page).to_have_url(re.compile("focus="))

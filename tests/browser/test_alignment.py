@@ -74,17 +74,15 @@ def said(state: AlignmentState) -> str:
 
 
 def upload(page: Page, name: str, content: bytes) -> None:
-    click(page.get_by_text("Score sentences of your own"))
     page.get_by_test_id("stFileUploader").locator("input").set_input_files(
         {"name": name, "mimeType": "text/plain", "buffer": content}
     )
 
 
-def test_the_sentence_is_what_the_model_gives(opened: Page, tiny: Path) -> None:
+def test_the_sentence_is_what_the_model_gives_and_a_click_on_a_map_chooses_that_cross_head(
+    opened: Page, tiny: Path
+) -> None:
     expect(opened.get_by_text(said(scored(tiny, load())))).to_be_visible()
-
-
-def test_a_click_on_a_map_chooses_that_cross_head(opened: Page) -> None:
     cells = opened.locator(".heatmaplayer image").first
     cells.scroll_into_view_if_needed()
     hears_clicks(opened.locator(".js-plotly-plot").first)
@@ -94,7 +92,11 @@ def test_a_click_on_a_map_chooses_that_cross_head(opened: Page) -> None:
     expect(opened).to_have_url(re.compile("part=cross.*layer=1.*head=0"))
 
 
-def test_sentences_of_ones_own_and_the_table(opened: Page, tiny: Path) -> None:
+def test_sentences_of_ones_own_and_the_table_and_where_a_file_cannot_be_read(opened: Page, tiny: Path) -> None:
+    click(opened.get_by_text("Score sentences of your own"))
+    upload(opened, "bad.tsv", b"The cat\tLe chat\t0-0\nThe <b>dog</b>\tLe chien\t0~0\n")
+    expect(opened.get_by_role("alert").get_by_text("Line 2 has a link “0~0”; links read like 0-1")).to_be_visible()
+    rest(opened)
     upload(opened, "mine.tsv", OWN)
     state = scored(tiny, parse(OWN))
     expect(opened.get_by_text(said(state))).to_be_visible(timeout=PATIENCE)
@@ -107,11 +109,6 @@ def test_sentences_of_ones_own_and_the_table(opened: Page, tiny: Path) -> None:
         place = (int(row["read"].startswith("Read one")), int(row["layer"]), int(row["head"]))
         assert float(row["% found"]) == 100 * state.all().share[place]
         assert float(row["alignment error rate"]) == state.all().error[place]
-
-
-def test_a_file_that_cannot_be_read_is_told_where(opened: Page) -> None:
-    upload(opened, "bad.tsv", b"The cat\tLe chat\t0-0\nThe <b>dog</b>\tLe chien\t0~0\n")
-    expect(opened.get_by_role("alert").get_by_text("Line 2 has a link “0~0”; links read like 0-1")).to_be_visible()
 
 
 @pytest.mark.parametrize("viewport", [PHONE])

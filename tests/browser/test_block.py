@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support.browser import PATIENCE, PHONE, Problems, click, rest
@@ -25,7 +24,9 @@ def explained(page: Page) -> Locator:
     return page.locator(".said")
 
 
-def test_the_embedded_model_is_drawn_with_its_own_numbers(page: Page, app_url: str, problems: Problems) -> None:
+def test_the_embedded_model_is_drawn_with_its_own_numbers_and_those_of_the_text(
+    page: Page, app_url: str, problems: Problems
+) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/block")
     expect(part(page, "Self-attention, 12 heads, d_k = 32, 12 × 16 × 16 weights")).to_be_visible(timeout=PATIENCE)
@@ -34,9 +35,13 @@ def test_the_embedded_model_is_drawn_with_its_own_numbers(page: Page, app_url: s
     expect(page.get_by_text("22,713,216 parameters in all")).to_be_visible()
     expect(page.locator(".sizes")).to_contain_text("384 numbers of each token between the layers")
     expect(explained(page)).to_contain_text("Self-attention")
+    read(page, "One two three.")
+    expect(part(page, "12 × 6 × 6 weights")).to_be_visible(timeout=PATIENCE)
 
 
-def test_a_click_explains_a_part_and_the_link_restores_it(page: Page, app_url: str, problems: Problems) -> None:
+def test_a_click_or_a_key_explains_a_part_and_the_link_restores_it(
+    page: Page, app_url: str, problems: Problems
+) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/block")
     part(page, "Feed-forward").click()
@@ -48,11 +53,7 @@ def test_a_click_explains_a_part_and_the_link_restores_it(page: Page, app_url: s
     expect(explained(page)).to_contain_text("Each token's query is compared with the keys of all 16 tokens")
     open_page(page, app_url, "/block", piece="encoder.3")
     expect(explained(page)).to_contain_text("384 numbers become 1,536, go through GELU")
-
-
-def test_the_keyboard_explains_too(page: Page, app_url: str, problems: Problems) -> None:
-    problems.allow(DEEP_LINK)
-    open_page(page, app_url, "/block")
+    rest(page)
     part(page, "Pooler").focus()
     page.keyboard.press("Enter")
     expect(explained(page)).to_contain_text("One more matrix on top")
@@ -61,14 +62,11 @@ def test_the_keyboard_explains_too(page: Page, app_url: str, problems: Problems)
     expect(part(page, "Pooler")).to_be_focused()
     links = explained(page).get_by_role("link")
     expect(links.first).to_have_attribute("href", "https://arxiv.org/abs/1810.04805")
-
-
-def test_another_text_has_other_shapes(page: Page, app_url: str, problems: Problems) -> None:
-    problems.allow(DEEP_LINK)
-    open_page(page, app_url, "/block")
-    expect(part(page, "12 × 16 × 16 weights")).to_be_visible(timeout=PATIENCE)
-    read(page, "One two three.")
-    expect(part(page, "12 × 6 × 6 weights")).to_be_visible(timeout=PATIENCE)
+    page.set_viewport_size(PHONE)
+    rest(page)
+    part(page, "Feed-forward").click()
+    expect(explained(page)).to_contain_text("384 numbers become 1,536")
+    expect(explained(page)).to_be_in_viewport()  # on a phone too
 
 
 def test_the_drawing_is_saved_as_it_is_seen(page: Page, app_url: str, problems: Problems, tmp_path: Path) -> None:
@@ -114,21 +112,14 @@ def test_unfolding_is_in_the_address(page: Page, app_url: str, problems: Problem
     expect(page.locator(".drawing svg")).to_have_count(4)
 
 
-def test_what_n_squared_costs_is_measured(page: Page, app_url: str, problems: Problems) -> None:
+def test_what_n_squared_costs_is_measured_can_be_stopped_and_goes_on_from_what_it_has(
+    page: Page, app_url: str, problems: Problems
+) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/block", fold="cost")
     expect(page.get_by_text("At n = 1,536 the pairs cost as much as the feed-forward part")).to_be_visible(
         timeout=PATIENCE
     )
-    page.get_by_role("button", name="Measure here, now").click()
-    expect(page.get_by_text(re.compile("Measured here, now, with .* ms for 512"))).to_be_visible(timeout=240_000)
-    expect(page.get_by_role("button", name="Measure again")).to_be_visible()
-    expect(page.locator(".js-plotly-plot")).to_have_count(3)
-
-
-def test_measuring_can_be_stopped_and_keeps_what_it_has(page: Page, app_url: str, problems: Problems) -> None:
-    problems.allow(DEEP_LINK)
-    open_page(page, app_url, "/block", fold="cost")
     page.get_by_role("button", name="Measure here, now").click()
     expect(page.get_by_text(re.compile(r"Measuring: [4-9] of 11"))).to_be_visible(timeout=120_000)
     page.get_by_role("button", name="Stop").click()
@@ -136,15 +127,8 @@ def test_measuring_can_be_stopped_and_keeps_what_it_has(page: Page, app_url: str
     expect(page.get_by_text(re.compile("Measured here, now, with "))).to_be_visible()
     page.get_by_role("button", name="Go on").click()
     expect(page.get_by_text(re.compile("Measured here, now, with .* ms for 512"))).to_be_visible(timeout=240_000)
-
-
-@pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
-def test_on_a_phone_the_explanation_stays_in_sight(page: Page, app_url: str, problems: Problems) -> None:
-    problems.allow(DEEP_LINK)
-    open_page(page, app_url, "/block")
-    part(page, "Feed-forward").click()
-    expect(explained(page)).to_contain_text("384 numbers become 1,536")
-    expect(explained(page)).to_be_in_viewport()
+    expect(page.get_by_role("button", name="Measure again")).to_be_visible()
+    expect(page.locator(".js-plotly-plot")).to_have_count(3)
 
 
 def test_an_encoder_and_its_decoder_are_drawn(page: Page, served: Served, problems: Problems) -> None:

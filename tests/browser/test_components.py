@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 from attention.codec import frame
 from attention.mask import Array
 from attention.view import View
-from tests.support.browser import PHONE, hears_clicks, one_page
+from tests.support.browser import PHONE, hears_clicks, one_page, rest
 from tests.support.looks import ON_A_PHONE, accessible_and_fits
 from tests.support.traces import sentence_trace
 from tests.support.visitor import box_of
@@ -83,15 +83,12 @@ def words(page: Page) -> Locator:
     return page.get_by_role("group", name="Words of the text").get_by_role("button")
 
 
-def test_a_click_picks_a_chip_and_the_mark_moves(opened: Page) -> None:
+def test_a_click_or_a_key_picks_a_chip_and_the_mark_moves(opened: Page) -> None:
     expect(words(opened)).to_have_text(["[CLS]", "<b>The</b>", "tor", "toise", "⟨U+202E⟩", "slept"])
     words(opened).nth(2).click()
     expect(opened.get_by_text("chip 2,")).to_be_visible()
     expect(words(opened).nth(2)).to_have_attribute("aria-pressed", "true")
     expect(words(opened).nth(1)).to_have_attribute("aria-pressed", "false")
-
-
-def test_keys_move_and_pick_and_the_place_is_kept(opened: Page) -> None:
     words(opened).nth(1).focus()
     opened.keyboard.press("End")
     opened.keyboard.press("ArrowLeft")
@@ -103,19 +100,16 @@ def test_keys_move_and_pick_and_the_place_is_kept(opened: Page) -> None:
     expect(opened.get_by_text("chip 0,")).to_be_visible()
 
 
-def test_what_a_chip_says(opened: Page) -> None:
+def test_what_strips_of_every_kind_say_and_how_they_are_walked(opened: Page) -> None:
     expect(opened.get_by_role("button", name="slept, 0.5, masked")).to_be_visible()
     words(opened).nth(3).hover()
     expect(opened.get_by_role("tooltip").first).to_have_text("toise0.3")
-
-
-def test_a_strip_without_picking_is_a_list(opened: Page) -> None:
+    opened.mouse.move(0, 0)
+    # Without picking: a list.
     still = opened.get_by_role("list", name="Only to be read")
     expect(still.get_by_role("listitem")).to_have_count(6)
     expect(still.get_by_role("button")).to_have_count(0)
-
-
-def test_right_to_left_the_left_arrow_goes_on(opened: Page) -> None:
+    # Right to left: the left arrow goes on.
     chips = opened.get_by_role("group", name="Right to left").get_by_role("button")
     first, second = chips.nth(0), chips.nth(1)
     assert box_of(first)["x"] > box_of(second)["x"]
@@ -136,7 +130,7 @@ def test_a_long_text_is_a_window_on_the_chosen_chip(opened: Page) -> None:
     expect(opened.get_by_role("button", name="w7999", exact=True)).to_be_focused()
 
 
-def test_a_cell_is_read_aloud_and_picked(opened: Page) -> None:
+def test_a_cell_is_read_aloud_and_picked_and_a_click_on_the_map_picks_a_head(opened: Page) -> None:
     pad = opened.get_by_role("application", name="Q, 2 by 3")
     pad.focus()
     for key in ("ArrowDown", "ArrowRight", "ArrowRight"):
@@ -145,6 +139,15 @@ def test_a_cell_is_read_aloud_and_picked(opened: Page) -> None:
     opened.keyboard.press("ArrowUp")
     opened.keyboard.press("Enter")
     expect(opened.get_by_text("cell (0, 0, 2)")).to_be_visible()
+    chart = opened.locator(".js-plotly-plot")
+    rest(opened)
+    chart.scroll_into_view_if_needed()
+    cells = chart.locator(".heatmaplayer image")
+    expect(cells).to_be_visible()
+    hears_clicks(chart)
+    box = box_of(cells)
+    opened.mouse.click(box["x"] + box["width"] * 1.5 / 3, box["y"] + box["height"] * 0.5 / 2)
+    expect(opened.get_by_text("head (0, 1)")).to_be_visible()
 
 
 def test_a_matrix_is_saved_with_all_its_digits(opened: Page) -> None:
@@ -165,17 +168,6 @@ def test_a_matrix_is_saved_with_all_its_digits(opened: Page) -> None:
     drawing = Path(download.value.path()).read_text(encoding="utf-8")
     assert drawing.startswith("<svg ")
     assert ">W</text>" in drawing
-
-
-def test_a_click_on_the_map_picks_a_head(opened: Page) -> None:
-    chart = opened.locator(".js-plotly-plot")
-    chart.scroll_into_view_if_needed()
-    cells = chart.locator(".heatmaplayer image")
-    expect(cells).to_be_visible()
-    hears_clicks(chart)
-    box = box_of(cells)
-    opened.mouse.click(box["x"] + box["width"] * 1.5 / 3, box["y"] + box["height"] * 0.5 / 2)
-    expect(opened.get_by_text("head (0, 1)")).to_be_visible()
 
 
 @pytest.mark.parametrize("viewport", [PHONE])
@@ -264,9 +256,7 @@ def test_two_microscopes_on_one_page_know_nothing_of_each_other(two: Page) -> No
     two.get_by_role("group", name="Tokens of the text").nth(1).get_by_role("button", name="play").click()
     expect(two.locator("[data-painted]").nth(1)).to_have_attribute("data-painted", "/maps/two|0|1|1|lines")
     assert painted_by(two)[0] == before[0]
-
-
-def test_what_one_of_two_refers_to_is_its_own(two: Page) -> None:
+    # What one refers to is its own.
     ids = two.get_by_role("tab").evaluate_all("tabs => tabs.map((tab) => tab.id)")
     panels = two.get_by_role("tab").evaluate_all("tabs => tabs.map((tab) => tab.getAttribute('aria-controls'))")
     assert len(set(ids)) == 4

@@ -41,7 +41,10 @@ def weight_in(text: str) -> float:
     return float(matched(r"\((\d\.\d\d)\)", text).group(1))
 
 
-def test_the_first_visit_shows_the_famous_sentence_answered(page: Page, app_url: str, backend: LocalBackend) -> None:
+def test_the_first_visit_shows_the_famous_sentence_answered_and_a_click_asks_about_another_word(
+    page: Page, app_url: str, backend: LocalBackend
+) -> None:
+    """A click that was undone can be made again."""
     open_page(page, app_url)
     shown = painted(page)
     trace = backend.trace(TraceRequest(text=FAMOUS))
@@ -52,31 +55,17 @@ def test_the_first_visit_shows_the_famous_sentence_answered(page: Page, app_url:
     expect(sentence(page)).to_contain_text("“it” looks most at “animal”")
     assert weight_in(sentence(page).inner_text()) == pytest.approx(float(links.max()), abs=0.005)
     assert shown["base"].endswith(trace.id)
-
-
-def test_clicking_a_word_asks_about_it(page: Page, app_url: str, backend: LocalBackend) -> None:
-    open_page(page, app_url)
-    painted(page)
-    ask(page, "street")
-    trace = backend.trace(TraceRequest(text=FAMOUS))
     street = trace.tokens.index("street")
-    painted(page, focus=street)
-    expect(page).to_have_url(re.compile(f"focus={street}"))
-    expect(sentence(page)).to_contain_text("“street”")
     row = trace.weights(3, 1)[street]
-    assert weight_in(sentence(page).inner_text()) == pytest.approx(float(row.max()), abs=0.005)
-
-
-def test_a_click_that_was_undone_can_be_made_again(page: Page, app_url: str) -> None:
-    open_page(page, app_url)
-    painted(page, focus=10)
     for _ in range(2):
         ask(page, "street")
-        painted(page, focus=8)
-        expect(page).to_have_url(re.compile("focus=8"))
+        painted(page, focus=street)
+        expect(page).to_have_url(re.compile(f"focus={street}"))
+        expect(sentence(page)).to_contain_text("“street”")
+        assert weight_in(sentence(page).inner_text()) == pytest.approx(float(row.max()), abs=0.005)
         rest(page)  # a reader goes back once the page has answered
         page.go_back()
-        painted(page, focus=10)
+        painted(page, focus=it)
         expect(page).not_to_have_url(re.compile("focus="))
         rest(page)
 
@@ -276,7 +265,9 @@ def test_hidden_special_tokens_leave_the_picture(page: Page, app_url: str) -> No
     expect(sentence(page)).to_contain_text("“it”")
 
 
-def test_the_trace_is_saved_and_opened_again(page: Page, app_url: str, backend: LocalBackend, tmp_path: Path) -> None:
+def test_the_trace_is_saved_and_opened_again_and_another_file_is_refused_in_a_sentence(
+    page: Page, app_url: str, backend: LocalBackend, tmp_path: Path
+) -> None:
     open_page(page, app_url, text="A lecture prepared at home.", layer=2, head=3)
     painted(page, layer=2, head=3)
     with page.expect_download() as waiting:
@@ -289,19 +280,14 @@ def test_the_trace_is_saved_and_opened_again(page: Page, app_url: str, backend: 
     open_page(page, app_url)
     painted(page)
     page.get_by_text("Saved traces").click()
+    wrong = tmp_path / "wrong.safetensors"
+    wrong.write_bytes(b"PK not a trace")
+    page.locator("input[type=file]").set_input_files(wrong)
+    expect(page.get_by_role("alert")).to_contain_text("is not a whole trace saved by Headlight")
+    rest(page)
     page.locator("input[type=file]").set_input_files(saved)
     expect(page).to_have_url(re.compile("opened=file-"))
     expect(text_box(page)).to_have_value("A lecture prepared at home.")
-
-
-def test_another_file_is_refused_in_a_sentence(page: Page, app_url: str, tmp_path: Path) -> None:
-    wrong = tmp_path / "wrong.safetensors"
-    wrong.write_bytes(b"PK not a trace")
-    open_page(page, app_url)
-    painted(page)
-    page.get_by_text("Saved traces").click()
-    page.locator("input[type=file]").set_input_files(wrong)
-    expect(page.get_by_role("alert")).to_contain_text("is not a whole trace saved by Headlight")
 
 
 def test_a_head_of_places_is_told_for_what_it_does_in_other_texts(page: Page, app_url: str) -> None:

@@ -39,7 +39,7 @@ def shown(page: Page, app_url: str) -> Page:
     return page
 
 
-def test_csv_holds_every_digit(shown: Page, trace: Trace) -> None:
+def test_csv_and_json_hold_every_digit_and_pictures_carry_their_caption(shown: Page, trace: Trace) -> None:
     content = export(shown, re.compile("CSV")).path().read_text(encoding="utf-8-sig")
     rows = list(csv.reader(io.StringIO(content)))
     for line in (["layer", "3"], ["head", "5"], ["index_base", "1"], ["model", "all-MiniLM-L6-v2"]):
@@ -47,15 +47,9 @@ def test_csv_holds_every_digit(shown: Page, trace: Trace) -> None:
     table = rows[rows.index([]) + 2 :]
     weights = np.array([[float(cell) for cell in row[1:]] for row in table], np.float32)
     np.testing.assert_array_equal(weights, trace.weights(2, 4))
-
-
-def test_json_holds_every_digit(shown: Page, trace: Trace) -> None:
-    content = json.loads(export(shown, re.compile("JSON")).path().read_text(encoding="utf-8"))
-    assert content["caption"]["text"] == TEXT
-    np.testing.assert_array_equal(np.array(content["weights"], np.float32), trace.weights(2, 4))
-
-
-def test_pictures_carry_their_caption(shown: Page) -> None:
+    told = json.loads(export(shown, re.compile("JSON")).path().read_text(encoding="utf-8"))
+    assert told["caption"]["text"] == TEXT
+    np.testing.assert_array_equal(np.array(told["weights"], np.float32), trace.weights(2, 4))
     svg = export(shown, re.compile("Matrix as SVG")).path().read_text(encoding="utf-8")
     assert "all-MiniLM-L6-v2" in svg
     assert "</script>" not in svg

@@ -12,8 +12,8 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
-from tests.support.browser import PATIENCE, Problems, rest
-from tests.support.visitor import DEEP_LINK, open_page, painted, read, text_box
+from tests.support.browser import PATIENCE, rest
+from tests.support.visitor import open_page, painted, read, text_box
 
 TEXTS = {
     "script": "<script>alert(1)</script> ran over it",
@@ -62,19 +62,14 @@ REFUSED = {
 }
 
 
-def test_what_cannot_be_read_is_refused_in_a_sentence(page: Page, app_url: str) -> None:
+def test_what_cannot_be_read_is_refused_in_a_sentence_and_too_long_a_text_can_be_cut(page: Page, app_url: str) -> None:
     open_page(page, app_url)
-    painted(page)
+    first = painted(page)
     for text, said in REFUSED.values():
         read(page, text)
         expect(page.get_by_role("alert").filter(has_text=said)).to_be_visible()
         expect(text_box(page)).to_have_value(text)
-
-
-def test_too_long_a_text_can_be_cut(page: Page, app_url: str) -> None:
     text = "The animal did not cross the street. " * 280  # 10,360 characters
-    open_page(page, app_url)
-    first = painted(page)
     read(page, text)
     alert = page.get_by_role("alert").filter(has_text="512")
     expect(alert).to_be_visible()
@@ -91,14 +86,6 @@ def test_an_unknown_model_is_refused_and_the_text_stays(page: Page, app_url: str
     page.get_by_role("button", name="Use the embedded model").click()
     painted(page)
     expect(text_box(page)).to_have_value("Some text of mine.")
-
-
-def test_no_table_is_downloaded_with_formulas_in_it(page: Page, app_url: str, problems: Problems) -> None:
-    problems.allow(DEEP_LINK)
-    open_page(page, app_url, "/why_attention")
-    page.get_by_test_id("stDataFrame").first.hover()
-    expect(page.get_by_test_id("stElementToolbarButton").get_by_role("button", name="Search").first).to_be_visible()
-    expect(page.get_by_role("button", name="Download as CSV")).to_have_count(0)
 
 
 def test_the_app_is_served_under_the_loopback_s_other_name_too(page: Page, app_url: str) -> None:

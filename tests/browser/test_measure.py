@@ -41,7 +41,7 @@ def upload(page: Page, name: str, content: bytes, label: str = "Annotated file")
     )
 
 
-def test_the_sentences_of_the_app_are_scored_by_the_model(
+def test_the_sentences_of_the_app_are_scored_by_the_model_and_what_is_picked_is_kept_in_the_link(
     page: Page, app_url: str, problems: Problems, grammar: tuple[Corpus, Tally]
 ) -> None:
     problems.allow(DEEP_LINK)
@@ -59,18 +59,12 @@ def test_the_sentences_of_the_app_are_scored_by_the_model(
     assert f"{above} of 72 heads find more than the rule's" in text
     assert "; with random weights, 0 of 72 heads do so" in text
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
-
-
-def test_what_is_picked_is_kept_in_the_link(page: Page, app_url: str, problems: Problems) -> None:
-    problems.allow(DEEP_LINK)
-    open_page(page, app_url, "/measure")
-    said(page, "^all: head")
     page.get_by_role("radio", name="dependent to head").click()  # the tables have unseen cells of that text
     expect(page).to_have_url(re.compile("way=out"))
     click(page.get_by_text("Random weights beside it"))
     expect(page).to_have_url(re.compile("control=0"))
     page.reload()
-    text = said(page, "^all: head")
+    text = said(page, "^det: head")
     assert "random weights" not in text
 
 
@@ -97,7 +91,9 @@ def test_a_file_of_one_s_own_is_scored_and_a_wrong_one_named_by_its_line(
     said(page, "^link: head")
 
 
-def test_relations_with_hostile_names_are_text(page: Page, app_url: str, problems: Problems) -> None:
+def test_relations_with_hostile_names_are_text_and_many_sentences_wait_to_be_asked_for_and_can_be_stopped(
+    page: Page, app_url: str, problems: Problems
+) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/measure", data="file", control=0, least=1)
     said(page, "Bring a treebank")
@@ -107,12 +103,6 @@ def test_relations_with_hostile_names_are_text(page: Page, app_url: str, problem
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
     rest(page)
     assert page.locator("img[src*='example.org'], img[onerror]").count() == 0
-
-
-def test_many_sentences_wait_to_be_asked_for_and_can_be_stopped(page: Page, app_url: str, problems: Problems) -> None:
-    problems.allow(DEEP_LINK)
-    open_page(page, app_url, "/measure", data="file", control=0)
-    said(page, "Bring a treebank")
     sentences = [f"the cat number {at} saw the small dog and it ran away from the old house" for at in range(480)]
     upload(page, "own.conllu", tree(sentences))
     page.get_by_role("button", name="Score 480 texts").click()
@@ -124,7 +114,7 @@ def test_many_sentences_wait_to_be_asked_for_and_can_be_stopped(page: Page, app_
     expect(page.locator(".headlight-note").filter(has_text="Stopped after")).to_have_count(0)
 
 
-def test_a_score_opens_its_sentences(
+def test_a_score_or_a_click_on_a_head_opens_its_sentences(
     page: Page, app_url: str, problems: Problems, grammar: tuple[Corpus, Tally]
 ) -> None:
     """Hits and misses are those of the counts, are drawn with their looks, saved, and lead to Explore."""
@@ -134,6 +124,14 @@ def test_a_score_opens_its_sentences(
     hits = int(counts.found[0, 2, 8])
     text = said(page, "^Head 2-8, det")
     assert f"a hit on {hits} of {counts.n} links in 56 sentences, a miss on {counts.n - hits}." in text
+    rest(page)
+    page.locator(".js-plotly-plot").nth(1).locator(".scatterlayer .point").nth(12 * 3 + 1).click(force=True)
+    said(page, "^Head 3-1, det")
+    expect(page).to_have_url(re.compile("layer=3"))
+    rest(page)
+    page.go_back()
+    said(page, "^Head 2-8, det")
+    rest(page)
     page.get_by_role("radio", name="Misses").click()
     expect(page).to_have_url(re.compile("outcome=misses"))
     expect(page.get_by_text(re.compile("^Miss · line"))).to_have_count(6, timeout=PATIENCE)
@@ -145,13 +143,3 @@ def test_a_score_opens_its_sentences(
     page.get_by_role("link", name="Open in Explore").first.click()
     expect(page).to_have_url(re.compile("layer=2.*head=8|head=8.*layer=2"))
     painted(page, layer=2, head=8, focus=1)
-
-
-def test_a_click_on_a_head_opens_its_sentences(page: Page, app_url: str, problems: Problems) -> None:
-    problems.allow(DEEP_LINK)
-    open_page(page, app_url, "/measure", relation="det", control=0)
-    said(page, "^Head 2-8, det")
-    rest(page)
-    page.locator(".js-plotly-plot").nth(1).locator(".scatterlayer .point").nth(12 * 3 + 1).click(force=True)
-    said(page, "^Head 3-1, det")
-    expect(page).to_have_url(re.compile("layer=3"))

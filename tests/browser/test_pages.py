@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.browser import PATIENCE, ROOT, Problems, accessibility
+from tests.support.browser import OF_COLOURS, PATIENCE, ROOT, Problems, accessibility
 from tests.support.looks import DESKTOP, LOOKS, SIZES, STREAMLITS_OWN, each_look
 from tests.support.visitor import DEEP_LINK, open_page, painted
 
@@ -86,25 +87,28 @@ def test_every_page_is_drawn_and_accessible(page: Page, app_url: str, problems: 
         expect(page.locator("[data-testid='stException']")).to_have_count(0)
         if folder:
             page.screenshot(path=Path(folder) / f"{name}-{SIZES[size]['width']}-{theme}.png")
-        found[size, theme] = accessibility(page, leave_out=STREAMLITS_OWN)
+        again = OF_COLOURS if (size, theme) == ("desktop", "dark") else ()  # the same page, in other colours
+        found[size, theme] = accessibility(page, leave_out=STREAMLITS_OWN, only=again)
     assert found == {look: [] for look in LOOKS}
 
 
 @pytest.mark.parametrize("names", [PAGES[at::3] for at in range(3)], ids=", ".join)
 def test_every_page_keeps_the_view_of_the_last(page: Page, app_url: str, names: list[str]) -> None:
-    """A reader goes to one after the other, each time from Explore and back to it."""
+    """A reader goes from Explore to one after the other, and back to it."""
     open_page(page, app_url, text="One text for all pages.", layer=2, head=3)
     painted(page, layer=2, head=3)
+    heading = page.get_by_role("heading", level=1)
     for name in names:
-        if name != "explore":
-            heading = page.get_by_role("heading", level=1)
-            left = heading.inner_text()
-            page.get_by_role("link", name=VISITS[name].link, exact=True).first.click()
-            expect(heading).not_to_have_text(left)
-            # What is left of Explore has charts too.
-            expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=VISITS[name].patience)
-            drawn(page, name)
-            if VISITS[name].text:
-                expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("One text for all pages.")
-            page.get_by_role("link", name="Explore").first.click()
-        painted(page, layer=2, head=3)
+        if name == "explore":
+            continue
+        left = heading.inner_text()
+        page.get_by_role("link", name=VISITS[name].link, exact=True).first.click()
+        expect(heading).not_to_have_text(left)
+        # What is left of the page before has charts too.
+        expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=VISITS[name].patience)
+        drawn(page, name)
+        expect(page).to_have_url(re.compile(rf"{VISITS[name].address}\?.*layer=2&head=3(&|$)"))
+        if VISITS[name].text:
+            expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("One text for all pages.")
+    page.get_by_role("link", name="Explore").first.click()
+    painted(page, layer=2, head=3)

@@ -41,18 +41,6 @@ def texts(parts: Locator) -> list[str]:
     return [part.split("\n")[0] for part in parts.all_inner_texts()]
 
 
-def test_the_steps_are_the_tokenizers(page: Page, app_url: str) -> None:
-    open_page(page, app_url, "/tokens", text=TEXT)
-    steps = LocalBackend().inspect(TokenSteps(text=TEXT))
-    assert texts(row(page, "2. Split")) == [word.shown for word in steps.sides[0].words]
-    assert texts(row(page, "3. Cut into pieces")) == [token.shown for token in steps.tokens if not token.special]
-    shown = [part.split("\n") for part in row(page, "4. Add special tokens").all_inner_texts()]
-    assert shown == [[token.shown, str(token.id), str(token.segment), "1"] for token in steps.tokens]
-    assert "running" in texts(row(page, "3. Cut into pieces"))
-    expect(page.locator(".way").first.locator(".unknown")).to_have_count(2)  # 👍 in two rows
-    expect(page.get_by_text("Not in its vocabulary, so [UNK]: “👍”.")).to_be_visible()
-
-
 def settled(page: Page) -> None:
     """Nothing moves any more: what comes late would push another part under the pointer."""
     expect(text_box(page)).to_be_visible()
@@ -66,8 +54,16 @@ def lit(page: Page) -> str:
     return "".join(page.locator(".characters .lit").all_inner_texts())
 
 
-def test_a_piece_lights_its_characters(page: Page, app_url: str) -> None:
+def test_the_steps_are_the_tokenizer_s_and_a_piece_lights_its_characters(page: Page, app_url: str) -> None:
     open_page(page, app_url, "/tokens", text=TEXT)
+    steps = LocalBackend().inspect(TokenSteps(text=TEXT))
+    assert texts(row(page, "2. Split")) == [word.shown for word in steps.sides[0].words]
+    assert texts(row(page, "3. Cut into pieces")) == [token.shown for token in steps.tokens if not token.special]
+    shown = [part.split("\n") for part in row(page, "4. Add special tokens").all_inner_texts()]
+    assert shown == [[token.shown, str(token.id), str(token.segment), "1"] for token in steps.tokens]
+    assert "running" in texts(row(page, "3. Cut into pieces"))
+    expect(page.locator(".way").first.locator(".unknown")).to_have_count(2)  # 👍 in two rows
+    expect(page.get_by_text("Not in its vocabulary, so [UNK]: “👍”.")).to_be_visible()
     settled(page)
     row(page, "3. Cut into pieces").filter(has_text="##bed").hover()
     expect(row(page, "2. Split").and_(page.locator(".lit"))).to_have_text(["embeddings"])

@@ -64,15 +64,12 @@ def node(page: Page, name: str) -> Locator:
     return page.get_by_role("tree", name="Beams").get_by_role("treeitem", name=name)
 
 
-def test_a_node_says_what_it_is_and_text_is_text(opened: Page) -> None:
+def test_a_node_says_what_it_is_text_is_text_and_a_click_picks(opened: Page) -> None:
     expect(beams(opened)).to_have_count(6)
     expect(node(opened, "<b>Je</b>, log-probability −0.25, kept, step 1")).to_have_count(1)
     expect(node(opened, "es, log-probability −1.75, kept, current")).to_have_attribute("aria-selected", "true")
     node(opened, "suis").hover()
     expect(opened.get_by_role("tooltip").first).to_have_text("suislog-probability −0.50dropped")
-
-
-def test_a_click_picks_and_the_way_moves(opened: Page) -> None:
     node(opened, "suis").click()
     expect(opened.get_by_text("at a2")).to_be_visible()
     expect(node(opened, "suis")).to_have_attribute("aria-selected", "true")
@@ -115,15 +112,12 @@ def test_the_current_node_is_seen_in_its_box_and_the_page_stays_where_it_is(open
     assert opened.get_by_test_id("stMain").evaluate("(main) => main.scrollTop") == 0
 
 
-def test_without_picking_enter_does_nothing(opened: Page) -> None:
+def test_without_picking_enter_does_nothing_and_a_tree_is_saved_as_a_picture(opened: Page) -> None:
     last = opened.get_by_role("tree", name="A chain").get_by_role("treeitem", name="word199")
     last.focus()
     opened.keyboard.press("Enter")
     opened.keyboard.press("ArrowLeft")
     expect(opened.get_by_role("tree", name="A chain").get_by_role("treeitem", name="word198")).to_be_focused()
-
-
-def test_it_is_saved_as_a_picture(opened: Page) -> None:
     first = opened.locator(".hl.tree").first
     with opened.expect_download() as download:
         first.get_by_role("button", name="Save as SVG").click()

@@ -52,7 +52,9 @@ def fetched(page: Page, name: str) -> bytes:
     return download.path().read_bytes()
 
 
-def test_the_sentence_says_what_the_vectors_say(page: Page, app_url: str, backend: LocalBackend) -> None:
+def test_the_sentence_says_what_the_vectors_say_which_are_fetched_as_they_are(
+    page: Page, app_url: str, backend: LocalBackend
+) -> None:
     open_page(page, app_url, "/vectors")
     states = backend.inspect(HiddenStates(text=FAMOUS))
     likeness = cosine(states.levels[-1], states.levels[-1])
@@ -65,6 +67,14 @@ def test_the_sentence_says_what_the_vectors_say(page: Page, app_url: str, backen
     charts(page, 2)
     kept = pca(states.levels[-1], 2).shares.sum()
     assert f"hold {kept:.0%} of the variance" in note(page, "of the variance")
+    click(page.get_by_text("The vectors themselves"))
+    expect(page.get_by_role("button", name="NumPy", exact=True)).to_be_visible(timeout=PATIENCE)
+    archive = np.load(io.BytesIO(fetched(page, "NumPy")))
+    np.testing.assert_allclose(archive["values"], states.levels[-1], atol=1e-5)
+    assert (str(archive["text"]), archive["names"].tolist()) == (FAMOUS, list(states.row.labels))
+    table = table_of(fetched(page, "CSV").decode()).splitlines()
+    assert len(table) == 1 + len(states.row)
+    assert [float(cell) for cell in table[1].split(",")[1:]] == pytest.approx(states.levels[-1][0].tolist(), abs=1e-5)
 
 
 def test_another_layer_and_word_are_in_the_link(page: Page, app_url: str, backend: LocalBackend) -> None:
@@ -82,20 +92,6 @@ def test_another_layer_and_word_are_in_the_link(page: Page, app_url: str, backen
     page.get_by_role("option", name="Embeddings").click()
     note(page, "Embeddings: “street” is most like")
     expect(page).to_have_url(re.compile("mix=level"))
-
-
-def test_the_vectors_are_fetched_as_they_are(page: Page, app_url: str, backend: LocalBackend) -> None:
-    open_page(page, app_url, "/vectors")
-    charts(page, 2)
-    click(page.get_by_text("The vectors themselves"))
-    expect(page.get_by_role("button", name="NumPy", exact=True)).to_be_visible(timeout=PATIENCE)
-    states = backend.inspect(HiddenStates(text=FAMOUS))
-    archive = np.load(io.BytesIO(fetched(page, "NumPy")))
-    np.testing.assert_allclose(archive["values"], states.levels[-1], atol=1e-5)
-    assert (str(archive["text"]), archive["names"].tolist()) == (FAMOUS, list(states.row.labels))
-    table = table_of(fetched(page, "CSV").decode()).splitlines()
-    assert len(table) == 1 + len(states.row)
-    assert [float(cell) for cell in table[1].split(",")[1:]] == pytest.approx(states.levels[-1][0].tolist(), abs=1e-5)
 
 
 def test_one_word_in_several_contexts(page: Page, app_url: str, backend: LocalBackend) -> None:
@@ -132,11 +128,16 @@ def test_sentences_and_the_nearest_one(page: Page, app_url: str, backend: LocalB
     assert numbers(note(page, "Most alike are")) == pytest.approx([pairs.max(), pairs.mean()], abs=0.006)
 
 
-def test_a_file_becomes_vectors_that_can_be_taken_away(page: Page, app_url: str, backend: LocalBackend) -> None:
+def test_a_file_becomes_vectors_that_can_be_taken_away_and_a_hostile_one_is_shown_as_text(
+    page: Page, app_url: str, backend: LocalBackend
+) -> None:
     texts = [f"Sentence {at} is about {'cats' if at % 2 else 'the stock market'}." for at in range(300)]
     table = "id,text\n" + "".join(f"{at},{text}\n" for at, text in enumerate(texts))
     open_page(page, app_url, "/vectors", show="sentences", bring="file")
     upload = page.locator("input[type=file][accept*=csv]")
+    name = "<img src=x onerror=alert(1)>"
+    upload.set_input_files({"name": f"{name}.csv", "mimeType": "text/plain", "buffer": f"{name},b\n1,2\n".encode()})
+    note(page, re.escape("columns “<img src=x"))
     upload.set_input_files({"name": "mine.csv", "mimeType": "text/csv", "buffer": table.encode()})
     page.get_by_role("button", name="Make 300 vectors").click()
     note(page, "Of 300 sentences, ")
@@ -149,21 +150,7 @@ def test_a_file_becomes_vectors_that_can_be_taken_away(page: Page, app_url: str,
     assert parquet.body()[:4] == b"PAR1"
 
 
-def test_a_file_s_hostile_name_and_columns_are_shown_as_text(page: Page, app_url: str) -> None:
-    open_page(page, app_url, "/vectors", show="sentences", bring="file")
-    page.locator("input[type=file][accept*=csv]").set_input_files(
-        {
-            "name": "<img src=x onerror=alert(1)>.csv",
-            "mimeType": "text/plain",
-            "buffer": b"<img src=x onerror=alert(1)>,b\n1,2\n",
-        }
-    )
-    note(page, re.escape("columns “<img src=x"))
-
-
-def test_umap_says_what_it_needs_and_can_be_stopped(page: Page, app_url: str) -> None:
-    open_page(page, app_url, "/vectors", flat="umap")
-    assert "fewer than 30 points means nothing; here are 16 tokens" in note(page, "UMAP places each point")
+def test_umap_can_be_stopped_and_begun_anew(page: Page, app_url: str) -> None:
     many = "\n".join(f"Line {at} about {'rain' if at % 2 else 'music'}." for at in range(36))
     open_page(page, app_url, "/vectors", flat="umap", show="sentences", lines=many)
     note(page, "UMAP is arranging|Waiting for another")

@@ -7,11 +7,13 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.support.browser import PATIENCE, Problems
+from tests.support.browser import PATIENCE, Problems, rest
 from tests.support.visitor import DEEP_LINK, file_of, open_page, read
 
 
-def test_the_model_s_width_and_the_text_s_length_come_first(page: Page, app_url: str, problems: Problems) -> None:
+def test_the_model_s_width_and_the_text_s_length_come_first_and_a_slider_changes_them(
+    page: Page, app_url: str, problems: Problems
+) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/why_attention")
     expect(page.get_by_text("At n = 16 and d = 384, self-attention costs 24 times less")).to_be_visible(
@@ -22,11 +24,7 @@ def test_the_model_s_width_and_the_text_s_length_come_first(page: Page, app_url:
     read(page, "One two three.")
     expect(page.get_by_text("At n = 6 and d = 384")).to_be_visible(timeout=PATIENCE)
     expect(page).not_to_have_url(re.compile(r"[?&]n="))
-
-
-def test_a_slider_changes_the_sentence_and_the_address(page: Page, app_url: str, problems: Problems) -> None:
-    problems.allow(DEEP_LINK)
-    open_page(page, app_url, "/why_attention")
+    rest(page)
     slider = page.get_by_role("slider", name="Tokens n")
     expect(slider).to_be_visible(timeout=PATIENCE)
     slider.focus()
@@ -38,7 +36,9 @@ def test_a_slider_changes_the_sentence_and_the_address(page: Page, app_url: str,
     expect(page.get_by_text("At n = 2 and d = 384")).to_be_visible(timeout=PATIENCE)
 
 
-def test_a_link_restores_the_numbers(page: Page, app_url: str, problems: Problems, tmp_path: Path) -> None:
+def test_a_link_restores_the_numbers_which_are_saved_by_our_button_only(
+    page: Page, app_url: str, problems: Problems, tmp_path: Path
+) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/why_attention", d=500, k=5, r=32, n=500)
     said = "At n = d = 500 self-attention and a recurrent layer cost the same: 125,000,000."
@@ -47,3 +47,6 @@ def test_a_link_restores_the_numbers(page: Page, app_url: str, problems: Problem
     waiting = file_of(page.get_by_role("button", name="Save as CSV"))
     waiting.save_as(tmp_path / "saved.csv")
     assert 'Recurrent,O(n · d²),"125,000,000",O(n),500,O(n),500' in (tmp_path / "saved.csv").read_text()
+    page.get_by_test_id("stDataFrame").first.hover()  # whose own file would have formulas in it
+    expect(page.get_by_test_id("stElementToolbarButton").get_by_role("button", name="Search").first).to_be_visible()
+    expect(page.get_by_role("button", name="Download as CSV")).to_have_count(0)
