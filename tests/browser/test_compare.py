@@ -95,32 +95,32 @@ def test_a_click_on_the_map_picks_a_head_and_one_on_a_word_asks_about_it(
     assert said(page, "“tired → wide” gives") == text
 
 
-@pytest.fixture
-def shown(page: Page, app_url: str, problems: Problems) -> Page:
+def test_saved_tables_have_every_digit_and_a_saved_page_opens_without_the_app(  # noqa: PLR0913  (fixtures)
+    page: Page,
+    app_url: str,
+    problems: Problems,
+    browser: Browser,
+    tmp_path: Path,
+    pair: Beside,
+    found: Changes,
+) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/compare", layer=3, head=1, count=1)
     said(page, "In 4-2")
-    return page
-
-
-def test_tables_have_every_digit(shown: Page, pair: Beside, found: Changes) -> None:
-    table = rows(file_of(shown.get_by_role("button", name="Save every head's change")).path())
+    table = rows(file_of(page.get_by_role("button", name="Save every head's change")).path())
     assert ["text", TIRED, WIDE] in table
     lines = table[table.index([]) + 2 :]
     assert [line[:4] for line in lines[:2]] == [["1", "1", "1", "1"], ["1", "2", "1", "2"]]
     bits = np.array([line[4] for line in lines], np.float32).reshape(6, 12)
     np.testing.assert_allclose(bits, found.bits, atol=1e-5)
-    table = rows(file_of(shown.get_by_role("button", name="Save these maps")).path())
+    table = rows(file_of(page.get_by_role("button", name="Save these maps")).path())
     lines = table[table.index([]) + 2 :]
     maps = np.array([line[2:] for line in lines], np.float32).reshape(16, 16, 3)
     assert (maps[..., 2] == maps[..., 1] - maps[..., 0]).all()
     np.testing.assert_allclose(maps[..., 0], pair.left.weights(3, 1), atol=1e-6)
     np.testing.assert_allclose(maps[..., 1], pair.right.weights(3, 1), atol=1e-6)
-
-
-def test_a_page_of_its_own_opens_without_the_app(shown: Page, browser: Browser, tmp_path: Path) -> None:
     saved = tmp_path / "page.html"
-    saved.write_bytes(file_of(shown.get_by_role("button", name="Save as a page")).path().read_bytes())
+    saved.write_bytes(file_of(page.get_by_role("button", name="Save as a page")).path().read_bytes())
     with browser.new_page() as alone:
         wrong: list[str] = []
         alone.on("console", lambda message: wrong.append(message.text))

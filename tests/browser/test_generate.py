@@ -18,7 +18,7 @@ from inference.questions.decoding import NextToken
 from inference.questions.induction import InductionHeads
 from inference.questions.lens import NextLens
 from tests.support.browser import PATIENCE, Problems, click, rest
-from tests.support.looks import DESKTOP, accessible_and_fits, each_view
+from tests.support.looks import DESKTOP, accessible_and_fits, each_view, turn
 from tests.support.predictors import BARE
 from tests.support.serving import Served
 from tests.support.visitor import DEEP_LINK, file_of, known, matched, open_page, painted, read, stands, table_of
@@ -103,7 +103,7 @@ def test_the_candidates_are_the_backends(page: Page, writer: Served) -> None:
     assert sum(float(row[5]) > 0 for row in rows) == step.possible
 
 
-def test_the_sliders_change_the_rule_in_the_link(page: Page, writer: Served) -> None:
+def test_the_sliders_change_the_rule_in_the_link_and_ready_prompts_the_text(page: Page, writer: Served) -> None:
     opened(page, writer)
     slider = page.get_by_role("slider", name="Temperature")
     slider.focus()
@@ -114,6 +114,9 @@ def test_the_sliders_change_the_rule_in_the_link(page: Page, writer: Served) -> 
     page.get_by_role("slider", name="Top-p").focus()
     page.get_by_role("slider", name="Top-p").press("ArrowLeft")
     expect(page).to_have_url(re.compile("top_p=99"))
+    click(page.get_by_role("combobox", name="Ready prompts"))
+    page.get_by_role("option", name="A list").click()
+    expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("Monday, Tuesday, Wednesday,")
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama"])
@@ -169,6 +172,19 @@ def test_a_click_goes_another_way_and_the_tree_and_the_back_button_lead_back(pag
     assert path_of(page, 2) == (second, third)
 
 
+def likeliest(writer: Served, text: str, path: tuple[int, ...]) -> tuple[int, ...]:
+    """What the deep model would write in place of each of these tokens, told by one pass over them."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    folder = writer.model("deep")
+    prompt = AutoTokenizer.from_pretrained(folder)(text)["input_ids"]
+    with torch.inference_mode():
+        model = AutoModelForCausalLM.from_pretrained(folder)
+        logits = model(torch.tensor([[*prompt, *path]])).logits[0, len(prompt) - 1 : -1]
+    return tuple(logits.argmax(-1).tolist())
+
+
 def stopped(page: Page, writer: Served, text: str) -> tuple[int, ...]:
     """Stops the deep model's writing somewhere; what it had written by then. What was asked before comes too soon."""
     opened(page, writer, "deep", more=100, text=text)
@@ -184,7 +200,7 @@ def test_stop_keeps_what_was_written_and_go_on_goes_on(page: Page, writer: Serve
     page.get_by_role("button", name="Go on").click()
     whole = path_of(page, 100)
     assert whole[: len(path)] == path
-    assert whole == greedy(writer, 100, "deep")
+    assert whole == likeliest(writer, TEXT, whole)
     expect(page.get_by_text("Stopped after")).to_have_count(0)
 
 
@@ -231,7 +247,7 @@ def test_what_was_looked_at_before_any_token(page: Page, writer: Served) -> None
     says(page, "Nothing stands before the first token")
 
 
-def test_the_first_token_can_be_left_out(page: Page, writer: Served) -> None:
+def test_the_first_token_can_be_left_out_and_each_layer_would_write_its_own(page: Page, writer: Served) -> None:
     opened(page, writer, show="sink", layer=1, head=2)
     trace = writer.backend.trace(TraceRequest(writer.model("gpt2"), TEXT))
     shares = observe(trace).strength("first")
@@ -242,6 +258,15 @@ def test_the_first_token_can_be_left_out(page: Page, writer: Served) -> None:
     click(page.get_by_text("Count the first token"))
     others = looks[1:] / looks[1:].sum()
     says(page, re.compile(rf"\({others[:-2].max():.2f}\).*the first token is left out and the rest scaled to one"))
+    turn(page, SHOWS["layers"])
+    step = writer.backend.predict(asked(writer))
+    tokens = tuple(found.token for found in step.candidates[:3])
+    found = writer.backend.predict(NextLens(model=writer.model("gpt2"), text=TEXT, tokens=tokens))
+    rows = table(saved(page))
+    assert [row[0] for row in rows] == ["words", "layer 0", "layer 1"]
+    assert [float(row[1]) for row in rows] == pytest.approx(found.probabilities[:, 0].tolist(), rel=1e-5)
+    assert [int(row[2]) for row in rows] == found.ranks[:, 0].tolist()
+    assert float(rows[-1][1]) == pytest.approx(step.candidates[0].probability, rel=1e-3)
 
 
 def test_all_heads_of_prompt_and_written_tokens(page: Page, writer: Served) -> None:
@@ -269,18 +294,6 @@ def test_the_maps_are_those_of_one_pass(page: Page, writer: Served, name: str) -
     assert said.endswith("tokens that came later get 0 at most.")
 
 
-def test_layer_by_layer(page: Page, writer: Served) -> None:
-    opened(page, writer, show="layers")
-    step = writer.backend.predict(asked(writer))
-    tokens = tuple(found.token for found in step.candidates[:3])
-    found = writer.backend.predict(NextLens(model=writer.model("gpt2"), text=TEXT, tokens=tokens))
-    rows = table(saved(page))
-    assert [row[0] for row in rows] == ["words", "layer 0", "layer 1"]
-    assert [float(row[1]) for row in rows] == pytest.approx(found.probabilities[:, 0].tolist(), rel=1e-5)
-    assert [int(row[2]) for row in rows] == found.ranks[:, 0].tolist()
-    assert float(rows[-1][1]) == pytest.approx(step.candidates[0].probability, rel=1e-3)
-
-
 def test_induction_heads_and_the_text_to_try_them_on(page: Page, writer: Served) -> None:
     opened(page, writer, "llama", show="induction", sample=2)
     found = writer.backend.predict(InductionHeads(model=writer.model("llama"), seed=2))
@@ -296,7 +309,9 @@ def test_induction_heads_and_the_text_to_try_them_on(page: Page, writer: Served)
     says(page, f"layer {layer} · head {head} looks back at")
 
 
-def test_another_prompt_forgets_what_was_written_after_the_last(page: Page, writer: Served) -> None:
+def test_another_prompt_forgets_what_was_written_after_the_last_and_a_hostile_one_is_shown_as_text(
+    page: Page, writer: Served
+) -> None:
     opened(page, writer)
     page.get_by_role("button", name="Next token").click()
     path_of(page, 1)
@@ -305,6 +320,12 @@ def test_another_prompt_forgets_what_was_written_after_the_last(page: Page, writ
     says(page, f"“{first.candidates[0].piece}” comes first")
     expect(page.get_by_role("button", name="One back")).to_be_disabled()
     expect(page.get_by_text("Where you have been")).to_have_count(0)
+    hostile = "<img src=x onerror=alert(1)> [a](http://x.org) $x$"
+    read(page, hostile)
+    step = writer.backend.predict(NextToken(model=writer.model("gpt2"), text=hostile, top=100))
+    says(page, f"“{step.candidates[0].piece}” comes first (")
+    expect(page.get_by_text("How to read this")).to_be_visible()
+    expect(page.locator("[data-testid='stException']")).to_have_count(0)
 
 
 def test_an_example_is_read_up_to_its_last_word(page: Page, writer: Served) -> None:
@@ -319,26 +340,12 @@ def test_an_example_is_read_up_to_its_last_word(page: Page, writer: Served) -> N
     expect(page.get_by_text("all but its last word")).to_have_count(0)
 
 
-def test_ready_prompts_become_the_text(page: Page, writer: Served) -> None:
-    opened(page, writer)
-    page.get_by_role("combobox", name="Ready prompts").click()
-    page.get_by_role("option", name="A list").click()
-    expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("Monday, Tuesday, Wednesday,")
-
-
 def test_a_model_of_another_kind_lets_one_that_writes_answer(page: Page, writer: Served, served: Served) -> None:
     with served.listed(writer.model("llama")) as model:
         opened(page, writer, model=BARE, speaker=model)
         says(page, "MiniLM (embedded) has no head that continues a text; on this page llama answers.")
         step = writer.backend.predict(asked(writer, name="llama"))
         says(page, f"“{step.candidates[0].piece}” comes first")
-
-
-def test_a_hostile_text_is_shown_as_text(page: Page, writer: Served) -> None:
-    opened(page, writer, text="<img src=x onerror=alert(1)> [a](http://x.org) $x$")
-    says(page, "comes first")
-    expect(page.get_by_text("How to read this")).to_be_visible()
-    expect(page.locator("[data-testid='stException']")).to_have_count(0)
 
 
 @pytest.mark.parametrize("viewport", [DESKTOP])

@@ -20,7 +20,7 @@ from inference.questions.lens import Lens
 from inference.questions.masked import MaskedWords
 from inference.questions.surprise import Surprise
 from tests.support.browser import Problems, click
-from tests.support.looks import DESKTOP, accessible_and_fits, each_view
+from tests.support.looks import DESKTOP, accessible_and_fits, each_view, turn
 from tests.support.predictors import BARE, Predictor
 from tests.support.visitor import DEEP_LINK, file_of, known, open_page, read, stands, table_of
 from ui.input.hiding import fingerprint
@@ -75,8 +75,8 @@ def test_a_model_without_the_head_lets_another_one_answer_and_says_so(page: Page
     expect(page.locator(".headlight-note", has_text="has no head")).to_have_count(0)
 
 
-def test_the_guesses_are_the_backends(page: Page, predictor: Predictor) -> None:
-    opened(page, predictor, top=4)
+def test_the_guesses_and_words_that_the_reader_asks_about_are_the_backends(page: Page, predictor: Predictor) -> None:
+    opened(page, predictor, top=4, ask="cat,playing")
     found = predictor.backend.predict(MaskedWords(model=predictor.model, text=TEXT, hidden=(STREET,), top=4))
     blank = found.blanks[0]
     original = known(blank.original)
@@ -89,9 +89,20 @@ def test_the_guesses_are_the_backends(page: Page, predictor: Predictor) -> None:
     assert names == ["blank", "stood there", "rank", "piece", "probability"]
     told = [*blank.guesses, original]
     assert [float(row[-1]) for row in rows] == pytest.approx([guess.probability for guess in told], rel=1e-6)
+    asked = MaskedWords(model=predictor.model, text=TEXT, hidden=(STREET,), words=("cat", "playing"))
+    cat, playing = predictor.backend.predict(asked).candidates
+    _, *rows = saved(page, "Save these as CSV")
+    assert [row[0] for row in rows] == ["cat", "playing"]
+    assert rows[1][1] == "play …ing"
+    assert [float(row[2]) for row in rows] == pytest.approx(
+        [exp(known(word.log_probability)) for word in (cat, playing)]
+    )
+    assert [row[3] for row in rows] == [str(cat.rank), ""]
 
 
-def test_clicks_hide_and_uncover_and_live_in_the_link(page: Page, predictor: Predictor) -> None:
+def test_clicks_hide_and_uncover_live_in_the_link_and_are_forgotten_with_the_text(
+    page: Page, predictor: Predictor
+) -> None:
     opened(page, predictor)
     expect(chip(page, "street, .*masked$")).to_be_visible()
     chip(page, "animal").click()
@@ -109,28 +120,12 @@ def test_clicks_hide_and_uncover_and_live_in_the_link(page: Page, predictor: Pre
     page.reload()
     found = predictor.backend.predict(MaskedWords(model=predictor.model, text=TEXT, hidden=((0, 11, 14),)))
     says(page, f"puts “{found.blanks[0].guesses[0].piece}” first")
-
-
-def test_another_text_forgets_what_was_hidden_in_the_last(page: Page, predictor: Predictor) -> None:
-    opened(page, predictor)
     chip(page, "animal").click()
     expect(chip(page, "animal, .*masked$")).to_be_visible()
+    expect(page.get_by_role("combobox", name="Blank")).to_be_visible()
     read(page, "A cat was it.")
     expect(chip(page, "it, .*masked$")).to_be_visible()
     expect(page.get_by_role("combobox", name="Blank")).to_have_count(0)
-
-
-def test_words_that_the_reader_asks_about(page: Page, predictor: Predictor) -> None:
-    opened(page, predictor, ask="cat,playing")
-    asked = MaskedWords(model=predictor.model, text=TEXT, hidden=(STREET,), words=("cat", "playing"))
-    cat, playing = predictor.backend.predict(asked).candidates
-    _, *rows = saved(page, "Save these as CSV")
-    assert [row[0] for row in rows] == ["cat", "playing"]
-    assert rows[1][1] == "play …ing"
-    assert [float(row[2]) for row in rows] == pytest.approx(
-        [exp(known(word.log_probability)) for word in (cat, playing)]
-    )
-    assert [row[3] for row in rows] == [str(cat.rank), ""]
 
 
 def test_a_word_of_several_pieces_is_one_word(page: Page, predictor: Predictor) -> None:
@@ -162,8 +157,9 @@ def test_where_it_looks(page: Page, predictor: Predictor) -> None:
     expect(page).to_have_url(re.compile(f"focus={blank}"))
 
 
-def test_layer_by_layer(page: Page, predictor: Predictor) -> None:
-    opened(page, predictor, show="layers")
+def layer_by_layer(page: Page, predictor: Predictor) -> None:
+    """What each layer would guess."""
+    turn(page, SHOWS["layers"])
     expect(page.locator(CHART).first).to_be_visible()
     names, *rows = saved(page)
     found = predictor.backend.predict(Lens(model=predictor.model, text=TEXT, hidden=(STREET,)))
@@ -173,8 +169,9 @@ def test_layer_by_layer(page: Page, predictor: Predictor) -> None:
     assert names[1] == f"probability of {found.followed[0].piece}"
 
 
-def test_words_that_matter(page: Page, predictor: Predictor) -> None:
-    opened(page, predictor, show="words")
+def words_that_matter(page: Page, predictor: Predictor) -> None:
+    """What leaving a word out changes, and what its gradient adds up to."""
+    turn(page, SHOWS["words"])
     _, *rows = saved(page)
     given: dict[str, Any] = {"model": predictor.model, "text": TEXT, "hidden": (STREET,)}
     out = predictor.backend.predict(LeaveOut(**given, stop=99))
@@ -186,13 +183,34 @@ def test_words_that_matter(page: Page, predictor: Predictor) -> None:
     expect(page.get_by_text(f"here {parts[-1].end - parts[0].start:.3f}")).to_be_visible()
 
 
-def test_surprise(page: Page, predictor: Predictor) -> None:
-    opened(page, predictor, show="surprise")
+def surprise(page: Page, predictor: Predictor) -> None:
+    """How little the model expected each word."""
+    turn(page, SHOWS["surprise"])
     scores = predictor.backend.predict(Surprise(model=predictor.model, text=TEXT, stop=99))
     says(page, f"pseudo-perplexity is {pseudo_perplexity(scores.log_probabilities):.1f}")
     _, *rows = saved(page)
     assert sum(float(row[3]) for row in rows) == pytest.approx(float(bits(scores.log_probabilities).sum()), rel=1e-4)
     assert sum(int(row[1]) for row in rows) == scores.total
+
+
+def the_lesson_and_another_sample(page: Page, predictor: Predictor) -> None:
+    """What is hidden in training, and another sample of it."""
+    turn(page, SHOWS["lesson"])
+    for seed in (3, 4):
+        found = predictor.backend.predict(Corruption(model=predictor.model, text=TEXT, seed=seed))
+        mean = sum(chosen.loss for chosen in found.chosen) / len(found.chosen)
+        says(page, f"the loss is {mean:.2f}")
+        if seed == 3:
+            page.get_by_role("button", name="Draw another sample").click()
+    expect(page).to_have_url(re.compile("seed=4"))
+
+
+def test_each_view_shows_the_backends_numbers(page: Page, predictor: Predictor) -> None:
+    opened(page, predictor, show="layers", seed=3)
+    layer_by_layer(page, predictor)
+    words_that_matter(page, predictor)
+    surprise(page, predictor)
+    the_lesson_and_another_sample(page, predictor)
 
 
 def test_two_words_in_two_sentences(page: Page, predictor: Predictor) -> None:
@@ -213,17 +231,6 @@ def test_two_words_in_two_sentences(page: Page, predictor: Predictor) -> None:
     page.get_by_role("textbox", name="The other word").fill("it")
     page.get_by_role("textbox", name="The other word").press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("No word is hidden")
-
-
-def test_the_lesson_and_another_sample(page: Page, predictor: Predictor) -> None:
-    opened(page, predictor, show="lesson", seed=3)
-    for seed in (3, 4):
-        found = predictor.backend.predict(Corruption(model=predictor.model, text=TEXT, seed=seed))
-        mean = sum(chosen.loss for chosen in found.chosen) / len(found.chosen)
-        says(page, f"the loss is {mean:.2f}")
-        if seed == 3:
-            page.get_by_role("button", name="Draw another sample").click()
-    expect(page).to_have_url(re.compile("seed=4"))
 
 
 @pytest.mark.parametrize("viewport", [DESKTOP])

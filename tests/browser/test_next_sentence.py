@@ -49,16 +49,12 @@ def saved(page: Page, name: str) -> list[list[str]]:
         return list(csv.reader(io.StringIO(table_of(stream.read()))))
 
 
-def test_both_orders_are_the_backends(page: Page, predictor: Predictor) -> None:
-    opened(page, predictor)
+def test_both_orders_and_who_looks_across_are_the_backends(page: Page, predictor: Predictor) -> None:
+    opened(page, predictor, looks="b", at="a")
     one, other = judged(predictor, A, B), judged(predictor, B, A)
     says(page, f"gives {one:.3f} that “{B}” follows; the other way round it gives {other:.3f}")
     _, *rows = saved(page, "Save as CSV")
     assert [float(row[2]) for row in rows] == pytest.approx([one, other], rel=1e-6)
-
-
-def test_who_looks_across(page: Page, predictor: Predictor) -> None:
-    opened(page, predictor, looks="b", at="a")
     trace = predictor.backend.trace(TraceRequest(predictor.model, A, B))
     shares = flow(trace, group(trace.source, "b"), group(trace.source, "a"))
     layer, head = np.unravel_index(shares.argmax(), shares.shape)
@@ -100,14 +96,21 @@ def test_a_second_text_can_be_typed_while_a_translator_is_chosen(
         says(page, f"gives {one:.3f} that “{B}” follows")
 
 
-def test_a_table_of_pairs_from_a_file(page: Page, predictor: Predictor, tmp_path: Path) -> None:
+def test_a_table_of_pairs_from_a_file_and_an_odd_file_is_refused_in_a_sentence(
+    page: Page, predictor: Predictor, tmp_path: Path
+) -> None:
     pairs = [("The cat was it.", "=It was in it."), ("A, b", "the street"), ("a " * 30, "b " * 30)]
     file = tmp_path / "pairs.csv"
     with file.open("w", newline="", encoding="utf-8") as stream:
         csv.writer(stream).writerows([("first text", "second text"), *pairs])
+    odd = tmp_path / "odd.csv"
+    odd.write_text("only one column\n")
     opened(page, predictor)
     page.get_by_role("button", name="Bring a CSV file").click()
-    page.locator("[data-testid='stPopoverBody'] input[type=file]").set_input_files(file)
+    upload = page.locator("[data-testid='stPopoverBody'] input[type=file]")
+    upload.set_input_files(odd)
+    says(page, "Row 1 of the file has no two texts")
+    upload.set_input_files(file)
     says(page, "3 pairs, each judged in both orders")
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Judge these pairs").click()
@@ -119,15 +122,6 @@ def test_a_table_of_pairs_from_a_file(page: Page, predictor: Predictor, tmp_path
     np.testing.assert_allclose([[float(row[2]), float(row[3])] for row in rows[:2]], expected, rtol=1e-5)
     assert rows[2][2:4] == ["", ""]
     assert "63 tokens; tiny-bert reads at most 40" in rows[2][4]
-
-
-def test_an_odd_file_is_refused_in_a_sentence(page: Page, predictor: Predictor, tmp_path: Path) -> None:
-    file = tmp_path / "odd.csv"
-    file.write_text("only one column\n")
-    opened(page, predictor)
-    page.get_by_role("button", name="Bring a CSV file").click()
-    page.locator("[data-testid='stPopoverBody'] input[type=file]").set_input_files(file)
-    says(page, "Row 1 of the file has no two texts")
 
 
 @pytest.mark.parametrize(

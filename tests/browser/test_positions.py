@@ -43,7 +43,9 @@ def pieces(page: Page, title: str) -> list[str]:
     return strip.locator(".chips [data-i] .text").all_inner_texts()
 
 
-def test_the_order_test_says_what_the_model_does(page: Page, app_url: str, backend: LocalBackend) -> None:
+def test_the_order_test_says_what_the_model_does_and_another_shuffle_is_in_the_link(
+    page: Page, app_url: str, backend: LocalBackend
+) -> None:
     trace = backend.trace(TraceRequest(text=FAMOUS))
     order = shuffled(trace.source, 1)
     test = backend.inspect(OrderRequest(text=FAMOUS, order=order))
@@ -63,12 +65,6 @@ def test_the_order_test_says_what_the_model_does(page: Page, app_url: str, backe
     expect(page.locator("section.hl").filter(has_text="in another order")).to_be_visible()
     assert pieces(page, "in another order") == [trace.tokens[at] for at in order]
     expect(page.locator(".matrices canvas").first).to_be_visible()
-
-
-def test_another_shuffle_is_in_the_link(page: Page, app_url: str, backend: LocalBackend) -> None:
-    trace = backend.trace(TraceRequest(text=FAMOUS))
-    open_page(page, app_url, "/positions")
-    expect(page.locator("section.hl").filter(has_text="in another order")).to_be_visible()
     page.get_by_role("button", name="Another shuffle").click()
     expect(page).to_have_url(re.compile("seed=2"))
     second = [trace.tokens[at] for at in shuffled(trace.source, 2)]
@@ -127,14 +123,6 @@ def test_a_bad_link_gives_the_usual_view_and_a_sentence(page: Page, app_url: str
     expect(page.locator("section.hl").filter(has_text="in another order")).to_be_visible()
 
 
-def test_one_word_cannot_be_shuffled_and_the_text_stays(page: Page, app_url: str) -> None:
-    open_page(page, app_url, "/positions")
-    expect(page.locator(".matrices canvas").first).to_be_visible()
-    read(page, "Hello")
-    expect(page.get_by_role("alert").filter(has_text="no two different words")).to_be_visible()
-    expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("Hello")
-
-
 def test_a_hostile_text_is_shown_as_text(page: Page, app_url: str) -> None:
     text = "<b>one</b> ![x](http://192.0.2.7/x.png) :material/home: $x^2$ two"
     open_page(page, app_url, "/positions", mix="swap", text=text)
@@ -146,7 +134,7 @@ def test_a_hostile_text_is_shown_as_text(page: Page, app_url: str) -> None:
     assert page.locator("img[src*='192.0.2.7']").count() == 0
 
 
-def test_every_head_is_listed(page: Page, app_url: str, tmp_path: Path) -> None:
+def test_every_head_is_listed_and_one_word_cannot_be_shuffled(page: Page, app_url: str, tmp_path: Path) -> None:
     open_page(page, app_url, "/positions")
     click(page.get_by_text("Which heads notice the order?"))
     waiting = file_of(page.get_by_role("button", name="Save the differences"))
@@ -156,3 +144,7 @@ def test_every_head_is_listed(page: Page, app_url: str, tmp_path: Path) -> None:
     assert lines[0] == "layer,head,with positions,without positions"
     assert len(lines) == 1 + 6 * 12
     assert max(float(line.split(",")[3]) for line in lines[1:]) < 1e-5
+    expect(page.locator(".matrices canvas").first).to_be_visible()
+    read(page, "Hello")
+    expect(page.get_by_role("alert").filter(has_text="no two different words")).to_be_visible()
+    expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("Hello")

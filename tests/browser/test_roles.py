@@ -28,9 +28,13 @@ def trace() -> Trace:
     return LocalBackend().trace(TraceRequest(text=TEXT))
 
 
-def run_of(backend: LocalBackend, name: str) -> State:
-    *_, state = score(backend, Run(ready(name)))
-    return state
+@pytest.fixture(scope="module")
+def runs() -> dict[str, State]:
+    """What the model's heads find in the sets of sentences whose links are known."""
+    backend, found = LocalBackend(), {}
+    for name in ("grammar", "pronouns"):
+        *_, found[name] = score(backend, Run(ready(name)))
+    return found
 
 
 def added_up(summary: str) -> int:
@@ -86,12 +90,10 @@ def test_the_table_is_filtered_and_saved_whole(page: Page, app_url: str, problem
 
 
 def test_heads_are_named_on_sentences_that_the_name_was_not_chosen_on(
-    page: Page, app_url: str, problems: Problems
+    page: Page, app_url: str, problems: Problems, runs: dict[str, State]
 ) -> None:
     problems.allow(DEEP_LINK)
-    backend = LocalBackend()
-    sets = [(ready(name), run_of(backend, name).tally) for name in ("grammar", "pronouns")]
-    told = named([(tally, corpus) for corpus, tally in sets])
+    told = named([(run.tally, ready(name)) for name, run in runs.items()])
     clear = [row for row in told.values() if row.more]
     open_page(page, app_url, "/roles", text=TEXT, only="relation")
     expect(page.get_by_text(re.compile(f"^{len(clear)} of 72 heads"))).to_be_visible(timeout=3 * PATIENCE)
@@ -101,10 +103,12 @@ def test_heads_are_named_on_sentences_that_the_name_was_not_chosen_on(
     assert re.search(r"With random weights it is [0-9]+, then 0\.$", text)
 
 
-def test_a_relation_opens_the_sentences_that_it_was_told_on(page: Page, app_url: str, problems: Problems) -> None:
+def test_a_relation_opens_the_sentences_that_it_was_told_on(
+    page: Page, app_url: str, problems: Problems, runs: dict[str, State]
+) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/roles", text=TEXT, layer=3, head=1, relation="coref", outcome="hits", leaf=2)
-    corpus, tally = ready("pronouns"), run_of(LocalBackend(), "pronouns").tally
+    corpus, tally = ready("pronouns"), runs["pronouns"].tally
     counts = tally.of("coref")
     assert counts is not None
     text = said(page, "^Head 3-1, coref, from ")

@@ -19,7 +19,7 @@ from attention.trace import Trace
 from attention.what_if import changed
 from inference import LocalBackend, TraceRequest
 from tests.support.browser import PHONE, Problems, accessibility, click, rest
-from tests.support.looks import STREAMLITS_OWN
+from tests.support.looks import STREAMLITS_OWN, each_view
 from tests.support.serving import Served
 from tests.support.tinymodels import save, wordpiece
 from tests.support.visitor import DEEP_LINK, file_of, matched, open_page, read, table_of
@@ -28,6 +28,7 @@ FAMOUS = "The animal didn't cross the street because it was too tired."
 PATH = "/step_by_step"
 KINDS = ["gpt2", "deberta"]
 IT, ANIMAL, STREET = 10, 2, 8
+VIEWS = {"neuron": "Neuron view", "rules": "What if?", "heads": "All heads"}
 BERT: dict[str, Any] = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 32}
 
 
@@ -59,7 +60,9 @@ def drawn(page: Page) -> None:
     expect(page.get_by_text("Is it what the model computes?")).to_be_visible()
 
 
-def test_the_first_visit_follows_the_strongest_link(page: Page, app_url: str, trace: Trace) -> None:
+def test_the_first_visit_follows_the_strongest_link_and_a_click_asks_about_another(
+    page: Page, app_url: str, trace: Trace
+) -> None:
     open_page(page, app_url, PATH)
     weight, score = trace.weights(3, 1)[IT, ANIMAL], trace.scores(3, 1)[IT, ANIMAL]
     expect(note(page, "Layer 3 · head 1")).to_contain_text(f"“it” gives “animal” {weight:.2f} of its attention")
@@ -70,31 +73,6 @@ def test_the_first_visit_follows_the_strongest_link(page: Page, app_url: str, tr
     assert f"{dot:.2f}" in worked
     assert rf"\sqrt{{32}} = {score:.2f}" in worked
     assert matched(r"= (\S+)\\end", worked)[1] == f"{weight:.2f}"
-
-
-def test_the_page_ends_with_the_difference_from_the_model(page: Page, app_url: str) -> None:
-    open_page(page, app_url, PATH, layer=5, head=3)
-    said = page.get_by_text("The largest difference between these steps")
-    expect(said).to_be_visible()
-    found = re.findall(r"(\d\.\d) × 10⁻([⁰¹²³⁴⁵⁶⁷⁸⁹]+)", said.inner_text())
-    digits = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
-    sizes = [float(number) * 10 ** -int(power.translate(digits)) for number, power in found]
-    assert len(sizes) == 2
-    assert all(0 < size <= 1e-5 for size in sizes)
-
-
-def test_every_key_s_numbers_are_those_of_the_trace(page: Page, app_url: str, trace: Trace) -> None:
-    open_page(page, app_url, PATH, layer=2, head=4, focus=STREET, to=IT)
-    waiting = file_of(page.get_by_role("button", name="Every key's numbers (CSV)"))
-    rows = list(csv.DictReader(table_of(Path(waiting.path()).read_text(encoding="utf-8-sig")).splitlines()))
-    assert [row["token"] for row in rows] == ["'" + p if p[0] in "=+-@" else p for p in trace.source.labels]
-    for name, expected in (("weight", trace.weights(2, 4)), ("score", trace.scores(2, 4))):
-        np.testing.assert_allclose([float(row[name]) for row in rows], expected[STREET], atol=1e-5)
-
-
-def test_clicking_tokens_asks_about_them(page: Page, app_url: str, trace: Trace) -> None:
-    open_page(page, app_url, PATH)
-    drawn(page)
     strip(page, "Who looks?").get_by_role("button", name="street").click()
     row = trace.weights(3, 1)[STREET]
     words = [at for at in range(1, len(row) - 1) if at != STREET]
@@ -107,7 +85,18 @@ def test_clicking_tokens_asks_about_them(page: Page, app_url: str, trace: Trace)
     expect(page).to_have_url(re.compile(f"to={tired}"))
 
 
-def test_another_layer_keeps_the_head_and_the_tokens(page: Page, app_url: str, trace: Trace) -> None:
+def test_every_key_s_numbers_are_those_of_the_trace(page: Page, app_url: str, trace: Trace) -> None:
+    open_page(page, app_url, PATH, layer=2, head=4, focus=STREET, to=IT)
+    waiting = file_of(page.get_by_role("button", name="Every key's numbers (CSV)"))
+    rows = list(csv.DictReader(table_of(Path(waiting.path()).read_text(encoding="utf-8-sig")).splitlines()))
+    assert [row["token"] for row in rows] == ["'" + p if p[0] in "=+-@" else p for p in trace.source.labels]
+    for name, expected in (("weight", trace.weights(2, 4)), ("score", trace.scores(2, 4))):
+        np.testing.assert_allclose([float(row[name]) for row in rows], expected[STREET], atol=1e-5)
+
+
+def test_another_layer_keeps_the_head_and_the_tokens_and_the_page_ends_with_the_difference_from_the_model(
+    page: Page, app_url: str, trace: Trace
+) -> None:
     open_page(page, app_url, PATH, layer=3, head=1, focus=IT, to=ANIMAL)
     drawn(page)
     page.get_by_role("combobox", name=re.compile("Layer")).click()
@@ -115,15 +104,30 @@ def test_another_layer_keeps_the_head_and_the_tokens(page: Page, app_url: str, t
     weight = trace.weights(5, 1)[IT, ANIMAL]
     expect(note(page, "Layer 5 · head 1")).to_contain_text(f"“it” gives “animal” {weight:.2f}")
     expect(page).to_have_url(re.compile("layer=5&head=1&focus=10&to=2"))
+    rest(page)
+    said = page.get_by_text("The largest difference between these steps")
+    expect(said).to_be_visible()
+    found = re.findall(r"(\d\.\d) × 10⁻([⁰¹²³⁴⁵⁶⁷⁸⁹]+)", said.inner_text())
+    digits = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+    sizes = [float(number) * 10 ** -int(power.translate(digits)) for number, power in found]
+    assert len(sizes) == 2
+    assert all(0 < size <= 1e-5 for size in sizes)
 
 
-def test_the_neuron_view_says_the_largest_products(page: Page, app_url: str, trace: Trace) -> None:
-    open_page(page, app_url, PATH, show="neuron")
+def test_the_neuron_view_says_the_largest_products_and_is_kept(page: Page, app_url: str, trace: Trace) -> None:
+    open_page(page, app_url, PATH)
+    drawn(page)
+    page.get_by_text("Neuron view", exact=True).click()
+    expect(note(page, "q · k =")).to_be_visible()
+    expect(page).to_have_url(re.compile("show=neuron"))
     products = trace.query(3, 1)[IT] * trace.key(3, 1)[ANIMAL]
     top = int(np.abs(products).argmax())
     expect(note(page, "q · k =")).to_contain_text(f"q · k = {products.sum():.2f}")
     expect(note(page, "q · k =")).to_contain_text(f"channel {top} ({products[top]:+.2f})")
     expect(page.get_by_role("application", name=re.compile("q × k, 16 by 32"))).to_be_visible()
+    read(page, "One more text to read.")
+    expect(note(page, "q · k =")).not_to_contain_text("animal")
+    expect(page).to_have_url(re.compile("show=neuron"))
 
 
 def bits(weights: NDArray[np.floating]) -> float:
@@ -168,25 +172,15 @@ def test_a_cell_of_all_heads_chooses_its_head_and_key(page: Page, app_url: str, 
 
 
 @pytest.mark.parametrize("viewport", [PHONE])
-@pytest.mark.parametrize("show", ["neuron", "rules", "heads"])
-def test_every_view_is_accessible_and_fits_a_phone(page: Page, app_url: str, show: str) -> None:
-    open_page(page, app_url, PATH, show=show)
-    expect(page.locator(".sheet canvas, .js-plotly-plot .main-svg").first).to_be_visible()
-    expect(page.get_by_text("How to read this")).to_be_visible()
-    rest(page)
-    assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
-    assert accessibility(page, leave_out=STREAMLITS_OWN) == []
-
-
-def test_views_are_changed_and_kept(page: Page, app_url: str) -> None:
+def test_every_view_is_accessible_and_fits_a_phone(page: Page, app_url: str) -> None:
     open_page(page, app_url, PATH)
     drawn(page)
-    page.get_by_text("Neuron view", exact=True).click()
-    expect(note(page, "q · k =")).to_be_visible()
-    expect(page).to_have_url(re.compile("show=neuron"))
-    read(page, "One more text to read.")
-    expect(note(page, "q · k =")).not_to_contain_text("animal")
-    expect(page).to_have_url(re.compile("show=neuron"))
+    for _ in each_view(page, VIEWS):
+        expect(page.locator(".sheet canvas, .js-plotly-plot .main-svg").first).to_be_visible()
+        expect(page.get_by_text("How to read this")).to_be_visible()
+        rest(page)
+        assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+        assert accessibility(page, leave_out=STREAMLITS_OWN) == []
 
 
 @pytest.mark.parametrize("viewport", [PHONE])

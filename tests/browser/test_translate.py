@@ -20,11 +20,12 @@ from inference import TraceRequest
 from inference.questions.decoding import NextBeams, NextTarget
 from inference.questions.forced import Forced, ForcedTarget
 from tests.support.browser import Problems, click, hears_clicks
-from tests.support.looks import DESKTOP, accessible_and_fits, each_view
+from tests.support.looks import DESKTOP, accessible_and_fits, each_view, turn
 from tests.support.predictors import BARE
 from tests.support.translators import Translator
 from tests.support.visitor import DEEP_LINK, file_of, known, open_page, painted, read, stands, table_of
-from ui.pages.translate.options import SHOWS
+from ui.input.parts import NAMES
+from ui.pages.translate.options import SHOWS, SIDES
 from ui.show.numbers import factor, likelihood, percent
 
 TEXT = "The animal sat on the mat."
@@ -99,8 +100,10 @@ def test_a_model_that_does_not_write_lets_another_one_and_is_named_with_its_page
     expect(page.locator(CHART).first).to_be_visible()
 
 
-def test_the_translation_is_the_model_s_own_token_for_token(page: Page, translator: Translator) -> None:
-    opened(page, translator)
+def test_the_translation_is_the_model_s_own_token_for_token_and_another_text_s_on_enter(
+    page: Page, translator: Translator
+) -> None:
+    opened(page, translator, step=1)
     tokens = greedy(translator)
     trace = trace_of(translator, tokens)
     target = known(trace.target)
@@ -112,26 +115,39 @@ def test_the_translation_is_the_model_s_own_token_for_token(page: Page, translat
     for at, piece in enumerate((*target.pieces[1:], "⟨end⟩")):
         chip = chips(page).nth(at)
         expect(chip).to_have_accessible_name(re.compile(f"^{re.escape(piece)}.*{re.escape(percent(chances[at]))}"))
+    expect(page.locator(CHART).first).to_be_visible()
+    read(page, "A cat.")
+    expect(page).to_have_url(re.compile("text=A\\+cat"))
+    trace = translator.backend.trace(TraceRequest(translator.model, "A cat."))
+    expect(chips(page).nth(0)).to_have_accessible_name(re.compile(f"^{re.escape(known(trace.target).pieces[1])}"))
 
 
 @pytest.mark.parametrize("words", [0, 1])
-@pytest.mark.parametrize("late", [0, 1])
-def test_the_matrix_is_read_where_the_page_says(page: Page, translator: Translator, words: int, late: int) -> None:
-    opened(page, translator, words=words, late=late, step=1)
+def test_the_matrix_is_read_where_the_page_says(page: Page, translator: Translator, words: int) -> None:
+    opened(page, translator, words=words, step=1)
     trace = trace_of(translator, greedy(translator))
     layer, head = best_head(trace)
-    found = alignment(trace, layer, head, bool(words), ReadAt.OWN if late else ReadAt.WRITING)
-    row = next(at for at, cell in enumerate(found.target) if cell.pieces[0] <= 1 + late < cell.pieces[1])
-    best = found.strongest(row)
-    when = "Having read" if late else "Before writing"
-    assert f"({found.weights[row, best]:.2f})" in says(page, f"{when} “{found.target[row].text}”, cross head {layer}-")
-    rows = saved(page)
-    assert [float(line[-1]) for line in rows] == pytest.approx(found.weights.flatten().tolist(), abs=1e-6)
-    assert [line[1] for line in rows[:: len(found.source)]] == [cell.text for cell in found.target]
+    for late in (0, 1):
+        if late:
+            click(page.get_by_text("Read one step later", exact=True))
+        found = alignment(trace, layer, head, bool(words), ReadAt.OWN if late else ReadAt.WRITING)
+        row = next(at for at, cell in enumerate(found.target) if cell.pieces[0] <= 1 + late < cell.pieces[1])
+        best = found.strongest(row)
+        when = "Having read" if late else "Before writing"
+        said = says(page, f"{when} “{found.target[row].text}”, cross head {layer}-")
+        assert f"({found.weights[row, best]:.2f})" in said
+        rows = saved(page)
+        assert [float(line[-1]) for line in rows] == pytest.approx(found.weights.flatten().tolist(), abs=1e-6)
+        assert [line[1] for line in rows[:: len(found.source)]] == [cell.text for cell in found.target]
 
 
-def test_a_click_on_the_matrix_picks_the_step(page: Page, translator: Translator) -> None:
-    opened(page, translator)
+def test_a_step_a_head_and_the_mean_are_picked_and_live_in_the_link(page: Page, translator: Translator) -> None:
+    opened(page, translator, cross="1-2")
+    trace = trace_of(translator, greedy(translator))
+    says(page, "cross head 1-2")
+    assert [float(line[-1]) for line in saved(page)] == pytest.approx(
+        trace.weights(1, 2, "cross").flatten().tolist(), abs=1e-6
+    )
     figure = page.locator(".st-key-translate_matrix .js-plotly-plot")
     expect(figure.locator(".main-svg").first).to_be_visible()
     hears_clicks(figure)
@@ -142,15 +158,6 @@ def test_a_click_on_the_matrix_picks_the_step(page: Page, translator: Translator
     figure.click(position={"x": cell[0], "y": cell[1]})
     expect(page).to_have_url(re.compile("[?&]step=2"))
     expect(chips(page).nth(2)).to_have_accessible_name(re.compile("chosen"))
-
-
-def test_a_head_and_the_mean_are_picked_and_live_in_the_link(page: Page, translator: Translator) -> None:
-    opened(page, translator, cross="1-2")
-    trace = trace_of(translator, greedy(translator))
-    says(page, "cross head 1-2")
-    assert [float(line[-1]) for line in saved(page)] == pytest.approx(
-        trace.weights(1, 2, "cross").flatten().tolist(), abs=1e-6
-    )
     heads = page.get_by_role("combobox", name="Cross head")
     heads.scroll_into_view_if_needed()  # a list that opens while the page still scrolls to it is closed by that
     click(heads)
@@ -206,23 +213,24 @@ def test_beams_are_searched_as_generate_does(page: Page, translator: Translator)
     expect(chips(page).nth(0)).to_have_accessible_name(re.compile(re.escape(known(best.target).pieces[1])))
 
 
-@pytest.mark.parametrize("side", ["encoder", "decoder", "cross"])
-def test_every_head_of_every_part_of_exactly_this_translation(page: Page, translator: Translator, side: str) -> None:
-    opened(page, translator, show="heads", side=side, way="beam")
-    shown = painted(page)
-    if side == "cross":
-        question = NextBeams(translator.model, text=TEXT, width=4)
-        step = translator.backend.predict(question)
-        while not step.done:
-            step = translator.backend.predict(replace(question, beams=step.beams, finished=step.finished))
-        trace = trace_of(translator, step.finished[0].tokens)
-        assert (int(shown["layer"]), int(shown["head"])) == best_head(trace)
-        assert shown["base"].endswith(trace.id)
-    at, last = 3 * int(shown["layer"]) + int(shown["head"]), 5 if side == "encoder" else 8
-    page.get_by_role("button", name="Next head" if at < last else "Previous head").click()
-    layer, head = divmod(at + 1 if at < last else at - 1, 3)
-    painted(page, layer=layer, head=head)
-    expect(page).to_have_url(re.compile(f"cross={layer}-{head}" if side == "cross" else f"layer={layer}"))
+def test_every_head_of_every_part_of_exactly_this_translation(page: Page, translator: Translator) -> None:
+    question = NextBeams(translator.model, text=TEXT, width=4)
+    step = translator.backend.predict(question)
+    while not step.done:
+        step = translator.backend.predict(replace(question, beams=step.beams, finished=step.finished))
+    trace = trace_of(translator, step.finished[0].tokens)
+    opened(page, translator, show="heads", side="encoder", way="beam")
+    for side in SIDES:
+        turn(page, NAMES[side])
+        shown = painted(page)
+        if side == "cross":
+            assert (int(shown["layer"]), int(shown["head"])) == best_head(trace)
+            assert shown["base"].endswith(trace.id)
+        at, last = 3 * int(shown["layer"]) + int(shown["head"]), 5 if side == "encoder" else 8
+        page.get_by_role("button", name="Next head" if at < last else "Previous head").click()
+        layer, head = divmod(at + 1 if at < last else at - 1, 3)
+        painted(page, layer=layer, head=head)
+        expect(page).to_have_url(re.compile(f"cross={layer}-{head}" if side == "cross" else f"layer={layer}"))
 
 
 def test_what_a_removed_head_changes(page: Page, translator: Translator) -> None:
@@ -300,40 +308,17 @@ def test_a_translation_of_the_reader_s_own(page: Page, translator: Translator) -
     page.get_by_role("radio", name="Greedy").click()
     says(page, "The translation that is typed above is not read here")
     expect(page.get_by_role("textbox", name="Translation (optional)")).to_have_value("Le chat dort.")
-    open_page(page, translator.url, "/translate", model=translator.model, text=TEXT, way="own")
-    says(page, "Type your own translation in the box")
-    expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value(TEXT)
 
 
-def test_which_head_aligns_best_is_scored_on_hand_aligned_sentences(page: Page, translator: Translator) -> None:
-    opened(page, translator, show="best")
-    says(page, "sentences with a French translation")
-    expect(page.locator(CHART).first).to_be_visible()
-
-
-@pytest.mark.parametrize(
-    ("query", "said"),
-    [
-        ({"show": "without", "edits": "<img src=x onerror=alert(1)>"}, "An edit should read like"),
-        ({"text": "<script>alert(1)</script> ![x](http://x.example/) **b** $x$"}, "cross head"),
-        ({"target": "<img src=x onerror=alert(1)> ![x](http://x.example/)"}, "cross head"),
-    ],
-)
-def test_hostile_links_are_shown_as_text(page: Page, translator: Translator, query: dict[str, str], said: str) -> None:
-    opened(page, translator, **query)
-    says(page, said)
-    expect(page.locator("[data-testid='stException']")).to_have_count(0)
-    if query.get("text", TEXT).strip():
-        expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value(query.get("text", TEXT))
-
-
-def test_another_text_is_translated_on_enter(page: Page, translator: Translator) -> None:
-    opened(page, translator, step=1)
-    expect(page.locator(CHART).first).to_be_visible()
-    read(page, "A cat.")
-    expect(page).to_have_url(re.compile("text=A\\+cat"))
-    trace = translator.backend.trace(TraceRequest(translator.model, "A cat."))
-    expect(chips(page).nth(0)).to_have_accessible_name(re.compile(f"^{re.escape(known(trace.target).pieces[1])}"))
+def test_hostile_links_are_shown_as_text(page: Page, translator: Translator) -> None:
+    text = "<script>alert(1)</script> ![x](http://x.example/) **b** $x$"
+    edits = "<img src=x onerror=alert(1)>"
+    opened(page, translator, text=text, target=f"{edits} ![x](http://x.example/)", edits=edits)
+    for show, said in (("words", "cross head"), ("without", "An edit should read like")):
+        turn(page, SHOWS[show])
+        says(page, said)
+        expect(page.locator("[data-testid='stException']")).to_have_count(0)
+        expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value(text)
 
 
 @pytest.mark.parametrize("viewport", [DESKTOP])
@@ -342,4 +327,6 @@ def test_every_view_is_accessible_and_fits(page: Page, translator: Translator) -
     for show in each_view(page, SHOWS):
         expect(page.locator(MAIN.get(show, CHART)).first).to_be_visible()
         expect(page.get_by_text("How to read this")).to_be_visible()
+        if show == "best":  # is scored on hand-aligned sentences
+            says(page, "sentences with a French translation")
         accessible_and_fits(page)

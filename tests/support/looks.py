@@ -80,8 +80,13 @@ def accessible_and_fits(page: Page, looks: Sequence[Look] = TWO, drawn: Callable
 def each_view(page: Page, views: Mapping[str, str]) -> Iterator[str]:
     """Each of the views that a page offers under "What to look at", by its short name, once the page stands in it."""
     for view, label in views.items():
-        picked = page.get_by_role("radio", name=label, exact=True)
-        picked.click()
-        expect(picked).to_be_checked()
-        rest(page)
+        turn(page, label)
         yield view
+
+
+def turn(page: Page, label: str) -> None:
+    """Picks the option of that name among those of which one holds, and waits until the page stands so."""
+    picked = page.get_by_role("radio", name=label, exact=True)
+    picked.click()
+    expect(picked).to_be_checked()
+    rest(page)

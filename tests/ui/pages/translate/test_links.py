@@ -44,6 +44,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         ({"show": "without", "edits": "cx0-0-1-99"}, "names a token that is not there"),
         ({"cross": "99-<b>", "width": "77"}, "cross head"),
         ({"step": "4000"}, "cross head"),
+        ({"way": "own"}, "Type your own translation in the box"),
         ({"speaker": "nobody", "model": BARE}, "not on this machine; another one answers"),
     ],
 )
