@@ -30,7 +30,7 @@ HELP = """usage: headlight [TEXT]                 the app, opened at a text
        headlight serve                  the app, for the whole network
        headlight export TEXT FILE       what a text's attention looks like, as a file
        headlight score FILE --format …  every head's score on annotated sentences
-       headlight fetch                  two more models: for writing, for Chinese
+       headlight fetch                  three more models: writing, Chinese, pictures
 
 What every layer and every head of a Transformer attends to.
 

