@@ -8,11 +8,12 @@ from collections.abc import Hashable
 from dataclasses import replace
 from pathlib import Path
 
-from inference.catalogue.cards import EMBEDDED_CARD, EXTRA_CARDS, HUB_CARDS, OWN_CARDS, PICTURE_CARDS, TASKS, ModelCard
+from inference.catalogue.cards import EMBEDDED_CARD, EXTRA_CARDS, OWN_CARDS
 from inference.catalogue.stated_heads import stated
 from inference.errors import Refusal
 from inference.files import checkpoint, embedded, extras, folders, hub
 from inference.files.checkpoint import tensors
+from inference.hub_cards import HUB_CARDS, PICTURE_CARDS, TASKS, ModelCard
 from inference.pictures.families import PICTURES, TEXT, reads
 from inference.settings import Settings
 from wording import sentence

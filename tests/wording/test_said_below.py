@@ -12,9 +12,10 @@ from attention.edits import unpack
 from attention.measures import MEASURES
 from headlight.naming import row
 from inference.catalogue import without_head
-from inference.catalogue.cards import EMBEDDED_CARD, ModelCard
+from inference.catalogue.cards import EMBEDDED_CARD
 from inference.files import folders
 from inference.heads import MASKED
+from inference.hub_cards import ModelCard
 from inference.settings import Settings
 from inference.text.accepted import check_text
 from probing import alignments, formats

@@ -6,18 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from inference.catalogue.cards import HUB_CARDS, PICTURE_CARDS
 from inference.errors import Refusal
 from inference.files import hub, sources
-from inference.files.listed import LISTED
 from inference.request import EMBEDDED
 from inference.settings import Settings
 from tests.support.fakehub import serving
 from tests.support.tinymodels import save
-
-
-def test_the_list_is_the_catalogue_s() -> None:
-    assert {card.id for card in (*HUB_CARDS, *PICTURE_CARDS)} == LISTED
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from inference.catalogue.cards import E5_CARD, EMBEDDED_CARD, HUB_CARDS, SMOLLM_CARD
+from inference.catalogue.cards import E5_CARD, EMBEDDED_CARD, SMOLLM_CARD
+from inference.hub_cards import HUB_CARDS
 from ui.input.unknown_words import reads, told, without_hub
 
 CARDS = (EMBEDDED_CARD, *HUB_CARDS)

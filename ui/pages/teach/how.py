@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from inference import EMBEDDED
-from inference.catalogue.cards import ModelCard
+from inference.hub_cards import ModelCard
 from probing.labelled.rows import Labels
 from probing.labelled.scripts import apart
 from training.jobs.job import CHARACTERS, Settings, usual
