@@ -17,6 +17,7 @@ from tests.support.repository import ROOT, files
 RECIPES = (ROOT / "docs" / "RECIPES.md").read_text(encoding="utf-8")
 STEP = re.compile(r"^`(?P<file>[^`\n]+)`, (?:new|after `(?P<line>[^\n]+)`):\n\n```\w*\n(?P<code>.*?)^```$", re.M | re.S)
 MODELS = Path("assets/models")  # large, and changed by no recipe
+TOLD = re.findall(r"^## (.+)$", RECIPES, re.M)
 LAWS = ("layers", "circles", "page_folders", "tree", "floors", "glossary")
 
 
@@ -63,9 +64,9 @@ def run(house: Path, *command: str) -> str:
     return done.stdout
 
 
-def hold_laws(recipe: str, house: Path, *tests: str) -> None:
-    """The house's laws, and the linter's of what the recipe touched; and these tests, in the same process."""
-    touched = sorted({step.file for step in steps(recipe)})
+def hold_laws(house: Path, *tests: str) -> None:
+    """The house's laws, and the linter's of what the recipes touched; and these tests, in the same process."""
+    touched = sorted({step.file for recipe in TOLD for step in steps(recipe)})
     run(house, "-m", "pytest", *tests, *(f"tests/house/test_{law}.py" for law in LAWS))
     run(house, "-m", "ruff", "check", *touched)
     run(house, "-m", "ruff", "format", "--check", *touched)
@@ -95,43 +96,45 @@ assert set(PAGES) == set(VISITS) and "longest_words" in PAGES
 """
 
 
-@pytest.mark.slow
-def test_a_page_is_three_files(house: Path) -> None:
+def a_page_is_three_files(house: Path) -> None:
     assert follow("Add a page", house) == 3
     run(house, "-c", SEE_PAGE)
-    hold_laws("Add a page", house)
 
 
-@pytest.mark.slow
-def test_a_figure_is_three_files(house: Path) -> None:
+def a_figure_is_three_files(house: Path) -> None:
     golden = house / "tests" / "viz" / "goldens" / "figures-word_lengths.json"
     touched = follow("Add a figure", house)
     assert not golden.exists()
     run(house, "-m", "tools.gallery", "--write")
     assert golden.exists()
     assert touched + 1 == 3
-    hold_laws("Add a figure", house, "viz/figures/word_lengths.py", "tests/viz/test_goldens.py")
 
 
-@pytest.mark.slow
-def test_a_measure_is_two_files(house: Path) -> None:
+def a_measure_is_two_files(house: Path) -> None:
     assert follow("Add a measure per head", house) == 2
     named = "from attention.measures import MEASURES; print(*(measure.name for measure in MEASURES))"
     assert "itself" in run(house, "-c", named).split()
-    hold_laws("Add a measure per head", house, "tests/attention/test_measures.py")
 
 
-@pytest.mark.slow
-def test_a_model_is_one_file(house: Path) -> None:
+def a_model_is_one_file(house: Path) -> None:
     assert follow("Add a model to the catalogue", house) == 1
     name = steps("Add a model to the catalogue")[0].code.split('"')[1]
     listed = "from inference import LocalBackend; print(*(card.id for card in LocalBackend().models()))"
     assert name in run(house, "-c", listed).split()
-    hold_laws("Add a model to the catalogue", house, "tests/inference/catalogue/test_listing.py")
+
+
+@pytest.mark.slow
+def test_each_recipe_does_what_it_says_with_its_few_files_and_the_laws_hold(house: Path) -> None:
+    """One after the other in one house, so that its laws, which take longest, are asked once."""
+    a_page_is_three_files(house)
+    a_figure_is_three_files(house)
+    a_measure_is_two_files(house)
+    a_model_is_one_file(house)
+    tests = ("viz/test_goldens", "attention/test_measures", "inference/catalogue/test_listing")
+    hold_laws(house, "viz/figures/word_lengths.py", *(f"tests/{name}.py" for name in tests))
 
 
 def test_every_recipe_is_followed() -> None:
-    told = re.findall(r"^## (.+)$", RECIPES, re.M)
     here = Path(__file__).read_text(encoding="utf-8")
-    assert [recipe for recipe in told if f'follow("{recipe}", house)' not in here] == []
-    assert all(steps(recipe) for recipe in told)
+    assert [recipe for recipe in TOLD if f'follow("{recipe}", house)' not in here] == []
+    assert all(steps(recipe) for recipe in TOLD)
