@@ -213,7 +213,9 @@ MEASURES = (
 
 
 IN_PATCHES = {  # of a picture
-    "distance": replace(MEASURES[1], unit=sentence("patches"), clause=sentence("look {value} patches away on average")),
+    one.name: replace(one, unit=sentence("patches"), clause=sentence("look {value} patches away on average"))
+    for one in MEASURES
+    if one.name == "distance"
 }
 
 
