@@ -9,8 +9,10 @@ import numpy as np
 
 from attention.mask import Array
 from attention.steps import Weighing
+from wording import sentence, sentences, told
 
 SHOWN = 3  # products written out
+BIAS, MASKED = sentence("bias"), sentence("(masked)")
 
 
 @dataclass(frozen=True)
@@ -52,10 +54,10 @@ def lines(query: Array, key: Array, weighing: Weighing, at: int) -> tuple[str, .
         bias, before, name = float(weighing.bias[0, at]), score, name + "'"
         score = before + bias
         found.append(
-            rf"{name} &= {number(before)} + \underbrace{{{_signed(bias)}}}_{{\text{{bias}}}} = {number(score)}"
+            rf"{name} &= {number(before)} + \underbrace{{{_signed(bias)}}}_{{\text{{{told(BIAS)}}}}} = {number(score)}"
         )
     if not weighing.allowed[0, at]:
-        return (*found, r"a &= e^{-\infty} = 0 \quad \text{(masked)}")
+        return (*found, rf"a &= e^{{-\infty}} = 0 \quad \text{{{told(MASKED)}}}")
     total = rf"\textstyle\sum_j e^{{{name}_j}}"
     total = total if weighing.sink is None else rf"(e^t + {total})"
     return (*found, rf"a &= e^{{{name}}} / {total}", _softmax(weighing, score, at))
@@ -96,9 +98,13 @@ def _signed(value: float) -> str:
 def _sum(name: str, found: Products) -> tuple[str, ...]:
     """Two rows, so that it fits on a phone."""
     terms = [rf"{_signed(one)} \cdot {_signed(other)}" for one, other in found.terms]
-    rest = [rf"\underbrace{{{_signed(found.rest)}}}_{{{found.left}\text{{ smaller}}}}"] if found.left else []
+    rest = [rf"\underbrace{{{_signed(found.rest)}}}_{{\text{{{_smaller(found.left)}}}}}"] if found.left else []
     first, second = " + ".join(terms[:2]), " + ".join([*terms[2:], *rest])
     return (f"{name} &= {first}", *([rf"&\quad + {second}"] if second else []))
+
+
+def _smaller(left: int) -> str:
+    return told(sentences("{n} smaller", "{n} smaller", left, n=left))
 
 
 def _times(channels: int, scale: float, dot: float) -> str:

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ui.pages.lessons.attending import kept_from
 from ui.pages.lessons.known import known, take
 from ui.pages.lessons.listing import listing
 from ui.pages.lessons.markdown import told
@@ -12,6 +13,7 @@ from ui.pages.lessons.writing import write
 from ui.run.refusals import say_notes
 from ui.show.reading_help import reading_help
 from ui.state.options import own
+from ui.state.session import give_back
 from wording import _
 
 
@@ -31,18 +33,20 @@ def how_to_read() -> None:
 
 options = own(Lessons)
 take(options)
-if options.lesson == OWN and options.show == WRITE:
-    st.title(_("What shall your lesson ask?"))
+heading = st.empty()
+only_play = kept_from(options)
+if options.lesson == OWN and options.show == WRITE and not only_play:
+    heading.title(_("What shall your lesson ask?"))
     say_notes()
     write()
 else:
-    heading = st.empty()
     chosen = known(options)
     heading.title(_("What shall we find out?") if chosen is None else told(chosen.lesson.title))
     say_notes()
     if chosen is None:
+        give_back()
         listing()
-    elif options.show == TEACHER and chosen.lesson.teacher is not None:
+    elif options.show == TEACHER and not only_play and chosen.lesson.teacher is not None:
         teach(chosen, chosen.lesson.teacher)
     else:
         play(chosen, options)

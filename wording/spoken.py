@@ -8,7 +8,8 @@ from contextvars import ContextVar
 from typing import Any
 
 from wording.catalogues import catalogue, found
-from wording.sentences import Sentence, filled, sentence, sentences
+from wording.seams import filled
+from wording.sentences import Sentence, sentence, sentences
 
 ENGLISH = "en"
 _CHOSEN: ContextVar[str | None] = ContextVar("language", default=None)

@@ -10,6 +10,7 @@ import streamlit as st
 from classroom.question import Question, counted, heads, holds, right
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
+from ui.show.lists import together
 from ui.show.plain import plain
 from viz.figures.bars import bars
 from viz.figures.head_map import head_map
@@ -51,7 +52,7 @@ def summary(question: Question, said: Sequence[str], own: str | None) -> str:
         parts.append(ngettext("{n} of them says so.", "{n} of them say so.", found, n=found))
     if own is not None:
         parts.append(_("Yours: {own}.", own=own))
-    return " ".join(parts)
+    return together(*parts)
 
 
 def _map(question: Question, said: Sequence[str], key: str) -> None:

@@ -48,10 +48,7 @@ def draw_ways(
 
 
 def who_agrees(ways: Ways) -> str:
-    """Which ways put the same word first as leaving words out, and whose order is most like its; "" where none can.
-
-    It begins with a space, to follow another sentence.
-    """
+    """Which ways put the same word first as leaving words out, and whose order is most like its; "" where none can."""
     names, rows = [way.name for way in ways.found], np.stack([way.sizes for way in ways.found])
     effect = names.index(EFFECT)
     best = int(rows[effect].argmax())
@@ -73,12 +70,12 @@ def who_agrees(ways: Ways) -> str:
         "least": with_effect[farthest],
     }
     if ATTENTION in (closest, farthest):
-        return " " + _(
+        return _(
             "Of {words} words, {same} of the other {ways} ways put the same one first. The order of {closest} agrees"
             " best with leaving words out (rank correlation {most:.2f}), that of {farthest} least ({least:.2f}).",
             **values,
         )
-    return " " + _(
+    return _(
         "Of {words} words, {same} of the other {ways} ways put the same one first. The order of {closest} agrees best"
         " with leaving words out (rank correlation {most:.2f}), that of {farthest} least ({least:.2f}; attention:"
         " {attention:.2f}).",

@@ -88,7 +88,7 @@ def _verdict(asked: Asked, ways: Ways, cells: Sequence[Cell]) -> None:
         if falls[best] > 0
         else _("Without “{word}” {number} rises by {change}, the most of all words.", **values)
     )
-    say(together(first, who_agrees(ways).strip()), role="status")
+    say(together(first, who_agrees(ways)), role="status")
     chips = [
         Chip(
             cell.text,

@@ -35,6 +35,7 @@ def listed_and_typed(kind: type[Any], edits: Set, names: Sequence[str], form: st
         key=listed,
         format_func=lambda at: told(names[at]) if at < len(names) else "",
         on_change=keep,
+        placeholder=_("Nothing picked"),
         help=_("Take one out of the list to put it back."),
     )
     st.session_state[typed] = pack(edits)

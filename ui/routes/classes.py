@@ -1,12 +1,13 @@
 """What a student's page asks while it waits: whether the teacher has done something since.
 
-The answer comes as soon as there is something new, or after some seconds without; so a change is on every screen a
-moment later, and nobody asks in vain twenty times a second.
+The answer comes as soon as there is something new, or after some seconds without. All who wait in a room look through
+one pair of eyes: a single look into the store, forty times a second, is for everybody.
 """
 
 from __future__ import annotations
 
 import asyncio
+from asyncio import AbstractEventLoop, Task
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -17,7 +18,46 @@ from ui.state.attending import is_code
 from viz.components.base_path import BASE
 
 ADDRESS = f"{BASE}/headlight/class/{{code}}"
-WAIT, LOOK = 5.0, 0.1  # seconds that a question waits at most, and between two looks into the store
+WAIT, LOOK = 5.0, 0.025  # seconds that a question waits at most, and between two looks into the store
+
+
+class Watch:
+    """The looks into rooms, one for all who wait in the same one and know the same of it.
+
+    It belongs to the server's one loop; what another process does in the same file is seen like what this one does.
+    """
+
+    def __init__(self) -> None:
+        self._looking: dict[tuple[AbstractEventLoop, str, int], Task[int]] = {}
+
+    async def newer(self, code: str, since: int, seconds: float) -> int:
+        """The room's version as soon as it is another than ``since``, or after so long; at once where it is already.
+
+        0 where there is no such room (any more).
+        """
+        version = store().version(code)
+        if version != since or version == 0 or seconds <= 0:
+            return version
+        key = (asyncio.get_running_loop(), code, since)
+        look = self._looking.get(key)
+        if look is None:
+            look = self._looking[key] = asyncio.create_task(self._look(key))
+        await asyncio.wait([look], timeout=seconds)  # who goes away leaves the look to the others
+        return look.result() if look.done() else since
+
+    async def _look(self, key: tuple[AbstractEventLoop, str, int]) -> int:
+        """Look until there is something new, for as long as anybody may wait who came when it began."""
+        loop, code, since = key
+        until = loop.time() + WAIT
+        try:
+            while (version := store().version(code)) == since and loop.time() < until:
+                await asyncio.sleep(LOOK)
+            return version
+        finally:
+            del self._looking[key]
+
+
+WATCH = Watch()
 
 
 async def news(request: Request) -> Response:
@@ -25,9 +65,7 @@ async def news(request: Request) -> Response:
     code, since = request.path_params["code"], request.query_params.get("since", "")
     if not is_code(code) or not (since.isascii() and since.isdigit() and len(since) < 10):
         return Response(status_code=404)
-    until = asyncio.get_running_loop().time() + WAIT
-    while (version := store().version(code)) == int(since) != 0 and asyncio.get_running_loop().time() < until:
-        await asyncio.sleep(LOOK)
+    version = await WATCH.newer(code, int(since), WAIT)
     return JSONResponse({"version": version}, headers={"Cache-Control": "no-store"})
 
 

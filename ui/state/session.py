@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 
@@ -18,6 +18,7 @@ from ui.state.slip import Follow, Slip
 CHOICE, WRITTEN, PAGE, NOTES = "choice", "written_query", "page", "link_notes"
 SLIP = "slip"  # of the picture that the last run drew (ui/state/slip.py)
 SAID = "notes_said"  # in this run
+LENT = "lent"  # what a page shows instead of the reader's choice
 OWN = "own_query"  # by page: what its address holds beside the choice
 OLDER = "own_query_of_an_older_text"  # pages whose part of the address was chosen for another text or model
 
@@ -28,11 +29,21 @@ FRESH: dict[str, Any] = {**UNSELECTED, "opened": "", "cut": None}
 NEW_MODEL: dict[str, Any] = {**FRESH, "part": "", "target": ""}
 
 
+@dataclass(frozen=True)
+class Lent:
+    """A page shows a choice of its own, and the reader's is kept meanwhile."""
+
+    page: str
+    own: Choice
+    shown: Choice
+
+
 def begin(page: str) -> Choice:
     """The choice of this run. Streamlit clears the address when another page is opened; then it is written anew."""
     _pick_up()
     state, query = st.session_state, st.query_params.to_dict()
-    moved = state.get(PAGE) not in (None, page)
+    before = state.get(PAGE)
+    moved = before not in (None, page)
     state[PAGE], state[SAID] = page, set()
     if CHOICE not in state or not (query == state[WRITTEN] or (moved and not query)):
         # Another address than the one written last: a link was followed, or the browser's back button pressed.
@@ -42,6 +53,8 @@ def begin(page: str) -> Choice:
         rest = {name: raw for name, raw in query.items() if name not in TYPES and name != PACKED}
         state.setdefault(OWN, {})[page] = rest
         state.setdefault(OLDER, set()).discard(page)
+    elif moved and LENT in state and state[LENT].page == before:
+        give_back()
     elif current() != (now := _now(current())):  # a taught model has gone on learning since
         _take(now)
     _write()
@@ -63,6 +76,27 @@ def choose(**changes: Any) -> None:
     _take(replace(current(), **changes))
     st.session_state[NOTES] = []
     _write()
+
+
+def lend(choice: Choice) -> None:
+    """Show this for as long as the page is open. What the reader chose or typed is kept, and comes back afterwards."""
+    lent: Lent | None = st.session_state.get(LENT)
+    own = lent.own if lent is not None and _texts(current()) == _texts(lent.shown) else current()
+    st.session_state[LENT] = Lent(st.session_state[PAGE], own, choice)
+    if choice != current():
+        choose(**{field.name: getattr(choice, field.name) for field in fields(Choice)})
+
+
+def is_lending() -> bool:
+    """Whether the reader's own choice is kept for later."""
+    return LENT in st.session_state
+
+
+def give_back() -> None:
+    """The reader's own choice again, unless the reader has typed something else since."""
+    lent: Lent | None = st.session_state.pop(LENT, None)
+    if lent is not None and _texts(current()) == _texts(lent.shown):
+        choose(**{field.name: getattr(lent.own, field.name) for field in fields(Choice)})
 
 
 def notes() -> list[str]:
@@ -158,6 +192,11 @@ def _now(choice: Choice) -> Choice:
     """The same; a taught model, which may go on learning, as it is saved now."""
     revision = backend().revision_now(choice.model, choice.revision or None) or ""
     return choice if revision == choice.revision else replace(choice, revision=revision)
+
+
+def _texts(choice: Choice) -> tuple[str, ...]:
+    """What a reader types."""
+    return choice.text, choice.pair, choice.target
 
 
 def _read(choice: Choice) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from attention.mask import Array
 from attention.record import Record
 from attention.view import Cell, View
 from viz.bertviz.views import document, pack, sides, weights
-from wording import _
+from wording import _, together, told
 
 
 def neuron_html(  # noqa: PLR0913  (what a document may be told, by name)
@@ -49,7 +49,9 @@ def neuron_html(  # noqa: PLR0913  (what a document may be told, by name)
         *unseen(view),
         _("Queries and keys are rounded to 16 bits."),
     )
-    return document("neuron", view, payload, prefix=prefix, dark=dark, hint=hint, notes=" ".join(notes), base=base)
+    return document(
+        "neuron", view, payload, prefix=prefix, dark=dark, hint=hint, notes=told(together(*notes)), base=base
+    )
 
 
 def unseen(view: View) -> list[str]:

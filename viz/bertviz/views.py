@@ -145,7 +145,7 @@ def document(  # noqa: PLR0913  (what a document may be told, by name)
         base=base,
         version=version(),
     )
-    about = f"{notes} {drawn}"
+    about = _("{first} {then}", first=notes, then=drawn) if notes else drawn
     return f"""<!doctype html>
 <html lang="{language()}"><head><meta charset="utf-8"><title>{html.escape(title)}</title>
 {"" if prefix else OFFLINE_POLICY}<style>{style}</style></head>

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import unicodedata
 from functools import cache
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from viz.stills.shapes import Box, Cells, Picture, Text
@@ -13,7 +14,8 @@ if TYPE_CHECKING:
     from PIL import Image, ImageFont
 
 RATIO = 3  # pixels of the file for one of the picture
-# Files of fonts as systems call them, those with the most alphabets last: the first that has all letters is taken.
+# Files of fonts as systems call them, those with the most alphabets last: the first that has all letters is taken,
+# or else a few that have them together.
 FONTS = (
     "DejaVuSans.ttf", "Arial.ttf", "arial.ttf", "Helvetica.ttc", "Arial Unicode.ttf",
     "PingFang.ttc", "msyh.ttc", "NotoSansCJK-Regular.ttc", "NotoSansCJKsc-Regular.otf", "NotoSansSC-Regular.ttf",
@@ -32,13 +34,14 @@ def png(picture: Picture) -> bytes:
         from PIL import Image, ImageDraw
     except ModuleNotFoundError as missing:
         raise CannotPaint("A PNG needs Pillow (pip install pillow); SVG needs nothing.") from missing
-    letters = {letter for shape in picture.shapes if isinstance(shape, Text) for letter in shape.text}
-    name = font_for("".join(sorted(letters)))
+    names = fonts_for(
+        "".join(sorted({letter for shape in picture.shapes if isinstance(shape, Text) for letter in shape.text}))
+    )
     canvas = Image.new("RGB", (picture.width * RATIO, picture.height * RATIO), "#ffffff")
     draw = ImageDraw.Draw(canvas)
     for shape in picture.shapes:
         if isinstance(shape, Text):
-            _write(canvas, shape, _font(name, shape.size * RATIO))
+            write(canvas, shape, names)
             continue
         left, top, right, bottom = (
             round(RATIO * at) for at in (shape.x, shape.y, shape.x + shape.width, shape.y + shape.height)
@@ -53,34 +56,41 @@ def png(picture: Picture) -> bytes:
     return file.getvalue()
 
 
-def font_for(letters: str) -> str:
-    """The first font of FONTS here that has these letters, or "" for Pillow's own; raises CannotPaint."""
+def fonts_for(letters: str) -> tuple[str, ...]:
+    """Fonts of FONTS here that have these letters together, as few as will do, "" for Pillow's own; raises CannotPaint.
+
+    A text from right to left is set as a whole, and so in one font.
+    """
     from PIL import features
 
     turned = any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in letters)
     if turned and not features.check("raqm"):
         raise CannotPaint("Pillow sets text from right to left with FriBiDi, which is not here; write SVG instead.")
-    missing = {name: lacking(name, letters) for name in ("", *FONTS) if _font(name, 24) is not None}
-    for name in (*FONTS, ""):
-        if missing.get(name) == "":
-            return name
-    fewest = min(missing.values(), key=len)
-    raise CannotPaint(
-        f"No font that Headlight knows on this machine has {' '.join(fewest[:8])}; write SVG, which the reader's fonts "
-        "draw, or install Noto Sans CJK."
-    )
+    here = [name for name in (*FONTS, "") if font_of(name, 24) is not None]
+    names: tuple[str, ...] = ()
+    left = letters
+    while left or not names:
+        missing = {name: lacking(name, left) for name in here}
+        best = min(here, key=lambda name: len(missing[name]))  # the first of those that lack the fewest
+        if len(missing[best]) == len(left) > 0 or (turned and missing[best]):
+            raise CannotPaint(
+                f"No font that Headlight knows on this machine has {' '.join(missing[best][:8])}; write SVG, which the "
+                "reader's fonts draw, or install Noto Sans CJK."
+            )
+        names, left = (*names, best), missing[best]
+    return names
 
 
 def lacking(name: str, letters: str) -> str:
     """Those of the letters that a font of this machine has no shape for."""
-    font = _font(name, 24)
+    font = font_of(name, 24)
     assert font is not None
     nothing = bytes(font.getmask(NO_LETTER))
     return "".join(letter for letter in letters if not letter.isspace() and bytes(font.getmask(letter)) == nothing)
 
 
 @cache
-def _font(name: str, size: int) -> ImageFont.FreeTypeFont | Any:
+def font_of(name: str, size: int) -> ImageFont.FreeTypeFont | Any:
     """A font of this machine, None where there is none of that name; "" is the one that Pillow brings."""
     from PIL import ImageFont
 
@@ -90,17 +100,28 @@ def _font(name: str, size: int) -> ImageFont.FreeTypeFont | Any:
         return None
 
 
-def _write(canvas: Image.Image, shape: Text, font: Any) -> None:
+def runs(text: str, names: tuple[str, ...]) -> list[tuple[str, str]]:
+    """A text in runs, each with the name of its font: the first that has the letter."""
+    if len(names) == 1:
+        return [(names[0], text)]
+    having = {letter: next((name for name in names if not lacking(name, letter)), names[0]) for letter in set(text)}
+    return [(name, "".join(run)) for name, run in groupby(text, key=having.__getitem__)]
+
+
+def write(canvas: Image.Image, shape: Text, names: tuple[str, ...]) -> None:
     """A line of text; one that is turned is written on a sheet of its own, which is turned and laid on top."""
     from PIL import Image, ImageDraw
 
     x, y, bold = shape.x * RATIO, shape.y * RATIO, RATIO / 3 if shape.bold else 0
-    anchor = {"start": "lm", "middle": "mm", "end": "rm"}[shape.anchor]
-    if not shape.turned:
-        ImageDraw.Draw(canvas).text((x, y), shape.text, shape.fill, font, anchor, stroke_width=bold)
-        return
-    wide, tall = round(font.getlength(shape.text)) + 4, 2 * shape.size * RATIO
-    sheet = Image.new("L", (wide, tall), 0)
-    ImageDraw.Draw(sheet).text((0, tall / 2), shape.text, 255, font, "lm", stroke_width=bold)
-    turned = sheet.transpose(Image.Transpose.ROTATE_90)
-    canvas.paste(shape.fill, (round(x - tall / 2), round(y) - wide), turned)
+    parts = [(font_of(name, shape.size * RATIO), run) for name, run in runs(shape.text, names)]
+    long = sum(font.getlength(run) for font, run in parts)
+    tall = 2 * shape.size * RATIO
+    sheet = canvas if not shape.turned else Image.new("L", (round(long) + 4, tall), 0)
+    at = 0 if shape.turned else x - long * {"start": 0, "middle": 0.5, "end": 1}[shape.anchor]
+    for font, run in parts:
+        place, fill = ((at, tall / 2), 255) if shape.turned else ((at, y), shape.fill)
+        ImageDraw.Draw(sheet).text(place, run, fill, font, "lm", stroke_width=bold)
+        at += font.getlength(run)
+    if shape.turned:
+        turned = sheet.transpose(Image.Transpose.ROTATE_90)
+        canvas.paste(shape.fill, (round(x - tall / 2), round(y) - sheet.width), turned)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass
 from typing import Literal
 
 from viz.colours import Colours
+
+_SQUARE = "\u2e80-\u2fff\u3040-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+_OPEN, _CLOSE = "（《「『“‘", "，。、；：！？）》」』”’…"
+# What stays on one line, with the spaces after it: a square character and the marks around it, or a word.
+_UNIT = re.compile(f"(?:[{_OPEN}]*[{_SQUARE}][{_CLOSE}]*|(?:(?![{_OPEN}]+[{_SQUARE}])[^ {_SQUARE}])+| ) *")
 
 Anchor = Literal["start", "middle", "end"]
 
@@ -94,16 +100,18 @@ def elided(text: str, room: float, size: float) -> str:
 
 
 def wrapped(text: str, room: float, size: float) -> list[str]:
-    """A text on lines that fit; a word that is too long for one is cut.
+    """A text on lines that fit; a word that is too long for one is cut. Chinese breaks anywhere but before a mark.
 
     >>> wrapped("it looks back at the animal", 90, 12)
     ['it looks', 'back at the', 'animal']
+    >>> wrapped("因为它太累了，BERT 说。", 72, 12)
+    ['因为它太累', '了，BERT', '说。']
     """
     lines = [""]
-    for word in text.split(" "):
-        longer = f"{lines[-1]} {word}" if lines[-1] else word
-        if lines[-1] and width(longer, size) > room:
+    for word in _UNIT.findall(text):
+        longer = lines[-1] + word
+        if lines[-1] and width(longer.rstrip(), size) > room:
             lines.append(word)
         else:
             lines[-1] = longer
-    return [elided(line, room, size) for line in lines]
+    return [elided(line.rstrip(" "), room, size) for line in lines]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from pathlib import Path
 
@@ -48,6 +49,56 @@ def test_a_question_waits_for_the_teacher(client: TestClient, store: Store) -> N
     store.present(code, TEACHER, "/roles")
     waiting.join()
     assert asked == [2]
+
+
+def test_a_change_by_another_process_is_noticed(client: TestClient, store: Store, tmp_path: Path) -> None:
+    """The same file, opened a second time: what another server writes there."""
+    other = Store(tmp_path / "rooms.sqlite")
+    code = store.open(TEACHER)
+    asked: list[int] = []
+    waiting = threading.Thread(target=lambda: asked.append(ask(client, code, 1)))
+    waiting.start()
+    other.present(code, TEACHER, "/roles")
+    waiting.join()
+    assert asked == [2]
+
+
+def test_thirty_who_wait_look_as_often_as_one(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each looks once when coming; from then on one looks for all, until the teacher has done something."""
+    code, looks = store.open(TEACHER), 0
+
+    async def counted(_seconds: float) -> None:
+        nonlocal looks
+        looks += 1
+        if looks == 5:
+            store.present(code, TEACHER, "/roles")
+        await pause(0)
+
+    pause = asyncio.sleep
+    monkeypatch.setattr(asyncio, "sleep", counted)
+    watch = routes.Watch()
+
+    async def everybody() -> list[int]:
+        return await asyncio.gather(*(watch.newer(code, 1, 1e9) for _ in range(30)))
+
+    monkeypatch.setattr(routes, "WAIT", 1e9)
+    assert asyncio.run(everybody()) == [2] * 30
+    assert looks == 5
+
+
+def test_who_goes_away_takes_nobody_s_look_along(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(routes, "WAIT", 1e9)
+    code, watch = store.open(TEACHER), routes.Watch()
+
+    async def two() -> int:
+        gone, stays = (asyncio.create_task(watch.newer(code, 1, 1e9)) for _ in range(2))
+        await asyncio.sleep(0)
+        gone.cancel()
+        await asyncio.sleep(0)
+        store.present(code, TEACHER, "/roles")
+        return await stays
+
+    assert asyncio.run(two()) == 2
 
 
 def test_without_news_it_ends_by_itself(client: TestClient, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import io
 import re
 import sys
 import xml.etree.ElementTree as ET
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 from PIL import Image
 
 from attention.view import View
+from tests.support.chinesetexts import sentences
 from tests.support.traces import sentence_trace
 from tests.viz.test_export import HOSTILE, hostile_trace
 from viz.colours import ramp
@@ -21,7 +23,7 @@ from viz.export import TooLong
 from viz.stills import png as painting
 from viz.stills.head import CELL, coloured, picture
 from viz.stills.png import RATIO, CannotPaint, png
-from viz.stills.shapes import Cells, Picture, Text
+from viz.stills.shapes import Anchor, Cells, Picture, Text
 from viz.stills.svg import image, svg
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -97,6 +99,55 @@ def test_letters_that_no_font_here_has_are_told(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(CannotPaint, match="has \U000120ab; write SVG"):
         png(made)
     assert png(Picture(40, 20, (Text("ok", 0, 9, 12, "#000000"),), ""))
+
+
+@cache
+def chinese() -> bool:
+    """Whether this machine has a font with Chinese characters."""
+    return any(painting.font_of(name, 24) is not None and not painting.lacking(name, "猫") for name in painting.FONTS)
+
+
+@pytest.mark.slow
+def test_every_letter_of_five_hundred_chinese_sentences_is_painted_or_it_says_that_no_font_has_them() -> None:
+    letters = "".join(sorted(set("".join(sentences()))))
+    if chinese():
+        names = painting.fonts_for(letters)
+        lost = [letter for letter in letters if all(painting.lacking(name, letter) for name in names)]
+        assert lost == []
+    else:
+        with pytest.raises(CannotPaint, match="install Noto Sans CJK"):
+            painting.fonts_for(letters)
+
+
+def test_each_letter_is_painted_by_a_font_that_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What no font has alone, several have together; their runs stand one after the other, wherever the text begins."""
+    fonts = {"Latin.ttf": "ab ", "Chinese.ttc": "猫狗。"}
+    monkeypatch.setattr(painting, "FONTS", tuple(fonts))
+    monkeypatch.setattr(painting, "font_of", lambda name, _size: name or None)
+    monkeypatch.setattr(
+        painting, "lacking", lambda name, letters: "".join(one for one in letters if one not in fonts[name])
+    )
+    assert painting.fonts_for("ab") == ("Latin.ttf",)
+    assert painting.fonts_for("猫") == ("Chinese.ttc",)
+    names = painting.fonts_for("a猫 b。")
+    assert painting.runs("a猫 b。", names) == [
+        ("Latin.ttf", "a"), ("Chinese.ttc", "猫"), ("Latin.ttf", " b"), ("Chinese.ttc", "。"),
+    ]  # fmt: skip
+    with pytest.raises(CannotPaint, match="machine has 龙;"):
+        painting.fonts_for("a猫龙")
+
+
+@pytest.mark.parametrize(("anchor", "turned"), [("start", False), ("middle", False), ("end", False), ("start", True)])
+def test_a_text_in_runs_stands_where_one_in_a_single_font_would(
+    monkeypatch: pytest.MonkeyPatch, anchor: Anchor, turned: bool
+) -> None:
+    made = Picture(99, 99, (Text("aa bb", 50, 50, 12, "#000000", anchor, turned=turned),), "")
+    whole = png(made)
+    monkeypatch.setattr(painting, "runs", lambda _text, names: [(names[0], "aa "), (names[0], "bb")])
+    apart = np.asarray(Image.open(io.BytesIO(png(made)))).astype(int)
+    together = np.asarray(Image.open(io.BytesIO(whole))).astype(int)
+    assert (together < 128).any()
+    assert np.abs(apart - together).mean() < 0.5, "no more than edges differ"
 
 
 def test_without_pillow_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from ui.input.picking import control
 from ui.pages.agreement.options import Agreement
 from ui.run.reading import request_of
 from ui.run.refusals import say
+from ui.show.lists import together
 from ui.show.numbers import small
 from ui.show.saving import save
 from ui.state.choice import Choice
@@ -112,13 +113,13 @@ def _verdict(ways: Ways, cells: Sequence[Cell], focus: Cell) -> str:
             word=focus.text,
         )
     best = int(effect.argmax())
-    return _(
-        "Without “{left_out}” the vector of “{word}” changes most (1 − cosine = {size}).{agreeing}",
+    changes = _(
+        "Without “{left_out}” the vector of “{word}” changes most (1 − cosine = {size}).",
         left_out=cells[best].text,
         word=focus.text,
         size=small(effect[best]),
-        agreeing=who_agrees(ways),
     )
+    return together(changes, who_agrees(ways))
 
 
 def collapse(trace: Trace) -> None:

@@ -18,7 +18,7 @@ from ui.run.shelf import backend
 from ui.run.stoppable import stoppable
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import frame_csv
-from ui.show.paragraph import paragraph
+from ui.show.lists import together
 from ui.show.saving import save
 from viz.figures.cost import memory, seconds, shares
 from wording import _
@@ -168,7 +168,7 @@ def _measured(build: Build, done: Sequence[Measured]) -> None:
             peak=last.peak_bytes / 1e6,
         )
     )
-    say(paragraph(text), "status")
+    say(together(*text), "status")
     left, right = st.columns(2)
     draw_chart(seconds(n, busy, fitted, theme()), "cost_seconds", place=left)
     peak = np.array([float(one.peak_bytes) for one in done])

@@ -16,7 +16,7 @@ from ui.pages.block.plan import activation, towers
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import frame_csv
-from ui.show.paragraph import paragraph
+from ui.show.lists import together
 from ui.show.saving import save
 from ui.state.options import choose_own
 from viz.components.block import block
@@ -123,7 +123,7 @@ def drawing(build: Build, lengths: dict[str, int], options: Options, file: str) 
         )
     )
     for stack in build.stacks:
-        say(paragraph(_found(stack)), "status")
+        say(together(*_found(stack)), "status")
 
 
 def sizes(build: Build, lengths: dict[str, int]) -> Iterator[tuple[str, str, str]]:

@@ -146,7 +146,7 @@ def _steps(build: Build, stack: Stack, lengths: dict[str, int]) -> Iterator[Step
 
 def _attention(build: Build, stack: Stack, tokens: int) -> Iterator[str]:
     sizes = stack.attention
-    yield f"{amount(sizes.heads, 'head')}, d_k = {sizes.width}"
+    yield _("{heads}, d_k = {width}", heads=amount(sizes.heads, "head"), width=sizes.width)
     if sizes.kv_heads < sizes.heads:
         yield _("{heads} of keys and values", heads=amount(sizes.kv_heads, "head"))
     yield _("{heads} × {rows} × {columns} weights", heads=sizes.heads, rows=tokens, columns=tokens)
@@ -160,7 +160,7 @@ def _attention(build: Build, stack: Stack, tokens: int) -> Iterator[str]:
 
 def _cross(stack: Stack, lengths: dict[str, int]) -> Iterator[str]:
     if stack.cross is not None:
-        yield f"{amount(stack.cross.heads, 'head')}, d_k = {stack.cross.width}"
+        yield _("{heads}, d_k = {width}", heads=amount(stack.cross.heads, "head"), width=stack.cross.width)
         yield _(
             "{heads} × {rows} × {columns} weights",
             heads=stack.cross.heads,

@@ -24,7 +24,7 @@ from inference.questions.anatomy import (
 )
 from ui.pages.block.names import amount
 from ui.pages.block.plan import activation, find, head_title, table_width
-from ui.show.paragraph import paragraph
+from ui.show.lists import together
 from viz.components.block.block import Paper, Told
 from wording import _
 
@@ -34,7 +34,8 @@ CROSSED = "cross-attention"
 
 def paper(number: str, where: str = "") -> Paper:
     """A paper by its arXiv id."""
-    return Paper(f"arXiv:{number}" + (f", {where}" if where else ""), f"{ARXIV}{number}")
+    name = f"arXiv:{number}"
+    return Paper(_("{paper}, {where}", paper=name, where=where) if where else name, f"{ARXIV}{number}")
 
 
 TRANSFORMER = "1706.03762"
@@ -114,7 +115,7 @@ def _tokens(build: Build, where: str) -> Told:
     if tied:
         text.append(_("The head uses the same table again, as a matrix: its parameters count once."))
     source = paper("1608.05859") if tied else paper(TRANSFORMER, section("3.4"))
-    return Told(_("Token embeddings"), paragraph(text), (source,))
+    return Told(_("Token embeddings"), together(*text), (source,))
 
 
 def _positions(build: Build, where: str) -> Told:
@@ -184,7 +185,7 @@ def _norm(build: Build, stack: Stack, kind: str, width: int, place: str) -> Told
                 norm_class=stack.norm_class,
             )
         )
-    return Told(kind or _("Norm"), paragraph(text), (paper("1910.07467" if rms else "1607.06450"),))
+    return Told(kind or _("Norm"), together(*text), (paper("1910.07467" if rms else "1607.06450"),))
 
 
 def _place(stack: Stack, at: int) -> str:
@@ -251,7 +252,7 @@ def _attention(build: Build, stack: Stack, tokens: int, where: str) -> Told:
         )
         papers.append(paper("2004.05150"))
     title = _("Masked self-attention") if stack.causal else _("Self-attention")
-    return Told(title, paragraph(text), tuple(papers))
+    return Told(title, together(*text), tuple(papers))
 
 
 def _by_position(kind: str) -> str:
@@ -304,7 +305,7 @@ def _forward(build: Build, stack: Stack, forward: FeedForward, where: str) -> To
             )
         )
         papers.append(paper("1701.06538"))
-    return Told(_("Feed-forward"), paragraph(text), tuple(papers))
+    return Told(_("Feed-forward"), together(*text), tuple(papers))
 
 
 def _pooler(build: Build) -> Told:
@@ -315,7 +316,7 @@ def _pooler(build: Build) -> Told:
         ),
         _("Nothing below it depends on it, so no attention map does."),
     ]
-    return Told(_("Pooler"), paragraph(text), (paper("1810.04805"),))
+    return Told(_("Pooler"), together(*text), (paper("1810.04805"),))
 
 
 def _head(build: Build, where: str) -> Told:

@@ -15,6 +15,7 @@ from ui.pages.classroom.asking import asking
 from ui.run.classes import myself, store
 from ui.run.refusals import say
 from ui.show.csv_table import csv_table
+from ui.show.lists import commas, together
 from ui.show.plain import plain
 from ui.show.saving import save
 from ui.state import attending
@@ -116,9 +117,9 @@ def standing(board: Board) -> str:
     parts = [ngettext("{n} student is here.", "{n} students are here.", n, n=n)]
     lost = [student for student in board.students if student.lost]
     if lost:
-        named = ", ".join(student.name or f"#{student.number}" for student in lost)
+        named = commas([student.name or f"#{student.number}" for student in lost])
         parts.append(ngettext("{n} is lost: {named}.", "{n} are lost: {named}.", len(lost), n=len(lost), named=named))
-    return " ".join(parts)
+    return together(*parts)
 
 
 def _closing(code: str) -> None:

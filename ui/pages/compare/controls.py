@@ -146,6 +146,7 @@ def pick_removed(options: Compare, view: View, base: int) -> Set:
         key=REMOVED,
         format_func=lambda edit: told(edit, base),
         on_change=lambda: keep_edits(Compare, tuple(st.session_state[REMOVED])),
+        placeholder=_("Nothing picked"),
         help=_("A removed head adds nothing to what later layers read; its own map stays what it was."),
     )
     return edits

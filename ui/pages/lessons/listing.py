@@ -7,6 +7,7 @@ import streamlit as st
 from lessons.library import come_along
 from lessons.library import tour as its_stops
 from ui.pages.lessons.answers import done, place
+from ui.pages.lessons.attending import is_student
 from ui.pages.lessons.known import Known
 from ui.pages.lessons.markdown import show, told
 from ui.pages.lessons.options import OWN, TEACHER, WRITE, Lessons
@@ -17,7 +18,8 @@ from wording import _
 
 
 def listing() -> None:
-    """Title, minutes, for whom; the ways in."""
+    """Title, minutes, for whom; the ways in, to a student of a class those to play."""
+    student = is_student()
     for name, lesson in come_along().items():
         known = Known(name, lesson)
         answered, asked = done(known)
@@ -31,11 +33,17 @@ def listing() -> None:
             st.button(_("Go on") if place(name) else _("Begin"), key=f"begin_{name}", on_click=choose_own,
                       args=(Lessons,), kwargs={"lesson": name, "step": place(name)}, type="primary",
                       help=_("Step by step, at your own pace"))  # fmt: skip
-            if lesson.teacher is not None:
+            if lesson.teacher is not None and not student:
                 st.button(_("For the teacher"), key=f"teach_{name}", on_click=choose_own, args=(Lessons,),
                           kwargs={"lesson": name, "show": TEACHER},
                           help=_("Aims, plan, expected answers and common mistakes"))  # fmt: skip
     _tour()
+    if not student:
+        _own()
+
+
+def _own() -> None:
+    """The way to write one."""
     st.subheader(_("A lesson of your own"))
     st.markdown(
         _("A lesson is one readable file: what is read, which view is looked at, what is asked. Answers are computed "

@@ -5,7 +5,7 @@ Any other page of the app is a link, and what the reader has chosen there does n
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ from ui.show.chart import draw_chart, theme
 from ui.show.matrices import draw_matrices
 from ui.show.microscope import microscope
 from ui.state.choice import PACKED, TYPES, Choice, parse, to_query
-from ui.state.session import choose, current
+from ui.state.session import current, is_lending, lend
 from viz.components.matrices.matrices import Sheet
 from viz.figures.alignment import alignment_map
 from viz.figures.bars import bars
@@ -75,12 +75,17 @@ def reading(choice: Choice, pointed: Pointed) -> Reading:
 
 
 def open_step(key: tuple[str, int], pointed: Pointed) -> None:
-    """The shared choice becomes the view's: when the step is entered, and when another text came from elsewhere."""
+    """The shared choice becomes the view's: when the step is entered, and when another text came from elsewhere.
+
+    What the reader had comes back when the lesson is left.
+    """
     wanted, now = choice_of(pointed), current()
-    entered = st.session_state.get(AT) != (key, pointed)
+    entered = st.session_state.get(AT) != (key, pointed) or not is_lending()
     arrived = entered and st.session_state.get(AT) is None and _read(now) == _read(wanted) and now != Choice()
     if (entered and not arrived) or (not pointed.yours and _read(now) != _read(wanted)):
-        choose(**{field.name: getattr(wanted, field.name) for field in fields(Choice)})
+        lend(wanted)
+    elif arrived:
+        lend(now)
     st.session_state[AT] = (key, pointed)
 
 

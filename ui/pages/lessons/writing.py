@@ -73,6 +73,7 @@ def _bring() -> None:
         say(problem)
     st.session_state[BEGIN] = None
     st.selectbox(_("Or begin with one that comes along"), ORDER, index=None, key=BEGIN, on_change=begin,
+                 placeholder=_("Pick one"),
                  format_func=lambda name: told(come_along()[name].title),
                  help=_("Its file replaces what is in the box"))  # fmt: skip
 

@@ -15,6 +15,7 @@ from ui.run.answering import Answerer, ask
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
+from ui.show.lists import together
 from ui.show.numbers import percent
 from ui.show.saving import save
 from ui.state.options import own
@@ -116,17 +117,15 @@ def guesses(who: Answerer, request: MaskedWords, filled: Filled, at: int) -> Non
     rest = max(0.0, 1 - sum(chances))
     figure = bars(names, chances, theme(), _("The likeliest pieces"), marked=marked)
     draw_chart(figure, "masked_bars")
-    st.caption(
-        _(
-            "Bars: the head's softmax over all {vocabulary:,} pieces; a differently coloured bar is the piece that "
-            "stood there. All others together have {rest:.2f}. A piece that begins with … goes on from the piece "
-            "before it. The whole distribution has {entropy:.2f} bits of uncertainty.",
-            vocabulary=filled.vocabulary,
-            rest=rest,
-            entropy=blank.entropy,
-        )
-        + (f" {told(HOW)}" if _several(filled, at) else "")
+    bars_are = _(
+        "Bars: the head's softmax over all {vocabulary:,} pieces; a differently coloured bar is the piece that "
+        "stood there. All others together have {rest:.2f}. A piece that begins with … goes on from the piece "
+        "before it. The whole distribution has {entropy:.2f} bits of uncertainty.",
+        vocabulary=filled.vocabulary,
+        rest=rest,
+        entropy=blank.entropy,
     )
+    st.caption(together(bars_are, HOW if _several(filled, at) else ""))
     _asked(request, filled, at)
     _table(filled)
 
@@ -206,7 +205,7 @@ def _asked(request: MaskedWords, filled: Filled, at: int) -> None:
             )
         )
     elif any(len(candidate.pieces) > 1 for candidate in found):
-        st.caption(f"{told(HOW)} {told(NO_RANK)}")
+        st.caption(together(HOW, NO_RANK))
     save(_("Save these as CSV"), csv_table(names, rows), "headlight-words.csv", _("All digits"), told=True)
 
 

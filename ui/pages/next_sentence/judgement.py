@@ -12,6 +12,7 @@ from ui.run.answering import Answerer, ask
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
+from ui.show.lists import together
 from ui.show.saving import save
 from ui.state.choice import Choice
 from ui.state.examples import EXAMPLES
@@ -48,7 +49,7 @@ def judgement(choice: Choice, who: Answerer, texts: tuple[str, str]) -> None:
     doing = _("Judging the two texts in both orders")
     found = (ask(asked, doing), ask(replace(asked, text=second, pair=first), doing))
     said, alike = summary(who, texts, found), agreeing(found)
-    say(_("{said} {more}", said=said, more=alike) if alike else said, role="status")
+    say(together(said, alike), role="status")
     chances = [one.probability for one in found]
     figure = bars([_("A, then B"), _("B, then A")], chances, theme(), title(found[0]), marked=(0,))
     figure.update_xaxes(range=[0, 1.12])

@@ -119,6 +119,7 @@ def _figures(options: Options, pairs: Sequence[tuple[str, str, Numbers]]) -> Non
         range(narrowest),
         key="positions_curves",
         max_selections=8,
+        placeholder=_("Nothing picked"),
         on_change=lambda: choose_own(Options, curves="-".join(map(str, st.session_state["positions_curves"]))),
         help=_("Of sinusoidal vectors low dimensions turn fast, high ones slowly; a learned table has no such order"),
     )

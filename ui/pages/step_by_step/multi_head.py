@@ -15,8 +15,8 @@ from attention.wiring import Wiring
 from ui.pages.step_by_step.texts import paper
 from ui.pages.step_by_step.weight_picker import Spot, labels, place, window
 from ui.run.refusals import say
+from ui.show.lists import together
 from ui.show.matrices import draw_matrices
-from ui.show.paragraph import paragraph
 from ui.state.session import choose
 from viz.components.matrices import matrices
 from viz.sheets.multi_head import multi_head as sheets
@@ -45,14 +45,12 @@ def multi_head(spot: Spot, wiring: Wiring | None) -> None:
     )
     draw_matrices(found, KEY, on_pick=partial(_picked, spot, shown))
     st.caption(
-        paragraph(
-            [
-                _("A row a head, a column a key, stronger for more; click a cell to choose its head and its key."),
-                ""
-                if len(shown) == record.keys
-                else _("{shown} of {keys} keys are drawn.", shown=len(shown), keys=record.keys),
-                "" if single is None else _("“As one head”: all channels in one dot product and one softmax."),
-            ]
+        together(
+            _("A row a head, a column a key, stronger for more; click a cell to choose its head and its key."),
+            ""
+            if len(shown) == record.keys
+            else _("{shown} of {keys} keys are drawn.", shown=len(shown), keys=record.keys),
+            "" if single is None else _("“As one head”: all channels in one dot product and one softmax."),
         )
     )
     st.subheader(_("One head or many?"))
@@ -119,31 +117,29 @@ def _sentence(spot: Spot, weights: np.ndarray, single: np.ndarray | None) -> Non
     most = int(np.bincount(tops).argmax())
     who, whom = spot.pieces
     say(
-        paragraph(
-            [
-                _(
-                    "“{who}” in the {heads} heads of layer {layer}: “{whom}” gets between {least:.2f} and {most:.2f}, "
-                    "{mean:.2f} on average, {here:.2f} in head {head}.",
-                    who=who,
-                    heads=len(weights),
-                    layer=spot.layer + spot.base,
-                    whom=whom,
-                    least=at.min(),
-                    most=at.max(),
-                    mean=at.mean(),
-                    here=at[spot.head],
-                    head=spot.head + spot.base,
-                ),
-                _(
-                    "The heads give most to {different} different tokens; {n} of them to “{token}”.",
-                    different=len(set(tops.tolist())),
-                    n=int((tops == most).sum()),
-                    token=spot.keys.pieces[most],
-                ),
-                ""
-                if single is None
-                else _("As one head, all channels together would give it {weight:.2f}.", weight=single[spot.key]),
-            ]
+        together(
+            _(
+                "“{who}” in the {heads} heads of layer {layer}: “{whom}” gets between {least:.2f} and {most:.2f}, "
+                "{mean:.2f} on average, {here:.2f} in head {head}.",
+                who=who,
+                heads=len(weights),
+                layer=spot.layer + spot.base,
+                whom=whom,
+                least=at.min(),
+                most=at.max(),
+                mean=at.mean(),
+                here=at[spot.head],
+                head=spot.head + spot.base,
+            ),
+            _(
+                "The heads give most to {different} different tokens; {n} of them to “{token}”.",
+                different=len(set(tops.tolist())),
+                n=int((tops == most).sum()),
+                token=spot.keys.pieces[most],
+            ),
+            ""
+            if single is None
+            else _("As one head, all channels together would give it {weight:.2f}.", weight=single[spot.key]),
         ),
         role="status",
     )

@@ -11,8 +11,8 @@ from ui.pages.step_by_step.texts import paper
 from ui.pages.step_by_step.weight_picker import Spot, labels, place, window
 from ui.run.refusals import say
 from ui.show.chart import theme
+from ui.show.lists import together
 from ui.show.matrices import draw_matrices
-from ui.show.paragraph import paragraph
 from viz.figures.palette import sides
 from viz.sheets.neuron import neuron as sheets
 from wording import _
@@ -32,19 +32,17 @@ def neuron(spot: Spot) -> None:
     draw_matrices(found, "neuron", numbers=None)
     below, above = sides(theme())
     st.caption(
-        paragraph(
-            [
-                _(
-                    "{below} is below zero, {above} above; the framed row is the chosen key.",
-                    below=below.capitalize(),
-                    above=above,
-                ),
-                _("Queries and keys are as they enter the dot product, after all norms and rotary positions."),
-                _("The view is that of BertViz ({paper}).", paper=paper("1906.05714")),
-                ""
-                if len(shown) == len(keys)
-                else _("{shown} of {keys} keys are drawn, around the chosen one.", shown=len(shown), keys=len(keys)),
-            ]
+        together(
+            _(
+                "{below} is below zero, {above} above; the framed row is the chosen key.",
+                below=below.capitalize(),
+                above=above,
+            ),
+            _("Queries and keys are as they enter the dot product, after all norms and rotary positions."),
+            _("The view is that of BertViz ({paper}).", paper=paper("1906.05714")),
+            ""
+            if len(shown) == len(keys)
+            else _("{shown} of {keys} keys are drawn, around the chosen one.", shown=len(shown), keys=len(keys)),
         )
     )
 

@@ -13,9 +13,9 @@ from ui.pages.step_by_step.row_csv import row_csv
 from ui.pages.step_by_step.weight_path import Way
 from ui.pages.step_by_step.weight_picker import Spot, labels, place, window
 from ui.run.refusals import say
+from ui.show.lists import together
 from ui.show.matrices import draw_matrices
 from ui.show.numbers import scientific
-from ui.show.paragraph import paragraph
 from ui.show.saving import save
 from viz.sheets import step_by_step as sheets
 from wording import _, ngettext
@@ -52,7 +52,7 @@ def sentence(spot: Spot) -> str:
             whom=whom,
             who=who,
         )
-    return paragraph([said, _("Its score is {score:.2f}; where does that come from?", score=score)])
+    return together(said, _("Its score is {score:.2f}; where does that come from?", score=score))
 
 
 def only_weights(spot: Spot) -> None:
@@ -260,5 +260,5 @@ def _compared(way: Way) -> None:
         )
     )
     order = _("Both are computed in float32, so the last digits depend on the order of the sums.")
-    st.markdown(paragraph([difference, order]))
+    st.markdown(together(difference, order))
     draw_matrices(sheets.compared(ours, theirs), "steps_compared", numbers=False)

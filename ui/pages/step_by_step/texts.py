@@ -7,7 +7,7 @@ from attention.record import Record
 from attention.steps import Weighing
 from attention.wiring import Norm, Wiring
 from attention.worked import aligned
-from ui.show.paragraph import paragraph
+from ui.show.lists import together
 from wording import _
 
 PAPER = "[arXiv:{0}](https://arxiv.org/abs/{0})"
@@ -61,7 +61,7 @@ def incoming(wiring: Wiring, layer: int, part: str) -> str:
                 **papers,
             )
         )
-    return paragraph(said)
+    return together(*said)
 
 
 def projections(wiring: Wiring) -> str:
@@ -100,7 +100,7 @@ def projections(wiring: Wiring) -> str:
         )
     if wiring.query.rotary is not None:
         said.append(_turned(2 * len(wiring.query.rotary.frequencies), channels))
-    return paragraph(said)
+    return together(*said)
 
 
 def _turned(turned: int, channels: int) -> str:
@@ -198,7 +198,7 @@ def rules(record: Record, weighing: Weighing, part: str) -> str:
     said.append(mask(record, part))
     if record.sinks is not None:
         said.append(_("One more score t, learned for the head, takes its share of the softmax and is dropped."))
-    return paragraph(said)
+    return together(*said)
 
 
 def mask(record: Record, part: str) -> str:
@@ -244,7 +244,7 @@ def leaving(wiring: Wiring) -> str:
         said.append(_("The sum goes on as it is: this model normalises before its parts, not after the sum."))
     else:
         said.append(_("The sum goes on as it is."))
-    return paragraph(said)
+    return together(*said)
 
 
 def _beside(wiring: Wiring) -> str:

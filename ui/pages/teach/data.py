@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, reduce
+from functools import cache
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -17,6 +17,7 @@ from ui.input.picking import control
 from ui.pages.teach.options import OWN, Teach
 from ui.pages.teach.own_files import Own, own_files
 from ui.run.refusals import say
+from ui.show.lists import together
 from wording import _, sentence, told
 
 CHECKED = "teach_checked"
@@ -100,7 +101,7 @@ def _say(data: Data) -> None:
     """What it is, how its classes are spread, and whose it is."""
     card = data.card
     parts = map(told, (*data.told, data.balance.sentence))
-    say(reduce(lambda said, more: _("{said} {more}", said=said, more=more), parts), role="status")
+    say(together(*parts), role="status")
     if card is not None:
         st.caption(
             _(

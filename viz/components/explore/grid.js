@@ -11,7 +11,8 @@ import { cleared } from "../shared/pens.js";
 import { picker } from "./picker.js";
 import { togglePin } from "./selection.js";
 import { THUMB } from "./source.js";
-import { aboveZero, fill } from "./words.js";
+import { fill } from "../shared/words.js";
+import { aboveZero } from "./words.js";
 
 /** @import { App, Grid, GridLayout, Head, Print, Theme } from "./types.js" */
 

@@ -12,7 +12,8 @@ import { short, tileAt } from "./numbers.js";
 import { canvasPen, cleared, contextOf } from "../shared/pens.js";
 import { ends } from "./selection.js";
 import { linesTile } from "./tiles.js";
-import { aboveZero, fill } from "./words.js";
+import { fill } from "../shared/words.js";
+import { aboveZero } from "./words.js";
 
 /** @import { App, Pen, Print, Range, Theme } from "./types.js" */
 /** @import { Followed, LinesFigure } from "./lines_picture.js" */

@@ -11,7 +11,7 @@ import { argmax, minus, short } from "./numbers.js";
 import { cleared } from "../shared/pens.js";
 import { ends } from "./selection.js";
 import { topLinks } from "./truth.js";
-import { fill } from "./words.js";
+import { fill } from "../shared/words.js";
 
 /** @import { App, By, Rows } from "./types.js" */
 

@@ -7,10 +7,10 @@ import { drawLegend } from "./legend.js";
 import { drawMatrix, gutters, printedMatrix } from "./matrix_picture.js";
 import { isExact, minus, tileAt } from "./numbers.js";
 import { canvasPen, cleared, contextOf } from "../shared/pens.js";
+import { fill, together } from "../shared/words.js";
 import { canonical, ends } from "./selection.js";
 import { matrixTiles } from "./tiles.js";
 import { clampView, fitView, matrixKey, zoomAt } from "./viewport.js";
-import { fill } from "./words.js";
 
 /** @import { App, Head, Pen, Place, Print, Selection, Viewport } from "./types.js" */
 /** @import { MatrixFigure } from "./matrix_picture.js" */
@@ -96,9 +96,11 @@ export function createMatrix(app) {
     setAttribute(pad, "aria-label", fill(say.matrixLabel, { head: app.name(shown.layer, shown.head) }));
     setText(
       note,
-      `${say.axes} ${shown.facing === "out" ? say.matrixNote : say.matrixNoteIn}${
-        fitView(now.range, now.area).scale < 14 ? ` ${say.matrixZoom}` : ""
-      }`,
+      together(
+        say.axes,
+        shown.facing === "out" ? say.matrixNote : say.matrixNoteIn,
+        fitView(now.range, now.area).scale < 14 ? say.matrixZoom : "",
+      ),
     );
     const scaleName = shown.scale === "sqrt" ? say.sqrtScale : say.linearScale;
     setAttribute(legend, "aria-label", `${scaleName}, ${app.data.signed ? `−${now.top}` : "0"} – ${now.top}`);

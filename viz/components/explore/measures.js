@@ -1,7 +1,7 @@
 // One number per head, as words: each row of the payload says what it is called and how it is written.
 
 import { short } from "./numbers.js";
-import { fill } from "./words.js";
+import { fill } from "../shared/words.js";
 
 /** @import { Measure, Payload, Words } from "./types.js" */
 

@@ -6,7 +6,8 @@ import { breakable, cut } from "../shared/texts.js";
 import { FILTERS, SCALES } from "./contract.js";
 import { savePaper } from "../shared/prints.js";
 import { headName } from "./truth.js";
-import { fill, WORDS } from "./words.js";
+import { fill } from "../shared/words.js";
+import { WORDS } from "./words.js";
 
 /** @import { App, Payload, Pen, PictureFormat, Print, Selection } from "./types.js" */
 

@@ -6,7 +6,7 @@ import { TABS } from "./contract.js";
 import { cellName } from "./cells.js";
 import { isExact } from "./numbers.js";
 import { saveFigure } from "./paper.js";
-import { fill } from "./words.js";
+import { fill } from "../shared/words.js";
 
 /** @import { App, Payload, PictureFormat, Print, Selection } from "./types.js" */
 

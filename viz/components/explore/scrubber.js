@@ -5,7 +5,7 @@ import { h, setText } from "../shared/elements.js";
 import { poolMax } from "./numbers.js";
 import { cleared } from "../shared/pens.js";
 import { levelCanvas } from "./raster.js";
-import { fill } from "./words.js";
+import { fill } from "../shared/words.js";
 
 /** @import { App, Scale } from "./types.js" */
 

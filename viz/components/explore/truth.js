@@ -2,7 +2,7 @@
 
 import { quote } from "./cells.js";
 import { argmax, short } from "./numbers.js";
-import { fill } from "./words.js";
+import { fill } from "../shared/words.js";
 
 /** @import { Cell, Facing, Rows, Words } from "./types.js" */
 /** @import { Doubts } from "./crowd.js" */

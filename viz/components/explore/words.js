@@ -178,8 +178,3 @@ export const wording =
 
 /** What the palette's colour above zero is called. @param {{theme: {dark: boolean}, say: typeof WORDS}} app */
 export const aboveZero = ({ theme, say }) => (theme.dark ? say.orange : say.brown);
-
-/** @param {string} template @param {Record<string, unknown>} [values] */
-export function fill(template, values = {}) {
-  return template.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
-}

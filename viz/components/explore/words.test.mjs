@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { fill } from "./words.js";
+import { fill } from "../shared/words.js";
 
 describe("links and tables", () => {
   test("wordings are filled in and unknown names left", () => {

@@ -9,7 +9,7 @@ import { canvasPen, contextOf, svgPen } from "./pens.js";
 
 const NOTE = 20; // pixels for the note
 // In letters that every system has.
-const NO_FONT = "This computer has no font with Chinese characters: boxes stand in their places.";
+const NO_FONT = "This computer has no font for some of the Chinese characters: boxes stand in their places.";
 
 /**
  * Save it as `name` with the format's ending; a PNG has `ratio` pixels per unit.
@@ -63,8 +63,9 @@ function noted(pen, canvas, { width, height }) {
  * @param {string} text @param {string} family
  */
 export function boxed(text, family) {
-  const letter = /\p{Script=Han}/u.exec(text)?.[0];
-  return letter !== undefined && pixelsOf(letter, family) === pixelsOf("\u{10fffd}", family);
+  const letters = [...new Set(text.match(/\p{Script=Han}/gu))];
+  const nothing = letters.length ? pixelsOf("\u{10fffd}", family) : "";
+  return letters.some((letter) => pixelsOf(letter, family) === nothing);
 }
 
 /** A letter's pixels. @param {string} letter @param {string} family */

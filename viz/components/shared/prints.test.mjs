@@ -22,6 +22,8 @@ test("Chinese letters that a system has no font for are noticed", () => {
   system("abc");
   assert.equal(boxed("第 3 层", "serif"), true);
   assert.equal(boxed("layer 3", "serif"), false);
+  system("abc第");
+  assert.equal(boxed("第 3 层", "serif"), true, "a font may have the commoner ones only");
   system("abc第层");
   assert.equal(boxed("第 3 层", "serif"), false);
 });

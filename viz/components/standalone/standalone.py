@@ -22,7 +22,7 @@ from attention.view import View
 from viz.components.script import own
 from viz.export import TooLong, caption
 from viz.inline import inline, quoted
-from wording import _, language, sentence, told
+from wording import _, language, sentence, together, told
 
 HERE = Path(__file__).parent
 Theme = Literal["auto", "light", "dark"]  # "auto" is the system's
@@ -87,7 +87,7 @@ def standalone_html(  # noqa: PLR0913  (the parts of one file)
         "habits": habits,
         "maps": maps,
         "asked": asked,
-        "absent": f"{inside} {told(ELSEWHERE if most is None else IN_A_FILE)}",
+        "absent": told(together(inside, ELSEWHERE if most is None else IN_A_FILE)),
     }
     about = caption(view, base=payload["indexBase"])
     drawn, made = _("This page draws with JavaScript."), _("Made with Headlight.")
@@ -101,7 +101,7 @@ def standalone_html(  # noqa: PLR0913  (the parts of one file)
 <style>{(HERE / "standalone.css").read_text(encoding="utf-8")}{style}</style></head>
 <body><h1>{html.escape(title)}</h1>
 <main id="view"><noscript>{html.escape(drawn)}</noscript></main>
-<footer><dl>{_said(about)}</dl><p>{html.escape(f"{inside} {made}")}</p></footer>
+<footer><dl>{_said(about)}</dl><p>{html.escape(told(together(inside, made)))}</p></footer>
 <script type="application/json" id="embedded">{quoted(embedded)}</script>
 <script type="module">
 {module}</script>

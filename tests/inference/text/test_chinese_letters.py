@@ -1,0 +1,52 @@
+"""Five hundred Chinese sentences, as models' vocabularies cut them: every piece that is shown is a character or says of
+which it is a part.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from inference.text.tokenise import Reader
+from tests.support import tinymodels
+from tests.support.chinesetexts import sentences
+
+ASSETS = Path(__file__).resolve().parents[3] / "assets" / "models"
+LOST = "\ufffd"  # what stands for bytes that make no character
+
+
+@pytest.fixture(scope="module")
+def readers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reader]:
+    from transformers import AutoTokenizer
+
+    root = tmp_path_factory.mktemp("tokenizers")
+    tinymodels.byte_level(root / "GPT-2's kind")
+    tinymodels.byte_level(root / "RoBERTa's kind", roberta=True)
+    folders = (root / "GPT-2's kind", root / "RoBERTa's kind", *sorted(ASSETS.iterdir()))
+    return {one.name: Reader(AutoTokenizer.from_pretrained(str(one)), one.name, "encoder", 40_000) for one in folders}
+
+
+def test_the_sentences_are_five_hundred_different_ones_in_chinese() -> None:
+    assert len(set(sentences())) == len(sentences()) == 500
+    assert len(set("".join(sentences()))) > 1800, "characters"
+    assert not any(LOST in text for text in sentences())
+
+
+@pytest.mark.slow
+def test_no_piece_has_lost_its_character(readers: dict[str, Reader]) -> None:
+    for name, reader in readers.items():
+        for text in sentences():
+            row = reader.read(text, None, None).row
+            assert all(row.pieces), (name, text)
+            assert LOST not in "".join(row.pieces), (name, text)
+
+
+@pytest.mark.slow
+def test_a_vocabulary_of_bytes_shows_every_character_of_the_sentences(readers: dict[str, Reader]) -> None:
+    for name in ("GPT-2's kind", "RoBERTa's kind"):
+        for text in sentences():
+            row = readers[name].read(text, None, None).row
+            pieces = [piece for piece, special in zip(row.pieces, row.special, strict=True) if not special]
+            assert not any("<0x" in piece for piece in pieces), (name, text)
+            assert {letter for letter in text if not letter.isspace()} <= set("".join(pieces)), (name, text)

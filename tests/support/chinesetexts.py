@@ -1,0 +1,18 @@
+"""Chinese as people write it: sentences of the labelled sets that come with the app."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from probing.labelled import packed
+from probing.labelled.cards import BY_ID
+
+EACH = 250
+
+
+@cache
+def sentences() -> tuple[str, ...]:
+    """Five hundred: half of news, half of an encyclopaedia, with Latin words, numbers and rare characters in them."""
+    news = packed.unpack(BY_ID["sib-200-zh"].path.read_bytes())[0][:EACH]
+    articles = packed.unpack(BY_ID["uner-zh"].path.read_bytes())[0][:EACH]
+    return (*(packed.classified(line).text for line in news), *(packed.tagged(line).text for line in articles))

@@ -1,0 +1,60 @@
+"""A lesson shows its own texts; what the reader typed comes back when it is left."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from lessons.library import come_along
+from tests.support.asking import asked, go, press
+from ui.state.session import CHOICE
+
+OWN, LATER = "My own words.", "Other words of mine."
+NAME = "it_and_animal"
+READS = next(at for at, step in enumerate(come_along()[NAME].steps) if step.view is not None and not step.view.yours)
+
+
+def opened() -> AppTest:
+    """A reader with an own text at a step that reads another one."""
+    page = asked("by_hand", text=OWN, layer=1, head=2)
+    go(page, "lessons")
+    page.button(key=f"begin_{NAME}").click().run()
+    for _step in range(READS):
+        press(page, "Next")
+    assert not page.exception
+    return page
+
+
+def text(page: AppTest) -> str:
+    found: str = page.session_state[CHOICE].text
+    return found
+
+
+@pytest.mark.slow
+def test_it_comes_back_with_another_page_and_with_the_list() -> None:
+    page = opened()
+    assert text(page) != OWN
+    go(page, "by_hand")
+    assert text(page) == OWN
+    assert (page.session_state[CHOICE].layer, page.session_state[CHOICE].head) == (1, 2)
+    page = opened()
+    press(page, "All lessons")
+    assert text(page) == OWN
+
+
+def test_the_lesson_goes_on_where_it_was_with_its_own_text() -> None:
+    page = opened()
+    lessons = text(page)
+    go(page, "by_hand")
+    go(page, "lessons")
+    assert text(page) == lessons != OWN
+    go(page, "by_hand")
+    assert text(page) == OWN
+
+
+def test_what_was_typed_last_is_kept_and_not_what_was_before() -> None:
+    page = opened()
+    page.query_params["text"] = LATER  # as a link does, or the box of a page beside
+    page.run()
+    go(page, "by_hand")
+    assert text(page) == LATER
