@@ -41,7 +41,9 @@ def how_to_read() -> None:
                 "take up what else would rest on dull patches ([arXiv:2309.16588](https://arxiv.org/abs/2309.16588)).\n"
                 "- **Rollout** multiplies the layers' mean maps, half of each being what a token hands on to itself "
                 "([arXiv:2005.00928](https://arxiv.org/abs/2005.00928)). A large weight shows where a head reads, not "
-                "yet what the model does with it."
+                "yet what the model does with it. **Weights × length of values** takes each weight times ‖v‖, the "
+                "length of the value that it weighs; the matrix W_O, through which values go on, is left out of it "
+                "([arXiv:2004.10102](https://arxiv.org/abs/2004.10102) takes it in)."
             )
         )
 

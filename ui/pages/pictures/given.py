@@ -17,7 +17,8 @@ from wording import _, sentence, told
 GIVEN, PROBLEM, ROUND = "picture_given", "picture_problem", "picture_round"
 DIGITS = 12  # of a picture's key, in the address
 NOT_KEPT = sentence(
-    "Your picture is not kept: it is in the memory of this session, never on a disk, and gone when the session ends."
+    "Your picture is not kept: it is in the memory of this session, and gone when the session ends. While a file of "
+    "more than 1 MB is on its way, the server keeps what has come in a temporary file without a name."
 )
 GIVE_AGAIN = sentence(
     "This link is about a picture that a reader brought. A link cannot hold a picture, so bring it again; until then "
