@@ -13,6 +13,7 @@ from ui.pages.pictures.models import at_hand, pick_vision
 from ui.pages.pictures.options import SHOWS, SIDES, Pictures
 from ui.pages.pictures.saying import saying
 from ui.pages.pictures.subject import NO_MODEL, Subject, subject
+from ui.pages.pictures.without import without
 from ui.run.refusals import say
 from ui.show.lists import together
 from ui.show.microscope import microscope
@@ -74,6 +75,9 @@ def draw(shown: Subject, options: Pictures) -> None:
             label_visibility="collapsed")  # fmt: skip
     if options.show == "says":
         says(shown, options)
+        return
+    if options.show == "without":
+        without(shown, options)
         return
     if options.show == "matrix":
         look = look_of(options, shown.trace)

@@ -50,9 +50,11 @@ def _shapes(trace: Trace, token: int) -> tuple[int, int]:
     return layer, head
 
 
-def draw_picture(trace: Trace, options: Pictures, title: str, cited: str = "", slot: str = "") -> Look:
-    """Draw it; what it shows. ``slot`` tells two views on one page apart."""
-    look, key = look_of(options, trace), f"picture{slot}"
+def draw_picture(  # noqa: PLR0913  # what is drawn, and how it is called
+    trace: Trace, options: Pictures, title: str, cited: str = "", slot: str = "", look: Look | None = None
+) -> Look:
+    """Draw it; what it shows, ``look`` unless the options tell it. ``slot`` tells two views on one page apart."""
+    look, key = look or look_of(options, trace), f"picture{slot}"
     sight = Sight(part_of(trace)).query()
     query = f"{sight}&seal={seal(trace.id)}&again={st.session_state.get(AGAIN, 0)}{in_language()}"
     data = payload(trace, look, title, told_of(trace, cited), f"{PREFIX}/{trace.id}", query)

@@ -7,7 +7,7 @@ import streamlit as st
 from attention.picture import Picture
 from inference import Refusal
 from inference.pictures.opening import MOST_BYTES, opened
-from ui.pages.pictures.options import Pictures
+from ui.pages.pictures.options import ELSEWHERE, Pictures
 from ui.pages.pictures.reading import forget_traces
 from ui.run.refusals import say
 from ui.state.opened_picture import close, opened_picture
@@ -68,7 +68,7 @@ def take(content: bytes) -> None:
         return
     close()
     st.session_state[GIVEN] = picture
-    choose_own(Pictures, given=picture.key[:DIGITS], layer=None, head=None, token=None)
+    choose_own(Pictures, given=picture.key[:DIGITS], **ELSEWHERE)
 
 
 def _leave() -> None:
@@ -77,4 +77,4 @@ def _leave() -> None:
     st.session_state.pop(GIVEN, None)
     st.session_state[ROUND] = st.session_state.get(ROUND, 0) + 1
     forget_traces()
-    choose_own(Pictures, given="", layer=None, head=None, token=None)
+    choose_own(Pictures, given="", **ELSEWHERE)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from inference.catalogue.listing import ModelCard
 from ui.input.models import label_of
-from ui.pages.pictures.options import Pictures
+from ui.pages.pictures.options import ELSEWHERE, Pictures
 from ui.run.network import hub_in_reach
 from ui.run.shelf import backend
 from ui.show.plain import plain
@@ -67,4 +67,4 @@ def pick_vision(options: Pictures, recorded: str | None) -> None:
 
 
 def _keep(name: str) -> None:
-    choose_own(Pictures, vision=name, revision="", layer=None, head=None, token=None)
+    choose_own(Pictures, vision=name, revision="", **ELSEWHERE)

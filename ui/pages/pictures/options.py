@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from viz.components.picture.content import FACINGS, KINDS
 from wording import sentence
@@ -13,8 +13,18 @@ SHOWS = {
     "picture": sentence("On the picture"),
     "matrix": sentence("Matrix and lines"),
     "says": sentence("What the model says"),
+    "without": sentence("Without a part"),
+}
+WATCHES = {
+    "vector": sentence("The picture's vector"),
+    "class": sentence("Its likeliest class"),
+    "text": sentence("How well a text fits"),
 }
 SIDES = (0, 224, 336, 448)  # pixels of the longer side at which a picture is read whole; 0: as the model's processor
+
+
+# What pointed at places of another picture, or of another model.
+ELSEWHERE: Mapping[str, Any] = {"layer": None, "head": None, "token": None, "edits": "", "looks": None}
 
 
 @dataclass(frozen=True)
@@ -25,6 +35,7 @@ class Pictures:
         "show": tuple(SHOWS),
         "facing": FACINGS,
         "by": KINDS,
+        "watch": tuple(WATCHES),
     }
     # Names that the shared choice has for texts.
     KEYS: ClassVar[Mapping[str, str]] = {
@@ -46,3 +57,6 @@ class Pictures:
     facing: str = "out"
     by: str = "head"
     texts: str = "a photo of a cat\na photo of a dog\na photo of a house"  # for models that compare
+    edits: str = ""  # "" removes the head that is shown, "-" nothing
+    looks: int | None = None  # of a link that is to be cut: the token that looks
+    watch: str = "vector"
