@@ -7,10 +7,13 @@ from functools import partial
 import streamlit as st
 
 from ui.input.picking import control
+from ui.pages.pictures.beside import beside
 from ui.pages.pictures.drawing import draw_picture, look_of, offer_files
 from ui.pages.pictures.given import bring, picture_of
+from ui.pages.pictures.linking import linking
 from ui.pages.pictures.models import at_hand, pick_vision
 from ui.pages.pictures.options import SHOWS, SIDES, Pictures
+from ui.pages.pictures.roles import roles
 from ui.pages.pictures.saying import saying
 from ui.pages.pictures.subject import NO_MODEL, Subject, subject
 from ui.pages.pictures.without import without
@@ -25,6 +28,7 @@ from ui.state.session import choose, current
 from viz.components.picture.content import part_of
 from wording import _, told
 
+PARTS = {"without": without, "links": linking, "roles": roles, "beside": beside}
 RECORDED = "DINOv2-small"  # the model of the recorded sample
 
 
@@ -76,8 +80,8 @@ def draw(shown: Subject, options: Pictures) -> None:
     if options.show == "says":
         says(shown, options)
         return
-    if options.show == "without":
-        without(shown, options)
+    if options.show in PARTS:
+        PARTS[options.show](shown, options)
         return
     if options.show == "matrix":
         look = look_of(options, shown.trace)

@@ -15,6 +15,7 @@ from ui.state.options import choose_own
 from wording import _, sentence, told
 
 GIVEN, PROBLEM, ROUND = "picture_given", "picture_problem", "picture_round"
+OTHER = "picture_beside"  # what stands beside it
 DIGITS = 12  # of a picture's key, in the address
 NOT_KEPT = sentence(
     "Your picture is not kept: it is in the memory of this session, and gone when the session ends. While a file of "
@@ -75,6 +76,7 @@ def _leave() -> None:
     """Forget it, and what the box still holds of it."""
     close()
     st.session_state.pop(GIVEN, None)
+    st.session_state.pop(OTHER, None)
     st.session_state[ROUND] = st.session_state.get(ROUND, 0) + 1
     forget_traces()
     choose_own(Pictures, given="", **ELSEWHERE)

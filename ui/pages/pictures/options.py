@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from attention.patch_roles import PATCH_ROLES
 from viz.components.picture.content import FACINGS, KINDS
 from wording import sentence
 
@@ -14,17 +15,34 @@ SHOWS = {
     "matrix": sentence("Matrix and lines"),
     "says": sentence("What the model says"),
     "without": sentence("Without a part"),
+    "links": sentence("Two regions"),
+    "roles": sentence("What heads are for"),
+    "beside": sentence("Beside another"),
 }
 WATCHES = {
     "vector": sentence("The picture's vector"),
     "class": sentence("Its likeliest class"),
     "text": sentence("How well a text fits"),
 }
+BESIDES = {
+    "mirrored": sentence("The picture mirrored"),
+    "sample": sentence("The sample"),
+    "brought": sentence("Another picture"),
+    "model": sentence("Another model"),
+}
 SIDES = (0, 224, 336, 448)  # pixels of the longer side at which a picture is read whole; 0: as the model's processor
 
 
 # What pointed at places of another picture, or of another model.
-ELSEWHERE: Mapping[str, Any] = {"layer": None, "head": None, "token": None, "edits": "", "looks": None}
+ELSEWHERE: Mapping[str, Any] = {
+    "layer": None,
+    "head": None,
+    "token": None,
+    "edits": "",
+    "looks": None,
+    "one": "",
+    "other": "",
+}
 
 
 @dataclass(frozen=True)
@@ -36,9 +54,13 @@ class Pictures:
         "facing": FACINGS,
         "by": KINDS,
         "watch": tuple(WATCHES),
+        "role": PATCH_ROLES,
+        "beside": tuple(BESIDES),
     }
-    # Names that the shared choice has for texts.
+    # Names that the shared choice has for texts, or that say too little in an address.
     KEYS: ClassVar[Mapping[str, str]] = {
+        "one": "region_a",
+        "other": "region_b",
         "layer": "of_layer",
         "head": "of_head",
         "facing": "look",
@@ -60,3 +82,8 @@ class Pictures:
     edits: str = ""  # "" removes the head that is shown, "-" nothing
     looks: int | None = None  # of a link that is to be cut: the token that looks
     watch: str = "vector"
+    one: str = ""  # the region whose patches look, as attention/regions.py packs it
+    other: str = ""
+    role: str = "neighbours"
+    beside: str = "mirrored"
+    other_vision: str = ""  # the model beside; "" for the next at hand

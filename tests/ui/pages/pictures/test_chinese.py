@@ -20,6 +20,11 @@ STATES: list[dict[str, object]] = [
     {"shown": "rollout", "look": "in"},
     {"show": "says"},
     {"show": "without"},
+    {"show": "roles", "role": "broad"},
+    {"show": "links"},
+    {"show": "links", "region_a": "2-3-5-6", "region_b": "9-9-12-12"},
+    {"show": "links", "region_a": "0-0-15-15", "region_b": "9-9-12-12"},
+    {"show": "beside"},
     {"shown": "norms"},
     {"given": "0123456789ab"},
     {"vision": "nobody/nothing", "side": 336},
@@ -31,6 +36,14 @@ def test_all_is_told(state: dict[str, object]) -> None:
     page = asked("pictures", lang="zh", **state)
     assert english(page, BY, *map(str, state.values())) == []
     assert [title.value for title in page.title] == ["视觉 Transformer 在看哪里？"]
+
+
+@pytest.mark.parametrize("more", [{}, {"beside": "brought"}, {"beside": "model", "of_layer": 9}])
+def test_what_stands_beside_is_told(tmp_path: Path, more: dict[str, object]) -> None:
+    save(sight("DINOv2"), tmp_path / "dino")
+    with allowed(tmp_path):
+        page = asked("pictures", lang="zh", vision=str(tmp_path / "dino"), show="beside", **more)
+        assert english(page, BY, str(tmp_path / "dino"), "dino", "Dinov2Model", *map(str, more.values())) == []
 
 
 def test_a_refused_file_is_told() -> None:
