@@ -24,6 +24,7 @@ from ui.pages.pictures.reading import of_picture, read_picture
 from ui.pages.pictures.subject import Subject
 from ui.run.refusals import say, show
 from ui.run.shelf import backend
+from ui.show.plain import plain
 from viz.components.picture.content import Look, part_of, seen
 from wording import _
 
@@ -97,10 +98,10 @@ def _draw(shown: Subject, other: Trace, options: Pictures, title: str) -> None:
     there = carried(look, shown.trace, other)
     left, right = st.columns(2)
     with left:
-        st.subheader(shown.trace.model.name if options.beside == "model" else shown.title)
+        st.subheader(plain(shown.trace.model.name) if options.beside == "model" else shown.title)
         draw_picture(shown.trace, options, shown.title, shown.cited, "_one", look)
     with right:
-        st.subheader(other.model.name if options.beside == "model" else title)
+        st.subheader(plain(other.model.name) if options.beside == "model" else title)
         if (there.layer, there.head) != (look.layer, look.head):
             say(_("It has no head {layer}-{head}; its head {other_layer}-{other_head} is shown.", layer=look.layer,
                   head=look.head, other_layer=there.layer, other_head=there.head), role="status")  # fmt: skip

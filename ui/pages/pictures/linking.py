@@ -30,7 +30,7 @@ def linking(shown: Subject, options: Pictures) -> None:
     """Two regions on the picture, and the heads that link them."""
     grid, _picture = seen(shown.trace)
     drawn = {"one": unpack(options.one, grid), "other": unpack(options.other, grid)}
-    left, right = st.columns(2)
+    left, right = st.container(key="stacks").columns(2)
     with left:
         base, query = route(shown.trace)
         data = regions.payload(shown.trace, f"{base}/picture.jpg?{query}", shown.title, drawn)

@@ -50,7 +50,7 @@ def roles(shown: Subject, options: Pictures) -> None:
     if not known.any():
         say(_("This picture has no patch that could look there."), role="status")
         return
-    left, right = st.columns(2)
+    left, right = st.container(key="stacks").columns(2)
     with left:
         title = _("Look at: {what}", what=told(WORDS[options.role]))
         unit = _("entropy over that of even attention") if options.role == "broad" else _("share of attention")
