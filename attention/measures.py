@@ -212,8 +212,8 @@ MEASURES = (
 )
 
 
-IN_PATCHES = {  # of a picture
-    "distance": replace(MEASURES[1], unit=sentence("patches"), clause=sentence("look {value} patches away on average")),
+IN_PATCHES: dict[str, dict[str, str]] = {  # of a picture
+    "distance": {"unit": sentence("patches"), "clause": sentence("look {value} patches away on average")},
 }
 
 
@@ -221,7 +221,8 @@ def measures_of(view: View) -> tuple[Measure, ...]:
     """The measures that say something of a view, as they are told of it: of a picture, nothing about words."""
     if view.grids is None:
         return MEASURES
-    return tuple(IN_PATCHES.get(one.name, one) for one in MEASURES if one.name not in ("punctuation", "same"))
+    kept = (one for one in MEASURES if one.name not in ("punctuation", "same"))
+    return tuple(replace(one, **IN_PATCHES.get(one.name, {})) for one in kept)
 
 
 @dataclass(frozen=True, eq=False)
