@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -212,7 +213,7 @@ MEASURES = (
 )
 
 
-IN_PATCHES: dict[str, dict[str, str]] = {  # of a picture
+IN_PATCHES: dict[str, dict[str, Any]] = {  # of a picture
     "distance": {"unit": sentence("patches"), "clause": sentence("look {value} patches away on average")},
 }
 
