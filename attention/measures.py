@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -212,10 +213,8 @@ MEASURES = (
 )
 
 
-IN_PATCHES = {  # of a picture
-    one.name: replace(one, unit=sentence("patches"), clause=sentence("look {value} patches away on average"))
-    for one in MEASURES
-    if one.name == "distance"
+IN_PATCHES: dict[str, dict[str, Any]] = {  # of a picture
+    "distance": {"unit": sentence("patches"), "clause": sentence("look {value} patches away on average")},
 }
 
 
@@ -223,7 +222,8 @@ def measures_of(view: View) -> tuple[Measure, ...]:
     """The measures that say something of a view, as they are told of it: of a picture, nothing about words."""
     if view.grids is None:
         return MEASURES
-    return tuple(IN_PATCHES.get(one.name, one) for one in MEASURES if one.name not in ("punctuation", "same"))
+    kept = (one for one in MEASURES if one.name not in ("punctuation", "same"))
+    return tuple(replace(one, **IN_PATCHES.get(one.name, {})) for one in kept)
 
 
 @dataclass(frozen=True, eq=False)

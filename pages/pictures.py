@@ -7,12 +7,16 @@ from functools import partial
 import streamlit as st
 
 from ui.input.picking import control
+from ui.pages.pictures.beside import beside
 from ui.pages.pictures.drawing import draw_picture, look_of, offer_files
 from ui.pages.pictures.given import bring, picture_of
+from ui.pages.pictures.linking import linking
 from ui.pages.pictures.models import at_hand, pick_vision
 from ui.pages.pictures.options import SHOWS, SIDES, Pictures
+from ui.pages.pictures.roles import roles
 from ui.pages.pictures.saying import saying
 from ui.pages.pictures.subject import NO_MODEL, Subject, subject
+from ui.pages.pictures.without import without
 from ui.run.refusals import say
 from ui.show.lists import together
 from ui.show.microscope import microscope
@@ -24,6 +28,7 @@ from ui.state.session import choose, current
 from viz.components.picture.content import part_of
 from wording import _, told
 
+PARTS = {"without": without, "links": linking, "roles": roles, "beside": beside}
 RECORDED = "DINOv2-small"  # the model of the recorded sample
 
 
@@ -41,7 +46,9 @@ def how_to_read() -> None:
                 "take up what else would rest on dull patches ([arXiv:2309.16588](https://arxiv.org/abs/2309.16588)).\n"
                 "- **Rollout** multiplies the layers' mean maps, half of each being what a token hands on to itself "
                 "([arXiv:2005.00928](https://arxiv.org/abs/2005.00928)). A large weight shows where a head reads, not "
-                "yet what the model does with it."
+                "yet what the model does with it. **Weights × length of values** takes each weight times ‖v‖, the "
+                "length of the value that it weighs; the matrix W_O, through which values go on, is left out of it "
+                "([arXiv:2004.10102](https://arxiv.org/abs/2004.10102) takes it in)."
             )
         )
 
@@ -72,6 +79,9 @@ def draw(shown: Subject, options: Pictures) -> None:
             label_visibility="collapsed")  # fmt: skip
     if options.show == "says":
         says(shown, options)
+        return
+    if options.show in PARTS:
+        PARTS[options.show](shown, options)
         return
     if options.show == "matrix":
         look = look_of(options, shown.trace)

@@ -36,13 +36,15 @@ def drawn(page: Page, wanted: str) -> Locator:
     return view
 
 
-def middle(page: Page, trace: Trace, row: int, column: int) -> tuple[float, float]:
+def middle(
+    page: Page, trace: Trace, row: int, column: int, canvas: str = ".picture .stage canvas"
+) -> tuple[float, float]:
     """Where the middle of a patch is on the screen."""
     grid, picture = trace.source.grid, trace.picture
     assert grid
     assert picture
     left, top, right, bottom = grid.pixels(grid.token(row, column)) or (0, 0, 0, 0)
-    box = page.locator(".picture .stage canvas").bounding_box()
+    box = page.locator(canvas).bounding_box()
     assert box
     across, down = (left + right) / 2 / picture.width, (top + bottom) / 2 / picture.height
     return box["x"] + across * box["width"], box["y"] + down * box["height"]
@@ -170,4 +172,32 @@ def test_a_picture_is_pasted(page: Page, app_url: str) -> None:
 def test_it_is_accessible_and_fits(page: Page, app_url: str) -> None:
     open_page(page, app_url, "/pictures", **HEAD)
     drawn(page, "3|2|0|out|head")
+    accessible_and_fits(page)
+
+
+def test_two_regions_are_drawn_by_pointer_and_by_keys(page: Page, app_url: str, trace: Trace) -> None:
+    open_page(page, app_url, "/pictures", show="links", **HEAD)
+    regions = page.locator(".regions")
+    expect(regions).to_have_attribute("data-drawn", "|", timeout=PATIENCE)
+    stage = page.get_by_role("application", name=re.compile("Drag to draw a region"))
+    page.mouse.move(*middle(page, trace, 6, 5, ".regions .stage canvas"))
+    page.mouse.down()
+    page.mouse.move(*middle(page, trace, 4, 4, ".regions .stage canvas"), steps=3)
+    page.mouse.up()
+    expect(page).to_have_url(re.compile("region_a=4-4-6-5"))
+    expect(page.get_by_role("button", name="B: the patches that are looked at")).to_have_attribute(
+        "aria-pressed", "true"
+    )
+    stage.focus()
+    for key in ("ArrowRight", "Shift+ArrowRight", "Shift+ArrowDown", "Enter"):
+        stage.press(key)
+    expect(page).to_have_url(re.compile("region_b=4-5-5-6"))
+    expect(regions).to_have_attribute("data-drawn", "4-4-6-5|4-5-5-6")
+    expect(page.get_by_text(re.compile(r"links A to B most")).first).to_be_visible(timeout=PATIENCE)
+    accessible_and_fits(page)
+
+
+def test_what_heads_are_for_fits(page: Page, app_url: str) -> None:
+    open_page(page, app_url, "/pictures", show="roles", **HEAD)
+    expect(page.get_by_text("Look at: the eight patches around it").first).to_be_visible(timeout=PATIENCE)
     accessible_and_fits(page)

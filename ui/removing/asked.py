@@ -15,14 +15,20 @@ AT_ONCE = 16384  # tokens of one question, all sets together
 MOST_SETS = 1000  # in one question
 
 
-def changes(  # what is asked, and what is said meanwhile
-    mark: str, sets: Sequence[Set], tokens: int, doing: str, numbers: Callable[[Sequence[Set]], Array]
+def changes(  # noqa: PLR0913  # what is asked, and what is said meanwhile
+    mark: str,
+    sets: Sequence[Set],
+    tokens: int,
+    doing: str,
+    numbers: Callable[[Sequence[Set]], Array],
+    at_once: int = AT_ONCE,
 ) -> Array:
     """By how much each set moves the number, (set,); fewer where the reader has stopped. Raises Refusal.
 
-    ``numbers`` gives the number of every set of a text of so many tokens; ``mark`` tells what is asked.
+    ``numbers`` gives the number of every set of a text of so many tokens; ``mark`` tells what is asked, ``at_once``
+    how many tokens one question may have.
     """
-    step = min(MOST_SETS, max(1, AT_ONCE // tokens))
+    step = min(MOST_SETS, max(1, at_once // tokens))
     starts = range(0, len(sets), step)
     found = [np.zeros(0, np.float32)]
     for at in stoppable(f"{mark}:{hash(tuple(sets))}", len(starts), doing):

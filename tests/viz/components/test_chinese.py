@@ -30,6 +30,7 @@ SPEAKING = (
     "ladder/ladder",
     "matrices/matrices",
     "picture/picture",
+    "picture/regions",
     "stack/stack",
     "strip/strip",
     "tree/tree",

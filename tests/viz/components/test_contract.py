@@ -12,6 +12,7 @@ import pytest
 from attention.measures import MEASURES, Measure, survey
 from attention.view import View
 from tests.support.repository import ROOT
+from tests.support.seen import picture_trace
 from tests.support.traces import sentence_trace
 from tools.javascript import node
 from ui.state import choice
@@ -112,3 +113,13 @@ def test_a_measure_is_a_row_with_the_fields_that_the_script_reads() -> None:
         told = {field.name for field in fields(Measure)} - {"of"}
         assert {name: row[name] for name in told} == {name: getattr(measure, name) for name in told}
         assert not measure.clause or "{value}" in measure.clause
+
+
+def test_a_picture_is_told_in_patches_and_has_no_measures_of_words() -> None:
+    view = View(picture_trace())
+    named = {name: names[0] for name, names in contract.choices(view).items()}
+    data = payload(view, survey(view, 4), {"layer": 0, "head": 0, **named}, "/trace/x", "part=", 0)
+    assert data["patches"]
+    assert [(row["name"], row["unit"]) for row in data["measures"]] == [("entropy", "bits"), ("distance", "patches")]
+    assert data["choices"]["order"] == ["layer", "entropy", "distance", "focus"]
+    assert not sent()["patches"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import partial
 from urllib.parse import urlencode
@@ -50,14 +50,28 @@ def _shapes(trace: Trace, token: int) -> tuple[int, int]:
     return layer, head
 
 
-def draw_picture(trace: Trace, options: Pictures, title: str, cited: str = "", slot: str = "") -> Look:
-    """Draw it; what it shows. ``slot`` tells two views on one page apart."""
-    look, key = look_of(options, trace), f"picture{slot}"
+def draw_picture(  # noqa: PLR0913  # what is drawn, and how it is called
+    trace: Trace,
+    options: Pictures,
+    title: str,
+    cited: str = "",
+    slot: str = "",
+    look: Look | None = None,
+    meaning: Callable[[Look], Mapping[str, object]] = asdict,
+) -> Look:
+    """Draw it; what it shows, ``look`` where the options do not tell it. ``slot`` tells two views on one page apart;
+    ``meaning`` says which options a click's look becomes."""
+    look, key = look or look_of(options, trace), f"picture{slot}"
+    data = payload(trace, look, title, told_of(trace, cited), *route(trace))
+    picture.mount(data, key, partial(_keep, key, trace, meaning))
+    return look
+
+
+def route(trace: Trace) -> tuple[str, str]:
+    """What every address of a trace's picture and maps begins with, and what it asks with."""
     sight = Sight(part_of(trace)).query()
     query = f"{sight}&seal={seal(trace.id)}&again={st.session_state.get(AGAIN, 0)}{in_language()}"
-    data = payload(trace, look, title, told_of(trace, cited), f"{PREFIX}/{trace.id}", query)
-    picture.mount(data, key, partial(_keep, key, trace))
-    return look
+    return f"{PREFIX}/{trace.id}", query
 
 
 def offer_files(trace: Trace, look: Look, title: str, cited: str) -> None:
@@ -78,7 +92,7 @@ def offer_files(trace: Trace, look: Look, title: str, cited: str) -> None:
     )
 
 
-def _keep(key: str, trace: Trace) -> None:
+def _keep(key: str, trace: Trace, meaning: Callable[[Look], Mapping[str, object]]) -> None:
     """What a click kept goes into the address, a pasted picture is shown, what the server had forgotten made anew."""
     if (content := picture.pasted(key)) is not None:
         take(content)
@@ -88,4 +102,4 @@ def _keep(key: str, trace: Trace) -> None:
     if look is None:
         st.session_state[AGAIN] = st.session_state.get(AGAIN, 0) + 1
     else:
-        choose_own(Pictures, **asdict(look))
+        choose_own(Pictures, **meaning(look))

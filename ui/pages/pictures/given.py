@@ -7,7 +7,7 @@ import streamlit as st
 from attention.picture import Picture
 from inference import Refusal
 from inference.pictures.opening import MOST_BYTES, opened
-from ui.pages.pictures.options import Pictures
+from ui.pages.pictures.options import ELSEWHERE, Pictures
 from ui.pages.pictures.reading import forget_traces
 from ui.run.refusals import say
 from ui.state.opened_picture import close, opened_picture
@@ -15,9 +15,11 @@ from ui.state.options import choose_own
 from wording import _, sentence, told
 
 GIVEN, PROBLEM, ROUND = "picture_given", "picture_problem", "picture_round"
+OTHER = "picture_beside"  # what stands beside it
 DIGITS = 12  # of a picture's key, in the address
 NOT_KEPT = sentence(
-    "Your picture is not kept: it is in the memory of this session, never on a disk, and gone when the session ends."
+    "Your picture is not kept: it is in the memory of this session, and gone when the session ends. While a file of "
+    "more than 1 MB is on its way, the server keeps what has come in a temporary file without a name."
 )
 GIVE_AGAIN = sentence(
     "This link is about a picture that a reader brought. A link cannot hold a picture, so bring it again; until then "
@@ -67,13 +69,14 @@ def take(content: bytes) -> None:
         return
     close()
     st.session_state[GIVEN] = picture
-    choose_own(Pictures, given=picture.key[:DIGITS], layer=None, head=None, token=None)
+    choose_own(Pictures, given=picture.key[:DIGITS], **ELSEWHERE)
 
 
 def _leave() -> None:
     """Forget it, and what the box still holds of it."""
     close()
     st.session_state.pop(GIVEN, None)
+    st.session_state.pop(OTHER, None)
     st.session_state[ROUND] = st.session_state.get(ROUND, 0) + 1
     forget_traces()
-    choose_own(Pictures, given="", layer=None, head=None, token=None)
+    choose_own(Pictures, given="", **ELSEWHERE)

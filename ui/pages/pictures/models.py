@@ -6,7 +6,7 @@ import streamlit as st
 
 from inference.catalogue.listing import ModelCard
 from ui.input.models import label_of
-from ui.pages.pictures.options import Pictures
+from ui.pages.pictures.options import ELSEWHERE, Pictures
 from ui.run.network import hub_in_reach
 from ui.run.shelf import backend
 from ui.show.plain import plain
@@ -66,5 +66,23 @@ def pick_vision(options: Pictures, recorded: str | None) -> None:
         )
 
 
+def pick_other(options: Pictures, model: str) -> str:
+    """The model that stands beside another: as typed or picked, else the next one at hand; "" where there is none."""
+    cards, reachable = _known(), hub_in_reach()
+    others = [name for name in cards if name != model]
+    shown = options.other_vision or next((name for name in at_hand() if name != model), others[0] if others else "")
+    st.session_state["other_vision_model"] = shown or None
+    st.selectbox(
+        _("The other model"),
+        others if shown in others or not shown else [*others, shown],
+        key="other_vision_model",
+        format_func=lambda name: label_of(cards, name, reachable),
+        accept_new_options=True,
+        on_change=lambda: choose_own(Pictures, other_vision=(st.session_state["other_vision_model"] or "").strip()),
+        help=_("It looks at the same picture; its layers, heads and patches may be others."),
+    )
+    return shown
+
+
 def _keep(name: str) -> None:
-    choose_own(Pictures, vision=name, revision="", layer=None, head=None, token=None)
+    choose_own(Pictures, vision=name, revision="", **ELSEWHERE)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from attention.patch_roles import PATCH_ROLES
 from viz.components.picture.content import FACINGS, KINDS
 from wording import sentence
 
@@ -13,8 +14,35 @@ SHOWS = {
     "picture": sentence("On the picture"),
     "matrix": sentence("Matrix and lines"),
     "says": sentence("What the model says"),
+    "without": sentence("Without a part"),
+    "links": sentence("Two regions"),
+    "roles": sentence("What heads are for"),
+    "beside": sentence("Beside another"),
+}
+WATCHES = {
+    "vector": sentence("The picture's vector"),
+    "class": sentence("Its likeliest class"),
+    "text": sentence("How well a text fits"),
+}
+BESIDES = {
+    "mirrored": sentence("The picture mirrored"),
+    "sample": sentence("The sample"),
+    "brought": sentence("Another picture"),
+    "model": sentence("Another model"),
 }
 SIDES = (0, 224, 336, 448)  # pixels of the longer side at which a picture is read whole; 0: as the model's processor
+
+
+# What pointed at places of another picture, or of another model.
+ELSEWHERE: Mapping[str, Any] = {
+    "layer": None,
+    "head": None,
+    "token": None,
+    "edits": "",
+    "looks": None,
+    "one": "",
+    "other": "",
+}
 
 
 @dataclass(frozen=True)
@@ -25,9 +53,14 @@ class Pictures:
         "show": tuple(SHOWS),
         "facing": FACINGS,
         "by": KINDS,
+        "watch": tuple(WATCHES),
+        "role": PATCH_ROLES,
+        "beside": tuple(BESIDES),
     }
-    # Names that the shared choice has for texts.
+    # Names that the shared choice has for texts, or that say too little in an address.
     KEYS: ClassVar[Mapping[str, str]] = {
+        "one": "region_a",
+        "other": "region_b",
         "layer": "of_layer",
         "head": "of_head",
         "facing": "look",
@@ -46,3 +79,11 @@ class Pictures:
     facing: str = "out"
     by: str = "head"
     texts: str = "a photo of a cat\na photo of a dog\na photo of a house"  # for models that compare
+    edits: str = ""  # "" removes the head that is shown, "-" nothing
+    looks: int | None = None  # of a link that is to be cut: the token that looks
+    watch: str = "vector"
+    one: str = ""  # the region whose patches look, as attention/regions.py packs it
+    other: str = ""
+    role: str = "neighbours"
+    beside: str = "mirrored"
+    other_vision: str = ""  # the model beside; "" for the next at hand

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
+from attention.cause import Set
 from attention.picture import Picture
 from attention.trace import Trace
 from inference import Refusal, TraceRequest
@@ -33,11 +35,15 @@ def forget_traces() -> None:
     st.session_state.pop(HELD, None)
 
 
-def read_picture(options: Pictures, picture: Picture, model: str) -> Trace | None:
-    """The picture as the model looks at it; None where it is refused, which is then said on the page."""
-    request = TraceRequest(
-        model=model, revision=options.revision or None, text="", picture=picture, side=options.side or None
-    )
+def of_picture(options: Pictures, picture: Picture, model: str) -> dict[str, Any]:
+    """The fields of a request or a question about a picture."""
+    revision, side = options.revision or None, options.side or None
+    return {"model": model, "revision": revision, "picture": picture, "side": side}
+
+
+def read_picture(options: Pictures, picture: Picture, model: str, edits: Set = ()) -> Trace | None:
+    """The picture as the model looks at it, under edits; None where it is refused, which is then said on the page."""
+    request = TraceRequest(text="", edits=edits, **of_picture(options, picture, model))
     held: dict[str, Trace] = st.session_state.get(HELD, {})
     if request.key in held:
         return hold(held[request.key])

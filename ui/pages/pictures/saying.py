@@ -16,6 +16,7 @@ from inference.questions.question import Answer, PredictRequest
 from inference.questions.seeing import PictureLabels, PictureTexts, Rests, RestsOn, Seen
 from ui.input.picking import control
 from ui.pages.pictures.options import Pictures
+from ui.pages.pictures.reading import of_picture
 from ui.run.refusals import show
 from ui.run.shelf import backend
 from ui.show.chart import draw_chart, theme
@@ -34,9 +35,7 @@ MOST = 8  # classes shown
 
 def saying(options: Pictures, picture: Picture, model: str) -> None:
     """Draw what the model says of the picture."""
-    asked: dict[str, Any] = {
-        "model": model, "revision": options.revision or None, "picture": picture, "side": options.side or None,
-    }  # fmt: skip
+    asked = of_picture(options, picture, model)
     answers(model, options.revision or None)
     try:
         if backend().loaded(model, options.revision or None).reads == BOTH:
@@ -51,12 +50,17 @@ def _texts(options: Pictures, asked: dict[str, Any]) -> None:
     """How well each line fits the picture, and what the best one rests on."""
     control(Pictures, "texts", st.text_area, _("Texts, one a line"), height=120,
             help=_("The model says how well each of them fits the picture."))  # fmt: skip
-    lines = tuple(dict.fromkeys(line.strip() for line in options.texts.splitlines() if line.strip()))
+    lines = lines_of(options)
     if not lines:
         return
     said = _asked(PictureTexts(**asked, texts=lines))
     best = _bars(said, _("How well the texts fit the picture"))
     _rests(_asked(RestsOn(**asked, text=best)), asked["picture"])
+
+
+def lines_of(options: Pictures) -> tuple[str, ...]:
+    """The texts that are compared, each once."""
+    return tuple(dict.fromkeys(line.strip() for line in options.texts.splitlines() if line.strip()))
 
 
 def _labels(asked: dict[str, Any]) -> None:

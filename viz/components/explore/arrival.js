@@ -5,6 +5,7 @@ import { createFeed } from "./feed.js";
 import { createParts } from "./parts.js";
 import { ends, fitSelection } from "./selection.js";
 import { THUMB, TILE } from "./source.js";
+import { wording } from "./words.js";
 
 /** @import { App, Feed, Payload, Question, Source, SourceMaker } from "./types.js" */
 
@@ -92,6 +93,7 @@ export function createArrival(app, body, notice, makeSource) {
     coming = null;
     const rebuild = !app.data || !sameControls(data);
     Object.assign(app, { data, feed, source, stamp: stampOf(data) });
+    if (rebuild) app.say = wording(data.patches);
     app.begin(data.selection);
     if (rebuild) app.parts = createParts(app, body);
     notice.tell(data.message);
@@ -108,7 +110,8 @@ export function createArrival(app, body, notice, makeSource) {
   /** Whether the controls stay as they are. @param {Payload} data */
   function sameControls(data) {
     const named = (/** @type {Payload} */ one) => one.measures.map(({ name, order }) => [name, order]);
-    return JSON.stringify([data.choices, named(data)]) === JSON.stringify([app.data.choices, named(app.data)]);
+    const controls = (/** @type {Payload} */ one) => JSON.stringify([one.choices, named(one), one.patches]);
+    return controls(data) === controls(app.data);
   }
   /** @param {Pick<Payload, "state"|"message">} data */
   function wait(data) {

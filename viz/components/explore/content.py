@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from attention.habits import REACH, Habits
-from attention.measures import MEASURES, Measure, Survey
+from attention.measures import Measure, Survey, measures_of
 from attention.view import Cell, View
 from viz.components.explore.contract import choices
 from viz.components.script import script as bundle
@@ -45,7 +45,8 @@ def payload(  # noqa: PLR0913  (the fields of what is drawn)
         "causal": view.causal,
         "direction": view.part or trace.part,
         "signed": view.signed,
-        "measures": [_measure(measure, survey) for measure in MEASURES if measure.name in survey.measures],
+        "patches": view.grids is not None,
+        "measures": [_measure(measure, survey) for measure in measures_of(view) if measure.name in survey.measures],
         "choices": {name: list(names) for name, names in choices(view).items()},
         "indexBase": index_base,
         "sampled": survey.sampled,

@@ -6,7 +6,7 @@ the usual one. A test fails when one side knows a name that the other does not.
 
 from __future__ import annotations
 
-from attention.measures import MEASURES
+from attention.measures import MEASURES, measures_of
 from attention.view import View
 
 TABS = ("matrix", "lines")
@@ -28,7 +28,10 @@ CHOICES = {
 
 
 def choices(view: View) -> dict[str, tuple[str, ...]]:
-    """The names that there are for a text: numbers with signs have no measures, and nothing usual to be beyond."""
+    """The names that there are for a text: numbers with signs have no measures, and nothing usual to be beyond.
+
+    A picture has the measures that say something of patches.
+    """
     if not view.signed:
-        return CHOICES
+        return {**CHOICES, "order": ("layer", *(measure.name for measure in measures_of(view)), "focus")}
     return {**CHOICES, "order": ("layer", "focus"), "by": ("weight",)}

@@ -172,9 +172,33 @@ export const WORDS = {
   retry: sentence("Try again"),
 };
 
-/** Every word in the language that is spoken. @returns {typeof WORDS} */
-export const wording =
-  () => /** @type {typeof WORDS} */ (Object.fromEntries(Object.entries(WORDS).map(([name, text]) => [name, _(text)])));
+/** What is said otherwise of a picture, whose tokens are patches. @type {Partial<typeof WORDS>} */
+const OF_PATCHES = {
+  strip: sentence("Patches of the picture"),
+  stripHint: sentence("Click a patch to ask about it."),
+  pickTargetHint: sentence("Then click the patch you want to link to (or Alt-click any patch)."),
+  pickLookerHint: sentence("Then click the patch that is to look at it (or Alt-click any patch)."),
+  among: sentence("; among patches most at {key} ({weight})"),
+  amongBy: sentence("; among patches most by {key} ({weight})"),
+  signedAmong: sentence("; among patches {key} ({weight})"),
+  usual: sentence("; other patches give {key} {weight} on average"),
+  noFocus: sentence("{head}: {clauses}. Click a patch to ask about it."),
+  noFocusBare: sentence("{head}. Click a patch to ask about it."),
+  gridSampled: sentence("Many patches: pooled over some of the rows only."),
+  whatExcess: sentence("its weight beyond what other patches give"),
+  byExcess: sentence("beyond what other patches get"),
+  byHint: sentence(
+    "Beyond: the weight less what the picture's other patches give the same token in that head. " +
+      "Weight alone: as the model computes it.",
+  ),
+  othersGiveHint: sentence("What the picture's other patches give the same token in this head, on average"),
+};
+
+/** Every word in the language that is spoken; of `patches` where the tokens are a picture's. */
+export function wording(patches = false) {
+  const said = Object.entries({ ...WORDS, ...(patches ? OF_PATCHES : {}) });
+  return /** @type {typeof WORDS} */ (Object.fromEntries(said.map(([name, text]) => [name, _(text)])));
+}
 
 /** What the palette's colour above zero is called. @param {{theme: {dark: boolean}, say: typeof WORDS}} app */
 export const aboveZero = ({ theme, say }) => (theme.dark ? say.orange : say.brown);

@@ -1,0 +1,238 @@
+// Two regions of a picture, drawn by pointer or by keys.
+//
+// What each mark means
+//   frame A    the patches that look: a whole line.       frame B    those that are looked at: a broken line.
+//   thin frame the patch where keys begin.                dim        what the model was not given.
+// Dragging draws the region that is pressed; then the other one is next. Arrow keys move, with Shift they widen, Enter
+// keeps.
+
+import { clamp } from "../shared/colours.js";
+import { h, setAttribute, setText } from "../shared/elements.js";
+import { mounting } from "../shared/mounting.js";
+import { contextOf } from "../shared/pens.js";
+import { _ } from "../shared/words.js";
+import { drawDimmed } from "./picture_drawing.js";
+import { patchBox, patchOf, tokenUnder } from "./picture_looks.js";
+
+/** @import { PatchGrid, PatchPlace } from "./picture_looks.js" */
+/** @typedef {[number, number, number, number]} RegionEnds first row and column, last row and column */
+/** @typedef {"one"|"other"} RegionName */
+/**
+ * @typedef {object} RegionsData  Made by viz/components/picture/regions.py.
+ * @property {string} photo
+ * @property {string} title
+ * @property {{width: number, height: number}} picture
+ * @property {PatchGrid} grid
+ * @property {Record<RegionName, RegionEnds|null>} regions
+ * @property {Record<string, string>} [words]
+ */
+
+const REGION_NAMES = /** @type {const} */ (["one", "other"]);
+const LETTERS = { one: "A", other: "B" };
+
+/** The region between two patches. @param {PatchPlace} from @param {PatchPlace} to @returns {RegionEnds} */
+export function regionBetween(from, to) {
+  return [
+    Math.min(from.row, to.row),
+    Math.min(from.column, to.column),
+    Math.max(from.row, to.row),
+    Math.max(from.column, to.column),
+  ];
+}
+
+/** Where a key leads to from a patch, or null. @param {string} key @param {PatchPlace} at @param {PatchGrid} grid */
+export function stepOf(key, at, { rows, columns }) {
+  const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[key];
+  if (!step) return null;
+  return { row: clamp(at.row + step[0], 0, rows - 1), column: clamp(at.column + step[1], 0, columns - 1) };
+}
+
+/**
+ * The patch nearest to a point, in shares of the picture.
+ * @param {PatchGrid} grid @param {number} x @param {number} y
+ */
+export function nearest(grid, x, y) {
+  const [left, top, right, bottom] = grid.box;
+  const edge = 1e-6;
+  const token = tokenUnder(grid, clamp(x, left + edge, right - edge), clamp(y, top + edge, bottom - edge));
+  return /** @type {PatchPlace} */ (patchOf(grid, token ?? grid.start));
+}
+
+/** @param {Element|ShadowRoot} root */
+function createRegions(root) {
+  const photo = new Image();
+  const canvas = h("canvas", { "aria-hidden": "true" });
+  const stage = h("div", {
+    class: "stage",
+    tabindex: 0,
+    role: "application",
+    onkeydown: moves,
+    onpointerdown: presses,
+    onpointermove: drags,
+    onpointerup: drops,
+    onpointercancel: () => stops(),
+  }, canvas);
+  const buttons = {
+    one: h("button", { type: "button", class: "plain", onclick: () => turnTo("one") }, _("A: the patches that look")),
+    other: h(
+      "button",
+      { type: "button", class: "plain", onclick: () => turnTo("other") },
+      _("B: the patches that are looked at"),
+    ),
+  };
+  const live = h("div", { class: "unseen", "aria-live": "polite" });
+  const bar = h("div", { class: "bar", role: "group", "aria-label": _("Which region is drawn") });
+  bar.append(buttons.one, buttons.other);
+  const el = h("div", { class: "hl regions" }, bar, stage, live);
+  root.replaceChildren(el);
+  /** @type {RegionsData} */
+  let data;
+  /** @type {Record<RegionName, RegionEnds|null>} */
+  let regions = { one: null, other: null };
+  /** @type {RegionName} */
+  let active = "one";
+  let [from, to] = [{ row: 0, column: 0 }, { row: 0, column: 0 }]; // where keys and the pointer are
+  let [drawing, focused, frame, stamp] = [false, false, 0, ""];
+  let report = (/** @type {unknown} */ _value) => {};
+
+  function redraw() {
+    if (!frame) frame = requestAnimationFrame(paint);
+  }
+  /** @param {RegionName} name */
+  function turnTo(name) {
+    active = name;
+    redraw();
+  }
+  /** @param {RegionEnds} ends */
+  function told([top, left, bottom, right]) {
+    const values = { top: top + 1, bottom: bottom + 1, left: left + 1, right: right + 1 };
+    return _("rows {top} to {bottom}, columns {left} to {right}", values);
+  }
+  function keep() {
+    const [name, region] = [active, regionBetween(from, to)];
+    regions = { ...regions, [name]: region };
+    active = name === "one" ? "other" : "one";
+    setText(live, `${LETTERS[name]}: ${told(region)}`);
+    redraw();
+    report({ name, region });
+  }
+  /** @param {PointerEvent} event */
+  function at(event) {
+    const box = canvas.getBoundingClientRect();
+    return nearest(data.grid, (event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height);
+  }
+  /** @param {PointerEvent} event */
+  function presses(event) {
+    if (event.button !== 0) return;
+    stage.setPointerCapture(event.pointerId);
+    drawing = true;
+    from = to = at(event);
+    redraw();
+  }
+  /** @param {PointerEvent} event */
+  function drags(event) {
+    if (!drawing) return;
+    to = at(event);
+    redraw();
+  }
+  /** @param {PointerEvent} event */
+  function drops(event) {
+    if (!drawing) return;
+    to = at(event);
+    drawing = false;
+    keep();
+  }
+  function stops() {
+    drawing = false;
+    to = from;
+    redraw();
+  }
+  /** @param {KeyboardEvent} event */
+  function moves(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const next = stepOf(event.key, to, data.grid);
+    if (next) {
+      focused = true;
+      to = next;
+      if (!event.shiftKey) from = next;
+      setText(live, told(regionBetween(from, to)));
+      redraw();
+    } else if (event.key === "Enter" || event.key === " ") keep();
+    else if (event.key === "Escape") stops();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+  function paint() {
+    frame = 0;
+    if (!data || !photo.complete || !photo.naturalWidth || !el.clientWidth) return;
+    const ratio = globalThis.devicePixelRatio || 1;
+    const most = Math.min(0.6 * globalThis.innerHeight, 520);
+    const wide = Math.round(Math.min(stage.clientWidth, most * data.picture.width / data.picture.height));
+    const tall = Math.round(wide * data.picture.height / data.picture.width);
+    [canvas.width, canvas.height] = [Math.round(wide * ratio), Math.round(tall * ratio)];
+    [canvas.style.width, canvas.style.height] = [`${wide}px`, `${tall}px`];
+    const ctx = contextOf(canvas);
+    drawDimmed(ctx, photo, canvas.width, canvas.height, data.grid, null);
+    for (const name of REGION_NAMES) {
+      const region = regions[name];
+      if (region) frameRegion(ctx, region, LETTERS[name], name === "other" ? [7, 5] : [], ratio);
+      setAttribute(buttons[name], "aria-pressed", name === active);
+    }
+    if (drawing || focused) frameRegion(ctx, regionBetween(from, to), "", [2, 3], ratio);
+    setAttribute(el, "data-drawn", REGION_NAMES.map((name) => (regions[name] ?? []).join("-")).join("|"));
+  }
+  /**
+   * A frame seen on any picture: white inside dark.
+   * @param {CanvasRenderingContext2D} ctx @param {RegionEnds} ends @param {string} letter @param {number[]} dash
+   * @param {number} ratio
+   */
+  function frameRegion(ctx, [top, left, bottom, right], letter, dash, ratio) {
+    const [x, y] = patchBox(data.grid, { row: top, column: left });
+    const [x2, y2, w, tall] = patchBox(data.grid, { row: bottom, column: right });
+    const box = [x * canvas.width, y * canvas.height, (x2 + w - x) * canvas.width, (y2 + tall - y) * canvas.height];
+    for (const [line, colour] of /** @type {[number, string][]} */ ([[5, "#000000"], [2.5, "#ffffff"]])) {
+      ctx.setLineDash(line > 4 ? [] : dash.map((part) => part * ratio));
+      ctx.lineWidth = line * ratio;
+      ctx.strokeStyle = colour;
+      ctx.strokeRect(box[0], box[1], box[2], box[3]);
+    }
+    ctx.setLineDash([]);
+    if (!letter) return;
+    const size = 20 * ratio;
+    ctx.fillStyle = "#000000";
+    ctx.fillRect(box[0], box[1], size, size);
+    ctx.fillStyle = "#ffffff";
+    ctx.font = `600 ${14 * ratio}px sans-serif`;
+    ctx.textAlign = "center";
+    ctx.textBaseline = "middle";
+    ctx.fillText(letter, box[0] + size / 2, box[1] + size / 2);
+  }
+  const watch = new ResizeObserver(redraw);
+  watch.observe(el);
+  return {
+    /** @param {RegionsData} given @param {(value: unknown) => void} send */
+    update(given, send) {
+      [data, report, regions] = [given, send, given.regions];
+      if (stamp !== data.photo) {
+        stamp = data.photo;
+        from = to = { row: Math.floor((data.grid.rows - 1) / 2), column: Math.floor((data.grid.columns - 1) / 2) };
+        active = regions.one && !regions.other ? "other" : "one";
+        photo.onload = redraw;
+        photo.src = data.photo;
+      }
+      const label = _(
+        "{title}. Drag to draw a region; or arrow keys move over patches, with Shift they widen, Enter keeps.",
+        { title: data.title },
+      );
+      setAttribute(stage, "aria-label", label);
+      redraw();
+    },
+    close() {
+      watch.disconnect();
+      cancelAnimationFrame(frame);
+    },
+  };
+}
+
+export default mounting("regions", createRegions);
