@@ -57,7 +57,8 @@ HOMES = {
     "plotly": ("viz",),
     "bertviz": ("viz", "bench"),
     "streamlit": ("app", "pages", "ui", "viz", "bench"),  # bench/ speaks the protocol of its pages
-    "starlette": ("app", "pages", "ui", "viz"),
+    "starlette": ("app", "pages", "ui", "viz", "serving"),
+    "ray": ("serving",),
     "playwright": ("bench", "tools"),
     "anywidget": ("headlight",),
     "traitlets": ("headlight",),
@@ -132,6 +133,7 @@ def test_imports_run_one_way() -> None:
         ("viz/a.py", "if True:\n    import inference.backend", "viz may import wording, attention"),
         ("ui/a.py", "import plotly.graph_objects as go", "plotly belongs in viz"),
         ("ui/a.py", "from pages import explore", "ui may import"),
+        ("ui/a.py", "from ray import serve", "ray belongs in serving"),
         ("ui/a.py", "from training.finetune.teach import teach", "of training, ui may import training.jobs alone"),
         ("pages/a.py", "import training.jobsearch", "of training, pages may import training.jobs alone"),
         ("inference/a.py", "import streamlit as st", "streamlit belongs in app, pages, ui"),
