@@ -47,8 +47,9 @@ class RemoteBackend(LocalBackend):
     under the key of its question.
     """
 
-    def __init__(self, caller: Asks, settings: Settings | None = None) -> None:
+    def __init__(self, caller: Asks, settings: Settings | None = None, address: str = "") -> None:
         super().__init__(settings)
+        self.address = address
         self._caller = caller
         self._said: dict[tuple[str | None, ...], tuple[float, Any]] = {}
         self._identities: dict[tuple[str, str | None], ModelId] = {}
@@ -58,7 +59,7 @@ class RemoteBackend(LocalBackend):
     def at(cls, address: str, token: str = "", settings: Settings | None = None) -> RemoteBackend:
         """The backend at an address such as http://127.0.0.1:8765."""
         found = settings or Settings.from_env()
-        return cls(Caller(address, token, found.answer_seconds), found)
+        return cls(Caller(address, token, found.answer_seconds), found, address)
 
     def computed(self, requests: Sequence[TraceRequest]) -> list[Trace]:
         """Traces of requests for one model and revision, in their order; raises Refusal."""

@@ -54,7 +54,7 @@ FAILED = sentence("Something broke while this was computed; the server's log say
 RETRY_AFTER = "1"  # seconds; who asks waits some more, each another while
 GONE = 499  # nobody reads it
 
-Work = Callable[[Any], Awaitable[Any]]
+Work = Callable[[Any], Awaitable[bytes]]  # a frame, made by the thread that made the answer
 
 
 class Service:
@@ -78,7 +78,7 @@ class Service:
         routes = [Route(path, self._endpoint(work), methods=["POST"]) for path, work in asked.items()]
         return Starlette(routes=[*routes, Route(LIVE, _live), Route(READY, self._ready)], lifespan=self._lifespan)
 
-    async def traces(self, requests: Any) -> tuple[tuple[str, ...], tuple[Trace, ...]]:
+    async def traces(self, requests: Any) -> bytes:
         """The traces of requests, with their keys."""
         if not (isinstance(requests, tuple) and 0 < len(requests) <= AT_ONCE):
             raise Broken("Traces are asked for by some requests.")
@@ -86,25 +86,26 @@ class Service:
             raise Broken("Traces are asked for by requests.")
         keys = tuple(request.key for request in requests)
         if self.batches is not None and len(requests) == 1 and requests[0].picture is None:
-            return keys, (await self.batches.trace(requests[0]),)
-        return keys, await self.line.run(lambda: self._traces(requests))
+            trace = await self.batches.trace(requests[0])
+            return await asyncio.to_thread(pack, (keys, (trace,)))
+        return await self.line.run(lambda: pack((keys, self._traces(requests))))
 
     def _traces(self, requests: tuple[TraceRequest, ...]) -> tuple[Trace, ...]:
         if len(requests) == 1 or any(request.picture is not None for request in requests):
             return tuple(self.backend.trace(request) for request in requests)
         return tuple(self.backend.traces(requests))
 
-    async def answer(self, question: Any) -> tuple[str, Any]:
+    async def answer(self, question: Any) -> bytes:
         """The answer to a question, with its key."""
         if isinstance(question, PredictRequest):
-            return question.key, await self.line.run(lambda: self.backend.predict(question))
+            return await self.line.run(lambda: pack((question.key, self.backend.predict(question))))
         if isinstance(question, InspectRequest):
-            return question.key, await self.line.run(lambda: self.backend.inspect(question))
+            return await self.line.run(lambda: pack((question.key, self.backend.inspect(question))))
         raise Broken("An answer is asked for by a question.")
 
-    async def told(self, asked: Any) -> Any:
+    async def told(self, asked: Any) -> bytes:
         """What the backend says of its models."""
-        return asked, portable(await self.short.run(lambda: self.about.tell(asked)))
+        return await self.short.run(lambda: pack((asked, portable(self.about.tell(asked)))))
 
     def _endpoint(self, work: Work) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
@@ -164,8 +165,7 @@ async def _live(_request: Request) -> Response:
 async def _answered(work: Work, asked: Any) -> Response:
     """What came of a question, as what is sent."""
     try:
-        found = await work(asked)
-        return Response(await asyncio.to_thread(pack, found), media_type=TYPE)
+        return Response(await work(asked), media_type=TYPE)
     except Refusal as refusal:
         return _said(422, refusal)
     except Full:

@@ -16,6 +16,7 @@ from serving.call import Caller
 from serving.frames import TYPE
 from serving.remote import RemoteBackend, from_env
 from serving.values import pack
+from tests.support.asking import asked
 from tests.support.service import asking
 from ui.run import shelf
 
@@ -54,8 +55,8 @@ def test_it_asks_again_after_a_lost_connection_a_broken_frame_and_a_full_line() 
     clock = Clock()
     full = frame(Refusal("Full."), 503, **{"retry-after": "3"})
     cut = lambda _request: httpx2.Response(200, content=pack(1)[:-1], headers={"content-type": TYPE})  # noqa: E731
-    asked = caller(iter([broken, cut, full, lambda _r: httpx2.Response(502), frame("here")]), clock)
-    assert asked.ask("/", "what", "key") == "here"
+    calls = caller(iter([broken, cut, full, lambda _r: httpx2.Response(502), frame("here")]), clock)
+    assert calls.ask("/", "what", "key") == "here"
     assert len(clock.slept) == 4
     assert clock.slept[2] >= 1.5
 
@@ -71,12 +72,12 @@ def test_it_gives_up_in_words() -> None:
 def test_a_refusal_and_a_wrong_token_are_not_asked_again() -> None:
     clock = Clock()
     answers = iter([frame(Refusal("No.", way_out="text"), 422), lambda _request: httpx2.Response(401)])
-    asked = caller(answers, clock, "token")
+    calls = caller(answers, clock, "token")
     with pytest.raises(Refusal, match=r"No\.") as caught:
-        asked.ask("/", "what", "key")
+        calls.ask("/", "what", "key")
     assert caught.value.way_out == "text"
     with pytest.raises(Refusal, match="the same secret"):
-        asked.ask("/", "what", "key")
+        calls.ask("/", "what", "key")
     assert clock.slept == []
 
 
@@ -112,6 +113,7 @@ def test_a_page_is_drawn_where_nobody_answers() -> None:
         there.reads(EMBEDDED)
 
 
+@pytest.mark.slow
 def test_questions_and_models_are_those_of_the_backend_there() -> None:
     here = LocalBackend(Settings())
     question = TextSizes(texts=("a cat", "a much longer text"))
@@ -132,3 +134,22 @@ def test_a_setting_says_where_the_backend_is(monkeypatch: pytest.MonkeyPatch) ->
     there = shelf.backend.__wrapped__()
     assert isinstance(there, RemoteBackend)
     there.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["explore", "step_by_step", "tokens"])
+def test_a_page_is_drawn_by_a_backend_elsewhere(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = LocalBackend(Settings())
+    with asking(here) as there:
+        monkeypatch.setenv("HEADLIGHT_BACKEND", there.address)
+        shelf.backend.cache_clear()
+        try:
+            page = asked(name)
+            there_too = shelf.backend()
+        finally:
+            shelf.backend.cache_clear()
+        assert isinstance(there_too, RemoteBackend)
+        there_too.close()
+    assert not page.exception
+    assert len(there_too.kept_models) == 0
+    assert here.kept_answers.additions + here.kept_traces.additions > 0
