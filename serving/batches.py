@@ -31,7 +31,10 @@ def _alone(backend: LocalBackend, request: TraceRequest) -> Trace | Refusal:
 
 
 class Batches:
-    """Up to ``most`` texts that come within ``wait`` seconds of the first, one batch; the same text once."""
+    """Up to ``most`` texts that come within ``wait`` seconds of the first, one batch; the same text once.
+
+    Where nobody is computed for, the first goes at once.
+    """
 
     def __init__(self, backend: LocalBackend, line: Line, most: int = 8, wait: float = 0.004) -> None:
         self.backend, self.line, self.most, self.wait = backend, line, most, wait
@@ -52,7 +55,8 @@ class Batches:
         return await asyncio.shield(waiting[request.key][1])
 
     async def _run(self, model: Model, waiting: Waiting) -> None:
-        await asyncio.sleep(self.wait)
+        # One who comes to an idle server would wait for nobody.
+        await asyncio.sleep(self.wait if self.line.busy else 0)
         if self._waiting.get(model) is waiting:
             del self._waiting[model]
         requests = [request for request, _future in waiting.values()]

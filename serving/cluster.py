@@ -92,6 +92,7 @@ def application(given: Mapping[str, Any] | None = None) -> Any:
         },
         graceful_shutdown_timeout_s=20,
         health_check_period_s=5,
+        logging_config={"enable_access_log": False},  # which would take a good part of a short answer
         ray_actor_options={"num_cpus": float(asked.get("cpus", 1))},
     )
     return made.bind()

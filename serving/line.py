@@ -36,6 +36,11 @@ class Line:
         """Whether nobody more is let in."""
         return self._inside >= self.most
 
+    @property
+    def busy(self) -> bool:
+        """Whether anybody is inside."""
+        return self._inside > 0
+
     async def run(self, work: Callable[[], Made]) -> Made:
         """What the work gives, in its turn; raises Full. Cancelled while it waits, the work is never begun."""
         with self._lock:

@@ -14,6 +14,7 @@ from attention.trace import Trace
 from inference import LocalBackend, Refusal, TraceRequest
 from inference.settings import Settings
 from serving import service as serving_service
+from serving.batches import Batches
 from serving.frames import ABOUT, ANSWER, DEADLINE, LIVE, READY, TRACES, TYPE
 from serving.line import Full, Line
 from serving.service import GONE, Service
@@ -205,24 +206,24 @@ def test_a_line_is_empty_again_when_all_have_left() -> None:
 
 @pytest.mark.slow
 def test_texts_that_arrive_together_go_together_and_one_alone_is_refused() -> None:
-    backend = LocalBackend(Settings())
-    service = Service(backend, batch=4)
-    service.batches.wait = 0.05  # type: ignore[union-attr]
-    batches: list[int] = []
+    backend, batches = LocalBackend(Settings()), []
     real = backend.traces
 
     def noting(requests: Any) -> Any:
-        batches.append(len(requests))
+        batches.append([request.text for request in requests])
         return real(requests)
 
     backend.traces = noting  # type: ignore[method-assign]
 
-    async def four(client: httpx2.AsyncClient) -> list[httpx2.Response]:
-        texts = ("a cat", "a dog", "a cat", " ")
-        asked = [client.post(TRACES, content=pack((TraceRequest(text=text),))) for text in texts]
-        return await asyncio.gather(*asked)
+    async def several(*texts: str) -> list[Any]:
+        line = Line(1, 8)
+        together = Batches(backend, line, most=3)
+        asked = [together.trace(TraceRequest(text=text)) for text in texts]
+        found = await asyncio.gather(*asked, return_exceptions=True)
+        line.close()
+        return found
 
-    answers = within(service, four)
-    assert [answer.status_code for answer in answers] == [200, 200, 200, 422]
-    assert [unpack(answer.content)[1][0].text for answer in answers[:3]] == ["a cat", "a dog", "a cat"]
-    assert sum(batches) == 3  # the same text once
+    *read, refused, last = asyncio.run(several("a cat", "a dog", "a cat", " ", "a cow"))
+    assert [trace.text for trace in (*read, last)] == ["a cat", "a dog", "a cat", "a cow"]
+    assert isinstance(refused, Refusal)
+    assert batches == [["a cat", "a dog", " "], ["a cow"]]
