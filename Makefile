@@ -5,6 +5,7 @@
 # make test-fast   the same without the slow tests and those with a browser
 # make fix         the only command that edits: format and what the linter can mend
 # make extra       also install models for Chinese and for pictures that work offline (188 MB to fetch, 350 MB on disk)
+# make serve       the backend by itself, on Ray Serve, for apps that HEADLIGHT_BACKEND points at it: docs/SERVING.md
 # make bench       the measurements of docs/LOG.md
 # make shots       the pictures of README.md
 # make words       the app's sentences into the files of their translations, and which have none yet
@@ -33,7 +34,7 @@ echo "$(if $(PYTHON),$(PYTHON) is not a,There is no) Python 3.11, 3.12 or 3.13 t
 	"or say where it is: make run PYTHON=python3.12" >&2; exit 1
 endef
 
-.PHONY: help run test check test-fast fix extra bench shots gallery words wheel clean writer install install-tests lint
+.PHONY: help run serve test check test-fast fix extra bench shots gallery words wheel clean writer install install-tests lint
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -75,6 +76,10 @@ fix: install-tests
 extra:
 	$(call PREPARE,--extra)
 	@$(UNPACK)
+
+serve: install
+	@$(VENV) tools/install.py --cluster
+	@exec $(VENV) -m serving.cluster $(if $(PORT),--port $(PORT)) $(ARGS)
 
 bench: install-tests
 	$(VENV) -m bench $(ARGS)

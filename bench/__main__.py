@@ -27,6 +27,7 @@ MEASUREMENTS = {
     "clicks": "a head and a text on Explore, of one visitor and of two hundred",
     "classroom": "a class of thirty: joining, following, answering",
     "held": "memory held after a thousand texts and twenty models",
+    "serving": "a backend over HTTP and on Ray Serve, against the one in this process",
     "startup": "from process start to a page, and to the first map",
     "bytes": "what the browser receives for the first full view",
     "paint": "text submitted to painted, against BertViz",

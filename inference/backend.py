@@ -19,7 +19,7 @@ from inference.files.hub import Offer
 from inference.heads import BARE, CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, SEES, TAG, WRITES
 from inference.keys import size_of
 from inference.memory import ByteLru
-from inference.pictures.families import PICTURES
+from inference.pictures.families import PICTURES, reads
 from inference.questions.question import Answer, InspectRequest, PredictRequest, Question
 from inference.request import TraceRequest
 from inference.settings import Settings
@@ -203,6 +203,14 @@ class LocalBackend:
             if download is None or (download.done and not offer.downloaded):
                 download = self._downloads[offer.id, offer.commit] = Download(offer, self.settings)
         return download.start()
+
+    def reads(self, model: str, revision: str | None = None) -> str:
+        """What a model reads: text, pictures or both (inference.pictures.families). Loads nothing; raises Refusal."""
+        from inference.files import checkpoint, sources
+
+        source = sources.find(model, self.revision_now(model, revision), self.settings)
+        config = checkpoint.inspect(source.folder, source.name).config
+        return reads(str((config or {}).get("model_type")))
 
     def _with_head(self, name: str, revision: str | None, head: str) -> Loaded:
         """A model with a head; what writes from a source is the very model that is traced."""

@@ -1,1 +1,1 @@
-"""The backend in other processes: what is asked and answered as bytes, and a process apart for foreign models."""
+"""The backend elsewhere: as bytes, in a process apart for foreign models, over HTTP, and on a cluster."""

@@ -20,13 +20,17 @@ import numpy as np
 
 import attention
 from inference import questions, request
+from inference.catalogue import cards
 from inference.errors import Refusal
+from inference.files import hub, hub_files
 from wording import Sentence
 
 MAGIC = b"HLV1"
 HEAD = struct.Struct("<4s16sQ")  # magic, checksum, length of the tree
 ALIGNED = 64  # bytes at whose multiples arrays begin
-SPOKEN = tuple(module.__name__ for module in (attention, questions, request))  # whose classes a frame may hold
+SPOKEN = tuple(  # whose classes a frame may hold
+    module.__name__ for module in (attention, questions, request, cards, hub, hub_files)
+)
 KINDS = "biuf"  # of numbers in arrays: truth values, integers, floats
 
 

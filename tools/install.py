@@ -4,6 +4,7 @@
     python3 tools/install.py --tests    what the tests need besides, a browser included
     python3 tools/install.py --writer   a small language model that works offline besides
     python3 tools/install.py --extra    that, and models for Chinese and for pictures
+    python3 tools/install.py --cluster  Ray Serve, for a backend apart from the app
 
 Knows nothing of the app. Standard library only, since it runs before anything is installed. `make` calls it.
 PyTorch comes first and on its own: its Linux build on PyPI brings gigabytes for NVIDIA's GPUs, so where there is no
@@ -216,6 +217,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--tests", action="store_true", help="also what the tests need, a browser included")
     parser.add_argument("--writer", action="store_true", help="also a small language model that works offline")
     parser.add_argument("--extra", action="store_true", help="also that, and models for Chinese and for pictures")
+    parser.add_argument("--cluster", action="store_true", help="also Ray Serve, for a backend apart from the app")
     wanted = parser.parse_args(arguments)
     begun = time.monotonic()
     machine = Machine.this()
@@ -229,6 +231,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             install("requirements-writer.txt", machine)
         if wanted.extra:
             install("requirements-extra.txt", machine)
+        if wanted.cluster:
+            install("requirements-cluster.txt", machine)
         if wanted.tests:
             install("requirements-test.txt", machine)
             install_browser()

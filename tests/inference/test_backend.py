@@ -5,7 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,14 +21,18 @@ from inference.files.download import Download
 from inference.loaded import Loaded
 from inference.settings import Settings
 from tests.support.fakehub import COMMIT, serving
+from tests.support.service import asking
 from tests.support.tinymodels import TEXT, byte_level, save
 
 ANIMAL = "The animal didn't cross the street because it was too tired."
 
 
-@pytest.fixture(scope="module")
-def backend() -> LocalBackend:
-    return LocalBackend(Settings())
+@pytest.fixture(scope="module", params=["here", "there"])
+def backend(request: pytest.FixtureRequest) -> Iterator[LocalBackend]:
+    """The backend in this process, and the one that asks it over HTTP."""
+    with ExitStack() as stack:
+        here = LocalBackend(Settings())
+        yield here if request.param == "here" else stack.enter_context(asking(here))
 
 
 @pytest.fixture(scope="module")
@@ -37,9 +43,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.fixture
-def local(folder: Path, tmp_path: Path) -> LocalBackend:
-    return LocalBackend(Settings(model_folders=(folder,), cache=tmp_path))
+@pytest.fixture(params=["here", "there"])
+def local(request: pytest.FixtureRequest, folder: Path, tmp_path: Path) -> Iterator[LocalBackend]:
+    with ExitStack() as stack:
+        here = LocalBackend(Settings(model_folders=(folder,), cache=tmp_path))
+        yield here if request.param == "here" else stack.enter_context(asking(here))
 
 
 def equal(one: object, other: object, atol: float = 0.0) -> None:

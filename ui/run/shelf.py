@@ -14,9 +14,11 @@ from attention.measures import Survey, survey
 from attention.storage import parse
 from attention.trace import Trace
 from attention.view import View
+from inference.backend import LocalBackend
 from inference.memory import ByteLru
 from inference.text.chinese_words import by_chinese_words
 from inference.waits import Gate
+from serving import remote
 from serving.apart import GuardedBackend
 
 SECRET = secrets.token_bytes(32)  # of this run of the server
@@ -60,9 +62,9 @@ def seal(of: str | bytes) -> str:
 
 
 @cache
-def backend() -> GuardedBackend:
-    """The backend that all sessions of this process share."""
-    return GuardedBackend()
+def backend() -> LocalBackend:
+    """The backend that all sessions of this process share: in it, or where HEADLIGHT_BACKEND says."""
+    return remote.from_env() or GuardedBackend()
 
 
 class Shelf:

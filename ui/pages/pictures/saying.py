@@ -38,7 +38,7 @@ def saying(options: Pictures, picture: Picture, model: str) -> None:
     asked = of_picture(options, picture, model)
     answers(model, options.revision or None)
     try:
-        if backend().loaded(model, options.revision or None).reads == BOTH:
+        if backend().reads(model, options.revision or None) == BOTH:
             _texts(options, asked)
         else:
             _labels(asked)

@@ -1,0 +1,128 @@
+"""The backend over HTTP and on Ray Serve against the one in this process: one text, a crowd, a lost replica."""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import median
+
+import psutil
+
+from bench.report import Row
+from inference.backend import LocalBackend
+from inference.errors import Refusal
+from inference.request import TraceRequest
+from inference.settings import Settings
+from serving.remote import RemoteBackend
+
+ROOT = Path(__file__).resolve().parents[1]
+WORDS = "the cat sat on a mat and the dog saw it all day long while rain fell upon old stone walls near dark"
+PAIRS, CROWD, SECONDS = 60, 8, 20.0
+FIRST_PORT = 8941
+
+
+def text(number: int) -> str:
+    """A text of 32 tokens that nobody has asked for, by its number."""
+    digits = " ".join(f"{number:06d}")
+    return f"{digits} {WORDS} all now"
+
+
+@contextmanager
+def served(module: str, port: int, *options: str) -> Iterator[tuple[psutil.Process, RemoteBackend]]:
+    """A process that serves, and a backend that asks it."""
+    command = [sys.executable, "-m", module, "--port", str(port), *options]
+    child = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    there = RemoteBackend.at(f"http://127.0.0.1:{port}", settings=Settings())
+    try:
+        there.trace(TraceRequest(text="ready"))
+        yield psutil.Process(child.pid), there
+    finally:
+        there.close()
+        child.send_signal(signal.SIGINT)
+        child.wait(180)
+
+
+def overhead(there: RemoteBackend, here: LocalBackend, first: int) -> tuple[float, float]:
+    """Median milliseconds of one text there and here, in turns."""
+    taken: dict[bool, list[float]] = {True: [], False: []}
+    for number in range(first, first + PAIRS):
+        request = TraceRequest(text=text(number))
+        for far in (True, False) if number % 2 else (False, True):
+            began = time.perf_counter()
+            (there if far else here).trace(request)
+            taken[far].append(1_000 * (time.perf_counter() - began))
+    return median(taken[True]), median(taken[False])
+
+
+def crowd(there: RemoteBackend, first: int, kill: psutil.Process | None = None) -> tuple[int, int]:
+    """Traces that a crowd was given and refusals that it read; ``kill`` loses a replica when a third is over."""
+    numbers: queue.SimpleQueue[int] = queue.SimpleQueue()
+    for number in range(first, first + 100_000):
+        numbers.put(number)
+    done, refused, end = [0] * CROWD, [0] * CROWD, time.monotonic() + SECONDS
+
+    def visitor(which: int) -> None:
+        while time.monotonic() < end:
+            request = TraceRequest(text=text(numbers.get()))
+            try:
+                assert there.trace(request).text == request.text
+                done[which] += 1
+            except Refusal:
+                refused[which] += 1
+
+    threads = [threading.Thread(target=visitor, args=(which,)) for which in range(CROWD)]
+    for thread in threads:
+        thread.start()
+    if kill is not None:
+        time.sleep(SECONDS / 3)
+        kill.kill()
+    for thread in threads:
+        thread.join()
+    return sum(done), sum(refused)
+
+
+def replicas(server: psutil.Process) -> list[psutil.Process]:
+    """The processes of a server in which models are."""
+    return [child for child in server.children(recursive=True) if "ServeReplica" in " ".join(child.cmdline()[:1])]
+
+
+def measure() -> Iterator[Row]:
+    """Rows of the service by itself, and on Ray Serve where it is installed."""
+    os.environ["OMP_NUM_THREADS"] = "1"
+    here = LocalBackend(Settings())
+    here.trace(TraceRequest(text="ready"))
+    with served("serving.service", FIRST_PORT) as (_server, there):
+        yield _overhead("one process over HTTP", there, here, 0)
+        done, refused = crowd(there, 10_000)
+        yield Row(
+            f"{CROWD} clients, one process over HTTP", "–", f"{done / SECONDS:.0f} traces/s, {refused} refused", None
+        )
+    if find_spec("ray") is None:
+        return
+    for many in (1, 2):
+        options = ("--replicas", str(many), "--least", str(many))
+        with served("serving.cluster", FIRST_PORT + many, *options) as (server, there):
+            if many == 1:
+                yield _overhead("Ray Serve", there, here, PAIRS)
+            done, refused = crowd(there, 20_000)
+            said = f"{done / SECONDS:.0f} traces/s, {refused} refused"
+            yield Row(f"{CROWD} clients, Ray Serve with {many} replicas at most", "–", said, None)
+            if many == 2:
+                done, refused = crowd(there, 40_000, replicas(server)[0])
+                said = f"{done} answered, {refused} refused"
+                yield Row("a replica killed under load", "nobody reads an error", said, refused == 0)
+
+
+def _overhead(name: str, there: RemoteBackend, here: LocalBackend, first: int) -> Row:
+    far, near = overhead(there, here, first)
+    said = f"{far:.1f} ms against {near:.1f} ms: {far - near:.1f} ms more, {far / near:.2f} ×"
+    return Row(f"32 tokens, {name}", "≤ 15 ms more and ≤ 1.2 ×", said, far - near <= 15 and far <= 1.2 * near)

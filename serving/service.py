@@ -1,0 +1,268 @@
+"""The backend over HTTP: a question is a frame that comes, an answer or a refusal a frame that goes.
+
+Plain ASGI: it runs under uvicorn on one machine (``python -m serving.service``) and in the replicas of serving.cluster.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import hmac
+import ipaddress
+import logging
+import os
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from attention.trace import Trace
+from inference.backend import LocalBackend
+from inference.errors import OUT_OF_MEMORY, Refusal
+from inference.questions.question import InspectRequest, PredictRequest
+from inference.request import EMBEDDED, TraceRequest
+from serving import about
+from serving.batches import Batches
+from serving.frames import (
+    ABOUT,
+    ANSWER,
+    AT_ONCE,
+    DEADLINE,
+    LIVE,
+    MOST_ASKED,
+    PORT,
+    READY,
+    TOKEN,
+    TRACES,
+    TYPE,
+    portable,
+)
+from serving.line import Full, Line
+from serving.values import Broken, pack, unpack
+from wording import sentence
+
+log = logging.getLogger(__name__)
+FULL = sentence("Many people are asking at this moment. Try again in some seconds.")
+LATE = sentence("There was no answer in the time that was given. Pick a shorter text or a smaller model.")
+UNREAD = sentence("The server that computes does not understand this question; it may be of another version.")
+FAILED = sentence("Something broke while this was computed; the server's log says what.")
+RETRY_AFTER = "1"  # seconds; who asks waits some more, each another while
+GONE = 499  # nobody reads it
+
+Work = Callable[[Any], Awaitable[bytes]]  # a frame, made by the thread that made the answer
+
+
+class Service:
+    """A backend's questions, in line, with deadlines, for those who have the token.
+
+    ``batch`` texts of one model that arrive together go through it together; 1 has each go alone.
+    """
+
+    def __init__(
+        self, backend: LocalBackend, token: str = "", *, batch: int = 1, places: int = 8, most: int = 64
+    ) -> None:
+        self.backend, self.token = backend, token
+        self.line, self.short = Line(places, most), Line(2, most)  # a look at the list waits for no forward pass
+        self.batches = Batches(backend, self.line, batch) if batch > 1 else None
+        self.about = about.About(backend)
+        self.warm = self.failed = False
+
+    def app(self) -> Starlette:
+        """The ASGI app."""
+        asked = {TRACES: self.traces, ANSWER: self.answer, ABOUT: self.told}
+        routes = [Route(path, self._endpoint(work), methods=["POST"]) for path, work in asked.items()]
+        return Starlette(routes=[*routes, Route(LIVE, _live), Route(READY, self._ready)], lifespan=self._lifespan)
+
+    async def traces(self, requests: Any) -> bytes:
+        """The traces of requests, with their keys."""
+        if not (isinstance(requests, tuple) and 0 < len(requests) <= AT_ONCE):
+            raise Broken("Traces are asked for by some requests.")
+        if not all(isinstance(request, TraceRequest) for request in requests):
+            raise Broken("Traces are asked for by requests.")
+        keys = tuple(request.key for request in requests)
+        if self.batches is not None and len(requests) == 1 and requests[0].picture is None:
+            trace = await self.batches.trace(requests[0])
+            return await asyncio.to_thread(pack, (keys, (trace,)))
+        return await self.line.run(lambda: pack((keys, self._traces(requests))))
+
+    def _traces(self, requests: tuple[TraceRequest, ...]) -> tuple[Trace, ...]:
+        if len(requests) == 1 or any(request.picture is not None for request in requests):
+            return tuple(self.backend.trace(request) for request in requests)
+        return tuple(self.backend.traces(requests))
+
+    async def answer(self, question: Any) -> bytes:
+        """The answer to a question, with its key."""
+        if isinstance(question, PredictRequest):
+            return await self.line.run(lambda: pack((question.key, self.backend.predict(question))))
+        if isinstance(question, InspectRequest):
+            return await self.line.run(lambda: pack((question.key, self.backend.inspect(question))))
+        raise Broken("An answer is asked for by a question.")
+
+    async def told(self, asked: Any) -> bytes:
+        """What the backend says of its models."""
+        return await self.short.run(lambda: pack((asked, portable(self.about.tell(asked)))))
+
+    def _endpoint(self, work: Work) -> Callable[[Request], Awaitable[Response]]:
+        async def endpoint(request: Request) -> Response:
+            if (stranger := self._stranger(request)) is not None:
+                return stranger
+            try:
+                asked = unpack(await _body(request))
+                return await _in_time(request, _answered(work, asked))
+            except Broken:
+                return _said(400, Refusal(UNREAD))
+            except _TooMuch:
+                return _said(413, Refusal(UNREAD))
+            except ClientDisconnect:
+                return Response(status_code=GONE)
+
+        return endpoint
+
+    def _stranger(self, request: Request) -> Response | None:
+        """What one is told who may not ask: without the token, or by a name that was made to point here."""
+        if self.token:
+            given = request.headers.get("authorization", "").encode()
+            if not hmac.compare_digest(given, f"Bearer {self.token}".encode()):
+                return PlainTextResponse("The token is missing or wrong.", 401, {"WWW-Authenticate": "Bearer"})
+        elif not is_loopback(request.url.hostname or ""):
+            return PlainTextResponse("Without a token only this machine is answered.", 403)
+        if request.headers.get("content-type") != TYPE:
+            return PlainTextResponse("Questions are frames.", 415)
+        return None
+
+    def _ready(self, _request: Request) -> Response:
+        if self.warm and not self.line.full:
+            return PlainTextResponse("ready")
+        return PlainTextResponse("busy" if self.warm else "starting", 503, {"Retry-After": RETRY_AFTER})
+
+    @contextlib.asynccontextmanager
+    async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
+        warming = asyncio.create_task(self.line.run(self.warm_up))
+        yield
+        warming.cancel()
+        self.line.close()
+        self.short.close()
+
+    def warm_up(self) -> None:
+        """Reads a word, so that nobody waits for the libraries and the embedded model."""
+        try:
+            self.backend.trace(TraceRequest(model=EMBEDDED, text="ready"))
+            self.warm = True
+        except Refusal as refusal:
+            self.failed = True
+            log.error("The embedded model could not be prepared: %s", refusal.message)
+
+
+async def _live(_request: Request) -> Response:
+    return PlainTextResponse("live")
+
+
+async def _answered(work: Work, asked: Any) -> Response:
+    """What came of a question, as what is sent."""
+    try:
+        return Response(await work(asked), media_type=TYPE)
+    except Refusal as refusal:
+        return _said(422, refusal)
+    except Full:
+        return _said(503, Refusal(FULL, way_out="retry"), {"Retry-After": RETRY_AFTER})
+    except MemoryError:
+        return _said(422, Refusal(OUT_OF_MEMORY, way_out="embedded"))
+    except Broken:
+        raise
+    except Exception as error:  # a frame's fields are of any type: what they break is theirs alone
+        log.exception("%s while a question was answered", type(error).__name__)
+        return _said(500, Refusal(FAILED))
+
+
+def _said(status: int, refusal: Refusal, headers: dict[str, str] | None = None) -> Response:
+    return Response(pack(portable(refusal)), status, headers, TYPE)
+
+
+async def _in_time(request: Request, answer: Any) -> Response:
+    """The answer, unless the time that was given is over, or who asked has gone: then it leaves the line."""
+    task, gone = asyncio.ensure_future(answer), asyncio.ensure_future(_gone(request))
+    try:
+        await asyncio.wait({task, gone}, timeout=_seconds(request), return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            found: Response = task.result()
+            return found
+        return Response(status_code=GONE) if gone.done() else _said(504, Refusal(LATE, way_out="text"))
+    finally:
+        for left in (task, gone):
+            left.cancel()
+        await asyncio.wait({task})  # it has left the line when this is told
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        continue
+
+
+def _seconds(request: Request) -> float | None:
+    """How long who asks still waits; None where nothing sensible is said."""
+    try:
+        stated = float(request.headers.get(DEADLINE, ""))
+    except ValueError:
+        return None
+    return stated if 0 <= stated < 86_400 else None
+
+
+class _TooMuch(Exception):
+    """More came than a question may be."""
+
+
+async def _body(request: Request) -> bytes:
+    """What was sent; no more of it is taken in than a question may be."""
+    stated = request.headers.get("content-length", "")
+    if stated.isdigit() and int(stated) > MOST_ASKED:
+        raise _TooMuch
+    blocks, size = [], 0
+    async for block in request.stream():
+        size += len(block)
+        if size > MOST_ASKED:
+            raise _TooMuch
+        blocks.append(block)
+    return b"".join(blocks)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a name or address is this machine's own, for itself alone.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("::1"), is_loopback("0.0.0.0")
+    (True, True, True, False)
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def main() -> int:
+    """Serves from this process until it is interrupted."""
+    import uvicorn
+
+    from serving.apart import GuardedBackend
+
+    parser = argparse.ArgumentParser(prog="python -m serving.service", description="The backend over HTTP, by itself.")
+    parser.add_argument("--host", default="127.0.0.1", help=f"another than the loopback's needs {TOKEN}")
+    parser.add_argument("--port", type=int, default=PORT)
+    parser.add_argument("--batch", type=int, default=1, help="texts that go through a model together")
+    wanted = parser.parse_args()
+    token = os.environ.get(TOKEN, "")
+    if not is_loopback(wanted.host) and not token:
+        print(f"Set {TOKEN}: whoever reaches {wanted.host} could ask.", file=sys.stderr)
+        return 2
+    service = Service(GuardedBackend(), token, batch=wanted.batch)
+    uvicorn.run(service.app(), host=wanted.host, port=wanted.port, ws="none", access_log=False)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,68 @@
+"""The service on Ray Serve: what it refuses without Ray, and that it answers with it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+import yaml  # type: ignore[import-untyped]
+
+from inference import Refusal, TraceRequest
+from inference.settings import Settings
+from serving import cluster
+from serving.frames import TOKEN
+from serving.remote import RemoteBackend
+from tests.support.browser import free_port
+from tests.support.repository import ROOT
+
+
+def test_another_address_needs_a_token(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.delenv(TOKEN, raising=False)
+    monkeypatch.setattr(sys, "argv", ["serve", "--host", "0.0.0.0"])
+    assert cluster.main() == 2
+    assert TOKEN in capsys.readouterr().err
+
+
+def test_the_app_never_imports_ray() -> None:
+    probe = "import sys, serving.cluster, ui.run.shelf; print('ray' in sys.modules)"
+    answer = subprocess.run([sys.executable, "-c", probe], cwd=ROOT, check=True, capture_output=True, text=True)
+    assert answer.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("file", ["machines.yaml", "kuberay.yaml"])
+def test_the_clusters_files_start_what_is_here(file: str) -> None:
+    first = next(iter(yaml.safe_load_all((ROOT / "docs" / "cluster" / file).read_text(encoding="utf-8"))))
+    config = yaml.safe_load(first["spec"]["serveConfigV2"]) if "spec" in first else first
+    (app,) = config["applications"]
+    module, name = app["import_path"].split(":")
+    assert (module, getattr(cluster, name)) == (cluster.__name__, cluster.application)
+    assert set(app["args"]) == {"least", "replicas", "cpus"}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: requirements-cluster.txt")
+def test_ray_serve_answers_as_a_backend(tmp_path: Path) -> None:
+    port = free_port()
+    command = [sys.executable, "-m", "serving.cluster", "--port", str(port), "--replicas", "1"]
+    environment = {**os.environ, TOKEN: "secret"}
+    with (tmp_path / "log").open("w") as log:
+        server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=log, text=True)
+    try:
+        assert server.stdout is not None
+        assert any("HEADLIGHT_BACKEND=" in line for line in server.stdout), (tmp_path / "log").read_text()
+        there = RemoteBackend.at(f"http://127.0.0.1:{port}", "secret", Settings())
+        assert there.trace(TraceRequest(text="a cat")).tokens == ("[CLS]", "a", "cat", "[SEP]")
+        with pytest.raises(Refusal, match="The text is empty"):
+            there.trace(TraceRequest(text=" "))
+        there.close()
+        stranger = RemoteBackend.at(f"http://127.0.0.1:{port}", "wrong", Settings())
+        with pytest.raises(Refusal, match="the same secret"):
+            stranger.trace(TraceRequest(text="a cat"))
+        stranger.close()
+    finally:
+        server.terminate()
+        server.communicate(timeout=120)

@@ -1,0 +1,229 @@
+"""The service: who may ask, how much, how long, and what one is told who asks wrongly."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import httpx2
+import pytest
+
+from attention.trace import Trace
+from inference import LocalBackend, Refusal, TraceRequest
+from inference.settings import Settings
+from serving import service as serving_service
+from serving.batches import Batches
+from serving.frames import ABOUT, ANSWER, DEADLINE, LIVE, READY, TRACES, TYPE
+from serving.line import Full, Line
+from serving.service import GONE, Service
+from serving.values import pack, unpack
+
+LOCAL = "http://127.0.0.1"
+
+
+class Held(LocalBackend):
+    """One whose traces wait for a gate and count."""
+
+    def __init__(self) -> None:
+        super().__init__(Settings())
+        self.gate, self.begun = threading.Event(), threading.Semaphore(0)
+        self.asked: list[str] = []
+
+    def trace(self, request: TraceRequest) -> Trace:
+        self.asked.append(request.text)
+        self.begun.release()
+        assert self.gate.wait(60)
+        raise Refusal("It was asked.")
+
+
+def ask(service: Service, path: str, body: bytes, base: str = LOCAL, **headers: str) -> httpx2.Response:
+    async def once() -> httpx2.Response:
+        transport = httpx2.ASGITransport(app=service.app())
+        async with httpx2.AsyncClient(transport=transport, base_url=base) as client:
+            return await client.post(path, content=body, headers={"content-type": TYPE, **headers})
+
+    return asyncio.run(once())
+
+
+@pytest.fixture(scope="module")
+def service() -> Service:
+    return Service(LocalBackend(Settings()))
+
+
+def test_what_is_told_of_models(service: Service) -> None:
+    answer = ask(service, ABOUT, pack(("models",)))
+    asked, cards = unpack(answer.content)
+    assert (answer.status_code, asked, cards) == (200, ("models",), tuple(service.backend.models()))
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        (TRACES, b""),
+        (TRACES, b"\x80\x04junk"),
+        (TRACES, pack(())),
+        (TRACES, pack(("a",))),
+        (TRACES, pack(tuple(TraceRequest(text=str(n)) for n in range(17)))),
+        (ANSWER, pack(TraceRequest(text="a"))),
+        (ABOUT, pack(("settings",))),
+        (ABOUT, pack(("status", 3))),
+        (ABOUT, pack(())),
+    ],
+)
+def test_what_is_no_question_is_refused_in_a_frame(service: Service, path: str, body: bytes) -> None:
+    answer = ask(service, path, body)
+    assert answer.status_code == 400
+    assert "does not understand" in unpack(answer.content).message
+
+
+def test_fields_of_wrong_types_break_nothing(service: Service, caplog: pytest.LogCaptureFixture) -> None:
+    answer = ask(service, TRACES, pack((TraceRequest(text="a", cut="x"),)))  # type: ignore[arg-type]
+    assert answer.status_code == 500
+    assert isinstance(unpack(answer.content), Refusal)
+    assert "while a question was answered" in caplog.text
+
+
+def test_a_refusal_is_a_frame(service: Service) -> None:
+    answer = ask(service, TRACES, pack((TraceRequest(text=" "),)))
+    refusal = unpack(answer.content)
+    assert (answer.status_code, refusal.way_out) == (422, "text")
+
+
+def test_who_has_no_token_is_told_nothing() -> None:
+    service = Service(LocalBackend(Settings()), "secret")
+    body = pack(("models",))
+    assert ask(service, ABOUT, body).status_code == 401
+    assert ask(service, ABOUT, body, authorization="Bearer wrong").status_code == 401
+    assert ask(service, ABOUT, body, "http://else.example", authorization="Bearer secret").status_code == 200
+
+
+def test_without_a_token_only_the_loopback_is_answered_and_no_page_of_another_site(service: Service) -> None:
+    body = pack(("models",))
+    assert ask(service, ABOUT, body, "http://rebound.example").status_code == 403
+    assert ask(service, ABOUT, body, **{"content-type": "text/plain"}).status_code == 415
+
+
+def test_too_much_is_not_taken_in(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving_service, "MOST_ASKED", 100)
+    assert ask(service, ABOUT, b"x" * 101).status_code == 413
+    assert ask(service, ABOUT, b"x" * 100).status_code == 400
+
+
+def within(service: Service, doing: Callable[[httpx2.AsyncClient], Any]) -> Any:
+    async def run() -> Any:
+        transport = httpx2.ASGITransport(app=service.app())
+        async with httpx2.AsyncClient(transport=transport, base_url=LOCAL, headers={"content-type": TYPE}) as client:
+            return await doing(client)
+
+    return asyncio.run(run())
+
+
+def test_a_full_line_says_when_to_come_again() -> None:
+    backend = Held()
+    service = Service(backend, places=1, most=1)
+
+    async def two(client: httpx2.AsyncClient) -> httpx2.Response:
+        first = asyncio.create_task(client.post(TRACES, content=pack((TraceRequest(text="a"),))))
+        await asyncio.to_thread(backend.begun.acquire)
+        second = await client.post(TRACES, content=pack((TraceRequest(text="b"),)))
+        ready = await client.get(READY)
+        live = await client.get(LIVE)
+        backend.gate.set()
+        assert (await first).status_code == 422
+        assert (ready.status_code, live.status_code) == (503, 200)
+        return second
+
+    answer = within(service, two)
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+    assert unpack(answer.content).way_out == "retry"
+    assert (backend.asked, service.line.waits.refused) == (["a"], 1)
+
+
+def test_who_waits_too_long_leaves_the_line_and_is_never_computed() -> None:
+    backend = Held()
+    service = Service(backend, places=1)
+
+    async def two(client: httpx2.AsyncClient) -> httpx2.Response:
+        first = asyncio.create_task(client.post(TRACES, content=pack((TraceRequest(text="a"),))))
+        await asyncio.to_thread(backend.begun.acquire)
+        late = await client.post(TRACES, content=pack((TraceRequest(text="late"),)), headers={DEADLINE: "0"})
+        backend.gate.set()
+        await first
+        return late
+
+    answer = within(service, two)
+    assert answer.status_code == 504
+    assert "no answer in the time" in unpack(answer.content).message
+    assert backend.asked == ["a"]
+
+
+def test_who_has_gone_leaves_the_line() -> None:
+    backend = Held()
+    service = Service(backend, places=1)
+    body = pack((TraceRequest(text="gone"),))
+    headers = [(b"content-type", TYPE.encode()), (b"host", b"127.0.0.1")]
+    scope = {"type": "http", "method": "POST", "path": TRACES, "headers": headers, "query_string": b"",
+             "server": ("127.0.0.1", 80), "scheme": "http"}  # fmt: skip
+    sent: list[Any] = []
+
+    async def run() -> None:
+        first = asyncio.create_task(service.line.run(lambda: backend.gate.wait(60)))
+        messages = iter([{"type": "http.request", "body": body}, {"type": "http.disconnect"}])
+
+        async def receive() -> Any:
+            return next(messages)
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        await service.app()(scope, receive, send)
+        backend.gate.set()
+        await first
+
+    asyncio.run(run())
+    assert sent[0]["status"] == GONE
+    assert backend.asked == []
+
+
+def test_a_line_is_empty_again_when_all_have_left() -> None:
+    async def run() -> None:
+        line, gate = Line(1, 2), threading.Event()
+        first, second = (asyncio.create_task(line.run(lambda: gate.wait(60))) for _ in range(2))
+        await asyncio.sleep(0)
+        assert line.full
+        with pytest.raises(Full):
+            await line.run(lambda: None)
+        second.cancel()
+        gate.set()
+        assert await first
+        assert await line.run(lambda: 3) == 3
+        line.close()
+
+    asyncio.run(run())
+
+
+@pytest.mark.slow
+def test_texts_that_arrive_together_go_together_and_one_alone_is_refused() -> None:
+    backend, batches = LocalBackend(Settings()), []
+    real = backend.traces
+
+    def noting(requests: Any) -> Any:
+        batches.append([request.text for request in requests])
+        return real(requests)
+
+    backend.traces = noting  # type: ignore[method-assign]
+
+    async def several(*texts: str) -> list[Any]:
+        line = Line(1, 8)
+        together = Batches(backend, line, most=3)
+        asked = [together.trace(TraceRequest(text=text)) for text in texts]
+        found = await asyncio.gather(*asked, return_exceptions=True)
+        line.close()
+        return found
+
+    *read, refused, last = asyncio.run(several("a cat", "a dog", "a cat", " ", "a cow"))
+    assert [trace.text for trace in (*read, last)] == ["a cat", "a dog", "a cat", "a cow"]
+    assert isinstance(refused, Refusal)
+    assert batches == [["a cat", "a dog", " "], ["a cow"]]
