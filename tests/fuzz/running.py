@@ -26,7 +26,7 @@ from hypothesis.strategies import SearchStrategy
 
 OUT = Path(__file__).resolve().parents[1] / "out" / "fuzz"
 ROUND = 1000  # inputs that hypothesis is asked for at once: it remembers all of a round
-LONGEST = 30  # seconds that one input may take, on a busy machine
+LONGEST = 60  # seconds that one input may take, on a busy machine
 MEMORY = 1_500_000_000  # bytes beyond what a process has after its first inputs
 
 
