@@ -6,6 +6,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 from hypothesis import strategies as st
@@ -89,8 +90,9 @@ view_arguments = st.fixed_dictionaries(
 
 def _view(asked: dict[str, Any]) -> None:
     shown = headlight.view(**asked)
-    for name in ("svg", "csv", "json"):
+    for name in ("csv", "json"):
         exports.FORMATS[name](shown.view, shown.selection)
+    ElementTree.fromstring(exports.FORMATS["svg"](shown.view, shown.selection))
 
 
 def _cell(asked: dict[str, Any]) -> None:
