@@ -9,6 +9,7 @@
 # make bench       the measurements of docs/LOG.md
 # make shots       the pictures of README.md
 # make words       the app's sentences into the files of their translations, and which have none yet
+# make fuzz        what strangers may send, made up    N=1000000 inputs in all, ARGS="trace frame" for some of the doors
 # make gallery     every figure in one page, and which differ from the last look   ARGS=--write to keep them
 # make wheel       the packages that pip installs, into dist/: headlight-attention, and its app with our models
 # make clean       remove .venv and what the tools leave behind
@@ -17,6 +18,7 @@
 
 PYTHON =
 PORT =
+N =
 ARGS =
 VENV = .venv/bin/python
 UNPACK = $(VENV) -c "import sys; from inference.files.extras import main; sys.exit(main(sys.argv[1:]))"
@@ -34,7 +36,8 @@ echo "$(if $(PYTHON),$(PYTHON) is not a,There is no) Python 3.11, 3.12 or 3.13 t
 	"or say where it is: make run PYTHON=python3.12" >&2; exit 1
 endef
 
-.PHONY: help run serve test check test-fast fix extra bench shots gallery words wheel clean writer install install-tests lint
+.PHONY: help run serve test check test-fast fix extra bench shots fuzz gallery words wheel clean writer install \
+	install-tests lint
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -86,6 +89,9 @@ bench: install-tests
 
 shots: install-tests
 	$(VENV) tools/shots.py $(ARGS)
+
+fuzz: install-tests
+	$(VENV) -m tests.fuzz $(or $(N),100000) $(ARGS)
 
 gallery: install-tests
 	$(VENV) -m tools.gallery $(ARGS)

@@ -94,6 +94,8 @@ def _read(attentions: Any, signed: bool) -> tuple[list[Array], bool]:
         layers = [_one(attentions, 0)]
     else:
         raise NotMaps(_("What came is nested {axes} deep; give {ask}.", axes=axes, ask=ASK))
+    if not layers:
+        raise _nothing(attentions)
     for at, block in enumerate(layers):
         _check(block, at, signed)
         if block.shape != layers[0].shape:
@@ -126,10 +128,12 @@ def _axes(values: Any) -> int:
     if not isinstance(values, list | tuple):
         raise NotMaps(_("{name} came where maps are expected; give {ask}.", name=type(values).__name__, ask=ASK))
     if not values:
-        raise NotMaps(
-            _("An empty {name} came where maps are expected; give {ask}.", name=type(values).__name__, ask=ASK)
-        )
+        raise _nothing(values)
     return 1 + _axes(values[0])
+
+
+def _nothing(values: Any) -> NotMaps:
+    return NotMaps(_("An empty {name} came where maps are expected; give {ask}.", name=type(values).__name__, ask=ASK))
 
 
 def _items(values: Any) -> list[Any]:

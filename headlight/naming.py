@@ -5,6 +5,7 @@ A tokenizer knows more (inference/text); here only its pieces came, written as i
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -32,7 +33,7 @@ def row(tokens: Any, second: int | None = None, special: Any = None, what: str =
     ((None, 0, 0, None), ('The cat.', None))
     """
     names = _names(tokens, what)
-    if second is not None and not 0 < second < len(names):
+    if second is not None and not 0 < _whole(second) < len(names):
         raise NotMaps(
             _(
                 "second={second}: the second text begins at one of the {what} 1 to {many}, counted from 0.",
@@ -61,6 +62,14 @@ def row(tokens: Any, second: int | None = None, special: Any = None, what: str =
     return made, (texts[0], None if second is None else texts[1])
 
 
+def _whole(number: Any) -> int:
+    """A whole number of whatever library; 0 for what is none."""
+    try:
+        return operator.index(number)
+    except TypeError:
+        return 0
+
+
 def _names(tokens: Any, what: str) -> list[str]:
     if isinstance(tokens, str) or not hasattr(tokens, "__iter__"):
         raise NotMaps(
@@ -81,7 +90,7 @@ def _special(names: Sequence[str], special: Any) -> list[bool]:
     """Whether each token stands for no word."""
     if special is None:
         return [bool(SPECIAL.fullmatch(name)) for name in names]
-    told = list(special)
+    told = list(special) if hasattr(special, "__iter__") else [special]
     if all(isinstance(one, str) for one in told):
         return [name in told for name in names]
     if len(told) != len(names):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -12,6 +13,7 @@ from wording import sentence
 log = logging.getLogger(__name__)
 
 PANIC = "PanicException"
+NO_MEMORY = re.compile("can't allocate memory|not enough memory|out of memory")  # as torch says it, of whatever device
 OUT_OF_MEMORY = sentence("This machine ran out of memory. Pick a smaller model or a shorter text.")
 
 
@@ -55,10 +57,8 @@ def refusing(sentence: str, *, way_out: str | None = "embedded") -> Iterator[Non
         yield
     except Refusal:
         raise
-    except MemoryError as error:
-        log.warning("%s", sentence, exc_info=error)
-        raise Refusal(OUT_OF_MEMORY, way_out=way_out) from error
     except (
+        MemoryError,
         OSError,
         ValueError,
         RuntimeError,
@@ -73,7 +73,7 @@ def refusing(sentence: str, *, way_out: str | None = "embedded") -> Iterator[Non
         UnpicklingError,
     ) as error:
         log.warning("%s", sentence, exc_info=error)
-        raise Refusal(sentence, way_out=way_out) from error
+        raise Refusal(OUT_OF_MEMORY if _memory_ran_out(error) else sentence, way_out=way_out) from error
     except BaseException as error:
         # The tokenizers library raises bare Exception on a tokenizer.json it cannot read, and where its Rust code
         # panics over one a class that no module gives away, and that no `except Exception` sees.
@@ -81,3 +81,12 @@ def refusing(sentence: str, *, way_out: str | None = "embedded") -> Iterator[Non
             raise
         log.warning("%s", sentence, exc_info=error)
         raise Refusal(sentence, way_out=way_out) from error
+
+
+def _memory_ran_out(error: BaseException | None) -> bool:
+    """Whether that is what an error is about, or what it came from."""
+    while error is not None:
+        if isinstance(error, MemoryError) or NO_MEMORY.search(str(error)):
+            return True
+        error = error.__cause__
+    return False

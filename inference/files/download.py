@@ -162,6 +162,8 @@ class Download:
         for folder in (lock.parent, self._blob(file).parent):
             folder.mkdir(parents=True, exist_ok=True)
         with WeakFileLock(lock):
+            if self._blob(file).exists():
+                return  # another app that shares the cache was here meanwhile
             failures = 0
             while self._partial(file) < file.nbytes:
                 before = self._partial(file)

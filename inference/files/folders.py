@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from inference.errors import Refusal
 from wording import sentence
 
+HALF = re.compile("[\ud800-\udfff]")  # half a character, which no name on a disk has
 _OUTSIDE = sentence(
     "Local models can be opened only inside the folders that the operator of this app allows. Pick one from the list,"
     ' or a hub id such as "google-bert/bert-base-uncased".'
@@ -37,7 +39,7 @@ def resolve(path: str, allowed: Sequence[Path]) -> Path:
     if not allowed:
         raise Refusal(_NONE_ALLOWED, way_out="embedded")
     parts = path.replace("\\", "/").split("/")
-    if "\0" in path or ".." in parts or len(path) > 4096:
+    if "\0" in path or HALF.search(path) or ".." in parts or len(path) > 4096:
         raise Refusal(_OUTSIDE, way_out="embedded")
     roots = [Path(os.path.abspath(root)) for root in allowed]
     wanted = Path(os.path.normpath(path)) if os.path.isabs(path) else roots[0] / os.path.normpath(path)

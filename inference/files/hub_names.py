@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -12,6 +13,7 @@ from inference.errors import Refusal
 from wording import sentence
 
 Answer = TypeVar("Answer")
+FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))  # a disk, or what one may take of it
 
 
 def check_id(name: str) -> str:
@@ -89,6 +91,11 @@ def asking(name: str) -> Iterator[None]:
             sentence("The hub answers with an error ({status}). Try again later.", status=status), way_out="retry"
         ) from error
     except (httpx2.HTTPError, OSError) as error:
+        if getattr(error, "errno", None) in FULL:
+            raise Refusal(
+                sentence("The disk is full: {name} does not fit. Free some space and start it again.", name=name),
+                way_out="retry",
+            ) from error
         raise Refusal(
             sentence("The hub cannot be reached. Check the network, or use the embedded model, which needs none."),
             way_out="retry",

@@ -64,6 +64,8 @@ def load(
             return _tokenizer_only(source, shape, tokenizer)
         processor = None if shape.reads == TEXT else processors.processor(files.folder, source.name)
         model, records = built(files, shape, source.name, fit, head, settings)
+        if source.revision is None:
+            _take_in(model)
     tidy()
     budget = settings.trace_memory_bytes
     return Loaded(
@@ -78,6 +80,16 @@ def load(
         reads=shape.reads,
         eye=None if processor is None else _eye(processor, source.name, model, budget),
     )
+
+
+def _take_in(model: Any) -> None:
+    """Gives the weights memory of their own; until then they are the file, mapped.
+
+    A file that is cut short would end this process, and one that is written over would change the model's answers.
+    What a commit names is not written over, and is read in a process apart (serving/apart.py).
+    """
+    for tensor in (*model.parameters(), *model.buffers()):
+        tensor.data = tensor.data.clone()
 
 
 def _eye(processor: Any, name: str, model: Any, budget: int) -> Eye:

@@ -34,6 +34,7 @@ class FakeHub:
     cut_after: int | None = None  # bytes of a large file after which the connection is cut, once
     status: int | None = None  # answers everything with this error
     rotten: bool = False  # large files arrive with one byte changed
+    lie: int = 0  # bytes by which large files are announced longer than they are
 
     def add(self, name: str, folder: Path) -> None:
         """Puts a folder's files into a repository."""
@@ -128,7 +129,7 @@ def _handler(hub: FakeHub) -> type[BaseHTTPRequestHandler]:
         def _info(self, name: str, revision: str | None) -> None:
             if not self._known(name, revision):
                 return
-            siblings = [_entry(file, content) for file, content in hub.repositories[name].items()]
+            siblings = [_entry(file, content, hub.lie) for file, content in hub.repositories[name].items()]
             self._json({"id": name, "sha": COMMIT, "siblings": siblings, "pipeline_tag": "fill-mask", "tags": []})
 
         def _json(self, about: dict[str, Any]) -> None:
@@ -180,11 +181,12 @@ def _handler(hub: FakeHub) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
-def _entry(file: str, content: bytes) -> dict[str, Any]:
+def _entry(file: str, content: bytes, lie: int) -> dict[str, Any]:
     entry: dict[str, Any] = {"rfilename": file, "size": len(content), "blobId": digest(content)}
     if len(content) >= LARGE:
         entry["blobId"] = "0" * 40
-        entry["lfs"] = {"sha256": digest(content), "size": len(content), "pointerSize": 134}
+        entry["size"] += lie
+        entry["lfs"] = {"sha256": digest(content), "size": entry["size"], "pointerSize": 134}
     return entry
 
 

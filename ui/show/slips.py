@@ -10,7 +10,7 @@ from typing import Any
 from ui.attending.bar import presenting
 from ui.routes.slips import ADDRESS
 from ui.run.shelf import Look, shelf
-from ui.state.choice import Choice, fits
+from ui.state.choice import PINNED, Choice, fits
 from ui.state.examples import example_of
 from ui.state.looked_at import remembered
 from ui.state.selection import changes, faced, select
@@ -19,7 +19,6 @@ from ui.state.slip import Kept
 from viz.components.explore.contract import CHOICES
 
 FIELDS = {"layer", "head", "focus", "target", "pinned", *CHOICES}
-PINNED = 8  # most heads beside the selected one
 
 
 def slip_for(trace_id: str, look: Look, offered: tuple[int, int] | None) -> dict[str, str] | None:

@@ -21,6 +21,7 @@ from wording import said_by, sentence
 
 LONGEST_LINK = 24_000  # characters of an address that browsers and the server still accept
 LONGEST_TEXT = 400_000  # bytes a compressed link may unfold to
+PINNED = 8  # most heads beside the selected one
 PINS = re.compile(r"[0-9]{1,4}-[0-9]{1,4}(,[0-9]{1,4}-[0-9]{1,4}){0,7}")
 PACKED = "packed"  # long texts travel compressed
 

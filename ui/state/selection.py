@@ -17,7 +17,7 @@ from attention.trace import Trace
 from attention.view import Cell, View
 from ui.run.habits import habits_of
 from ui.run.shelf import Look, shelf
-from ui.state.choice import Choice
+from ui.state.choice import PINNED, Choice
 from viz.components.explore.contract import CHOICES as MICROSCOPE
 from wording import sentence
 
@@ -89,16 +89,19 @@ def changes(selection: Mapping[str, Any], view: View) -> dict[str, Any]:
         found |= {"layer": layer, "head": head}
     found["focus"] = view.queries[focus].pieces[0] if _inside(focus, len(view.queries)) else None
     found["to"] = view.keys[target].pieces[0] if _inside(target, len(view.keys)) else None
-    found |= {name: selection[name] for name in MICROSCOPE if selection.get(name)}
-    pins = [
-        pin for pin in selection.get("pinned") or [] if _inside(pin[0], view.layers) and _inside(pin[1], view.heads)
-    ]
-    found["pins"] = ",".join(f"{a}-{b}" for a, b in pins)
+    found |= {name: selection[name] for name, names in MICROSCOPE.items() if selection.get(name) in names}
+    pins = selection.get("pinned")
+    kept = [pin for pin in pins if _is_pin(pin, view)] if isinstance(pins, list) else []
+    found["pins"] = ",".join(f"{a}-{b}" for a, b in kept[:PINNED])
     return found
 
 
+def _is_pin(pin: Any, view: View) -> bool:
+    return isinstance(pin, list) and len(pin) == 2 and _inside(pin[0], view.layers) and _inside(pin[1], view.heads)
+
+
 def _inside(value: Any, length: int) -> TypeGuard[int]:
-    return isinstance(value, int) and 0 <= value < length
+    return type(value) is int and 0 <= value < length
 
 
 def _head(choice: Choice, view: View, notes: list[str]) -> tuple[int, int] | None:

@@ -92,11 +92,12 @@ def head_map(  # noqa: PLR0913  (what a figure may be told, by name)
 
 def picked(event: Any) -> tuple[int, int] | None:
     """(layer, head), from 0, of what ``st.plotly_chart`` returned or keeps in session_state; None where nothing is."""
-    points = event["selection"]["points"] if event else []
-    if not points:
+    try:
+        layer, head = event["selection"]["points"][0]["customdata"][:2]
+    except (LookupError, TypeError, ValueError):  # no point, or whatever else a browser may tell
         return None
-    layer, head = points[0]["customdata"][:2]
-    return int(layer), int(head)
+    whole = all(isinstance(place, int | float) and place >= 0 and place == place // 1 for place in (layer, head))
+    return (int(layer), int(head)) if whole else None
 
 
 def _ends(values: Array, diverging: bool, limit: float | None) -> dict[str, float]:

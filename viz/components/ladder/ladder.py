@@ -74,7 +74,10 @@ def mount(  # noqa: PLR0913  (what is drawn, and what a page may add by name)
 def picked(key: str) -> tuple[int, int, int] | None:
     """Inside ``on_pick``: (way, text, word) of the part that was picked."""
     place = st.session_state.get(key, {}).get("picked")
-    return (int(place[0]), int(place[1]), int(place[2])) if place else None
+    if not isinstance(place, list) or [type(number) for number in place] != [int] * 3 or min(place) < 0:
+        return None
+    way, text, word = place
+    return way, text, word
 
 
 def _row(row: Row) -> dict[str, Any]:

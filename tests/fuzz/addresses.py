@@ -1,0 +1,94 @@
+"""Doors for addresses: every option of every page, and what a page keeps in one word of it."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from hypothesis import strategies as st
+
+from attention import edits
+from tests.fuzz.door import Door
+from tests.fuzz.harming import harmed_words, queries, whole_texts
+from tests.support.asking import asked
+from ui.input.hiding import parse as hidden
+from ui.input.typed_numbers import read_number
+from ui.pages.generate.prompt import read_path
+from ui.places import ROOT
+from ui.state import choice, options
+from ui.state.attending import is_code
+
+PAGES = tuple(sorted(file.stem for file in (ROOT / "pages").glob("*.py")))
+
+
+def kinds() -> dict[str, type[Any]]:
+    """The options of every page that has any, by the page's name."""
+    found: dict[str, type[Any]] = {}
+    for file in sorted((ROOT / "ui" / "pages").glob("*/options.py")):
+        module = importlib.import_module(f"ui.pages.{file.parent.name}.options")
+        for kind in vars(module).values():
+            if isinstance(kind, type) and is_dataclass(kind) and kind.__module__ == module.__name__:
+                found[f"{file.parent.name}.{kind.__name__}"] = kind
+    return found
+
+
+KINDS = kinds()
+
+
+def _words(kinds: Iterable[Any]) -> set[str]:
+    """What may be chosen."""
+    return {word for kind in kinds for words in getattr(kind, "CHOICES", {}).values() for word in words}
+
+
+def _names(kinds: Iterable[Any]) -> tuple[str, ...]:
+    """What addresses call the options."""
+    keys = {getattr(kind, "KEYS", {}).get(field.name, field.name) for kind in kinds for field in fields(kind)}
+    return tuple(sorted(keys))
+
+
+WORDS = tuple(sorted(_words([*KINDS.values(), choice])))
+SHARED = tuple(sorted({*choice.TYPES, choice.PACKED, "lang", "class"}))
+OWN = _names(KINDS.values())
+PACKED = choice.to_query(choice.Choice(text="The cat sat. " * 200))[choice.PACKED]
+
+
+def _choice(query: dict[str, str]) -> None:
+    """A view that can be read is written and read again as the same."""
+    found, notes = choice.parse(query)
+    assert all(isinstance(note, str) and note for note in notes)
+    found.pinned()
+    if choice.fits(found):
+        assert choice.parse(choice.to_query(found))[0] == found
+
+
+def _options(query: dict[str, str]) -> None:
+    for kind in KINDS.values():
+        found, notes = options.read(kind, query)
+        assert all(isinstance(note, str) and note for note in notes)
+        assert options.read(kind, options.write(found))[0] == found
+
+
+def _page(asking: tuple[str, dict[str, str]]) -> None:
+    """A page opened by this address comes to its end."""
+    name, query = asking
+    page = asked(name, **query)
+    assert not page.exception, page.exception
+
+
+def _pages(name: str) -> st.SearchStrategy[tuple[str, dict[str, str]]]:
+    mine = [kind for key, kind in KINDS.items() if key.split(".")[0] == name]
+    words = (*sorted(_words(mine)), *WORDS[:3], "1-2", "0,1", "5")
+    return st.tuples(st.just(name), queries((*_names(mine), *SHARED), words))
+
+
+DOORS = (
+    Door("address", queries(SHARED, WORDS), _choice, (), 3),
+    Door("address, packed text", harmed_words(PACKED).map(lambda raw: {choice.PACKED: raw}), _choice, (), 2),
+    Door("address, options", queries(OWN, WORDS), _options, (), 0.5),
+    Door("edits", harmed_words("a3-1,c2-4-5-7,ux0-2,h3-2"), edits.unpack, (ValueError,), 3),
+    Door("words of an address", whole_texts, lambda text: (hidden(text), read_path(text), is_code(text)), (), 3),
+    Door("typed number", whole_texts, read_number, share=3),
+    Door("pages", st.sampled_from(PAGES).flatmap(_pages), _page, (), 0.002),
+)

@@ -1,0 +1,225 @@
+"""Doors for messages: frames between processes, what components and browsers tell, and every route of ours."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache, partial
+from typing import Any
+from unittest.mock import patch
+from urllib.parse import quote
+
+import streamlit
+from hypothesis import strategies as st
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.testclient import TestClient
+
+from attention.edits import Ablate, Cut
+from attention.storage import dump
+from attention.trace import Trace
+from inference import Refusal, TraceRequest
+from serving.values import HEAD, MAGIC, Broken, checksum_of, pack, unpack
+from tests.fuzz.door import Door
+from tests.fuzz.files import TRACES
+from tests.fuzz.harming import harmed, harmed_tree, queries, values, whole_texts
+from tests.support.traces import sentence_trace
+from ui.pages.bertviz_views import routes as bertviz_views
+from ui.pages.teach import routes as teach
+from ui.pages.vectors import routes as vectors
+from ui.routes import classes, exports, pictures, slips, traces
+from ui.run.shelf import Look, seal, shelf
+from ui.server import health, metrics
+from ui.server.guard import Guard
+from ui.server.headers import SecurityHeaders
+from ui.server.metrics import Measured
+from ui.server.visitor import VisitorCookie
+from ui.show.slips import FIELDS, follow
+from ui.state.choice import Choice, parse, to_query
+from ui.state.selection import changes
+from ui.state.slip import Kept, Slip
+from viz.components.block import block
+from viz.components.explore.contract import CHOICES
+from viz.components.ladder import ladder
+from viz.components.matrices import matrices
+from viz.components.picture import picture
+from viz.components.stack import stack
+from viz.components.strip import strip
+from viz.components.tree import tree
+from viz.figures import head_map
+from wording import sentence
+
+ROOMS = (traces, slips, classes, exports, pictures, bertviz_views, teach, vectors, health)
+
+# --- frames -------------------------------------------------------------------------------------------------------
+
+ASKED = (
+    (TraceRequest(text="The cat", edits=(Ablate(1, 2), Cut(0, 1, 2, 3))), {"a": float("inf"), 3: None}),
+    Refusal(sentence("No model of {name} is here.", name="x"), way_out="text", details={"tokens": 9}),
+    sentence_trace(),
+)
+FRAMES = tuple(map(pack, ASKED))
+
+
+def _sealed(body: bytes, length: int) -> bytes:
+    return HEAD.pack(MAGIC, checksum_of(length, body), length) + body
+
+
+def _frame_of(number: int, tree: Any) -> bytes:
+    """The frame that says another tree before the same arrays, with a checksum that fits."""
+    frame = FRAMES[number]
+    _magic, _checksum, length = HEAD.unpack_from(frame)
+    told = json.dumps(tree).encode()
+    return _sealed(told + frame[HEAD.size + length :], len(told))
+
+
+def _tree_of(frame: bytes) -> Any:
+    _magic, _checksum, length = HEAD.unpack_from(frame)
+    return json.loads(frame[HEAD.size : HEAD.size + length])
+
+
+# --- what components tell -----------------------------------------------------------------------------------------
+
+SELECTION = {
+    "layer": 1,
+    "head": 2,
+    "focus": 3,
+    "target": None,
+    "pinned": [[0, 1]],
+    **{name: words[0] for name, words in CHOICES.items()},
+}
+LOOK = {"layer": 1, "head": 2, "token": 3, "facing": "out", "by": "weights"}
+PICKED: dict[str, Callable[[str], object]] = {
+    "strip": strip.picked,
+    "ladder": ladder.picked,
+    "matrices": matrices.picked,
+    "stack": stack.picked,
+    "block": block.picked,
+    "tree": tree.picked,
+    "picture": lambda key: (picture.pasted(key), picture.picked(key, 2, 3, 6)),
+}
+
+
+def _told(value: Any) -> None:
+    """Every component's reader, since any message may come from any component."""
+    for read in PICKED.values():
+        with patch.object(streamlit, "session_state", {"key": {"picked": value}}):
+            read("key")
+
+
+@cache
+def _trace() -> Trace:
+    return shelf().open(dump(sentence_trace()))
+
+
+def _selected(value: dict[str, Any]) -> None:
+    view = shelf().view(_trace(), Look())
+    found = changes(value, view)
+    chosen = replace(Choice(), **found)
+    assert parse(to_query(chosen))[0] == chosen  # so that the address can be followed
+    chosen.pinned()
+
+
+def _kept(said: Any) -> None:
+    """What a slip keeps is a choice, whoever tells it."""
+    found = follow(_trace().id, Look(), None, Choice(opened=_trace().id), said)
+    assert found is None or isinstance(found, Kept)
+
+
+# --- routes -------------------------------------------------------------------------------------------------------
+
+
+@cache
+def client() -> TestClient:
+    ours = [route for room in ROOMS for route in room.routes()]
+    middleware = [Middleware(Measured), Middleware(SecurityHeaders), Middleware(Guard), Middleware(VisitorCookie)]
+    return TestClient(Starlette(routes=[*ours, *metrics.routes({})], middleware=middleware), "http://localhost")
+
+
+@cache
+def _paths() -> tuple[str, ...]:
+    return tuple(route.path for room in ROOMS for route in room.routes())
+
+
+@cache
+def _ids() -> tuple[str, ...]:
+    return (_trace().id, *(shelf_hold(file).id for file in TRACES[1:4]))
+
+
+HELD: list[Trace] = []  # pictures' traces are on the shelf only while somebody holds them
+
+
+def shelf_hold(file: bytes) -> Trace:
+    trace = shelf().open(file)
+    HELD.append(trace)
+    return trace
+
+
+NAMES = (
+    "part", "words", "special", "renormalise", "query", "key", "layer", "head", "q0", "q1", "k0", "k1", "size", "count",
+    "pinned", "focus", "target", "tab", "facing", "by", "title", "cited", "token", "dark", "since", "lang", "seal",
+)  # fmt: skip
+HEADERS = ["cookie", "origin", "range", "x-forwarded-for", "authorization", "accept-encoding"]
+WORDS = ("encoder", "decoder", "cross", "2", "4", "5", "1.1-0.2", "in", "out", "zh", "64")
+Asking = tuple[int, int, str, bool, dict[str, str], dict[str, str]]
+printable = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=40)
+headers = st.dictionaries(st.sampled_from(HEADERS), printable, max_size=2)
+asking = st.tuples(st.integers(0, 40), st.integers(0, 3), whole_texts, st.booleans(), queries(NAMES, WORDS), headers)
+
+
+def _fetch(given: Asking) -> None:
+    path, which, other, known, query, head = given
+    which_id = _ids()[which % len(_ids())]
+    address = _paths()[path % len(_paths())]
+    for name in ("{trace}", "{run}", "{id}", "{code}", "{kind}", "{name}"):
+        address = address.replace(name, quote(which_id if name == "{trace}" and known else other or "head", safe=""))
+    asked = {**({"seal": seal(which_id)} if known else {}), **query}
+    answer = client().get(address, params=asked, headers=head)
+    assert answer.status_code < 500 or address.startswith("/healthz"), (answer.status_code, answer.text)
+
+
+def _post(body: bytes) -> None:
+    assert client().post(slips.ADDRESS, content=body).status_code < 500
+
+
+@cache
+def _slip() -> Slip:
+    return Slip("session", Choice(), lambda _now, _said: None, lambda _choice: {}, {})
+
+
+def _posted(said: Any) -> None:
+    """A slip that is good, whatever is said with it."""
+    _post(json.dumps({"slip": _slip().token, "selection": said}).encode())
+
+
+DOORS = (
+    Door("frame, bytes", harmed(FRAMES), unpack, (Broken,), 2),
+    Door(
+        "frame, sealed", harmed(FRAMES).map(lambda data: _sealed(data[HEAD.size :], len(data) // 2)), unpack, (Broken,)
+    ),
+    Door(
+        "frame, tree",
+        st.one_of([harmed_tree([_tree_of(frame)]).map(partial(_frame_of, at)) for at, frame in enumerate(FRAMES)]),
+        unpack,
+        (Broken,),
+        2,
+    ),
+    Door(
+        "component", st.one_of(values, harmed_tree([[1, 2], [0, 1, 2], 3, "a", LOOK, {"pasted": "YQ=="}])), _told, (), 2
+    ),
+    Door("a chart's event", harmed_tree([{"selection": {"points": [{"customdata": [1, 2]}]}}]), head_map.picked, (), 2),
+    Door(
+        "microscope",
+        st.dictionaries(st.sampled_from(sorted(FIELDS)), values).map(lambda more: {**SELECTION, **more}),
+        _selected,
+        (),
+        2,
+    ),
+    Door("slip, selection", harmed_tree([SELECTION]), _kept, (), 2),
+    Door(
+        "slip, post", st.one_of(harmed([b'{"slip": "x", "selection": {}}']), st.binary(max_size=5000)), _post, (), 0.3
+    ),
+    Door("slip, good", values, _posted, (), 0.3),
+    Door("routes", asking, _fetch, (), 0.3),
+)

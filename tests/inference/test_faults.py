@@ -1,0 +1,210 @@
+"""What machines do to an app: files that go or change, disks and memories that are full, hubs that lie, clocks that
+jump. A sentence is read, and what was there before goes on."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from inference import LocalBackend, Refusal, TraceRequest
+from inference.files import download, hub
+from inference.files.download import Download
+from inference.questions.decoding import NextToken
+from inference.record import capture
+from inference.settings import Settings
+from tests.support.fakehub import FakeHub, serving
+from tests.support.tinymodels import save
+
+NAME = "someone/tiny-bert"
+TEXT = "The animal was tired."
+HARMS = ("removed", "truncated", "replaced")
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("models")
+    save(root / "bert", "bert", vocab_size=20_000)
+    save(root / "gpt2", "gpt2")
+    return root
+
+
+@pytest.fixture
+def fake(models: Path) -> Iterator[FakeHub]:
+    with serving() as running:
+        running.add(NAME, models / "bert")
+        yield running
+
+
+@pytest.fixture
+def settings(fake: FakeHub, tmp_path: Path) -> Settings:
+    return Settings(endpoint=fake.endpoint, cache=tmp_path / "cache", hub_timeout=20.0)
+
+
+def harm(folder: Path, how: str) -> None:
+    """What happens to a model's weights on the disk."""
+    weights = folder / "model.safetensors"
+    if how == "removed":
+        shutil.rmtree(folder)
+    elif how == "truncated":
+        os.truncate(weights, 1000)
+    else:
+        weights.write_bytes(os.urandom(weights.stat().st_size))
+
+
+LOADED = """
+import sys
+from pathlib import Path
+from inference import LocalBackend, TraceRequest
+from inference.settings import Settings
+from tests.inference.test_faults import TEXT, harm
+folder, how = Path(sys.argv[1]), sys.argv[2]
+backend = LocalBackend(Settings(model_folders=(folder.parent,), offline=True))
+before = backend.trace(TraceRequest(model=str(folder), text=TEXT))
+harm(folder, how)
+backend.kept_traces.drop(before.id, before)
+again = backend.trace(TraceRequest(model=str(folder), text=TEXT))
+assert again is not before
+assert all((again.weights(layer, 0) == before.weights(layer, 0)).all() for layer in range(before.layers))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", HARMS)
+def test_a_loaded_model_outlives_its_files(models: Path, tmp_path: Path, how: str) -> None:
+    """In a process of its own: a file that is mapped into memory and cut short ends the process that reads it."""
+    folder = shutil.copytree(models / "bert", tmp_path / "bert")
+    done = subprocess.run([sys.executable, "-c", LOADED, str(folder), how], capture_output=True, text=True, timeout=280)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("how", HARMS)
+def test_a_model_whose_files_were_harmed_is_refused_and_can_be_mended(models: Path, tmp_path: Path, how: str) -> None:
+    folder = shutil.copytree(models / "bert", tmp_path / "bert")
+    backend = LocalBackend(Settings(model_folders=(tmp_path,), offline=True))
+    harm(folder, how)
+    with pytest.raises(Refusal):
+        backend.trace(TraceRequest(model=str(folder), text=TEXT))
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(models / "bert", folder)
+    assert backend.trace(TraceRequest(model=str(folder), text=TEXT)).text == TEXT
+
+
+# --- memory -------------------------------------------------------------------------------------------------------
+
+NO_MEMORY = [
+    MemoryError(),
+    RuntimeError("[enforce fail at alloc_cpu.cpp:117] err == 0. DefaultCPUAllocator: can't allocate memory"),
+    RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB"),
+]
+
+
+@pytest.mark.parametrize("error", NO_MEMORY, ids=str)
+@pytest.mark.parametrize("kind", ["a trace", "an answer"])
+def test_a_pass_that_runs_out_of_memory_is_told_so_and_the_next_one_runs(
+    models: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, kind: str
+) -> None:
+    backend = LocalBackend(Settings(model_folders=(models,), offline=True))
+    folder = str(models / "gpt2")
+
+    def ask(text: str) -> Any:
+        if kind == "a trace":
+            return backend.trace(TraceRequest(model=folder, text=text))
+        return backend.predict(NextToken(model=folder, text=text))
+
+    ask("The model is loaded.")
+    with monkeypatch.context() as patch:
+
+        def full(*_: object, **__: object) -> None:
+            raise error
+
+        patch.setattr(capture, "record_parts", full)
+        patch.setattr("torch.nn.Embedding.forward", full)
+        with pytest.raises(Refusal, match="This machine ran out of memory"):
+            ask(TEXT)
+    assert ask(TEXT) is not None
+
+
+# --- the disk -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
+def test_a_disk_that_fills_up_meanwhile_is_told_and_the_download_goes_on(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    running = Download(hub.look(NAME, None, settings), settings)
+
+    def stream(*_: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(running, "_stream", stream)
+        with pytest.raises(Refusal, match=f"^The disk is full: {NAME} does not fit") as caught:
+            running.start().wait(60)
+    assert (caught.value.way_out, running.state) == ("retry", "failed")
+    assert hub.cached(NAME, None, settings) is None
+    assert running.start().wait(60)
+
+
+# --- the hub ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lie", [-70_000, -1])
+def test_a_file_longer_than_announced_is_thrown_away(fake: FakeHub, settings: Settings, lie: int) -> None:
+    fake.lie = lie
+    running = Download(hub.look(NAME, None, settings), settings)
+    with pytest.raises(Refusal, match="arrived damaged"):
+        running.start().wait(60)
+    assert hub.cached(NAME, None, settings) is None
+
+
+@pytest.mark.slow
+def test_a_file_shorter_than_announced_is_not_asked_for_for_ever(
+    fake: FakeHub, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake.lie = 5000
+    monkeypatch.setattr(download, "_TRIES", 2)
+    running = Download(hub.look(NAME, None, settings), settings)
+    with pytest.raises(Refusal, match=r"arrived damaged|cannot be reached|answers with an error"):
+        running.start().wait(120)
+    assert hub.cached(NAME, None, settings) is None
+
+
+def test_two_servers_on_one_cache_fetch_a_file_once_and_both_have_it(fake: FakeHub, settings: Settings) -> None:
+    offer = hub.look(NAME, None, settings)
+    fake.pause = 0.02  # so that both are at it together
+    both = [Download(offer, settings).start() for _ in range(2)]
+    assert [one.wait(60) for one in both] == [True, True]
+    fetched = [path for method, path, _ in fake.asked if method == "GET" and path.endswith("model.safetensors")]
+    assert len(fetched) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("fake")
+def test_two_backends_on_one_cache_answer_while_the_other_fetches(settings: Settings) -> None:
+    """The model counts as here only when it is whole, whoever fetched it."""
+    found: list[int] = []
+    first, second = LocalBackend(settings), LocalBackend(settings)
+
+    def ask() -> None:
+        while second.status(NAME) != "here":
+            with pytest.raises(Refusal):
+                second.trace(TraceRequest(NAME, TEXT))
+        found.append(len(second.trace(TraceRequest(NAME, TEXT)).source))
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    first.download(first.look(NAME)).wait(60)
+    asking.join()
+    same = first.trace(TraceRequest(NAME, TEXT))
+    assert found == [len(same.source)]
+    assert np.isfinite(same.weights(0, 0)).all()

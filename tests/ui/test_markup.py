@@ -1,0 +1,47 @@
+"""Markup in an address is text on every page: nothing of it works in what Streamlit is given as HTML or Markdown."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.support.asking import asked
+from ui.places import ROOT
+
+IMAGE, SCRIPT = "<img src=x onerror=window.pwned=1>", "</script><script>window.pwned=1</script>"
+LINK = "![x](http://192.0.2.7/x.png) [y](javascript:window.pwned=1)"
+HOSTILE = f"{IMAGE} {SCRIPT} {LINK}"
+PAGES = sorted(file.stem for file in (ROOT / "pages").glob("*.py"))
+# What pages call a second text, a word, a name of something.
+NAMES = (
+    "other", "neutral", "relation", "lesson", "carried", "written", "hidden", "edits", "job", "start", "vision",
+    "given", "preset", "numbers", "looks",
+)  # fmt: skip
+
+
+def raw(page: AppTest) -> list[str]:
+    """Where markup from the address would work: unescaped in HTML, or a picture or link of its in Markdown."""
+    html = [element.proto.body for element in page.get("html")]
+    html += [element.proto.body for element in page.markdown if element.proto.allow_html]
+    found = [body for body in html if "<img src=x" in body or "<script>window" in body]
+    told = (*page.markdown, *page.caption, *page.title, *page.header, *page.subheader)
+    said = [element.proto.body for element in told]
+    return found + [body for body in said if "![x](http" in body or "[y](javascript" in body]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PAGES)
+def test_markup_in_a_text_and_in_options_is_text(name: str) -> None:
+    page = asked(name, text=HOSTILE, pair=LINK, **dict.fromkeys(NAMES, HOSTILE))
+    assert not page.exception
+    assert raw(page) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PAGES)
+def test_markup_in_the_names_of_models_is_text(name: str) -> None:
+    page = asked(
+        name, model=HOSTILE, revision=IMAGE, answering_model=HOSTILE, speaker=HOSTILE, beside=HOSTILE, part=IMAGE
+    )
+    assert not page.exception
+    assert raw(page) == []
