@@ -81,7 +81,7 @@ def test_what_is_asked_twice_is_answered_twice(opened: Page) -> None:
     button = opened.get_by_role("button", name="Count")
     for count in range(1, 4):
         button.click()
-        opened.get_by_text(f"heard {count}").wait_for()  # else Streamlit takes two clicks for one; the answer is to come
+        opened.get_by_text(f"heard {count}").wait_for()  # else Streamlit takes two clicks for one
     rest(opened)
     assert opened.get_by_text("counted 3 at 5").count() == 1
 
