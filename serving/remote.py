@@ -10,10 +10,11 @@ from typing import Any, Protocol, cast
 
 from attention.trace import ModelId, Trace
 from inference.backend import LocalBackend
-from inference.catalogue.cards import EMBEDDED_CARD, ModelCard
+from inference.catalogue.cards import EMBEDDED_CARD
 from inference.errors import Refusal
 from inference.files.download import Download, Progress
 from inference.files.hub import Offer
+from inference.hub_cards import ModelCard
 from inference.loaded import Loaded
 from inference.questions.question import Answer, Question
 from inference.request import TraceRequest
