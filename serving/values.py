@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 
 import attention
-from inference import questions, request
-from inference.catalogue import cards
+from inference import hub_cards, questions, request
 from inference.errors import Refusal
 from inference.files import hub, hub_files
 from wording import Sentence
@@ -29,7 +28,7 @@ MAGIC = b"HLV1"
 HEAD = struct.Struct("<4s16sQ")  # magic, checksum, length of the tree
 ALIGNED = 64  # bytes at whose multiples arrays begin
 SPOKEN = tuple(  # whose classes a frame may hold
-    module.__name__ for module in (attention, questions, request, cards, hub, hub_files)
+    module.__name__ for module in (attention, questions, request, hub_cards, hub, hub_files)
 )
 KINDS = "biuf"  # of numbers in arrays: truth values, integers, floats
 
