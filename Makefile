@@ -36,8 +36,7 @@ echo "$(if $(PYTHON),$(PYTHON) is not a,There is no) Python 3.11, 3.12 or 3.13 t
 	"or say where it is: make run PYTHON=python3.12" >&2; exit 1
 endef
 
-.PHONY: help run serve test check test-fast fix extra bench shots fuzz gallery words wheel clean writer install \
-	install-tests lint
+.PHONY: help run serve test check test-fast fix extra bench shots fuzz gallery words wheel clean writer install install-tests lint
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile

@@ -59,7 +59,7 @@ def test_the_matrices_are_named_in_chinese() -> None:
         (b"\xff\xfe", "该文件不是 UTF-8 编码的 CSV"),
         (b"Z,a,1", "第 1 行的矩阵名是 'Z'"),
         (b"X,,1", "第 1 行（X）的第二格需要一个"),
-        (b"X,a,two", "第 1 行：“two” 不是数字"),
+        (b"X,a,two", "第 1 行：“two”不是数字"),
         (b"X,a,1", "缺少 W_Q"),
         (b"X,a,1\nX,b,1,2", "X 各行长短不一"),
         (b"X,a,1\nW_Q,1,1\nW_K,1,1\nW_V,1,1", "X 是 1 × 1"),
@@ -76,5 +76,5 @@ def test_what_cannot_be_read_and_what_has_no_name_yet() -> None:
     small = example_of("lookup")
     problems = edited(small, {"x": {0: {"2": "two"}}})[1]
     with speaking("zh"):
-        assert told(problems[0]).startswith("X，第 1 行，第 2 列：“two” 不是数字")
+        assert told(problems[0]).startswith("X，第 1 行，第 2 列：“two”不是数字")
         assert resize(small, 4, 3, 3).tokens[-1] == "词元 4"

@@ -25,7 +25,7 @@ HEAD = {**BERT, "zoom": "stage", "stage": 9, "row": 3, "column": 5, "change": "h
         (BERT, "前向计算以对被遮住的词（词元 3）的猜测结尾：最可能的是“"),
         ({**BERT, "ends": "next", "pair": "It was tired."}, "“第二段接在后面”"),
         ({**BERT, "zoom": "stage", "stage": 40, "row": 3, "change": "stage"}, "处的前向计算原本以“"),
-        ({**BERT, "zoom": "stage", "stage": 40, "change": "stage", "becomes": "much"}, "“much” 不是数字"),
+        ({**BERT, "zoom": "stage", "stage": 40, "change": "stage", "becomes": "much"}, "“much”不是数字"),
         ({**HEAD}, "头 0-0 什么也不传递下去。"),
         ({**HEAD, "lender": "The dog [MASK]"}, "头 0-0 传递它在另一段文本里传递的内容，涉及 9 个词元中的 5 个。"),
         ({**HEAD, "becomes": "1"}, "一个头要么变为 0"),

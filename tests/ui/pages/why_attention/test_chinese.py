@@ -35,7 +35,7 @@ def test_the_page_speaks_chinese(query: dict[str, object], said: str) -> None:
 def test_what_the_runs_say_is_chinese() -> None:
     found = recorded()
     with speaking("zh"):
-        assert told.better(found).startswith("LSTM 更擅长：“奇偶”距离不超过 16 时（1.00 对 0.85） 和")
+        assert told.better(found).startswith("LSTM 更擅长：“奇偶”距离不超过 16 时（1.00 对 0.85）和")
         assert "更差的有：没有位置（" in told.ablated(found, "parity")
         assert "文本第一个词元处为零；" in told.gradients(found, "recall", "before")
         runs = found.of("recall", "transformer", "norm")
