@@ -154,9 +154,10 @@ def test_the_texts_are_the_visitors_own_or_the_ready_sets(tmp_path: Path, monkey
 
 def test_the_process_ends_with_the_app() -> None:
     """The other end of its pipe is closed, as it is when the app is killed."""
-    waiting = "from training.finetune import job; import time; job._calm(); job._end_with_parent(); time.sleep(100)"
+    # It computes, as a training does: a signal in the moment before a sleep begins would be seen only after it.
+    busy = "from training.finetune import job\n job._calm()\n job._end_with_parent()\n while True: pass"
     child = subprocess.Popen(
-        [sys.executable, "-c", f"try:\n {waiting}\nexcept KeyboardInterrupt: print('stopped')"],
+        [sys.executable, "-c", f"try:\n {busy}\nexcept KeyboardInterrupt: print('stopped')"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         cwd=ROOT,
