@@ -14,6 +14,7 @@ import streamlit
 from hypothesis import strategies as st
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
+from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from attention.edits import Ablate, Cut
@@ -134,7 +135,9 @@ def _kept(said: Any) -> None:
 def client() -> TestClient:
     ours = [route for room in ROOMS for route in room.routes()]
     middleware = [Middleware(Measured), Middleware(SecurityHeaders), Middleware(Guard), Middleware(VisitorCookie)]
-    return TestClient(Starlette(routes=[*ours, *metrics.routes({})], middleware=middleware), "http://localhost")
+    return TestClient(
+        Starlette(routes=[*ours, Route(metrics.ADDRESS, metrics.metrics)], middleware=middleware), "http://localhost"
+    )
 
 
 @cache
