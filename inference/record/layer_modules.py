@@ -68,8 +68,9 @@ def changing_states(model: Any, parts: Sequence[str], change: Change) -> Iterato
         return _given(part, layer, args, kwargs, change)
 
     handles = [
+        # torch says that a hook takes kwargs a moment after it is there: a pass of another thread may call it without.
         model.get_submodule(path).register_forward_pre_hook(
-            lambda _module, args, kwargs, part=part: hook(part, args, kwargs), with_kwargs=True
+            lambda _module, args, kwargs=None, part=part: hook(part, args, kwargs or {}), with_kwargs=True
         )
         for path, part in by_path.items()
     ]
