@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from attention.stages.formulas import FORMULAS, plain
 from inference.anatomy.calls import Array, Call, Value, largest, mapped
 from inference.anatomy.lines import line_of, literal, name_of
 from inference.record.interface import PATH
+from inference.record.own_passes import after, before
 from wording import sentence
 
 WRONG = 1e-3  # of the largest number: a difference that no rounding explains
@@ -173,27 +173,25 @@ class _Functions(TorchFunctionMode):
 @contextmanager
 def _placed(model: Any, layers: Mapping[str, str], run: _Pass) -> Iterator[None]:
     """Inside the block the pass knows which module and which layer is running in this thread."""
-    mine, runs = get_ident(), dict.fromkeys(layers.values(), 0)
+    runs = dict.fromkeys(layers.values(), 0)
 
-    def enter(module: Any, _args: Any) -> None:
-        if get_ident() == mine:
-            path = getattr(module, PATH, "")
-            run.paths.append(path)
-            if path in layers:
-                run.layer.append((layers[path], runs[layers[path]]))
-                runs[layers[path]] += 1
+    def enter(module: Any, _args: Any, _kwargs: Any) -> None:
+        path = getattr(module, PATH, "")
+        run.paths.append(path)
+        if path in layers:
+            run.layer.append((layers[path], runs[layers[path]]))
+            runs[layers[path]] += 1
 
-    def leave(_module: Any, _args: Any, _output: Any) -> None:
-        if get_ident() == mine:
-            path = run.paths.pop()
-            if path in layers:
-                run.layer.pop()
+    def leave(_module: Any, _args: Any, _kwargs: Any, _output: Any) -> None:
+        path = run.paths.pop()
+        if path in layers:
+            run.layer.pop()
 
     handles = []
     try:
         for module in model.modules():
-            handles.append(module.register_forward_pre_hook(enter))
-            handles.append(module.register_forward_hook(leave))
+            handles.append(before(module, enter))
+            handles.append(after(module, leave))
         yield
     finally:
         for handle in handles:

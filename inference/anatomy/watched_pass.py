@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from torch.overrides import TorchFunctionMode
 
 from inference.record import smallest_input
 from inference.record.interface import PATH
+from inference.record.own_passes import after, before
 
 KEPT = 4096  # numbers kept of a tensor: enough to tell any two apart
 # What every attention passes through, whoever wrote it.
@@ -61,17 +61,15 @@ def watch(model: Any, given: Mapping[str, Tensor] | None = None) -> WatchedPass:
     moments = iter(range(10**9))
 
     def enter(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        if get_ident() == mine:
-            first = next(_tensors([kwargs.get("hidden_states"), *args, *kwargs.values()]), None)
-            width = 0 if first is None or not first.ndim else int(first.shape[-1])
-            visit = Visit(getattr(module, PATH, ""), module, next(moments), _numbers(first), width)
-            visits.append(visit)
-            running.append(visit)
+        first = next(_tensors([kwargs.get("hidden_states"), *args, *kwargs.values()]), None)
+        width = 0 if first is None or not first.ndim else int(first.shape[-1])
+        visit = Visit(getattr(module, PATH, ""), module, next(moments), _numbers(first), width)
+        visits.append(visit)
+        running.append(visit)
 
-    def leave(_module: Any, _args: tuple[Any, ...], output: Any) -> None:
-        if get_ident() == mine:
-            visit = running.pop()
-            visit.ended, visit.made = next(moments), _numbers(next(_tensors([output]), None))
+    def leave(_module: Any, _args: tuple[Any, ...], _kwargs: dict[str, Any], output: Any) -> None:
+        visit = running.pop()
+        visit.ended, visit.made = next(moments), _numbers(next(_tensors([output]), None))
 
     class Softmaxes(TorchFunctionMode):
         def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -79,7 +77,6 @@ def watch(model: Any, given: Mapping[str, Tensor] | None = None) -> WatchedPass:
                 softmaxes.append((next(moments), running[-1].path if running else ""))
             return function(*args, **(kwargs or {}))
 
-    mine = get_ident()
     with _hooked(model, enter, leave), Softmaxes(), torch.inference_mode():
         model(**(given or smallest_input.inputs(model)))
     return WatchedPass(tuple(visits), tuple(softmaxes))
@@ -90,8 +87,8 @@ def _hooked(model: Any, enter: Any, leave: Any) -> Iterator[None]:
     handles = []
     try:
         for module in model.modules():
-            handles.append(module.register_forward_pre_hook(enter, with_kwargs=True))
-            handles.append(module.register_forward_hook(leave))
+            handles.append(before(module, enter))
+            handles.append(after(module, leave))
         yield
     finally:
         for handle in handles:

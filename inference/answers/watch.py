@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import torch
 
 from attention.mask import Array
 from inference.record.interface import Tape
+from inference.record.own_passes import after, before
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +33,6 @@ class Watch:
 
     tape: Tape
     wanted: int  # number of the attention in the pass
-    thread: int = field(default_factory=threading.get_ident)
     events: list[Event] = field(default_factory=list)
     output: Array | None = None
 
@@ -43,17 +43,17 @@ class Watch:
 
     def opens(self) -> None:
         """The block begins: a block that is used several times begins anew until it is the wanted one."""
-        if self._mine() and not self.passed:
+        if not self.passed:
             self.events.clear()
 
     def closes(self, output: Any) -> None:
         """The block ends."""
-        if self._mine() and self.passed and self.output is None:
+        if self.passed and self.output is None:
             self.output = _array(_first(output if isinstance(output, tuple) else (output,)))
 
     def note(self, path: str, module: Any, args: Sequence[Any], kwargs: dict[str, Any], output: Any) -> None:
         """A module was called."""
-        if not self._mine() or self.output is not None:
+        if self.output is not None:
             return
         given, gave = (
             _array(_first(values))
@@ -62,35 +62,23 @@ class Watch:
         if given is not None and gave is not None:
             self.events.append(Event(path, module, given, gave, len(self.tape.calls)))
 
-    def _mine(self) -> bool:
-        """Models are shared: what other threads compute meanwhile is not this text's."""
-        return threading.get_ident() == self.thread
-
 
 @contextmanager
 def watching(block: Any, path: str, tape: Tape, wanted: int) -> Iterator[Watch]:
     """Watches the modules of ``block`` that have weights of their own, and norms, until the block ends."""
     watch = Watch(tape, wanted)
     hooks = [
-        block.register_forward_pre_hook(lambda _module, _args: watch.opens()),
-        block.register_forward_hook(lambda _module, _args, output: watch.closes(output)),
+        before(block, lambda _module, _args, _kwargs: watch.opens()),
+        after(block, lambda _module, _args, _kwargs, output: watch.closes(output)),
     ]
     for name, module in block.named_modules(prefix=path):
         if "norm" in type(module).__name__.lower() or any(True for _ in module.parameters(recurse=False)):
-            hook = _noting(watch, name)
-            hooks.append(module.register_forward_hook(hook, with_kwargs=True))
+            hooks.append(after(module, partial(watch.note, name)))
     try:
         yield watch
     finally:
         for handle in hooks:
             handle.remove()
-
-
-def _noting(watch: Watch, name: str) -> Any:
-    def hook(module: Any, args: Any, kwargs: dict[str, Any], output: Any) -> None:
-        watch.note(name, module, args, kwargs, output)
-
-    return hook
 
 
 def _first(values: Sequence[Any]) -> Any:

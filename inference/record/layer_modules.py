@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from threading import get_ident
+from functools import partial
 from typing import Any
 
 import torch
@@ -14,6 +14,7 @@ from torch import Tensor
 from inference.errors import Refusal
 from inference.record.call import Call
 from inference.record.edits import heads_of
+from inference.record.own_passes import before
 from wording import sentence
 
 LAYERS = "_headlight_layers"  # on a prepared model: the path of each layer's module, by part
@@ -58,22 +59,13 @@ def changing_states(model: Any, parts: Sequence[str], change: Change) -> Iterato
     paths = layer_modules(model) if parts else {}
     by_path = {path: part for part in parts for path in paths.get(part, ())}
     begun: Counter[str] = Counter()
-    mine = get_ident()
 
-    def hook(part: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if get_ident() != mine:
-            return None
+    def hook(part: str, _module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         layer = begun[part]
         begun[part] += 1
         return _given(part, layer, args, kwargs, change)
 
-    handles = [
-        # torch says that a hook takes kwargs a moment after it is there: a pass of another thread may call it without.
-        model.get_submodule(path).register_forward_pre_hook(
-            lambda _module, args, kwargs=None, part=part: hook(part, args, kwargs or {}), with_kwargs=True
-        )
-        for path, part in by_path.items()
-    ]
+    handles = [before(model.get_submodule(path), partial(hook, part)) for path, part in by_path.items()]
     try:
         yield
     finally:

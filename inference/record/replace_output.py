@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import get_ident
 from typing import Any
 
 import torch
+
+from inference.record.own_passes import after
 
 
 @contextmanager
@@ -23,12 +24,7 @@ def replacing_output(module: torch.nn.Module, change: Callable[[Any, Any], Any])
     >>> double(torch.ones(2))
     tensor([1., 1.])
     """
-    mine = get_ident()
-
-    def hook(called: torch.nn.Module, _args: Any, output: Any) -> Any:
-        return change(called, output) if get_ident() == mine else None
-
-    handle = module.register_forward_hook(hook)
+    handle = after(module, lambda called, _args, _kwargs, output: change(called, output))
     try:
         yield
     finally:
