@@ -8,7 +8,7 @@ from concurrent import futures
 from concurrent.futures import Future, InvalidStateError
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 from inference.errors import Refusal
 from wording import sentence
@@ -16,7 +16,12 @@ from wording import sentence
 GONE = sentence("This was stopped.")
 LOOK = 0.5  # seconds between two looks at whether one who waits is still there
 
-Found = TypeVar("Found")
+
+class Visitor(NamedTuple):
+    """For whom something is computed: ``who`` tells them apart, ``gone`` says whether they have left."""
+
+    who: str
+    gone: Callable[[], bool]
 
 
 class Stopped(Refusal):
@@ -85,6 +90,29 @@ class Stop:
 _stop: ContextVar[Stop | None] = ContextVar("headlight_stop", default=None)
 
 
+_find_visitor: Callable[[], Visitor | None] = lambda: None  # noqa: E731  # until it is said
+
+
+def know_visitors_by(finder: Callable[[], Visitor | None]) -> None:
+    """From now on ``finder`` says for which visitor a thread computes; None where it is for none."""
+    global _find_visitor  # the room that knows visitors stands above this one
+    _find_visitor = finder
+
+
+@contextmanager
+def asked(seconds: float) -> Iterator[None]:
+    """What a visitor asks for inside the block ends with them, or after that time. Within another, that one decides;
+    where it is asked for no visitor, by a program, it ends by itself.
+    """
+    visitor = _find_visitor() if _stop.get() is None else None
+    if visitor is None:
+        yield
+        return
+    with ending(Stop(visitor.who, seconds, gone=visitor.gone)):
+        check()
+        yield
+
+
 @contextmanager
 def ending(stop: Stop) -> Iterator[Stop]:
     """What this thread computes inside the block ends as ``stop`` says."""
@@ -107,6 +135,12 @@ def check() -> None:
         stop.check()
 
 
+def who() -> str:
+    """For whom this thread computes, where that is said."""
+    stop = _stop.get()
+    return "" if stop is None else stop.who
+
+
 def layer(done: int, of: int) -> None:
     """The same between two layers of a recorded pass, which is told to whoever follows it."""
     stop = _stop.get()
@@ -119,7 +153,7 @@ def layer(done: int, of: int) -> None:
 def wait(future: Future[Any]) -> None:
     """Returns when another thread has found something; raises Stopped where what this thread does is over before."""
     stop = _stop.get()
-    if stop is None:
-        futures.wait((future,))
-    else:
+    if stop is not None:
         stop.wait(future)
+    elif not future.done():
+        futures.wait((future,))
