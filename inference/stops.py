@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
+from attention.breaks import checked_by
 from inference.errors import Refusal
 from wording import sentence
 
@@ -118,7 +119,8 @@ def ending(stop: Stop) -> Iterator[Stop]:
     """What this thread computes inside the block ends as ``stop`` says."""
     token = _stop.set(stop)
     try:
-        yield stop
+        with checked_by(stop.check):
+            yield stop
     finally:
         _stop.reset(token)
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict, deque
-from concurrent.futures import Future
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from time import perf_counter
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from inference import stops
 
 Item = TypeVar("Item")
+Made = TypeVar("Made")
 
 
 class Waits:
@@ -96,6 +98,43 @@ class Turns(Generic[Item]):
         if not line:
             del self._lines[who]
         return True
+
+
+class Crew:
+    """``places`` threads that take up work in turn by visitor.
+
+    >>> crew = Crew(1, "counting")
+    >>> crew.submit("ann", lambda: 1 + 1).result()
+    2
+    """
+
+    def __init__(self, places: int, name: str) -> None:
+        self._threads = ThreadPoolExecutor(places, name)
+        self._lock = threading.Lock()
+        self._turns: Turns[tuple[Future[Any], Callable[[], Any]]] = Turns()
+
+    def submit(self, who: str, work: Callable[[], Made]) -> Future[Made]:
+        """What will hold what the work gives; cancelled before its turn, it is never begun."""
+        future: Future[Made] = Future()
+        with self._lock:
+            self._turns.add(who, (future, work))
+        self._threads.submit(self._next)  # one for each that stands in line, whichever it takes
+        return future
+
+    def close(self) -> None:
+        """Ends the threads as they come free; nothing more is begun."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _next(self) -> None:
+        with self._lock:
+            taken = self._turns.take()
+        if taken is None or not taken[0].set_running_or_notify_cancel():
+            return
+        future, work = taken
+        try:
+            future.set_result(work())
+        except BaseException as error:
+            future.set_exception(error)
 
 
 class Gate:
