@@ -45,7 +45,14 @@ class Long:
 async def left(app: Starlette, long: Long) -> None:
     """Asks, and closes the connection once the answer is being made."""
     sent: list[Message] = []
-    scope = {"type": "http", "method": "GET", "path": "/long", "headers": [], "query_string": b"", "client": None}
+    scope: dict[str, Any] = {
+        "type": "http",
+        "method": "GET",
+        "path": "/long",
+        "headers": [],
+        "query_string": b"",
+        "client": None,
+    }
     asked = iter([{"type": "http.request", "body": b"", "more_body": False}])
 
     async def receive() -> Message:
