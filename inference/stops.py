@@ -28,6 +28,11 @@ class Visitor(NamedTuple):
 class Stopped(Refusal):
     """A computation that was ended; nothing of it is left. Asked again, it begins anew."""
 
+    @property
+    def late(self) -> bool:
+        """Whether its time was over, which its visitor has to be told."""
+        return self.message != GONE
+
     def again(self) -> Stopped:
         """A fresh copy."""
         return Stopped(self.message, way_out=self.way_out, details=self.details)

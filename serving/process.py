@@ -17,7 +17,7 @@ from typing import IO, Any
 from inference import stops
 from inference.errors import Refusal
 from inference.settings import Settings
-from inference.stops import GONE, Stop, Stopped
+from inference.stops import Stop, Stopped
 from serving import worker
 from serving.values import Broken
 from wording import sentence
@@ -140,11 +140,10 @@ class Process:
         except EOFError:
             raise stopped from None
         except TimeoutError:
-            late = stopped.message != GONE
-            if not late and self._answers.waits_for_others(number):
+            if not stopped.late and self._answers.waits_for_others(number):
                 raise stopped from None
             self._end_now()
-            if not late:
+            if not stopped.late:
                 raise stopped from None
             raise Refusal(
                 sentence(
