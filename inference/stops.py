@@ -15,6 +15,7 @@ from inference.errors import Refusal
 from wording import sentence
 
 GONE = sentence("This was stopped.")
+Progress = Callable[[int, int], object]
 LOOK = 0.5  # seconds between two looks at whether one who waits is still there
 
 
@@ -41,8 +42,8 @@ class Stopped(Refusal):
 class Stop:
     """The end of what one visitor asks for: after ``seconds``, when ``gone`` says so, or when ``stop`` is called.
 
-    ``who`` tells visitors apart where several wait in line; ``progress`` is told how many layers are done, of how many,
-    by the thread that computes them. It may be stopped from any thread.
+    ``who`` tells visitors apart where several wait in line; ``progress`` is told by the thread that computes how many
+    layers are done, of how many, or (0, 0) while it waits, and may raise Stopped. It may be stopped from any thread.
 
     >>> ends = Stop()
     >>> ends.check()
@@ -58,7 +59,7 @@ class Stop:
         seconds: float | None = None,
         *,
         gone: Callable[[], bool] | None = None,
-        progress: Callable[[int, int], object] | None = None,
+        progress: Progress | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.who, self.seconds, self.progress = who, seconds, progress
@@ -85,12 +86,22 @@ class Stop:
                 way_out="text",
             )
 
+    def layer(self, done: int, of: int) -> None:
+        """``check`` between two layers of a recorded pass, which is told to whoever follows it."""
+        self.check()
+        self._tell(done, of)
+
+    def _tell(self, done: int, of: int) -> None:
+        if self.progress is not None:
+            self.progress(done, of)
+
     def wait(self, future: Future[Any]) -> None:
         """Returns when another thread has found something; raises Stopped where this is over before."""
         while not future.done():
             self.check()
             left = LOOK if self._until is None else min(LOOK, max(0.0, self._until - self._clock()))
             futures.wait((future, self._told), left, futures.FIRST_COMPLETED)
+            self._tell(0, 0)
 
 
 _stop: ContextVar[Stop | None] = ContextVar("headlight_stop", default=None)
@@ -106,15 +117,15 @@ def know_visitors_by(finder: Callable[[], Visitor | None]) -> None:
 
 
 @contextmanager
-def asked(seconds: float) -> Iterator[None]:
+def asked(seconds: float, progress: Progress | None = None) -> Iterator[None]:
     """What a visitor asks for inside the block ends with them, or after that time. Within another, that one decides;
-    where it is asked for no visitor, by a program, it ends by itself.
+    where it is asked for no visitor, by a program, it ends by itself. ``progress`` is as Stop takes it.
     """
     visitor = _find_visitor() if _stop.get() is None else None
     if visitor is None:
         yield
         return
-    with ending(Stop(visitor.who, seconds, gone=visitor.gone)):
+    with ending(Stop(visitor.who, seconds, gone=visitor.gone, progress=progress)):
         check()
         yield
 
@@ -152,9 +163,7 @@ def layer(done: int, of: int) -> None:
     """The same between two layers of a recorded pass, which is told to whoever follows it."""
     stop = _stop.get()
     if stop is not None:
-        stop.check()
-        if stop.progress is not None:
-            stop.progress(done, of)
+        stop.layer(done, of)
 
 
 def wait(future: Future[Any]) -> None:
