@@ -6,25 +6,26 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from inference.stops import Stop, Stopped, ending
+from inference.waits import Crew
 from ui.routes.reader import to_reader
 from ui.run.shelf import backend
 from ui.server.client import names_of
 from wording import told
 
+FIGURES = Crew(32, "figures")  # most wait for one another: what computes has a gate of its own
 Make = Callable[[Request], Response]
 
 
 def of_reader(make: Make) -> Callable[[Request], Awaitable[Response]]:
-    """A route's endpoint that makes its answer in one of the server's threads."""
+    """A route's endpoint that makes its answer in a thread, in turn by visitor: those that serve pages stay free."""
 
     async def endpoint(request: Request) -> Response:
         async with reading(request, backend().settings.figure_seconds) as stop:
-            return await run_in_threadpool(within, stop, make, request)
+            return await asyncio.wrap_future(FIGURES.submit(stop.who, lambda: within(stop, make, request)))
 
     return endpoint
 

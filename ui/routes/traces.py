@@ -96,7 +96,7 @@ def attachment(name: str, media_type: str, make: Callable[..., bytes], *argument
 
 
 def routes() -> list[Route]:
-    """The routes, for the app. What they send is made in threads of the server."""
+    """The routes, for the app. What they send is made in threads of their own."""
     frames = [Route(f"{PREFIX}/{{trace}}/{what}", _endpoint(make)) for what, make in FRAMES.items()]
     return [
         Route(explore.ADDRESS, _script),

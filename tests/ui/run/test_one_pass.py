@@ -22,7 +22,12 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def noting(followed: one_pass.Followed) -> Any:
         bar = drawn(followed)
-        return SimpleNamespace(progress=lambda share, text: (said.append(text), bar.progress(share, text=text)))
+
+        def progress(share: float, text: str) -> None:
+            said.append(text)
+            bar.progress(share, text=text)
+
+        return SimpleNamespace(progress=progress)
 
     monkeypatch.setattr(one_pass.Followed, "_drawn", noting)
     monkeypatch.setattr(stoppable, "PATIENCE", -1.0)
