@@ -70,9 +70,8 @@ def offer_again(mark: str) -> None:
     """Says that it was stopped, and how to begin again."""
     st.session_state.setdefault(stoppable.STOPPED, {})
     say(_("Reading this text was stopped."), role="status")
-    st.button(
-        _("Read it now"), key=f"again_{mark}", on_click=stoppable.go_on, args=(mark,), help=_("Begins at the first layer")
-    )
+    help = _("Begins at the first layer")
+    st.button(_("Read it now"), key=f"again_{mark}", on_click=stoppable.go_on, args=(mark,), help=help)
 
 
 def _key(mark: str) -> str:

@@ -11,7 +11,8 @@ from streamlit.runtime.scriptrunner_utils.script_requests import RerunData, Scri
 
 from tests.support.asking import asked, notes, press, says
 from tests.support.words import english
-from ui.run import one_pass, stoppable, visitors
+from ui.run import editing, one_pass, stoppable, visitors
+from ui.state.choice import Choice
 
 
 @pytest.fixture
@@ -60,6 +61,11 @@ def test_the_reader_stops_a_pass_and_has_it_read_again(
     press(page, "Read it now")
     assert "Reading this text was stopped." not in notes(page)
     assert len(told) > 6
+
+
+def test_a_long_text_is_left_to_the_page_which_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(editing, "backend", None)  # whoever asks it fails
+    assert editing.what_stays(Choice(text="a cat"), Choice(text="a cat " * 1000)) == ({}, [])
 
 
 def test_a_press_is_seen_while_the_page_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
