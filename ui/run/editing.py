@@ -14,14 +14,18 @@ from ui.state.choice import Choice
 from ui.state.edited import kept
 from ui.state.looked_at import seen
 
+LONG = 5_000  # characters; the embedded model reads so much in less than a second
 EDITED = "edited_trace"  # id of the trace of an edited text, which kept the head of the text before
 
 
 def what_stays(before: Choice, after: Choice) -> tuple[dict[str, Any], list[str]]:
     """What of a view the edited text keeps, and a sentence for each word that is gone; nothing for a new text.
 
-    The edited text is read here, once: the page finds its trace. Where it cannot be read, the page says why.
+    The edited text is read here, once: the page finds its trace. Where it cannot be read, the page says why. A long
+    text, of which nothing stays, is read by the page, which tells how far it is and has a way to stop it.
     """
+    if len(after.text) + len(after.pair) + len(after.target) > LONG:
+        return {}, []
     old = shelf().find(id_of(before))
     if before.opened or old is None or backend().status(after.model, after.revision or None) != "loaded":
         return {}, []

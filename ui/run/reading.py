@@ -8,10 +8,12 @@ import streamlit as st
 
 from attention.trace import SIGNED, Trace
 from inference import Refusal, TraceRequest
+from inference.stops import Stopped
 from inference.text.chinese_words import is_chinese
 from ui.input.models import kind_of, saw
 from ui.input.unknown_words import say_unknown
 from ui.run.downloading import offer_or_show
+from ui.run.one_pass import offer_again, one_pass, was_stopped
 from ui.run.refusals import say, say_notes
 from ui.run.shelf import CHINESE, backend, shelf
 from ui.state.choice import Choice
@@ -60,18 +62,25 @@ def _read(choice: Choice) -> Trace | None:
     say_notes()
     if choice.opened:
         return _opened(choice.opened)
+    asked = request_of(choice)
+    if was_stopped(asked.key):
+        offer_again(asked.key)
+        return None
     doing = _doing(choice)
     waiting = st.empty()
     if not st.session_state.get(SHOWN):
         # Later on, what is on screen stays until the new picture is ready.
         waiting.html(f'<div class="headlight-skeleton" role="status">{doing}</div>')
     try:
-        asked = request_of(choice)
-        with nullcontext() if st.session_state.pop(READ, "") == asked.key else st.spinner(doing, show_time=True):
+        spinner = nullcontext() if st.session_state.pop(READ, "") == asked.key else st.spinner(doing, show_time=True)
+        with spinner, one_pass(asked.key, doing):
             trace = backend().trace(asked)
     except Refusal as refusal:
         waiting.empty()
-        offer_or_show(refusal, choice)
+        if isinstance(refusal, Stopped) and not refusal.late:
+            offer_again(asked.key)
+        else:
+            offer_or_show(refusal, choice)
         return None
     waiting.empty()
     saw(choice.model, trace.model.kind)

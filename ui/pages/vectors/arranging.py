@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import Future
 from contextlib import suppress
 from functools import cache
 
@@ -16,8 +17,12 @@ import numpy as np
 
 from attention.mask import Array
 from inference.memory import ByteLru
+from inference.stops import Stop, Stopped, Visitor, ending
+from inference.waits import Gate
 from ui.pages.vectors import umap_worker
 from ui.places import ROOT
+from ui.run import visitors
+from ui.run.shelf import backend
 
 log = logging.getLogger(__name__)
 
@@ -29,17 +34,35 @@ IDLE = 600.0  # seconds after which the process, which holds some hundred megaby
 
 
 class Arrangement:
-    """One UMAP: "waiting", "running", then "done", "stopped" or "failed"."""
+    """One UMAP: "waiting", "running", then "done", "stopped" or "failed".
 
-    def __init__(self, vectors: Array, dimensions: int, worker: Worker) -> None:
+    It is stopped after ``seconds``, which ``late`` then says, and when all who have asked for it have gone.
+    """
+
+    def __init__(self, vectors: Array, dimensions: int, worker: Worker, seconds: float | None = None) -> None:
         self.points: Array | None = None
         self.state = "waiting"
+        self.late = ""
         self._worker = worker
+        self._visitors: dict[str, Visitor] = {}
+        self.asked_by(visitors.of_page())
+        self._ends = Stop(next(iter(self._visitors), ""), seconds, gone=self._is_left)
+        self._over: Future[None] = Future()
         self._changing = threading.Lock()
         self._begun = time.monotonic()
         self._asked = {"vectors": vectors, "dimensions": dimensions, "neighbours": NEIGHBOURS}
         self._thread = threading.Thread(target=self._run, name="umap", daemon=True)
         self._thread.start()
+        threading.Thread(target=self._watch, name="umap's end", daemon=True).start()
+
+    def asked_by(self, visitor: Visitor | None) -> None:
+        """It is made for this one, too."""
+        if visitor is not None:
+            self._visitors[visitor.who] = visitor
+
+    def _is_left(self) -> bool:
+        asking = list(self._visitors.values())
+        return bool(asking) and all(visitor.gone() for visitor in asking)
 
     @property
     def seconds(self) -> float:
@@ -52,16 +75,30 @@ class Arrangement:
 
     def stop(self) -> None:
         """End it. The next one starts the process anew, which takes some seconds."""
+        self._ends.stop()
         if self._turns("waiting", "stopped"):
             return
         if self._turns("running", "stopped"):
             self._worker.leave(self)
 
+    def _watch(self) -> None:
+        try:
+            self._ends.wait(self._over)
+        except Stopped as stopped:
+            self.late = stopped.message if stopped.late else ""
+            self.stop()
+
     def _run(self) -> None:
-        with self._worker.turn:
-            if not self._turns("waiting", "running"):
-                return
-            answer = self._worker.ask(self._asked, self)
+        try:
+            with ending(self._ends), self._worker.turn:
+                if self._turns("waiting", "running"):
+                    self._settle(self._worker.ask(self._asked, self))
+        except Stopped:
+            self._turns("waiting", "stopped")
+        finally:
+            self._over.set_result(None)
+
+    def _settle(self, answer: dict[str, np.ndarray]) -> None:
         points = answer.get("points")
         if self._turns("running", "failed" if points is None else "done", points) and points is None:
             log.warning("UMAP failed: %s", answer.get("error"))
@@ -75,10 +112,10 @@ class Arrangement:
 
 
 class Worker:
-    """The process, started when it is first needed and ended after that; one at a time has its ``turn``."""
+    """The process, started when it is first needed and ended after that; one at a time has its ``turn``, by visitor."""
 
     def __init__(self) -> None:
-        self.turn = threading.Lock()
+        self.turn = Gate(1)
         self.process: subprocess.Popen[bytes] | None = None
         self._for: Arrangement | None = None  # whose turn it works in
         self._changing = threading.RLock()
@@ -108,11 +145,9 @@ class Worker:
 
     def rest(self) -> None:
         """End the process unless somebody has just begun to use it."""
-        if self.turn.acquire(blocking=False):
-            try:
+        with self._changing:
+            if self._for is None:
                 self.end()
-            finally:
-                self.turn.release()
 
     def leave(self, who: Arrangement) -> None:
         """End the process if it works for this one, and not for the next already."""
@@ -148,9 +183,13 @@ class Worker:
 
 
 class Arranger:
-    """Arrangements by what was asked, shared by every session, the running one among them."""
+    """Arrangements by what was asked, shared by every session, the running one among them.
 
-    def __init__(self) -> None:
+    ``seconds`` is what one may take, its time in line included.
+    """
+
+    def __init__(self, seconds: float | None = None) -> None:
+        self.seconds = seconds
         self.worker = Worker()
         self._kept: ByteLru[Arrangement] = ByteLru(KEPT)
         self._lock = threading.Lock()
@@ -159,7 +198,10 @@ class Arranger:
         """The arrangement of these vectors, (point, channel), begun now or earlier, whatever has become of it."""
         with self._lock:
             found = self._kept.get(_key(vectors, dimensions))
-            return found or self._begin(vectors, dimensions)
+            if found is None:
+                return self._begin(vectors, dimensions)
+            found.asked_by(visitors.of_page())
+            return found
 
     def again(self, vectors: Array, dimensions: int) -> Arrangement:
         """The same, begun anew where it was stopped or failed."""
@@ -170,7 +212,7 @@ class Arranger:
             return found
 
     def _begin(self, vectors: Array, dimensions: int) -> Arrangement:
-        made = Arrangement(vectors, dimensions, self.worker)
+        made = Arrangement(vectors, dimensions, self.worker, self.seconds)
         self._kept.put(_key(vectors, dimensions), made, 1000 + 4 * dimensions * len(vectors))
         return made
 
@@ -182,4 +224,4 @@ def _key(vectors: Array, dimensions: int) -> str:
 @cache
 def arranger() -> Arranger:
     """The one of this process."""
-    return Arranger()
+    return Arranger(backend().settings.arranging_seconds)

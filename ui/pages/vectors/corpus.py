@@ -18,6 +18,7 @@ import numpy as np
 from attention.mask import Array
 from inference import Refusal
 from inference.questions.vectors import Pooled, TextVectors
+from inference.stops import Stop, Stopped, ending
 from wording import sentence
 
 PART = 64  # sentences of one question: a fraction of a second, so that other readers' texts come in between
@@ -39,10 +40,11 @@ class Run:
     """The vectors of ``asked.texts``: "new", then "running", "stopped", "failed" or "done".
 
     They are written to a .npy file as they come, (sentence, channel) float32; what is done stays when it is stopped,
-    and ``start`` goes on behind it. The file goes when nobody holds the run any more.
+    and ``start`` goes on behind it. The file goes when nobody holds the run any more. ``ends`` says how each part ends
+    before it is done; where whoever asked has gone, so does the run.
     """
 
-    def __init__(self, asked: Pooled, ask: Ask) -> None:
+    def __init__(self, asked: Pooled, ask: Ask, ends: Callable[[], Stop] = Stop) -> None:
         self.asked = asked
         self.token = secrets.token_urlsafe(16)
         self.folder = Path(tempfile.mkdtemp(prefix="headlight-vectors-"))
@@ -52,7 +54,7 @@ class Run:
         self.notes = Notes()
         self.error: Refusal | None = None
         self.seen = time.monotonic()
-        self.ask = ask
+        self.ask, self._ends = ask, ends
         self._stopping = threading.Event()
         self._changing = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -107,7 +109,8 @@ class Run:
                 if time.monotonic() - self.seen > LEFT_ALONE:
                     self.stop()
         except Refusal as refusal:
-            self.error = refusal
+            if not isinstance(refusal, Stopped) or refusal.late:
+                self.error = refusal
         except OSError:
             self.error = Refusal(sentence("The vectors could not be written: the disk is full or cannot be used."))
         finally:
@@ -119,7 +122,8 @@ class Run:
         """The next sentences."""
         at = self.done
         texts = self.asked.texts[at : at + PART]
-        made = self.ask(replace(self.asked, texts=texts))
+        with ending(self._ends()):
+            made = self.ask(replace(self.asked, texts=texts))
         self.notes = _noted(self.notes, made, at)
         if made.vectors.shape[1]:  # nothing of a part could be read: its rows stay zeros
             if self._out is None:

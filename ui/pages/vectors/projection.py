@@ -126,7 +126,7 @@ def _arranged(vectors: Array, axes: int, what: str) -> Array | None:
         _watch(arrangement)
         return None
     if arrangement.state == "stopped":
-        say(_("UMAP was stopped."), role="status")
+        say(arrangement.late or _("UMAP was stopped."), role="status")
     else:
         say(_("UMAP could not arrange these vectors."))
     st.button(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +12,7 @@ from attention.mask import Array
 from attention.vectors import cosine, nearest
 from inference import EMBEDDED, Refusal
 from inference.questions.vectors import Pooled
+from inference.stops import Stop
 from ui.input.picking import control
 from ui.pages.vectors import routes
 from ui.pages.vectors.corpus import Run, held
@@ -20,6 +21,7 @@ from ui.pages.vectors.options import Vectors
 from ui.pages.vectors.projection import picture
 from ui.pages.vectors.sentence_files import MOST_SENTENCES, lines
 from ui.pages.vectors.upload import from_file
+from ui.run import visitors
 from ui.run.refusals import say, show
 from ui.run.shelf import backend
 from ui.show.chart import draw_chart, theme
@@ -88,7 +90,7 @@ def _run(asked: Pooled) -> Run | None:
     if run is None or run.asked != asked:
         if run is not None:
             run.stop()
-        run = st.session_state[RUN] = Run(asked, backend().inspect)
+        run = st.session_state[RUN] = Run(asked, backend().inspect, _ends())
     if run.state == "new" and len(asked.texts) <= TYPED:
         run.start()
     run.wait(PATIENCE)
@@ -96,6 +98,12 @@ def _run(asked: Pooled) -> Run | None:
         return run
     _watch()
     return None
+
+
+def _ends() -> Callable[[], Stop]:
+    """How each part of a run ends: with the page that asked for it, or when its time is over."""
+    visitor, seconds = visitors.of_page(), backend().settings.answer_seconds
+    return lambda: Stop(seconds=seconds) if visitor is None else Stop(visitor.who, seconds, gone=visitor.gone)
 
 
 @st.fragment(run_every=0.5)

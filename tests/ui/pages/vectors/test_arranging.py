@@ -15,8 +15,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from inference.stops import Visitor
 from ui.pages.vectors import arranging
 from ui.pages.vectors.arranging import FEWEST, Arranger, Worker
+from ui.run import visitors
 
 
 def clusters(count: int = 48) -> np.ndarray:
@@ -126,8 +128,31 @@ def test_a_stop_while_the_process_is_being_started_ends_it_too(
     running.wait(60)
     stops[0].join(60)
     assert (running.state, running.points) == ("stopped", None)
-    assert not turn.locked()
+    with turn:  # it is free again
+        assert turn.waits.waiting == 0
     assert arranger.worker.process is None
+
+
+def test_it_ends_when_its_time_is_over_and_says_so(arranger: Arranger) -> None:
+    arranger.seconds = 0.0
+    late = arranger.arrange(np.random.default_rng(3).normal(size=(2000, 60)).astype(np.float32), 2)
+    late.wait(60)
+    assert late.state == "stopped"
+    assert "longer than the 0 seconds that it may take here" in late.late
+
+
+def test_it_ends_when_all_who_asked_for_it_have_gone(arranger: Arranger, monkeypatch: pytest.MonkeyPatch) -> None:
+    left = set[str]()
+    both = iter([Visitor("ann", lambda: "ann" in left), Visitor("bob", lambda: "bob" in left)])
+    monkeypatch.setattr(visitors, "of_page", lambda: next(both))
+    vectors = np.random.default_rng(4).normal(size=(2000, 60)).astype(np.float32)
+    asked = arranger.arrange(vectors, 2)
+    assert arranger.arrange(vectors, 2) is asked
+    left.add("ann")
+    assert not asked._is_left()  # noqa: SLF001
+    left.add("bob")
+    asked.wait(60)
+    assert (asked.state, asked.late) == ("stopped", "")
 
 
 def test_a_stop_that_comes_late_does_not_end_the_next(arranger: Arranger) -> None:

@@ -13,6 +13,7 @@ import pytest
 from inference import LocalBackend, Refusal
 from inference.questions.vectors import Pooled, TextVectors
 from inference.settings import Settings
+from inference.stops import Stop, check
 from ui.pages.vectors import corpus
 from ui.pages.vectors import routes as vector_routes
 from ui.pages.vectors.corpus import PART, Run, find
@@ -52,6 +53,31 @@ def finished(run: Run) -> Run:
     run.start().wait(120)
     assert run.error is None
     return run
+
+
+def test_a_run_ends_with_the_page_that_asked_for_it_and_goes_on_where_it_was() -> None:
+    parts = 0
+
+    def ask(asked: Pooled) -> TextVectors:
+        nonlocal parts
+        parts += 1
+        check()
+        return Model()(asked)
+
+    run = finished(Run(Pooled(texts=TEXTS), ask, lambda: Stop(gone=lambda: parts == 2)))
+    assert (run.state, run.done, run.error) == ("stopped", PART, None)
+    assert finished(run).state == "done"
+
+
+def test_a_part_that_takes_too_long_is_told() -> None:
+    def ask(asked: Pooled) -> TextVectors:
+        check()
+        return Model()(asked)
+
+    run = Run(Pooled(texts=TEXTS), ask, lambda: Stop(seconds=-1))
+    run.start().wait(120)
+    assert run.state == "failed"
+    assert "longer than" in str(run.error)
 
 
 def test_a_run_stopped_and_resumed_equals_one_that_was_not() -> None:

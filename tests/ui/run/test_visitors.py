@@ -1,0 +1,73 @@
+"""What a page asks for ends with the page, and when its time is over; programs have no page and no end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+from streamlit.runtime import Runtime
+
+from inference import EMBEDDED, LocalBackend, TraceRequest
+from inference.questions.text_sizes import TextSizes
+from inference.settings import Settings
+from inference.stops import Stopped, Visitor, know_visitors_by
+from tests.support.asking import asked, says
+from ui.run import visitors
+from ui.run.shelf import backend
+
+
+@pytest.fixture
+def open_pages(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """The sessions whose pages are open; this thread draws that of Ann."""
+    pages = {"ann"}
+    runtime = SimpleNamespace(is_active_session=pages.__contains__)
+    monkeypatch.setattr(Runtime, "_instance", runtime)
+    monkeypatch.setattr(visitors, "get_script_run_ctx", lambda **_: SimpleNamespace(session_id="ann"))
+    return pages
+
+
+def test_a_page_s_visitor_has_gone_when_it_is_closed(open_pages: set[str]) -> None:
+    visitor = visitors.of_page()
+    assert visitor is not None
+    assert (visitor.who, visitor.gone()) == ("ann", False)
+    open_pages.clear()
+    assert visitor.gone()
+
+
+def test_who_draws_no_page_computes_for_no_visitor() -> None:
+    assert visitors.of_page() is None
+
+
+@pytest.mark.slow
+def test_what_a_page_asks_for_ends_with_it(open_pages: set[str]) -> None:
+    request = TraceRequest(EMBEDDED, "nobody waits for this")
+    open_pages.clear()
+    with pytest.raises(Stopped):
+        backend().trace(request)
+    assert request.key not in backend().kept_traces
+    open_pages.add("ann")
+    assert backend().trace(request).text == "nobody waits for this"
+    open_pages.clear()
+    assert backend().trace(request).text == "nobody waits for this", "what is kept costs nothing"
+
+
+def test_every_question_of_a_visitor_has_its_time() -> None:
+    late = LocalBackend(replace(Settings(), answer_seconds=-1.0))
+    know_visitors_by(lambda: Visitor("ann", lambda: False))
+    try:
+        for question in (
+            lambda: late.trace(TraceRequest(EMBEDDED, "a cat")),
+            lambda: late.traces([TraceRequest(EMBEDDED, "a cat")]),
+            lambda: late.inspect(TextSizes(EMBEDDED, texts=("a cat",))),
+        ):
+            with pytest.raises(Stopped, match="than the -1 seconds that it may take here"):
+                question()
+    finally:
+        know_visitors_by(visitors.of_page)
+
+
+@pytest.mark.slow
+def test_the_page_says_what_took_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backend(), "settings", replace(backend().settings, answer_seconds=-1.0))
+    says(asked("explore", text="a text that takes too long"), "took longer than the -1 seconds")
