@@ -6,10 +6,12 @@ import logging
 import random
 import time
 from collections.abc import Callable
-from typing import Any
-from urllib.parse import quote
+from typing import Any, Protocol
+from urllib.parse import quote, urlsplit
+from urllib.request import getproxies, proxy_bypass
 
-import httpx2
+from urllib3 import BaseHTTPResponse, ProxyManager, Timeout, connection_from_url
+from urllib3.exceptions import HTTPError
 
 from inference.errors import Refusal
 from serving.frames import AFFINITY, DEADLINE, MODEL, MOST_ANSWERED, TYPE
@@ -22,6 +24,7 @@ NOBODY = sentence("The server that computes does not answer now. Try again in a 
 STRANGER = sentence("The server that computes does not know this app. Its operator has to give both the same secret.")
 WAIT, LONGEST = 0.05, 2.0  # seconds before a question is asked again: at first, and at most
 AGAIN = (408, 429, 500, 502, 503, 504)  # without a frame that says more: a proxy's, or a replica's that is no more
+PLAINLY: dict[str, Any] = {"redirect": False, "retries": False, "preload_content": False, "decode_content": False}
 PATIENCE = 60.0  # seconds for which a question that nobody answers is asked again: a new proxy takes thirty
 
 
@@ -33,6 +36,18 @@ class Unanswered(Exception):
         self.seconds = seconds
 
 
+class Connections(Protocol):
+    """What urllib3's pools do."""
+
+    def urlopen(self, method: str, url: str, **more: Any) -> BaseHTTPResponse:
+        """What answers, its body still to be read."""
+        ...
+
+    def close(self) -> None:
+        """Lets connections go."""
+        ...
+
+
 class Caller:
     """One service, asked by any number of threads. ``seconds`` is what an answer may take."""
 
@@ -42,26 +57,23 @@ class Caller:
         token: str = "",
         seconds: float = 600.0,
         *,
-        transport: httpx2.BaseTransport | None = None,
+        connections: Connections | None = None,
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.seconds, self._sleep, self._clock = seconds, sleep, clock
-        self._client = httpx2.Client(
-            base_url=address,
-            headers={"Content-Type": TYPE, **({"Authorization": f"Bearer {token}"} if token else {})},
-            timeout=httpx2.Timeout(seconds + 5, connect=5.0),  # the service says itself that it is late
-            limits=httpx2.Limits(max_connections=64, max_keepalive_connections=32),
-            trust_env=not is_loopback(httpx2.URL(address).host),  # a proxy is on the way to other machines only
-            transport=transport,
-        )
+        self._headers = {"Content-Type": TYPE, **({"Authorization": f"Bearer {token}"} if token else {})}
+        found, self._before = connections_to(
+            address.rstrip("/"), seconds + 5
+        )  # the service says itself that it is late
+        self._connections = connections or found
 
     def ask(self, path: str, asked: Any, key: str, model: str = "", patience: float = PATIENCE) -> Any:
         """The answer; raises Refusal."""
         frame, began, tries = pack(asked), self._clock(), 0
         while True:
             left = self.seconds - (self._clock() - began)
-            headers = {AFFINITY: key, MODEL: quote(model), DEADLINE: f"{max(left, 0):.3f}"}
+            headers = {**self._headers, AFFINITY: key, MODEL: quote(model), DEADLINE: f"{max(left, 0):.3f}"}
             try:
                 return self._once(path, frame, headers)
             except Unanswered as wait:
@@ -73,43 +85,55 @@ class Caller:
 
     def _once(self, path: str, frame: bytes, headers: dict[str, str]) -> Any:
         try:
-            with self._client.stream("POST", path, content=frame, headers=headers) as response:
-                body = _read(response)
-        except httpx2.TransportError as error:
+            response = self._connections.urlopen("POST", self._before + path, body=frame, headers=headers, **PLAINLY)
+            body = _read(response)
+        except HTTPError as error:
             log.info("The backend was not reached: %s", type(error).__name__)
             raise Unanswered from error
-        if response.status_code in (401, 403):
+        if response.status in (401, 403):
             raise Refusal(STRANGER)
         try:
             found = unpack(body) if response.headers.get("content-type") == TYPE else None
         except Broken as error:
             raise Unanswered from error
-        if response.status_code == 200 and found is not None:
+        if response.status == 200 and found is not None:
             return found
-        if isinstance(found, Refusal) and response.status_code != 503:
+        if isinstance(found, Refusal) and response.status != 503:
             raise found
-        if response.status_code in AGAIN:
+        if response.status in AGAIN:
             raise Unanswered(_seconds(response))
-        log.warning("The backend answered %d.", response.status_code)
+        log.warning("The backend answered %d.", response.status)
         raise Refusal(NOBODY, way_out="retry")
 
     def close(self) -> None:
         """Lets its connections go."""
-        self._client.close()
+        self._connections.close()
 
 
-def _read(response: httpx2.Response) -> bytes:
+def connections_to(address: str, seconds: float) -> tuple[Connections, str]:
+    """Connections that stay open, as many as pages may ask at a time, and what a path there begins with."""
+    place = urlsplit(address)
+    host = place.hostname or ""
+    many: dict[str, Any] = {"maxsize": 64, "block": True, "timeout": Timeout(connect=5.0, read=seconds)}
+    # A proxy is on the way to other machines only.
+    proxy = None if is_loopback(host) or proxy_bypass(host) else getproxies().get(place.scheme)
+    if proxy is None:
+        return connection_from_url(address, **many), place.path
+    return ProxyManager(proxy, **many).connection_from_url(address), place.path if place.scheme == "https" else address
+
+
+def _read(response: BaseHTTPResponse) -> bytes:
     """What came; no more of it is taken in than an answer may be."""
-    blocks, size = [], 0
-    for block in response.iter_bytes():
-        size += len(block)
-        if size > MOST_ANSWERED:
-            raise Refusal(NOBODY)
-        blocks.append(block)
-    return b"".join(blocks)
+    stated = response.headers.get("content-length", "")
+    body = response.read(None if stated.isdigit() and int(stated) <= MOST_ANSWERED else MOST_ANSWERED + 1)
+    if len(body) > MOST_ANSWERED:
+        response.close()
+        response.release_conn()
+        raise Refusal(NOBODY)
+    return body
 
 
-def _seconds(response: httpx2.Response) -> float:
+def _seconds(response: BaseHTTPResponse) -> float:
     """What Retry-After asks for, where it is sensible."""
     stated = response.headers.get("retry-after", "")
     return min(float(stated), 10.0) if stated.isdigit() else 0.0
