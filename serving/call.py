@@ -7,11 +7,13 @@ import random
 import time
 from collections.abc import Callable
 from typing import Any, Protocol
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 from urllib.request import getproxies, proxy_bypass
 
-from urllib3 import BaseHTTPResponse, ProxyManager, Timeout, connection_from_url
+from urllib3 import BaseHTTPResponse, HTTPConnectionPool, PoolManager, ProxyManager, Timeout
+from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError
+from urllib3.util import parse_url
 
 from inference.errors import Refusal
 from serving.frames import AFFINITY, DEADLINE, MODEL, MOST_ANSWERED, TYPE
@@ -110,16 +112,43 @@ class Caller:
         self._connections.close()
 
 
-def connections_to(address: str, seconds: float) -> tuple[Connections, str]:
+class _Whole(HTTPConnection):
+    """Sends a question at once: its head alone would only wake who has to wait for the rest."""
+
+    _held: list[bytes] | None = None
+
+    def request(self, *asked: Any, **more: Any) -> None:
+        """As before, but that everything goes together."""
+        self._held = []
+        try:
+            super().request(*asked, **more)
+        finally:
+            held, self._held = self._held, None
+        super().send(b"".join(held))
+
+    def send(self, data: Any) -> None:
+        """Sends, or holds back what belongs to a question."""
+        if self._held is None:
+            super().send(data)
+        else:
+            self._held.append(data)
+
+
+class _WholeSafely(_Whole, HTTPSConnection):
+    """The same over TLS."""
+
+
+def connections_to(address: str, seconds: float) -> tuple[HTTPConnectionPool, str]:
     """Connections that stay open, as many as pages may ask at a time, and what a path there begins with."""
-    place = urlsplit(address)
-    host = place.hostname or ""
+    place = parse_url(address)
+    host, safely = place.host or "", place.scheme == "https"
     many: dict[str, Any] = {"maxsize": 64, "block": True, "timeout": Timeout(connect=5.0, read=seconds)}
     # A proxy is on the way to other machines only.
-    proxy = None if is_loopback(host) or proxy_bypass(host) else getproxies().get(place.scheme)
-    if proxy is None:
-        return connection_from_url(address, **many), place.path
-    return ProxyManager(proxy, **many).connection_from_url(address), place.path if place.scheme == "https" else address
+    proxy = None if is_loopback(host) or proxy_bypass(host) else getproxies().get(place.scheme or "http")
+    manager = PoolManager(**many) if proxy is None else ProxyManager(proxy, **many)
+    pool = manager.connection_from_url(address)
+    pool.ConnectionCls = _WholeSafely if safely else _Whole
+    return pool, (place.path or "") if safely or proxy is None else address
 
 
 def _read(response: BaseHTTPResponse) -> bytes:

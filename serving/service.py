@@ -13,7 +13,8 @@ import ipaddress
 import logging
 import os
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from functools import lru_cache
 from typing import Any
 
 from starlette.applications import Starlette
@@ -129,7 +130,7 @@ class Service:
             given = request.headers.get("authorization", "").encode()
             if not hmac.compare_digest(given, f"Bearer {self.token}".encode()):
                 return PlainTextResponse("The token is missing or wrong.", 401, {"WWW-Authenticate": "Bearer"})
-        elif not is_loopback(request.url.hostname or ""):
+        elif not is_loopback(_host(request)):
             return PlainTextResponse("Without a token only this machine is answered.", 403)
         if request.headers.get("content-type") != TYPE:
             return PlainTextResponse("Questions are frames.", 415)
@@ -183,24 +184,41 @@ def _said(status: int, refusal: Refusal, headers: dict[str, str] | None = None) 
     return Response(pack(portable(refusal)), status, headers, TYPE)
 
 
-async def _in_time(request: Request, answer: Any) -> Response:
+async def _in_time(request: Request, answer: Coroutine[Any, Any, Response]) -> Response:
     """The answer, unless the time that was given is over, or who asked has gone: then it leaves the line."""
-    task, gone = asyncio.ensure_future(answer), asyncio.ensure_future(_gone(request))
+    asking, left = asyncio.current_task(), asyncio.Event()
+    assert asking is not None
+
+    def leaves(gone: asyncio.Task[None]) -> None:
+        if not gone.cancelled():
+            left.set()
+            asking.cancel()
+
+    gone = asyncio.create_task(_gone(request))
+    gone.add_done_callback(leaves)
     try:
-        await asyncio.wait({task, gone}, timeout=_seconds(request), return_when=asyncio.FIRST_COMPLETED)
-        if task.done():
-            found: Response = task.result()
-            return found
-        return Response(status_code=GONE) if gone.done() else _said(504, Refusal(LATE, way_out="text"))
+        async with asyncio.timeout(_seconds(request)):
+            return await answer
+    except TimeoutError:
+        return _said(504, Refusal(LATE, way_out="text"))
+    except asyncio.CancelledError:
+        if not left.is_set():  # it is the server that ends
+            raise
+        asking.uncancel()
+        return Response(status_code=GONE)
     finally:
-        for left in (task, gone):
-            left.cancel()
-        await asyncio.wait({task})  # it has left the line when this is told
+        gone.cancel()
 
 
 async def _gone(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         continue
+
+
+def _host(request: Request) -> str:
+    """The name by which this was asked, without its port."""
+    named = request.headers.get("host", "")
+    return named.partition("]")[0] if named.startswith("[") else named.partition(":")[0]
 
 
 def _seconds(request: Request) -> float | None:
@@ -230,6 +248,7 @@ async def _body(request: Request) -> bytes:
     return b"".join(blocks)
 
 
+@lru_cache(64)
 def is_loopback(host: str) -> bool:
     """Whether a name or address is this machine's own, for itself alone.
 
@@ -260,7 +279,7 @@ def main() -> int:
         print(f"Set {TOKEN}: whoever reaches {wanted.host} could ask.", file=sys.stderr)
         return 2
     service = Service(GuardedBackend(), token, batch=wanted.batch)
-    uvicorn.run(service.app(), host=wanted.host, port=wanted.port, ws="none", access_log=False)
+    uvicorn.run(service.app(), host=wanted.host, port=wanted.port, ws="none", proxy_headers=False, access_log=False)
     return 0
 
 

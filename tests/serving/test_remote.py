@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from urllib3 import BaseHTTPResponse, HTTPConnectionPool, HTTPResponse
+from urllib3 import BaseHTTPResponse, HTTPResponse
 from urllib3.exceptions import ProtocolError
 
 from inference import EMBEDDED, LocalBackend, Refusal, TraceRequest
@@ -130,7 +130,6 @@ def test_a_proxy_is_on_the_way_to_other_machines_only(monkeypatch: pytest.Monkey
         ("https://computes.example/behind", True, "/behind"),
     ):
         pool, start = call.connections_to(address, 1.0)
-        assert isinstance(pool, HTTPConnectionPool)
         assert (pool.proxy is not None, start) == (proxied, before)
 
 

@@ -170,6 +170,7 @@ def test_who_has_gone_leaves_the_line() -> None:
 
     async def run() -> None:
         first = asyncio.create_task(service.line.run(lambda: backend.gate.wait(60)))
+        await asyncio.sleep(0)  # it has the only place
         messages = iter([{"type": "http.request", "body": body}, {"type": "http.disconnect"}])
 
         async def receive() -> Any:
