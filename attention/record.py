@@ -14,6 +14,7 @@ from typing import NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from attention import breaks
 from attention.mask import Array, Index, Mask, positions
 from wording import sentence
 
@@ -126,6 +127,7 @@ class Record:
         places, key = positions(rows, self.queries), self.key[self.kv_head(head)][cols].astype(np.float64)
         step = max(1, BLOCK // max(1, len(key)))
         for start in range(0, len(places), step):
+            breaks.check()
             part = slice(start, start + step)
             some = places[part]
             scores: Doubles = (self.query[head][some].astype(np.float64) * self.scale) @ key.T
@@ -177,6 +179,7 @@ class MapRecord:
 
     def weights(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> Array:
         """Attention weights of a block, (row, col) float32."""
+        breaks.check()
         block: Array = self.maps[head][rows][:, cols].copy()
         return block
 

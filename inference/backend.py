@@ -5,10 +5,12 @@ from __future__ import annotations
 import importlib
 import threading
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from attention.trace import ModelId, Trace
+from inference import stops
 from inference.building import BUILDING
 from inference.catalogue.listing import ModelCard, catalogue, seeing
 from inference.catalogue.without_head import refusal
@@ -69,7 +71,8 @@ class LocalBackend:
 
     Models and traces are kept within byte budgets, least recently used evicted first. No model is loaded and no single
     trace computed twice at the same time; ``traces`` computes in a batch of its own what is not kept yet. Loading or
-    downloading one model never holds up traces of another.
+    downloading one model never holds up traces of another. What a visitor asks for ends with them, and after
+    ``answer_seconds`` (inference.stops).
 
     >>> LocalBackend(Settings()).models()[0].id
     'all-MiniLM-L6-v2'
@@ -98,10 +101,14 @@ class LocalBackend:
         """The trace of one text or picture; raises Refusal with the reason and what helps."""
         request = self._now(request)
         if request.picture is not None:  # whoever asked holds it: nothing of a reader's picture stays here
-            return self.computed([request])[0]
+            with self._in_time():
+                return self.computed([request])[0]
         kept = self.kept_traces.get(request.key)
         if kept is None:
-            kept = self.kept_traces.get_or_make(request.key, lambda: self.computed([request])[0], lambda t: t.nbytes)
+            with self._in_time():
+                kept = self.kept_traces.get_or_make(
+                    request.key, lambda: self.computed([request])[0], lambda t: t.nbytes
+                )
         self._requests.put(request.key, request, request.weight)
         return kept
 
@@ -117,7 +124,9 @@ class LocalBackend:
             if found[request.key] is None:
                 models.setdefault((request.model, request.revision), {})[request.key] = request
         for missing in models.values():
-            for made in self.computed(list(missing.values())):
+            with self._in_time():
+                computed = self.computed(list(missing.values()))
+            for made in computed:
                 found[made.id] = made
                 self.kept_traces.put(made.id, made, made.nbytes)
         for request in requests:
@@ -146,8 +155,13 @@ class LocalBackend:
     def _answer(self, question: Question[Answer]) -> Answer:
         """The kept answer, or a new one from the module of inference/answers/ that the question names."""
         question = self._now(question)
-        answer: Answer = self.kept_answers.get_or_make(question.key, lambda: self.made(question), size_of)
+        with self._in_time():
+            answer: Answer = self.kept_answers.get_or_make(question.key, lambda: self.made(question), size_of)
         return answer
+
+    def _in_time(self) -> AbstractContextManager[None]:
+        """What a visitor asks for inside the block ends with them, or when its time is over: raises Stopped."""
+        return stops.asked(self.settings.answer_seconds)
 
     def made(self, question: Question[Answer]) -> Answer:
         """The answer, made now and not kept; raises Refusal."""

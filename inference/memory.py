@@ -8,7 +8,9 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from typing import Generic, TypeVar
 
+from inference import stops
 from inference.errors import Refusal
+from inference.stops import Stopped
 
 Value = TypeVar("Value")
 
@@ -17,8 +19,8 @@ class ByteLru(Generic[Value]):
     """Values by key, together at most ``budget`` bytes, evicted least recently used first.
 
     Making a value holds no lock, so that a slow one never delays others; callers who ask for a key while it is being
-    made wait for that one making. A value larger than the budget is kept alone until the next one comes: dropping it
-    would have it made again each time it is asked for.
+    made wait for that one making; where it was stopped, one of them makes it. A value larger than the budget is kept
+    alone until the next one comes: dropping it would have it made again each time it is asked for.
 
     >>> cache = ByteLru(10)
     >>> cache.get_or_make("a", lambda: "aaaa", len), cache.get("a"), cache.nbytes
@@ -80,21 +82,26 @@ class ByteLru(Generic[Value]):
 
         Raises what ``make`` raises, in every waiting thread; the next call tries again.
         """
-        with self._lock:
-            if key in self._kept:
-                return self._used(key)
-            future = self._making.get(key)
-            mine = future is None
-            if future is None:
-                future = self._making[key] = Future()
-        if mine:
-            self._make(key, make, size, future)
-        try:
-            return future.result()
-        except Refusal as refusal:
+        while True:
+            with self._lock:
+                if key in self._kept:
+                    return self._used(key)
+                future = self._making.get(key)
+                mine = future is None
+                if future is None:
+                    future = self._making[key] = Future()
             if mine:
-                raise
-            raise refusal.again() from refusal
+                self._make(key, make, size, future)
+                return future.result()
+            stops.wait(future)
+            error = future.exception()
+            if error is None:
+                return future.result()
+            if isinstance(error, Stopped) or not isinstance(error, Exception):
+                continue  # who made it was stopped, which is no matter of those who waited for it
+            if isinstance(error, Refusal):
+                raise error.again() from error
+            raise error
 
     def _make(
         self, key: Hashable, make: Callable[[], Value], size: Callable[[Value], int], future: Future[Value]

@@ -73,7 +73,10 @@ class Settings:
     only_listed: bool = False  # of the hub, only the models of the list (inference.files.listed) are opened
     visitor_upload_bytes: int = 800_000_000  # of memory that one page's uploaded files may take
     upload_bytes: int = field(default_factory=lambda: machine_memory() // 8)  # that all visitors' may
-    answer_seconds: float = 600.0  # after which the process of a foreign model is ended
+    answer_seconds: float = 600.0  # that a visitor's trace or answer may take, its time in line and loading included
+    figure_seconds: float = 120.0  # that what is worked out of a trace may take: a survey, a part of a picture
+    file_seconds: float = 600.0  # that a file to be saved may take
+    arranging_seconds: float = 600.0  # that UMAP may take
     at_a_stretch: float | None = None  # seconds that long work goes on before it waits for its reader to say so
 
     @property
@@ -128,12 +131,22 @@ class Settings:
 # Who is expected: what HEADLIGHT_FOR says in one word (docs/SECURITY.md). Without it, whoever reaches the app.
 FOR: Mapping[str, Mapping[str, Any]] = {
     "laptop": {"only_here": True},
-    "class": {"visitor_upload_bytes": 200_000_000, "answer_seconds": 300.0, "at_a_stretch": 120.0},
+    "class": {
+        "visitor_upload_bytes": 200_000_000,
+        "answer_seconds": 300.0,
+        "figure_seconds": 60.0,
+        "file_seconds": 300.0,
+        "arranging_seconds": 300.0,
+        "at_a_stretch": 120.0,
+    },
     "public": {
         "only_listed": True,
         "visitor_upload_bytes": 50_000_000,
         "upload_bytes": 500_000_000,
         "answer_seconds": 60.0,
+        "figure_seconds": 30.0,
+        "file_seconds": 60.0,
+        "arranging_seconds": 120.0,
         "at_a_stretch": 30.0,
     },
 }

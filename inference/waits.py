@@ -1,9 +1,18 @@
-"""Who waits for what is done a few at a time, and how long: an operator then sees where it is crowded."""
+"""Who waits for what is done a few at a time, in turn by visitor, and how long: an operator sees where it crowds."""
 
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from time import perf_counter
+from typing import Any, Generic, TypeVar
+
+from inference import stops
+
+Item = TypeVar("Item")
+Made = TypeVar("Made")
 
 
 class Waits:
@@ -38,14 +47,100 @@ class Waits:
             self.passed += 1
             self.seconds += perf_counter() - came
 
+    def leaves(self) -> None:
+        """Somebody who stood in line has gone."""
+        with self._lock:
+            self.waiting -= 1
+
     def turns_away(self) -> None:
         """Somebody was not let into the line."""
         with self._lock:
             self.refused += 1
 
 
+class Turns(Generic[Item]):
+    """What stands in line, taken in turn by visitor: who has twenty things there holds up nobody who has one.
+
+    Not locked: whoever has it locks it.
+
+    >>> line = Turns[str]()
+    >>> for who, item in [("ann", "a1"), ("ann", "a2"), ("ann", "a3"), ("bob", "b1")]:
+    ...     line.add(who, item)
+    >>> [line.take() for _ in range(5)]
+    ['a1', 'b1', 'a2', 'a3', None]
+    """
+
+    def __init__(self) -> None:
+        self._lines: OrderedDict[str, deque[Item]] = OrderedDict()  # whose turn is next stands first
+
+    def add(self, who: str, item: Item) -> None:
+        """It stands behind what they have there."""
+        self._lines.setdefault(who, deque()).append(item)
+
+    def take(self) -> Item | None:
+        """What is next; None where nothing is."""
+        if not self._lines:
+            return None
+        who, line = next(iter(self._lines.items()))
+        item = line.popleft()
+        if line:
+            self._lines.move_to_end(who)
+        else:
+            del self._lines[who]
+        return item
+
+    def drop(self, who: str, item: Item) -> bool:
+        """It stands there no more; whether it did."""
+        line = self._lines.get(who, deque())
+        if item not in line:
+            return False
+        line.remove(item)
+        if not line:
+            del self._lines[who]
+        return True
+
+
+class Crew:
+    """``places`` threads that take up work in turn by visitor.
+
+    >>> crew = Crew(1, "counting")
+    >>> crew.submit("ann", lambda: 1 + 1).result()
+    2
+    """
+
+    def __init__(self, places: int, name: str) -> None:
+        self._threads = ThreadPoolExecutor(places, name)
+        self._lock = threading.Lock()
+        self._turns: Turns[tuple[Future[Any], Callable[[], Any]]] = Turns()
+
+    def submit(self, who: str, work: Callable[[], Made]) -> Future[Made]:
+        """What will hold what the work gives; cancelled before its turn, it is never begun."""
+        future: Future[Made] = Future()
+        with self._lock:
+            self._turns.add(who, (future, work))
+        self._threads.submit(self._next)  # one for each that stands in line, whichever it takes
+        return future
+
+    def close(self) -> None:
+        """Ends the threads as they come free; nothing more is begun."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _next(self) -> None:
+        with self._lock:
+            taken = self._turns.take()
+        if taken is None or not taken[0].set_running_or_notify_cancel():
+            return
+        future, work = taken
+        try:
+            future.set_result(work())
+        except BaseException as error:
+            future.set_exception(error)
+
+
 class Gate:
-    """At most ``places`` at a time are within it; the others wait.
+    """At most ``places`` at a time are within it; the others wait, and come in turn by visitor.
+
+    Who waits leaves the line when what it computes for is over (inference.stops), and is told Stopped.
 
     >>> gate = Gate(2)
     >>> with gate:
@@ -54,13 +149,38 @@ class Gate:
     """
 
     def __init__(self, places: int) -> None:
-        self._places = threading.BoundedSemaphore(places)
+        self._free = places
+        self._lock = threading.Lock()
+        self._turns: Turns[Future[None]] = Turns()
         self.waits = Waits()
 
     def __enter__(self) -> None:
         came = self.waits.comes()
-        self._places.acquire()
+        who, turn = stops.who(), Future[None]()
+        with self._lock:
+            self._turns.add(who, turn)
+            self._admit()
+        try:
+            stops.wait(turn)
+        except BaseException:
+            self._gives_up(who, turn)
+            raise
         self.waits.passes(came)
 
     def __exit__(self, *_error: object) -> None:
-        self._places.release()
+        with self._lock:
+            self._free += 1
+            self._admit()
+
+    def _admit(self) -> None:
+        """Lets in who is next, while there is room."""
+        while self._free and (turn := self._turns.take()) is not None:
+            self._free -= 1
+            turn.set_result(None)
+
+    def _gives_up(self, who: str, turn: Future[None]) -> None:
+        self.waits.leaves()
+        with self._lock:
+            if not self._turns.drop(who, turn):  # let in just now: for the next one
+                self._free += 1
+                self._admit()

@@ -7,6 +7,7 @@ import json
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Protocol
@@ -93,7 +94,9 @@ def score(backend: Asks, run: Run, state: State | None = None, workers: int = 1)
     with ThreadPoolExecutor(workers, "probing") as pool:
         try:
             for number, batch in list(enumerate(run.batches()))[state.done :]:
-                asked.append((number, batch, pool.submit(backend.inspect, run.question(batch))))
+                # In the caller's context: it may end with the visitor for whom it is asked.
+                question = pool.submit(copy_context().run, backend.inspect, run.question(batch))
+                asked.append((number, batch, question))
                 if len(asked) > workers:
                     yield _counted(state, run, *asked.popleft())
             while asked:

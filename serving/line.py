@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from typing import Any, TypeVar
 
-from inference.waits import Waits
+from inference.stops import Stop, ending
+from inference.waits import Crew, Waits
 
 Made = TypeVar("Made")
 
@@ -20,14 +21,14 @@ class Full(Exception):
 class Line:
     """``places`` threads work; with those that wait, no more than ``most`` are inside.
 
-    What has begun is brought to its end even when nobody waits for it: a forward pass knows no way back, and what it
-    gave is kept for the one who asks again. It counts as inside until then.
+    They are taken up in turn by visitor. What has begun counts as inside until it has ended, which it does at its next
+    layer when nobody waits for it any more (inference.stops).
     """
 
     def __init__(self, places: int, most: int) -> None:
         self.most = most
         self.waits = Waits()
-        self._pool = ThreadPoolExecutor(places, thread_name_prefix="answering")
+        self._crew = Crew(places, "answering")
         self._lock = threading.Lock()
         self._inside = 0
 
@@ -41,17 +42,26 @@ class Line:
         """Whether anybody is inside."""
         return self._inside > 0
 
-    async def run(self, work: Callable[[], Made]) -> Made:
-        """What the work gives, in its turn; raises Full. Cancelled while it waits, the work is never begun."""
+    async def run(self, work: Callable[[], Made], who: str = "") -> Made:
+        """What the work gives, in its visitor's turn; raises Full. Cancelled, it ends, or is never begun."""
         with self._lock:
             if self._inside >= self.most:
                 self.waits.turns_away()
                 raise Full
             self._inside += 1
         came = self.waits.comes()
-        future: Future[Made] = self._pool.submit(work)
+        stop = Stop(who)
+
+        def stoppable() -> Made:
+            with ending(stop):
+                return work()
+
+        future = self._crew.submit(who, stoppable)
         future.add_done_callback(lambda done: self._leaves(done, came))
-        return await asyncio.wrap_future(future)
+        try:
+            return await asyncio.wrap_future(future)
+        finally:
+            stop.stop()
 
     def _leaves(self, _done: Future[Any], came: float) -> None:
         with self._lock:
@@ -60,4 +70,4 @@ class Line:
 
     def close(self) -> None:
         """Ends the threads as they come free."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._crew.close()

@@ -14,14 +14,17 @@ from itertools import count
 from pathlib import Path
 from typing import IO, Any
 
+from inference import stops
 from inference.errors import Refusal
 from inference.settings import Settings
+from inference.stops import GONE, Stop, Stopped
 from serving import worker
 from serving.values import Broken
 from wording import sentence
 
 ROOT = Path(__file__).resolve().parents[__name__.count(".")]  # the folder that the rooms, or their package, lie in
 ROOM_TO_RUN = 1_500_000_000  # bytes beside the weights: what a text's pass and its answer may take
+GRACE = 5.0  # seconds that a stopped pass may take to its next layer
 OWN = 400_000_000  # bytes that the process takes before it has read anything
 
 
@@ -47,6 +50,11 @@ class Answers:
         """Nobody waits for it any more."""
         with self._lock:
             self._waiting.pop(number, None)
+
+    def waits_for_others(self, number: int) -> bool:
+        """Whether anybody waits for another answer than this one."""
+        with self._lock:
+            return bool(self._waiting.keys() - {number})
 
     def read(self, stream: IO[bytes]) -> None:
         """Hands on what comes, until nothing does."""
@@ -98,20 +106,13 @@ class Process:
         """The answer to a question, or the traces of a list of requests; raises Refusal."""
         number = next(self._numbers)
         future = self._answers.expect(number)
-        self._send((number, asked))
+        stop = stops.current() or Stop(seconds=self.seconds)
+        self._send((number, hash(stop.who), asked))  # a process that reads a stranger's files is told no names
         try:
-            found = future.result(self.seconds)
-        except TimeoutError:
-            self._end_now()
-            raise Refusal(
-                sentence(
-                    "{name} did not answer within {seconds:.0f} seconds, and its process was ended. Pick a shorter"
-                    " text or a smaller model.",
-                    name=self.name,
-                    seconds=self.seconds,
-                ),
-                way_out="text",
-            ) from None
+            stop.wait(future)
+            found = future.result()
+        except Stopped as stopped:
+            found = self._stopped(number, future, stopped)
         except EOFError as error:
             self._end_now()
             raise Refusal(
@@ -126,6 +127,36 @@ class Process:
             self._answers.forget(number)
         if isinstance(found, Refusal):
             raise found
+        return found
+
+    def _stopped(self, number: int, future: Future[Any], stopped: Stopped) -> Any:
+        """What comes of a question that was stopped: nothing, or its answer where that was under way already.
+
+        A process that goes on all the same is ended, unless others wait for it and this one's visitor has just gone.
+        """
+        self._send((number, 0, None))
+        try:
+            found = future.result(GRACE)
+        except EOFError:
+            raise stopped from None
+        except TimeoutError:
+            late = stopped.message != GONE
+            if not late and self._answers.waits_for_others(number):
+                raise stopped from None
+            self._end_now()
+            if not late:
+                raise stopped from None
+            raise Refusal(
+                sentence(
+                    "{name} did not answer within {seconds:.0f} seconds, and its process was ended. Pick a shorter"
+                    " text or a smaller model.",
+                    name=self.name,
+                    seconds=self.seconds,
+                ),
+                way_out="text",
+            ) from None
+        if isinstance(found, Refusal):
+            raise stopped
         return found
 
     def _end_now(self) -> None:

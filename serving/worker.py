@@ -10,13 +10,14 @@ import os
 import struct
 import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any
 
 from inference.backend import LocalBackend
 from inference.errors import OUT_OF_MEMORY, Refusal
 from inference.settings import Settings
+from inference.stops import Stop, check, ending
+from inference.waits import Crew
 from serving.values import pack, unpack
 from wording import sentence
 
@@ -67,11 +68,24 @@ class Worker:
     def __init__(self, backend: LocalBackend, out: IO[bytes]) -> None:
         self.backend, self.out = backend, out
         self._one_writes = threading.Lock()
+        self._crew = Crew(AT_ONCE, "answering")
+        self._stops: dict[int, Stop] = {}
 
-    def answer(self, number: int, asked: Any) -> None:
+    def take(self, number: int, who: int, asked: Any) -> None:
+        """Has a question answered, in its visitor's turn; without a question, the one of that number is stopped."""
+        if asked is None:
+            if (stop := self._stops.get(number)) is not None:
+                stop.stop()
+            return
+        stop = self._stops[number] = Stop(str(who))
+        self._crew.submit(stop.who, lambda: self.answer(number, asked, stop))
+
+    def answer(self, number: int, asked: Any, stop: Stop) -> None:
         """Writes (number, what came of it)."""
         try:
-            found: Any = self.backend.computed(asked) if isinstance(asked, list) else self.backend.made(asked)
+            with ending(stop):
+                check()
+                found: Any = self.backend.computed(asked) if isinstance(asked, list) else self.backend.made(asked)
         except Refusal as refusal:
             found = Refusal(refusal.message, way_out=refusal.way_out, details=_plain(refusal.details))
         except MemoryError:
@@ -79,6 +93,7 @@ class Worker:
         except Exception as error:
             print(f"{type(error).__name__} in a foreign model's process", file=sys.stderr, flush=True)
             found = Refusal(FAILED, way_out="embedded")
+        del self._stops[number]
         with self._one_writes:
             send(self.out, (number, found))
 
@@ -97,13 +112,12 @@ def main() -> None:
     worker = Worker(LocalBackend(settings_from(told)), out)
     _import_what_models_need()
     bound(nbytes)
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        while True:
-            try:
-                number, asked = receive(source)
-            except EOFError:
-                os._exit(0)  # the app is gone, or needs this no more: whatever is being computed is for nobody
-            pool.submit(worker.answer, number, asked)
+    while True:
+        try:
+            question = receive(source)
+        except EOFError:
+            os._exit(0)  # the app is gone, or needs this no more: whatever is being computed is for nobody
+        worker.take(*question)
 
 
 def _import_what_models_need() -> None:

@@ -22,8 +22,9 @@ from inference.pictures.families import tower
 from inference.record import fallback, growing, records, smallest_input, spans
 from inference.record.call import part_names
 from inference.record.edits import HEADS, editing
-from inference.record.interface import PATH, attend, recording
+from inference.record.interface import PATH, Tape, attend, recording
 from inference.record.layer_modules import note_layers
+from inference.stops import Stop, ending
 
 __all__ = ["NAME", "Recording", "implementation", "install", "prepare", "record", "record_parts", "recording"]
 
@@ -77,9 +78,10 @@ def prepare(model: Any) -> bool:
     for path, module in model.named_modules():
         setattr(module, PATH, path)
     given = smallest_input.inputs(model)
-    found = _recordable(model, given)
-    if not found:
-        _prepare_maps(model, given)
+    with ending(Stop()):  # what is found of a model is found for all who ask, whoever has gone meanwhile
+        found = _recordable(model, given)
+        if not found:
+            _prepare_maps(model, given)
     setattr(model, RECORDS, found)
     return found
 
@@ -139,9 +141,14 @@ def record(  # noqa: PLR0913  # what a pass is given, and how long each side of 
     inputs = spans.with_mask(inputs, lengths)
     if not getattr(model, RECORDS) and not any(edits):
         return Recording(*fallback.parts(model, inputs, both, largest))
-    with editing(model, edits), recording() as tape:
+    with editing(model, edits), recording(Tape(expected=_attentions(model))) as tape:
         output = tower(model, inputs)(**inputs)
     return Recording(records.parts(model, tape.calls, inputs, both), output)
+
+
+def _attentions(model: Any) -> int:
+    """How many attentions a pass through all layers computes; 0 where that is not known."""
+    return sum(map(len, getattr(model, HEADS, {}).values()))
 
 
 def record_parts(

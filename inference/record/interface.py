@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 from transformers.integrations.sdpa_attention import repeat_kv, sdpa_attention_forward
 
+from inference import stops
 from inference.record import edits, patches
 from inference.record.call import Call
 from inference.record.tensors import own, place
@@ -31,6 +32,7 @@ class Tape:
     """What one recording has noted, in the order of the calls."""
 
     calls: list[Call] = field(default_factory=list)
+    expected: int = 0  # attentions of the whole pass, where that is known
     additive: dict[tuple[Any, ...], tuple[Tensor, Tensor]] = field(default_factory=dict)
 
     def note(self, call: Call, lse: Tensor | None) -> None:
@@ -111,8 +113,15 @@ def attend(  # noqa: PLR0913  # transformers' own signature
     s_aux: Tensor | None = None,
     **extra: Any,
 ) -> tuple[Tensor, None]:
-    """Attention with transformers' calling convention: output (batch, query, head, channel), and no weights."""
+    """Attention with transformers' calling convention: output (batch, query, head, channel), and no weights.
+
+    Here a pass that nobody waits for any more ends: raises Stopped.
+    """
     tape, editor, lending = _tape.get(), edits.editor(), patches.lending()
+    if tape is None:
+        stops.check()
+    else:
+        stops.layer(len(tape.calls), tape.expected)
     plain = softcap is None and s_aux is None
 
     def unrecorded() -> Tensor:

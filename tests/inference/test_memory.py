@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
 from inference.errors import Refusal
 from inference.memory import ByteLru
+from inference.stops import Stop, Stopped, ending
 
 
 def filled(budget: int, **sizes: int) -> ByteLru[str]:
@@ -119,3 +120,59 @@ def test_a_failure_reaches_all_who_wait_and_is_not_kept() -> None:
             assert caught.value.details == {"tokens": 1}
     assert not cache.making("k")
     assert cache.get_or_make("k", lambda: 3, lambda _: 1) == 3
+
+
+@pytest.mark.parametrize("end", [Stopped("This was stopped."), SystemExit()])  # the second as a page's own end is
+def test_where_who_makes_it_was_stopped_another_makes_it(end: BaseException) -> None:
+    cache: ByteLru[str] = ByteLru(100)
+    begun, go, waiting = threading.Event(), threading.Event(), threading.Event()
+
+    def ended() -> str:
+        begun.set()
+        go.wait(60)
+        raise end
+
+    class Waits(Stop):
+        def wait(self, future: Future[str]) -> None:
+            waiting.set()
+            super().wait(future)
+
+    def other() -> str:
+        with ending(Waits()):
+            return cache.get_or_make("k", lambda: "made", len)
+
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(cache.get_or_make, "k", ended, len)
+        begun.wait(60)
+        second = pool.submit(other)
+        waiting.wait(60)
+        go.set()
+        assert second.result(60) == "made"
+        assert first.exception(60) is end
+
+
+def test_who_has_gone_waits_no_more_for_what_another_makes() -> None:
+    cache: ByteLru[str] = ByteLru(100)
+    begun, go, stop = threading.Event(), threading.Event(), Stop()
+
+    def make() -> str:
+        begun.set()
+        go.wait(60)
+        return "made"
+
+    class Goes(Stop):
+        def wait(self, future: Future[str]) -> None:
+            stop.stop()
+            stop.wait(future)
+
+    def other() -> str:
+        with ending(Goes()):
+            return cache.get_or_make("k", make, len)
+
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(cache.get_or_make, "k", make, len)
+        begun.wait(60)
+        with pytest.raises(Stopped):
+            pool.submit(other).result(60)
+        go.set()
+        assert first.result(60) == "made"

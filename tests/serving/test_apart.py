@@ -4,24 +4,30 @@ other."""
 from __future__ import annotations
 
 import base64
+import io
 import json
 import os
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from inference import LocalBackend, Refusal, TraceRequest
+from inference import LocalBackend, Refusal, TraceRequest, stops
 from inference.files import hub
 from inference.files.download import Download
 from inference.files.embedded import BERT
 from inference.request import EMBEDDED
 from inference.settings import Settings
+from inference.stops import Stop, Stopped, ending
+from serving import process as process_of_model
 from serving import worker
 from serving.apart import GuardedBackend, foreign
-from serving.process import Answers
+from serving.process import Answers, Process
 from tests.support.fakehub import COMMIT, FakeHub, serving
 from tests.support.tinymodels import save
 
@@ -110,13 +116,75 @@ def test_a_tokenizer_that_is_a_bomb_ends_its_own_process_alone(here: Here, norma
     assert apart.trace(TraceRequest(EMBEDDED, "a cat")).tokens == ("[CLS]", "a", "cat", "[SEP]")
 
 
-def test_who_does_not_answer_in_time_is_ended(here: Here) -> None:
+def test_who_does_not_answer_in_time_is_ended(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_of_model, "GRACE", 0.0)  # it is still starting
     apart = GuardedBackend(Settings(endpoint=here[1].endpoint, cache=here[1].cache, answer_seconds=0.0))
     with pytest.raises(Refusal, match=f"^{TINY} did not answer within 0 seconds, and its process was ended"):
         apart.trace(TraceRequest(TINY, "a cat"))
     process = apart.processes.get((TINY, None))
     assert process is not None
     assert process.ended
+
+
+class Told(Process):
+    """A process's side in the app, without the process: what it is sent is noted, and stops are answered or not."""
+
+    def __init__(self, stops_at_once: bool) -> None:
+        self.name, self.seconds, self.stops_at_once = "tiny", 60.0, stops_at_once
+        self._answers, self._numbers = Answers(), count()
+        self.sent: list[Any] = []
+        self.was_ended = False
+
+    def _send(self, value: Any) -> None:
+        self.sent.append(value)
+        if value[2] is None and self.stops_at_once:
+            frame = io.BytesIO()
+            worker.send(frame, (value[0], Refusal("This was stopped.")))
+            self._answers.read(io.BytesIO(frame.getvalue()))
+
+    def _end_now(self) -> None:
+        self.was_ended = True
+
+
+@pytest.mark.parametrize(
+    ("stops_at_once", "others", "ended"), [(True, False, False), (False, False, True), (False, True, False)]
+)
+def test_who_has_gone_is_answered_no_more_and_others_are(
+    stops_at_once: bool, others: bool, ended: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process_of_model, "GRACE", 0.0)
+    process, stop = Told(stops_at_once), Stop("ann")
+    if others:
+        process._answers.expect(7)  # noqa: SLF001
+    stop.stop()
+    with pytest.raises(Stopped), ending(stop):
+        process.ask("a question")
+    assert process.sent == [(0, hash("ann"), "a question"), (0, 0, None)]
+    assert process.was_ended == ended
+
+
+def test_a_stop_reaches_what_the_process_computes() -> None:
+    begun, done = threading.Event(), threading.Event()
+
+    class Computes(LocalBackend):
+        def made(self, question: Any) -> Any:
+            begun.set()
+            stops.wait(Future())
+            return question
+
+    class Out(io.BytesIO):
+        def flush(self) -> None:
+            done.set()
+
+    out = Out()
+    answering = worker.Worker(Computes(Settings()), out)
+    answering.take(3, 1, "a question")
+    assert begun.wait(60)
+    answering.take(4, 0, None)  # one that has been answered already
+    answering.take(3, 0, None)
+    assert done.wait(60)
+    number, found = worker.receive(io.BytesIO(out.getvalue()))
+    assert (number, found.message) == (3, "This was stopped.")
 
 
 def test_a_process_s_end_is_told_to_who_waits_and_to_who_comes_later() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import Any
 
 import httpx2
@@ -13,6 +14,7 @@ import pytest
 from attention.trace import Trace
 from inference import LocalBackend, Refusal, TraceRequest
 from inference.settings import Settings
+from inference.stops import Stopped, wait
 from serving import service as serving_service
 from serving.batches import Batches
 from serving.frames import ABOUT, ANSWER, DEADLINE, LIVE, READY, TRACES, TYPE
@@ -199,6 +201,27 @@ def test_a_line_is_empty_again_when_all_have_left() -> None:
         second.cancel()
         gate.set()
         assert await first
+        assert await line.run(lambda: 3) == 3
+        line.close()
+
+    asyncio.run(run())
+
+
+def test_what_is_computed_ends_when_nobody_waits_for_it_any_more() -> None:
+    async def run() -> None:
+        line, begun, ended = Line(1, 2), threading.Event(), threading.Event()
+
+        def work() -> None:
+            begun.set()
+            try:
+                wait(Future())
+            except Stopped:
+                ended.set()
+
+        first = asyncio.create_task(line.run(work))
+        await asyncio.to_thread(begun.wait, 60)
+        first.cancel()
+        assert await asyncio.to_thread(ended.wait, 60)
         assert await line.run(lambda: 3) == 3
         line.close()
 

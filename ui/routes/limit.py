@@ -1,6 +1,7 @@
 """How many files are made or sent at the same time: others wait without holding a thread, or are told to come again.
 
-A file may take much memory and seconds. The threads that answer pages are few and shared; files have their own.
+A file may take much memory and seconds. The threads that answer pages are few and shared; files have their own, which
+take them up in turn by visitor.
 """
 
 from __future__ import annotations
@@ -9,13 +10,15 @@ import asyncio
 import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from inference.waits import Waits
+from inference.stops import Stop
+from inference.waits import Crew, Waits
+from ui.routes.leaving import reading, within
 from ui.routes.reader import to_reader
+from ui.run.shelf import backend
 from ui.server.client import names_of
 from wording import told
 
@@ -31,7 +34,7 @@ class Limit:
     def __init__(self, at_once: int, waiting: int, sentence: str, each: int | None = None) -> None:
         self.each = each
         self._names: Counter[str] = Counter()
-        self._threads = ThreadPoolExecutor(at_once, "files")
+        self._threads = Crew(at_once, "files")
         self.places = threading.BoundedSemaphore(at_once + waiting)
         self.sentence = sentence
         self.waits = Waits()
@@ -47,12 +50,13 @@ class Limit:
             came = self.waits.comes()
             self._names.update(names)
 
-            def made() -> Response:
+            def made(stop: Stop) -> Response:
                 self.waits.passes(came)
-                return make(request)
+                return within(stop, make, request)
 
             try:
-                return await asyncio.get_running_loop().run_in_executor(self._threads, made)
+                async with reading(request, backend().settings.file_seconds) as stop:
+                    return await asyncio.wrap_future(self._threads.submit(stop.who, lambda: made(stop)))
             finally:
                 self.places.release()
                 self._names.subtract(names)

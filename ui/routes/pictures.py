@@ -10,6 +10,7 @@ from starlette.routing import Route
 
 from attention.codec import frame
 from attention.trace import Trace
+from ui.routes.leaving import of_reader
 from ui.routes.traces import FILES, FOREVER, PREFIX, attachment, served
 from ui.run.shelf import shelf
 from viz.components.explore.answers import BadRequest, number
@@ -94,8 +95,8 @@ FRAMES = (patches, norms, norms_rows, norms_columns, rollout)
 def routes() -> list[Route]:
     """The routes, for the app."""
     return [
-        Route(f"{PREFIX}/{{trace}}/picture.jpg", _endpoint(picture)),
-        *(Route(f"{PREFIX}/{{trace}}/{make.__name__}", _endpoint(make)) for make in FRAMES),
+        Route(f"{PREFIX}/{{trace}}/picture.jpg", of_reader(_endpoint(picture))),
+        *(Route(f"{PREFIX}/{{trace}}/{make.__name__}", of_reader(_endpoint(make))) for make in FRAMES),
         Route(f"{PREFIX}/{{trace}}/picture.html", FILES.endpoint(_endpoint(page))),
     ]
 

@@ -8,7 +8,7 @@ makes the trace again.
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from starlette.requests import Request
@@ -20,6 +20,7 @@ from attention.storage import dump
 from attention.trace import Trace
 from attention.view import View
 from inference import Refusal
+from ui.routes.leaving import of_reader
 from ui.routes.limit import Limit
 from ui.routes.reader import to_reader
 from ui.run.habits import habits_shown
@@ -56,7 +57,7 @@ FRAMES: dict[str, Callable[[Trace, Look, Asked], bytes]] = {
 def served(request: Request, make: Callable[[Trace, Look], Response]) -> Response:
     """What ``make`` gives for the trace in the address; 410 when it is gone or the seal is not its own.
 
-    400, in a sentence, when something else in the address is wrong.
+    400, in a sentence, when something else in the address is wrong, or it took too long.
     """
     query = request.query_params
     look = Look.read(*(query.get(name, "") for name in ("part", "words", "special", "renormalise")))
@@ -95,7 +96,7 @@ def attachment(name: str, media_type: str, make: Callable[..., bytes], *argument
 
 
 def routes() -> list[Route]:
-    """The routes, for the app. Endpoints are plain functions, so the server runs them in threads of their own."""
+    """The routes, for the app. What they send is made in threads of the server."""
     frames = [Route(f"{PREFIX}/{{trace}}/{what}", _endpoint(make)) for what, make in FRAMES.items()]
     return [
         Route(explore.ADDRESS, _script),
@@ -112,8 +113,8 @@ def _script(request: Request) -> Response:
     return Response(explore.spoken(code), media_type="text/javascript", headers=FOREVER)
 
 
-def _endpoint(make: Callable[[Trace, Look, Asked], bytes]) -> Callable[[Request], Response]:
+def _endpoint(make: Callable[[Trace, Look, Asked], bytes]) -> Callable[[Request], Awaitable[Response]]:
     def endpoint(request: Request) -> Response:
         return served(request, lambda trace, look: _binary(make(trace, look, request.query_params)))
 
-    return endpoint
+    return of_reader(endpoint)

@@ -6,6 +6,7 @@ from contextlib import nullcontext
 
 import streamlit as st
 
+from inference import stops
 from probing.score import Run, State, score
 from ui.run.shelf import backend
 from ui.run.stoppable import stoppable
@@ -42,7 +43,8 @@ def scored(run: Run, doing: str) -> State:
     first = _("Scoring the first sentences") if loaded else _("Loading the model, then scoring the first sentences")
     for at in stoppable(run.key, len(run.batches()), doing):
         while state.done <= at:  # what another drawing of the page has counted meanwhile is not counted again
-            with nullcontext() if at else st.spinner(first, show_time=True):
+            in_time = stops.asked(backend().settings.answer_seconds)
+            with nullcontext() if at else st.spinner(first, show_time=True), in_time:
                 next(steps)
     return state
 

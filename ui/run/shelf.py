@@ -14,12 +14,14 @@ from attention.measures import Survey, survey
 from attention.storage import parse
 from attention.trace import Trace
 from attention.view import View
+from inference import stops
 from inference.backend import LocalBackend
 from inference.memory import ByteLru
 from inference.text.chinese_words import by_chinese_words
 from inference.waits import Gate
 from serving import remote
 from serving.apart import GuardedBackend
+from ui.run import visitors
 
 SECRET = secrets.token_bytes(32)  # of this run of the server
 THUMBNAIL = 48  # cells on a side of a small map
@@ -64,6 +66,7 @@ def seal(of: str | bytes) -> str:
 @cache
 def backend() -> LocalBackend:
     """The backend that all sessions of this process share: in it, or where HEADLIGHT_BACKEND says."""
+    stops.know_visitors_by(visitors.of_page)
     return remote.from_env() or GuardedBackend()
 
 
@@ -116,13 +119,14 @@ class Shelf:
         return View(trace, look.part or None, look.words, look.special, look.renormalise)
 
     def survey(self, trace: Trace, look: Look) -> Survey:
-        """Thumbnails and measures of every head, computed once."""
+        """Thumbnails and measures of every head, computed once. Raises Stopped."""
 
         def make() -> Survey:
             with self.gate:
                 return survey(self.view(trace, look), THUMBNAIL)
 
-        return self.surveys.get_or_make((trace.id, look), make, lambda made: made.nbytes)
+        with stops.asked(backend().settings.figure_seconds):
+            return self.surveys.get_or_make((trace.id, look), make, lambda made: made.nbytes)
 
 
 @cache

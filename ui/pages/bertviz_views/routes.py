@@ -10,6 +10,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from attention.trace import Trace
+from ui.routes.leaving import of_reader
 from ui.routes.traces import FOREVER, served
 from ui.run.shelf import Look, shelf
 from viz.bertviz.budget import too_long
@@ -73,4 +74,4 @@ def script(request: Request) -> Response:
 
 def routes() -> list[Route]:
     """The routes, for the app."""
-    return [Route(f"{PREFIX}/{{trace}}/{{kind}}", document), Route(f"{VENDOR}/{{name}}", script)]
+    return [Route(f"{PREFIX}/{{trace}}/{{kind}}", of_reader(document)), Route(f"{VENDOR}/{{name}}", script)]

@@ -1,0 +1,161 @@
+"""When a computation ends before it is done: its time is over, or whoever asked has gone. Asked at each layer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent import futures
+from concurrent.futures import Future, InvalidStateError
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+from attention.breaks import checked_by
+from inference.errors import Refusal
+from wording import sentence
+
+GONE = sentence("This was stopped.")
+LOOK = 0.5  # seconds between two looks at whether one who waits is still there
+
+
+class Visitor(NamedTuple):
+    """For whom something is computed: ``who`` tells them apart, ``gone`` says whether they have left."""
+
+    who: str
+    gone: Callable[[], bool]
+
+
+class Stopped(Refusal):
+    """A computation that was ended; nothing of it is left. Asked again, it begins anew."""
+
+    def again(self) -> Stopped:
+        """A fresh copy."""
+        return Stopped(self.message, way_out=self.way_out, details=self.details)
+
+
+class Stop:
+    """The end of what one visitor asks for: after ``seconds``, when ``gone`` says so, or when ``stop`` is called.
+
+    ``who`` tells visitors apart where several wait in line; ``progress`` is told how many layers are done, of how many,
+    by the thread that computes them. It may be stopped from any thread.
+
+    >>> ends = Stop()
+    >>> ends.check()
+    >>> ends.stop()
+    >>> ends.check()
+    Traceback (most recent call last):
+    inference.stops.Stopped: This was stopped.
+    """
+
+    def __init__(
+        self,
+        who: str = "",
+        seconds: float | None = None,
+        *,
+        gone: Callable[[], bool] | None = None,
+        progress: Callable[[int, int], object] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.who, self.seconds, self.progress = who, seconds, progress
+        self._gone, self._clock = gone, clock
+        self._until = None if seconds is None else clock() + seconds
+        self._told: Future[None] = Future()
+
+    def stop(self) -> None:
+        """Whoever asked has gone: what is computed ends at its next layer, and what waits leaves its line."""
+        with suppress(InvalidStateError):  # it is told once
+            self._told.set_result(None)
+
+    def check(self) -> None:
+        """Raises Stopped where it is over."""
+        if self._told.done() or (self._gone is not None and self._gone()):
+            raise Stopped(GONE)
+        if self._until is not None and self._clock() > self._until:
+            raise Stopped(
+                sentence(
+                    "This took longer than the {seconds:.0f} seconds that it may take here. Pick a shorter text or a"
+                    " smaller model.",
+                    seconds=self.seconds,
+                ),
+                way_out="text",
+            )
+
+    def wait(self, future: Future[Any]) -> None:
+        """Returns when another thread has found something; raises Stopped where this is over before."""
+        while not future.done():
+            self.check()
+            left = LOOK if self._until is None else min(LOOK, max(0.0, self._until - self._clock()))
+            futures.wait((future, self._told), left, futures.FIRST_COMPLETED)
+
+
+_stop: ContextVar[Stop | None] = ContextVar("headlight_stop", default=None)
+
+
+_find_visitor: Callable[[], Visitor | None] = lambda: None  # noqa: E731  # until it is said
+
+
+def know_visitors_by(finder: Callable[[], Visitor | None]) -> None:
+    """From now on ``finder`` says for which visitor a thread computes; None where it is for none."""
+    global _find_visitor  # the room that knows visitors stands above this one
+    _find_visitor = finder
+
+
+@contextmanager
+def asked(seconds: float) -> Iterator[None]:
+    """What a visitor asks for inside the block ends with them, or after that time. Within another, that one decides;
+    where it is asked for no visitor, by a program, it ends by itself.
+    """
+    visitor = _find_visitor() if _stop.get() is None else None
+    if visitor is None:
+        yield
+        return
+    with ending(Stop(visitor.who, seconds, gone=visitor.gone)):
+        check()
+        yield
+
+
+@contextmanager
+def ending(stop: Stop) -> Iterator[Stop]:
+    """What this thread computes inside the block ends as ``stop`` says."""
+    token = _stop.set(stop)
+    try:
+        with checked_by(stop.check):
+            yield stop
+    finally:
+        _stop.reset(token)
+
+
+def current() -> Stop | None:
+    """How what this thread computes ends, where that is said."""
+    return _stop.get()
+
+
+def check() -> None:
+    """Raises Stopped where what this thread computes is over."""
+    stop = _stop.get()
+    if stop is not None:
+        stop.check()
+
+
+def who() -> str:
+    """For whom this thread computes, where that is said."""
+    stop = _stop.get()
+    return "" if stop is None else stop.who
+
+
+def layer(done: int, of: int) -> None:
+    """The same between two layers of a recorded pass, which is told to whoever follows it."""
+    stop = _stop.get()
+    if stop is not None:
+        stop.check()
+        if stop.progress is not None:
+            stop.progress(done, of)
+
+
+def wait(future: Future[Any]) -> None:
+    """Returns when another thread has found something; raises Stopped where what this thread does is over before."""
+    stop = _stop.get()
+    if stop is not None:
+        stop.wait(future)
+    elif not future.done():
+        futures.wait((future,))
