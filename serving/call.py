@@ -14,9 +14,11 @@ from urllib3 import BaseHTTPResponse, HTTPConnectionPool, PoolManager, ProxyMana
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError
 from urllib3.util import parse_url
+from urllib3.util.wait import wait_for_read
 
+from inference import stops
 from inference.errors import Refusal
-from serving.frames import AFFINITY, DEADLINE, MODEL, MOST_ANSWERED, TYPE
+from serving.frames import AFFINITY, DEADLINE, MODEL, MOST_ANSWERED, TYPE, VISITOR
 from serving.service import is_loopback
 from serving.values import Broken, pack, unpack
 from wording import sentence
@@ -73,12 +75,20 @@ class Caller:
     def ask(self, path: str, asked: Any, key: str, model: str = "", patience: float = PATIENCE) -> Any:
         """The answer; raises Refusal."""
         frame, began, tries = pack(asked), self._clock(), 0
+        who = f"{hash(stops.who()):x}"  # to be told from others, not to be known
         while True:
             left = self.seconds - (self._clock() - began)
-            headers = {**self._headers, AFFINITY: key, MODEL: quote(model), DEADLINE: f"{max(left, 0):.3f}"}
+            headers = {
+                **self._headers,
+                AFFINITY: key,
+                MODEL: quote(model),
+                DEADLINE: f"{max(left, 0):.3f}",
+                VISITOR: who,
+            }
             try:
                 return self._once(path, frame, headers)
             except Unanswered as wait:
+                stops.check()
                 pause = max(wait.seconds, min(LONGEST, WAIT * 2**tries)) * random.uniform(0.5, 1.5)
                 if self._clock() - began + pause > min(patience, self.seconds):
                     raise Refusal(NOBODY, way_out="retry") from wait
@@ -113,7 +123,9 @@ class Caller:
 
 
 class _Whole(HTTPConnection):
-    """Sends a question at once: its head alone would only wake who has to wait for the rest."""
+    """Sends a question at once: its head alone would only wake who has to wait for the rest. Where who asked is gone
+    before it is answered, the connection is, and the service stops what it computes.
+    """
 
     _held: list[bytes] | None = None
 
@@ -132,6 +144,13 @@ class _Whole(HTTPConnection):
             super().send(data)
         else:
             self._held.append(data)
+
+    def getresponse(self) -> Any:
+        """As before, but that it looks now and then whether anybody still wants it."""
+        until = time.monotonic() + (self.timeout or 0)
+        while not wait_for_read(self.sock, stops.LOOK) and time.monotonic() < until:
+            stops.check()
+        return super().getresponse()
 
 
 class _WholeSafely(_Whole, HTTPSConnection):

@@ -41,6 +41,7 @@ from serving.frames import (
     TOKEN,
     TRACES,
     TYPE,
+    VISITOR,
     portable,
 )
 from serving.line import Full, Line
@@ -55,7 +56,7 @@ FAILED = sentence("Something broke while this was computed; the server's log say
 RETRY_AFTER = "1"  # seconds; who asks waits some more, each another while
 GONE = 499  # nobody reads it
 
-Work = Callable[[Any], Awaitable[bytes]]  # a frame, made by the thread that made the answer
+Work = Callable[[Any, str], Awaitable[bytes]]  # a frame of the answer; asked what, and by whom
 
 
 class Service:
@@ -79,7 +80,7 @@ class Service:
         routes = [Route(path, self._endpoint(work), methods=["POST"]) for path, work in asked.items()]
         return Starlette(routes=[*routes, Route(LIVE, _live), Route(READY, self._ready)], lifespan=self._lifespan)
 
-    async def traces(self, requests: Any) -> bytes:
+    async def traces(self, requests: Any, who: str) -> bytes:
         """The traces of requests, with their keys."""
         if not (isinstance(requests, tuple) and 0 < len(requests) <= AT_ONCE):
             raise Broken("Traces are asked for by some requests.")
@@ -89,24 +90,24 @@ class Service:
         if self.batches is not None and len(requests) == 1 and requests[0].picture is None:
             trace = await self.batches.trace(requests[0])
             return await asyncio.to_thread(pack, (keys, (trace,)))
-        return await self.line.run(lambda: pack((keys, self._traces(requests))))
+        return await self.line.run(lambda: pack((keys, self._traces(requests))), who)
 
     def _traces(self, requests: tuple[TraceRequest, ...]) -> tuple[Trace, ...]:
         if len(requests) == 1 or any(request.picture is not None for request in requests):
             return tuple(self.backend.trace(request) for request in requests)
         return tuple(self.backend.traces(requests))
 
-    async def answer(self, question: Any) -> bytes:
+    async def answer(self, question: Any, who: str) -> bytes:
         """The answer to a question, with its key."""
         if isinstance(question, PredictRequest):
-            return await self.line.run(lambda: pack((question.key, self.backend.predict(question))))
+            return await self.line.run(lambda: pack((question.key, self.backend.predict(question))), who)
         if isinstance(question, InspectRequest):
-            return await self.line.run(lambda: pack((question.key, self.backend.inspect(question))))
+            return await self.line.run(lambda: pack((question.key, self.backend.inspect(question))), who)
         raise Broken("An answer is asked for by a question.")
 
-    async def told(self, asked: Any) -> bytes:
+    async def told(self, asked: Any, who: str) -> bytes:
         """What the backend says of its models."""
-        return await self.short.run(lambda: pack((asked, portable(self.about.tell(asked)))))
+        return await self.short.run(lambda: pack((asked, portable(self.about.tell(asked)))), who)
 
     def _endpoint(self, work: Work) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
@@ -114,7 +115,7 @@ class Service:
                 return stranger
             try:
                 asked = unpack(await _body(request))
-                return await _in_time(request, _answered(work, asked))
+                return await _in_time(request, _answered(work, asked, request.headers.get(VISITOR, "")))
             except Broken:
                 return _said(400, Refusal(UNREAD))
             except _TooMuch:
@@ -163,10 +164,10 @@ async def _live(_request: Request) -> Response:
     return PlainTextResponse("live")
 
 
-async def _answered(work: Work, asked: Any) -> Response:
+async def _answered(work: Work, asked: Any, who: str) -> Response:
     """What came of a question, as what is sent."""
     try:
-        return Response(await work(asked), media_type=TYPE)
+        return Response(await work(asked, who), media_type=TYPE)
     except Refusal as refusal:
         return _said(422, refusal)
     except Full:
