@@ -280,7 +280,16 @@ def main() -> int:
         print(f"Set {TOKEN}: whoever reaches {wanted.host} could ask.", file=sys.stderr)
         return 2
     service = Service(GuardedBackend(), token, batch=wanted.batch)
-    uvicorn.run(service.app(), host=wanted.host, port=wanted.port, ws="none", proxy_headers=False, access_log=False)
+    uvicorn.run(
+        service.app(),
+        host=wanted.host,
+        port=wanted.port,
+        ws="none",
+        access_log=False,
+        proxy_headers=False,  # who asks is nobody's address
+        server_header=False,
+        date_header=False,
+    )
     return 0
 
 
