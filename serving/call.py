@@ -19,7 +19,7 @@ from urllib3.util.wait import wait_for_read
 from inference import stops
 from inference.errors import Refusal
 from serving.frames import AFFINITY, DEADLINE, MODEL, MOST_ANSWERED, TYPE, VISITOR
-from serving.service import is_loopback
+from serving.heads import is_loopback
 from serving.values import Broken, pack, unpack
 from wording import sentence
 

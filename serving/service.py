@@ -9,12 +9,10 @@ import argparse
 import asyncio
 import contextlib
 import hmac
-import ipaddress
 import logging
 import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from functools import lru_cache
 from typing import Any
 
 from starlette.applications import Starlette
@@ -33,9 +31,7 @@ from serving.frames import (
     ABOUT,
     ANSWER,
     AT_ONCE,
-    DEADLINE,
     LIVE,
-    MOST_ASKED,
     PORT,
     READY,
     TOKEN,
@@ -44,6 +40,7 @@ from serving.frames import (
     VISITOR,
     portable,
 )
+from serving.heads import TooMuch, body_of, gone, host_of, is_loopback, seconds_of
 from serving.line import Full, Line
 from serving.values import Broken, pack, unpack
 from wording import sentence
@@ -114,11 +111,11 @@ class Service:
             if (stranger := self._stranger(request)) is not None:
                 return stranger
             try:
-                asked = unpack(await _body(request))
+                asked = unpack(await body_of(request))
                 return await _in_time(request, _answered(work, asked, request.headers.get(VISITOR, "")))
             except Broken:
                 return _said(400, Refusal(UNREAD))
-            except _TooMuch:
+            except TooMuch:
                 return _said(413, Refusal(UNREAD))
             except ClientDisconnect:
                 return Response(status_code=GONE)
@@ -131,7 +128,7 @@ class Service:
             given = request.headers.get("authorization", "").encode()
             if not hmac.compare_digest(given, f"Bearer {self.token}".encode()):
                 return PlainTextResponse("The token is missing or wrong.", 401, {"WWW-Authenticate": "Bearer"})
-        elif not is_loopback(_host(request)):
+        elif not is_loopback(host_of(request)):
             return PlainTextResponse("Without a token only this machine is answered.", 403)
         if request.headers.get("content-type") != TYPE:
             return PlainTextResponse("Questions are frames.", 415)
@@ -190,15 +187,15 @@ async def _in_time(request: Request, answer: Coroutine[Any, Any, Response]) -> R
     asking, left = asyncio.current_task(), asyncio.Event()
     assert asking is not None
 
-    def leaves(gone: asyncio.Task[None]) -> None:
-        if not gone.cancelled():
+    def leaves(watch: asyncio.Task[None]) -> None:
+        if not watch.cancelled():
             left.set()
             asking.cancel()
 
-    gone = asyncio.create_task(_gone(request))
-    gone.add_done_callback(leaves)
+    watch = asyncio.create_task(gone(request))
+    watch.add_done_callback(leaves)
     try:
-        async with asyncio.timeout(_seconds(request)):
+        async with asyncio.timeout(seconds_of(request)):
             return await answer
     except TimeoutError:
         return _said(504, Refusal(LATE, way_out="text"))
@@ -208,60 +205,7 @@ async def _in_time(request: Request, answer: Coroutine[Any, Any, Response]) -> R
         asking.uncancel()
         return Response(status_code=GONE)
     finally:
-        gone.cancel()
-
-
-async def _gone(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        continue
-
-
-def _host(request: Request) -> str:
-    """The name by which this was asked, without its port."""
-    named = request.headers.get("host", "")
-    return named.partition("]")[0] if named.startswith("[") else named.partition(":")[0]
-
-
-def _seconds(request: Request) -> float | None:
-    """How long who asks still waits; None where nothing sensible is said."""
-    try:
-        stated = float(request.headers.get(DEADLINE, ""))
-    except ValueError:
-        return None
-    return stated if 0 <= stated < 86_400 else None
-
-
-class _TooMuch(Exception):
-    """More came than a question may be."""
-
-
-async def _body(request: Request) -> bytes:
-    """What was sent; no more of it is taken in than a question may be."""
-    stated = request.headers.get("content-length", "")
-    if stated.isdigit() and int(stated) > MOST_ASKED:
-        raise _TooMuch
-    blocks, size = [], 0
-    async for block in request.stream():
-        size += len(block)
-        if size > MOST_ASKED:
-            raise _TooMuch
-        blocks.append(block)
-    return b"".join(blocks)
-
-
-@lru_cache(64)
-def is_loopback(host: str) -> bool:
-    """Whether a name or address is this machine's own, for itself alone.
-
-    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("::1"), is_loopback("0.0.0.0")
-    (True, True, True, False)
-    """
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
+        watch.cancel()
 
 
 def main() -> int:

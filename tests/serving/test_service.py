@@ -15,7 +15,7 @@ from attention.trace import Trace
 from inference import LocalBackend, Refusal, TraceRequest, stops
 from inference.settings import Settings
 from inference.stops import Stopped, wait
-from serving import service as serving_service
+from serving import heads
 from serving.batches import Batches
 from serving.frames import ABOUT, ANSWER, DEADLINE, LIVE, READY, TRACES, TYPE
 from serving.line import Full, Line
@@ -127,7 +127,7 @@ def test_without_a_token_only_the_loopback_is_answered_and_no_page_of_another_si
 
 
 def test_too_much_is_not_taken_in(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serving_service, "MOST_ASKED", 100)
+    monkeypatch.setattr(heads, "MOST_ASKED", 100)
     assert ask(service, ABOUT, b"x" * 101).status_code == 413
     assert ask(service, ABOUT, b"x" * 100).status_code == 400
 
