@@ -28,6 +28,7 @@ MEASUREMENTS = {
     "classroom": "a class of thirty: joining, following, answering",
     "held": "memory held after a thousand texts and twenty models",
     "serving": "a backend over HTTP and on Ray Serve, against the one in this process",
+    "cost": "what a thousand and a hundred thousand visitors an hour need, by a formula and played through",
     "startup": "from process start to a page, and to the first map",
     "bytes": "what the browser receives for the first full view",
     "paint": "text submitted to painted, against BertViz",

@@ -12,7 +12,42 @@ from inference.request import TraceRequest
 from serving.line import Line
 
 Model = tuple[str, str | None]
-Waiting = dict[str, tuple[TraceRequest, "asyncio.Future[Trace]"]]
+
+
+class Asked:
+    """A text, what it will give, and how many wait for that."""
+
+    def __init__(self, request: TraceRequest) -> None:
+        self.request, self.people = request, 0
+        self.future: asyncio.Future[Trace] = asyncio.get_running_loop().create_future()
+
+
+class Batch:
+    """Texts by their keys, and the task that reads them."""
+
+    def __init__(self) -> None:
+        self.asked: dict[str, Asked] = {}
+        self.task: asyncio.Task[None] | None = None
+
+    def takes(self, key: str, most: int) -> bool:
+        """Whether a text may still come along."""
+        return key in self.asked or len(self.asked) < most
+
+    async def found(self, request: TraceRequest) -> Trace:
+        """What a text gives. The batch ends when nobody waits for any of its texts."""
+        one = self.asked.setdefault(request.key, Asked(request))
+        one.people += 1
+        try:
+            return await asyncio.shield(one.future)
+        finally:
+            one.people -= 1
+            if self.task is not None and self.left:
+                self.task.cancel()
+
+    @property
+    def left(self) -> bool:
+        """Whether nobody waits for it."""
+        return not any(one.people for one in self.asked.values())
 
 
 def together(backend: LocalBackend, requests: Sequence[TraceRequest]) -> list[Trace | Refusal]:
@@ -38,35 +73,33 @@ class Batches:
 
     def __init__(self, backend: LocalBackend, line: Line, most: int = 8, wait: float = 0.004) -> None:
         self.backend, self.line, self.most, self.wait = backend, line, most, wait
-        self._waiting: dict[Model, Waiting] = {}
-        self._running: set[asyncio.Task[None]] = set()  # a task that nothing holds may vanish
+        self._waiting: dict[Model, Batch] = {}
 
     async def trace(self, request: TraceRequest) -> Trace:
         """The trace; raises Refusal, or Full where the line is."""
         model = (request.model, request.revision)
-        waiting = self._waiting.get(model)
-        if waiting is None or (len(waiting) >= self.most and request.key not in waiting):
-            waiting = self._waiting[model] = {}
-            task = asyncio.create_task(self._run(model, waiting))
-            self._running.add(task)
-            task.add_done_callback(self._running.discard)
-        if request.key not in waiting:
-            waiting[request.key] = (request, asyncio.get_running_loop().create_future())
-        return await asyncio.shield(waiting[request.key][1])
+        batch = self._waiting.get(model)
+        if batch is None or batch.left or not batch.takes(request.key, self.most):
+            batch = self._waiting[model] = Batch()
+            batch.task = asyncio.create_task(self._run(model, batch))
+        return await batch.found(request)
 
-    async def _run(self, model: Model, waiting: Waiting) -> None:
-        # One who comes to an idle server would wait for nobody.
-        await asyncio.sleep(self.wait if self.line.busy else 0)
-        if self._waiting.get(model) is waiting:
-            del self._waiting[model]
-        requests = [request for request, _future in waiting.values()]
+    async def _run(self, model: Model, batch: Batch) -> None:
+        try:
+            # One who comes to an idle server would wait for nobody.
+            await asyncio.sleep(self.wait if self.line.busy else 0)
+        finally:
+            if self._waiting.get(model) is batch:
+                del self._waiting[model]
+        wanted = [one for one in batch.asked.values() if one.people]
+        requests = [one.request for one in wanted]
         try:
             found: Sequence[Trace | BaseException] = await self.line.run(lambda: together(self.backend, requests))
         except Exception as error:
             found = [error] * len(requests)
-        for (_request, future), made in zip(waiting.values(), found, strict=True):
+        for one, made in zip(wanted, found, strict=True):
             if isinstance(made, BaseException):
-                future.set_exception(made)
-                future.exception()  # where all who asked are gone, nobody else looks at it
+                one.future.set_exception(made)
+                one.future.exception()  # where all who asked are gone, nobody else looks at it
             else:
-                future.set_result(made)
+                one.future.set_result(made)

@@ -6,14 +6,20 @@ import logging
 import random
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import quote
+from urllib.request import getproxies, proxy_bypass
 
-import httpx2
+from urllib3 import BaseHTTPResponse, HTTPConnectionPool, PoolManager, ProxyManager, Timeout
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.exceptions import HTTPError
+from urllib3.util import parse_url
+from urllib3.util.wait import wait_for_read
 
+from inference import stops
 from inference.errors import Refusal
-from serving.frames import AFFINITY, DEADLINE, MODEL, MOST_ANSWERED, TYPE
-from serving.service import is_loopback
+from serving.frames import AFFINITY, DEADLINE, MODEL, MOST_ANSWERED, TYPE, VISITOR
+from serving.heads import is_loopback
 from serving.values import Broken, pack, unpack
 from wording import sentence
 
@@ -22,6 +28,7 @@ NOBODY = sentence("The server that computes does not answer now. Try again in a 
 STRANGER = sentence("The server that computes does not know this app. Its operator has to give both the same secret.")
 WAIT, LONGEST = 0.05, 2.0  # seconds before a question is asked again: at first, and at most
 AGAIN = (408, 429, 500, 502, 503, 504)  # without a frame that says more: a proxy's, or a replica's that is no more
+PLAINLY: dict[str, Any] = {"redirect": False, "retries": False, "preload_content": False, "decode_content": False}
 PATIENCE = 60.0  # seconds for which a question that nobody answers is asked again: a new proxy takes thirty
 
 
@@ -33,6 +40,18 @@ class Unanswered(Exception):
         self.seconds = seconds
 
 
+class Connections(Protocol):
+    """What urllib3's pools do."""
+
+    def urlopen(self, method: str, url: str, **more: Any) -> BaseHTTPResponse:
+        """What answers, its body still to be read."""
+        ...
+
+    def close(self) -> None:
+        """Lets connections go."""
+        ...
+
+
 class Caller:
     """One service, asked by any number of threads. ``seconds`` is what an answer may take."""
 
@@ -42,29 +61,34 @@ class Caller:
         token: str = "",
         seconds: float = 600.0,
         *,
-        transport: httpx2.BaseTransport | None = None,
+        connections: Connections | None = None,
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.seconds, self._sleep, self._clock = seconds, sleep, clock
-        self._client = httpx2.Client(
-            base_url=address,
-            headers={"Content-Type": TYPE, **({"Authorization": f"Bearer {token}"} if token else {})},
-            timeout=httpx2.Timeout(seconds + 5, connect=5.0),  # the service says itself that it is late
-            limits=httpx2.Limits(max_connections=64, max_keepalive_connections=32),
-            trust_env=not is_loopback(httpx2.URL(address).host),  # a proxy is on the way to other machines only
-            transport=transport,
-        )
+        self._headers = {"Content-Type": TYPE, **({"Authorization": f"Bearer {token}"} if token else {})}
+        found, self._before = connections_to(
+            address.rstrip("/"), seconds + 5
+        )  # the service says itself that it is late
+        self._connections = connections or found
 
     def ask(self, path: str, asked: Any, key: str, model: str = "", patience: float = PATIENCE) -> Any:
         """The answer; raises Refusal."""
         frame, began, tries = pack(asked), self._clock(), 0
+        who = f"{hash(stops.who()):x}"  # to be told from others, not to be known
         while True:
             left = self.seconds - (self._clock() - began)
-            headers = {AFFINITY: key, MODEL: quote(model), DEADLINE: f"{max(left, 0):.3f}"}
+            headers = {
+                **self._headers,
+                AFFINITY: key,
+                MODEL: quote(model),
+                DEADLINE: f"{max(left, 0):.3f}",
+                VISITOR: who,
+            }
             try:
                 return self._once(path, frame, headers)
             except Unanswered as wait:
+                stops.check()
                 pause = max(wait.seconds, min(LONGEST, WAIT * 2**tries)) * random.uniform(0.5, 1.5)
                 if self._clock() - began + pause > min(patience, self.seconds):
                     raise Refusal(NOBODY, way_out="retry") from wait
@@ -73,43 +97,91 @@ class Caller:
 
     def _once(self, path: str, frame: bytes, headers: dict[str, str]) -> Any:
         try:
-            with self._client.stream("POST", path, content=frame, headers=headers) as response:
-                body = _read(response)
-        except httpx2.TransportError as error:
+            response = self._connections.urlopen("POST", self._before + path, body=frame, headers=headers, **PLAINLY)
+            body = _read(response)
+        except HTTPError as error:
             log.info("The backend was not reached: %s", type(error).__name__)
             raise Unanswered from error
-        if response.status_code in (401, 403):
+        if response.status in (401, 403):
             raise Refusal(STRANGER)
         try:
             found = unpack(body) if response.headers.get("content-type") == TYPE else None
         except Broken as error:
             raise Unanswered from error
-        if response.status_code == 200 and found is not None:
+        if response.status == 200 and found is not None:
             return found
-        if isinstance(found, Refusal) and response.status_code != 503:
+        if isinstance(found, Refusal) and response.status != 503:
             raise found
-        if response.status_code in AGAIN:
+        if response.status in AGAIN:
             raise Unanswered(_seconds(response))
-        log.warning("The backend answered %d.", response.status_code)
+        log.warning("The backend answered %d.", response.status)
         raise Refusal(NOBODY, way_out="retry")
 
     def close(self) -> None:
         """Lets its connections go."""
-        self._client.close()
+        self._connections.close()
 
 
-def _read(response: httpx2.Response) -> bytes:
+class _Whole(HTTPConnection):
+    """Sends a question at once: its head alone would only wake who has to wait for the rest. Where who asked is gone
+    before it is answered, the connection is, and the service stops what it computes.
+    """
+
+    _held: list[bytes] | None = None
+
+    def request(self, *asked: Any, **more: Any) -> None:
+        """As before, but that everything goes together."""
+        self._held = []
+        try:
+            super().request(*asked, **more)
+        finally:
+            held, self._held = self._held, None
+        super().send(b"".join(held))
+
+    def send(self, data: Any) -> None:
+        """Sends, or holds back what belongs to a question."""
+        if self._held is None:
+            super().send(data)
+        else:
+            self._held.append(data)
+
+    def getresponse(self) -> Any:
+        """As before, but that it looks now and then whether anybody still wants it."""
+        until = time.monotonic() + (self.timeout or 0)
+        while not wait_for_read(self.sock, stops.LOOK) and time.monotonic() < until:
+            stops.check()
+        return super().getresponse()
+
+
+class _WholeSafely(_Whole, HTTPSConnection):
+    """The same over TLS."""
+
+
+def connections_to(address: str, seconds: float) -> tuple[HTTPConnectionPool, str]:
+    """Connections that stay open, as many as pages may ask at a time, and what a path there begins with."""
+    place = parse_url(address)
+    host, safely = place.host or "", place.scheme == "https"
+    many: dict[str, Any] = {"maxsize": 64, "block": True, "timeout": Timeout(connect=5.0, read=seconds)}
+    # A proxy is on the way to other machines only.
+    proxy = None if is_loopback(host) or proxy_bypass(host) else getproxies().get(place.scheme or "http")
+    manager = PoolManager(**many) if proxy is None else ProxyManager(proxy, **many)
+    pool = manager.connection_from_url(address)
+    pool.ConnectionCls = _WholeSafely if safely else _Whole
+    return pool, (place.path or "") if safely or proxy is None else address
+
+
+def _read(response: BaseHTTPResponse) -> bytes:
     """What came; no more of it is taken in than an answer may be."""
-    blocks, size = [], 0
-    for block in response.iter_bytes():
-        size += len(block)
-        if size > MOST_ANSWERED:
-            raise Refusal(NOBODY)
-        blocks.append(block)
-    return b"".join(blocks)
+    stated = response.headers.get("content-length", "")
+    body = response.read(None if stated.isdigit() and int(stated) <= MOST_ANSWERED else MOST_ANSWERED + 1)
+    if len(body) > MOST_ANSWERED:
+        response.close()
+        response.release_conn()
+        raise Refusal(NOBODY)
+    return body
 
 
-def _seconds(response: httpx2.Response) -> float:
+def _seconds(response: BaseHTTPResponse) -> float:
     """What Retry-After asks for, where it is sensible."""
     stated = response.headers.get("retry-after", "")
     return min(float(stated), 10.0) if stated.isdigit() else 0.0

@@ -23,7 +23,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from serving.apart import GuardedBackend
 from serving.frames import MODEL, PORT, TOKEN
-from serving.service import Service, is_loopback
+from serving.heads import is_loopback
+from serving.service import Service
 
 NAME = "headlight"
 MODELS = 8  # names that one replica is known for; what it keeps of them its memory decides (inference.memory)

@@ -13,6 +13,7 @@ TOKEN, PORT = "HEADLIGHT_BACKEND_TOKEN", 8765  # without a token only the loopba
 TYPE = "application/x-headlight"  # of bodies; no page of another site can send it unasked
 DEADLINE = "x-headlight-seconds"  # how long who asks still waits
 AFFINITY = "x-session-id"  # the question's key: a balancer that hashes it asks the same replica again
+VISITOR = "x-headlight-visitor"  # one of many, who are served in turn
 MODEL = "serve_multiplexed_model_id"  # Ray Serve sends it where that model is in memory
 MOST_ASKED = 64 * 2**20  # bytes of a question: a picture's, or some dozens of long texts
 MOST_ANSWERED = 2**30  # bytes of an answer

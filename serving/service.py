@@ -9,11 +9,10 @@ import argparse
 import asyncio
 import contextlib
 import hmac
-import ipaddress
 import logging
 import os
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from typing import Any
 
 from starlette.applications import Starlette
@@ -32,16 +31,16 @@ from serving.frames import (
     ABOUT,
     ANSWER,
     AT_ONCE,
-    DEADLINE,
     LIVE,
-    MOST_ASKED,
     PORT,
     READY,
     TOKEN,
     TRACES,
     TYPE,
+    VISITOR,
     portable,
 )
+from serving.heads import TooMuch, body_of, gone, host_of, is_loopback, seconds_of
 from serving.line import Full, Line
 from serving.values import Broken, pack, unpack
 from wording import sentence
@@ -54,7 +53,7 @@ FAILED = sentence("Something broke while this was computed; the server's log say
 RETRY_AFTER = "1"  # seconds; who asks waits some more, each another while
 GONE = 499  # nobody reads it
 
-Work = Callable[[Any], Awaitable[bytes]]  # a frame, made by the thread that made the answer
+Work = Callable[[Any, str], Awaitable[bytes]]  # a frame of the answer; asked what, and by whom
 
 
 class Service:
@@ -78,7 +77,7 @@ class Service:
         routes = [Route(path, self._endpoint(work), methods=["POST"]) for path, work in asked.items()]
         return Starlette(routes=[*routes, Route(LIVE, _live), Route(READY, self._ready)], lifespan=self._lifespan)
 
-    async def traces(self, requests: Any) -> bytes:
+    async def traces(self, requests: Any, who: str) -> bytes:
         """The traces of requests, with their keys."""
         if not (isinstance(requests, tuple) and 0 < len(requests) <= AT_ONCE):
             raise Broken("Traces are asked for by some requests.")
@@ -88,35 +87,35 @@ class Service:
         if self.batches is not None and len(requests) == 1 and requests[0].picture is None:
             trace = await self.batches.trace(requests[0])
             return await asyncio.to_thread(pack, (keys, (trace,)))
-        return await self.line.run(lambda: pack((keys, self._traces(requests))))
+        return await self.line.run(lambda: pack((keys, self._traces(requests))), who)
 
     def _traces(self, requests: tuple[TraceRequest, ...]) -> tuple[Trace, ...]:
         if len(requests) == 1 or any(request.picture is not None for request in requests):
             return tuple(self.backend.trace(request) for request in requests)
         return tuple(self.backend.traces(requests))
 
-    async def answer(self, question: Any) -> bytes:
+    async def answer(self, question: Any, who: str) -> bytes:
         """The answer to a question, with its key."""
         if isinstance(question, PredictRequest):
-            return await self.line.run(lambda: pack((question.key, self.backend.predict(question))))
+            return await self.line.run(lambda: pack((question.key, self.backend.predict(question))), who)
         if isinstance(question, InspectRequest):
-            return await self.line.run(lambda: pack((question.key, self.backend.inspect(question))))
+            return await self.line.run(lambda: pack((question.key, self.backend.inspect(question))), who)
         raise Broken("An answer is asked for by a question.")
 
-    async def told(self, asked: Any) -> bytes:
+    async def told(self, asked: Any, who: str) -> bytes:
         """What the backend says of its models."""
-        return await self.short.run(lambda: pack((asked, portable(self.about.tell(asked)))))
+        return await self.short.run(lambda: pack((asked, portable(self.about.tell(asked)))), who)
 
     def _endpoint(self, work: Work) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
             if (stranger := self._stranger(request)) is not None:
                 return stranger
             try:
-                asked = unpack(await _body(request))
-                return await _in_time(request, _answered(work, asked))
+                asked = unpack(await body_of(request))
+                return await _in_time(request, _answered(work, asked, request.headers.get(VISITOR, "")))
             except Broken:
                 return _said(400, Refusal(UNREAD))
-            except _TooMuch:
+            except TooMuch:
                 return _said(413, Refusal(UNREAD))
             except ClientDisconnect:
                 return Response(status_code=GONE)
@@ -129,7 +128,7 @@ class Service:
             given = request.headers.get("authorization", "").encode()
             if not hmac.compare_digest(given, f"Bearer {self.token}".encode()):
                 return PlainTextResponse("The token is missing or wrong.", 401, {"WWW-Authenticate": "Bearer"})
-        elif not is_loopback(request.url.hostname or ""):
+        elif not is_loopback(host_of(request)):
             return PlainTextResponse("Without a token only this machine is answered.", 403)
         if request.headers.get("content-type") != TYPE:
             return PlainTextResponse("Questions are frames.", 415)
@@ -162,10 +161,10 @@ async def _live(_request: Request) -> Response:
     return PlainTextResponse("live")
 
 
-async def _answered(work: Work, asked: Any) -> Response:
+async def _answered(work: Work, asked: Any, who: str) -> Response:
     """What came of a question, as what is sent."""
     try:
-        return Response(await work(asked), media_type=TYPE)
+        return Response(await work(asked, who), media_type=TYPE)
     except Refusal as refusal:
         return _said(422, refusal)
     except Full:
@@ -183,65 +182,30 @@ def _said(status: int, refusal: Refusal, headers: dict[str, str] | None = None) 
     return Response(pack(portable(refusal)), status, headers, TYPE)
 
 
-async def _in_time(request: Request, answer: Any) -> Response:
+async def _in_time(request: Request, answer: Coroutine[Any, Any, Response]) -> Response:
     """The answer, unless the time that was given is over, or who asked has gone: then it leaves the line."""
-    task, gone = asyncio.ensure_future(answer), asyncio.ensure_future(_gone(request))
+    asking, left = asyncio.current_task(), asyncio.Event()
+    assert asking is not None
+
+    def leaves(watch: asyncio.Task[None]) -> None:
+        if not watch.cancelled():
+            left.set()
+            asking.cancel()
+
+    watch = asyncio.create_task(gone(request))
+    watch.add_done_callback(leaves)
     try:
-        await asyncio.wait({task, gone}, timeout=_seconds(request), return_when=asyncio.FIRST_COMPLETED)
-        if task.done():
-            found: Response = task.result()
-            return found
-        return Response(status_code=GONE) if gone.done() else _said(504, Refusal(LATE, way_out="text"))
+        async with asyncio.timeout(seconds_of(request)):
+            return await answer
+    except TimeoutError:
+        return _said(504, Refusal(LATE, way_out="text"))
+    except asyncio.CancelledError:
+        if not left.is_set():  # it is the server that ends
+            raise
+        asking.uncancel()
+        return Response(status_code=GONE)
     finally:
-        for left in (task, gone):
-            left.cancel()
-        await asyncio.wait({task})  # it has left the line when this is told
-
-
-async def _gone(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        continue
-
-
-def _seconds(request: Request) -> float | None:
-    """How long who asks still waits; None where nothing sensible is said."""
-    try:
-        stated = float(request.headers.get(DEADLINE, ""))
-    except ValueError:
-        return None
-    return stated if 0 <= stated < 86_400 else None
-
-
-class _TooMuch(Exception):
-    """More came than a question may be."""
-
-
-async def _body(request: Request) -> bytes:
-    """What was sent; no more of it is taken in than a question may be."""
-    stated = request.headers.get("content-length", "")
-    if stated.isdigit() and int(stated) > MOST_ASKED:
-        raise _TooMuch
-    blocks, size = [], 0
-    async for block in request.stream():
-        size += len(block)
-        if size > MOST_ASKED:
-            raise _TooMuch
-        blocks.append(block)
-    return b"".join(blocks)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a name or address is this machine's own, for itself alone.
-
-    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("::1"), is_loopback("0.0.0.0")
-    (True, True, True, False)
-    """
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
+        watch.cancel()
 
 
 def main() -> int:
@@ -260,7 +224,16 @@ def main() -> int:
         print(f"Set {TOKEN}: whoever reaches {wanted.host} could ask.", file=sys.stderr)
         return 2
     service = Service(GuardedBackend(), token, batch=wanted.batch)
-    uvicorn.run(service.app(), host=wanted.host, port=wanted.port, ws="none", access_log=False)
+    uvicorn.run(
+        service.app(),
+        host=wanted.host,
+        port=wanted.port,
+        ws="none",
+        access_log=False,
+        proxy_headers=False,  # who asks is nobody's address
+        server_header=False,
+        date_header=False,
+    )
     return 0
 
 

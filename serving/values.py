@@ -8,12 +8,13 @@ what can be asked and answered; whoever reads one builds those classes and no ot
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import importlib
 import json
 import math
 import struct
+import zlib
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,13 +25,15 @@ from inference.errors import Refusal
 from inference.files import hub, hub_files
 from wording import Sentence
 
-MAGIC = b"HLV1"
-HEAD = struct.Struct("<4s16sQ")  # magic, checksum, length of the tree
+MAGIC = b"HLV2"
+HEAD = struct.Struct("<4sIQ")  # magic, checksum, length of the tree
 ALIGNED = 64  # bytes at whose multiples arrays begin
 SPOKEN = tuple(  # whose classes a frame may hold
     module.__name__ for module in (attention, questions, request, hub_cards, hub, hub_files)
 )
 KINDS = "biuf"  # of numbers in arrays: truth values, integers, floats
+PLAIN = frozenset({type(None), bool, int, float, str})  # what is the same in JSON, and most of what there is
+Block = bytes | memoryview  # bytes of a frame, wherever they lie
 
 
 class Broken(ValueError):
@@ -45,13 +48,14 @@ def pack(value: Any) -> bytes:
     """
     arrays: dict[int, tuple[int, np.ndarray[Any, Any]]] = {}
     tree = json.dumps(_told(value, arrays), separators=(",", ":")).encode()
-    blocks, at = [tree], len(tree)
+    blocks: list[Block] = [tree]
+    at = len(tree)
     for _number, array in arrays.values():
         flat = np.ascontiguousarray(array)
-        blocks += [b"\0" * (-at % ALIGNED), flat.tobytes()]
+        blocks += [b"\0" * (-at % ALIGNED), flat.data]
         at += -at % ALIGNED + flat.nbytes
-    body = b"".join(blocks)
-    return HEAD.pack(MAGIC, checksum_of(len(tree), body), len(tree)) + body
+    # An answer is of megabytes: its numbers are copied once.
+    return b"".join((HEAD.pack(MAGIC, checksum_of(len(tree), *blocks), len(tree)), *blocks))
 
 
 def unpack(data: bytes) -> Any:
@@ -77,30 +81,37 @@ def unpack(data: bytes) -> Any:
         raise Broken("The answer is not what this version writes.") from error
 
 
-def checksum_of(length: int, body: bytes | memoryview) -> bytes:
-    """16 bytes that are others where a tree's length or the rest of its frame is another."""
-    return hashlib.blake2b(body, digest_size=16, salt=length.to_bytes(16, "little")).digest()
+def checksum_of(length: int, *blocks: Block) -> int:
+    """A number that is another where a tree's length or the rest of its frame is another, but for one time in 2³²: it
+    tells of what broke on the way, not of what somebody meant to change.
+    """
+    found = zlib.crc32(length.to_bytes(8, "little"))
+    for block in blocks:
+        found = zlib.crc32(block, found)
+    return found
 
 
 def _told(value: Any, arrays: dict[int, tuple[int, np.ndarray[Any, Any]]]) -> Any:
     """A value as JSON: what JSON has no word for is a mapping with one letter that says what it is."""
+    if type(value) in PLAIN:
+        return value
     if isinstance(value, Sentence):
         values = _told(value.values, arrays)
         return {"w": [value.template, value.many, value.number, values]}
-    if value is None or (isinstance(value, bool | int | float | str) and not isinstance(value, np.generic)):
-        return value
     if isinstance(value, np.ndarray | np.generic):
         return _array(value, arrays)
+    if isinstance(value, int | float | str):
+        return value
     if isinstance(value, tuple | list):
-        told = [_told(entry, arrays) for entry in value]
+        told = [entry if type(entry) in PLAIN else _told(entry, arrays) for entry in value]
         return told if isinstance(value, list) else {"t": told}
     if isinstance(value, Mapping):
         return {"m": [[_told(key, arrays), _told(entry, arrays)] for key, entry in value.items()]}
     if isinstance(value, Refusal):
         return {"r": [_told(value.message, arrays), value.way_out, _told(value.details, arrays)]}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        stated = [field.name for field in dataclasses.fields(value) if field.init]  # the others follow from them
-        return {"c": [name_of(type(value)), {name: _told(getattr(value, name), arrays) for name in stated}]}
+        name, stated = _class(type(value))
+        return {"c": [name, {field: _told(getattr(value, field), arrays) for field in stated}]}
     raise TypeError(f"A {type(value).__name__} has no place in a frame.")
 
 
@@ -112,6 +123,12 @@ def _array(value: np.ndarray[Any, Any] | np.generic, arrays: dict[int, tuple[int
         return {"n": [array.dtype.str, array.item()]}
     number, _same = arrays.setdefault(id(value), (len(arrays), array))
     return {"a": [number, array.dtype.str, list(array.shape)]}
+
+
+@cache
+def _class(kind: type) -> tuple[str, tuple[str, ...]]:
+    """A class's name in a frame and what states one; the other fields follow from these. Raises TypeError."""
+    return name_of(kind), tuple(field.name for field in dataclasses.fields(kind) if field.init)
 
 
 def name_of(kind: type) -> str:
@@ -150,15 +167,18 @@ class _Reader:
         return self._whole(self.tree)
 
     def _whole(self, told: Any) -> Any:
-        if isinstance(told, list):
-            return [self._whole(entry) for entry in told]
-        if not isinstance(told, dict):
+        if type(told) in PLAIN:
             return told
+        if isinstance(told, list):
+            return self._list(told)
         [(letter, content)] = told.items()
         return getattr(self, f"_{_LETTERS[letter]}")(content)
 
+    def _list(self, content: list[Any]) -> list[Any]:
+        return [entry if type(entry) in PLAIN else self._whole(entry) for entry in content]
+
     def _tuple(self, content: list[Any]) -> tuple[Any, ...]:
-        return tuple(self._whole(entry) for entry in content)
+        return tuple(self._list(content))
 
     def _mapping(self, content: list[Any]) -> dict[Any, Any]:
         return {self._whole(key): self._whole(value) for key, value in content}

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from io import BytesIO
+from typing import Any
 
-import httpx2
 import numpy as np
 import pytest
+from urllib3 import BaseHTTPResponse, HTTPResponse
+from urllib3.exceptions import ProtocolError
 
 from inference import EMBEDDED, LocalBackend, Refusal, TraceRequest
 from inference.questions.text_sizes import TextSizes
 from inference.settings import Settings
+from serving import call
 from serving.apart import GuardedBackend
 from serving.call import Caller
 from serving.frames import TYPE
@@ -20,15 +24,33 @@ from tests.support.asking import asked
 from tests.support.service import asking
 from ui.run import shelf
 
-Answers = Iterator[Callable[[httpx2.Request], httpx2.Response]]
+Reply = Callable[[], BaseHTTPResponse]
 
 
-def frame(value: object, status: int = 200, **headers: str) -> Callable[[httpx2.Request], httpx2.Response]:
-    return lambda _request: httpx2.Response(status, content=pack(value), headers={"content-type": TYPE, **headers})
+def reply(status: int, body: bytes = b"", **headers: str) -> Reply:
+    return lambda: HTTPResponse(BytesIO(body), {"content-type": TYPE, **headers}, status, preload_content=False)
 
 
-def broken(_request: httpx2.Request) -> httpx2.Response:
-    raise httpx2.ConnectError("gone")
+def frame(value: object, status: int = 200, **headers: str) -> Reply:
+    return reply(status, pack(value), **headers)
+
+
+def broken() -> BaseHTTPResponse:
+    raise ProtocolError("gone")
+
+
+class Pool:
+    """What answers one after the other, and the headers that it was sent."""
+
+    def __init__(self, answers: Iterator[Reply]) -> None:
+        self.answers, self.seen = answers, list[tuple[str, str, dict[str, str]]]()
+
+    def urlopen(self, method: str, url: str, **more: Any) -> BaseHTTPResponse:
+        self.seen.append((method, url, {name.lower(): value for name, value in more["headers"].items()}))
+        return next(self.answers)()
+
+    def close(self) -> None:
+        pass
 
 
 class Clock:
@@ -46,16 +68,14 @@ class Clock:
         self.now += seconds
 
 
-def caller(answers: Answers, clock: Clock, token: str = "") -> Caller:
-    transport = httpx2.MockTransport(lambda request: next(answers)(request))
-    return Caller("http://127.0.0.1", token, transport=transport, sleep=clock.sleep, clock=clock)
+def caller(answers: Iterator[Reply], clock: Clock, token: str = "") -> Caller:
+    return Caller("http://127.0.0.1", token, connections=Pool(answers), sleep=clock.sleep, clock=clock)
 
 
 def test_it_asks_again_after_a_lost_connection_a_broken_frame_and_a_full_line() -> None:
     clock = Clock()
     full = frame(Refusal("Full."), 503, **{"retry-after": "3"})
-    cut = lambda _request: httpx2.Response(200, content=pack(1)[:-1], headers={"content-type": TYPE})  # noqa: E731
-    calls = caller(iter([broken, cut, full, lambda _r: httpx2.Response(502), frame("here")]), clock)
+    calls = caller(iter([broken, reply(200, pack(1)[:-1]), full, reply(502), frame("here")]), clock)
     assert calls.ask("/", "what", "key") == "here"
     assert len(clock.slept) == 4
     assert clock.slept[2] >= 1.5
@@ -71,7 +91,7 @@ def test_it_gives_up_in_words() -> None:
 
 def test_a_refusal_and_a_wrong_token_are_not_asked_again() -> None:
     clock = Clock()
-    answers = iter([frame(Refusal("No.", way_out="text"), 422), lambda _request: httpx2.Response(401)])
+    answers = iter([frame(Refusal("No.", way_out="text"), 422), reply(401)])
     calls = caller(answers, clock, "token")
     with pytest.raises(Refusal, match=r"No\.") as caught:
         calls.ask("/", "what", "key")
@@ -82,18 +102,35 @@ def test_a_refusal_and_a_wrong_token_are_not_asked_again() -> None:
 
 
 def test_headers_say_who_how_long_and_where() -> None:
-    seen: list[httpx2.Headers] = []
-
-    def answer(request: httpx2.Request) -> httpx2.Response:
-        seen.append(request.headers)
-        return frame(1)(request)
-
-    caller(iter([answer]), Clock(), "secret").ask("/", "what", "key", "some/möd el")
-    (headers,) = seen
+    pool = Pool(iter([frame(1)]))
+    there = Caller("http://127.0.0.1/behind/", "secret", connections=pool, clock=Clock())
+    there.ask("/v1/about", "what", "key", "some/möd el")
+    ((method, url, headers),) = pool.seen
+    assert (method, url) == ("POST", "/behind/v1/about")
     assert headers["authorization"] == "Bearer secret"
     assert headers["x-session-id"] == "key"
     assert headers["x-headlight-seconds"] == "600.000"
     assert headers["serve_multiplexed_model_id"] == "some/m%C3%B6d%20el"
+
+
+def test_no_more_is_taken_in_than_an_answer_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(call, "MOST_ANSWERED", 100)
+    for stated in ("", "101"):
+        answer = reply(200, pack("x" * 200), **{"content-length": stated})
+        with pytest.raises(Refusal, match="does not answer now"):
+            caller(iter([answer]), Clock()).ask("/", "what", "key")
+
+
+def test_a_proxy_is_on_the_way_to_other_machines_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://proxy.example:3128")
+    monkeypatch.setenv("https_proxy", "http://proxy.example:3128")
+    for address, proxied, before in (
+        ("http://127.0.0.1:8765", False, ""),
+        ("http://computes.example/behind", True, "http://computes.example/behind"),
+        ("https://computes.example/behind", True, "/behind"),
+    ):
+        pool, start = call.connections_to(address, 1.0)
+        assert (pool.proxy is not None, start) == (proxied, before)
 
 
 @pytest.mark.slow

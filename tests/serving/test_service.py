@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Any
 
@@ -12,15 +12,16 @@ import httpx2
 import pytest
 
 from attention.trace import Trace
-from inference import LocalBackend, Refusal, TraceRequest
+from inference import LocalBackend, Refusal, TraceRequest, stops
 from inference.settings import Settings
 from inference.stops import Stopped, wait
-from serving import service as serving_service
+from serving import heads
 from serving.batches import Batches
 from serving.frames import ABOUT, ANSWER, DEADLINE, LIVE, READY, TRACES, TYPE
 from serving.line import Full, Line
 from serving.service import GONE, Service
 from serving.values import pack, unpack
+from tests.support.service import asking
 
 LOCAL = "http://127.0.0.1"
 
@@ -38,6 +39,24 @@ class Held(LocalBackend):
         self.begun.release()
         assert self.gate.wait(60)
         raise Refusal("It was asked.")
+
+
+class Endless(LocalBackend):
+    """One that computes until it is stopped."""
+
+    def __init__(self) -> None:
+        super().__init__(Settings())
+        self.begun, self.ended = threading.Event(), threading.Event()
+        self.asked: list[str] = []
+
+    def computed(self, requests: Sequence[TraceRequest]) -> list[Trace]:
+        self.asked = [request.text for request in requests]
+        self.begun.set()
+        try:
+            wait(Future())
+        finally:
+            self.ended.set()
+        raise AssertionError
 
 
 def ask(service: Service, path: str, body: bytes, base: str = LOCAL, **headers: str) -> httpx2.Response:
@@ -108,7 +127,7 @@ def test_without_a_token_only_the_loopback_is_answered_and_no_page_of_another_si
 
 
 def test_too_much_is_not_taken_in(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serving_service, "MOST_ASKED", 100)
+    monkeypatch.setattr(heads, "MOST_ASKED", 100)
     assert ask(service, ABOUT, b"x" * 101).status_code == 413
     assert ask(service, ABOUT, b"x" * 100).status_code == 400
 
@@ -172,6 +191,7 @@ def test_who_has_gone_leaves_the_line() -> None:
 
     async def run() -> None:
         first = asyncio.create_task(service.line.run(lambda: backend.gate.wait(60)))
+        await asyncio.sleep(0)  # it has the only place
         messages = iter([{"type": "http.request", "body": body}, {"type": "http.disconnect"}])
 
         async def receive() -> Any:
@@ -187,6 +207,70 @@ def test_who_has_gone_leaves_the_line() -> None:
     asyncio.run(run())
     assert sent[0]["status"] == GONE
     assert backend.asked == []
+
+
+def test_a_pass_ends_when_its_time_is_over() -> None:
+    backend = Endless()
+    service = Service(backend)
+    answer = ask(service, TRACES, pack((TraceRequest(text="a"),)), **{DEADLINE: "0.2"})
+    assert answer.status_code == 504
+    assert not backend.begun.is_set() or backend.ended.wait(60)
+
+
+def test_a_pass_ends_when_its_visitor_leaves_the_app(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stops, "LOOK", 0.01)
+    backend, stop = Endless(), stops.Stop("visitor")
+
+    def leaves() -> None:
+        backend.begun.wait(60)
+        stop.stop()
+
+    leaving = threading.Thread(target=leaves)
+    leaving.start()
+    with asking(backend) as there, stops.ending(stop), pytest.raises(Stopped):
+        there.trace(TraceRequest(text="a"))
+    leaving.join()
+    assert backend.ended.wait(60)
+
+
+def test_a_batch_ends_when_all_of_its_visitors_have_left() -> None:
+    async def run() -> None:
+        backend, line = Endless(), Line(1, 8)
+        batches = Batches(backend, line)
+        one, two, same, early = (
+            asyncio.create_task(batches.trace(TraceRequest(text=text))) for text in ("one", "two", "one", "early")
+        )
+        await asyncio.sleep(0)
+        early.cancel()
+        assert await asyncio.to_thread(backend.begun.wait, 60)
+        assert backend.asked == ["one", "two"]
+        one.cancel()
+        two.cancel()
+        await asyncio.wait({one, two})
+        assert not backend.ended.is_set()
+        same.cancel()
+        assert await asyncio.to_thread(backend.ended.wait, 60)
+        line.close()
+
+    asyncio.run(run())
+
+
+def test_who_comes_when_all_others_have_left_is_in_a_batch_of_their_own() -> None:
+    async def run() -> None:
+        backend, line = Endless(), Line(1, 8)
+        batches = Batches(backend, line)
+        first = asyncio.create_task(batches.trace(TraceRequest(text="first")))
+        await asyncio.sleep(0)
+        first.cancel()
+        await asyncio.wait({first})
+        second = asyncio.create_task(batches.trace(TraceRequest(text="second")))
+        assert await asyncio.to_thread(backend.begun.wait, 60)
+        assert backend.asked == ["second"]
+        second.cancel()
+        assert await asyncio.to_thread(backend.ended.wait, 60)
+        line.close()
+
+    asyncio.run(run())
 
 
 def test_a_line_is_empty_again_when_all_have_left() -> None:

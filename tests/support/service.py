@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any
+from weakref import WeakKeyDictionary
 
+import pytest
 import uvicorn
 
+from attention.trace import Trace
 from inference.backend import LocalBackend
+from inference.questions.question import Question
+from inference.request import TraceRequest
 from serving.remote import RemoteBackend
 from serving.service import Service
 
@@ -54,3 +59,44 @@ def asking(backend: LocalBackend, **more: Any) -> Iterator[RemoteBackend]:
         yield there
     service.line.close()
     service.short.close()
+
+
+class _Computes(LocalBackend):
+    """What computes for a backend whose questions go over HTTP, with the same models."""
+
+    computed, made = LocalBackend.computed, LocalBackend.made
+
+    def __init__(self, asks: LocalBackend) -> None:
+        super().__init__(asks.settings)
+        self.kept_models, self.forwards = asks.kept_models, asks.forwards
+
+
+@contextmanager
+def all_over_http() -> Iterator[None]:
+    """Whatever a LocalBackend is asked for goes to a service as bytes, and comes from there as bytes."""
+    apps: list[Any] = []
+    asked: WeakKeyDictionary[LocalBackend, RemoteBackend] = WeakKeyDictionary()
+    one = threading.Lock()
+
+    async def by_number(scope: Any, receive: Any, send: Any) -> None:
+        _nothing, number, path = scope["path"].split("/", 2)
+        await apps[int(number)]({**scope, "path": f"/{path}"}, receive, send)
+
+    with listening(by_number) as address, pytest.MonkeyPatch.context() as patch:
+
+        def there(backend: LocalBackend) -> RemoteBackend:
+            with one:
+                if backend not in asked:
+                    apps.append(Service(_Computes(backend)).app())
+                    asked[backend] = RemoteBackend.at(f"{address}/{len(apps) - 1}", settings=backend.settings)
+                return asked[backend]
+
+        def computed(backend: LocalBackend, requests: Sequence[TraceRequest]) -> list[Trace]:
+            return there(backend).computed(requests)
+
+        def made(backend: LocalBackend, question: Question[Any]) -> Any:
+            return there(backend).made(question)
+
+        patch.setattr(LocalBackend, "computed", computed)
+        patch.setattr(LocalBackend, "made", made)
+        yield
