@@ -49,8 +49,14 @@ class Reader:
         if getattr(_OWN, "host", None) != self.host:
             _OWN.host, _OWN.line = self.host, http.client.HTTPConnection(self.host, timeout=120)
         body = None if said is None else json.dumps(said).encode()
-        _OWN.line.request("GET" if body is None else "POST", address, body, {"Content-Type": "application/json"})
-        answer = _OWN.line.getresponse()
+        asked = ("GET" if body is None else "POST", address, body, {"Content-Type": "application/json"})
+        try:
+            _OWN.line.request(*asked)
+            answer = _OWN.line.getresponse()
+        except (http.client.RemoteDisconnected, ConnectionError):  # it was idle for too long; browsers ask again, too
+            _OWN.line.close()
+            _OWN.line.request(*asked)
+            answer = _OWN.line.getresponse()
         return answer.status, len(answer.read()) + len(body or b"")
 
     def map(self, what: str, **asked: int) -> None:

@@ -160,7 +160,7 @@ class Long(Job):
         self.said = f"read after {time.perf_counter() - began:.0f} s"
 
 
-WORK: dict[str, type[Job]] = {"cause": Cause, "umap": Umap, "teach": Teach, "long": Long}
+WORK: dict[str, type[Job]] = {"cause": Cause, "umap": Umap, "training": Teach, "tokens": Long}
 
 
 def beside(kinds: list[type[Job]], places: Places) -> Iterator[Row]:

@@ -15,9 +15,9 @@ from attention.storage import parse
 from attention.trace import Trace
 from attention.view import View
 from inference.backend import LocalBackend
+from inference.lanes import Lanes
 from inference.memory import ByteLru
 from inference.text.chinese_words import by_chinese_words
-from inference.waits import Gate
 from serving import remote
 from serving.apart import GuardedBackend
 
@@ -74,7 +74,7 @@ class Shelf:
         self.opened: ByteLru[Trace] = ByteLru(OPENED)
         self.held: WeakValueDictionary[str, Trace] = WeakValueDictionary()  # of pictures: while a session holds them
         self.surveys: ByteLru[Survey] = ByteLru(SURVEYS)
-        self.gate = Gate(2)  # surveys are processor work; more at once only slow each other
+        self.gate = Lanes(2)  # surveys are processor work; more at once only slow each other
 
     def open(self, data: bytes) -> Trace:
         """The trace in a saved file. Raises ValueError in one sentence."""
@@ -119,8 +119,7 @@ class Shelf:
         """Thumbnails and measures of every head, computed once."""
 
         def make() -> Survey:
-            with self.gate:
-                return survey(self.view(trace, look), THUMBNAIL)
+            return self.gate.run(lambda: survey(self.view(trace, look), THUMBNAIL))
 
         return self.surveys.get_or_make((trace.id, look), make, lambda made: made.nbytes)
 
