@@ -8,9 +8,9 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
-from contextvars import copy_context
+from contextvars import Context, copy_context
 from pathlib import Path
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from inference.waits import Gate
 
@@ -50,7 +50,7 @@ class Lanes(Gate):
                     self._hand_on(thread, place)
             return thread.made.result()
 
-    def _hand_on(self, thread: _Thread, place: ExitStack) -> None:
+    def _hand_on(self, thread: _Thread[Made], place: ExitStack) -> None:
         """Its place is another's as soon as there is room beside the gate; returns when the work has ended."""
         while not thread.ended(0):
             if self._beside.acquire(blocking=False):
@@ -60,18 +60,20 @@ class Lanes(Gate):
             thread.ended(LOOK)
 
 
-class _Thread:
+class _Thread(Generic[Made]):
     """Work in a thread of its own: a priority that was lowered is never given back to a thread."""
 
-    def __init__(self, work: Callable[[], object]) -> None:
-        self.made: Future = Future()
-        self._work, self._context = work, copy_context()  # whose end ends it, too
-        self._thread = threading.Thread(target=self._run, name="answer", daemon=True)
+    def __init__(self, work: Callable[[], Made]) -> None:
+        self.made: Future[Made] = Future()
+        context = copy_context()  # what ends the work is known there
+        self._thread = threading.Thread(target=self._run, args=(context, work), name="answer", daemon=True)
         self._thread.start()
+        assert self._thread.native_id is not None  # it has begun
+        self._id = self._thread.native_id
 
-    def _run(self) -> None:
+    def _run(self, context: Context, work: Callable[[], Made]) -> None:
         try:
-            self.made.set_result(self._context.run(self._work))
+            self.made.set_result(context.run(work))
         except BaseException as error:
             self.made.set_exception(error)
 
@@ -83,12 +85,11 @@ class _Thread:
     def seconds(self) -> float:
         """Of the processor, so far."""
         with suppress(OSError):  # it has ended meanwhile
-            fields = Path(f"/proc/self/task/{self._thread.native_id}/stat").read_text().rpartition(")")[2].split()
+            fields = Path(f"/proc/self/task/{self._id}/stat").read_text().rpartition(")")[2].split()
             return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
         return 0.0
 
     def give_way(self) -> None:
         """Others come first from now on."""
         with suppress(OSError):  # it has ended meanwhile
-            thread = self._thread.native_id
-            os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + NICE)
+            os.setpriority(os.PRIO_PROCESS, self._id, os.getpriority(os.PRIO_PROCESS, self._id) + NICE)

@@ -64,9 +64,9 @@ def answers(source: IO[bytes]) -> Iterator[dict[str, Any]]:
 
 
 def main() -> None:
-    """Answer until the input ends; whatever a library prints goes to the log. Pages answer before this does anything."""
+    """Answer until the input ends; whatever a library prints goes to the log."""
     if hasattr(os, "nice"):
-        os.nice(NICE)
+        os.nice(NICE)  # pages answer first
     sink = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     for answer in answers(sys.stdin.buffer):
