@@ -31,6 +31,7 @@ from bench.visitor import connected, visitor
 from bench.worker import Worker
 
 READERS, LOAD = 30, Load(heads=10, texts=5, seconds=20)
+PATIENCE = 300.0  # s that what is made ready may take
 WAIT = 0.5  # s that 19 of 20 wait at most
 SENTENCES = 10_000
 LENGTH = 200  # tokens of a text that every head is removed from
@@ -42,7 +43,7 @@ LIMITS = {"HEADLIGHT_TRACE_MEMORY": str(TRACES)}
 def measure(*parts: str) -> Iterator[Row]:
     """Rows for each kind of long work, then for memory and for one text of everybody's."""
     every = {"alone": (), **{name: (name,) for name in WORK}, "all": tuple(WORK)}
-    known = [*every, "same", "memory"]
+    known = [*every, "same", "thousand"]
     if unknown := [part for part in parts if part not in known]:
         raise ValueError(f"There is no part {unknown[0]!r}; there are {', '.join(known)}.")
     with tempfile.TemporaryDirectory() as name:
@@ -50,7 +51,7 @@ def measure(*parts: str) -> Iterator[Row]:
         for part in parts or known:
             if part == "same":
                 yield from same_text()
-            elif part == "memory":
+            elif part == "thousand":
                 yield from thousand()
             else:
                 yield from beside([WORK[name] for name in every[part]], places)
@@ -103,27 +104,49 @@ class Cause(Job):
             self.session.see("cause", text=text_of(LENGTH, count_embedded, seed=100 + done))
 
 
-class Umap(Job):
-    """Vectors of many sentences, and their picture."""
+class Vectors(Job):
+    """Vectors of many sentences."""
 
-    what = f"a UMAP of {SENTENCES:,} sentences"
+    what = f"vectors of {SENTENCES:,} sentences"
 
     def ready(self) -> None:
         """The file is there, and the button."""
-        self.session.see("vectors", show="sentences", bring="file", flat="umap")
+        self.session.see("vectors", show="sentences", bring="file")
         texts = "\n".join(islice(different(seed=7), SENTENCES))
         self.session.bring(self.server.url, "sentences.txt", texts.encode())
 
     def work(self) -> None:
-        """To the picture."""
+        """To the last one."""
         began = time.perf_counter()
         self.session.press(f"Make {SENTENCES:,} vectors")
-        while not self.over.wait(0.5):
+        while not (self.over.wait(0.5) or self.session.pictures):
             self.session.look()
-            self.said = self.session.progress
-            if self.session.pictures:
-                self.said = f"vectors and UMAP after {time.perf_counter() - began:.0f} s"
-                return
+            self.said = "made" if self.session.pictures else self.session.progress
+            if time.perf_counter() - began > PATIENCE:
+                raise RuntimeError(f"The vectors are not made: {self.said}")
+
+
+class Umap(Vectors):
+    """Their picture."""
+
+    what = f"UMAP of {SENTENCES:,} sentences"
+
+    def ready(self) -> None:
+        """The vectors are there."""
+        super().ready()
+        super().work()
+
+    def work(self) -> None:
+        """To the picture, in the plane and then in space."""
+        self.said = "begun"
+        for axes in (2, 3):
+            began = time.perf_counter()
+            self.session.see("vectors", show="sentences", bring="file", flat="umap", axes=axes)
+            while not self.session.pictures:
+                if self.over.wait(0.5):
+                    return
+                self.session.look()
+            self.said = f"{axes} axes after {time.perf_counter() - began:.0f} s"
 
 
 class Teach(Job):
@@ -160,7 +183,13 @@ class Long(Job):
         self.said = f"read after {time.perf_counter() - began:.0f} s"
 
 
-WORK: dict[str, type[Job]] = {"cause": Cause, "umap": Umap, "training": Teach, "tokens": Long}
+WORK: dict[str, type[Job]] = {
+    "cause": Cause,
+    "vectors": Vectors,
+    "umap": Umap,
+    "training": Teach,
+    "tokens": Long,
+}
 
 
 def beside(kinds: list[type[Job]], places: Places) -> Iterator[Row]:

@@ -19,11 +19,11 @@ class Worker(Visitor):
         super().__init__(socket)
         self._buttons: dict[str, tuple[str, str]] = {}  # by label: its id, and that of the fragment that it stands in
         self.pictures = 0  # figures that came since the page was asked for
-        self._page = self._uploader = self._session = self._watching = self.progress = ""
+        self._place = self._uploader = self._session = self._watching = self.progress = ""
 
     def see(self, page: str = "", **query: object) -> int:
         """Ask for a page as a link with this query does."""
-        self._page, self.pictures = page, 0
+        self.pictures = 0
         return super().see(page, **query)
 
     def press(self, label: str) -> None:
@@ -31,7 +31,7 @@ class Worker(Visitor):
         from streamlit.proto.BackMsg_pb2 import BackMsg
 
         (widget, fragment), ask = self._buttons[label], BackMsg()
-        ask.rerun_script.page_name, ask.rerun_script.fragment_id = self._page, fragment
+        ask.rerun_script.page_script_hash, ask.rerun_script.fragment_id = self._place, fragment
         ask.rerun_script.widget_states.widgets.add(id=widget, trigger_value=True)
         self._run(ask)
 
@@ -44,7 +44,7 @@ class Worker(Visitor):
         from streamlit.proto.BackMsg_pb2 import BackMsg
 
         ask = BackMsg()
-        ask.rerun_script.page_name, ask.rerun_script.fragment_id = self._page, self._watching
+        ask.rerun_script.page_script_hash, ask.rerun_script.fragment_id = self._place, self._watching
         self._run(ask)
 
     def bring(self, url: str, name: str, content: bytes) -> None:
@@ -63,15 +63,17 @@ class Worker(Visitor):
         places = answer.file_urls_response.file_urls[0]
         send(url, places.upload_url, name, content)
         ask = BackMsg()
-        ask.rerun_script.page_name = self._page
+        ask.rerun_script.page_script_hash = self._place
         state = ask.rerun_script.widget_states.widgets.add(id=self._uploader).file_uploader_state_value
         state.uploaded_file_info.add(name=name, size=len(content), file_id=places.file_id, file_urls=places)
         self._run(ask)
 
     def _take(self, message: Any) -> None:
         kind = message.WhichOneof("type")
-        if kind == "new_session" and message.new_session.HasField("initialize"):
+        if kind == "new_session":
             self._session = message.new_session.initialize.session_id
+        if kind == "navigation":
+            self._place = message.navigation.page_script_hash
         if kind == "auto_rerun":
             self._watching = message.auto_rerun.fragment_id
         if kind == "stop_auto_rerun":
