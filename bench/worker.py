@@ -9,16 +9,18 @@ from typing import Any
 
 from bench.visitor import Visitor
 
+REFUSAL = "headlight-refusal"  # class of a sentence that says why something is not done
 XSRF = "_streamlit_xsrf"  # Streamlit's cookie, which what is uploaded carries
 
 
 class Worker(Visitor):
-    """A visitor with hands. ``progress`` is what the last bar of the page said."""
+    """A visitor with hands. ``progress`` is what the last bar of the page said, ``refusal`` its last refusal."""
 
     def __init__(self, socket: Any) -> None:
         super().__init__(socket)
         self._buttons: dict[str, tuple[str, str]] = {}  # by label: its id, and that of the fragment that it stands in
         self.pictures = 0  # figures that came since the page was asked for
+        self.refusal = ""
         self._place = self._uploader = self._session = self._watching = self.progress = ""
 
     def see(self, page: str = "", **query: object) -> int:
@@ -85,6 +87,8 @@ class Worker(Visitor):
         element, kind = delta.new_element, delta.new_element.WhichOneof("type")
         if kind == "button":
             self._buttons[element.button.label] = element.button.id, delta.fragment_id
+        if kind == "html" and REFUSAL in element.html.body:
+            self.refusal = element.html.body
         if kind == "file_uploader":
             self._uploader = element.file_uploader.id
         self.pictures += kind == "plotly_chart"

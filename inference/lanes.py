@@ -1,4 +1,7 @@
-"""What takes long gives way: it hands on its place to short work, and leaves the processor to whoever else wants it."""
+"""What takes long gives way: it hands on its place to short work, and leaves the processor to whoever else wants it.
+
+And where so many wait that the next one would wait for long, that one is told so.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,18 @@ from concurrent.futures import Future
 from contextlib import ExitStack, suppress
 from contextvars import Context, copy_context
 from pathlib import Path
+from time import monotonic
 from typing import Generic, TypeVar
 
+from inference.errors import Refusal
 from inference.waits import Gate
+from wording import sentence
 
 SHORT = 0.2  # seconds of the processor: a text of some hundred tokens takes a tenth of them
+RECENT = 16  # works that are most of the mean
 LOOK = 0.1  # seconds between two looks at how much it has taken
+LONGEST = 20.0  # seconds that somebody is let wait for a place, as far as can be told
+BUSY = sentence("So many ask this server just now that an answer would take long. Your text stays; try again soon.")
 NICE = 10  # as trainings have: of a core that others want, it takes a tenth
 
 Made = TypeVar("Made")
@@ -32,15 +41,25 @@ class Lanes(Gate):
     42
     """
 
-    def __init__(self, places: int, short: float = SHORT) -> None:
+    def __init__(self, places: int, short: float = SHORT, longest: float = LONGEST) -> None:
         super().__init__(places)
-        self._short = short
+        self._short, self._longest, self._at_once = short, longest, places
         self._beside = threading.BoundedSemaphore(places)
+        self._pace = 0.0  # seconds that a place is held, a mean in which what was lately counts most
+
+    @property
+    def expected(self) -> float:
+        """Seconds that who comes now would wait, as far as can be told."""
+        return self.waits.waiting * self._pace / self._at_once
 
     def run(self, work: Callable[[], Made]) -> Made:
-        """What the work gives, or raises, computed in its turn."""
+        """What the work gives, or raises, computed in its turn; raises Refusal where that would be late."""
+        if self.expected > self._longest:
+            self.waits.turns_away()
+            raise Refusal(BUSY, way_out="busy")
         with ExitStack() as place:
             place.enter_context(self)
+            place.callback(self._note, monotonic())
             if sys.platform != "linux":
                 return work()
             thread = _Thread(work)
@@ -49,6 +68,9 @@ class Lanes(Gate):
                     thread.give_way()
                     self._hand_on(thread, place)
             return thread.made.result()
+
+    def _note(self, came: float) -> None:
+        self._pace += (monotonic() - came - self._pace) / RECENT
 
     def _hand_on(self, thread: _Thread[Made], place: ExitStack) -> None:
         """Its place is another's as soon as there is room beside the gate; returns when the work has ended."""

@@ -10,6 +10,7 @@ from contextvars import ContextVar
 
 import pytest
 
+from inference.errors import Refusal
 from inference.lanes import Lanes
 
 AT_ONCE = -1.0  # seconds: whatever is looked at has taken longer
@@ -105,6 +106,27 @@ def test_others_come_first_where_it_takes_long_and_only_there() -> None:
     assert lanes.run(lowered) > mine
     assert priority() == mine
     assert Lanes(1, short=1e6).run(priority) == mine
+
+
+def test_who_would_wait_long_is_told_so_and_served_when_the_line_is_short_again() -> None:
+    lanes, first = Lanes(1, short=1e6, longest=-1.0), Held()
+    first.over.set()
+    with pytest.raises(Refusal, match="try again soon") as refused:
+        lanes.run(first)
+    assert (refused.value.way_out, lanes.waits.refused, first.begun.is_set()) == ("busy", 1, False)
+
+    lanes, first = Lanes(1, short=1e6, longest=0.0), Held()
+    lanes.run(lambda: threading.Event().wait(0.001))  # something is known of how long a place is held
+    with ThreadPoolExecutor(2) as pool:
+        done = [begun(pool, lanes, first), pool.submit(lanes.run, lambda: None)]
+        while not lanes.waits.waiting:
+            pass
+        with pytest.raises(Refusal):
+            lanes.run(lambda: None)
+        first.over.set()
+        for one in done:
+            one.result(60)
+    assert lanes.run(lambda: "served") == "served"
 
 
 def priority() -> int:
