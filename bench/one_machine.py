@@ -13,16 +13,15 @@ import tempfile
 import threading
 import time
 import urllib.request
-from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
-from queue import SimpleQueue
 from statistics import median
 
 from bench.clicks import Reader
+from bench.crowd import crowd
 from bench.load import Found, Load, different, drive, p95
 from bench.long import TOKENS
 from bench.models import count_embedded, count_long, save_long
@@ -39,9 +38,7 @@ SENTENCES = 10_000
 LENGTH = 200  # tokens of a text that every head is removed from
 TEXTS, A_READER = 1000, 50  # texts of which memory is told, and how many of them one visitor reads
 TRACES, SURVEYS = 100_000_000, 256 * 2**20  # bytes that the server may keep
-SUBMITTING = {"minute": 60, "ten-minutes": 600}  # seconds
-CROWD, SUBMITS, CROWDED = 200, 10, 500  # visitors; texts a second; tokens of each
-AGAIN, TRIES = "try again soon", 100  # what a page says that is busy
+SUBMITTING = {"minute": 60, "ten-minutes": 600}  # seconds of bench/crowd.py
 LIMITS = {"HEADLIGHT_TRACE_MEMORY": str(TRACES)}
 
 
@@ -270,71 +267,6 @@ def thousand() -> Iterator[Row]:
     figure = f"{grown / 2**20:.0f} MiB (from {start / 2**20:.0f})"
     what = f"memory grown by {TEXTS:,} texts, budgets of {most_bytes / 2**20:.0f} MiB"
     yield Row(what, f"≤ {most_bytes / 2**20:.0f} MiB", figure, grown <= most_bytes, f"{TEXTS // A_READER} visitors")
-
-
-class Insisting(Worker):
-    """A visitor who reads a text and tries again where the page says that it is busy."""
-
-    told = 0  # how often it was told so
-
-    def read(self, text: str) -> None:
-        """Until the text is there; raises where the page said no word, or something else."""
-        self.refusal, before = "", self.picture.get("text")
-        self.submit(text)
-        for _ in range(TRIES):
-            if self.picture["text"] == text:
-                return
-            if AGAIN not in self.refusal:
-                raise RuntimeError(f"Neither read nor refused, and {before!r} still stands: {self.refusal}")
-            self.told += 1
-            self.refusal = ""
-            time.sleep(2)
-            self.press("Try again")
-        raise RuntimeError("A text was lost.")
-
-
-def crowd(seconds: int) -> Iterator[Row]:
-    """More long texts than the machine can read, each from a visitor who has nothing else on the way."""
-    with app() as server, ExitStack() as open_:
-
-        def one(_: int) -> Insisting:
-            session = open_.enter_context(connected(server.url, Insisting))
-            session.see()
-            return session
-
-        with ThreadPoolExecutor(8) as pool:
-            free = SimpleQueue[Insisting]()
-            for session in pool.map(one, range(CROWD)):
-                free.put(session)
-        found, done = Found(), Counter[str]()
-
-        def submit(number: int) -> None:
-            session = free.get()
-            try:
-                session.read(text_of(CROWDED, count_embedded, seed=1000 + number))
-                done["read"] += 1
-            except Exception as error:
-                found.errors.append(f"{type(error).__name__}: {error}")
-            finally:
-                free.put(session)
-
-        began = time.perf_counter()
-        with ThreadPoolExecutor(CROWD) as pool:
-            for number in range(SUBMITS * seconds):
-                time.sleep(max(0.0, began + number / SUBMITS - time.perf_counter()))
-                pool.submit(submit, number)
-        took = time.perf_counter() - began
-        told = sum(free.get().told for _ in range(CROWD))
-        with visitor(server.url) as late:
-            reader, began = Reader(server.url, late), time.perf_counter()
-            reader.read("Afterwards a short sentence is read.")
-            after = time.perf_counter() - began
-    asked = SUBMITS * seconds
-    how = f"{CROWD} visitors, {CROWDED} tokens each, {seconds} s (took {took:.0f}); told {told} times to try again"
-    yield Row(f"texts read of {asked:,} submitted at {SUBMITS} a second", f"{asked:,}", f"{done['read']:,}",
-              done["read"] == asked, how)  # fmt: skip
-    yield Row("of these, lost or without a word", "0", found.wrong(), not found.errors)
-    yield most("a short text right afterwards", WAIT, after, f"{after:.2f} s")
 
 
 def counted(server: Server, name: str) -> float:

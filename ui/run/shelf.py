@@ -7,6 +7,7 @@ import hmac
 import secrets
 from dataclasses import dataclass, replace
 from functools import cache
+from math import inf
 from weakref import WeakValueDictionary
 
 from attention.alignment import ReadAt, read
@@ -74,7 +75,8 @@ class Shelf:
         self.opened: ByteLru[Trace] = ByteLru(OPENED)
         self.held: WeakValueDictionary[str, Trace] = WeakValueDictionary()  # of pictures: while a session holds them
         self.surveys: ByteLru[Survey] = ByteLru(SURVEYS)
-        self.gate = Lanes(2)  # surveys are processor work; more at once only slow each other
+        # Surveys are processor work; more at once only slow each other. Who has a trace is never refused its survey.
+        self.gate = Lanes(2, longest=inf)
 
     def open(self, data: bytes) -> Trace:
         """The trace in a saved file. Raises ValueError in one sentence."""
