@@ -25,6 +25,7 @@ MEASUREMENTS = {
     "carry": "every vector and head of one text taken from another",
     "reruns": "a click and a new text on every page, on a server that has had visitors",
     "clicks": "a head and a text on Explore, of one visitor and of two hundred",
+    "machine": "thirty readers beside long work of others; some parts may be named",
     "classroom": "a class of thirty: joining, following, answering",
     "held": "memory held after a thousand texts and twenty models",
     "serving": "a backend over HTTP and on Ray Serve, against the one in this process",
@@ -63,8 +64,8 @@ def rows(names: list[str], files: list[str], seeds: list[int]) -> Iterator[Row]:
         print(f"  {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
 
 
-MODULES = {"bytes": "first_view"}
-TAKES = {*ON_FILES, "teach"}  # what else is named: files, or some of the rows
+MODULES = {"bytes": "first_view", "machine": "one_machine"}
+TAKES = {*ON_FILES, "teach", "machine"}  # what else is named: files, or some of the rows
 
 
 def main() -> int:

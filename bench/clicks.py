@@ -20,6 +20,7 @@ from contextlib import ExitStack
 from itertools import islice
 from typing import Any
 
+from bench.load import IN_LINE, Load, drive, p95
 from bench.report import Row, most
 from bench.server import Server, app
 from bench.texts import sentences
@@ -30,7 +31,6 @@ HEAD, TEXT, SENT = 5.0, 15.0, 2000  # promised: ms of a head change and of a tex
 VISITORS, HEADS_A_SECOND, TEXTS_A_SECOND, SECONDS = 200, 60, 10, 30
 WAIT_HEAD, WAIT_TEXT = 0.3, 2.0  # s that 19 of 20 wait at most
 KEPT, RUN = 204, 409  # what a click is answered with
-IN_LINE = 64  # threads of the driver, each with a connection of its own
 
 _OWN = threading.local()
 
@@ -49,8 +49,14 @@ class Reader:
         if getattr(_OWN, "host", None) != self.host:
             _OWN.host, _OWN.line = self.host, http.client.HTTPConnection(self.host, timeout=120)
         body = None if said is None else json.dumps(said).encode()
-        _OWN.line.request("GET" if body is None else "POST", address, body, {"Content-Type": "application/json"})
-        answer = _OWN.line.getresponse()
+        asked = ("GET" if body is None else "POST", address, body, {"Content-Type": "application/json"})
+        try:
+            _OWN.line.request(*asked)
+            answer = _OWN.line.getresponse()
+        except (http.client.RemoteDisconnected, ConnectionError):  # it was idle for too long; browsers ask again, too
+            _OWN.line.close()
+            _OWN.line.request(*asked)
+            answer = _OWN.line.getresponse()
         return answer.status, len(answer.read()) + len(body or b"")
 
     def map(self, what: str, **asked: int) -> None:
@@ -160,43 +166,16 @@ def cost(server: Server, events: list[Callable[[], None]]) -> float:
 
 
 def together(server: Server, readers: list[Reader]) -> Iterator[Row]:
-    """Events come when they come, whether those before them are answered or not."""
-    pick, source = random.Random(2), sentences(seed=24)
-    plan = [(at / HEADS_A_SECOND, False) for at in range(HEADS_A_SECOND * SECONDS)]
-    plan += [(at / TEXTS_A_SECOND, True) for at in range(TEXTS_A_SECOND * SECONDS)]
-    waits: dict[bool, list[float]] = {False: [], True: []}
-    errors: list[str] = []
-
-    def event(due: float, reads: bool, reader: Reader, text: str, seed: int) -> None:
-        try:
-            if reads:
-                reader.read(text)
-            else:
-                reader.click(random.Random(seed))
-        except Exception as error:  # each is counted, and none may end the others
-            errors.append(f"{type(error).__name__}: {error}")
-        waits[reads].append(time.perf_counter() - due)
-
-    began, mine, theirs = time.perf_counter() + 0.5, time.process_time(), processor_seconds(server.process)
-    with ThreadPoolExecutor(IN_LINE) as pool:
-        for after, reads in sorted(plan):
-            time.sleep(max(0.0, began + after - time.perf_counter()))
-            text = next(source) if reads else ""
-            pool.submit(event, began + after, reads, pick.choice(readers), text, pick.randrange(10**6))
-    took = time.perf_counter() - began
-    shares = [
-        (after - before) / took
-        for after, before in ((time.process_time(), mine), (processor_seconds(server.process), theirs))
-    ]
-    how = (
-        f"{VISITORS} visitors, {HEADS_A_SECOND} heads and {TEXTS_A_SECOND} texts a second for {SECONDS} s (took "
-        f"{took:.0f}); processors used: server {shares[1]:.2f}, driver {shares[0]:.2f}"
-    )
-    for reads, limit, what in ((False, WAIT_HEAD, "a head: painted and told"), (True, WAIT_TEXT, "a text: painted")):
-        p95 = statistics.quantiles(waits[reads], n=20)[-1]
-        middle, longest = statistics.median(waits[reads]), max(waits[reads])
-        note = f"median {middle:.3f}, longest {longest:.2f}; {how}"
-        yield most(f"{what}, 19 of 20", limit, p95, f"{p95:.2f} s", note)
-    quiet, told = sum(reader.quiet for reader in readers), len(waits[False])
-    yield Row("heads that were told without a run", "reported", f"{quiet} of {told}")
-    yield Row("errors", "0", str(len(errors)), not errors, errors[0] if errors else "")
+    """What they wait."""
+    load = Load(HEADS_A_SECOND, TEXTS_A_SECOND, SECONDS)
+    found = drive(server, readers, load, seed=24)
+    how = f"{VISITORS} visitors, {load}{found.used()}"
+    for waits, limit, what in (
+        (found.heads, WAIT_HEAD, "a head: painted and told"),
+        (found.texts, WAIT_TEXT, "a text: painted"),
+    ):
+        note = f"median {statistics.median(waits):.3f}, longest {max(waits):.2f}; {how}"
+        yield most(f"{what}, 19 of 20", limit, p95(waits), f"{p95(waits):.2f} s", note)
+    quiet = sum(reader.quiet for reader in readers)
+    yield Row("heads that were told without a run", "reported", f"{quiet} of {len(found.heads)}")
+    yield Row("errors", "0", found.wrong(), not found.errors)

@@ -12,9 +12,11 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+import psutil
 
 from bench.memory import status
 
@@ -30,6 +32,13 @@ class Server:
     process: int
     answered: float
     started: float  # time.perf_counter() when the process was started
+
+    def end(self) -> None:
+        """Ends it at once, and what it has begun, whatever they are at."""
+        server = psutil.Process(self.process)
+        for process in (*server.children(recursive=True), server):
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
 
     def peak(self) -> int:
         """Bytes of memory that it held at most."""

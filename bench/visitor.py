@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 BOX, PICTURE = "headlight_composer", "headlight_explore"  # names of components
@@ -66,18 +66,23 @@ class Visitor:
             kind = message.WhichOneof("type")
             if message.metadata.cacheable or kind == "ref_hash":
                 kept.append(message.ref_hash if kind == "ref_hash" else message.hash)
-            if kind == "navigation":
-                self.pages = [entry.url_pathname for entry in message.navigation.app_pages]
-            if kind == "page_info_changed":
-                self._address = message.page_info_changed.query_string
-            if kind == "delta":
-                self._note(message.delta)
+            self._take(message)
             if kind == "script_finished" and message.script_finished in (
                 ForwardMsg.FINISHED_SUCCESSFULLY,
                 ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY,
             ):
                 self._kept = kept
                 return size
+
+    def _take(self, message: Any) -> None:
+        """What of a message the visitor keeps."""
+        kind = message.WhichOneof("type")
+        if kind == "navigation":
+            self.pages = [entry.url_pathname for entry in message.navigation.app_pages]
+        if kind == "page_info_changed":
+            self._address = message.page_info_changed.query_string
+        if kind == "delta":
+            self._note(message.delta)
 
     def _come(self) -> None:
         """Take what came while nothing was asked: an address."""
@@ -103,9 +108,19 @@ class Visitor:
                 self.picture = json.loads(part.json)
 
 
+Visits = TypeVar("Visits", bound=Visitor)
+
+
 @contextmanager
 def visitor(url: str, headers: Mapping[str, str] | None = None) -> Iterator[Visitor]:
     """A session that ends with the block; ``headers`` are sent with its first question, such as a cookie."""
+    with connected(url, Visitor, headers) as session:
+        yield session
+
+
+@contextmanager
+def connected(url: str, kind: Callable[[Any], Visits], headers: Mapping[str, str] | None = None) -> Iterator[Visits]:
+    """The same with another kind of visitor."""
     from websockets.sync.client import connect
 
     address = url.replace("http", "ws", 1) + "/_stcore/stream"
@@ -116,7 +131,7 @@ def visitor(url: str, headers: Mapping[str, str] | None = None) -> Iterator[Visi
         "additional_headers": headers,
     }
     with connect(address, open_timeout=PATIENCE, ping_timeout=None, **wishes) as socket:
-        yield Visitor(socket)
+        yield kind(socket)
 
 
 def processor_seconds(process: int) -> float:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from attention.trace import ModelId, Trace
@@ -20,6 +21,7 @@ from inference.files.download import Download
 from inference.files.hub import Offer
 from inference.heads import BARE, CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, SEES, TAG, WRITES
 from inference.keys import size_of
+from inference.lanes import Lanes
 from inference.memory import ByteLru
 from inference.pictures.families import PICTURES, reads
 from inference.questions.question import Answer, InspectRequest, PredictRequest, Question
@@ -28,7 +30,6 @@ from inference.settings import Settings
 from inference.text import no_text
 from inference.text.accepted import check_text
 from inference.threads import calm_blas
-from inference.waits import Gate
 from wording import sentence
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class LocalBackend:
         self.kept_traces: ByteLru[Trace] = ByteLru(self.settings.trace_memory_bytes)
         self.kept_answers: ByteLru[Any] = ByteLru(self.settings.trace_memory_bytes // 8)
         self._requests: ByteLru[TraceRequest] = ByteLru(_REMEMBERED_BYTES)
-        self.forwards = Gate(self.settings.forwards)
+        self.forwards = Lanes(self.settings.forwards)
         self._downloads: dict[tuple[str, str], Download] = {}
         self._lock = threading.Lock()
 
@@ -169,8 +170,7 @@ class LocalBackend:
         if loaded.reads == PICTURES and not question.SEES:
             raise no_text.refusal(loaded.id.name)
         module = importlib.import_module(f"inference.answers.{question.ANSWERED_BY}")
-        with self.forwards:
-            made: Answer = module.answer(loaded, question)
+        made: Answer = self.forwards.run(lambda: module.answer(loaded, question))
         return made
 
     def status(self, model: str, revision: str | None = None) -> str:
@@ -261,8 +261,8 @@ class LocalBackend:
         with_keys = zip(checked, requests, strict=True)
         prepared = [samples.prepare(loaded, request, asked.key, self.forwards) for request, asked in with_keys]
         for batch in batching.batches(prepared):
-            with self.forwards:
-                traces.update((trace.id, trace) for trace in batching.run(loaded, batch))
+            made = self.forwards.run(partial(batching.run, loaded, batch))
+            traces.update((trace.id, trace) for trace in made)
         return [traces[request.key] for request in requests]
 
 

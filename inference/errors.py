@@ -22,9 +22,9 @@ class Refusal(ValueError):
 
     ``way_out`` names what helps, for a button: "cut" (read the first tokens only), "download" (fetch the model
     first), "revision" (use the one in ``details``), "embedded" (use the embedded model), "retry" (try again later),
-    "text" (change the text), "pair" (leave the second text out), "head" (use one of the ``models`` in ``details``,
-    which have the head that was asked for) or None. ``details`` holds what the sentence names,
-    such as ``tokens`` and ``limit``.
+    "busy" (try the same again soon), "text" (change the text), "pair" (leave the second text out), "head" (use one of
+    the ``models`` in ``details``, which have the head that was asked for) or None. ``details`` holds what the sentence
+    names, such as ``tokens`` and ``limit``.
 
     >>> Refusal("The text is empty. Type a sentence.", way_out="text").way_out
     'text'

@@ -43,7 +43,7 @@ def show(refusal: Refusal) -> None:
         )
     elif refusal.way_out == "pair":
         st.button(_("Leave the second text out"), on_click=choose, kwargs={**FRESH, "pair": ""})
-    elif refusal.way_out == "retry":
+    elif refusal.way_out in ("retry", "busy"):
         st.button(_("Try again"), help=_("Ask once more"))
     if refusal.way_out in ("embedded", "retry") and current().model != EMBEDDED:
         changes = {**NEW_MODEL, "model": EMBEDDED, "revision": ""}

@@ -7,6 +7,7 @@ import hmac
 import secrets
 from dataclasses import dataclass, replace
 from functools import cache
+from math import inf
 from weakref import WeakValueDictionary
 
 from attention.alignment import ReadAt, read
@@ -16,9 +17,9 @@ from attention.trace import Trace
 from attention.view import View
 from inference import stops
 from inference.backend import LocalBackend
+from inference.lanes import Lanes
 from inference.memory import ByteLru
 from inference.text.chinese_words import by_chinese_words
-from inference.waits import Gate
 from serving import remote
 from serving.apart import GuardedBackend
 from ui.run import visitors
@@ -77,7 +78,8 @@ class Shelf:
         self.opened: ByteLru[Trace] = ByteLru(OPENED)
         self.held: WeakValueDictionary[str, Trace] = WeakValueDictionary()  # of pictures: while a session holds them
         self.surveys: ByteLru[Survey] = ByteLru(SURVEYS)
-        self.gate = Gate(2)  # surveys are processor work; more at once only slow each other
+        # Surveys are processor work; more at once only slow each other. Who has a trace is never refused its survey.
+        self.gate = Lanes(2, longest=inf)
 
     def open(self, data: bytes) -> Trace:
         """The trace in a saved file. Raises ValueError in one sentence."""
@@ -122,8 +124,7 @@ class Shelf:
         """Thumbnails and measures of every head, computed once. Raises Stopped."""
 
         def make() -> Survey:
-            with self.gate:
-                return survey(self.view(trace, look), THUMBNAIL)
+            return self.gate.run(lambda: survey(self.view(trace, look), THUMBNAIL))
 
         with stops.asked(backend().settings.figure_seconds):
             return self.surveys.get_or_make((trace.id, look), make, lambda made: made.nbytes)

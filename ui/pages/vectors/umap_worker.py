@@ -16,6 +16,8 @@ from typing import IO, Any
 
 import numpy as np
 
+from inference.lanes import NICE
+
 
 def write(stream: IO[bytes], **arrays: Any) -> None:
     """Send one message."""
@@ -63,6 +65,8 @@ def answers(source: IO[bytes]) -> Iterator[dict[str, Any]]:
 
 def main() -> None:
     """Answer until the input ends; whatever a library prints goes to the log."""
+    if hasattr(os, "nice"):
+        os.nice(NICE)  # pages answer first
     sink = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     for answer in answers(sys.stdin.buffer):

@@ -1,0 +1,97 @@
+"""More texts than a machine can read: who would wait for long is told so, tries again, and has the text in the end."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from queue import SimpleQueue
+
+from bench.clicks import Reader
+from bench.models import count_embedded
+from bench.report import Row, most
+from bench.server import Server, app
+from bench.texts import text_of
+from bench.visitor import connected, visitor
+from bench.worker import Worker
+
+VISITORS, SUBMITS, TOKENS = 200, 10, 500  # visitors; texts a second; tokens of each
+AGAIN, TRIES, REST = "try again soon", 100, 2.0  # what a page says that is busy; how often and when one tries again
+AFTERWARDS = 0.5  # s until a short text is read, once the line is gone
+
+
+class Insisting(Worker):
+    """A visitor who reads a text and tries again where the page says that it is busy."""
+
+    told = 0  # how often it was told so
+
+    def read(self, text: str) -> None:
+        """Until the text is there; raises where the page said no word, or something else."""
+        self.refusal, before = "", self.picture.get("text")
+        self.submit(text)
+        for _ in range(TRIES):
+            if self.picture["text"] == text:
+                return
+            if AGAIN not in self.refusal:
+                raise RuntimeError(f"Neither read nor refused, and {before!r} still stands: {self.refusal}")
+            self.told += 1
+            self.refusal = ""
+            time.sleep(REST)
+            self.press("Try again")
+        raise RuntimeError("A text was lost.")
+
+
+def crowd(seconds: int) -> Iterator[Row]:
+    """Rows for what became of the texts, and of a short one afterwards."""
+    asked = SUBMITS * seconds
+    with app() as server, ExitStack() as open_:
+        sessions = come(server, open_)
+        began = time.perf_counter()
+        read, errors = submit(sessions, asked)
+        took, told = time.perf_counter() - began, sum(session.told for session in sessions)
+        with visitor(server.url) as session:
+            reader, began = Reader(server.url, session), time.perf_counter()
+            reader.read("Afterwards a short sentence is read.")
+            after = time.perf_counter() - began
+    how = f"{VISITORS} visitors, {TOKENS} tokens each, {seconds} s (took {took:.0f}); told {told} times to try again"
+    yield Row(f"texts read of {asked:,} submitted at {SUBMITS} a second", f"{asked:,}", f"{read:,}", read == asked, how)
+    most_errors = Counter(errors).most_common(1)
+    yield Row("of these, lost or without a word", "0", str(len(errors)), not errors, f"{most_errors}" if errors else "")
+    yield most("a short text right afterwards", AFTERWARDS, after, f"{after:.2f} s")
+
+
+def come(server: Server, open_: ExitStack) -> list[Insisting]:
+    """All visitors, each with a page."""
+
+    def one(_: int) -> Insisting:
+        session = open_.enter_context(connected(server.url, Insisting))
+        session.see()
+        return session
+
+    with ThreadPoolExecutor(8) as pool:
+        return list(pool.map(one, range(VISITORS)))
+
+
+def submit(sessions: list[Insisting], asked: int) -> tuple[int, list[str]]:
+    """How many of so many texts were read, and what went wrong; who has nothing on the way submits the next."""
+    free, errors = SimpleQueue[Insisting](), list[str]()
+    for session in sessions:
+        free.put(session)
+
+    def one(number: int) -> None:
+        session = free.get()
+        try:
+            session.read(text_of(TOKENS, count_embedded, seed=1000 + number))
+        except Exception as error:  # each is counted, and none may end the others
+            errors.append(f"{type(error).__name__}: {error}")
+        finally:
+            free.put(session)
+
+    began = time.perf_counter()
+    with ThreadPoolExecutor(len(sessions)) as pool:
+        for number in range(asked):
+            time.sleep(max(0.0, began + number / SUBMITS - time.perf_counter()))
+            pool.submit(one, number)
+    return asked - len(errors), errors

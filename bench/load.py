@@ -1,0 +1,112 @@
+"""Many readers at once: their events come when they come, whether those before them are answered or not."""
+
+from __future__ import annotations
+
+import random
+import statistics
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from bench.server import Server
+from bench.texts import sentences
+from bench.visitor import processor_seconds
+
+IN_LINE = 64  # threads of the driver, each with a connection of its own
+
+
+class Reads(Protocol):
+    """A reader."""
+
+    def click(self, pick: random.Random) -> None:
+        """Looks at another head."""
+        ...
+
+    def read(self, text: str) -> None:
+        """Looks at another text."""
+        ...
+
+
+@dataclass(frozen=True)
+class Load:
+    """How many events come in a second, and for how long."""
+
+    heads: int
+    texts: int
+    seconds: int
+
+    def __str__(self) -> str:
+        return f"{self.heads} heads and {self.texts} texts a second for {self.seconds} s"
+
+    def plan(self) -> list[tuple[float, bool]]:
+        """When each event is due, in seconds, and whether it is a text; in their order.
+
+        >>> Load(2, 1, 1).plan()
+        [(0.0, False), (0.0, True), (0.5, False)]
+        """
+        found = [(at / self.heads, False) for at in range(self.heads * self.seconds)]
+        return sorted(found + [(at / self.texts, True) for at in range(self.texts * self.seconds)])
+
+
+@dataclass
+class Found:
+    """Seconds from when each event was due to its answer, what went wrong, and how much processor that took."""
+
+    heads: list[float] = field(default_factory=list)
+    texts: list[float] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    took: float = 0.0
+    server: float = 0.0  # processors that the server used, without its children
+    driver: float = 0.0
+
+    def used(self) -> str:
+        """The processors, in words."""
+        return f" (took {self.took:.0f}); processors used: server {self.server:.2f}, driver {self.driver:.2f}"
+
+    def wrong(self) -> str:
+        """How many events ended in an error, and which came most."""
+        most = Counter(self.errors).most_common(1)
+        return f"{len(self.errors)}" + (f": {most[0][0][:120]}" if most else "")
+
+
+def p95(waits: list[float]) -> float:
+    """What 19 of 20 wait at most; without an end where there are too few to tell."""
+    return statistics.quantiles(waits, n=20)[-1] if len(waits) > 1 else float("inf")
+
+
+def drive(server: Server, readers: Sequence[Reads], load: Load, seed: int) -> Found:
+    """Every event of the load by one of the readers; the texts are new, for the same seed the same."""
+    pick, source, found = random.Random(seed), different(seed), Found()
+
+    def event(due: float, reads: bool, reader: Reads, text: str, head: int) -> None:
+        try:
+            if reads:
+                reader.read(text)
+            else:
+                reader.click(random.Random(head))
+        except Exception as error:  # each is counted, and none may end the others
+            found.errors.append(f"{type(error).__name__}: {error}")
+        (found.texts if reads else found.heads).append(time.perf_counter() - due)
+
+    began, mine, theirs = time.perf_counter() + 0.5, time.process_time(), processor_seconds(server.process)
+    with ThreadPoolExecutor(IN_LINE) as pool:
+        for after, reads in load.plan():
+            time.sleep(max(0.0, began + after - time.perf_counter()))
+            text = next(source) if reads else ""
+            pool.submit(event, began + after, reads, pick.choice(readers), text, pick.randrange(10**6))
+    found.took = time.perf_counter() - began
+    found.driver = (time.process_time() - mine) / found.took
+    found.server = (processor_seconds(server.process) - theirs) / found.took
+    return found
+
+
+def different(seed: int) -> Iterator[str]:
+    """Sentences of which none comes twice."""
+    known: set[str] = set()
+    for text in sentences(seed):
+        if text not in known:
+            known.add(text)
+            yield text

@@ -1,0 +1,276 @@
+"""Thirty readers on one machine, and what they wait while others ask for long work; memory after a thousand texts.
+
+`python -m bench machine [PART ...]`. Everybody reads other sentences and looks at other heads, as in bench/clicks.py.
+Meanwhile one visitor has the page Cause remove every head in turn, one makes vectors of ten thousand sentences and has
+UMAP arrange them, one teaches a model, and one reads 8,192 tokens: each alone, then all at the same time. Each has a
+server of its own, so that nothing of one is left for the next. How far the long work came is told beside, since nobody
+waits where it is starved.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from itertools import islice
+from pathlib import Path
+from statistics import median
+
+from bench.clicks import Reader
+from bench.crowd import crowd
+from bench.load import Found, Load, different, drive, p95
+from bench.long import TOKENS
+from bench.models import count_embedded, count_long, save_long
+from bench.report import Row, most
+from bench.server import Server, app
+from bench.texts import text_of
+from bench.visitor import connected, visitor
+from bench.worker import Worker
+
+READERS, LOAD = 30, Load(heads=10, texts=5, seconds=20)
+PATIENCE = 300.0  # s that what is made ready may take
+WAIT = 0.5  # s that 19 of 20 wait at most
+SENTENCES = 10_000
+LENGTH = 200  # tokens of a text that every head is removed from
+TEXTS, A_READER = 1000, 50  # texts of which memory is told, and how many of them one visitor reads
+TRACES, SURVEYS = 100_000_000, 256 * 2**20  # bytes that the server may keep
+SUBMITTING = {"minute": 60, "ten-minutes": 600}  # seconds of bench/crowd.py
+LIMITS = {"HEADLIGHT_TRACE_MEMORY": str(TRACES)}
+
+
+def measure(*parts: str) -> Iterator[Row]:
+    """Rows for each kind of long work, then for memory and for one text of everybody's."""
+    every = {"alone": (), **{name: (name,) for name in WORK}, "all": tuple(WORK)}
+    known = [*every, "same", "thousand", *SUBMITTING]
+    if unknown := [part for part in parts if part not in known]:
+        raise ValueError(f"There is no part {unknown[0]!r}; there are {', '.join(known)}.")
+    with tempfile.TemporaryDirectory() as name:
+        places = Places(Path(name))
+        for part in parts or [part for part in known if part != "ten-minutes"]:
+            if part == "same":
+                yield from same_text()
+            elif part == "thousand":
+                yield from thousand()
+            elif part in SUBMITTING:
+                yield from crowd(SUBMITTING[part])
+            else:
+                yield from beside([WORK[name] for name in every[part]], places)
+
+
+class Places:
+    """Where the long model and the taught ones are."""
+
+    def __init__(self, folder: Path) -> None:
+        self.long = save_long(folder / "models" / "long")
+        self.environment = {
+            "HEADLIGHT_MODEL_FOLDERS": str(folder / "models"),
+            "HEADLIGHT_TAUGHT": str(folder / "taught"),
+        }
+
+
+class Job:
+    """Long work of one visitor: ``ready`` before anybody is timed, ``work`` while they are, until ``over``."""
+
+    what: str
+
+    def __init__(self, server: Server, session: Worker, places: Places) -> None:
+        self.server, self.session, self.places = server, session, places
+        self.over = threading.Event()
+        self.said = "not begun"
+
+    def ready(self) -> None:
+        """What is not to be measured."""
+
+    def work(self) -> None:
+        """What is."""
+        raise NotImplementedError
+
+
+class Cause(Job):
+    """Every head of one text after the other removed."""
+
+    what = "Cause over all heads"
+
+    def ready(self) -> None:
+        """The page is there."""
+        self.session.see("cause", text="The baker bought a lantern.")
+
+    def work(self) -> None:
+        """Texts until it is over."""
+        for done in range(10**6):
+            self.said = f"{done} texts of {LENGTH} tokens"
+            if self.over.is_set():
+                return
+            self.session.see("cause", text=text_of(LENGTH, count_embedded, seed=100 + done))
+
+
+class Vectors(Job):
+    """Vectors of many sentences."""
+
+    what = f"vectors of {SENTENCES:,} sentences"
+
+    def ready(self) -> None:
+        """The file is there, and the button."""
+        self.session.see("vectors", show="sentences", bring="file")
+        texts = "\n".join(islice(different(seed=7), SENTENCES))
+        self.session.bring(self.server.url, "sentences.txt", texts.encode())
+
+    def work(self) -> None:
+        """To the last one."""
+        began = time.perf_counter()
+        self.session.press(f"Make {SENTENCES:,} vectors")
+        while not (self.over.wait(0.5) or self.session.pictures):
+            self.session.look()
+            self.said = "made" if self.session.pictures else self.session.progress
+            if time.perf_counter() - began > PATIENCE:
+                raise RuntimeError(f"The vectors are not made: {self.said}")
+
+
+class Umap(Vectors):
+    """Their picture."""
+
+    what = f"UMAP of {SENTENCES:,} sentences"
+
+    def ready(self) -> None:
+        """The vectors are there."""
+        super().ready()
+        super().work()
+
+    def work(self) -> None:
+        """To the picture, in the plane and then in space."""
+        self.said = "begun"
+        for axes in (2, 3):
+            began = time.perf_counter()
+            self.session.see("vectors", show="sentences", bring="file", flat="umap", axes=axes)
+            while not self.session.pictures:
+                if self.over.wait(0.5):
+                    return
+                self.session.look()
+            self.said = f"{axes} axes after {time.perf_counter() - began:.0f} s"
+
+
+class Teach(Job):
+    """A model is taught."""
+
+    what = "a fine-tuning"
+
+    def ready(self) -> None:
+        """The button is there."""
+        self.session.see("teach", data="snips-intents", minutes=10)
+
+    def work(self) -> None:
+        """Until it is over."""
+        self.session.press("Teach")
+        while not self.over.wait(0.5):
+            self.session.look()
+            self.said = self.session.progress
+
+
+class Long(Job):
+    """A long text is read."""
+
+    what = f"a text of {TOKENS:,} tokens"
+
+    def ready(self) -> None:
+        """The model is loaded."""
+        self.session.see("", model=self.places.long, text="The baker bought a lantern.")
+
+    def work(self) -> None:
+        """Read once."""
+        began = time.perf_counter()
+        self.said = "not read yet"
+        self.session.submit(text_of(TOKENS, count_long, seed=4))
+        self.said = f"read after {time.perf_counter() - began:.0f} s"
+
+
+WORK: dict[str, type[Job]] = {
+    "cause": Cause,
+    "vectors": Vectors,
+    "umap": Umap,
+    "training": Teach,
+    "tokens": Long,
+}
+
+
+def beside(kinds: list[type[Job]], places: Places) -> Iterator[Row]:
+    """What readers wait while somebody asks for this."""
+    with app(places.environment) as server, ExitStack() as open_:
+        jobs = [kind(server, open_.enter_context(connected(server.url, Worker)), places) for kind in kinds]
+        readers = come(server, open_)
+        for job in jobs:
+            job.ready()
+        with ThreadPoolExecutor(max(1, len(jobs))) as pool:
+            done = [pool.submit(job.work) for job in jobs]
+            time.sleep(1)  # they are at it
+            found = drive(server, readers, LOAD, seed=24)
+            how = [f"{job.what}: {job.said}" for job in jobs]
+            for job in jobs:
+                job.over.set()
+            server.end()
+            for one in done:
+                one.exception()  # of who was in the middle of something
+    yield from waits(" + ".join(job.what for job in jobs) or "nothing else", found, how)
+
+
+def come(server: Server, open_: ExitStack) -> list[Reader]:
+    """So many readers, each with a page."""
+
+    def one(_: int) -> Reader:
+        return Reader(server.url, open_.enter_context(visitor(server.url)))
+
+    with ThreadPoolExecutor(8) as pool:
+        return list(pool.map(one, range(READERS)))
+
+
+def waits(what: str, found: Found, how: list[str]) -> Iterator[Row]:
+    """A row for heads, one for texts, one for what went wrong."""
+    note = "; ".join([f"{READERS} readers, {LOAD}{found.used()}", *how])
+    for name, taken in (("a head", found.heads), ("a text", found.texts)):
+        figure = f"{p95(taken):.2f} s (median {median(taken):.2f}, longest {max(taken):.2f})"
+        yield most(f"{name}, 19 of 20, beside {what}", WAIT, p95(taken), figure, note)
+        note = ""
+    yield Row(f"errors beside {what}", "0", found.wrong(), not found.errors)
+
+
+def same_text() -> Iterator[Row]:
+    """Everybody reads one text at the same moment."""
+    with app() as server, ExitStack() as open_:
+        readers = come(server, open_)
+        before = counted(server, 'headlight_cache_additions_total{cache="traces"}')
+        with ThreadPoolExecutor(READERS) as pool:
+            began = time.perf_counter()
+            list(pool.map(lambda reader: reader.read("Everybody in the room reads this sentence now."), readers))
+            took = time.perf_counter() - began
+        made = counted(server, 'headlight_cache_additions_total{cache="traces"}') - before
+    what = f"traces made for one new text that {READERS} read at the same moment"
+    yield Row(what, "1", f"{made:.0f}", made == 1, f"the last had it after {took:.2f} s")
+
+
+def thousand() -> Iterator[Row]:
+    """Memory, of a server that may keep little."""
+    source = different(seed=5)
+    with app(LIMITS) as server:
+        with visitor(server.url) as first:
+            Reader(server.url, first).read(next(source))
+        start = server.resident()
+        for _ in range(TEXTS // A_READER):
+            with visitor(server.url) as session:
+                reader = Reader(server.url, session)
+                for text in islice(source, A_READER):
+                    reader.read(text)
+        grown = server.resident() - start
+    most_bytes = TRACES * 9 / 8 + SURVEYS  # an eighth more is for answers
+    figure = f"{grown / 2**20:.0f} MiB (from {start / 2**20:.0f})"
+    what = f"memory grown by {TEXTS:,} texts, budgets of {most_bytes / 2**20:.0f} MiB"
+    yield Row(what, f"≤ {most_bytes / 2**20:.0f} MiB", figure, grown <= most_bytes, f"{TEXTS // A_READER} visitors")
+
+
+def counted(server: Server, name: str) -> float:
+    """One of the server's counters."""
+    with urllib.request.urlopen(f"{server.url}/metrics", timeout=60) as answer:
+        lines = answer.read().decode().splitlines()
+    return next((float(line.rpartition(" ")[2]) for line in lines if line.startswith(name)), 0.0)

@@ -1,0 +1,117 @@
+"""What takes long gives way: it hands on its place to short work, and leaves the processor to whoever else wants it.
+
+And where so many wait that the next one would wait for long, that one is told so.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import ExitStack, suppress
+from contextvars import Context, copy_context
+from pathlib import Path
+from time import monotonic
+from typing import Generic, TypeVar
+
+from inference.errors import Refusal
+from inference.waits import Gate
+from wording import sentence
+
+SHORT = 0.2  # seconds of the processor: a text of some hundred tokens takes a tenth of them
+RECENT = 16  # works that are most of the mean
+LOOK = 0.1  # seconds between two looks at how much it has taken
+LONGEST = 20.0  # seconds that somebody is let wait for a place, as far as can be told
+BUSY = sentence("So many ask this server just now that an answer would take long. Your text stays; try again soon.")
+NICE = 10  # as trainings have: of a core that others want, it takes a tenth
+
+Made = TypeVar("Made")
+
+
+class Lanes(Gate):
+    """A gate of ``places`` for short work, beside which as much may run that has turned out to be long.
+
+    Nothing has to say beforehand how long it will take. What has taken ``short`` seconds of the processor gets a low
+    priority for the rest, and somebody else its place, if there is room beside the gate. Only Linux knows priorities of
+    single threads; elsewhere this is a gate.
+
+    >>> Lanes(2).run(lambda: 6 * 7)
+    42
+    """
+
+    def __init__(self, places: int, short: float = SHORT, longest: float = LONGEST) -> None:
+        super().__init__(places)
+        self._short, self._longest, self._at_once = short, longest, places
+        self._beside = threading.BoundedSemaphore(places)
+        self._pace = 0.0  # seconds that a place is held, a mean in which what was lately counts most
+
+    @property
+    def expected(self) -> float:
+        """Seconds that who comes now would wait, as far as can be told."""
+        return self.waits.waiting * self._pace / self._at_once
+
+    def run(self, work: Callable[[], Made]) -> Made:
+        """What the work gives, or raises, computed in its turn; raises Refusal where that would be late."""
+        if self.expected > self._longest:
+            self.waits.turns_away()
+            raise Refusal(BUSY, way_out="busy")
+        with ExitStack() as place:
+            place.enter_context(self)
+            place.callback(self._note, monotonic())
+            if sys.platform != "linux":
+                return work()
+            thread = _Thread(work)
+            while not thread.ended(LOOK):
+                if thread.seconds() > self._short:
+                    thread.give_way()
+                    self._hand_on(thread, place)
+            return thread.made.result()
+
+    def _note(self, came: float) -> None:
+        self._pace += (monotonic() - came - self._pace) / RECENT
+
+    def _hand_on(self, thread: _Thread[Made], place: ExitStack) -> None:
+        """Its place is another's as soon as there is room beside the gate; returns when the work has ended."""
+        while not thread.ended(0):
+            if self._beside.acquire(blocking=False):
+                place.close()
+                place.callback(self._beside.release)
+                thread.ended()
+            thread.ended(LOOK)
+
+
+class _Thread(Generic[Made]):
+    """Work in a thread of its own: a priority that was lowered is never given back to a thread."""
+
+    def __init__(self, work: Callable[[], Made]) -> None:
+        self.made: Future[Made] = Future()
+        context = copy_context()  # what ends the work is known there
+        self._thread = threading.Thread(target=self._run, args=(context, work), name="answer", daemon=True)
+        self._thread.start()
+        assert self._thread.native_id is not None  # it has begun
+        self._id = self._thread.native_id
+
+    def _run(self, context: Context, work: Callable[[], Made]) -> None:
+        try:
+            self.made.set_result(context.run(work))
+        except BaseException as error:
+            self.made.set_exception(error)
+
+    def ended(self, seconds: float | None = None) -> bool:
+        """Whether it has, after that time at most."""
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    def seconds(self) -> float:
+        """Of the processor, so far."""
+        with suppress(OSError):  # it has ended meanwhile
+            fields = Path(f"/proc/self/task/{self._id}/stat").read_text().rpartition(")")[2].split()
+            return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return 0.0
+
+    def give_way(self) -> None:
+        """Others come first from now on."""
+        with suppress(OSError):  # it has ended meanwhile
+            os.setpriority(os.PRIO_PROCESS, self._id, os.getpriority(os.PRIO_PROCESS, self._id) + NICE)
