@@ -59,6 +59,7 @@ class Caller:
     def ask(self, path: str, asked: Any, key: str, model: str = "", patience: float = PATIENCE) -> Any:
         """The answer; raises Refusal."""
         frame, began, tries = pack(asked), self._clock(), 0
+        lost = 0.0  # when it was first known that nobody answers: a machine that falls silent is not known at once
         while True:
             left = self.seconds - (self._clock() - began)
             headers = {AFFINITY: key, MODEL: quote(model), DEADLINE: f"{max(left, 0):.3f}"}
@@ -66,7 +67,9 @@ class Caller:
                 return self._once(path, frame, headers)
             except Unanswered as wait:
                 pause = max(wait.seconds, min(LONGEST, WAIT * 2**tries)) * random.uniform(0.5, 1.5)
-                if self._clock() - began + pause > min(patience, self.seconds):
+                now = self._clock()
+                lost = lost if tries else now
+                if now - lost + pause > patience or now - began + pause > self.seconds:
                     raise Refusal(NOBODY, way_out="retry") from wait
                 tries += 1
                 self._sleep(pause)
