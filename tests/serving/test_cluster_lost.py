@@ -40,7 +40,8 @@ class Visitors:
     """Threads that ask without a pause and keep what they were told."""
 
     def __init__(self, addresses: Sequence[str]) -> None:
-        self.answers, self.errors, self.longest = 0, [], 0.0
+        self.answers, self.longest = 0, 0.0
+        self.errors: list[str] = []
         self._lock, self._ended = threading.Lock(), threading.Event()
         self._here = LocalBackend(Settings(trace_memory_bytes=MEMORY))
         self._right = {text: self._here.trace(TraceRequest(text=text)) for text in TEXTS}
