@@ -76,6 +76,7 @@ class Caller:
         """The answer; raises Refusal."""
         frame, began, tries = pack(asked), self._clock(), 0
         who = f"{hash(stops.who()):x}"  # to be told from others, not to be known
+        lost = 0.0  # when it was first known that nobody answers: a machine that falls silent is not known at once
         while True:
             left = self.seconds - (self._clock() - began)
             headers = {
@@ -90,7 +91,9 @@ class Caller:
             except Unanswered as wait:
                 stops.check()
                 pause = max(wait.seconds, min(LONGEST, WAIT * 2**tries)) * random.uniform(0.5, 1.5)
-                if self._clock() - began + pause > min(patience, self.seconds):
+                now = self._clock()
+                lost = lost if tries else now
+                if now - lost + pause > patience or now - began + pause > self.seconds:
                     raise Refusal(NOBODY, way_out="retry") from wait
                 tries += 1
                 self._sleep(pause)

@@ -40,14 +40,22 @@ ENVIRONMENT = {
     "RAY_SERVE_ROUTER_RETRY_INITIAL_BACKOFF_S": "0.005",
     "RAY_SERVE_ROUTER_RETRY_MAX_BACKOFF_S": "0.02",
     "OMP_NUM_THREADS": "1",
+    # A node that says nothing for about twenty seconds is lost, and a replica that hangs is not asked to leave: what
+    # they were asked is asked again within the patience of who asks (serving.call). By Ray's own numbers it took over
+    # a minute, and visitors read that nobody answers.
+    "RAY_health_check_period_ms": "1000",
+    "RAY_health_check_timeout_ms": "5000",
+    "RAY_health_check_failure_threshold": "3",
+    "RAY_SERVE_FORCE_STOP_UNHEALTHY_REPLICAS": "1",
 }
 
 
 class Replica:
     """One process of many: the service, with a backend of its own."""
 
-    def __init__(self) -> None:
-        self.service = Service(GuardedBackend(), os.environ.get(TOKEN, ""), batch=BATCH, most=INSIDE)
+    def __init__(self, batch: int = BATCH) -> None:
+        self.service = Service(GuardedBackend(), os.environ.get(TOKEN, ""), batch=batch, most=INSIDE)
+        self.service.warm_up()  # Ray Serve sends questions here when this has returned: none waits for the libraries
 
     def __serve_build_asgi_app__(self) -> ASGIApp:
         """The app that Ray Serve runs."""
@@ -75,6 +83,8 @@ class Replica:
 def application(given: Mapping[str, Any] | None = None) -> Any:
     """What Ray Serve deploys; ``given`` is ``replicas``, the most of them, ``least``, and the ``cpus`` of each.
 
+    And ``batch``, the most texts that go through a model together; and ``version``, which nothing reads: another one
+    has ``serve deploy`` replace the replicas, a few at a time.
     Settings and the token are the environment's of the machine that a replica runs on.
     """
     from ray import serve
@@ -93,10 +103,11 @@ def application(given: Mapping[str, Any] | None = None) -> Any:
         },
         graceful_shutdown_timeout_s=20,
         health_check_period_s=5,
+        health_check_timeout_s=10,  # three in a row: then it hangs, and is replaced
         logging_config={"enable_access_log": False},  # which would take a good part of a short answer
         ray_actor_options={"num_cpus": float(asked.get("cpus", 1))},
     )
-    return made.bind()
+    return made.bind(int(asked.get("batch", BATCH)))
 
 
 def main() -> int:
@@ -106,6 +117,7 @@ def main() -> int:
     parser.add_argument("--port", type=int, default=PORT)
     parser.add_argument("--replicas", type=int, default=2, help="at most")
     parser.add_argument("--least", type=int, default=1, help="replicas that are there without anybody asking")
+    parser.add_argument("--batch", type=int, default=BATCH, help="texts that go through a model together")
     wanted = parser.parse_args()
     if not is_loopback(wanted.host) and not os.environ.get(TOKEN, ""):
         print(f"Set {TOKEN}: whoever reaches {wanted.host} could ask.", file=sys.stderr)
@@ -140,7 +152,8 @@ def _serve(wanted: argparse.Namespace, place: Path) -> None:
         signal.signal(number, lambda *_: ended.set())
     try:
         serve.start(http_options={"host": wanted.host, "port": wanted.port})
-        serve.run(application({"replicas": wanted.replicas, "least": wanted.least}), name=NAME)
+        asked = {"replicas": wanted.replicas, "least": wanted.least, "batch": wanted.batch}
+        serve.run(application(asked), name=NAME)
         print(f"\n  The backend is at  HEADLIGHT_BACKEND=http://{wanted.host}:{wanted.port}", flush=True)
         ended.wait()
     finally:

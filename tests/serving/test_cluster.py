@@ -40,7 +40,15 @@ def test_the_clusters_files_start_what_is_here(file: str) -> None:
     (app,) = config["applications"]
     module, name = app["import_path"].split(":")
     assert (module, getattr(cluster, name)) == (cluster.__name__, cluster.application)
-    assert set(app["args"]) == {"least", "replicas", "cpus"}
+    assert set(app["args"]) == {"least", "replicas", "cpus", "version"}
+
+
+@pytest.mark.parametrize("file", ["machines.yaml", "kuberay.yaml"])
+def test_the_clusters_files_set_when_a_node_is_lost_as_one_machine_does(file: str) -> None:
+    told = (ROOT / "docs" / "cluster" / file).read_text(encoding="utf-8")
+    for name, value in cluster.ENVIRONMENT.items():
+        if "health_check" in name or "UNHEALTHY" in name:
+            assert f"{name}={value}" in told or f'{{name: {name}, value: "{value}"}}' in told
 
 
 @pytest.mark.slow

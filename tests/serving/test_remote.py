@@ -89,6 +89,16 @@ def test_it_gives_up_in_words() -> None:
     assert clock.now <= 10
 
 
+def test_it_asks_again_though_the_first_machine_was_silent_for_longer_than_its_patience() -> None:
+    clock = Clock()
+
+    def silent(request: httpx2.Request) -> httpx2.Response:
+        clock.now += 70
+        return broken(request)
+
+    assert caller(iter([silent, broken, frame("here")]), clock).ask("/", "what", "key") == "here"
+
+
 def test_a_refusal_and_a_wrong_token_are_not_asked_again() -> None:
     clock = Clock()
     answers = iter([frame(Refusal("No.", way_out="text"), 422), reply(401)])

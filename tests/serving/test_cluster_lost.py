@@ -1,0 +1,193 @@
+"""Two nodes of Ray on this machine, and visitors who ask all the while: whatever is lost, none of them reads an error.
+
+Every answer is held against the one that a backend in this process gives.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+
+from attention.trace import Trace
+from inference import LocalBackend, Refusal, TraceRequest
+from inference.settings import Settings
+from serving.remote import RemoteBackend
+from tests.support.browser import free_port
+from tests.support.repository import ROOT
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: requirements-cluster.txt"),
+]
+MEMORY = 1_000_000  # bytes for traces: replicas and visitors compute, and ask, nearly everything again
+TEXTS = [f"the {animal} sat on {place}" for animal in ("cat", "dog", "old bear") for place in ("a mat", "stone", "it")]
+VISITORS, ROUND = 6, 60  # answers that are waited for before and after what befalls the cluster
+
+
+class Visitors:
+    """Threads that ask without a pause and keep what they were told."""
+
+    def __init__(self, addresses: Sequence[str]) -> None:
+        self.answers, self.longest = 0, 0.0
+        self.errors: list[str] = []
+        self._lock, self._ended = threading.Lock(), threading.Event()
+        self._here = LocalBackend(Settings(trace_memory_bytes=MEMORY))
+        self._right = {text: self._here.trace(TraceRequest(text=text)) for text in TEXTS}
+        settings = Settings(trace_memory_bytes=0)
+        self._there = [RemoteBackend.at(address, "secret", settings) for address in addresses]
+        self._threads = [
+            threading.Thread(target=self._visit, args=(self._there[number % len(addresses)], number))
+            for number in range(VISITORS)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def more(self, many: int = ROUND) -> None:
+        """Waits for so many answers, or for an error."""
+        wanted = self.answers + many
+        until(lambda: self.answers >= wanted or bool(self.errors) or self._ended.is_set())
+
+    def end(self) -> None:
+        """They go."""
+        self._ended.set()
+        for thread in self._threads:
+            thread.join()
+        for there in self._there:
+            there.close()
+
+    def _visit(self, there: RemoteBackend, first: int) -> None:
+        for text in itertools.islice(itertools.cycle(TEXTS), first, None):
+            if self._ended.is_set():
+                return
+            began, error = time.monotonic(), ""
+            try:
+                same(there.computed([TraceRequest(text=text)])[0], self._right[text])
+            except (Refusal, AssertionError) as found:
+                error = f"{text}: {found}"
+            with self._lock:
+                self.answers, self.longest = self.answers + 1, max(self.longest, time.monotonic() - began)
+                self.errors += [error] if error else []
+
+
+def same(found: Trace, right: Trace) -> None:
+    """The same trace; what went through the model beside others differs in the last digits."""
+    assert (found.id, found.model, found.text, found.tokens) == (right.id, right.model, right.text, right.tokens)
+    for one, other in zip(found.records(), right.records(), strict=True):
+        for head in range(other.heads):
+            np.testing.assert_allclose(one.weights(head), other.weights(head), atol=1e-5)
+
+
+class Child:
+    """A process that serves; told what to do, it says when it is done."""
+
+    def __init__(self, module: str, *options: str, log: Path) -> None:
+        environment = {**os.environ, "HEADLIGHT_BACKEND_TOKEN": "secret", "HEADLIGHT_TRACE_MEMORY": str(MEMORY)}
+        self._log = log
+        with log.open("a") as written:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", module, *options],
+                cwd=ROOT,
+                env=environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=written,
+                text=True,
+            )
+
+    def says(self, word: str) -> None:
+        """Waits until it says so."""
+        assert self._process.stdout is not None
+        assert any(word in line for line in self._process.stdout), self._log.read_text()
+
+    def does(self, what: str) -> None:
+        """Has it done."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{what}\n")
+        self._process.stdin.flush()
+        self.says("done")
+
+    def end(self) -> None:
+        """It ends as it is meant to."""
+        self._process.terminate()
+        self._process.communicate(timeout=120)
+
+    def kill(self) -> None:
+        """It and all it started are gone at once."""
+        whole = [psutil.Process(self._process.pid), *psutil.Process(self._process.pid).children(recursive=True)]
+        for process in whole:
+            process.kill()
+        self._process.communicate()
+
+
+def until(true: Callable[[], bool]) -> None:
+    """Waits for a condition; the clients' own patience ends it."""
+    while not true():
+        time.sleep(0.05)
+
+
+@contextmanager
+def visited(*addresses: str) -> Iterator[Visitors]:
+    """Visitors who have all been answered before, and are after."""
+    visitors = Visitors(addresses)
+    try:
+        visitors.more()
+        yield visitors
+        visitors.more()
+    finally:
+        visitors.end()
+    print(f"{visitors.answers} answers, longest {visitors.longest:.1f} s")
+    assert visitors.errors == []
+
+
+@pytest.fixture(scope="module")
+def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Child, str, str]]:
+    """A cluster of two nodes, and where each of them answers."""
+    ports = [free_port(), free_port()]
+    child = Child("tests.serving.nodes", *map(str, ports), log=tmp_path_factory.mktemp("nodes") / "log")
+    try:
+        child.says("done")
+        yield child, f"http://127.0.0.1:{ports[0]}", f"http://127.0.0.1:{ports[1]}"
+    finally:
+        child.kill()
+
+
+@pytest.mark.parametrize("what", ["update", "head", "hang", "lose", "silence"])
+def test_nobody_reads_an_error(nodes: tuple[Child, str, str], what: str) -> None:
+    child, first, second = nodes
+    lost = what in ("lose", "silence")
+    with visited(first) if lost else visited(first, second) as visitors:
+        before = visitors.answers
+        began = time.monotonic()
+        child.does(what)
+        print(f"{what}: whole again after {time.monotonic() - began:.1f} s, {visitors.answers - before} answers")
+    if lost:
+        child.does("join")
+        child.does("update")  # which places a replica on each node again
+
+
+def test_nobody_reads_an_error_where_all_is_lost_and_started_again(tmp_path: Path) -> None:
+    port = free_port()
+    options = ("--port", str(port), "--replicas", "1")
+    first = Child("serving.cluster", *options, log=tmp_path / "log")
+    second = None
+    try:
+        first.says("HEADLIGHT_BACKEND=")
+        with visited(f"http://127.0.0.1:{port}") as visitors:
+            first.kill()
+            second = Child("serving.cluster", *options, log=tmp_path / "log")
+            second.says("HEADLIGHT_BACKEND=")
+            visitors.more()
+    finally:
+        (second or first).kill()
