@@ -12,6 +12,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import re
+import signal
 import sys
 import tempfile
 import time
@@ -26,7 +27,8 @@ from hypothesis.strategies import SearchStrategy
 
 OUT = Path(__file__).resolve().parents[1] / "out" / "fuzz"
 ROUND = 1000  # inputs that hypothesis is asked for at once: it remembers all of a round
-LONGEST = 60  # seconds that one input may take, on a busy machine
+LONGEST = 60  # seconds of the processor that one input may take
+PATIENCE = 600  # seconds by the clock: what waits for ever takes no processor, and a busy machine is no hang
 MEMORY = 1_500_000_000  # bytes beyond what a process has after its first inputs
 
 
@@ -37,13 +39,14 @@ def main(arguments: Sequence[str]) -> int:
     )
     from tests.fuzz.doors import DOORS
 
+    processes = _processes()
     many, words = int(arguments[0]) if arguments else 100_000, arguments[1:]
     doors = [door for door in DOORS.values() if not words or any(word in door.name for word in words)]
     whole = sum(door.share for door in doors)
     OUT.mkdir(parents=True, exist_ok=True)
     asked, found, began = 0, 0, time.monotonic()
     for door in doors:
-        count, problem = _watched(door.name, max(1, round(many * door.share / whole)))
+        count, problem = _watched(processes, door.name, max(1, round(many * door.share / whole)))
         asked += count
         found += problem is not None
         print(f"{asked:>9,} {time.monotonic() - began:7.0f} s  {door.name}: {count:,}", flush=True)
@@ -53,28 +56,43 @@ def main(arguments: Sequence[str]) -> int:
     return int(found > 0)
 
 
-def _watched(name: str, many: int) -> tuple[int, str | None]:
+def _processes() -> Any:
+    """How processes are started: from one that has imported everything, where there is such a thing."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    found = multiprocessing.get_context("forkserver")
+    found.set_forkserver_preload(["tests.fuzz.doors"])
+    return found
+
+
+def _watched(processes: Any, name: str, many: int) -> tuple[int, str | None]:
     """How many inputs a door was asked, and what was found."""
     file = OUT / (re.sub(r"\W+", "-", name) + ".txt")
     file.unlink(missing_ok=True)
-    here, there = multiprocessing.get_context("spawn").Pipe(duplex=False)
-    process = multiprocessing.get_context("spawn").Process(target=_ask, args=(name, many, file, there), daemon=True)
+    here, there = processes.Pipe(duplex=False)
+    process = processes.Process(target=_ask, args=(name, many, file, there), daemon=True)
     process.start()
     there.close()
-    asked, problem, patience = 0, None, 10 * LONGEST  # the first input imports the libraries
+    asked, problem = 0, None
     while True:
         try:
-            if not here.poll(patience):
+            if not here.poll(PATIENCE):
                 process.kill()
-                return asked, f"It took more than {patience} s:\n{_last(file)}"
+                return asked, f"Nothing came for {PATIENCE} s:\n{_last(file)}"
             told = here.recv()
         except EOFError:
             process.join()
-            return asked, f"The process ended with {process.exitcode}:\n{_last(file)}" if process.exitcode else problem
+            return asked, f"{_ended(process.exitcode)}:\n{_last(file)}" if process.exitcode else problem
         if isinstance(told, int):
-            asked, patience = told, LONGEST
+            asked = told
         else:
             problem = told
+
+
+def _ended(code: int) -> str:
+    if hasattr(signal, "SIGPROF") and code == -signal.SIGPROF:
+        return f"It took more than {LONGEST} s of the processor"
+    return f"The process ended with {code}"
 
 
 def _last(file: Path) -> str:
@@ -97,6 +115,7 @@ def _ask(name: str, many: int, file: Path, tell: Connection) -> None:
         said = repr(given).encode("utf-8", "backslashreplace")
         os.pwrite(place, said, 0)
         os.ftruncate(place, len(said))
+        _bound_time()
         door.knock(given)
         asked += 1
         if asked == 20:
@@ -131,6 +150,12 @@ def _round(inputs: SearchStrategy[Any], knock: Callable[[object], None], many: i
         knock(given)
 
     ask()
+
+
+def _bound_time() -> None:
+    """The system ends a process that takes more of the processor than this for one input, whatever it is doing."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_PROF, LONGEST)
 
 
 def _bound_memory() -> None:
