@@ -5,7 +5,7 @@ is in tests/out/fuzz/, as Python writes it; what was only raised is there as the
 
 python -m tests.fuzz 1000000              all doors
 python -m tests.fuzz 50000 trace frame    those whose names have one of these words
-python -m tests.fuzz guided 50000 trace   the same, led by the lines that are reached; see guided.py
+python -m tests.fuzz 50000 trace guided   the same, led by the lines that are reached; see guided.py
 """
 
 from __future__ import annotations
@@ -43,12 +43,11 @@ def main(arguments: Sequence[str]) -> int:
     os.environ.update(
         HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", HF_HOME=tempfile.mkdtemp(prefix="headlight-fuzz-")
     )
-    guided = arguments[:1] == ["guided"]
+    guided = "guided" in arguments
     processes, ask = _processes(guided), _ask_guided if guided else _ask
-    arguments = arguments[guided:]
     from tests.fuzz.doors import DOORS
 
-    many, words = int(arguments[0]) if arguments else 100_000, arguments[1:]
+    many, words = int(arguments[0]) if arguments else 100_000, [word for word in arguments[1:] if word != "guided"]
     doors = [door for door in DOORS.values() if not words or any(word in door.name for word in words)]
     whole = sum(door.share for door in doors)
     OUT.mkdir(parents=True, exist_ok=True)
