@@ -32,7 +32,7 @@ from tests.fuzz.crossing import crossed
 from tests.fuzz.door import Door
 
 OUT = Path(__file__).resolve().parents[1] / "out" / "fuzz"
-MADE, MIXED = 200, 3800  # inputs of a round: hypothesis makes the first, which are mixed for the others
+MADE, MIXED = 200, 4800  # inputs of a round: hypothesis makes the first, which are mixed for the others
 LONGEST = 60  # seconds of the processor that one input may take
 PATIENCE = 600  # seconds by the clock: what waits for ever takes no processor, and a busy machine is no hang
 MEMORY = 1_500_000_000  # bytes beyond what a process has after its first inputs
@@ -40,8 +40,11 @@ MEMORY = 1_500_000_000  # bytes beyond what a process has after its first inputs
 
 def main(arguments: Sequence[str]) -> int:
     """Ask; 1 where something was found."""
-    os.environ.update(
-        HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", HF_HOME=tempfile.mkdtemp(prefix="headlight-fuzz-")
+    os.environ.update(  # one thread, since two that wait for each other come to nothing on a busy machine
+        OMP_NUM_THREADS="1",
+        HF_HUB_OFFLINE="1",
+        TOKENIZERS_PARALLELISM="false",
+        HF_HOME=tempfile.mkdtemp(prefix="headlight-fuzz-"),
     )
     guided = "guided" in arguments
     processes, ask = _processes(guided), _ask_guided if guided else _ask
