@@ -1,7 +1,8 @@
 """The rooms of this server, in one SQLite file: what outlives a reload of a page and a restart, and nothing else does.
 
 Who somebody is, is a secret that only their browser and this server know (the visitor's cookie); the file has its hash.
-A room that is closed, or that nobody touched for a day, is gone with all that was said in it.
+A room that is closed, or that nobody touched for a day, is gone with all that was said in it. A day is one that passed:
+whoever sets the machine's clock closes no class and keeps none.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ LENGTH = 6
 MOST_ROOMS, MOST_STUDENTS, MOST_QUESTIONS = 200, 300, 500
 LONGEST_NAME, LONGEST_VIEW = 40, 8_000
 KEPT = 24 * 3600  # seconds without a touch
+SET = 3600  # seconds by which the clock gets ahead of the time that passed, before somebody must have set it
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS room (
@@ -45,11 +47,14 @@ CREATE TABLE IF NOT EXISTS answer (
 class Store:
     """The rooms in a file; every call may come from any thread, and from another process with the same file."""
 
-    def __init__(self, file: Path, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, file: Path, clock: Callable[[], float] = time.time, steady: Callable[[], float] = time.monotonic
+    ) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         self._base = sqlite3.connect(file, check_same_thread=False, isolation_level=None, timeout=10)
         file.chmod(0o600)
-        self._lock, self._clock = threading.Lock(), clock
+        self._lock, self._clock, self._steady = threading.Lock(), clock, steady
+        self._read = clock(), steady()  # both clocks at the last change
         for line in (
             "PRAGMA journal_mode=WAL",
             "PRAGMA synchronous=NORMAL",
@@ -203,11 +208,13 @@ class Store:
         with self._lock:
             self._base.execute("BEGIN IMMEDIATE")
             try:
+                read = self._follow_clock()
                 yield self._base
             except BaseException:
                 self._base.execute("ROLLBACK")
                 raise
             self._base.execute("COMMIT")
+            self._read = read
 
     @contextmanager
     def _reading(self, code: str) -> Iterator[sqlite3.Connection]:
@@ -268,8 +275,18 @@ class Store:
         with self._lock:
             self._base.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
+    def _follow_clock(self) -> tuple[float, float]:
+        """Where the clock was set forward, every room goes with it; both clocks now."""
+        now, steady = self._clock(), self._steady()
+        jump = (now - self._read[0]) - (steady - self._read[1])
+        if jump > SET:
+            self._base.execute("UPDATE room SET touched=touched+?", (jump,))
+        return now, steady
+
     def _sweep(self, base: sqlite3.Connection) -> None:
-        base.execute("DELETE FROM room WHERE touched < ?", (self._clock() - KEPT,))
+        now = self._clock()
+        base.execute("UPDATE room SET touched=? WHERE touched > ?", (now, now))  # the clock was set back
+        base.execute("DELETE FROM room WHERE touched < ?", (now - KEPT,))
 
 
 def _refuse_unknown(base: sqlite3.Connection, code: str) -> None:

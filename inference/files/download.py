@@ -24,6 +24,7 @@ from wording import sentence
 
 _CHUNK = 256 * 1024
 _TRIES = 3  # without a byte of progress
+_SILENCE = 10.0  # seconds without a byte, at least, before it is tried again
 
 
 class Progress(NamedTuple):
@@ -188,7 +189,7 @@ class Download:
         headers = {**build_hf_headers(), "Accept-Encoding": "identity"}
         if start:
             headers["Range"] = f"bytes={start}-"
-        timeout = max(10.0, self._settings.hub_timeout)
+        timeout = max(_SILENCE, self._settings.hub_timeout)
         with get_session().stream("GET", url, headers=headers, timeout=timeout) as answer:
             hf_raise_for_status(answer)
             resumed = answer.status_code == 206

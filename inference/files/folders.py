@@ -49,8 +49,9 @@ def resolve(path: str, allowed: Sequence[Path]) -> Path:
     real = Path(os.path.realpath(wanted))
     if not any(real.is_relative_to(root) for root in real_roots):
         raise Refusal(_OUTSIDE, way_out="embedded")
-    if not real.is_dir():
-        what = sentence("a file, not a folder with config.json in it") if real.exists() else sentence("not there")
+    if not os.path.isdir(real):  # unlike Path's, it takes a name that no disk would
+        there = os.path.exists(real)
+        what = sentence("a file, not a folder with config.json in it") if there else sentence("not there")
         raise Refusal(
             sentence('"{name}" is {what}. Pick a folder that holds a model.', name=wanted.name, what=what),
             way_out="embedded",

@@ -76,8 +76,9 @@ def unpacked_once(extra: Extra, file: Path, place: Path) -> Path:
         place.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=place.parent, ignore_cleanup_errors=True) as made:
             _unpack(extra, file, Path(made) / extra.name)
-            shutil.rmtree(place, ignore_errors=True)
-            os.replace(Path(made) / extra.name, place)
+            if not checksums.whole(place):  # another process may have been faster, and read it by now
+                shutil.rmtree(place, ignore_errors=True)
+                os.replace(Path(made) / extra.name, place)
     except OSError as error:
         if not checksums.whole(place):  # unless another process was there first
             raise Refusal(

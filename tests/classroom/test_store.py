@@ -13,6 +13,7 @@ from classroom.question import Question
 from classroom.store import KEPT, LENGTH, MOST_STUDENTS, Store
 
 TEACHER, ANNA, BEN = "teacher's secret", "anna's secret", "ben's secret"
+YEAR = 365 * 24 * 3600
 WHICH = Question("word", "Which word does it look at?", truth="animal")
 
 
@@ -201,16 +202,65 @@ def test_the_file_tells_nobodys_secret(store: Store, code: str, file: Path) -> N
     assert file.stat().st_mode & 0o077 == 0
 
 
-def test_a_room_that_nobody_touches_for_a_day_is_gone(file: Path) -> None:
-    now = [1_000.0]
-    store = Store(file, clock=lambda: now[0])
+class Clocks:
+    """The machine's clock, which may be set, and the time that passes."""
+
+    def __init__(self, file: Path) -> None:
+        self.file, self.wall, self.steady = file, 1e9, 50.0
+
+    def store(self) -> Store:
+        return Store(self.file, lambda: self.wall, lambda: self.steady)
+
+    def set(self, by: float) -> None:
+        self.wall += by
+
+    def wait(self, seconds: float) -> None:
+        self.wall += seconds
+        self.steady += seconds
+
+
+@pytest.fixture
+def clocks(file: Path) -> Clocks:
+    return Clocks(file)
+
+
+def test_a_room_that_nobody_touches_for_a_day_is_gone(clocks: Clocks) -> None:
+    store = clocks.store()
     old = store.open(TEACHER)
-    now[0] += KEPT / 2
+    clocks.wait(KEPT / 2)
     young = store.open(TEACHER)
-    now[0] += KEPT / 2 + 1
+    clocks.wait(KEPT / 2 + 1)
     store.open(TEACHER)
     assert store.version(old) == 0
     assert store.version(young) == 1
+
+
+@pytest.mark.parametrize("jump", [YEAR, -YEAR])
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_clock_that_is_set_closes_no_class_and_keeps_none(clocks: Clocks, jump: float, processes: int) -> None:
+    stores = [clocks.store() for _ in range(processes)]
+    running = stores[0].open(TEACHER)
+    clocks.wait(60)
+    clocks.set(jump)
+    with pytest.raises(NotInClass):
+        stores[-1].join("ABSENT", ANNA)  # a change that does not come to be
+    for store in stores:
+        store.open(TEACHER)
+        assert store.version(running) == 1
+    clocks.wait(KEPT + 1)
+    stores[-1].open(TEACHER)
+    assert stores[0].version(running) == 0
+
+
+def test_a_clock_that_was_set_back_while_nobody_served_keeps_no_room(clocks: Clocks) -> None:
+    code = clocks.store().open(TEACHER)
+    clocks.set(-YEAR)
+    again = clocks.store()
+    again.open(TEACHER)
+    assert again.version(code) == 1
+    clocks.wait(KEPT + 1)
+    again.open(TEACHER)
+    assert again.version(code) == 0
 
 
 @pytest.mark.parametrize(

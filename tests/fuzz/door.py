@@ -22,6 +22,7 @@ class Door:
     ask: Ask
     refuses: tuple[type[Exception], ...] = (Refusal,)
     share: float = 1.0  # of the inputs; what is slow gets fewer
+    mixes: bool = True  # two inputs make a third; not where a checksum or a length would no longer fit
 
     def knock(self, given: Any) -> None:
         """Asks; raises what no stranger may cause."""

@@ -158,7 +158,7 @@ PICTURES = (
 
 DOORS = (
     Door("trace, bytes", harmed(TRACES), open_trace, (ValueError,), 0.5),
-    Door("trace, header", st.one_of(*map(_header_harmed, TRACES)), open_trace, (ValueError,), 0.5),
+    Door("trace, header", st.one_of(*map(_header_harmed, TRACES)), open_trace, (ValueError,), 0.5, mixes=False),
     Door("probes, bytes", harmed([(ASSETS / "probes.json").read_bytes()[:3000]]), probes.read, (ValueError,), 2),
     Door(
         "probes, values",

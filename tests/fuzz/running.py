@@ -5,6 +5,7 @@ is in tests/out/fuzz/, as Python writes it; what was only raised is there as the
 
 python -m tests.fuzz 1000000              all doors
 python -m tests.fuzz 50000 trace frame    those whose names have one of these words
+python -m tests.fuzz 50000 trace guided   the same, led by the lines that are reached; see guided.py
 """
 
 from __future__ import annotations
@@ -12,38 +13,50 @@ from __future__ import annotations
 import multiprocessing
 import os
 import re
+import signal
 import sys
 import tempfile
 import time
+import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.strategies import SearchStrategy
 
+from tests.fuzz.crossing import crossed
+from tests.fuzz.door import Door
+
 OUT = Path(__file__).resolve().parents[1] / "out" / "fuzz"
-ROUND = 1000  # inputs that hypothesis is asked for at once: it remembers all of a round
-LONGEST = 60  # seconds that one input may take, on a busy machine
+MADE, MIXED = 200, 4800  # inputs of a round: hypothesis makes the first, which are mixed for the others
+LONGEST = 60  # seconds of the processor that one input may take
+PATIENCE = 600  # seconds by the clock: what waits for ever takes no processor, and a busy machine is no hang
 MEMORY = 1_500_000_000  # bytes beyond what a process has after its first inputs
 
 
 def main(arguments: Sequence[str]) -> int:
     """Ask; 1 where something was found."""
-    os.environ.update(
-        HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", HF_HOME=tempfile.mkdtemp(prefix="headlight-fuzz-")
+    os.environ.update(  # one thread, since two that wait for each other come to nothing on a busy machine
+        OMP_NUM_THREADS="1",
+        HF_HUB_OFFLINE="1",
+        TOKENIZERS_PARALLELISM="false",
+        HF_HOME=tempfile.mkdtemp(prefix="headlight-fuzz-"),
     )
+    guided = "guided" in arguments
+    processes, ask = _processes(guided), _ask_guided if guided else _ask
     from tests.fuzz.doors import DOORS
 
-    many, words = int(arguments[0]) if arguments else 100_000, arguments[1:]
+    many, words = int(arguments[0]) if arguments else 100_000, [word for word in arguments[1:] if word != "guided"]
     doors = [door for door in DOORS.values() if not words or any(word in door.name for word in words)]
     whole = sum(door.share for door in doors)
     OUT.mkdir(parents=True, exist_ok=True)
     asked, found, began = 0, 0, time.monotonic()
     for door in doors:
-        count, problem = _watched(door.name, max(1, round(many * door.share / whole)))
+        count, problem = _watched(processes, ask, door.name, max(1, round(many * door.share / whole)))
         asked += count
         found += problem is not None
         print(f"{asked:>9,} {time.monotonic() - began:7.0f} s  {door.name}: {count:,}", flush=True)
@@ -53,28 +66,43 @@ def main(arguments: Sequence[str]) -> int:
     return int(found > 0)
 
 
-def _watched(name: str, many: int) -> tuple[int, str | None]:
+def _processes(guided: bool) -> Any:
+    """How processes are started: from one that has imported everything, where there is such a thing."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    found = multiprocessing.get_context("forkserver")
+    found.set_forkserver_preload(["tests.fuzz.guided" if guided else "tests.fuzz.doors"])
+    return found
+
+
+def _watched(processes: Any, ask: Callable[..., None], name: str, many: int) -> tuple[int, str | None]:
     """How many inputs a door was asked, and what was found."""
     file = OUT / (re.sub(r"\W+", "-", name) + ".txt")
     file.unlink(missing_ok=True)
-    here, there = multiprocessing.get_context("spawn").Pipe(duplex=False)
-    process = multiprocessing.get_context("spawn").Process(target=_ask, args=(name, many, file, there), daemon=True)
+    here, there = processes.Pipe(duplex=False)
+    process = processes.Process(target=ask, args=(name, many, file, there), daemon=True)
     process.start()
     there.close()
-    asked, problem, patience = 0, None, 10 * LONGEST  # the first input imports the libraries
+    asked, problem = 0, None
     while True:
         try:
-            if not here.poll(patience):
+            if not here.poll(PATIENCE):
                 process.kill()
-                return asked, f"It took more than {patience} s:\n{_last(file)}"
+                return asked, f"Nothing came for {PATIENCE} s:\n{_last(file)}"
             told = here.recv()
         except EOFError:
             process.join()
-            return asked, f"The process ended with {process.exitcode}:\n{_last(file)}" if process.exitcode else problem
+            return asked, f"{_ended(process.exitcode)}:\n{_last(file)}" if process.exitcode else problem
         if isinstance(told, int):
-            asked, patience = told, LONGEST
+            asked = told
         else:
             problem = told
+
+
+def _ended(code: int) -> str:
+    if hasattr(signal, "SIGPROF") and code == -signal.SIGPROF:
+        return f"It took more than {LONGEST} s of the processor"
+    return f"The process ended with {code}"
 
 
 def _last(file: Path) -> str:
@@ -82,43 +110,79 @@ def _last(file: Path) -> str:
     return f"{file}\n{file.read_text()[:2000]}" if file.exists() else "before the first input"
 
 
-def _ask(name: str, many: int, file: Path, tell: Connection) -> None:
-    """In a process of its own: ask in rounds, and tell after each input that matters how many there were."""
-    import traceback
+class Knocks:
+    """Asks a door, and tells who waits how often; the input that is asked stands in the file meanwhile."""
 
+    def __init__(self, door: Door, file: Path, tell: Connection) -> None:
+        self._door, self._tell, self._file = door, tell, file
+        self._place = os.open(file, os.O_RDWR | os.O_CREAT)
+        self._told, self.asked = 0.0, 0
+        warnings.simplefilter("ignore")
+
+    def __call__(self, given: object) -> None:
+        said = repr(given).encode("utf-8", "backslashreplace")
+        os.pwrite(self._place, said, 0)
+        os.ftruncate(self._place, len(said))
+        _bound_time()
+        self._door.knock(given)
+        self.asked += 1
+        if self.asked == 20:
+            _bound_memory()
+        if time.monotonic() - self._told > 1:
+            self._told = time.monotonic()
+            self._tell.send(self.asked)
+
+    def found(self) -> None:
+        """Tells what was raised."""
+        self._tell.send(f"{self._file}\n{traceback.format_exc()[-6000:]}")
+
+    def end(self) -> None:
+        """Tells that nothing was found to the end."""
+        self._file.unlink()
+        self._tell.send(self.asked)
+
+
+def _ask(name: str, many: int, file: Path, tell: Connection) -> None:
+    """In a process of its own: ask in rounds."""
     from tests.fuzz.doors import DOORS
 
-    door, asked, told = DOORS[name], 0, 0.0
-    warnings.simplefilter("ignore")
-    place = os.open(file, os.O_RDWR | os.O_CREAT)
-
-    def knock(given: object) -> None:
-        nonlocal asked, told
-        said = repr(given).encode("utf-8", "backslashreplace")
-        os.pwrite(place, said, 0)
-        os.ftruncate(place, len(said))
-        door.knock(given)
-        asked += 1
-        if asked == 20:
-            _bound_memory()
-        if time.monotonic() - told > 1:
-            told = time.monotonic()
-            tell.send(asked)
-
-    turn = 0
-    while asked < many and turn < 3 * many // ROUND + 3:
+    door, turn, random = DOORS[name], 0, Random()
+    knock = Knocks(door, file, tell)
+    while knock.asked < many and turn < 3 * many // MADE + 3:
         turn += 1
         try:
-            _round(door.inputs, knock, min(ROUND, many - asked))
+            made = _round(door.inputs, knock, min(MADE, many - knock.asked))
+            for _ in range(min(MIXED, many - knock.asked) if door.mixes and made else 0):
+                knock(crossed(random.choice(made), random.choice(made), random))
         except BaseException:  # whatever it is, a stranger caused it
-            tell.send(f"{file}\n{traceback.format_exc()[-6000:]}")
-            break
-    else:
-        file.unlink()
-    tell.send(asked)
+            knock.found()
+            return
+    knock.end()
 
 
-def _round(inputs: SearchStrategy[Any], knock: Callable[[object], None], many: int) -> None:
+def _ask_guided(name: str, many: int, file: Path, tell: Connection) -> None:
+    """In a process of its own, which the fuzzer never returns from."""
+    from tests.fuzz import guided
+    from tests.fuzz.doors import DOORS
+
+    knock = Knocks(DOORS[name], file, tell)
+
+    def counted(given: object) -> None:
+        try:
+            knock(given)
+        except BaseException:
+            knock.found()
+            os._exit(0)
+        if knock.asked == many:
+            knock.end()
+            os._exit(0)
+
+    guided.ask(DOORS[name].inputs, counted)
+
+
+def _round(inputs: SearchStrategy[Any], knock: Callable[[object], None], many: int) -> list[object]:
+    made: list[object] = []
+
     @settings(
         max_examples=many,
         deadline=None,
@@ -128,9 +192,17 @@ def _round(inputs: SearchStrategy[Any], knock: Callable[[object], None], many: i
     )
     @given(inputs)
     def ask(given: object) -> None:
+        made.append(given)
         knock(given)
 
     ask()
+    return made
+
+
+def _bound_time() -> None:
+    """The system ends a process that takes more of the processor than this for one input, whatever it is doing."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_PROF, LONGEST)
 
 
 def _bound_memory() -> None:

@@ -33,6 +33,7 @@ def test_whatever_comes_is_answered_or_refused(door: Door) -> None:
 
 FOUND: list[tuple[str, object]] = [
     ("model and revision", ("/models/\ud800", None)),  # half a character in a path
+    ("model and revision", ("./" + "9" * 300, None)),  # longer than a disk takes
     ("notebook, view", {"attentions": np.zeros((0, 0, 0, 0), np.float32), "tokens": [""]}),  # no layer
     ("notebook, view", {"attentions": 0.5, "tokens": [""], "second": []}),
     ("notebook, view", {"attentions": 0.5, "tokens": [""], "special": 3}),

@@ -199,7 +199,11 @@ def _posted(said: Any) -> None:
 DOORS = (
     Door("frame, bytes", harmed(FRAMES), unpack, (Broken,), 2),
     Door(
-        "frame, sealed", harmed(FRAMES).map(lambda data: _sealed(data[HEAD.size :], len(data) // 2)), unpack, (Broken,)
+        "frame, sealed",
+        harmed(FRAMES).map(lambda data: _sealed(data[HEAD.size :], len(data) // 2)),
+        unpack,
+        (Broken,),
+        mixes=False,
     ),
     Door(
         "frame, tree",
@@ -207,6 +211,7 @@ DOORS = (
         unpack,
         (Broken,),
         2,
+        mixes=False,
     ),
     Door(
         "component", st.one_of(values, harmed_tree([[1, 2], [0, 1, 2], 3, "a", LOOK, {"pasted": "YQ=="}])), _told, (), 2

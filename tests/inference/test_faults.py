@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -177,6 +178,26 @@ def test_a_file_shorter_than_announced_is_not_asked_for_for_ever(
     with pytest.raises(Refusal, match=r"arrived damaged|cannot be reached|answers with an error"):
         running.start().wait(120)
     assert hub.cached(NAME, None, settings) is None
+
+
+@pytest.mark.slow
+def test_a_hub_that_falls_silent_is_left_and_what_came_is_kept(
+    fake: FakeHub, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(download, "_SILENCE", 0.0)
+    monkeypatch.setattr(download, "_TRIES", 1)
+    offer = hub.look(NAME, None, settings)
+    fake.silent_after = 300_000
+    running = Download(offer, replace(settings, hub_timeout=3.0))
+    with pytest.raises(Refusal, match="cannot be reached") as caught:
+        running.start().wait(60)
+    assert (caught.value.way_out, running.state) == ("retry", "failed")
+    kept = running.progress.done
+    fake.silent_after = None
+    again = Download(offer, settings)
+    assert again.start().wait(60)
+    assert 0 < kept < offer.nbytes
+    assert fake.ranges(), "it goes on where it was"
 
 
 def test_two_servers_on_one_cache_fetch_a_file_once_and_both_have_it(fake: FakeHub, settings: Settings) -> None:

@@ -113,10 +113,11 @@ def running(  # noqa: PLR0913  (an app has many ways to be started)
     options: Sequence[str] = (),
     environ: Mapping[str, str] | None = None,
     base: str = "",
+    port: int | None = None,
 ) -> Iterator[App]:
     """The app, from the moment it answers until the block ends. ``log`` receives what it prints; ``base`` is the path
-    below which it is served, such as "/some/path"."""
-    port = free_port()
+    below which it is served, such as "/some/path"; ``port`` is any that is free, unless it is given."""
+    port = free_port() if port is None else port
     command = [sys.executable, "-m", "streamlit", "run", main, f"--server.port={port}", "--server.address=127.0.0.1"]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1", **(environ or {})}
     with log.open("wb") as stream:

@@ -32,6 +32,7 @@ class FakeHub:
     asked: list[tuple[str, str, str | None]] = field(default_factory=list)
     pause: float = 0.0  # seconds between blocks of a file
     cut_after: int | None = None  # bytes of a large file after which the connection is cut, once
+    silent_after: int | None = None  # bytes of a large file after which nothing comes, while the connection stays
     status: int | None = None  # answers everything with this error
     rotten: bool = False  # large files arrive with one byte changed
     lie: int = 0  # bytes by which large files are announced longer than they are
@@ -170,6 +171,10 @@ def _handler(hub: FakeHub) -> type[BaseHTTPRequestHandler]:
                     hub.cut_after = None
                     self.close_connection = True
                     self.connection.close()
+                    return
+                if large and hub.silent_after is not None and at >= hub.silent_after:
+                    self.rfile.read(1)  # until the other side has enough
+                    self.close_connection = True
                     return
                 try:
                     self.wfile.write(content[at : at + 65536])

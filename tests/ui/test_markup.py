@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -23,10 +26,21 @@ def raw(page: AppTest) -> list[str]:
     """Where markup from the address would work: unescaped in HTML, or a picture or link of its in Markdown."""
     html = [element.proto.body for element in page.get("html")]
     html += [element.proto.body for element in page.markdown if element.proto.allow_html]
+    html += [json.dumps(json.loads(chart.proto.spec)) for chart in page.get("plotly_chart")]  # its labels and hovers
     found = [body for body in html if "<img src=x" in body or "<script>window" in body]
-    told = (*page.markdown, *page.caption, *page.title, *page.header, *page.subheader)
-    said = [element.proto.body for element in told]
-    return found + [body for body in said if "![x](http" in body or "[y](javascript" in body]
+    return found + [body for body in said(page) if "![x](http" in body or "[y](javascript" in body]
+
+
+def said(page: AppTest) -> Iterator[str]:
+    """All that Streamlit reads as Markdown: texts, alerts, labels, and what comes up beside them."""
+    for part in (page.main, page.sidebar):
+        for element in part:
+            if element.type in ("html", "text"):
+                continue  # says nothing in Markdown
+            proto = getattr(element, "proto", None)
+            for field in ("body", "label", "help"):
+                if isinstance(text := getattr(proto, field, None), str):
+                    yield text
 
 
 @pytest.mark.slow

@@ -161,6 +161,22 @@ def test_another_process_that_was_there_first_wins(
     assert extra.folder(settings) == place
 
 
+def test_what_a_faster_process_has_unpacked_is_not_taken_from_under_it(extra: Extra, settings: Settings) -> None:
+    """Two apps on one cache unpack at once: the second to end leaves the first one's folder, which is read by then."""
+    unpack, place = extra.convert, extra.place(settings)
+    read: list[int] = []
+
+    def convert(file: Path, folder: Path) -> None:
+        unpack(file, folder)
+        faster = replace(extra, convert=unpack)
+        unpacked_once(faster, file, place)
+        read.append((place / "config.json").stat().st_ino)
+
+    assert replace(extra, convert=convert).folder(settings) == place
+    assert read == [(place / "config.json").stat().st_ino]
+    assert [folder.name for folder in place.parent.iterdir()] == [place.name]
+
+
 def test_what_unpacking_needs_is_said(
     extra: Extra, unpacked: list[Path], settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

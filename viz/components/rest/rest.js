@@ -138,15 +138,37 @@ function createRest(page) {
   for (const event of DONE) addEventListener(event, wake, { capture: true, passive: true });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", wake);
   wake();
-  return { wake };
+  const here = { wake, run: () => {} };
+  watchServer(page, () => here.run());
+  return here;
+}
+
+/**
+ * Have the script run when the server is there again. One that was started anew knows nothing of this page, nor what
+ * to do with the first thing that its reader sets off. @param {Document} page @param {() => void} run
+ */
+function watchServer(page, run) {
+  const app = page.querySelector("[data-testid=stApp]");
+  if (!app) return;
+  let away = false;
+  new MutationObserver(() => {
+    const here = app.getAttribute("data-test-connection-state") === "CONNECTED";
+    if (here && away) run();
+    away = !here;
+  }).observe(app, { attributeFilter: ["data-test-connection-state"] });
 }
 
 const NAME = Symbol.for("headlight.rest"); // a page has one, however often this script comes
 
-/** Streamlit's way in, at the mount and when the theme changes. */
-export default function rest() {
-  const place = /** @type {Record<symbol, {wake: () => void}|undefined>} */ (/** @type {unknown} */ (globalThis));
-  const here = place[NAME];
-  if (here) here.wake();
-  else place[NAME] = createRest(document);
+/**
+ * Streamlit's way in, at the mount and when the theme changes.
+ * @param {{setTriggerValue: (name: string, value: unknown) => void}} component
+ */
+export default function rest({ setTriggerValue }) {
+  const place = /** @type {Record<symbol, ReturnType<typeof createRest>|undefined>} */ (
+    /** @type {unknown} */ (globalThis)
+  );
+  const here = place[NAME] ??= createRest(document);
+  here.run = () => setTriggerValue("again", Date.now());
+  here.wake();
 }
