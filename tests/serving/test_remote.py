@@ -92,9 +92,9 @@ def test_it_gives_up_in_words() -> None:
 def test_it_asks_again_though_the_first_machine_was_silent_for_longer_than_its_patience() -> None:
     clock = Clock()
 
-    def silent(request: httpx2.Request) -> httpx2.Response:
+    def silent() -> BaseHTTPResponse:
         clock.now += 70
-        return broken(request)
+        return broken()
 
     assert caller(iter([silent, broken, frame("here")]), clock).ask("/", "what", "key") == "here"
 
