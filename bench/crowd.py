@@ -89,6 +89,7 @@ def submit(sessions: list[Insisting], asked: int) -> tuple[int, list[str]]:
         finally:
             free.put(session)
 
+    count_embedded("")  # transformers' lazy imports do not bear several threads at once
     began = time.perf_counter()
     with ThreadPoolExecutor(len(sessions)) as pool:
         for number in range(asked):
