@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
+from tests.fuzz.crossing import crossed
 from tests.fuzz.door import Door
 from tests.fuzz.doors import DOORS
 from tests.fuzz.wire import SELECTION
@@ -48,6 +51,17 @@ FOUND: list[tuple[str, object]] = [
     ("microscope", {**SELECTION, "pinned": [[0, 1]] * 9}),  # more than an address may hold
     ("microscope", {**SELECTION, "tab": "nonsense", "order": {}}),
 ]
+
+
+def test_a_child_of_two_is_like_both() -> None:
+    """The letters of texts, the names of entries, and the types, so that a door is asked nothing it cannot be asked."""
+    one, other = {"text": "abcdef" * 9, "cut": 3, "row": [1, 2]}, {"text": "uvwxyz" * 9, "pair": None, "row": [3]}
+    random = Random(1)
+    children = [crossed(one, other, random) for _ in range(200)]
+    assert {type(child["text"]) for child in children} == {str}
+    assert set("".join(child["text"] for child in children)) == set("abcdefuvwxyz")
+    assert {name for child in children for name in child} == {"text", "cut", "row", "pair"}
+    assert len({child["text"] for child in children}) > 100
 
 
 @pytest.mark.parametrize(("door", "given"), FOUND, ids=str)

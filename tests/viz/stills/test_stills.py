@@ -58,6 +58,15 @@ def test_what_a_text_or_a_model_brings_is_text() -> None:
     assert any((text.text or "").startswith(HOSTILE[:9]) for text in root.iter(f"{SVG}text"))
 
 
+def test_a_png_carries_nothing_but_its_picture() -> None:
+    """No text of the reader's or the model's stands beside the pixels, where a program may take it for something."""
+    content, at, kinds = png(picture(View(hostile_trace()), 0, 0)), 8, []
+    while at < len(content):
+        kinds.append(content[at + 4 : at + 8])
+        at += 12 + int.from_bytes(content[at : at + 4], "big")
+    assert set(kinds) == {b"IHDR", b"pHYs", b"IDAT", b"IEND"}
+
+
 def test_png_has_the_same_colours_in_the_same_places() -> None:
     view = View(sentence_trace())
     made = picture(view, 0, 1)
