@@ -174,7 +174,7 @@ def _evened(call: Call, even: Tensor) -> Call:
 
 
 def _hidden(call: Call, hidden: Sequence[tuple[int, Cut | Hide]]) -> Call:
-    """The call with the scores of those pairs at minus infinity; a key hidden from all takes one row for all of them."""
+    """The call with the scores of those pairs at minus infinity; what all heads and queries share is one row."""
     batch, heads, queries = call.query.shape[:3]
     alike = all(isinstance(edit, Hide) for _sample, edit in hidden)
     shape = (batch, *((1, 1) if alike else (heads, queries)), call.key.shape[2])
