@@ -190,3 +190,13 @@ def test_a_text_model_says_nothing_of_pictures(backend: LocalBackend) -> None:
         backend.predict(PictureVector(picture=picture()))
     with pytest.raises(Refusal, match="no head that tells the class of a picture"):
         backend.predict(PictureLabels(picture=picture()))
+
+
+@pytest.mark.parametrize("order", [(1, 2), (2, 1), (1, 0, 2), (2, 1, 0)])
+def test_sets_in_any_order_and_without_an_empty_one_are_each_as_alone(
+    backend: LocalBackend, root: Path, order: tuple[int, ...]
+) -> None:
+    sets = tuple(SETS[at] for at in order)
+    question = PictureVector(model=str(root / "DINOv2"), picture=picture(), edits=sets)
+    alone = [backend.predict(replace(question, edits=(mine,))).values[0] for mine in sets]
+    np.testing.assert_allclose(backend.predict(question).values, alone, atol=1e-5)
