@@ -144,7 +144,9 @@ def grown(
         with changing(range(len(sets))):
             return tower(model, many)(**many)
     first = [min((edit.layer for edit in mine), default=0) for mine in sets]
-    order = sorted(range(len(sets)), key=first.__getitem__)
+    if all(sets):  # each is changed, and nobody may join one that is
+        first = [min(first)] * len(sets)
+    order = sorted(range(len(sets)), key=lambda at: (bool(sets[at]), first[at]))
     joining = [sum(first[at] == layer for at in order[1:]) for layer in range(layers)]
     with changing(order), growing.growing(joining):
         output = model(**one)

@@ -174,11 +174,13 @@ def _evened(call: Call, even: Tensor) -> Call:
 
 
 def _hidden(call: Call, hidden: Sequence[tuple[int, Cut | Hide]]) -> Call:
-    """The call with the scores of those pairs at minus infinity."""
-    shape = (*call.query.shape[:3], call.key.shape[2])
+    """The call with the scores of those pairs at minus infinity; what all heads and queries share is one row."""
+    batch, heads, queries = call.query.shape[:3]
+    alike = all(isinstance(edit, Hide) for _sample, edit in hidden)
+    shape = (batch, *((1, 1) if alike else (heads, queries)), call.key.shape[2])
     bias = torch.zeros(shape, dtype=call.query.dtype, device=call.query.device)
     if call.bias is not None:
-        bias += call.bias
+        bias = bias + call.bias
     for sample, edit in hidden:
         if isinstance(edit, Cut):
             bias[sample, edit.head, edit.query, edit.key] = -torch.inf

@@ -91,6 +91,22 @@ def save(row: Sight, folder: Path) -> Path:
     return folder
 
 
+def save_judge(row: Sight, folder: Path, names: dict[int, str]) -> Path:
+    """The row's model with a head that tells these classes, with random weights, and its processor."""
+    import torch
+    import transformers
+
+    config = transformers.AutoConfig.for_model(row.model_type, **row.config, id2label=names)
+    with torch.random.fork_rng(), torch.no_grad():
+        torch.manual_seed(5)
+        model = transformers.AutoModelForImageClassification.from_config(config)
+        for parameter in model.parameters():
+            parameter.add_(torch.randn(parameter.shape) * row.spread)
+    model.save_pretrained(folder)
+    (folder / "preprocessor_config.json").write_text(json.dumps(row.processor))
+    return folder
+
+
 def picture(rows: int = 30, columns: int = 50, seed: int = 3) -> Picture:
     """Noise of a size."""
     pixels = np.random.default_rng(seed).integers(0, 256, (rows, columns, 3), dtype=np.uint8)

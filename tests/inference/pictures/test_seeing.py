@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from inference.questions.labels import TextLabel
 from inference.questions.seeing import PictureLabels, PictureTexts, PictureVector, RestsOn
 from inference.questions.vectors import HiddenStates
 from inference.settings import Settings
-from tests.support.picturemodels import picture, save, sight
+from tests.support.picturemodels import picture, save, save_judge, sight
 
 NAMES = {0: "cat", 1: "dog", 2: "<b>street</b>", 3: "none"}
 TEXTS = ("the cat", "the animal was playing", "street")
@@ -32,20 +31,8 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("ViT", "DINOv2", "I-JEPA", "CLIP", "SigLIP"):
         save(sight(name), root / name)
     for name in JUDGES:
-        _save_judge(name, root / f"{name} judge")
+        save_judge(sight(name), root / f"{name} judge", NAMES)
     return root
-
-
-def _save_judge(name: str, folder: Path) -> None:
-    row = sight(name)
-    config = transformers.AutoConfig.for_model(row.model_type, **row.config, id2label=NAMES)
-    with torch.random.fork_rng(), torch.no_grad():
-        torch.manual_seed(5)
-        model = transformers.AutoModelForImageClassification.from_config(config)
-        for parameter in model.parameters():
-            parameter.add_(torch.randn(parameter.shape) * row.spread)
-    model.save_pretrained(folder)
-    (folder / "preprocessor_config.json").write_text(json.dumps(row.processor))
 
 
 @pytest.fixture(scope="module")
@@ -203,3 +190,13 @@ def test_a_text_model_says_nothing_of_pictures(backend: LocalBackend) -> None:
         backend.predict(PictureVector(picture=picture()))
     with pytest.raises(Refusal, match="no head that tells the class of a picture"):
         backend.predict(PictureLabels(picture=picture()))
+
+
+@pytest.mark.parametrize("order", [(1, 2), (2, 1), (1, 0, 2), (2, 1, 0)])
+def test_sets_in_any_order_and_without_an_empty_one_are_each_as_alone(
+    backend: LocalBackend, root: Path, order: tuple[int, ...]
+) -> None:
+    sets = tuple(SETS[at] for at in order)
+    question = PictureVector(model=str(root / "DINOv2"), picture=picture(), edits=sets)
+    alone = [backend.predict(replace(question, edits=(mine,))).values[0] for mine in sets]
+    np.testing.assert_allclose(backend.predict(question).values, alone, atol=1e-5)

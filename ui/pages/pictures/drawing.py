@@ -77,14 +77,14 @@ def route(trace: Trace) -> tuple[str, str]:
 def offer_files(trace: Trace, look: Look, title: str, cited: str) -> None:
     """The view as a page of its own, and the trace as a file."""
     asked: Mapping[str, object] = {**asdict(look), "title": title, "cited": cited, "seal": seal(trace.id)}
-    page, file, _rest = st.columns([2, 2, 3])
-    page.link_button(
+    files = st.container(horizontal=True)
+    files.link_button(
         _("Save as a page of its own"),
         f"{PREFIX}/{trace.id}/picture.html?{urlencode(asked)}" + in_language(),
         icon=":material/download:",
         help=_("One HTML file with the picture and as many maps as fit into 1.5 MB; it opens without this app."),
     )
-    file.link_button(
+    files.link_button(
         _("Save the trace"),
         f"{PREFIX}/{trace.id}/trace.safetensors?seal={seal(trace.id)}" + in_language(),
         icon=":material/save:",

@@ -96,7 +96,9 @@ def _answer(found: RegionLinks, shown: Subject, options: Pictures) -> None:
     rows = [(layer, head, *(float(table[layer, head]) for table in (found.weights, found.usual, beyond)))
             for layer, head in order]  # fmt: skip
     names = [_("layer"), _("head"), _("A gives B"), _("others give B"), _("beyond")]
-    st.dataframe([dict(zip(names, row, strict=True)) for row in rows[:MOST]], hide_index=True)
+    digits = st.column_config.NumberColumn(format="%.4f")
+    listed = [dict(zip(names, row, strict=True)) for row in rows[:MOST]]
+    st.dataframe(listed, hide_index=True, column_config=dict.fromkeys(names[2:], digits))
     st.caption(
         _(
             "The weight is the mean over A's patches, summed over B's. Others are the picture's patches outside of A; "

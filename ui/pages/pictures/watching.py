@@ -34,8 +34,15 @@ class Watch:
     name: str = ""
 
     def ask(self, sets: Sequence[Set]) -> Seen:
-        """What is said under each set. Raises Refusal."""
-        return backend().predict(replace(self.question, edits=tuple(sets)))
+        """What is said under each set, of which the first is without edits. Raises Refusal.
+
+        That one is asked by itself, so that it is computed once and kept, whatever else is removed.
+        """
+        own = backend().predict(self.question)
+        if len(sets) == 1:
+            return own
+        said = backend().predict(replace(self.question, edits=tuple(sets[1:])))
+        return replace(said, values=np.concatenate([own.values, said.values]))
 
     def numbers(self, said: Seen) -> Array:
         """The watched number of each set, of which the first must be without edits.

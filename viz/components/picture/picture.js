@@ -9,19 +9,21 @@
 // Hover shows, a click keeps, Escape goes back to what is kept. Numbers come from a PictureSource.
 
 import { readTheme } from "../shared/colours.js";
-import { createTip, h, pageTop, setAttribute, setText } from "../shared/elements.js";
+import { createTip, h, setAttribute, setText } from "../shared/elements.js";
 import { mounting } from "../shared/mounting.js";
-import { contextOf } from "../shared/pens.js";
 import { saveMenu } from "../shared/save_menu.js";
-import { visible } from "../shared/texts.js";
 import { _ } from "../shared/words.js";
-import { drawDimmed, drawHeads, framePatch } from "./picture_drawing.js";
-import { headKey, headSheet, headUnder, patchKey, tokenUnder } from "./picture_looks.js";
+import { createChips } from "./picture_chips.js";
+import { drawDimmed, framePatch } from "./picture_drawing.js";
+import { createHeads } from "./picture_heads.js";
+import { patchKey, tokenUnder } from "./picture_looks.js";
+import { onPicturePasted } from "./picture_pasting.js";
 import { savePhoto, saveRow } from "./picture_saving.js";
-import { FORGOTTEN, inBase64, keeper, lookOf, ofFile, routes } from "./picture_source.js";
-import { inTwoDigits, lookSaid, tokenName } from "./picture_words.js";
+import { FORGOTTEN, keeper, lookOf, ofFile, routes } from "./picture_source.js";
+import { createStage } from "./picture_stage.js";
+import { lookSaid, tokenName } from "./picture_words.js";
 
-/** @import { HeadSheet, PatchGrid, Weights } from "./picture_looks.js" */
+/** @import { PatchGrid, Weights } from "./picture_looks.js" */
 /** @import { EveryHead, Inside, PictureSource } from "./picture_source.js" */
 /** @typedef {{layer: number, head: number, token: number, facing: "out"|"in", by: "head"|"norms"|"rollout"}} Kept */
 /**
@@ -43,37 +45,27 @@ import { inTwoDigits, lookSaid, tokenName } from "./picture_words.js";
  * @property {Record<string, string>} [words]
  */
 
-const SMALL = 640; // pixels below which the heads stand under the picture
-const LARGEST_PASTED = 30e6; // bytes of a pasted file, as of any that is brought
 const SETTLED = 400; // ms without a change before a screen reader is told
 const KINDS_OF_PICTURE = /** @type {const} */ (["head", "norms", "rollout"]);
 const FACINGS_OF_PICTURE = /** @type {const} */ (["out", "in"]);
 
 /** @param {Element|ShadowRoot} root */
 function createPicture(root) {
-  const photo = new Image();
-  const canvas = h("canvas", { "aria-hidden": "true" });
-  const stage = h("div", {
-    class: "stage",
-    tabindex: 0,
-    role: "application",
+  const view = createStage({
     onkeydown: moves,
     onpointermove: points,
     onpointerleave: leaves,
     onclick: keepsPatch,
     onfocusin: begins,
-  }, canvas);
-  const headsCanvas = h("canvas", { "aria-hidden": "true" });
-  const pad = h("div", {
-    class: "pad",
-    tabindex: 0,
-    role: "application",
-    onkeydown: movesHead,
-    onpointermove: pointsHead,
-    onpointerleave: () => hoverHead(-1),
-    onclick: keepsHead,
-  }, headsCanvas);
-  const chips = h("div", { class: "chips", role: "group" });
+  }, { share: 0.72, most: 620 });
+  const { photo, stage } = view;
+  const everyHead = createHeads({
+    keep: keepHead,
+    over: (name, x, y) => tip.show([name], x, y),
+    leave: () => tip.hide(),
+    redraw,
+  });
+  const alone = createChips((at) => keep({ token: at }), hover);
   const facing = h("select", { onchange: () => keep({ facing: FACINGS_OF_PICTURE[facing.selectedIndex] }) });
   facing.append(h("option", {}, _("looks at")), h("option", {}, _("is looked at by")));
   const by = h("select", { onchange: () => keep({ by: KINDS_OF_PICTURE[by.selectedIndex] }) });
@@ -109,9 +101,9 @@ function createPicture(root) {
         { class: "left" },
         stage,
         h("p", { class: "note" }, _("Tokens without a patch, and their weight")),
-        chips,
+        alone.chips,
       ),
-      h("section", { class: "every" }, h("h2", {}, _("Every head")), pad, h("p", { class: "note" }, note())),
+      h("section", { class: "every" }, h("h2", {}, _("Every head")), everyHead.pad, h("p", { class: "note" }, note())),
     ),
     live,
   );
@@ -123,12 +115,9 @@ function createPicture(root) {
   let source;
   /** @type {Kept} */
   let kept;
-  /** @type {HeadSheet} */
-  let sheet;
   let report = (/** @type {unknown} */ _value) => {};
   /** @type {number|null} the token under the pointer */
   let hovered = null;
-  let hoveredHead = -1;
   let problem = false; // whether something could not be fetched
   let begun = false; // whether the picture was ever touched: from then on the chosen head's whole map is fetched
   let [frame, saying, stamp] = [0, 0, ""];
@@ -170,8 +159,7 @@ function createPicture(root) {
   }
   /** @param {MouseEvent} event */
   function under(event) {
-    const box = canvas.getBoundingClientRect();
-    return tokenUnder(data.grid, (event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height);
+    return tokenUnder(data.grid, ...view.place(event));
   }
   /** @param {number|null} at */
   function hover(at) {
@@ -218,40 +206,8 @@ function createPicture(root) {
     event.stopPropagation();
   }
   /** @param {number} id */
-  function hoverHead(id) {
-    if (id < 0) tip.hide();
-    if (id === hoveredHead) return;
-    hoveredHead = id;
-    redraw();
-  }
-  /** @param {MouseEvent} event */
-  function headAt(event) {
-    const box = headsCanvas.getBoundingClientRect();
-    return headUnder(sheet, event.clientX - box.left, event.clientY - box.top);
-  }
-  /** @param {PointerEvent} event */
-  function pointsHead(event) {
-    const id = headAt(event);
-    hoverHead(id);
-    if (id < 0) return;
-    const [layer, head] = [Math.floor(id / data.heads) + data.indexBase, id % data.heads + data.indexBase];
-    tip.show([_("Layer {layer} · head {head}", { layer, head })], event.clientX, event.clientY);
-  }
-  /** @param {number} id */
-  const keepHead = (id) => keep({ layer: Math.floor(id / data.heads), head: id % data.heads, by: plainKind() });
-  /** @param {MouseEvent} event */
-  function keepsHead(event) {
-    const id = headAt(event);
-    if (id >= 0) keepHead(id);
-  }
-  /** @param {KeyboardEvent} event */
-  function movesHead(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const to = headKey(event.key, chosen(), sheet);
-    if (to === null) return;
-    event.preventDefault();
-    event.stopPropagation();
-    keepHead(to);
+  function keepHead(id) {
+    keep({ layer: Math.floor(id / data.heads), head: id % data.heads, by: plainKind() });
   }
   /** What the shown token gives or gets, as well as it is known now, and every head's where that is here. */
   function looks() {
@@ -272,46 +228,20 @@ function createPicture(root) {
   }
   function paint() {
     frame = 0;
-    if (!data || !photo.complete || !photo.naturalWidth || !el.clientWidth) return;
-    const theme = readTheme(el);
+    if (!data || !view.ready() || !el.clientWidth) return;
     const { every, look, exact } = looks();
     lastEvery = every ?? lastEvery;
     lastLook = look ?? lastLook;
     fault.hidden = !problem || look !== null;
-    paintPhoto();
-    paintHeads(theme);
+    const { ctx, ratio } = view.fit(data.picture);
+    drawDimmed(ctx, photo, ctx.canvas.width, ctx.canvas.height, data.grid, lastLook);
+    framePatch(ctx, ctx.canvas.width, ctx.canvas.height, data.grid, token(), ratio);
+    const shown = { data, every: lastEvery, chosen: chosen(), framed: kept.by !== "rollout", name: headName() };
+    everyHead.paint({ ...shown, width: el.clientWidth }, readTheme(el));
     if (look && exact) tell(look);
     const { layer, head, facing: way, by: kind } = kept;
     if (look) setAttribute(el, "data-painted", [data.base, layer, head, token(), way, kind].join("|"));
     if (look && every) setAttribute(el, "data-whole", [layer, head, token(), way, kind].join("|"));
-  }
-  function paintPhoto() {
-    const ratio = globalThis.devicePixelRatio || 1;
-    const most = Math.min(0.72 * globalThis.innerHeight, 620);
-    const { width, height } = data.picture;
-    const wide = Math.round(Math.min(stage.clientWidth, most * width / height));
-    const tall = Math.round(wide * height / width);
-    sized(canvas, wide, tall, ratio);
-    const ctx = contextOf(canvas);
-    drawDimmed(ctx, photo, canvas.width, canvas.height, data.grid, lastLook);
-    framePatch(ctx, canvas.width, canvas.height, data.grid, token(), ratio);
-  }
-  /** @param {ReturnType<typeof readTheme>} theme */
-  function paintHeads(theme) {
-    const coarse = el.clientWidth < SMALL || globalThis.matchMedia?.("(pointer: coarse)").matches;
-    const { layers, heads, grid } = data;
-    const height = coarse ? Infinity : globalThis.innerHeight - pageTop(pad) - 40;
-    const frame = { layers, heads, rows: grid.rows, columns: grid.columns, width: pad.clientWidth, height };
-    sheet = headSheet({ ...frame, least: coarse ? 28 : 24, most: 64 });
-    const ratio = globalThis.devicePixelRatio || 1;
-    sized(headsCanvas, sheet.left + heads * sheet.wide + 2, sheet.top + layers * sheet.tall + 2, ratio);
-    const ctx = contextOf(headsCanvas);
-    ctx.setTransform(1, 0, 0, 1, 0, 0);
-    ctx.clearRect(0, 0, headsCanvas.width, headsCanvas.height);
-    ctx.scale(ratio, ratio);
-    const marks = { chosen: kept.by === "rollout" ? -1 : chosen(), hovered: hoveredHead, indexBase: data.indexBase };
-    if (lastEvery) drawHeads(ctx, sheet, grid, lastEvery, theme, marks);
-    setAttribute(pad, "aria-label", _("Every head; chosen: {head}. Arrow keys choose another.", { head: headName() }));
   }
   /** @param {Weights} look */
   function tell(look) {
@@ -324,11 +254,7 @@ function createPicture(root) {
       weights: look,
     });
     setText(said, sentence);
-    const places = /** @type {HTMLElement[]} */ ([...chips.children]);
-    data.others.forEach(({ at, name }, i) => {
-      setText(places[i], `${visible(name)} ${inTwoDigits(look[at])}`);
-      setAttribute(places[i], "aria-pressed", at === kept.token);
-    });
+    alone.tell(data.others, look, kept.token);
     clearTimeout(saying);
     saying = setTimeout(() => setText(live, sentence), SETTLED);
   }
@@ -345,22 +271,12 @@ function createPicture(root) {
       [lastEvery, lastLook, hovered] = [null, null, null];
       [rows, maps] = [keeper(48, redraw, failed), keeper(4, redraw, failed)];
       source = data.inside ? ofFile(data.inside) : routes(data);
-      photo.onload = redraw;
-      photo.src = source.photo;
-      chips.replaceChildren(...data.others.map(({ at, name }) =>
-        h("button", {
-          type: "button",
-          class: "plain chip",
-          onclick: () => keep({ token: at }),
-          onpointerenter: () => hover(at),
-          onpointerleave: () => hover(null),
-        }, visible(name))
-      ));
+      view.show(source.photo, redraw);
+      alone.name(data.others);
     }
     facing.selectedIndex = FACINGS_OF_PICTURE.indexOf(kept.facing);
     by.selectedIndex = KINDS_OF_PICTURE.indexOf(kept.by);
     by.options[1].disabled = !data.values;
-    setAttribute(chips, "aria-label", _("Tokens without a patch"));
     setAttribute(
       stage,
       "aria-label",
@@ -368,37 +284,18 @@ function createPicture(root) {
     );
     redraw();
   }
-  /**
-   * A picture from the clipboard goes to the server, which opens it as it opens a file.
-   * @param {ClipboardEvent} event
-   */
-  async function pastes(event) {
-    const file = [...(event.clipboardData?.files ?? [])].find((one) => one.type.startsWith("image/"));
-    if (!file || data.inside || file.size > LARGEST_PASTED) return;
-    event.preventDefault();
-    report({ pasted: inBase64(new Uint8Array(await file.arrayBuffer())) });
-  }
-  document.addEventListener("paste", pastes);
+  const unlisten = onPicturePasted(() => !data?.inside, (pasted) => report({ pasted }));
   const watch = new ResizeObserver(redraw);
   watch.observe(el);
   return {
     update,
     close() {
-      document.removeEventListener("paste", pastes);
+      unlisten();
       watch.disconnect();
       cancelAnimationFrame(frame);
       clearTimeout(saying);
     },
   };
-}
-
-/** @param {HTMLCanvasElement} canvas @param {number} width @param {number} height @param {number} ratio */
-function sized(canvas, width, height, ratio) {
-  const [wide, tall] = [Math.round(width * ratio), Math.round(height * ratio)];
-  if (canvas.width === wide && canvas.height === tall) return;
-  [canvas.width, canvas.height] = [wide, tall];
-  canvas.style.width = `${width}px`;
-  canvas.style.height = `${height}px`;
 }
 
 const picture = mounting("picture", createPicture);

@@ -21,26 +21,32 @@ function pixelSheet(name, width, height) {
   return sheet;
 }
 
-/**
- * The photo, and over it a shade that is the darker the less a patch is attended. What the model was not given is
- * covered wholly dim.
- * @param {CanvasRenderingContext2D} ctx of a canvas of width and height
- * @param {CanvasImageSource} photo @param {number} width @param {number} height
- * @param {PatchGrid} grid @param {Weights|null} weights of all tokens; null leaves the photo as it is
- */
-export function drawDimmed(ctx, photo, width, height, grid, weights) {
-  ctx.imageSmoothingEnabled = true;
-  ctx.drawImage(photo, 0, 0, width, height);
-  if (!weights) return;
+/** A pixel for each patch, the darker the less it is attended. @param {PatchGrid} grid @param {Weights} weights */
+function shadeOf(grid, weights) {
   const bright = brightness(onPatches(grid, weights));
   const shade = pixelSheet("shade", grid.columns, grid.rows);
   const inner = contextOf(shade);
   const pixels = inner.createImageData(grid.columns, grid.rows);
   for (let i = 0; i < bright.length; i++) pixels.data[4 * i + 3] = DIMMEST * (1 - bright[i] / 255);
   inner.putImageData(pixels, 0, 0);
+  return shade;
+}
+
+/**
+ * The photo, and over it a shade that is the darker the less a patch is attended. What the model was not given is
+ * covered wholly dim.
+ * @param {CanvasRenderingContext2D} ctx of a canvas of width and height
+ * @param {CanvasImageSource} photo @param {number} width @param {number} height
+ * @param {PatchGrid} grid @param {Weights|null} weights of all tokens; null leaves all patches as bright as they are
+ */
+export function drawDimmed(ctx, photo, width, height, grid, weights) {
+  ctx.imageSmoothingEnabled = true;
+  ctx.drawImage(photo, 0, 0, width, height);
   const [left, top, right, bottom] = [0, 1, 2, 3].map((i) => Math.round(grid.box[i] * (i % 2 ? height : width)));
-  ctx.imageSmoothingEnabled = false;
-  ctx.drawImage(shade, left, top, right - left, bottom - top);
+  if (weights) {
+    ctx.imageSmoothingEnabled = false;
+    ctx.drawImage(shadeOf(grid, weights), left, top, right - left, bottom - top);
+  }
   ctx.fillStyle = `rgba(0, 0, 0, ${DIMMEST / 255})`;
   ctx.fillRect(0, 0, width, top);
   ctx.fillRect(0, bottom, width, height - bottom);

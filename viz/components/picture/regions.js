@@ -9,10 +9,10 @@
 import { clamp } from "../shared/colours.js";
 import { h, setAttribute, setText } from "../shared/elements.js";
 import { mounting } from "../shared/mounting.js";
-import { contextOf } from "../shared/pens.js";
 import { _ } from "../shared/words.js";
 import { drawDimmed } from "./picture_drawing.js";
 import { patchBox, patchOf, tokenUnder } from "./picture_looks.js";
+import { createStage } from "./picture_stage.js";
 
 /** @import { PatchGrid, PatchPlace } from "./picture_looks.js" */
 /** @typedef {[number, number, number, number]} RegionEnds first row and column, last row and column */
@@ -60,18 +60,14 @@ export function nearest(grid, x, y) {
 
 /** @param {Element|ShadowRoot} root */
 function createRegions(root) {
-  const photo = new Image();
-  const canvas = h("canvas", { "aria-hidden": "true" });
-  const stage = h("div", {
-    class: "stage",
-    tabindex: 0,
-    role: "application",
+  const view = createStage({
     onkeydown: moves,
     onpointerdown: presses,
     onpointermove: drags,
     onpointerup: drops,
     onpointercancel: () => stops(),
-  }, canvas);
+  }, { share: 0.6, most: 520 });
+  const { photo, canvas, stage } = view;
   const buttons = {
     one: h("button", { type: "button", class: "plain", onclick: () => turnTo("one") }, _("A: the patches that look")),
     other: h(
@@ -118,8 +114,7 @@ function createRegions(root) {
   }
   /** @param {PointerEvent} event */
   function at(event) {
-    const box = canvas.getBoundingClientRect();
-    return nearest(data.grid, (event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height);
+    return nearest(data.grid, ...view.place(event));
   }
   /** @param {PointerEvent} event */
   function presses(event) {
@@ -165,14 +160,8 @@ function createRegions(root) {
   }
   function paint() {
     frame = 0;
-    if (!data || !photo.complete || !photo.naturalWidth || !el.clientWidth) return;
-    const ratio = globalThis.devicePixelRatio || 1;
-    const most = Math.min(0.6 * globalThis.innerHeight, 520);
-    const wide = Math.round(Math.min(stage.clientWidth, most * data.picture.width / data.picture.height));
-    const tall = Math.round(wide * data.picture.height / data.picture.width);
-    [canvas.width, canvas.height] = [Math.round(wide * ratio), Math.round(tall * ratio)];
-    [canvas.style.width, canvas.style.height] = [`${wide}px`, `${tall}px`];
-    const ctx = contextOf(canvas);
+    if (!data || !view.ready() || !el.clientWidth) return;
+    const { ctx, ratio } = view.fit(data.picture);
     drawDimmed(ctx, photo, canvas.width, canvas.height, data.grid, null);
     for (const name of REGION_NAMES) {
       const region = regions[name];
@@ -218,8 +207,7 @@ function createRegions(root) {
         stamp = data.photo;
         from = to = { row: Math.floor((data.grid.rows - 1) / 2), column: Math.floor((data.grid.columns - 1) / 2) };
         active = regions.one && !regions.other ? "other" : "one";
-        photo.onload = redraw;
-        photo.src = data.photo;
+        view.show(data.photo, redraw);
       }
       const label = _(
         "{title}. Drag to draw a region; or arrow keys move over patches, with Shift they widen, Enter keeps.",

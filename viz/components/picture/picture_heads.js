@@ -1,0 +1,103 @@
+// Every head as a small picture: which one is under the pointer, where a key leads, and how they are painted.
+
+import { h, pageTop, setAttribute } from "../shared/elements.js";
+import { contextOf } from "../shared/pens.js";
+import { _ } from "../shared/words.js";
+import { drawHeads } from "./picture_drawing.js";
+import { headKey, headSheet, headUnder } from "./picture_looks.js";
+import { sizeCanvas } from "./picture_stage.js";
+
+/** @import { PictureTheme } from "./picture_drawing.js" */
+/** @import { HeadSheet, PatchGrid } from "./picture_looks.js" */
+/** @import { EveryHead } from "./picture_source.js" */
+/**
+ * @typedef {object} HeadsShown
+ * @property {{layers: number, heads: number, grid: PatchGrid, indexBase: number}} data
+ * @property {EveryHead|null} every
+ * @property {number} chosen   where keys begin
+ * @property {boolean} framed  whether it is the one that is shown
+ * @property {string} name     of what is shown
+ * @property {number} width    of the whole view
+ */
+
+const SMALL = 640; // pixels below which the heads stand under the picture
+
+/**
+ * @param {object} told
+ * @param {(id: number) => void} told.keep  a head was chosen
+ * @param {(name: string, x: number, y: number) => void} told.over  the pointer is over one
+ * @param {() => void} told.leave
+ * @param {() => void} told.redraw
+ */
+export function createHeads({ keep, over, leave, redraw }) {
+  const canvas = h("canvas", { "aria-hidden": "true" });
+  const pad = h("div", {
+    class: "pad",
+    tabindex: 0,
+    role: "application",
+    onkeydown: moves,
+    onpointermove: points,
+    onpointerleave: () => hover(-1),
+    onclick: keeps,
+  }, canvas);
+  /** @type {HeadSheet} */
+  let sheet;
+  /** @type {HeadsShown} */
+  let shown;
+  let hovered = -1;
+
+  /** @param {number} id */
+  function hover(id) {
+    if (id < 0) leave();
+    if (id === hovered) return;
+    hovered = id;
+    redraw();
+  }
+  /** @param {MouseEvent} event */
+  function under(event) {
+    const box = canvas.getBoundingClientRect();
+    return sheet ? headUnder(sheet, event.clientX - box.left, event.clientY - box.top) : -1;
+  }
+  /** @param {PointerEvent} event */
+  function points(event) {
+    const id = under(event);
+    hover(id);
+    if (id < 0) return;
+    const { heads, indexBase } = shown.data;
+    const [layer, head] = [Math.floor(id / heads) + indexBase, id % heads + indexBase];
+    over(_("Layer {layer} · head {head}", { layer, head }), event.clientX, event.clientY);
+  }
+  /** @param {MouseEvent} event */
+  function keeps(event) {
+    const id = under(event);
+    if (id >= 0) keep(id);
+  }
+  /** @param {KeyboardEvent} event */
+  function moves(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || !sheet) return;
+    const to = headKey(event.key, shown.chosen, sheet);
+    if (to === null) return;
+    event.preventDefault();
+    event.stopPropagation();
+    keep(to);
+  }
+  /** @param {HeadsShown} now @param {PictureTheme} theme */
+  function paint(now, theme) {
+    shown = now;
+    const { layers, heads, grid, indexBase } = now.data;
+    const coarse = now.width < SMALL || globalThis.matchMedia?.("(pointer: coarse)").matches;
+    const height = coarse ? Infinity : globalThis.innerHeight - pageTop(pad) - 40;
+    const room = { layers, heads, rows: grid.rows, columns: grid.columns, width: pad.clientWidth, height };
+    sheet = headSheet({ ...room, least: coarse ? 28 : 24, most: 64 });
+    const ratio = globalThis.devicePixelRatio || 1;
+    sizeCanvas(canvas, sheet.left + heads * sheet.wide + 2, sheet.top + layers * sheet.tall + 2, ratio);
+    const ctx = contextOf(canvas);
+    ctx.setTransform(1, 0, 0, 1, 0, 0);
+    ctx.clearRect(0, 0, canvas.width, canvas.height);
+    ctx.scale(ratio, ratio);
+    const marks = { chosen: now.framed ? now.chosen : -1, hovered, indexBase };
+    if (now.every) drawHeads(ctx, sheet, grid, now.every, theme, marks);
+    setAttribute(pad, "aria-label", _("Every head; chosen: {head}. Arrow keys choose another.", { head: now.name }));
+  }
+  return { pad, paint };
+}

@@ -1,0 +1,47 @@
+// A photo as large as there is room for, on which a pointer and keys work.
+
+import { h } from "../shared/elements.js";
+import { contextOf } from "../shared/pens.js";
+
+/** @param {HTMLCanvasElement} canvas @param {number} width @param {number} height @param {number} ratio */
+export function sizeCanvas(canvas, width, height, ratio) {
+  const [wide, tall] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width === wide && canvas.height === tall) return;
+  [canvas.width, canvas.height] = [wide, tall];
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+}
+
+/**
+ * @param {Record<string, unknown>} handlers of the stage's events
+ * @param {{share: number, most: number}} height of the window's, and in pixels: what the photo takes at most
+ */
+export function createStage(handlers, { share, most }) {
+  const photo = new Image();
+  const canvas = h("canvas", { "aria-hidden": "true" });
+  const stage = h("div", { class: "stage", tabindex: 0, role: "application", ...handlers }, canvas);
+  return {
+    photo,
+    canvas,
+    stage,
+    /** @param {string} address @param {() => void} arrived */
+    show(address, arrived) {
+      photo.onload = arrived;
+      photo.src = address;
+    },
+    ready: () => photo.complete && photo.naturalWidth > 0,
+    /** Where a pointer is, in shares of the picture. @param {MouseEvent} event @returns {[number, number]} */
+    place(event) {
+      const box = canvas.getBoundingClientRect();
+      return [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
+    },
+    /** The canvas as large as there is room for. @param {{width: number, height: number}} picture */
+    fit({ width, height }) {
+      const ratio = globalThis.devicePixelRatio || 1;
+      const tallest = Math.min(share * globalThis.innerHeight, most);
+      const wide = Math.round(Math.min(stage.clientWidth, tallest * width / height));
+      sizeCanvas(canvas, wide, Math.round(wide * height / width), ratio);
+      return { ctx: contextOf(canvas), ratio };
+    },
+  };
+}
