@@ -24,7 +24,7 @@ from tests.support.browser import (  # noqa: F401  (fixtures)
     viewport,
     windows,
 )
-from tests.support.collecting import tidy, untidy  # noqa: F401  (fixtures)
+from tests.support.collecting import Collecting, tidy, untidy  # noqa: F401  (fixtures)
 from tests.support.pace import Pace
 from tests.support.parts import Parts
 
@@ -70,9 +70,10 @@ def nothing_leaves_the_machine() -> Iterator[None]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """What holds for all tests: their order, and what is said of their pace."""
+    """What holds for all tests: their order, what is said of their pace, and what garbage is looked for."""
     config.pluginmanager.register(Parts())
     config.pluginmanager.register(Pace())
+    config.pluginmanager.register(Collecting())
 
 
 @pytest.hookimpl(wrapper=True)

@@ -11,8 +11,9 @@ from streamlit.testing.v1 import AppTest
 from tests.support.asking import asked
 from ui.places import ROOT
 
-IMAGE, SCRIPT = "<img src=x onerror=window.pwned=1>", "</script><script>window.pwned=1</script>"
-LINK = "![x](http://192.0.2.7/x.png) [y](javascript:window.pwned=1)"
+# Short: Agreement asks of a text of twice as many tokens for 13 s of the processor.
+IMAGE, SCRIPT = "<img src=x onerror=a>", "</script><script>window.a</script>"
+LINK = "![x](http://a) [y](javascript:a)"
 HOSTILE = f"{IMAGE} {SCRIPT} {LINK}"
 PAGES = sorted(file.stem for file in (ROOT / "pages").glob("*.py"))
 # What pages call a second text, a word, a name of something.
