@@ -13,9 +13,11 @@ from concurrent.futures import Future
 from contextlib import ExitStack, suppress
 from contextvars import Context, copy_context
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Generic, TypeVar
 
+from inference import stops
 from inference.errors import Refusal
 from inference.waits import Gate
 from wording import sentence
@@ -78,7 +80,8 @@ class Lanes(Gate):
             if self._beside.acquire(blocking=False):
                 place.close()
                 place.callback(self._beside.release)
-                thread.ended()
+                while not thread.ended():
+                    pass
             thread.ended(LOOK)
 
 
@@ -87,6 +90,7 @@ class _Thread(Generic[Made]):
 
     def __init__(self, work: Callable[[], Made]) -> None:
         self.made: Future[Made] = Future()
+        self._handed: SimpleQueue[Callable[[], None] | None] = SimpleQueue()  # to who waits; None when all is done
         context = copy_context()  # what ends the work is known there
         self._thread = threading.Thread(target=self._run, args=(context, work), name="answer", daemon=True)
         self._thread.start()
@@ -94,15 +98,35 @@ class _Thread(Generic[Made]):
         self._id = self._thread.native_id
 
     def _run(self, context: Context, work: Callable[[], Made]) -> None:
+        context.run(stops.hands_back, self._hand)
         try:
             self.made.set_result(context.run(work))
         except BaseException as error:
             self.made.set_exception(error)
+        self._handed.put(None)
+
+    def _hand(self, work: Callable[[], None]) -> None:
+        """Has who waits do something."""
+        done: Future[None] = Future()
+
+        def handed() -> None:
+            try:
+                stops.in_asking_thread(work)
+                done.set_result(None)
+            except BaseException as error:
+                done.set_exception(error)
+
+        self._handed.put(handed)
+        done.result()
 
     def ended(self, seconds: float | None = None) -> bool:
-        """Whether it has, after that time at most."""
-        self._thread.join(seconds)
-        return not self._thread.is_alive()
+        """Whether it has, after that time at most, in which at most one thing is done that it handed back."""
+        if not self.made.done():
+            with suppress(Empty):
+                handed = self._handed.get(timeout=seconds)
+                if handed is not None:
+                    handed()
+        return self.made.done()
 
     def seconds(self) -> float:
         """Of the processor, so far."""

@@ -43,7 +43,8 @@ class Stop:
     """The end of what one visitor asks for: after ``seconds``, when ``gone`` says so, or when ``stop`` is called.
 
     ``who`` tells visitors apart where several wait in line; ``progress`` is told by the thread that computes how many
-    layers are done, of how many, or (0, 0) while it waits, and may raise Stopped. It may be stopped from any thread.
+    layers are done, of how many, or (0, 0) while it waits, and may raise Stopped (``in_asking_thread`` takes it to the
+    thread that asked). It may be stopped from any thread.
 
     >>> ends = Stop()
     >>> ends.check()
@@ -107,6 +108,9 @@ class Stop:
 _stop: ContextVar[Stop | None] = ContextVar("headlight_stop", default=None)
 
 
+Hand = Callable[[Callable[[], None]], None]
+_hand: ContextVar[Hand | None] = ContextVar("headlight_hand", default=None)
+
 _find_visitor: Callable[[], Visitor | None] = lambda: None  # noqa: E731  # until it is said
 
 
@@ -139,6 +143,20 @@ def ending(stop: Stop) -> Iterator[Stop]:
             yield stop
     finally:
         _stop.reset(token)
+
+
+def hands_back(hand: Hand) -> None:
+    """From now on this thread computes for another, which waits: ``hand`` has that one do something."""
+    _hand.set(hand)
+
+
+def in_asking_thread(work: Callable[[], None]) -> None:
+    """Does what only the thread that asked may do, such as to draw on its page; raises what that raises."""
+    hand = _hand.get()
+    if hand is None:
+        work()
+    else:
+        hand(work)
 
 
 def current() -> Stop | None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import ContextVar
 
 import pytest
 
+from inference import stops
 from inference.errors import Refusal
 from inference.lanes import Lanes
 
@@ -49,6 +51,28 @@ def test_what_it_computes_for_is_known_to_it() -> None:
     whose: ContextVar[str] = ContextVar("whose", default="nobody's")
     whose.set("ann's")
     assert Lanes(1).run(whose.get) == "ann's"
+
+
+def test_what_only_the_asking_thread_may_do_is_done_there_and_what_it_raises_ends_the_work() -> None:
+    seen: list[int] = []
+
+    def note() -> None:
+        seen.append(threading.get_ident())
+
+    def refused() -> None:
+        raise ValueError("no more")
+
+    def work(then: Callable[[], None]) -> int:
+        stops.in_asking_thread(note)
+        stops.in_asking_thread(then)
+        return threading.get_ident()
+
+    inner, outer = Lanes(1), Lanes(1)
+    thread = outer.run(lambda: inner.run(lambda: work(note)))
+    assert seen == [threading.get_ident()] * 2
+    assert thread != threading.get_ident() or sys.platform != "linux"
+    with pytest.raises(ValueError, match="no more"):
+        outer.run(lambda: work(refused))
 
 
 def test_short_work_keeps_its_place_to_its_end() -> None:

@@ -27,12 +27,13 @@ class Followed:
 
     def __call__(self, done: int, of: int) -> None:
         """So many layers are done; of 0 where that is not known."""
+        if self.bar is not None or monotonic() - self.begun > stoppable.PATIENCE:
+            stops.in_asking_thread(lambda: self._tell(done, of))
+
+    def _tell(self, done: int, of: int) -> None:
         if visitors.pressed(_key(self.mark)):
             raise Stopped(GONE)
-        if self.bar is None:
-            if monotonic() - self.begun <= stoppable.PATIENCE:
-                return
-            self.bar = self._drawn()
+        self.bar = self.bar or self._drawn()
         told = _("{doing}: {at} of {total}", doing=self.doing, at=done, total=of) if of else self.doing
         self.bar.progress(done / of if of else 0.0, text=told)
 
