@@ -36,11 +36,18 @@ def pick_part(trace: Trace, look: Look) -> None:
             help=told(HELP),
         )
     if not trace.has_qkv(look.part or None):
-        say(
-            _(
-                "{architecture} computes attention in its own way: its maps are shown as it reports them; "
-                "queries, keys and values are not available for it.",
-                architecture=trace.model.architecture,
-            ),
-            role="status",
+        say(_lacking(trace, look), role="status")
+
+
+def _lacking(trace: Trace, look: Look) -> str:
+    """Why there are no queries, keys and values."""
+    if trace.signed(look.part or None):
+        return _(
+            "These maps were given: numbers with signs, such as attributions, and no attention weights. They may be "
+            "below zero, and a row need not sum to one; there are no queries, keys and values."
         )
+    return _(
+        "{architecture} computes attention in its own way: its maps are shown as it reports them; "
+        "queries, keys and values are not available for it.",
+        architecture=trace.model.architecture,
+    )

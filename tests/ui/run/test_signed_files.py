@@ -24,6 +24,9 @@ def test_the_microscope_shows_it(opened: str) -> None:
     page = asked("explore", opened=opened)
     assert not page.exception
     assert notes(page, "refusal") == []
+    (said,) = (note for note in notes(page) if "queries, keys and values" in note)
+    assert said.startswith("These maps were given: numbers with signs")
+    assert "a row need not sum to one" in said
 
 
 @pytest.mark.slow
@@ -35,6 +38,8 @@ def test_other_pages_need_attention_weights(name: str, opened: str) -> None:
 
 
 @pytest.mark.slow
-def test_in_chinese_too(opened: str) -> None:
-    page = asked("roles", lang="zh", opened=opened)
+@pytest.mark.parametrize("name", ["explore", "roles"])
+def test_in_chinese_too(name: str, opened: str) -> None:
+    page = asked(name, lang="zh", opened=opened)
+    assert not page.exception
     assert english(page, "a cat") == []
