@@ -15,7 +15,7 @@ from contextvars import Context, copy_context
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from inference import stops
 from inference.errors import Refusal
@@ -92,10 +92,9 @@ class _Thread(Generic[Made]):
         self.made: Future[Made] = Future()
         self._handed: SimpleQueue[Callable[[], None] | None] = SimpleQueue()  # to who waits; None when all is done
         context = copy_context()  # what ends the work is known there
-        self._thread = threading.Thread(target=self._run, args=(context, work), name="answer", daemon=True)
-        self._thread.start()
-        assert self._thread.native_id is not None  # it has begun
-        self._id = self._thread.native_id
+        self._worker = _Worker.free()
+        self._before = self._worker.seconds()
+        self._worker.takes_up(self, lambda: self._run(context, work))
 
     def _run(self, context: Context, work: Callable[[], Made]) -> None:
         context.run(stops.hands_back, self._hand)
@@ -130,12 +129,61 @@ class _Thread(Generic[Made]):
 
     def seconds(self) -> float:
         """Of the processor, so far."""
+        return self._worker.seconds() - self._before
+
+    def give_way(self) -> None:
+        """Others come first from now on."""
+        self._worker.give_way(self)
+
+
+class _Worker:
+    """A thread that takes up one work after the other until its priority is lowered: to begin one costs more than a
+    short text does, since the libraries that compute prepare themselves for each.
+    """
+
+    _idle: ClassVar[SimpleQueue[_Worker]] = SimpleQueue()
+
+    def __init__(self) -> None:
+        self._work: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._doing: object = None  # for whom; None while it is free
+        self._spent = False
+        thread = threading.Thread(target=self._run, name="answer", daemon=True)
+        thread.start()
+        assert thread.native_id is not None  # it has begun
+        self._id = thread.native_id
+
+    @classmethod
+    def free(cls) -> _Worker:
+        """One that does nothing now."""
+        try:
+            return cls._idle.get_nowait()
+        except Empty:
+            return cls()
+
+    def takes_up(self, whose: object, work: Callable[[], None]) -> None:
+        """Begins a work, which is known as ``whose``."""
+        self._doing = whose
+        self._work.put(work)
+
+    def _run(self) -> None:
+        while not self._spent:
+            self._work.get()()
+            with self._lock:
+                self._doing = None
+                if not self._spent:
+                    self._idle.put(self)
+
+    def seconds(self) -> float:
+        """Of the processor, since it began."""
         with suppress(OSError):  # it has ended meanwhile
             fields = Path(f"/proc/self/task/{self._id}/stat").read_text().rpartition(")")[2].split()
             return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
         return 0.0
 
-    def give_way(self) -> None:
-        """Others come first from now on."""
-        with suppress(OSError):  # it has ended meanwhile
-            os.setpriority(os.PRIO_PROCESS, self._id, os.getpriority(os.PRIO_PROCESS, self._id) + NICE)
+    def give_way(self, whose: object) -> None:
+        """Has a low priority from now on, and takes up nothing more; if this work is not done meanwhile."""
+        with self._lock:
+            if self._doing is whose:
+                self._spent = True
+                os.setpriority(os.PRIO_PROCESS, self._id, os.getpriority(os.PRIO_PROCESS, self._id) + NICE)

@@ -16,6 +16,7 @@ from ui.pages.block.plan import activation, towers
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import frame_csv
+from ui.show.draw_table import draw_table
 from ui.show.lists import together
 from ui.show.saving import save
 from ui.state.options import choose_own
@@ -218,7 +219,7 @@ def parameters(build: Build) -> None:
         )
     )
     table = _table(build.parts)
-    st.dataframe(table, hide_index=True, key="parameters_table")
+    draw_table(table, key="parameters_table")
     if build.tied:
         first, again = build.tied[0]
         more = _(", and so on for {n} names", n=len(build.tied)) if len(build.tied) > 1 else ""

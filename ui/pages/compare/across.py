@@ -21,6 +21,7 @@ from ui.pages.compare.options import Compare
 from ui.run.downloading import offer_or_show
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
+from ui.show.draw_table import draw_table
 from ui.show.numbers import small
 from ui.show.saving import save
 from ui.state.choice import LONGEST_LINK, Choice, fits, to_query
@@ -107,7 +108,7 @@ def _table(found: Set, choice: Choice) -> None:
         columns[_("p of “more”")] = [float(f"{across.p_more[at]:.3g}") for at in order]
     with st.expander(_("Every head")):
         st.caption(_("Bits, with 95 % intervals by the bootstrap. “more”: change less control, where a text has both."))
-        st.dataframe(columns, hide_index=True, key="compare_set_table")
+        draw_table(columns, key="compare_set_table")
     save(_("Save every head's figures"), heads_csv(found, choice), "headlight-across-heads.csv",
          _("Each head's mean change, control and verdict as CSV, all digits; heads counted from 0"))  # fmt: skip
 

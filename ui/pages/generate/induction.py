@@ -21,6 +21,7 @@ from ui.run.answering import ask
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
+from ui.show.draw_table import draw_table
 from ui.show.saving import save
 from ui.state.choice import Choice
 from ui.state.options import choose_own
@@ -143,9 +144,8 @@ def _table(found: InductionScores, base: int) -> None:
         (int(layer) + base, int(head) + base, *(float(value[layer, head]) for value in values))
         for layer, head in zip(*np.unravel_index(order, found.matching.shape), strict=True)
     ]
-    st.dataframe(
+    draw_table(
         {told(name): [row[at] for row in rows[:LISTED]] for at, name in enumerate(names)},
-        hide_index=True,
         key="induction_table",
     )
     st.caption(

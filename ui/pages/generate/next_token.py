@@ -16,6 +16,7 @@ from ui.run.answering import ask
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
+from ui.show.draw_table import draw_table
 from ui.show.numbers import percent
 from ui.show.saving import save
 from ui.state.options import choose_own, own
@@ -201,9 +202,8 @@ def _table(step: Step, most: int) -> None:
             Options, "top", st.number_input, _("Tokens in the figures"), shown=most,
             min_value=1, max_value=MOST_TOP, width=170, help=_("How many of the likeliest are drawn above"),
         )  # fmt: skip
-        st.dataframe(
+        draw_table(
             {told(name): [row[at] for row in rows] for at, name in enumerate(names)},
-            hide_index=True,
             key="generate_table",
         )
         save(_("Save as CSV"), csv_table(names, rows), "headlight-next-token.csv", _("All digits"), told=True)

@@ -10,6 +10,7 @@ from ui.pages.masked_words.options import Options
 from ui.run.answering import ask
 from ui.run.refusals import say
 from ui.show.csv_table import csv_table
+from ui.show.draw_table import draw_table
 from ui.show.numbers import percent
 from ui.show.saving import save
 from ui.state.options import choose_own, own
@@ -56,7 +57,7 @@ def lesson(request: MaskedWords) -> None:
         sentence("loss"),
     )
     shown = [(piece, told(how), *others) for piece, how, *others in rows]
-    st.dataframe({told(name): [row[at] for row in shown] for at, name in enumerate(columns)}, hide_index=True)
+    draw_table({told(name): [row[at] for row in shown] for at, name in enumerate(columns)})
     save(_("Save as CSV"), csv_table(columns, rows), "headlight-lesson.csv", _("All digits"), told=True)
 
 

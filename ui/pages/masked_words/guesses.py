@@ -15,6 +15,7 @@ from ui.run.answering import Answerer, ask
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
+from ui.show.draw_table import draw_table
 from ui.show.lists import together
 from ui.show.numbers import percent
 from ui.show.saving import save
@@ -162,7 +163,7 @@ def _table(filled: Filled) -> None:
             help=_("How many of the likeliest pieces are listed, here and above"),
         )
         columns = {told(name): [row[place] for row in rows] for place, name in enumerate(names)}
-        st.dataframe(columns, hide_index=True, key="masked_table")
+        draw_table(columns, key="masked_table")
         save(_("Save as CSV"), csv_table(names, rows), "headlight-masked-words.csv", _("All digits"), told=True)
 
 
@@ -196,7 +197,7 @@ def _asked(request: MaskedWords, filled: Filled, at: int) -> None:
     columns = {told(name): [row[place] for row in shown] for place, name in enumerate(names)}
     if not any(row[-1] for row in rows):
         del columns[told(names[-1])]
-    st.dataframe(columns, hide_index=True, key="masked_asked")
+    draw_table(columns, key="masked_asked")
     if _several(filled, at):
         st.caption(
             _(

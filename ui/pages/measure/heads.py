@@ -10,6 +10,7 @@ from ui.pages.measure.measured import Measured
 from ui.pages.measure.options import Measure
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
+from ui.show.draw_table import draw_table
 from ui.show.lists import together
 from ui.show.relation_names import in_words
 from ui.state.options import choose_own
@@ -135,7 +136,7 @@ def _score(found: Measured, row: Row) -> Score:
 
 def _table(best: list[Row], scores: list[Score]) -> None:
     """All relations with their figures; a click on a line picks the relation."""
-    st.dataframe(
+    draw_table(
         {
             _("relation"): [score.relation for score in scores],
             _("links"): [score.n for score in scores],
@@ -150,7 +151,6 @@ def _table(best: list[Row], scores: list[Score]) -> None:
             _("p of “more”"): [float(f"{row.p_more:.3g}") for row in best],
             _("random weights"): [None if score.random is None else round(score.random, 2) for score in scores],
         },
-        hide_index=True,
         key=TABLE,
         on_select=lambda: _pick([score.relation for score in scores]),
         selection_mode="single-row",

@@ -18,6 +18,7 @@ from ui.pages.measure.measured import Measured
 from ui.pages.measure.options import Measure
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
+from ui.show.draw_table import draw_table
 from ui.show.lists import together
 from ui.show.provenance import provenance
 from ui.show.saving import save
@@ -123,7 +124,7 @@ def files(found: Measured, relation: str) -> None:
     everything = rows(found.state.tally, found.corpus, found.chooser)
     mine = sorted((row for row in everything if row.relation == relation), key=lambda row: -row.accuracy)
     with st.expander(_("Every head")):
-        st.dataframe(
+        draw_table(
             {
                 _("layer"): [row.layer + found.base for row in mine],
                 _("head"): [row.head + found.base for row in mine],
@@ -135,7 +136,6 @@ def files(found: Measured, relation: str) -> None:
                 _("than the rule"): [told(VERDICTS[row.verdict]) for row in mine],
                 _("p of “more”"): [float(f"{row.p_more:.3g}") for row in mine],
             },
-            hide_index=True,
             key="measure_heads_table",
         )
         left, right = st.columns(2)

@@ -18,6 +18,7 @@ from ui.run.ask_many import one_by_one
 from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.show.csv_table import csv_table
+from ui.show.draw_table import draw_table
 from ui.show.saving import save
 from wording import _, sentence, told
 
@@ -192,9 +193,8 @@ def _judge(who: Answerer, pairs: Sequence[tuple[str, str]]) -> None:
         return
     say(summary(who.title, rows), "status")
     columns = tuple(HEADINGS)
-    st.dataframe(
+    draw_table(
         {name: [row[at] for row in rows] for at, name in enumerate(columns)},
-        hide_index=True,
         column_config={name: told(heading) for name, heading in HEADINGS.items()},
     )
     save(

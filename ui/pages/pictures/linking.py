@@ -15,6 +15,7 @@ from ui.pages.pictures.subject import Subject
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
+from ui.show.draw_table import draw_table
 from ui.show.saving import save
 from ui.state.options import choose_own
 from viz.components.picture import regions
@@ -98,7 +99,7 @@ def _answer(found: RegionLinks, shown: Subject, options: Pictures) -> None:
     names = [_("layer"), _("head"), _("A gives B"), _("others give B"), _("beyond")]
     digits = st.column_config.NumberColumn(format="%.4f")
     listed = [dict(zip(names, row, strict=True)) for row in rows[:MOST]]
-    st.dataframe(listed, hide_index=True, column_config=dict.fromkeys(names[2:], digits))
+    draw_table(listed, column_config=dict.fromkeys(names[2:], digits))
     st.caption(
         _(
             "The weight is the mean over A's patches, summed over B's. Others are the picture's patches outside of A; "

@@ -24,6 +24,7 @@ from ui.pages.pictures.watching import Watch, pick_watch
 from ui.removing.edits import NOTHING, edits_of, toggled
 from ui.removing.listed import keep_edits, listed_and_typed, typed_notes
 from ui.run.refusals import say, show
+from ui.show.draw_table import draw_table
 from ui.show.numbers import percent, small
 from ui.show.provenance import answers
 from ui.state.options import choose_own
@@ -180,4 +181,4 @@ def _likeliest(said: Seen) -> None:
     unit = _("logit") if said.probabilities is None else _("probability")
     rows = [{_("name"): said.names[at], _("{unit} before", unit=unit): float(known[0, at]),
              _("{unit} after", unit=unit): float(known[1, at])} for at in order]  # fmt: skip
-    st.dataframe(rows, hide_index=True)
+    draw_table(rows)

@@ -18,6 +18,7 @@ from ui.pages.roles.relations import summary as of_relations
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
+from ui.show.draw_table import draw_table
 from ui.show.lists import commas, semicolons, together
 from ui.show.saving import save
 from ui.state.choice import Choice
@@ -197,7 +198,7 @@ def table(known: Known, choice: Choice, options: Roles, roles: list[list[list[st
         if _kept(options.only, roles[layer][head], relations.name(layer, head))
     ]
     shown = {name: [row[at] for row in kept] for at, name in enumerate(columns)}
-    st.dataframe(shown, hide_index=True, key="roles_table")
+    draw_table(shown, key="roles_table")
     st.caption(
         _(
             "{shown} of {heads} heads, each listed under its strongest role. “Chosen for”: the relation that the"

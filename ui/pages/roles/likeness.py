@@ -15,6 +15,7 @@ from ui.pages.roles.known import Known
 from ui.pages.roles.options import Roles
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
+from ui.show.draw_table import draw_table
 from ui.show.lists import commas
 from ui.state.choice import Choice
 from viz.figures.similarity_map import SHAPES, similarity_map
@@ -42,7 +43,7 @@ def likeness(known: Known, choice: Choice, options: Roles, roles: list[list[list
     )
     left, right = st.columns([3, 2])
     draw_chart(figure, KEY, place=left, on_click=keep_head)
-    right.dataframe(_groups(distances, labels, heads, roles, choice.count), hide_index=True, key="roles_groups")
+    draw_table(place=right, columns=_groups(distances, labels, heads, roles, choice.count), key="roles_groups")
     st.caption(
         _(
             "Each mark is a head, named layer-head where there is room. Near ones divide their attention alike, token"

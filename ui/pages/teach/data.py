@@ -17,6 +17,7 @@ from ui.input.picking import control
 from ui.pages.teach.options import OWN, Teach
 from ui.pages.teach.own_files import Own, own_files
 from ui.run.refusals import say
+from ui.show.draw_table import draw_table
 from ui.show.lists import together
 from wording import _, sentence, told
 
@@ -120,9 +121,12 @@ def _tables(data: Data) -> None:
     left, right = st.columns([3, 2])
     rows = preview(data.labels, SHOWN)
     tags = data.labels.kind == "tag"
-    left.dataframe(
-        {"names in it" if tags else "label": [answer_of(row) for row in rows], "text": [row.text for row in rows]},
-        hide_index=True,
+    draw_table(
+        place=left,
+        columns={
+            "names in it" if tags else "label": [answer_of(row) for row in rows],
+            "text": [row.text for row in rows],
+        },
         height=HEIGHT,
         column_config={
             "names in it": _("names in it"),
@@ -134,10 +138,10 @@ def _tables(data: Data) -> None:
     counts = data.balance.counts
     names = list(counts["train"])
     most = max(counts["train"].values(), default=1)
-    right.dataframe(
-        {"kind" if tags else "class": names}
+    draw_table(
+        place=right,
+        columns={"kind" if tags else "class": names}
         | {part: [found[name] for name in names] for part, found in counts.items()},
-        hide_index=True,
         height=HEIGHT,
         column_config={
             "kind": _("kind"),

@@ -9,6 +9,7 @@ from probing.labelled.spans import Score
 from ui.pages.teach.results_measured import Measured
 from ui.pages.teach.results_saving import save_table
 from ui.run.refusals import say
+from ui.show.draw_table import draw_table
 from wording import _, ngettext, sentence, told
 
 FEW = 20  # true ones below which a class's figures say little
@@ -52,7 +53,7 @@ def draw_labels(results: Measured, model: str) -> None:
         for name in names
         for heading in (told(HEADINGS[name]),)
     }
-    st.dataframe(columns, hide_index=True, column_config=shown, key="teach_labels")
+    draw_table(columns, column_config=shown, key="teach_labels")
     st.caption(
         _(
             "{about} F1: their harmonic mean. Support: how many there are; said: how many were said. Low and high:"

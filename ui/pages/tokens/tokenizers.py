@@ -19,6 +19,7 @@ from ui.run import teaching
 from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.show.csv_table import csv_table
+from ui.show.draw_table import draw_table
 from ui.show.provenance import captioned, named
 from ui.show.saving import save
 from ui.state.choice import Choice
@@ -130,7 +131,7 @@ def draw(choice: Choice, steps: list[Steps], models: list[tuple[str, str | None]
             same = steps[number].sides[side].words[at] if number == way else word_at(steps[number], side, span)
             with place:
                 walk(steps[number], same, revision, model)
-    st.dataframe(compared(steps, texts), hide_index=True, column_config=headings(COMPARED))
+    draw_table(compared(steps, texts), column_config=headings(COMPARED))
     for number, one in enumerate(steps):
         label = _("Every token of the second tokenizer as a table") if number else _("Every token as a table")
         folded = st.expander(label, key=f"tokens_table_{number}", on_change="rerun")
@@ -139,6 +140,6 @@ def draw(choice: Choice, steps: list[Steps], models: list[tuple[str, str | None]
             read = dict(zip(("text", "pair"), texts, strict=False))
             about = named(backend().identity(*models[number])) | read
             page = csv_table(list(rows[0]), [list(row.values()) for row in rows])
-            folded.dataframe(rows, hide_index=True, column_config=headings(TABLE))
+            draw_table(place=folded, columns=rows, column_config=headings(TABLE))
             save(_("Save as CSV"), captioned(page, about), "headlight-tokens.csv", _("A row for each token"),
                  key=f"tokens_csv_{number}", place=folded)  # fmt: skip

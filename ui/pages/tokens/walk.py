@@ -12,6 +12,7 @@ from inference.questions.tokens import Best, Match, Merge, Steps, Walk, Word, Wo
 from ui.pages.tokens.headings import WALK, headings
 from ui.run.refusals import say, show
 from ui.run.shelf import backend
+from ui.show.draw_table import draw_table
 from viz.figures.labels import cut
 from wording import _, ngettext, told
 
@@ -55,7 +56,7 @@ def walk(steps: Steps, word: Word | None, revision: str | None, model: str) -> N
         return
     say(summary(word.shown, found), role="status")
     if found.steps:
-        st.dataframe(rows(found), hide_index=True, column_config=headings(WALK))
+        draw_table(rows(found), column_config=headings(WALK))
 
 
 def summary(word: str, walk: Walk) -> str:

@@ -11,6 +11,7 @@ from ui.pages.translate.translation import Search, Translation, width_of
 from ui.pages.translate.writing import beams
 from ui.run.refusals import say
 from ui.show.csv_table import csv_table
+from ui.show.draw_table import draw_table
 from ui.show.numbers import likelihood
 from ui.show.saving import save
 from ui.state.options import own
@@ -103,7 +104,7 @@ def _table(search: Search) -> None:
         return
     names = (sentence("rank"), sentence("translation"), sentence("score"), sentence("tokens"))
     columns = {told(name): [row[place] for row in rows] for place, name in enumerate(names)}
-    st.dataframe(columns, hide_index=True, key="translate_beams_table")
+    draw_table(columns, key="translate_beams_table")
     st.caption(
         _(
             "The finished ways. Score: the sum of the log-probabilities over the length to the model's own power, so"

@@ -22,6 +22,7 @@ from ui.run.shelf import backend
 from ui.run.stoppable import stoppable
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
+from ui.show.draw_table import draw_table
 from ui.show.saving import save
 from ui.state.choice import Choice
 from viz.figures import head_map
@@ -218,9 +219,8 @@ def _table(state: AlignmentState, base: int) -> None:
         shown = [
             (told(read), layer + base, head + base, *map(_short, figures)) for read, layer, head, *figures in every
         ]
-        st.dataframe(
+        draw_table(
             {told(name): [row[at] for row in shown] for at, name in enumerate(names)},
-            hide_index=True,
             key="alignments_table",
         )
         save(

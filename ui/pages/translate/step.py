@@ -14,6 +14,7 @@ from ui.pages.translate.translation import MOST_TOP, Translation
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
+from ui.show.draw_table import draw_table
 from ui.show.numbers import percent
 from ui.show.saving import save
 from ui.state.options import choose_own, own
@@ -199,5 +200,5 @@ def _candidates(translation: Translation, step: Step, at: int) -> None:
             help=_("How many of the likeliest tokens are listed, here and above"),
         )
         columns = {told(name): [row[place] for row in rows] for place, name in enumerate(names)}
-        st.dataframe(columns, hide_index=True, key="translate_step_table")
+        draw_table(columns, key="translate_step_table")
         save(_("Save as CSV"), csv_table(names, rows), "headlight-step.csv", _("All digits"), told=True)

@@ -26,6 +26,7 @@ from ui.run.refusals import say, show
 from ui.run.shelf import backend
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
+from ui.show.draw_table import draw_table
 from ui.show.saving import save
 from ui.state.choice import Choice
 from viz.figures.cosine import cosine_map
@@ -238,9 +239,8 @@ def _nearest(run: Run, options: Vectors) -> None:
         {"cosine": float(c), "number": int(at) + 1, "sentence": t}
         for c, at, t in zip(cosines, places, texts, strict=True)
     ]
-    st.dataframe(
+    draw_table(
         rows,
-        hide_index=True,
         column_config={
             "cosine": st.column_config.NumberColumn(_("cosine"), format="%.2f", width="small"),
             "number": st.column_config.NumberColumn(_("number"), width="small"),

@@ -24,6 +24,7 @@ from ui.pages.whole_pass.options import CHANGES, Options
 from ui.run.refusals import say, show
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import frame_csv
+from ui.show.draw_table import draw_table
 from ui.show.saving import save
 from ui.state.options import choose_own
 from viz.figures.bars import bars
@@ -173,7 +174,7 @@ def _told(asked: Asked, found: Followed, at: int, what: str) -> None:
             _("after"): [end.after for end in found.ends],
         }
     )
-    st.dataframe(table, hide_index=True, key="pass_ends")
+    draw_table(table, key="pass_ends")
     undo, saved = st.columns(2)
     undo.button(
         _("Undo the change"),

@@ -13,6 +13,7 @@ from ui.pages.whole_pass.names import stands, written
 from ui.pages.whole_pass.options import Options
 from ui.run.refusals import say, show
 from ui.show.csv_table import csv_table
+from ui.show.draw_table import draw_table
 from ui.show.saving import save
 from ui.state.options import choose_own
 from wording import _
@@ -32,7 +33,7 @@ def number(asked: Asked, stage: Stage, place: tuple[int, ...], name: str) -> Non
     else:
         say(_("The chosen number: {sum}", sum=sum_of), role="status")
     terms = table(asked, stage, opened)
-    st.dataframe(terms, hide_index=True, key="pass_terms")
+    draw_table(terms, key="pass_terms")
     rows = ((float(term), *origins) for term, *origins in terms.itertuples(index=False))
     page = csv_table([str(name) for name in terms], rows)
     save(_("Save the terms as CSV"), page, "terms.csv", _("What the number is the sum of"), told=True)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import streamlit as st
 
 from attention.stages.rows import Array, flat, place_of
 from inference.questions.whole_pass import Stage
@@ -16,6 +15,7 @@ from ui.pages.whole_pass.asking import Asked
 from ui.pages.whole_pass.ending import end_row
 from ui.pages.whole_pass.names import title
 from ui.pages.whole_pass.options import Options
+from ui.show.draw_table import draw_table
 from ui.show.lists import together
 from ui.show.matrices import draw_matrices
 from ui.state.options import choose_own
@@ -83,7 +83,7 @@ def draw(asked: Asked, stage: Stage, found: Found) -> None:
     )
     draw_matrices([sheet], KEY, on_pick=partial(_number, shown_rows, columns))
     if found.pieces and len(values) > 1:
-        st.dataframe(likeliest(found, tokens, shown_rows), hide_index=True, key="pass_likeliest")
+        draw_table(likeliest(found, tokens, shown_rows), key="pass_likeliest")
 
 
 def likeliest(found: Found, tokens: tuple[str, ...], rows: Array) -> pd.DataFrame:

@@ -13,6 +13,7 @@ from attention.complexity import TABLE, LayerType, Setting
 from ui.pages.why_attention.options import Options
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import frame_csv
+from ui.show.draw_table import draw_table
 from ui.show.lists import together
 from ui.show.saving import save
 from ui.state.options import choose_own
@@ -153,7 +154,7 @@ def figures(numbers: Numbers) -> None:
 def table(numbers: Numbers) -> None:
     """The paper's table with the values at n beside its formulas."""
     rows = pd.DataFrame([row_of(row, numbers) for row in TABLE])
-    st.dataframe(rows, hide_index=True, key="why_table")
+    draw_table(rows, key="why_table")
     st.caption(
         _(
             "Formulas as in table 1 of the paper, values at n = {n:,}, d = {d:,}, k = {k:,}, r = {r:,}. The "
