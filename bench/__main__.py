@@ -30,6 +30,7 @@ MEASUREMENTS = {
     "held": "memory held after a thousand texts and twenty models",
     "serving": "a backend over HTTP and on Ray Serve, against the one in this process",
     "cost": "what a thousand and a hundred thousand visitors an hour need, by a formula and played through",
+    "cluster": "one and two replicas on Ray Serve, with batches and without; Ray has to be installed",
     "startup": "from process start to a page, and to the first map",
     "bytes": "what the browser receives for the first full view",
     "paint": "text submitted to painted, against BertViz",
