@@ -222,3 +222,13 @@ def test_what_carries_the_difference_is_followed_through_the_layers(
     page.reload()
     said(page, "as it enters layer 3 taken from the second text")
     accessible_and_fits(page)
+
+
+def test_what_is_removed_can_be_cleared_by_a_finger(page: Page, app_url: str, problems: Problems) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/compare", text="One text for all pages.", layer=2, head=3)
+    clear = page.get_by_role("button", name="Clear all")
+    expect(clear).to_be_visible(timeout=PATIENCE)
+    rest(page)
+    box = box_of(clear)
+    assert min(box["width"], box["height"]) >= 24  # WCAG 2.2, 2.5.8
