@@ -13,6 +13,7 @@ import tempfile
 import threading
 import time
 import urllib.request
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -72,7 +73,7 @@ class Places:
         }
 
 
-class Job:
+class Job(ABC):
     """Long work of one visitor: ``ready`` before anybody is timed, ``work`` while they are, until ``over``."""
 
     what: str
@@ -82,12 +83,13 @@ class Job:
         self.over = threading.Event()
         self.said = "not begun"
 
+    @abstractmethod
     def ready(self) -> None:
         """What is not to be measured."""
 
+    @abstractmethod
     def work(self) -> None:
         """What is."""
-        raise NotImplementedError
 
 
 class Cause(Job):
