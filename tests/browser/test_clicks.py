@@ -23,7 +23,9 @@ def heard(page: Page) -> list[int]:
     return sizes
 
 
-def test_a_click_is_told_without_a_run_and_the_way_back_leads_to_the_head_before(page: Page, app_url: str) -> None:
+def test_a_click_is_told_without_a_run_and_the_way_back_another_page_a_link_and_a_reload_have_the_head(
+    page: Page, app_url: str
+) -> None:
     sizes = heard(page)
     open_page(page, app_url, layer=3, head=1)
     painted(page, layer=3, head=1)
@@ -42,24 +44,19 @@ def test_a_click_is_told_without_a_run_and_the_way_back_leads_to_the_head_before
         rest(page)
     page.go_forward()
     painted(page, layer=3, head=2)
-
-
-def test_another_page_a_copied_link_and_a_reload_have_the_head(page: Page, app_url: str) -> None:
-    open_page(page, app_url, layer=3, head=1)
-    painted(page, layer=3, head=1)
     rest(page)
     page.get_by_role("application", name=re.compile("Grid of all heads")).press("ArrowRight")
     page.keyboard.press("Enter")
-    expect(page).to_have_url(re.compile("layer=3&head=2"))
+    expect(page).to_have_url(re.compile("layer=3&head=3"))
     rest(page)
     page.get_by_role("link", name="Cause").first.click()
-    expect(page).to_have_url(re.compile("cause.*layer=3&head=2"))
+    expect(page).to_have_url(re.compile("cause.*layer=3&head=3"))
     rest(page)
     page.get_by_role("link", name="Explore").first.click()
-    painted(page, layer=3, head=2)
+    painted(page, layer=3, head=3)
     rest(page)
     page.reload()
-    painted(page, layer=3, head=2)
+    painted(page, layer=3, head=3)
 
 
 def test_the_sidebar_follows_a_text_where_it_tells_of_it(page: Page, app_url: str) -> None:

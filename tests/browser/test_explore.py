@@ -70,7 +70,9 @@ def test_the_first_visit_shows_the_famous_sentence_answered_and_a_click_asks_abo
         rest(page)
 
 
-def test_a_trace_that_the_server_forgot_is_read_again(page: Page, app_url: str, problems: Problems) -> None:
+def test_a_trace_that_the_server_forgot_is_read_again_and_then_a_sentence_of_one_s_own(
+    page: Page, app_url: str, backend: LocalBackend, problems: Problems
+) -> None:
     problems.allow("410")
     forgotten: list[str] = []
 
@@ -83,8 +85,16 @@ def test_a_trace_that_the_server_forgot_is_read_again(page: Page, app_url: str, 
 
     page.route("**/grid?*", forget_once)
     open_page(page, app_url)
-    painted(page)
+    first = painted(page)
     assert forgotten
+    text = "My dog chased your cat until it was exhausted."
+    read(page, text)
+    expect(page).to_have_url(re.compile("text=My"))
+    trace = backend.trace(TraceRequest(text=text))
+    shown = painted(page, base=f"/headlight/trace/{trace.id}")
+    assert shown["base"] != first["base"]
+    token = trace.tokens[int(shown["focus"])]
+    expect(sentence(page)).to_contain_text(f"“{token}”")
 
 
 def test_a_cut_text_says_so(page: Page, app_url: str) -> None:
@@ -107,19 +117,6 @@ def test_arrow_keys_move_the_head_and_back_undoes(page: Page, app_url: str) -> N
     rest(page)
     page.go_back()
     painted(page, layer=3, head=1)
-
-
-def test_a_sentence_of_one_s_own_is_read(page: Page, app_url: str, backend: LocalBackend) -> None:
-    open_page(page, app_url)
-    first = painted(page)
-    text = "My dog chased your cat until it was exhausted."
-    read(page, text)
-    expect(page).to_have_url(re.compile("text=My"))
-    trace = backend.trace(TraceRequest(text=text))
-    shown = painted(page, base=f"/headlight/trace/{trace.id}")
-    assert shown["base"] != first["base"]
-    token = trace.tokens[int(shown["focus"])]
-    expect(sentence(page)).to_contain_text(f"“{token}”")
 
 
 def test_the_other_direction_turns_everything_and_lives_in_the_address(
@@ -168,9 +165,11 @@ def test_the_sentence_answers_the_target_that_was_picked(page: Page, app_url: st
     expect(sentence(page)).to_contain_text("“it” looks most at “animal” (0.68)")
 
 
-def test_the_scale_can_end_at_one(page: Page, app_url: str) -> None:
-    open_page(page, app_url, layer=0, head=0)
+def test_hidden_special_tokens_leave_the_picture_and_the_scale_can_end_at_one(page: Page, app_url: str) -> None:
+    open_page(page, app_url, layer=0, head=0, special=0, renormalise=1)
     painted(page)
+    expect(page.get_by_role("button", name="[CLS]")).to_have_count(0)
+    expect(sentence(page)).to_contain_text("“it”")
     legend = page.get_by_role("img", name="colour scale")
     fitted = legend.get_attribute("aria-label")
     page.get_by_role("combobox", name="Up to").select_option("1")
@@ -256,13 +255,6 @@ def test_pairs_are_read_together(page: Page, app_url: str, backend: LocalBackend
     trace = backend.trace(TraceRequest(text="The cat sat down.", pair="It was tired."))
     assert set(trace.source.segments) == {0, 1}
     expect(page.get_by_role("combobox", name="Pairs")).to_have_value("ab")
-
-
-def test_hidden_special_tokens_leave_the_picture(page: Page, app_url: str) -> None:
-    open_page(page, app_url, special=0, renormalise=1)
-    painted(page)
-    expect(page.get_by_role("button", name="[CLS]")).to_have_count(0)
-    expect(sentence(page)).to_contain_text("“it”")
 
 
 def test_the_trace_is_saved_and_opened_again_and_another_file_is_refused_in_a_sentence(

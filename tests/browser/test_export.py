@@ -32,14 +32,16 @@ def export(page: Page, name: re.Pattern[str]) -> Download:
     return waiting.value
 
 
-@pytest.fixture
-def shown(page: Page, app_url: str) -> Page:
+def test_files_hold_every_digit_and_their_caption_and_the_saved_page_opens_without_the_app(
+    page: Page, app_url: str, trace: Trace, browser: Browser, tmp_path: Path
+) -> None:
     open_page(page, app_url, text=TEXT, layer=2, head=4, count=1)
     painted(page, layer=2, head=4)
-    return page
+    tables_and_pictures(page, trace)
+    opens_without_the_app(page, browser, tmp_path)
 
 
-def test_csv_and_json_hold_every_digit_and_pictures_carry_their_caption(shown: Page, trace: Trace) -> None:
+def tables_and_pictures(shown: Page, trace: Trace) -> None:
     content = export(shown, re.compile("CSV")).path().read_text(encoding="utf-8-sig")
     rows = list(csv.reader(io.StringIO(content)))
     for line in (["layer", "3"], ["head", "5"], ["index_base", "1"], ["model", "all-MiniLM-L6-v2"]):
@@ -60,7 +62,7 @@ def test_csv_and_json_hold_every_digit_and_pictures_carry_their_caption(shown: P
     assert width >= 1600, "print quality"
 
 
-def test_the_page_opens_without_the_app(shown: Page, browser: Browser, tmp_path: Path) -> None:
+def opens_without_the_app(shown: Page, browser: Browser, tmp_path: Path) -> None:
     saved = tmp_path / "view.html"
     said = shown.locator(".truth").inner_text()
     assert "on average" in said

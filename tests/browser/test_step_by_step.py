@@ -94,7 +94,7 @@ def test_every_key_s_numbers_are_those_of_the_trace(page: Page, app_url: str, tr
         np.testing.assert_allclose([float(row[name]) for row in rows], expected[STREET], atol=1e-5)
 
 
-def test_another_layer_keeps_the_head_and_the_tokens_and_the_page_ends_with_the_difference_from_the_model(
+def test_another_layer_keeps_head_and_tokens_and_is_compared_with_the_model_and_its_largest_products_are_said(
     page: Page, app_url: str, trace: Trace
 ) -> None:
     open_page(page, app_url, PATH, layer=3, head=1, focus=IT, to=ANIMAL)
@@ -112,15 +112,10 @@ def test_another_layer_keeps_the_head_and_the_tokens_and_the_page_ends_with_the_
     sizes = [float(number) * 10 ** -int(power.translate(digits)) for number, power in found]
     assert len(sizes) == 2
     assert all(0 < size <= 1e-5 for size in sizes)
-
-
-def test_the_neuron_view_says_the_largest_products_and_is_kept(page: Page, app_url: str, trace: Trace) -> None:
-    open_page(page, app_url, PATH)
-    drawn(page)
     page.get_by_text("Neuron view", exact=True).click()
     expect(note(page, "q · k =")).to_be_visible()
     expect(page).to_have_url(re.compile("show=neuron"))
-    products = trace.query(3, 1)[IT] * trace.key(3, 1)[ANIMAL]
+    products = trace.query(5, 1)[IT] * trace.key(5, 1)[ANIMAL]
     top = int(np.abs(products).argmax())
     expect(note(page, "q · k =")).to_contain_text(f"q · k = {products.sum():.2f}")
     expect(note(page, "q · k =")).to_contain_text(f"channel {top} ({products[top]:+.2f})")
