@@ -1,108 +1,40 @@
-"""A visitor on the Find page: the famous question answered, other words picked, the numbers those of the model."""
+"""A visitor on the Find page: words picked, kept, and shown as text."""
 
 from __future__ import annotations
 
 import re
 
-import numpy as np
-import pytest
 from playwright.sync_api import Page, expect
 
-from attention.find import flips, follows, links, preference
-from attention.mask import Array
 from attention.view import View
 from inference import LocalBackend, TraceRequest
-from probing.reference import stored
 from tests.support.browser import PATIENCE, Problems, rest
-from tests.support.visitor import DEEP_LINK, open_page
+from tests.support.visitor import DEEP_LINK, open_page, read
 from ui.pages.find.probes import LIBRARY
 
 FAMOUS = LIBRARY[0]
 
 
-@pytest.fixture(scope="module")
-def views() -> list[View]:
-    texts = (FAMOUS.text, FAMOUS.other, *FAMOUS.neutral)
-    return [View(trace, words=True) for trace in LocalBackend().traces([TraceRequest(text=text) for text in texts])]
+def said(page: Page, pattern: str) -> None:
+    expect(page.locator(".headlight-note").filter(has_text=re.compile(pattern))).to_be_visible(timeout=PATIENCE)
 
 
-def said(page: Page, pattern: str) -> str:
-    note = page.locator(".headlight-note").filter(has_text=re.compile(pattern))
-    expect(note).to_be_visible(timeout=PATIENCE)
-    return note.inner_text()
-
-
-def at(view: View, word: str) -> int:
-    return [cell.text for cell in view.keys].index(word)
-
-
-def usual(view: View, source: int, key: int) -> Array:
-    """What the other words give a key in every head, weight by weight, (layer, head)."""
-    others = [at for at, cell in enumerate(view.queries) if not cell.special and at not in (source, key)]
-    maps = [
-        [view.weights(layer, head)[others, key].mean() for head in range(view.heads)] for layer in range(view.layers)
-    ]
-    return np.array(maps, np.float32)
-
-
-def strengths(view: View, words: list[int], by: str) -> Array:
-    """What the page compares, (candidate, layer, head)."""
-    found = links(view, words[0], words[1:])
-    if by == "weight":
-        return found
-    placed = stored()["all-MiniLM-L6-v2"]["encoder"].row(view, words[0])
-    doubts = [np.maximum(usual(view, words[0], key), placed[..., key]) for key in words[1:]]
-    left: Array = found - np.array(doubts)
-    return left
-
-
-@pytest.mark.parametrize("by", ["excess", "weight"])
-def test_the_famous_question_is_answered_with_the_model_s_numbers(
-    page: Page, app_url: str, problems: Problems, views: list[View], by: str
-) -> None:
-    problems.allow(DEEP_LINK)
-    open_page(page, app_url, "/find", by=by)
-    words = [at(views[0], word) for word in ("it", "animal", "street")]
-    found = [links(view, words[0], words[1:]) for view in views]
-    prefers = [preference(strengths(view, words, by)) for view in views]
-    layer, head = divmod(int(prefers[0].argmax()), views[0].heads)
-    text = said(page, "heads look from “it” more at “animal”")
-    assert text.startswith(f"{(prefers[0] > 0).sum()} of 72 heads")
-    assert (
-        f"head {layer}-{head} the most: {found[0][0, layer, head]:.2f} against {found[0][1, layer, head]:.2f}" in text
-    )
-    assert (layer, head) == ((3, 1) if by == "excess" else (5, 11)), "in 5-11 most words look at the animal"
-    assert f"Other words give “animal” {usual(views[0], words[0], words[1])[layer, head]:.2f} there on average." in text
-    weights = views[0].weights(layer, head)
-    between = [cell for cell, key in enumerate(views[0].keys) if not key.special]
-    others = [word for word in between if word not in words[:2]]
-    favourites = [max((key for key in between if key != word), key=lambda key: weights[word, key]) for word in others]
-    assert f"the favourite of {favourites.count(words[1])} of {len(others)} other words anyway" in text
-    text = said(page, "heads flip")
-    assert f"{flips(prefers[0], prefers[1]).sum()} of 72 heads flip" in text
-    assert f"{follows(prefers[0], prefers[1]).sum()} of them from the first candidate" in text
-    assert ", ".join(str(flips(prefers[0], other).sum()) for other in prefers[2:]) in text
-
-
-def test_words_are_picked_by_clicks_and_kept_in_the_link(
-    page: Page, app_url: str, problems: Problems, views: list[View]
+def test_words_are_picked_by_clicks_and_kept_in_the_link_and_hostile_ones_are_shown_as_text(
+    page: Page, app_url: str, problems: Problems
 ) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/find", clicking="second")
     said(page, "“animal” than at “street”")
     page.get_by_role("button", name=re.compile("^tired")).first.click()
     said(page, "“animal” than at “tired”")
-    token = views[0].keys[at(views[0], "tired")].pieces[0]
+    view = View(LocalBackend().trace(TraceRequest(text=FAMOUS.text)), words=True)
+    token = next(cell for cell in view.keys if cell.text == "tired").pieces[0]
     expect(page).to_have_url(re.compile(f"against={token}"))
     page.reload()
     said(page, "“animal” than at “tired”")
-
-
-def test_hostile_words_are_shown_as_text(page: Page, app_url: str, problems: Problems) -> None:
-    problems.allow(DEEP_LINK)
-    open_page(
-        page, app_url, "/find", text="The <b>cat</b> ![x](http://example.org/a.png) sat on <script>alert(1)</script>."
-    )
+    read(page, "The <b>cat</b> ![x](http://example.org/a.png) sat on <script>alert(1)</script>.")
+    expect(page).to_have_url(re.compile("example.org"))
+    rest(page)
     said(page, "heads look from")
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
     rest(page)

@@ -17,7 +17,7 @@ from inference.files import embedded
 from inference.questions.sentence import NextSentence
 from tests.support.browser import Problems, click
 from tests.support.looks import DESKTOP, accessible_and_fits
-from tests.support.predictors import BARE, Predictor
+from tests.support.predictors import Predictor
 from tests.support.serving import Served
 from tests.support.visitor import DEEP_LINK, file_of, open_page, painted, read, stands, table_of
 
@@ -49,8 +49,14 @@ def saved(page: Page, name: str) -> list[list[str]]:
         return list(csv.reader(io.StringIO(table_of(stream.read()))))
 
 
-def test_both_orders_and_who_looks_across_are_the_backends(page: Page, predictor: Predictor) -> None:
+@pytest.mark.parametrize("viewport", [DESKTOP])
+def test_both_orders_and_who_looks_across_are_the_backends_and_all_is_accessible_and_fits(
+    page: Page, predictor: Predictor
+) -> None:
     opened(page, predictor, looks="b", at="a")
+    painted(page)
+    accessible_and_fits(page, drawn=lambda: painted(page))
+    page.set_viewport_size(DESKTOP)
     one, other = judged(predictor, A, B), judged(predictor, B, A)
     says(page, f"gives {one:.3f} that “{B}” follows; the other way round it gives {other:.3f}")
     _, *rows = saved(page, "Save as CSV")
@@ -64,20 +70,6 @@ def test_both_orders_and_who_looks_across_are_the_backends(page: Page, predictor
     expect(page).to_have_url(re.compile("filter=ab"))
     expect(page.get_by_role("combobox", name="Pairs")).to_have_value("ab")
     expect(page.locator(f"[data-painted^='/headlight/trace/{trace.id}']").first).to_be_visible()
-
-
-def test_without_a_second_text_an_example_is_judged_and_that_is_said(page: Page, predictor: Predictor) -> None:
-    opened(page, predictor, pair="")
-    says(page, "The second text is empty: type one with “+ second text”. Until then this is about an example.")
-    says(page, "After “The cat sat on the mat.”")
-    page.get_by_role("button", name="Use the example").click()
-    expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("The cat sat on the mat.")
-    expect(page.locator(".headlight-note", has_text="The second text is empty")).to_have_count(0)
-
-
-def test_a_model_without_the_head_lets_another_one_answer_and_says_so(page: Page, predictor: Predictor) -> None:
-    opened(page, predictor, model=BARE)
-    says(page, "MiniLM (embedded) has no head that judges whether one text follows another; on this page")
 
 
 @pytest.mark.skipif(not embedded.own_here(embedded.TRANSLATOR), reason="the translator trained here is not there")
@@ -96,7 +88,7 @@ def test_a_second_text_can_be_typed_while_a_translator_is_chosen(
         says(page, f"gives {one:.3f} that “{B}” follows")
 
 
-def test_a_table_of_pairs_from_a_file_and_an_odd_file_is_refused_in_a_sentence(
+def test_a_hostile_pair_is_shown_as_text_a_file_of_pairs_is_judged_and_an_odd_one_refused_in_a_sentence(
     page: Page, predictor: Predictor, tmp_path: Path
 ) -> None:
     pairs = [("The cat was it.", "=It was in it."), ("A, b", "the street"), ("a " * 30, "b " * 30)]
@@ -105,7 +97,9 @@ def test_a_table_of_pairs_from_a_file_and_an_odd_file_is_refused_in_a_sentence(
         csv.writer(stream).writerows([("first text", "second text"), *pairs])
     odd = tmp_path / "odd.csv"
     odd.write_text("only one column\n")
-    opened(page, predictor)
+    opened(page, predictor, pair="<b>it</b>")
+    says(page, "<b>it</b>")
+    expect(page.locator("[data-testid='stException']")).to_have_count(0)
     page.get_by_role("button", name="Bring a CSV file").click()
     upload = page.locator("[data-testid='stPopoverBody'] input[type=file]")
     upload.set_input_files(odd)
@@ -122,22 +116,3 @@ def test_a_table_of_pairs_from_a_file_and_an_odd_file_is_refused_in_a_sentence(
     np.testing.assert_allclose([[float(row[2]), float(row[3])] for row in rows[:2]], expected, rtol=1e-5)
     assert rows[2][2:4] == ["", ""]
     assert "63 tokens; tiny-bert reads at most 40" in rows[2][4]
-
-
-@pytest.mark.parametrize(
-    ("query", "said"),
-    [
-        ({"pair": "<b>it</b>"}, "<b>it</b>"),
-    ],
-)
-def test_odd_links(page: Page, predictor: Predictor, query: dict[str, str], said: str) -> None:
-    opened(page, predictor, **query)
-    says(page, said)
-    expect(page.locator("[data-testid='stException']")).to_have_count(0)
-
-
-@pytest.mark.parametrize("viewport", [DESKTOP])
-def test_the_page_is_accessible_and_fits(page: Page, predictor: Predictor) -> None:
-    opened(page, predictor)
-    painted(page)
-    accessible_and_fits(page, drawn=lambda: painted(page))

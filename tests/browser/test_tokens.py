@@ -54,7 +54,9 @@ def lit(page: Page) -> str:
     return "".join(page.locator(".characters .lit").all_inner_texts())
 
 
-def test_the_steps_are_the_tokenizer_s_and_a_piece_lights_its_characters(page: Page, app_url: str) -> None:
+def test_the_steps_are_the_tokenizer_s_and_a_piece_lights_its_characters_and_leads_to_its_word(
+    page: Page, app_url: str
+) -> None:
     open_page(page, app_url, "/tokens", text=TEXT)
     steps = LocalBackend().inspect(TokenSteps(text=TEXT))
     assert texts(row(page, "2. Split")) == [word.shown for word in steps.sides[0].words]
@@ -78,10 +80,11 @@ def test_the_steps_are_the_tokenizer_s_and_a_piece_lights_its_characters(page: P
     assert lit(page) == "embeddings"
     page.keyboard.press("Escape")
     expect(page.locator(".characters .lit")).to_have_count(0)
+    a_word_is_followed_to_its_pieces(page)
+    hostile_text_stays_text(page)
 
 
-def test_a_word_is_followed_to_its_pieces(page: Page, app_url: str) -> None:
-    open_page(page, app_url, "/tokens", text=TEXT)
+def a_word_is_followed_to_its_pieces(page: Page) -> None:
     becomes = "“embeddings” becomes em · ##bed · ##ding · ##s, after 18 look-ups"
     expect(page.get_by_text(becomes)).to_be_visible()  # once: the tokenizer beside it is another one
     row(page, "3. Cut into pieces").filter(has_text="[MASK]").click()
@@ -92,28 +95,21 @@ def test_a_word_is_followed_to_its_pieces(page: Page, app_url: str) -> None:
     expect(row(page, "2. Split").and_(page.locator("[aria-pressed=true]"))).to_have_text(["running"])
 
 
-def test_two_texts_have_their_segments(page: Page, app_url: str) -> None:
-    open_page(page, app_url, "/tokens", text="One cat.", pair="It slept.")
-    expect(row(page, "4. Add special tokens").first).to_be_visible(timeout=PATIENCE)
-    shown = [part.split("\n") for part in row(page, "4. Add special tokens").all_inner_texts()]
-    assert [part[2] for part in shown] == ["0"] * 5 + ["1"] * 4
-    expect(page.locator(".characters")).to_have_count(2)
-
-
-def test_hostile_text_stays_text(page: Page, app_url: str) -> None:
-    open_page(page, app_url, "/tokens")
-    texts(row(page, "2. Split"))
+def hostile_text_stays_text(page: Page) -> None:
     read(page, "<img src=x onerror=alert(1)> ![](http://x.org/y) **b** \u202e")
     expect(row(page, "2. Split").filter(has_text="onerror")).to_have_count(1)
     expect(page.locator(".ladder img, .ladder b")).to_have_count(0)
 
 
-def test_two_tokenizers_side_by_side(page: Page, two_tokenizers: tuple[str, str]) -> None:
+def test_two_tokenizers_side_by_side_of_which_one_reads_two_texts(page: Page, two_tokenizers: tuple[str, str]) -> None:
     url, beside = two_tokenizers
     open_page(page, url, "/tokens", text="Café cat", pair="Was", beside=beside)
     assert texts(row(page, "2. Split", way=1)) == ["Café", "␣cat"]
     assert texts(row(page, "2. Split", way=0)) == ["cafe", "cat", "was"]
     expect(page.get_by_text("tiny-gpt2 reads one text, not a pair")).to_be_visible()
+    shown = [part.split("\n") for part in row(page, "4. Add special tokens").all_inner_texts()]
+    assert [part[2] for part in shown] == ["0"] * 4 + ["1"] * 2
+    expect(page.locator(".characters")).to_have_count(2)
     pieces = row(page, "3. Cut into pieces", way=1)
     assert "".join(texts(pieces)).startswith("Caf<0xC3><0xA9>")
     settled(page)

@@ -1,0 +1,76 @@
+"""The famous question answered with the numbers of the model, whatever is compared."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from attention.find import flips, follows, links, preference
+from attention.mask import Array
+from attention.view import View
+from inference import LocalBackend, TraceRequest
+from probing.reference import stored
+from tests.support.asking import asked, notes
+from ui.pages.find.probes import LIBRARY
+
+FAMOUS = LIBRARY[0]
+
+
+@pytest.fixture(scope="module")
+def views() -> list[View]:
+    texts = (FAMOUS.text, FAMOUS.other, *FAMOUS.neutral)
+    return [View(trace, words=True) for trace in LocalBackend().traces([TraceRequest(text=text) for text in texts])]
+
+
+def said(found: list[str], words: str) -> str:
+    (note,) = (note for note in found if words in note)
+    return note
+
+
+def at(view: View, word: str) -> int:
+    return [cell.text for cell in view.keys].index(word)
+
+
+def usual(view: View, source: int, key: int) -> Array:
+    """What the other words give a key in every head, weight by weight, (layer, head)."""
+    others = [at for at, cell in enumerate(view.queries) if not cell.special and at not in (source, key)]
+    maps = [
+        [view.weights(layer, head)[others, key].mean() for head in range(view.heads)] for layer in range(view.layers)
+    ]
+    return np.array(maps, np.float32)
+
+
+def strengths(view: View, words: list[int], by: str) -> Array:
+    """What the page compares, (candidate, layer, head)."""
+    found = links(view, words[0], words[1:])
+    if by == "weight":
+        return found
+    placed = stored()["all-MiniLM-L6-v2"]["encoder"].row(view, words[0])
+    doubts = [np.maximum(usual(view, words[0], key), placed[..., key]) for key in words[1:]]
+    left: Array = found - np.array(doubts)
+    return left
+
+
+@pytest.mark.parametrize("by", ["excess", "weight"])
+def test_the_famous_question_is_answered_with_the_model_s_numbers(views: list[View], by: str) -> None:
+    told = notes(asked("find", by=by))
+    words = [at(views[0], word) for word in ("it", "animal", "street")]
+    found = [links(view, words[0], words[1:]) for view in views]
+    prefers = [preference(strengths(view, words, by)) for view in views]
+    layer, head = divmod(int(prefers[0].argmax()), views[0].heads)
+    text = said(told, "heads look from “it” more at “animal”")
+    assert text.startswith(f"{(prefers[0] > 0).sum()} of 72 heads")
+    assert (
+        f"head {layer}-{head} the most: {found[0][0, layer, head]:.2f} against {found[0][1, layer, head]:.2f}" in text
+    )
+    assert (layer, head) == ((3, 1) if by == "excess" else (5, 11)), "in 5-11 most words look at the animal"
+    assert f"Other words give “animal” {usual(views[0], words[0], words[1])[layer, head]:.2f} there on average." in text
+    weights = views[0].weights(layer, head)
+    between = [cell for cell, key in enumerate(views[0].keys) if not key.special]
+    others = [word for word in between if word not in words[:2]]
+    favourites = [max((key for key in between if key != word), key=lambda key: weights[word, key]) for word in others]
+    assert f"the favourite of {favourites.count(words[1])} of {len(others)} other words anyway" in text
+    text = said(told, "heads flip")
+    assert f"{flips(prefers[0], prefers[1]).sum()} of 72 heads flip" in text
+    assert f"{follows(prefers[0], prefers[1]).sum()} of them from the first candidate" in text
+    assert ", ".join(str(flips(prefers[0], other).sum()) for other in prefers[2:]) in text

@@ -1,0 +1,198 @@
+"""Every number on the Generate page is the backend's, and what is written is what the model would write."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attention.looks import strongest
+from attention.roles import observe
+from inference import LocalBackend, TraceRequest
+from inference.questions.decoding import NextToken, Step
+from inference.questions.induction import InductionHeads
+from inference.questions.lens import NextLens
+from tests.support.asking import allowed, asked, notes, press, says, text_of
+from tests.support.clicking import address
+from tests.support.predictors import BARE
+from tests.support.savedfiles import Saved, table
+from tests.support.tinymodels import save
+from tests.support.visitor import known, matched
+
+TEXT = "The cat sat on the mat, and the dog"
+
+
+class Writers:
+    """Two decoders, and the backend that the pages ask."""
+
+    def __init__(self, root: Path, backend: LocalBackend) -> None:
+        self.root, self.backend = root, backend
+
+    def model(self, name: str) -> str:
+        return str(self.root / name)
+
+    def step(self, *written: int, name: str = "gpt2", text: str = TEXT, **more: Any) -> Step:
+        asked = NextToken(model=self.model(name), text=text, written=written, top=100, **more)
+        return self.backend.predict(asked)
+
+    def greedy(self, count: int, name: str = "gpt2") -> tuple[int, ...]:
+        path: tuple[int, ...] = ()
+        for _ in range(count):
+            path = (*path, self.step(*path, name=name).greedy.token)
+        return path
+
+    def opened(self, name: str = "gpt2", **query: object) -> AppTest:
+        return asked("generate", **{"model": self.model(name), "text": TEXT, **query})
+
+
+@pytest.fixture(scope="module")
+def writers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Writers]:
+    root = tmp_path_factory.mktemp("writers")
+    for name in ("gpt2", "llama"):
+        save(root / name, name)
+    with allowed(root) as backend:
+        yield Writers(root, backend)
+
+
+def path_of(page: AppTest) -> tuple[int, ...]:
+    """The written tokens in the address."""
+    return tuple(int(token) for token in address(page).get("written", "").split(".") if token)
+
+
+def enabled(page: AppTest, label: str) -> bool:
+    (button,) = (button for button in page.button if button.label == label)
+    return not button.disabled
+
+
+def unfold(page: AppTest, key: str) -> None:
+    """Opens what is computed when it is unfolded."""
+    page.session_state[key] = True
+    page.run()
+
+
+def test_heads_that_share_keys_write_greedily_and_the_link_restores_it(writers: Writers, saved: Saved) -> None:
+    page = writers.opened("llama", more=4)
+    press(page, "Next token")
+    assert path_of(page) == writers.greedy(1, "llama")
+    press(page, "Write more")
+    path = path_of(page)
+    assert path == writers.greedy(5, "llama")
+    page = asked("generate", **address(page))
+    made, _, text = saved(page, "Save the text").partition("\n\n")
+    assert (made.splitlines()[0], text) == ("model: llama", TEXT + writers.step(*path, name="llama").text)
+    press(page, "One back")
+    assert path_of(page) == path[:4]
+    press(page, "To the prompt")
+    assert path_of(page) == ()
+    assert not enabled(page, "To the prompt")
+
+
+def test_what_is_drawn_follows_the_seed(writers: Writers) -> None:
+    page = writers.opened(pick="drawn", seed=1, more=5)
+    press(page, "Write more")
+    path: tuple[int, ...] = ()
+    for _ in range(5):
+        path = (*path, writers.step(*path, seed=1).chosen.token)
+    assert path_of(page) == path
+    assert path != writers.greedy(5)
+    press(page, "Another draw")
+    assert address(page)["seed"] == "2"
+    assert path_of(page) == path, "what stands is kept; the next draw is another one"
+
+
+def test_what_was_looked_at_before_any_token(writers: Writers, saved: Saved) -> None:
+    path = writers.greedy(3)
+    page = writers.opened(show="looks")
+    for written in range(1, len(path) + 1):
+        press(page, "Next token")
+        assert path_of(page) == path[:written]
+    step = writers.step(*path)
+    seen = known(step.looks)
+    layer, head = np.unravel_index(strongest(seen).argmax(), seen.shape[:2])
+    row = seen[layer, head]
+    at = 1 + row[1:-2].argmax()
+    says(
+        page, f"Before the next token, layer {layer} · head {head} looks back at “{step.row.pieces[at]}” ({row[at]:.2f}"
+    )
+    unfold(page, "generate_looks_file")
+    _, *rows = table(saved(page, "Save as CSV"))
+    assert np.array([float(row[-1]) for row in rows]).reshape(seen.shape) == pytest.approx(seen, abs=1e-6)
+
+
+def test_the_first_token_can_be_left_out(writers: Writers) -> None:
+    page = writers.opened(show="sink", layer=1, head=2)
+    trace = writers.backend.trace(TraceRequest(writers.model("gpt2"), TEXT))
+    shares = observe(trace).strength("first")
+    says(page, f"“{trace.tokens[0]}”, the first token, has {shares.mean():.2f} of the attention of the tokens after it")
+    says(page, f"Layer 1 · head 2 gives it {shares[1, 2]:.2f}")
+    looks = known(writers.step().looks)[1, 2]
+    says(page, f"the first token gets {looks[0]:.2f}")
+    (switch,) = (switch for switch in page.checkbox if switch.label == "Count the first token")
+    switch.set_value(False).run()
+    others = looks[1:] / looks[1:].sum()
+    pattern = rf"\({others[:-2].max():.2f}\).*the first token is left out and the rest scaled to one"
+    assert any(re.search(pattern, note) for note in notes(page)), notes(page)
+
+
+def test_each_layer_would_write_its_own(writers: Writers, saved: Saved) -> None:
+    page = writers.opened(show="layers")
+    step = writers.step()
+    tokens = tuple(found.token for found in step.candidates[:3])
+    found = writers.backend.predict(NextLens(model=writers.model("gpt2"), text=TEXT, tokens=tokens))
+    _, *rows = table(saved(page, "Save as CSV"))
+    assert [row[0] for row in rows] == ["words", "layer 0", "layer 1"]
+    assert [float(row[1]) for row in rows] == pytest.approx(found.probabilities[:, 0].tolist(), rel=1e-5)
+    assert [int(row[2]) for row in rows] == found.ranks[:, 0].tolist()
+    assert float(rows[-1][1]) == pytest.approx(step.candidates[0].probability, rel=1e-3)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama"])
+def test_the_maps_are_those_of_one_pass(writers: Writers, name: str) -> None:
+    # A text of its own: answers are kept, and one to a question asked alone elsewhere was read anew.
+    page = writers.opened(name, show="looks", more=4, text=f"{TEXT} and slept")
+    press(page, "Write more")
+    assert len(path_of(page)) == 4
+    unfold(page, "generate_law")
+    (said,) = (note for note in notes(page) if "the largest difference of a weight" in note)
+    assert said.startswith("In 5 steps, 4 of them from kept keys and values")
+    worst = float(matched(r"whole text is (\S+);", said).group(1))
+    assert worst <= 1e-5
+    assert said.endswith("tokens that came later get 0 at most.")
+
+
+def test_induction_heads_and_the_text_to_try_them_on(writers: Writers, saved: Saved) -> None:
+    page = writers.opened("llama", show="induction", sample=2)
+    found = writers.backend.predict(InductionHeads(model=writers.model("llama"), seed=2))
+    layer, head = np.unravel_index(found.matching.argmax(), found.matching.shape)
+    says(page, f"Layer {layer} · head {head} puts {found.matching.max():.2f} of its attention on what followed")
+    _, *rows = table(saved(page, "Save as CSV"))
+    scores = {(int(row[0]), int(row[1])): [float(cell) for cell in row[2:4]] for row in rows}
+    for place in np.ndindex(*found.matching.shape):
+        assert scores[place] == pytest.approx([found.matching[place], found.control[place]], rel=1e-5)
+    press(page, "Try the best head on a text")
+    assert address(page)["text"].startswith("Mr")
+    assert address(page)["head"] == str(head)
+    assert text_of(page).startswith("Mr")
+    says(page, f"layer {layer} · head {head} looks back at")
+
+
+def test_an_example_is_read_up_to_its_last_word(writers: Writers) -> None:
+    page = asked("generate", model=writers.model("gpt2"))
+    assert any("Of the example all but its last word is read" in note for note in notes(page)), notes(page)
+    short = "The animal didn't cross the street because it was too"
+    says(page, f"“{writers.step(text=short).candidates[0].piece}” comes first")
+    says(page, "“tired”, the example's own word, is")
+    press(page, "Read the whole example")
+    says(page, f"“{writers.step(text=f'{short} tired.').candidates[0].piece}” comes first")
+    assert not any("all but its last word" in note for note in notes(page))
+
+
+def test_a_model_of_another_kind_lets_one_that_writes_answer(writers: Writers) -> None:
+    page = writers.opened(model=BARE, speaker=writers.model("llama"))
+    says(page, "MiniLM (embedded) has no head that continues a text; on this page llama answers.")
+    says(page, f"“{writers.step(name='llama').candidates[0].piece}” comes first")
