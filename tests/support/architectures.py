@@ -5,6 +5,7 @@ Axes are unequal: 2 layers, 3 (or 4) heads, texts of 5 to 9 tokens.
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -138,8 +139,18 @@ def named(name: str) -> Architecture:
     return next(row for row in (*RECORDED, *MAPS_ONLY) if row.name == name)
 
 
+_BUILT: dict[tuple[str, str], Any] = {}
+
+
 def build(row: Architecture, implementation: str) -> Any:
-    """The row's model with random weights, the same for every attention implementation."""
+    """The row's model with random weights, the same for every attention implementation; one's own to change."""
+    asked = repr(row), implementation
+    if asked not in _BUILT:
+        _BUILT[asked] = _built(row, implementation)
+    return deepcopy(_BUILT[asked])
+
+
+def _built(row: Architecture, implementation: str) -> Any:
     config = AutoConfig.for_model(row.model_type, **row.config)
     noise = torch.Generator().manual_seed(row.seed)
     with torch.random.fork_rng(), torch.no_grad():
