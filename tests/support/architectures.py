@@ -140,13 +140,17 @@ def named(name: str) -> Architecture:
 
 
 _BUILT: dict[tuple[str, str], Any] = {}
+TINY = 1_000_000  # parameters of a model that may stay
 
 
 def build(row: Architecture, implementation: str) -> Any:
     """The row's model with random weights, the same for every attention implementation; one's own to change."""
     asked = repr(row), implementation
     if asked not in _BUILT:
-        _BUILT[asked] = _built(row, implementation)
+        model = _built(row, implementation)
+        if model.num_parameters() > TINY:
+            return model
+        _BUILT[asked] = model
     return deepcopy(_BUILT[asked])
 
 
@@ -157,7 +161,7 @@ def _built(row: Architecture, implementation: str) -> Any:
         torch.manual_seed(row.seed)
         fitting = capture.implementation(config) if implementation == capture.NAME else implementation
         model = AutoModel.from_config(config, attn_implementation=fitting)
-        for parameter in model.parameters():
+        for parameter in model.parameters() if row.spread else ():
             parameter.add_(torch.randn(parameter.shape, generator=noise) * row.spread)
     return model.eval()
 
