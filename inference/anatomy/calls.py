@@ -13,6 +13,7 @@ from attention.stages.moves import MOVES
 
 Array = npt.NDArray[Any]
 
+NESTED = (dict, list, tuple, slice)
 MASKED = 1e30  # what is larger was set by a mask
 
 
@@ -74,15 +75,15 @@ def mapped(tree: Any, change: Callable[[Any], Any]) -> Any:
     >>> mapped((1, [2, slice(3, None)]), lambda leaf: leaf and 10 * leaf)
     (10, [20, slice(30, None, None)])
     """
+    if not isinstance(tree, NESTED):  # first: nearly all are
+        return change(tree)
     if isinstance(tree, dict):
         return {key: mapped(one, change) for key, one in tree.items()}
     if isinstance(tree, list):
         return [mapped(one, change) for one in tree]
     if isinstance(tree, tuple):
         return tuple(mapped(one, change) for one in tree)
-    if isinstance(tree, slice):
-        return slice(mapped(tree.start, change), mapped(tree.stop, change), mapped(tree.step, change))
-    return change(tree)
+    return slice(mapped(tree.start, change), mapped(tree.stop, change), mapped(tree.step, change))
 
 
 def largest(anew: Array, own: Array) -> tuple[float, float]:

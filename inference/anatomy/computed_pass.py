@@ -46,7 +46,8 @@ def compute(  # noqa: PLR0913  # a pass, who looks on, and what it is computed a
     """The calls of one pass over ``given``. ``layers`` names the list of layers that each layer's path is in.
 
     ``then`` goes on with the model's output in the same pass, which makes of logits what the pass is to end with.
-    Without ``formulas`` nothing is computed anew: what only ``seen`` wants to know costs no more than a pass.
+    Without ``formulas`` nothing is computed anew and no lines are written: what only ``seen`` wants to know costs no
+    more than a pass.
     """
     run = _Pass(model, seen, formulas)
     for name, tensor in given.items():
@@ -75,17 +76,24 @@ class _Pass:
         for name, tensor in self.model.named_buffers():
             self.known[tensor] = Value(f'b("{name}")', tuple(tensor.shape))
 
-    def value(self, leaf: Any) -> Any:
-        """Who made a tensor; what is no tensor stays as it is."""
-        if not isinstance(leaf, Tensor):
-            return leaf
-        if leaf not in self.known:
-            self.known[leaf] = Value(literal(leaf), tuple(leaf.shape))
-        return self.known[leaf]
+    def value(self, tensor: Tensor) -> Value:
+        """Who made a tensor."""
+        found: Value | None = self.known.get(tensor)
+        if found is None:
+            found = self.known[tensor] = Value(literal(tensor), tuple(tensor.shape))
+        return found
 
     def call(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call a function of torch, and note it where it makes tensors."""
-        given, named = mapped((args, kwargs), self.value)
+        read: list[tuple[Tensor, Value]] = []
+
+        def noted(leaf: Any) -> Any:
+            if not isinstance(leaf, Tensor):
+                return leaf
+            read.append((leaf, self.value(leaf)))
+            return read[-1][1]
+
+        given, named = mapped((args, kwargs), noted)
         call = Call(
             number=len(self.calls),
             name=plain(name_of(function)),
@@ -94,16 +102,17 @@ class _Pass:
             given=given,
             named=named,
         )
-        call.grown = call.name not in SHAPED and any(value.grown for value in call.reads())
+        call.grown = call.name not in SHAPED and any(value.grown for _, value in read)
         changes = _changes(name_of(function))
         if call.grown:
-            _note_rules(call, args, kwargs)
-        made = self._formula(call, args, kwargs) if call.grown else None
+            _note_rules(read)
+        made = self._formula(call, args, kwargs) if call.grown and self.formulas else None
         before = (args[0].clone(), *args[1:]) if changes and call.grown else args
         gave = function(*args, **kwargs)
         results = [args[0]] if changes else [one for one in _several(gave) if isinstance(one, Tensor)]
         if results and (changes or not all(any(one is given for given in args) for one in results)):
-            call.line = line_of(function, call, changes)
+            if self.formulas:
+                call.line = line_of(function, call, changes)
             self._keep(call, results, made, isinstance(gave, tuple | list))
             if call.grown and self.seen is not None:
                 self.seen(call, before, kwargs, results[0])
@@ -198,9 +207,9 @@ def _placed(model: Any, layers: Mapping[str, str], run: _Pass) -> Iterator[None]
             handle.remove()
 
 
-def _note_rules(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def _note_rules(read: Sequence[tuple[Tensor, Value]]) -> None:
     """Keep the masks and places that a call reads: they say where its numbers go."""
-    for leaf, value in zip(_tensors((args, kwargs)), call.reads(), strict=True):
+    for leaf, value in read:
         if value.array is None and not (value.grown and leaf.is_floating_point()):
             value.array = numpy_of(leaf)
 
@@ -237,9 +246,3 @@ def _changes(name: str) -> bool:
 
 def _several(gave: Any) -> Sequence[Any]:
     return gave if isinstance(gave, tuple | list) else (gave,)
-
-
-def _tensors(tree: Any) -> list[Tensor]:
-    found: list[Tensor] = []
-    mapped(tree, lambda leaf: found.append(leaf) if isinstance(leaf, Tensor) else None)
-    return found

@@ -27,20 +27,20 @@ from tests.support.tinymodels import TEXT, byte_level, save
 ANIMAL = "The animal didn't cross the street because it was too tired."
 
 
-@pytest.fixture(scope="module", params=["here", "there"])
-def backend(request: pytest.FixtureRequest) -> Iterator[LocalBackend]:
-    """The backend in this process, and the one that asks it over HTTP."""
-    with ExitStack() as stack:
-        here = LocalBackend(Settings())
-        yield here if request.param == "here" else stack.enter_context(asking(here))
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("models")
     for kind in ("bert", "gpt2", "t5", "llama"):
         save(root / kind, kind)
     return root
+
+
+@pytest.fixture(scope="module", params=["here", "there"])
+def backend(request: pytest.FixtureRequest, folder: Path) -> Iterator[LocalBackend]:
+    """The backend in this process, and the one that asks it over HTTP."""
+    with ExitStack() as stack:
+        here = LocalBackend(Settings(model_folders=(folder,)))
+        yield here if request.param == "here" else stack.enter_context(asking(here))
 
 
 @pytest.fixture(params=["here", "there"])
@@ -277,11 +277,11 @@ def test_the_way_out_of_a_long_text(backend: LocalBackend) -> None:
         (TraceRequest(model="a/b", revision="../x", text="a"), "is not a revision"),
     ],
 )
-def test_refusals(local: LocalBackend, request_: TraceRequest, sentence: str) -> None:
+def test_refusals(backend: LocalBackend, request_: TraceRequest, sentence: str) -> None:
     with pytest.raises(Refusal, match=sentence):
-        local.trace(request_)
+        backend.trace(request_)
     with pytest.raises(Refusal, match=sentence):
-        local.traces([request_])
+        backend.traces([request_])
 
 
 def test_from_the_hub_to_a_trace(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ Axes are unequal: 2 layers, 3 (or 4) heads, texts of 5 to 9 tokens.
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -138,15 +139,29 @@ def named(name: str) -> Architecture:
     return next(row for row in (*RECORDED, *MAPS_ONLY) if row.name == name)
 
 
+_BUILT: dict[tuple[str, str], Any] = {}
+TINY = 1_000_000  # parameters of a model that may stay
+
+
 def build(row: Architecture, implementation: str) -> Any:
-    """The row's model with random weights, the same for every attention implementation."""
+    """The row's model with random weights, the same for every attention implementation; one's own to change."""
+    asked = repr(row), implementation
+    if asked not in _BUILT:
+        model = _built(row, implementation)
+        if model.num_parameters() > TINY:
+            return model
+        _BUILT[asked] = model
+    return deepcopy(_BUILT[asked])
+
+
+def _built(row: Architecture, implementation: str) -> Any:
     config = AutoConfig.for_model(row.model_type, **row.config)
     noise = torch.Generator().manual_seed(row.seed)
     with torch.random.fork_rng(), torch.no_grad():
         torch.manual_seed(row.seed)
         fitting = capture.implementation(config) if implementation == capture.NAME else implementation
         model = AutoModel.from_config(config, attn_implementation=fitting)
-        for parameter in model.parameters():
+        for parameter in model.parameters() if row.spread else ():
             parameter.add_(torch.randn(parameter.shape, generator=noise) * row.spread)
     return model.eval()
 

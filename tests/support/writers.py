@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,21 @@ TRANSLATORS = [row for row in (*RECORDED, *MAPS_ONLY) if row.kind == "encoder-de
 WRITERS = [*DECODERS, *TRANSLATORS]
 
 
+_BUILT: dict[str, Any] = {}
+
+
 def build(row: Architecture, **rules: Any) -> Any:
     """The row's model with its head, prepared; ``rules`` go into its generation settings."""
+    if repr(row) not in _BUILT:
+        _BUILT[repr(row)] = _built(row)
+    model = deepcopy(_BUILT[repr(row)])
+    for name, value in {"eos_token_id": 2, **rules}.items():
+        setattr(model.generation_config, name, value)
+    capture.prepare(model)
+    return model
+
+
+def _built(row: Architecture) -> Any:
     config = AutoConfig.for_model(row.model_type, **row.config)
     auto = AutoModelForSeq2SeqLM if row.kind == "encoder-decoder" else AutoModelForCausalLM
     noise = torch.Generator().manual_seed(row.seed)
@@ -29,9 +43,6 @@ def build(row: Architecture, **rules: Any) -> Any:
         model = auto.from_config(config, attn_implementation=capture.implementation(config))
         for parameter in model.parameters():
             parameter.add_(torch.randn(parameter.shape, generator=noise) * row.spread)
-    for name, value in {"eos_token_id": 2, **rules}.items():
-        setattr(model.generation_config, name, value)
-    capture.prepare(model)
     return model
 
 

@@ -51,7 +51,7 @@ PLACEMENTS = {
 def test_every_parameter_is_in_one_part(row: Any) -> None:
     capture.install()
     model = build(row, capture.NAME)
-    found = taken_apart(row)
+    found = built(row.name)
     assert found.counted == found.total == model.num_parameters()
     names = [tensor.name for part in found.parts for tensor in part.tensors]
     assert len(names) == len(set(names))

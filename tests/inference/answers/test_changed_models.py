@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -47,24 +48,25 @@ def test_a_head_is_its_slice_of_the_weighed_values(row: Any) -> None:
     _, stages = taken_apart(model, row.kind, given)
     weighed = [stage for stage in stages if stage.role == WEIGHED]
     assert weighed
+    lent: dict[int, Tensor] = {}
+
+    def lend(call: Call, result: Tensor) -> None:
+        if any(call.number == stage.number for stage in weighed):
+            lent[call.number] = result[:, 1].clone()
+
+    ended(model, other, lend)
     for stage in weighed:
         part = ("cross" if stage.part == CROSS else stage.side) if row.kind in STREAMS else ""
-        lent: list[Tensor] = []
 
-        def lend(call: Call, result: Tensor, at: int = stage.number, lent: list[Tensor] = lent) -> None:
+        def put(call: Call, result: Tensor, head: Any, at: int = stage.number) -> None:
             if call.number == at:
-                lent.append(result.clone())
-
-        def put(call: Call, result: Tensor, at: int = stage.number, lent: list[Tensor] = lent) -> None:
-            if call.number == at:
-                result[:, 1] = lent[0][:, 1] if lent else 0
+                result[:, 1] = head
 
         assert stage.layer is not None
         silent = under(model, given, (Ablate(stage.layer, 1, part),))
-        np.testing.assert_allclose(ended(model, given, put), silent, rtol=0, atol=1e-6)
-        ended(model, other, lend)
+        np.testing.assert_allclose(ended(model, given, partial(put, head=0)), silent, rtol=0, atol=1e-6)
         taken = under(model, given, (TakeHead(stage.layer, 1, every(part), part),), other)
-        np.testing.assert_allclose(ended(model, given, put), taken, rtol=0, atol=1e-6)
+        np.testing.assert_allclose(ended(model, given, partial(put, head=lent[stage.number])), taken, rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("row", TEXTS, ids=IDS)

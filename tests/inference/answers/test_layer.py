@@ -63,10 +63,20 @@ def parts_of(row: Architecture) -> Any:
     return ("decoder",) if row.kind == "decoder" or row.name == "CLIP, text" else ("encoder",)
 
 
+READY: dict[str, Any] = {}
+
+
+def ready(row: Architecture) -> Any:
+    """The row's model, of which is only read."""
+    if repr(row) not in READY:
+        capture.prepare(model := build(row, capture.NAME))
+        READY[repr(row)] = model
+    return READY[repr(row)]
+
+
 def apart(row: Architecture, part: str, layer: int, length: int = 7) -> Any:
     """The parts of one layer of a tiny model, and its record."""
-    model = build(row, capture.NAME)
-    capture.prepare(model)
+    model = ready(row)
     record, watch = run(model, inputs(row, (length,)), part, layer)
     return assemble(record, watch, rotaries(model), factors(record)), record
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from attention.tokens import TokenRow
 from inference.text.tokenise import Reader
 from tests.support import tinymodels
 from tests.support.chinesetexts import sentences
@@ -27,6 +28,12 @@ def readers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reader]:
     return {one.name: Reader(AutoTokenizer.from_pretrained(str(one)), one.name, "encoder", 40_000) for one in folders}
 
 
+@pytest.fixture(scope="module")
+def rows(readers: dict[str, Reader]) -> dict[str, list[TokenRow]]:
+    """The sentences as each reads them."""
+    return {name: [one.read(text, None, None).row for text in sentences()] for name, one in readers.items()}
+
+
 def test_the_sentences_are_five_hundred_different_ones_in_chinese() -> None:
     assert len(set(sentences())) == len(sentences()) == 500
     assert len(set("".join(sentences()))) > 1800, "characters"
@@ -34,19 +41,17 @@ def test_the_sentences_are_five_hundred_different_ones_in_chinese() -> None:
 
 
 @pytest.mark.slow
-def test_no_piece_has_lost_its_character(readers: dict[str, Reader]) -> None:
-    for name, reader in readers.items():
-        for text in sentences():
-            row = reader.read(text, None, None).row
+def test_no_piece_has_lost_its_character(rows: dict[str, list[TokenRow]]) -> None:
+    for name, read in rows.items():
+        for text, row in zip(sentences(), read, strict=True):
             assert all(row.pieces), (name, text)
             assert LOST not in "".join(row.pieces), (name, text)
 
 
 @pytest.mark.slow
-def test_a_vocabulary_of_bytes_shows_every_character_of_the_sentences(readers: dict[str, Reader]) -> None:
+def test_a_vocabulary_of_bytes_shows_every_character_of_the_sentences(rows: dict[str, list[TokenRow]]) -> None:
     for name in ("GPT-2's kind", "RoBERTa's kind"):
-        for text in sentences():
-            row = readers[name].read(text, None, None).row
+        for text, row in zip(sentences(), rows[name], strict=True):
             pieces = [piece for piece, special in zip(row.pieces, row.special, strict=True) if not special]
             assert not any("<0x" in piece for piece in pieces), (name, text)
             assert {letter for letter in text if not letter.isspace()} <= set("".join(pieces)), (name, text)
