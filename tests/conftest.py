@@ -25,7 +25,6 @@ from tests.support.browser import (  # noqa: F401  (fixtures)
     windows,
 )
 from tests.support.collecting import Collecting, tidy, untidy  # noqa: F401  (fixtures)
-from tests.support.loggers import Loggers
 from tests.support.pace import Pace
 from tests.support.parts import Parts
 
@@ -71,11 +70,10 @@ def nothing_leaves_the_machine() -> Iterator[None]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """What holds for all tests: their order, what is said of the pace, what garbage is looked for and who listens."""
+    """What holds for all tests: their order, what is said of their pace, and what garbage is looked for."""
     config.pluginmanager.register(Parts())
     config.pluginmanager.register(Pace())
     config.pluginmanager.register(Collecting())
-    config.pluginmanager.register(Loggers())
 
 
 @pytest.hookimpl(wrapper=True)
