@@ -83,7 +83,31 @@ def words(page: Page) -> Locator:
     return page.get_by_role("group", name="Words of the text").get_by_role("button")
 
 
-def test_a_click_or_a_key_picks_a_chip_and_the_mark_moves(opened: Page) -> None:
+def test_strips_say_what_they_are_are_walked_show_a_window_of_a_long_text_and_a_chip_is_picked(opened: Page) -> None:
+    chips = opened.get_by_role("group", name="A long text").get_by_role("button")
+    expect(chips).to_have_count(200)
+    expect(opened.get_by_role("button", name="w4000, chosen")).to_be_in_viewport(ratio=0.5)
+    expect(opened.get_by_text("3901–4100 of 8,000")).to_be_visible()
+    opened.get_by_role("button", name="Later").click()
+    expect(opened.get_by_text("4101–4300 of 8,000")).to_be_visible()
+    chips.first.focus()
+    opened.keyboard.press("End")
+    expect(opened.get_by_role("button", name="w7999", exact=True)).to_be_focused()
+    expect(opened.get_by_role("button", name="slept, 0.5, masked")).to_be_visible()
+    words(opened).nth(3).hover()
+    expect(opened.get_by_role("tooltip").first).to_have_text("toise0.3")
+    opened.mouse.move(0, 0)
+    # Without picking: a list.
+    still = opened.get_by_role("list", name="Only to be read")
+    expect(still.get_by_role("listitem")).to_have_count(6)
+    expect(still.get_by_role("button")).to_have_count(0)
+    # Right to left: the left arrow goes on.
+    chips = opened.get_by_role("group", name="Right to left").get_by_role("button")
+    first, second = chips.nth(0), chips.nth(1)
+    assert box_of(first)["x"] > box_of(second)["x"]
+    first.focus()
+    opened.keyboard.press("ArrowLeft")
+    expect(second).to_be_focused()
     expect(words(opened)).to_have_text(["[CLS]", "<b>The</b>", "tor", "toise", "⟨U+202E⟩", "slept"])
     words(opened).nth(2).click()
     expect(opened.get_by_text("chip 2,")).to_be_visible()
@@ -100,57 +124,9 @@ def test_a_click_or_a_key_picks_a_chip_and_the_mark_moves(opened: Page) -> None:
     expect(opened.get_by_text("chip 0,")).to_be_visible()
 
 
-def test_what_strips_of_every_kind_say_and_how_they_are_walked(opened: Page) -> None:
-    expect(opened.get_by_role("button", name="slept, 0.5, masked")).to_be_visible()
-    words(opened).nth(3).hover()
-    expect(opened.get_by_role("tooltip").first).to_have_text("toise0.3")
-    opened.mouse.move(0, 0)
-    # Without picking: a list.
-    still = opened.get_by_role("list", name="Only to be read")
-    expect(still.get_by_role("listitem")).to_have_count(6)
-    expect(still.get_by_role("button")).to_have_count(0)
-    # Right to left: the left arrow goes on.
-    chips = opened.get_by_role("group", name="Right to left").get_by_role("button")
-    first, second = chips.nth(0), chips.nth(1)
-    assert box_of(first)["x"] > box_of(second)["x"]
-    first.focus()
-    opened.keyboard.press("ArrowLeft")
-    expect(second).to_be_focused()
-
-
-def test_a_long_text_is_a_window_on_the_chosen_chip(opened: Page) -> None:
-    chips = opened.get_by_role("group", name="A long text").get_by_role("button")
-    expect(chips).to_have_count(200)
-    expect(opened.get_by_role("button", name="w4000, chosen")).to_be_in_viewport(ratio=0.5)
-    expect(opened.get_by_text("3901–4100 of 8,000")).to_be_visible()
-    opened.get_by_role("button", name="Later").click()
-    expect(opened.get_by_text("4101–4300 of 8,000")).to_be_visible()
-    chips.first.focus()
-    opened.keyboard.press("End")
-    expect(opened.get_by_role("button", name="w7999", exact=True)).to_be_focused()
-
-
-def test_a_cell_is_read_aloud_and_picked_and_a_click_on_the_map_picks_a_head(opened: Page) -> None:
-    pad = opened.get_by_role("application", name="Q, 2 by 3")
-    pad.focus()
-    for key in ("ArrowDown", "ArrowRight", "ArrowRight"):
-        opened.keyboard.press(key)
-    expect(opened.locator(".sheet").first.locator("[aria-live]")).to_have_text("suis · column 2: 0.33333334")
-    opened.keyboard.press("ArrowUp")
-    opened.keyboard.press("Enter")
-    expect(opened.get_by_text("cell (0, 0, 2)")).to_be_visible()
-    chart = opened.locator(".js-plotly-plot")
-    rest(opened)
-    chart.scroll_into_view_if_needed()
-    cells = chart.locator(".heatmaplayer image")
-    expect(cells).to_be_visible()
-    hears_clicks(chart)
-    box = box_of(cells)
-    opened.mouse.click(box["x"] + box["width"] * 1.5 / 3, box["y"] + box["height"] * 0.5 / 2)
-    expect(opened.get_by_text("head (0, 1)")).to_be_visible()
-
-
-def test_a_matrix_is_saved_with_all_its_digits(opened: Page) -> None:
+def test_a_matrix_is_saved_with_all_its_digits_a_cell_is_read_aloud_and_a_click_on_the_map_picks_a_head(
+    opened: Page,
+) -> None:
     opened.get_by_label("Save Q").click()
     with opened.expect_download() as download:
         opened.get_by_role("button", name="Numbers as CSV").click()
@@ -168,6 +144,23 @@ def test_a_matrix_is_saved_with_all_its_digits(opened: Page) -> None:
     drawing = Path(download.value.path()).read_text(encoding="utf-8")
     assert drawing.startswith("<svg ")
     assert ">W</text>" in drawing
+    pad = opened.get_by_role("application", name="Q, 2 by 3")
+    pad.focus()
+    for key in ("ArrowDown", "ArrowRight", "ArrowRight"):
+        opened.keyboard.press(key)
+    expect(opened.locator(".sheet").first.locator("[aria-live]")).to_have_text("suis · column 2: 0.33333334")
+    opened.keyboard.press("ArrowUp")
+    opened.keyboard.press("Enter")
+    expect(opened.get_by_text("cell (0, 0, 2)")).to_be_visible()
+    chart = opened.locator(".js-plotly-plot")
+    rest(opened)
+    chart.scroll_into_view_if_needed()
+    cells = chart.locator(".heatmaplayer image")
+    expect(cells).to_be_visible()
+    hears_clicks(chart)
+    box = box_of(cells)
+    opened.mouse.click(box["x"] + box["width"] * 1.5 / 3, box["y"] + box["height"] * 0.5 / 2)
+    expect(opened.get_by_text("head (0, 1)")).to_be_visible()
 
 
 @pytest.mark.parametrize("viewport", [PHONE])

@@ -116,13 +116,6 @@ def test_scores_by_distance_say_whose_settings_they_show(page: Page, app_url: st
         expect(note(page, "No such numbers were found in", "these are the paper's settings", settings)).to_be_visible()
 
 
-def test_a_bad_link_gives_the_usual_view_and_a_sentence(page: Page, app_url: str) -> None:
-    open_page(page, app_url, "/positions", show="<b>", seed="x", mix="swap", first=999)
-    expect(page.locator(".headlight-note").filter(has_text="“show” is unknown")).to_be_visible()
-    expect(page.locator(".headlight-note").filter(has_text="“seed” should be a whole number")).to_be_visible()
-    expect(page.locator("section.hl").filter(has_text="in another order")).to_be_visible()
-
-
 def test_a_hostile_text_is_shown_as_text(page: Page, app_url: str) -> None:
     text = "<b>one</b> ![x](http://192.0.2.7/x.png) :material/home: $x^2$ two"
     open_page(page, app_url, "/positions", mix="swap", text=text)

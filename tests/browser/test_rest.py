@@ -65,12 +65,12 @@ def opened(page: Page, url: str) -> Page:
     return page
 
 
-def test_a_page_is_at_rest_when_its_script_has_ended(opened: Page) -> None:
+def test_a_page_rests_when_its_script_has_ended_and_a_click_ends_that_before_the_page_hears_of_it(opened: Page) -> None:
     assert opened.get_by_text("counted 0 at 5").count() == 1
     assert opened.evaluate(f"[{MARK}, {BUSY}]") == ["true", "false"]
-
-
-def test_a_click_ends_the_rest_before_the_page_hears_of_it(opened: Page) -> None:
+    opened.get_by_role("heading", name="Slow").click()
+    rest(opened)
+    expect(opened.get_by_text("counted 0 at 5")).to_be_visible()
     button = opened.get_by_role("button", name="Count")
     assert button.evaluate(CLICKED) == ["true", "false", "false", "true"]
     rest(opened)
@@ -93,12 +93,6 @@ def test_a_key_on_a_slider_and_a_part_that_runs_alone_are_waited_for(opened: Pag
     opened.get_by_role("button", name="Part").click()
     rest(opened)
     assert opened.get_by_text("part drawn").count() == 1
-
-
-def test_a_click_on_nothing_is_followed_by_rest(opened: Page) -> None:
-    opened.get_by_role("heading", name="Slow").click()
-    rest(opened)
-    expect(opened.get_by_text("counted 0 at 5")).to_be_visible()
 
 
 def test_a_part_that_says_it_is_busy_is_waited_for(opened: Page) -> None:

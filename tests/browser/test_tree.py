@@ -64,18 +64,6 @@ def node(page: Page, name: str) -> Locator:
     return page.get_by_role("tree", name="Beams").get_by_role("treeitem", name=name)
 
 
-def test_a_node_says_what_it_is_text_is_text_and_a_click_picks(opened: Page) -> None:
-    expect(beams(opened)).to_have_count(6)
-    expect(node(opened, "<b>Je</b>, log-probability −0.25, kept, step 1")).to_have_count(1)
-    expect(node(opened, "es, log-probability −1.75, kept, current")).to_have_attribute("aria-selected", "true")
-    node(opened, "suis").hover()
-    expect(opened.get_by_role("tooltip").first).to_have_text("suislog-probability −0.50dropped")
-    node(opened, "suis").click()
-    expect(opened.get_by_text("at a2")).to_be_visible()
-    expect(node(opened, "suis")).to_have_attribute("aria-selected", "true")
-    expect(node(opened, "es,")).to_have_attribute("aria-selected", "false")
-
-
 def test_keys_walk_and_pick_and_the_place_is_kept(opened: Page) -> None:
     node(opened, "es,").focus()
     for key, name in [("ArrowLeft", "Tu"), ("ArrowUp", "<b>Je"), ("ArrowRight", "suis"), ("ArrowDown", "es,")]:
@@ -99,7 +87,7 @@ def test_who_walks_on_while_the_page_answers_stays_there(opened: Page) -> None:
     expect(node(opened, "start")).to_be_focused()
 
 
-def test_the_current_node_is_seen_in_its_box_and_the_page_stays_where_it_is(opened: Page) -> None:
+def test_the_current_node_is_seen_a_tree_is_saved_and_a_node_says_what_it_is_and_is_picked(opened: Page) -> None:
     for name, told in (("A chain", "word199, tried, current"), ("Many ways", "way59, dropped, current")):
         item = opened.get_by_role("tree", name=name).get_by_role("treeitem", name=told)
         box, around = box_of(item), box_of(opened.locator(".canopy", has=item))
@@ -110,9 +98,6 @@ def test_the_current_node_is_seen_in_its_box_and_the_page_stays_where_it_is(open
         assert around["height"] <= 460
     assert opened.get_by_role("heading", name="Trees").is_visible()
     assert opened.get_by_test_id("stMain").evaluate("(main) => main.scrollTop") == 0
-
-
-def test_without_picking_enter_does_nothing_and_a_tree_is_saved_as_a_picture(opened: Page) -> None:
     last = opened.get_by_role("tree", name="A chain").get_by_role("treeitem", name="word199")
     last.focus()
     opened.keyboard.press("Enter")
@@ -129,6 +114,15 @@ def test_without_picking_enter_does_nothing_and_a_tree_is_saved_as_a_picture(ope
     with opened.expect_download() as download:
         first.get_by_role("button", name="Save as PNG").click()
     assert Path(download.value.path()).read_bytes()[:4] == b"\x89PNG"
+    expect(beams(opened)).to_have_count(6)
+    expect(node(opened, "<b>Je</b>, log-probability −0.25, kept, step 1")).to_have_count(1)
+    expect(node(opened, "es, log-probability −1.75, kept, current")).to_have_attribute("aria-selected", "true")
+    node(opened, "suis").hover()
+    expect(opened.get_by_role("tooltip").first).to_have_text("suislog-probability −0.50dropped")
+    node(opened, "suis").click()
+    expect(opened.get_by_text("at a2")).to_be_visible()
+    expect(node(opened, "suis")).to_have_attribute("aria-selected", "true")
+    expect(node(opened, "es,")).to_have_attribute("aria-selected", "false")
 
 
 @pytest.mark.parametrize("viewport", [PHONE])
