@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from attention.storage import parse
-from tests.support.browser import PATIENCE, App, Problems, faults, rest, running
+from tests.support.browser import PATIENCE, App, Problems, faults, running
 from tests.support.visitor import DEEP_LINK, file_of, open_page, painted
 
 BASE = "/some/path"
@@ -69,22 +69,9 @@ def test_bertviz_and_a_saved_file(page: Page, below: App, outside: list[str]) ->
     assert outside == []
 
 
-def test_health_and_metrics_stand_beside_the_path(page: Page, below: App, problems: Problems) -> None:
-    problems.allow(DEEP_LINK)
-    page.goto(f"{below.url}/by_hand")
-    rest(page)
-    beside = below.url.removesuffix(BASE)
-    for path, holds in {"live": "live", "ready": "ready"}.items():
-        assert holds in page.request.get(f"{beside}/healthz/{path}").text()
-    told = page.request.get(f"{beside}/metrics").text()
-    assert 'headlight_page_seconds_count{page="by_hand"}' in told
-    assert re.search(r"headlight_sessions [1-9]", told)
-    assert f'route="{BASE}/' in told
-    assert told.endswith("# EOF\n")
-    assert page.request.get(f"{below.url}/metrics").text() != told
-
-
-def test_a_class_is_followed(page: Page, below: App, outside: list[str], problems: Problems, browser: Browser) -> None:
+def test_a_class_is_followed_and_health_and_metrics_stand_beside_the_path(
+    page: Page, below: App, outside: list[str], problems: Problems, browser: Browser
+) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, below.url, "/classroom")
     page.get_by_role("button", name="Open a room").click()
@@ -98,3 +85,13 @@ def test_a_class_is_followed(page: Page, below: App, outside: list[str], problem
         page.get_by_role("link", name="Explore").first.click()
         painted(student)  # what the teacher opened came by itself
     assert {urlsplit(url).path.split("/")[-1] for url in outside} <= {"health", "host-config"}  # Streamlit looks for it
+
+    beside = below.url.removesuffix(BASE)
+    for path, holds in {"live": "live", "ready": "ready"}.items():
+        assert holds in page.request.get(f"{beside}/healthz/{path}").text()
+    told = page.request.get(f"{beside}/metrics").text()
+    assert 'headlight_page_seconds_count{page="classroom"}' in told
+    assert re.search(r"headlight_sessions [1-9]", told)
+    assert f'route="{BASE}/' in told
+    assert told.endswith("# EOF\n")
+    assert page.request.get(f"{below.url}/metrics").text() != told

@@ -24,9 +24,10 @@ def explained(page: Page) -> Locator:
     return page.locator(".said")
 
 
-def test_the_embedded_model_is_drawn_with_its_own_numbers_and_those_of_the_text(
+def test_the_embedded_model_is_drawn_with_its_own_numbers_and_those_of_the_text_and_a_click_explains_a_part(
     page: Page, app_url: str, problems: Problems
 ) -> None:
+    """And what is unfolded is in the address."""
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/block")
     expect(part(page, "Self-attention, 12 heads, d_k = 32, 12 × 16 × 16 weights")).to_be_visible(timeout=PATIENCE)
@@ -35,15 +36,7 @@ def test_the_embedded_model_is_drawn_with_its_own_numbers_and_those_of_the_text(
     expect(page.get_by_text("22,713,216 parameters in all")).to_be_visible()
     expect(page.locator(".sizes")).to_contain_text("384 numbers of each token between the layers")
     expect(explained(page)).to_contain_text("Self-attention")
-    read(page, "One two three.")
-    expect(part(page, "12 × 6 × 6 weights")).to_be_visible(timeout=PATIENCE)
 
-
-def test_a_click_or_a_key_explains_a_part_and_the_link_restores_it(
-    page: Page, app_url: str, problems: Problems
-) -> None:
-    problems.allow(DEEP_LINK)
-    open_page(page, app_url, "/block")
     part(page, "Feed-forward").click()
     expect(explained(page)).to_contain_text("384 numbers become 1,536, go through GELU")
     expect(part(page, "Feed-forward")).to_have_attribute("aria-pressed", "true")
@@ -51,6 +44,22 @@ def test_a_click_or_a_key_explains_a_part_and_the_link_restores_it(
     rest(page)
     page.go_back()
     expect(explained(page)).to_contain_text("Each token's query is compared with the keys of all 16 tokens")
+
+    click(page.get_by_text("Encoder, decoder, or both?"))
+    expect(page.get_by_text("BertModel is an encoder; the other two differ")).to_be_visible(timeout=PATIENCE)
+    expect(page).to_have_url(re.compile("fold=kinds"))
+    expect(page.locator(".drawing svg")).to_have_count(4)
+    click(page.get_by_text("Which activation?"))
+    expect(page.get_by_text("This model computes GELU (its configuration says “gelu”)")).to_be_visible(timeout=PATIENCE)
+    expect(page).to_have_url(re.compile("fold=kinds%2Cactivation"))
+    expect(page.locator(".drawing svg")).to_have_count(4)
+
+    read(page, "One two three.")
+    expect(part(page, "12 × 6 × 6 weights")).to_be_visible(timeout=PATIENCE)
+
+
+def test_a_link_restores_a_part_and_a_key_explains_another(page: Page, app_url: str, problems: Problems) -> None:
+    problems.allow(DEEP_LINK)
     open_page(page, app_url, "/block", piece="encoder.3")
     expect(explained(page)).to_contain_text("384 numbers become 1,536, go through GELU")
     rest(page)
@@ -69,9 +78,11 @@ def test_a_click_or_a_key_explains_a_part_and_the_link_restores_it(
     expect(explained(page)).to_be_in_viewport()  # on a phone too
 
 
-def test_the_drawing_is_saved_as_it_is_seen(page: Page, app_url: str, problems: Problems, tmp_path: Path) -> None:
+def test_parameters_are_listed_and_saved_and_the_drawing_is_saved_as_it_is_seen(
+    page: Page, app_url: str, problems: Problems, tmp_path: Path
+) -> None:
     problems.allow(DEEP_LINK)
-    open_page(page, app_url, "/block", piece="encoder.0")
+    open_page(page, app_url, "/block", piece="encoder.0", fold="parameters")
     for _, theme in each_look(page, (("desktop", "light"), ("desktop", "dark"))):
         expect(part(page, "Self-attention")).to_be_visible(timeout=PATIENCE)
         waiting = file_of(page.get_by_role("button", name="Save as SVG"))
@@ -84,10 +95,6 @@ def test_the_drawing_is_saved_as_it_is_seen(page: Page, app_url: str, problems: 
         assert ("#dbeaf6" if theme == "light" else "#14324a") in colours
         assert not any(element.get("role") == "button" or element.tag.endswith("script") for element in root.iter())
 
-
-def test_parameters_are_listed_and_saved(page: Page, app_url: str, problems: Problems, tmp_path: Path) -> None:
-    problems.allow(DEEP_LINK)
-    open_page(page, app_url, "/block", fold="parameters")
     expect(page.get_by_text("The parts below sum to 22,713,216, as the library counts.")).to_be_visible(
         timeout=PATIENCE
     )
@@ -97,19 +104,6 @@ def test_parameters_are_listed_and_saved(page: Page, app_url: str, problems: Pro
     lines = table_of((tmp_path / "saved.csv").read_text(encoding="utf-8-sig")).splitlines()
     assert lines[0] == "part,parameters,layers,tensors (of the first layer)"
     assert lines[1].startswith("token embeddings,11720448,,embeddings.word_embeddings.weight 30522×384")
-
-
-def test_unfolding_is_in_the_address(page: Page, app_url: str, problems: Problems) -> None:
-    problems.allow(DEEP_LINK)
-    open_page(page, app_url, "/block")
-    click(page.get_by_text("Encoder, decoder, or both?"))
-    expect(page.get_by_text("BertModel is an encoder; the other two differ")).to_be_visible(timeout=PATIENCE)
-    expect(page).to_have_url(re.compile("fold=kinds"))
-    expect(page.locator(".drawing svg")).to_have_count(4)
-    click(page.get_by_text("Which activation?"))
-    expect(page.get_by_text("This model computes GELU (its configuration says “gelu”)")).to_be_visible(timeout=PATIENCE)
-    expect(page).to_have_url(re.compile("fold=kinds%2Cactivation"))
-    expect(page.locator(".drawing svg")).to_have_count(4)
 
 
 def test_what_n_squared_costs_is_measured_can_be_stopped_and_goes_on_from_what_it_has(

@@ -50,11 +50,51 @@ def middle(
     return box["x"] + across * box["width"], box["y"] + down * box["height"]
 
 
-def test_hover_shows_where_a_patch_looks_and_a_click_keeps_it(page: Page, app_url: str, trace: Trace) -> None:
+def test_what_is_not_attended_is_darker_the_view_is_saved_and_hover_shows_where_a_patch_looks(
+    page: Page, app_url: str, trace: Trace, browser: Browser, tmp_path: Path
+) -> None:
+    """And a click keeps what the pointer shows."""
     open_page(page, app_url, "/pictures", **HEAD)
     drawn(page, "3|2|0|out|head")
     grid = trace.source.grid
     assert grid
+    weights = trace.weights(3, 2)[0, grid.start : grid.start + len(grid)]
+    bright, dark = (divmod(int(at), grid.columns) for at in (np.argmax(weights), np.argmin(weights)))
+    read = """(canvas, [x, y]) => {
+        const box = canvas.getBoundingClientRect(), ratio = canvas.width / box.width;
+        const at = [(x - box.left) * ratio, (y - box.top) * ratio];
+        return [...canvas.getContext("2d").getImageData(at[0] - 3, at[1] - 3, 6, 6).data].reduce((a, b) => a + b) }"""
+    canvas = page.locator(".picture .stage canvas")
+    shown = [canvas.evaluate(read, list(middle(page, trace, *place))) for place in (bright, dark)]
+    assert shown[0] > shown[1]
+
+    for entry, begins in (
+        ("Picture as PNG", b"\x89PNG"),
+        ("Picture as SVG", b"<svg"),
+        ("Weights as CSV", b"\xef\xbb\xbf"),
+    ):
+        page.locator(".picture").get_by_text("Save", exact=True).click()
+        with page.expect_download() as coming:
+            page.get_by_role("button", name=entry).click()
+        assert Path(coming.value.path()).read_bytes().startswith(begins)
+    with page.expect_download() as coming:
+        page.get_by_role("link", name="Save as a page of its own").click()
+    saved = tmp_path / "picture.html"
+    coming.value.save_as(saved)
+    assert saved.stat().st_size < 1_500_000
+    context = browser.new_context()
+    try:
+        alone, asked = context.new_page(), list[str]()
+        alone.on("request", lambda request: asked.append(request.url))
+        alone.goto(saved.as_uri())
+        view = drawn(alone, "3|2|0|out|head")
+        expect(view.locator(".said")).to_contain_text("Layer 3 · head 2: [CLS]")
+        alone.get_by_role("application", name=re.compile("Arrow keys move over")).press("End")
+        expect(view).to_have_attribute("data-painted", re.compile(r"\|3\|2\|\d\d+\|out\|head$"))
+        assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+    finally:
+        context.close()
+
     token = grid.token(5, 9)
     page.mouse.move(*middle(page, trace, 5, 9))
     view = drawn(page, f"3|2|{token}|out|head")
@@ -97,53 +137,6 @@ def test_keys_move_over_patches_and_heads(page: Page, app_url: str, trace: Trace
     drawn(page, "4|2|2|out|rollout")
 
 
-def test_what_is_not_attended_is_darker(page: Page, app_url: str, trace: Trace) -> None:
-    open_page(page, app_url, "/pictures", **HEAD)
-    drawn(page, "3|2|0|out|head")
-    grid = trace.source.grid
-    assert grid
-    weights = trace.weights(3, 2)[0, grid.start : grid.start + len(grid)]
-    bright, dark = (divmod(int(at), grid.columns) for at in (np.argmax(weights), np.argmin(weights)))
-    read = """(canvas, [x, y]) => {
-        const box = canvas.getBoundingClientRect(), ratio = canvas.width / box.width;
-        const at = [(x - box.left) * ratio, (y - box.top) * ratio];
-        return [...canvas.getContext("2d").getImageData(at[0] - 3, at[1] - 3, 6, 6).data].reduce((a, b) => a + b) }"""
-    canvas = page.locator(".picture .stage canvas")
-    shown = [canvas.evaluate(read, list(middle(page, trace, *place))) for place in (bright, dark)]
-    assert shown[0] > shown[1]
-
-
-def test_the_view_is_saved(page: Page, app_url: str, browser: Browser, tmp_path: Path) -> None:
-    open_page(page, app_url, "/pictures", **HEAD)
-    drawn(page, "3|2|0|out|head")
-    for entry, begins in (
-        ("Picture as PNG", b"\x89PNG"),
-        ("Picture as SVG", b"<svg"),
-        ("Weights as CSV", b"\xef\xbb\xbf"),
-    ):
-        page.locator(".picture").get_by_text("Save", exact=True).click()
-        with page.expect_download() as coming:
-            page.get_by_role("button", name=entry).click()
-        assert Path(coming.value.path()).read_bytes().startswith(begins)
-    with page.expect_download() as coming:
-        page.get_by_role("link", name="Save as a page of its own").click()
-    saved = tmp_path / "picture.html"
-    coming.value.save_as(saved)
-    assert saved.stat().st_size < 1_500_000
-    context = browser.new_context()
-    try:
-        alone, asked = context.new_page(), list[str]()
-        alone.on("request", lambda request: asked.append(request.url))
-        alone.goto(saved.as_uri())
-        view = drawn(alone, "3|2|0|out|head")
-        expect(view.locator(".said")).to_contain_text("Layer 3 · head 2: [CLS]")
-        alone.get_by_role("application", name=re.compile("Arrow keys move over")).press("End")
-        expect(view).to_have_attribute("data-painted", re.compile(r"\|3\|2\|\d\d+\|out\|head$"))
-        assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
-    finally:
-        context.close()
-
-
 FETCHED = """() => performance.getEntriesByType("resource").map((one) => one.name)
     .find((name) => name.includes("/picture.jpg"))"""
 PASTE = """async (place) => {
@@ -153,7 +146,7 @@ PASTE = """async (place) => {
     document.dispatchEvent(new ClipboardEvent("paste", { clipboardData: held, bubbles: true })) }"""
 
 
-def test_a_picture_is_pasted(page: Page, app_url: str) -> None:
+def test_a_picture_is_pasted_and_the_page_is_accessible_and_fits(page: Page, app_url: str) -> None:
     open_page(page, app_url, "/pictures", **HEAD)
     view = drawn(page, "3|2|0|out|head")
     base = str(view.get_attribute("data-painted")).split("|")[0]
@@ -167,11 +160,6 @@ def test_a_picture_is_pasted(page: Page, app_url: str) -> None:
     page.get_by_role("button", name="Back to the sample").click()
     expect(page).not_to_have_url(re.compile("given="))
     drawn(page, "10|5|0|out|head")
-
-
-def test_it_is_accessible_and_fits(page: Page, app_url: str) -> None:
-    open_page(page, app_url, "/pictures", **HEAD)
-    drawn(page, "3|2|0|out|head")
     accessible_and_fits(page)
 
 

@@ -18,7 +18,7 @@ from probing.naming import named
 from probing.ready_sets import ready
 from probing.score import Run, State, score
 from tests.support.browser import PATIENCE, Problems, rest
-from tests.support.visitor import DEEP_LINK, file_of, open_page, painted, table_of
+from tests.support.visitor import DEEP_LINK, file_of, open_page, painted, read, table_of
 
 TEXT = "The dog chased the cat until the cat climbed a tree."
 
@@ -49,9 +49,12 @@ def said(page: Page, pattern: str) -> str:
     return note.inner_text()
 
 
-def test_roles_are_those_of_the_numbers(page: Page, app_url: str, problems: Problems, trace: Trace) -> None:
+def test_roles_are_those_of_the_numbers_and_lead_to_the_texts_that_they_were_told_of(
+    page: Page, app_url: str, problems: Problems, trace: Trace
+) -> None:
+    """Of one text and then, kept in the link, of many; the table is filtered, and saved whole."""
     problems.allow(DEEP_LINK)
-    open_page(page, app_url, "/roles", text=TEXT, relations=0)
+    open_page(page, app_url, "/roles", text=TEXT, layer=0, head=2, only="previous", relations=0)
     found = observe(trace)
     roles = [names(found, layer, head) for layer, head in np.ndindex(6, 12)]
     some = sum(entry[:1] not in ([], ["broad"]) for entry in roles)
@@ -65,49 +68,42 @@ def test_roles_are_those_of_the_numbers(page: Page, app_url: str, problems: Prob
     assert added_up(text) == 72
     distances = compare(trace).distances() + np.diag([np.inf] * 72)
     assert f"(distance {distances.min():.2f} of at most 1)" in said(page, "^Most alike are heads")
-
-
-def test_many_sentences_show_more_and_are_kept_in_the_link(page: Page, app_url: str, problems: Problems) -> None:
-    problems.allow(DEEP_LINK)
-    open_page(page, app_url, "/roles", text=TEXT)
-    said(page, "^In 1 text, ")
-    page.get_by_role("radio", name="100 sentences").click()
-    said(page, "^In 100 texts, ")
-    expect(page).to_have_url(re.compile("source=sentences"))
-    page.reload()
-    said(page, "^In 100 texts, ")
-
-
-def test_the_table_is_filtered_and_saved_whole(page: Page, app_url: str, problems: Problems) -> None:
-    problems.allow(DEEP_LINK)
-    open_page(page, app_url, "/roles", text=TEXT, only="previous")
     expect(page.get_by_text(re.compile("^1 of 72 heads"))).to_be_visible(timeout=3 * PATIENCE)
     waited = file_of(page.get_by_role("button", name="Save the table"))
     lines = list(csv.DictReader(io.StringIO(table_of(waited.path().read_text(encoding="utf-8-sig")))))
     assert len(lines) == 72
     assert lines[2]["roles"] == "token before"  # head 0-2
     assert float(lines[2]["token before"]) > 0.99
+    text = said(page, "^Head 0-2, the token before: a hit in 1 of 1 text, a miss in 0")
+    share = observe(trace).strength("previous")[0, 2]
+    assert f"Over all tokens of all texts it is {share:.2f}." in text
+    expect(page.get_by_text(f"Hit · {share:.2f}")).to_be_visible(timeout=PATIENCE)
+
+    page.get_by_role("radio", name="100 sentences").click()
+    said(page, "^In 100 texts, ")
+    expect(page).to_have_url(re.compile("source=sentences"))
+    page.reload()
+    said(page, "^In 100 texts, ")
+    said(page, "^Head 0-2, the token before: a hit in 100 of 100 texts, a miss in 0")
+    page.get_by_role("link", name="Open in Explore").nth(1).click()
+    expect(page).to_have_url(re.compile("head=2"))
+    painted(page, layer=0, head=2)
 
 
-def test_heads_are_named_on_sentences_that_the_name_was_not_chosen_on(
+def test_heads_are_named_on_sentences_that_the_name_was_not_chosen_on_and_a_relation_opens_them(
     page: Page, app_url: str, problems: Problems, runs: dict[str, State]
 ) -> None:
+    """In the end another text is read, whose words would be a picture and a script."""
     problems.allow(DEEP_LINK)
     told = named([(run.tally, ready(name)) for name, run in runs.items()])
     clear = [row for row in told.values() if row.more]
-    open_page(page, app_url, "/roles", text=TEXT, only="relation")
+    chosen = {"layer": 3, "head": 1, "relation": "coref", "outcome": "hits", "leaf": 2}
+    open_page(page, app_url, "/roles", text=TEXT, only="relation", **chosen)
     expect(page.get_by_text(re.compile(f"^{len(clear)} of 72 heads"))).to_be_visible(timeout=3 * PATIENCE)
     text = said(page, "^On one half of 100 annotated sentences")
     assert f"{len(told)} of 72 heads find some relation more often" in text
     assert f"still clearly above it: {len(clear)} ({clear[0].layer}-{clear[0].head} {clear[0].relation}, " in text
     assert re.search(r"With random weights it is [0-9]+, then 0\.$", text)
-
-
-def test_a_relation_opens_the_sentences_that_it_was_told_on(
-    page: Page, app_url: str, problems: Problems, runs: dict[str, State]
-) -> None:
-    problems.allow(DEEP_LINK)
-    open_page(page, app_url, "/roles", text=TEXT, layer=3, head=1, relation="coref", outcome="hits", leaf=2)
     corpus, tally = ready("pronouns"), runs["pronouns"].tally
     counts = tally.of("coref")
     assert counts is not None
@@ -117,24 +113,9 @@ def test_a_relation_opens_the_sentences_that_it_was_told_on(
     assert f"a hit on {hits} of 40 links in 40 sentences, a miss on {40 - hits}." in text
     expect(page.get_by_text(re.compile("^Hit · line"))).to_have_count(min(6, hits - 6), timeout=PATIENCE)
 
-
-def test_a_role_opens_the_texts_that_it_was_told_of(page: Page, app_url: str, problems: Problems, trace: Trace) -> None:
-    problems.allow(DEEP_LINK)
-    open_page(page, app_url, "/roles", text=TEXT, layer=0, head=2, relations=0)
-    text = said(page, "^Head 0-2, the token before: a hit in 1 of 1 text, a miss in 0")
-    share = observe(trace).strength("previous")[0, 2]
-    assert f"Over all tokens of all texts it is {share:.2f}." in text
-    expect(page.get_by_text(f"Hit · {share:.2f}")).to_be_visible(timeout=PATIENCE)
-    page.get_by_role("radio", name="100 sentences").click()
-    said(page, "^Head 0-2, the token before: a hit in 100 of 100 texts, a miss in 0")
-    page.get_by_role("link", name="Open in Explore").nth(1).click()
-    expect(page).to_have_url(re.compile("head=2"))
-    painted(page, layer=0, head=2)
-
-
-def test_hostile_words_are_shown_as_text(page: Page, app_url: str, problems: Problems) -> None:
-    problems.allow(DEEP_LINK)
-    open_page(page, app_url, "/roles", text="<b>cats</b> ![x](http://example.org/a.png) <script>alert(1)</script>")
+    rest(page)
+    read(page, "<b>cats</b> ![x](http://example.org/a.png) <script>alert(1)</script>")
+    expect(page).to_have_url(re.compile("text=[^&]*example"))
     said(page, "^In 1 text, ")
     rest(page)
     assert page.locator("img[src*='example.org']").count() == 0
