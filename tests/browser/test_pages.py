@@ -1,4 +1,5 @@
-"""Every page, found by glob: opened, painted, at both sizes and in both themes, by its link too, and accessible."""
+"""Every page, found by glob: gone to by its link, painted, at both sizes and in both themes, and accessible. That each
+is opened by its address is seen by its own tests."""
 
 from __future__ import annotations
 
@@ -10,9 +11,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.browser import OF_COLOURS, PATIENCE, ROOT, Problems, accessibility
-from tests.support.looks import DESKTOP, LOOKS, SIZES, STREAMLITS_OWN, TWO, each_look
-from tests.support.visitor import DEEP_LINK, open_page, painted
+from tests.support.browser import OF_COLOURS, PATIENCE, ROOT, accessibility
+from tests.support.looks import DESKTOP, LOOKS, SIZES, STREAMLITS_OWN, THEMED, TWO, Look, each_look
+from tests.support.visitor import open_page, painted
 
 PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
 
@@ -30,6 +31,7 @@ class Visit:
 
 CHART = ".js-plotly-plot .main-svg"
 LACKING = ".headlight-note"
+TEXT = "One text for all pages."
 VISITS = {
     "explore": Visit("/", "Explore", ""),
     "pictures": Visit("/pictures", "Pictures", ".picture[data-whole] .stage canvas", text=False),
@@ -74,41 +76,51 @@ def test_every_page_can_be_visited() -> None:
     assert set(PAGES) == set(VISITS), "a new page needs its line in VISITS"
 
 
-@pytest.mark.parametrize("name", PAGES)
-@pytest.mark.parametrize("viewport", [DESKTOP])
-def test_every_page_is_drawn_and_accessible(page: Page, app_url: str, problems: Problems, name: str) -> None:
-    """In both sizes and both themes, which a reader may change while the page stands."""
-    problems.allow(DEEP_LINK)
-    open_page(page, app_url, VISITS[name].address)
-    found = {}
+def goes_on(page: Page, name: str) -> None:
+    """A reader clicks a page's link: the view goes along, and the text where the page has one."""
+    heading = page.get_by_role("heading", level=1)
+    left = heading.inner_text()
+    page.get_by_role("link", name=VISITS[name].link, exact=True).first.click()
+    expect(heading).not_to_have_text(left)
+    # What is left of the page before has charts too.
+    expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=VISITS[name].patience)
+    drawn(page, name)
+    expect(page).to_have_url(re.compile(rf"{VISITS[name].address}\?.*layer=2&head=3(&|$)"))
+    if VISITS[name].text:
+        expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value(TEXT)
+
+
+def faults(page: Page, name: str) -> dict[Look, list[str]]:
+    """What is not accessible, in both sizes and both themes, which a reader may change while the page stands; the look
+    that the page before was left in comes first.
+    """
+    found: dict[Look, list[str]] = {}
     folder = os.environ.get("HEADLIGHT_SCREENSHOTS")
-    for size, theme in each_look(page, LOOKS, lambda: drawn(page, name)):
+    around = LOOKS if page.evaluate(THEMED, "light") else LOOKS[::-1]
+    for size, theme in each_look(page, around, lambda: drawn(page, name)):
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         expect(page.locator("[data-testid='stException']")).to_have_count(0)
         if folder:
             page.screenshot(path=Path(folder) / f"{name}-{SIZES[size]['width']}-{theme}.png")
         again = () if (size, theme) in TWO else OF_COLOURS  # the same page, in other colours
         found[size, theme] = accessibility(page, leave_out=STREAMLITS_OWN, only=again)
-    assert found == {look: [] for look in LOOKS}
+    return found
 
 
-@pytest.mark.parametrize("names", [PAGES[at::3] for at in range(3)], ids=", ".join)
-def test_every_page_keeps_the_view_of_the_last(page: Page, app_url: str, names: list[str]) -> None:
+@pytest.mark.parametrize("names", [PAGES[at::5] for at in range(5)], ids=", ".join)
+@pytest.mark.parametrize("viewport", [DESKTOP])
+def test_every_page_keeps_the_view_of_the_last_is_drawn_and_accessible(
+    page: Page, app_url: str, names: list[str]
+) -> None:
     """A reader goes from Explore to one after the other, and back to it."""
-    open_page(page, app_url, text="One text for all pages.", layer=2, head=3)
+    open_page(page, app_url, text=TEXT, layer=2, head=3)
     painted(page, layer=2, head=3)
-    heading = page.get_by_role("heading", level=1)
-    for name in names:
-        if name == "explore":
-            continue
-        left = heading.inner_text()
-        page.get_by_role("link", name=VISITS[name].link, exact=True).first.click()
-        expect(heading).not_to_have_text(left)
-        # What is left of the page before has charts too.
-        expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=VISITS[name].patience)
-        drawn(page, name)
-        expect(page).to_have_url(re.compile(rf"{VISITS[name].address}\?.*layer=2&head=3(&|$)"))
-        if VISITS[name].text:
-            expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("One text for all pages.")
-    page.get_by_role("link", name="Explore").first.click()
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for name in sorted(names, key=lambda name: name != "explore"):
+        if name != "explore":  # which stands already
+            goes_on(page, name)
+        found |= {(name, *look): told for look, told in faults(page, name).items()}
+    goes_on(page, "explore")
     painted(page, layer=2, head=3)
+    assert {place: told for place, told in found.items() if told} == {}
+    assert len(found) == len(names) * len(LOOKS)
