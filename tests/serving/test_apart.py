@@ -7,6 +7,7 @@ import base64
 import io
 import json
 import os
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 
 from inference import LocalBackend, Refusal, TraceRequest, stops
@@ -59,6 +61,12 @@ def downloaded(here: Here, name: str, folder: Path) -> str:
     return name
 
 
+def held_before_the_bound() -> float:
+    """Bytes that the process of TINY had when its bound was set."""
+    (child,) = [one for one in psutil.Process().children() if worker.__name__ in one.cmdline()]
+    return child.rlimit(psutil.RLIMIT_DATA)[0] - process_of_model.ROOM_TO_RUN  # its weights are nothing beside this
+
+
 @pytest.mark.slow
 def test_a_foreign_model_answers_from_its_process_as_it_would_from_this_one(here: Here, apart: GuardedBackend) -> None:
     within = LocalBackend(here[1])
@@ -70,6 +78,8 @@ def test_a_foreign_model_answers_from_its_process_as_it_would_from_this_one(here
             assert np.array_equal(trace.weights(layer, head), same.weights(layer, head))
     assert apart.identity(TINY).revision == COMMIT
     assert (apart.status(TINY), len(apart.kept_models)) == ("loaded", 0)
+    if sys.platform == "linux":
+        assert held_before_the_bound() > 0.6 * process_of_model.OWN, "libraries are no part of what the model may take"
     with pytest.raises(Refusal) as far:
         apart.trace(TraceRequest(TINY, "cat " * 5_000))
     with pytest.raises(Refusal) as near:
