@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.support.browser import ROOT, one_page
+from tests.support.browser import ROOT, Scripts
 
 PAGE = """
 import streamlit as st
@@ -28,9 +27,8 @@ st.text(f"drawn {state.drawn} with {count}")
 
 
 @pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with one_page(tmp_path_factory.mktemp("saving"), PAGE) as url:
-        yield url
+def url(scripts: Scripts) -> str:
+    return scripts.page("saving", PAGE)
 
 
 def saved(page: Page, label: str) -> tuple[str, bytes]:
