@@ -195,16 +195,17 @@ def faults(log: str) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def app(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[App]:
+def app(tmp_path_factory: pytest.TempPathFactory, windows: Windows) -> Iterator[App]:
     """The app as `make run` starts it, offline, warm: it has had a visitor, and its model is there. It may open models
     from one folder, empty at first. Its log must be clean when all tests are through."""
     log, models = tmp_path_factory.mktemp("app") / "app.log", tmp_path_factory.mktemp("models")
     places = {"HEADLIGHT_MODEL_FOLDERS": str(models), "HEADLIGHT_TAUGHT": str(log.with_name("taught"))}
     plain = {"NUMBA_DISABLE_JIT": "1"}  # to compile UMAP takes longer than to place some dozens of points without
     with running(log, environ={**places, **plain}) as started:
-        with browser.new_page() as first:
-            first.goto(started.url)
-            rest(first, 3 * PATIENCE)
+        first = windows.current().new_page()
+        first.goto(started.url)
+        rest(first, 3 * PATIENCE)
+        forget(first)
         yield replace(started, models=models)
     text = log.read_text(errors="replace")
     assert not faults(text), f"The app's log has errors:\n{text}"
