@@ -21,6 +21,7 @@ from tests.support.browser import (  # noqa: F401  (fixtures)
     page,
     problems,
     profile,
+    scripts,
     viewport,
     windows,
 )

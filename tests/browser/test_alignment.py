@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,7 @@ from inference import LocalBackend
 from inference.settings import Settings
 from probing.aligning import AlignmentRun, AlignmentState, advance
 from probing.alignments import Alignments, load, parse
-from tests.support.browser import PATIENCE, PHONE, click, hears_clicks, one_page, rest
+from tests.support.browser import PATIENCE, Scripts, click, hears_clicks, rest
 from tests.support.looks import ON_A_PHONE, accessible_and_fits
 from tests.support.tinymodels import save
 from tests.support.visitor import box_of, file_of, table_of
@@ -39,18 +38,13 @@ OWN = b"The cat sat\tLe chat dort\t0-0 1-1 2-2\nA dog <b>barked</b>\tEin Hund\t0
 
 
 @pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save(tmp_path_factory.mktemp("models") / "tiny", "marian")
+def tiny(scripts: Scripts) -> Path:
+    return save(scripts.models / "tiny", "marian")
 
 
 @pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory, tiny: Path) -> Iterator[str]:
-    with one_page(
-        tmp_path_factory.mktemp("aligning"),
-        PAGE.replace("MODEL", repr(str(tiny))),
-        HEADLIGHT_MODEL_FOLDERS=str(tiny.parent),
-    ) as url:
-        yield url
+def url(scripts: Scripts, tiny: Path) -> str:
+    return scripts.page("aligning", PAGE.replace("MODEL", repr(str(tiny))))
 
 
 @pytest.fixture
@@ -79,7 +73,7 @@ def upload(page: Page, name: str, content: bytes) -> None:
     )
 
 
-def test_the_sentence_is_what_the_model_gives_and_a_click_on_a_map_chooses_that_cross_head(
+def test_the_sentence_is_what_the_model_gives_a_click_on_a_map_chooses_that_cross_head_and_all_is_accessible(
     opened: Page, tiny: Path
 ) -> None:
     expect(opened.get_by_text(said(scored(tiny, load())))).to_be_visible()
@@ -90,6 +84,7 @@ def test_the_sentence_is_what_the_model_gives_and_a_click_on_a_map_chooses_that_
     opened.mouse.click(box["x"] + box["width"] * 0.5 / 3, box["y"] + box["height"] * 1.5 / 3)
     expect(opened.get_by_text("part cross, layer 1, head 0")).to_be_visible()
     expect(opened).to_have_url(re.compile("part=cross.*layer=1.*head=0"))
+    accessible_and_fits(opened, ON_A_PHONE)
 
 
 def test_sentences_of_ones_own_and_the_table_and_where_a_file_cannot_be_read(opened: Page, tiny: Path) -> None:
@@ -109,8 +104,3 @@ def test_sentences_of_ones_own_and_the_table_and_where_a_file_cannot_be_read(ope
         place = (int(row["read"].startswith("Read one")), int(row["layer"]), int(row["head"]))
         assert float(row["% found"]) == 100 * state.all().share[place]
         assert float(row["alignment error rate"]) == state.all().error[place]
-
-
-@pytest.mark.parametrize("viewport", [PHONE])
-def test_on_a_phone_nothing_is_cut_off_and_all_is_accessible(opened: Page) -> None:
-    accessible_and_fits(opened, ON_A_PHONE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 from attention.codec import frame
 from attention.mask import Array
 from attention.view import View
-from tests.support.browser import PHONE, hears_clicks, one_page, rest
+from tests.support.browser import PHONE, Scripts, hears_clicks, rest
 from tests.support.looks import ON_A_PHONE, accessible_and_fits
 from tests.support.traces import sentence_trace
 from tests.support.visitor import box_of
@@ -66,9 +66,8 @@ st.text(f"chip {state.chip}, cell {state.cell}, head {head_map.picked(event)}")
 
 
 @pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with one_page(tmp_path_factory.mktemp("components"), PAGE) as url:
-        yield url
+def url(scripts: Scripts) -> str:
+    return scripts.page("components", PAGE)
 
 
 @pytest.fixture
@@ -83,7 +82,24 @@ def words(page: Page) -> Locator:
     return page.get_by_role("group", name="Words of the text").get_by_role("button")
 
 
-def test_strips_say_what_they_are_are_walked_show_a_window_of_a_long_text_and_a_chip_is_picked(opened: Page) -> None:
+def test_strips_matrices_and_the_map_of_heads_are_read_walked_picked_and_saved_and_all_is_accessible(
+    opened: Page,
+) -> None:
+    long_strips_show_a_window(opened)
+    strips_say_what_they_are_and_are_walked(opened)
+    a_chip_is_picked(opened)
+    a_matrix_is_saved_with_all_its_digits(opened)
+    a_cell_is_read_aloud_and_picked(opened)
+    a_click_on_the_map_picks_a_head(opened)
+
+    def drawn() -> None:
+        for sheet in opened.locator(".sheet").all():
+            assert box_of(sheet)["width"] <= PHONE["width"]
+
+    accessible_and_fits(opened, ON_A_PHONE, drawn)
+
+
+def long_strips_show_a_window(opened: Page) -> None:
     chips = opened.get_by_role("group", name="A long text").get_by_role("button")
     expect(chips).to_have_count(200)
     expect(opened.get_by_role("button", name="w4000, chosen")).to_be_in_viewport(ratio=0.5)
@@ -93,6 +109,9 @@ def test_strips_say_what_they_are_are_walked_show_a_window_of_a_long_text_and_a_
     chips.first.focus()
     opened.keyboard.press("End")
     expect(opened.get_by_role("button", name="w7999", exact=True)).to_be_focused()
+
+
+def strips_say_what_they_are_and_are_walked(opened: Page) -> None:
     expect(opened.get_by_role("button", name="slept, 0.5, masked")).to_be_visible()
     words(opened).nth(3).hover()
     expect(opened.get_by_role("tooltip").first).to_have_text("toise0.3")
@@ -108,6 +127,9 @@ def test_strips_say_what_they_are_are_walked_show_a_window_of_a_long_text_and_a_
     first.focus()
     opened.keyboard.press("ArrowLeft")
     expect(second).to_be_focused()
+
+
+def a_chip_is_picked(opened: Page) -> None:
     expect(words(opened)).to_have_text(["[CLS]", "<b>The</b>", "tor", "toise", "⟨U+202E⟩", "slept"])
     words(opened).nth(2).click()
     expect(opened.get_by_text("chip 2,")).to_be_visible()
@@ -124,9 +146,7 @@ def test_strips_say_what_they_are_are_walked_show_a_window_of_a_long_text_and_a_
     expect(opened.get_by_text("chip 0,")).to_be_visible()
 
 
-def test_a_matrix_is_saved_with_all_its_digits_a_cell_is_read_aloud_and_a_click_on_the_map_picks_a_head(
-    opened: Page,
-) -> None:
+def a_matrix_is_saved_with_all_its_digits(opened: Page) -> None:
     opened.get_by_label("Save Q").click()
     with opened.expect_download() as download:
         opened.get_by_role("button", name="Numbers as CSV").click()
@@ -144,6 +164,9 @@ def test_a_matrix_is_saved_with_all_its_digits_a_cell_is_read_aloud_and_a_click_
     drawing = Path(download.value.path()).read_text(encoding="utf-8")
     assert drawing.startswith("<svg ")
     assert ">W</text>" in drawing
+
+
+def a_cell_is_read_aloud_and_picked(opened: Page) -> None:
     pad = opened.get_by_role("application", name="Q, 2 by 3")
     pad.focus()
     for key in ("ArrowDown", "ArrowRight", "ArrowRight"):
@@ -152,6 +175,9 @@ def test_a_matrix_is_saved_with_all_its_digits_a_cell_is_read_aloud_and_a_click_
     opened.keyboard.press("ArrowUp")
     opened.keyboard.press("Enter")
     expect(opened.get_by_text("cell (0, 0, 2)")).to_be_visible()
+
+
+def a_click_on_the_map_picks_a_head(opened: Page) -> None:
     chart = opened.locator(".js-plotly-plot")
     rest(opened)
     chart.scroll_into_view_if_needed()
@@ -161,15 +187,6 @@ def test_a_matrix_is_saved_with_all_its_digits_a_cell_is_read_aloud_and_a_click_
     box = box_of(cells)
     opened.mouse.click(box["x"] + box["width"] * 1.5 / 3, box["y"] + box["height"] * 0.5 / 2)
     expect(opened.get_by_text("head (0, 1)")).to_be_visible()
-
-
-@pytest.mark.parametrize("viewport", [PHONE])
-def test_on_a_phone_nothing_is_cut_off_and_all_is_accessible(opened: Page) -> None:
-    def drawn() -> None:
-        for sheet in opened.locator(".sheet").all():
-            assert box_of(sheet)["width"] <= PHONE["width"]
-
-    accessible_and_fits(opened, ON_A_PHONE, drawn)
 
 
 TWICE = """
@@ -200,9 +217,8 @@ for key in ("one", "two"):
 
 
 @pytest.fixture(scope="module")
-def twice(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with one_page(tmp_path_factory.mktemp("twice"), TWICE) as url:
-        yield url
+def twice(scripts: Scripts) -> str:
+    return scripts.page("twice", TWICE)
 
 
 @pytest.fixture
@@ -225,9 +241,7 @@ def two(page: Page, twice: str) -> Page:
         route.fulfill(body=frame({}, {kind: values[kind]()}))
 
     page.route("**/maps/**", answer)
-    page.route(
-        f"{twice}{explore.address('en')}", lambda route: route.fulfill(body=explore.script(), content_type=SCRIPT)
-    )
+    page.route(f"**{explore.address('en')}", lambda route: route.fulfill(body=explore.script(), content_type=SCRIPT))
     page.goto(twice)
     expect(page.locator("[data-painted]")).to_have_count(2)
     return page

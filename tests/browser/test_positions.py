@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from attention.order import shuffled, swapped
-from attention.positions import shift_error, shift_matrix, sinusoidal
+from attention.order import shuffled
 from inference import LocalBackend, TraceRequest
 from inference.questions.order import OrderRequest
 from tests.support.browser import Problems, click, rest
+from tests.support.looks import turn
 from tests.support.visitor import DEEP_LINK, box_of, file_of, matched, open_page, read, table_of
+from ui.pages.positions.options import SHOWS
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
 
@@ -43,8 +44,8 @@ def pieces(page: Page, title: str) -> list[str]:
     return strip.locator(".chips [data-i] .text").all_inner_texts()
 
 
-def test_the_order_test_says_what_the_model_does_and_another_shuffle_is_in_the_link(
-    page: Page, app_url: str, backend: LocalBackend
+def test_the_order_test_says_what_the_model_does_another_shuffle_is_in_the_link_and_every_head_is_listed(
+    page: Page, app_url: str, backend: LocalBackend, tmp_path: Path
 ) -> None:
     trace = backend.trace(TraceRequest(text=FAMOUS))
     order = shuffled(trace.source, 1)
@@ -73,62 +74,6 @@ def test_the_order_test_says_what_the_model_does_and_another_shuffle_is_in_the_l
     rest(page)
     page.go_back()
     expect(strip).to_have_text([trace.tokens[at] for at in shuffled(trace.source, 1)])
-
-
-def test_two_words_are_swapped_by_link_and_a_head_is_picked(page: Page, app_url: str, backend: LocalBackend) -> None:
-    trace = backend.trace(TraceRequest(text=FAMOUS))
-    order = swapped(trace.source, 1, 7)
-    test = backend.inspect(OrderRequest(text=FAMOUS, order=order))
-    open_page(page, app_url, "/positions", mix="swap", first=1, second=7, layer=4, head=3)
-    strip = page.locator("section.hl").filter(has_text="in another order").locator(".chips [data-i] .text")
-    expect(strip).to_have_text([trace.tokens[at] for at in order])
-    off = test.having.differences[4, 3]
-    expect(page.locator(".matrices").nth(1)).to_contain_text(f"largest difference of a weight: {off:.2f}")
-    expect(page.locator(".matrices").nth(0)).to_contain_text("layer 4 · head 3")
-
-
-def test_the_shift_matrix_s_error_is_the_formula_s(page: Page, app_url: str) -> None:
-    open_page(page, app_url, "/positions", show="shift", length=20, size=6, shift=3)
-    error = shift_error(sinusoidal(20, 6), 3, shift_matrix(3, 6))
-    expect(note(page, "One matrix moves every position by 3")).to_contain_text(
-        f"over all 17 positions and 6 dimensions, the largest difference is {error:.1e}."
-    )
-    page.get_by_role("spinbutton", name="Shift k").fill("4")
-    page.get_by_role("spinbutton", name="Shift k").press("Enter")
-    expect(page).to_have_url(re.compile("shift=4"))
-    expect(note(page, "One matrix moves every position by 4")).to_contain_text("over all 16 positions")
-
-
-def test_the_model_s_table_stands_beside_the_paper_s(page: Page, app_url: str) -> None:
-    open_page(page, app_url, "/positions", show="vectors", length=32, curves="2-5")
-    expect(note(page, "Sinusoidal")).to_contain_text("no two of the 32 rows are equal")
-    expect(note(page, "all-MiniLM-L6-v2 (learned)")).to_contain_text("no two of the 32 rows are equal")
-    expect(page.locator(".matrices canvas")).not_to_have_count(0)
-    expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
-    expect(page.locator(".js-plotly-plot")).to_have_count(6)
-    expect(note(page, "nothing can be computed in its place")).to_contain_text("reads at most 512")
-
-
-def test_scores_by_distance_say_whose_settings_they_show(page: Page, app_url: str) -> None:
-    open_page(page, app_url, "/positions", show="distance", length=40)
-    expect(page.locator(".js-plotly-plot")).to_have_count(3)
-    for settings in ("base 10,000, for heads of 32 channels", "for 12 heads", "32 buckets up to a distance of 128"):
-        expect(note(page, "No such numbers were found in", "these are the paper's settings", settings)).to_be_visible()
-
-
-def test_a_hostile_text_is_shown_as_text(page: Page, app_url: str) -> None:
-    text = "<b>one</b> ![x](http://192.0.2.7/x.png) :material/home: $x^2$ two"
-    open_page(page, app_url, "/positions", mix="swap", text=text)
-    expect(page.locator(".matrices canvas").first).to_be_visible()
-    expect(page.get_by_role("combobox", name=re.compile("This word"))).to_be_visible()
-    page.get_by_role("combobox", name=re.compile("This word")).click()
-    expect(page.get_by_role("option").first).to_be_visible()
-    rest(page)
-    assert page.locator("img[src*='192.0.2.7']").count() == 0
-
-
-def test_every_head_is_listed_and_one_word_cannot_be_shuffled(page: Page, app_url: str, tmp_path: Path) -> None:
-    open_page(page, app_url, "/positions")
     click(page.get_by_text("Which heads notice the order?"))
     waiting = file_of(page.get_by_role("button", name="Save the differences"))
     saved = tmp_path / "order.csv"
@@ -141,3 +86,30 @@ def test_every_head_is_listed_and_one_word_cannot_be_shuffled(page: Page, app_ur
     read(page, "Hello")
     expect(page.get_by_role("alert").filter(has_text="no two different words")).to_be_visible()
     expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("Hello")
+
+
+def test_each_view_is_drawn_and_says_whose_numbers_it_shows_and_a_hostile_text_is_shown_as_text(
+    page: Page, app_url: str
+) -> None:
+    text = "<b>one</b> ![x](http://192.0.2.7/x.png) :material/home: $x^2$ two"
+    open_page(page, app_url, "/positions", show="vectors", length=32, curves="2-5", mix="swap", text=text)
+    expect(note(page, "Sinusoidal")).to_contain_text("no two of the 32 rows are equal")
+    expect(note(page, "all-MiniLM-L6-v2 (learned)")).to_contain_text("no two of the 32 rows are equal")
+    expect(page.locator(".matrices canvas")).not_to_have_count(0)
+    expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+    expect(page.locator(".js-plotly-plot")).to_have_count(6)
+    expect(note(page, "nothing can be computed in its place")).to_contain_text("reads at most 512")
+    rest(page)
+    turn(page, SHOWS["distance"])
+    expect(page.locator(".js-plotly-plot")).to_have_count(3)
+    for settings in ("base 10,000, for heads of 32 channels", "for 12 heads", "32 buckets up to a distance of 128"):
+        expect(note(page, "No such numbers were found in", "these are the paper's settings", settings)).to_be_visible()
+    turn(page, SHOWS["shift"])
+    expect(note(page, "One matrix moves every position by 5")).to_contain_text("over all 27 positions")
+    turn(page, SHOWS["test"])
+    expect(page.locator(".matrices canvas").first).to_be_visible()
+    expect(page.get_by_role("combobox", name=re.compile("This word"))).to_be_visible()
+    page.get_by_role("combobox", name=re.compile("This word")).click()
+    expect(page.get_by_role("option").first).to_be_visible()
+    rest(page)
+    assert page.locator("img[src*='192.0.2.7']").count() == 0

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.browser import one_page, rest
+from tests.support.browser import Scripts, rest
 
 SLOW = """
 import time
@@ -53,9 +51,8 @@ CLICKED = f"""(button) => {{
 
 
 @pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with one_page(tmp_path_factory.mktemp("slow"), SLOW) as url:
-        yield url
+def url(scripts: Scripts) -> str:
+    return scripts.page("slow", SLOW)
 
 
 @pytest.fixture
@@ -65,7 +62,9 @@ def opened(page: Page, url: str) -> Page:
     return page
 
 
-def test_a_page_rests_when_its_script_has_ended_and_a_click_ends_that_before_the_page_hears_of_it(opened: Page) -> None:
+def test_a_page_rests_when_its_script_has_ended_a_click_ends_that_at_once_and_what_is_asked_twice_is_answered_twice(
+    opened: Page,
+) -> None:
     assert opened.get_by_text("counted 0 at 5").count() == 1
     assert opened.evaluate(f"[{MARK}, {BUSY}]") == ["true", "false"]
     opened.get_by_role("heading", name="Slow").click()
@@ -75,27 +74,20 @@ def test_a_page_rests_when_its_script_has_ended_and_a_click_ends_that_before_the
     assert button.evaluate(CLICKED) == ["true", "false", "false", "true"]
     rest(opened)
     assert opened.get_by_text("counted 1 at 5").count() == 1, "two runs more than the click's own are waited for"
-
-
-def test_what_is_asked_twice_is_answered_twice(opened: Page) -> None:
-    button = opened.get_by_role("button", name="Count")
-    for count in range(1, 4):
+    for count in range(2, 5):
         button.click()
         opened.get_by_text(f"heard {count}").wait_for()  # else Streamlit takes two clicks for one
     rest(opened)
-    assert opened.get_by_text("counted 3 at 5").count() == 1
+    assert opened.get_by_text("counted 4 at 5").count() == 1
 
 
-def test_a_key_on_a_slider_and_a_part_that_runs_alone_are_waited_for(opened: Page) -> None:
+def test_a_key_on_a_slider_a_part_that_runs_alone_and_one_that_says_it_is_busy_are_waited_for(opened: Page) -> None:
     opened.get_by_role("slider", name="Weight").press("ArrowRight")
     rest(opened)
     assert opened.get_by_text("counted 0 at 6").count() == 1
     opened.get_by_role("button", name="Part").click()
     rest(opened)
     assert opened.get_by_text("part drawn").count() == 1
-
-
-def test_a_part_that_says_it_is_busy_is_waited_for(opened: Page) -> None:
     host = opened.locator(".st-key-rest").get_by_test_id("stBidiComponentIsolated")
     say = "(host, busy) => host.shadowRoot.querySelector('span').setAttribute('aria-busy', String(busy))"
     host.evaluate(say, True)

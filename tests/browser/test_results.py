@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support import toldfolders
-from tests.support.browser import hears_clicks, one_page, rest, visit
+from tests.support.browser import Scripts, hears_clicks, rest, visit
 from tests.support.looks import accessible_and_fits
 from tests.support.visitor import box_of
 
@@ -34,10 +33,9 @@ TAGGED = [("Ann sings in Rome", "B-PER O O B-LOC", "B-PER O O B-PER", (0.9, 0.8,
 
 
 @pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def url(scripts: Scripts, tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = toldfolders.words(tmp_path_factory.mktemp("told"), TAGGED)
-    with one_page(tmp_path_factory.mktemp("results"), PAGE.replace("FOLDER", str(folder))) as url:
-        yield url
+    return scripts.page("results", PAGE.replace("FOLDER", str(folder)))
 
 
 def test_a_click_on_a_cell_opens_its_rows(page: Page, url: str) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.support.browser import ROOT, one_page
+from tests.support.browser import ROOT, Scripts
 
 PAGE = """
 import streamlit as st
@@ -28,9 +27,8 @@ st.text(f"drawn {state.drawn} with {count}")
 
 
 @pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with one_page(tmp_path_factory.mktemp("saving"), PAGE) as url:
-        yield url
+def url(scripts: Scripts) -> str:
+    return scripts.page("saving", PAGE)
 
 
 def saved(page: Page, label: str) -> tuple[str, bytes]:
@@ -39,12 +37,12 @@ def saved(page: Page, label: str) -> tuple[str, bytes]:
     return waiting.value.suggested_filename, Path(waiting.value.path()).read_bytes()
 
 
-def test_a_file_holds_what_the_page_shows_whatever_others_do_meanwhile(url: str, page: Page, browser: Browser) -> None:
+def test_a_file_holds_what_the_page_shows_whatever_others_do_meanwhile(url: str, page: Page) -> None:
     page.goto(url)
     for count in (1, 2):
         page.get_by_role("button", name="Increment").click()
         expect(page.get_by_text(f"drawn {count + 1} with {count}")).to_be_visible()
-    other = browser.new_page()
+    other = page.context.new_page()  # a session of its own
     other.goto(url)
     other.get_by_role("button", name="Increment").click()
     expect(other.get_by_text("drawn 2 with 1")).to_be_visible()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.browser import PHONE, one_page
+from tests.support.browser import PHONE, Scripts
 from tests.support.looks import ON_A_PHONE, accessible_and_fits
 from tests.support.visitor import box_of
 
@@ -43,9 +42,8 @@ tree.mount(wide, "wide", title="Many ways", current="59")
 
 
 @pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with one_page(tmp_path_factory.mktemp("trees"), PAGE) as url:
-        yield url
+def url(scripts: Scripts) -> str:
+    return scripts.page("trees", PAGE)
 
 
 @pytest.fixture
@@ -64,7 +62,7 @@ def node(page: Page, name: str) -> Locator:
     return page.get_by_role("tree", name="Beams").get_by_role("treeitem", name=name)
 
 
-def test_keys_walk_and_pick_and_the_place_is_kept(opened: Page) -> None:
+def test_keys_walk_and_pick_the_place_is_kept_and_who_walks_on_while_the_page_answers_stays_there(opened: Page) -> None:
     node(opened, "es,").focus()
     for key, name in [("ArrowLeft", "Tu"), ("ArrowUp", "<b>Je"), ("ArrowRight", "suis"), ("ArrowDown", "es,")]:
         opened.keyboard.press(key)
@@ -76,18 +74,17 @@ def test_keys_walk_and_pick_and_the_place_is_kept(opened: Page) -> None:
     expect(node(opened, "</s>")).to_be_focused()
     opened.keyboard.press("Home")
     expect(node(opened, "start")).to_be_focused()
-
-
-def test_who_walks_on_while_the_page_answers_stays_there(opened: Page) -> None:
     press = "(node, key) => node.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))"
-    node(opened, "</s>").focus()
+    node(opened, "suis").focus()
     # Both before any answer can come: the keyboard's own presses would let it come between.
-    node(opened, "</s>").evaluate(f"(node) => {{ const press = {press}; press(node, 'Enter'); press(node, 'Home'); }}")
-    expect(node(opened, "</s>")).to_have_attribute("aria-selected", "true")
+    node(opened, "suis").evaluate(f"(node) => {{ const press = {press}; press(node, 'Enter'); press(node, 'Home'); }}")
+    expect(node(opened, "suis")).to_have_attribute("aria-selected", "true")
     expect(node(opened, "start")).to_be_focused()
 
 
-def test_the_current_node_is_seen_a_tree_is_saved_and_a_node_says_what_it_is_and_is_picked(opened: Page) -> None:
+def test_the_current_node_is_seen_a_tree_is_saved_a_node_says_what_it_is_and_is_picked_and_all_is_accessible(
+    opened: Page,
+) -> None:
     for name, told in (("A chain", "word199, tried, current"), ("Many ways", "way59, dropped, current")):
         item = opened.get_by_role("tree", name=name).get_by_role("treeitem", name=told)
         box, around = box_of(item), box_of(opened.locator(".canopy", has=item))
@@ -124,9 +121,6 @@ def test_the_current_node_is_seen_a_tree_is_saved_and_a_node_says_what_it_is_and
     expect(node(opened, "suis")).to_have_attribute("aria-selected", "true")
     expect(node(opened, "es,")).to_have_attribute("aria-selected", "false")
 
-
-@pytest.mark.parametrize("viewport", [PHONE])
-def test_on_a_phone_nothing_is_cut_off_and_all_is_accessible(opened: Page) -> None:
     def drawn() -> None:
         for box in opened.locator(".canopy").all():
             assert box_of(box)["width"] <= PHONE["width"]

@@ -9,6 +9,7 @@
 Fixtures
     app_url     where the app answers; started once, offline, its log read at the end: a traceback fails the last test
     app         the same with .log (a Path), .process, and .models, the folder that it may open models from
+    scripts     a server of the tests' own pages: ``scripts.page("trees", PAGE)`` is the address of one, a script
     page        a Playwright page without a past. The test fails on a console error, an error in the page, or a request
                 that leaves this machine (which is also refused)
     problems    what was noticed on this page; ``problems.allow("404")`` for what a test provokes on purpose
@@ -83,6 +84,13 @@ from viz.components.theme_change import theme_change as change_of_theme
 
 mark_of_rest.mount()
 change_of_theme.mount()"""
+# A page of `scripts` runs the script whose name its address held when it was opened.
+BY_NAME = """import streamlit as st
+
+st.session_state.setdefault("script", st.query_params.get("script"))
+st.navigation([st.Page(f"scripts/{st.session_state.script}.py")], position="hidden").run()"""
+# As our app is started: nothing looks through torch's thousands of modules, or collects garbage, after every run.
+AT_EASE = ("--server.fileWatcherType=none", "--runner.postScriptGC=false")
 
 
 # --- the app -----------------------------------------------------------------------------------------------------
@@ -138,19 +146,11 @@ def running(  # noqa: PLR0913  (an app has many ways to be started)
 
 
 @contextmanager
-def one_page(folder: Path, script: str, **environ: str) -> Iterator[str]:
-    """The address of an app of one page, a script that may import ours, until the block ends; its log has no fault."""
-    with one_script(folder, script, **environ) as started:
-        yield started.url
-    assert not faults(started.log.read_text())
-
-
-@contextmanager
 def one_script(folder: Path, script: str, **environ: str) -> Iterator[App]:
-    """An app of one page, which says when it is at rest and follows the theme, as ours does."""
+    """An app of one script, which may import ours; it says when it is at rest and follows the theme, as ours does."""
     (folder / "main.py").write_text(f"{LIKE_THE_SHELL}\n{script}", encoding="utf-8")
     search = os.pathsep.join([str(ROOT), os.environ["PYTHONPATH"]])
-    with running(folder / "log", "main.py", folder, environ={"PYTHONPATH": search, **environ}) as started:
+    with running(folder / "log", "main.py", folder, AT_EASE, {"PYTHONPATH": search, **environ}) as started:
         yield started
 
 
@@ -195,16 +195,17 @@ def faults(log: str) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def app(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[App]:
+def app(tmp_path_factory: pytest.TempPathFactory, windows: Windows) -> Iterator[App]:
     """The app as `make run` starts it, offline, warm: it has had a visitor, and its model is there. It may open models
     from one folder, empty at first. Its log must be clean when all tests are through."""
     log, models = tmp_path_factory.mktemp("app") / "app.log", tmp_path_factory.mktemp("models")
     places = {"HEADLIGHT_MODEL_FOLDERS": str(models), "HEADLIGHT_TAUGHT": str(log.with_name("taught"))}
     plain = {"NUMBA_DISABLE_JIT": "1"}  # to compile UMAP takes longer than to place some dozens of points without
     with running(log, environ={**places, **plain}) as started:
-        with browser.new_page() as first:
-            first.goto(started.url)
-            rest(first, 3 * PATIENCE)
+        first = windows.current().new_page()
+        first.goto(started.url)
+        rest(first, 3 * PATIENCE)
+        forget(first)
         yield replace(started, models=models)
     text = log.read_text(errors="replace")
     assert not faults(text), f"The app's log has errors:\n{text}"
@@ -214,6 +215,31 @@ def app(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[
 def app_url(app: App) -> str:
     """Where the app answers, without a slash at the end."""
     return app.url
+
+
+@dataclass(frozen=True)
+class Scripts:
+    """A server of pages that stand alone, each a script that may import ours."""
+
+    url: str
+    folder: Path
+    models: Path  # the folder that their models may be opened from
+
+    def page(self, name: str, script: str) -> str:
+        """The address of a page that runs this script."""
+        (self.folder / f"{name}.py").write_text(script, encoding="utf-8")
+        return f"{self.url}/?script={name}"
+
+
+@pytest.fixture(scope="session")
+def scripts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scripts]:
+    """One server for all pages that stand alone. Its log must be clean when all tests are through."""
+    folder, models = tmp_path_factory.mktemp("scripts"), tmp_path_factory.mktemp("models")
+    (folder / "scripts").mkdir()
+    with one_script(folder, BY_NAME, HEADLIGHT_MODEL_FOLDERS=str(models)) as started:
+        yield Scripts(started.url, folder / "scripts", models)
+    text = started.log.read_text(errors="replace")
+    assert not faults(text), f"The log of the tests' own pages has errors:\n{text}"
 
 
 # --- the browser -------------------------------------------------------------------------------------------------

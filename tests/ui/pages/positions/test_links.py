@@ -1,10 +1,21 @@
-"""Odd links of the page Positions are answered in a sentence."""
+"""Links of the page Positions: what they ask for is shown, with the model's and the formulas' numbers; odd ones are
+answered in a sentence."""
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from attention.codec import unframe
+from attention.order import swapped
+from attention.positions import shift_error, shift_matrix, sinusoidal
+from inference import TraceRequest
+from inference.questions.order import OrderRequest
 from tests.support.asking import asked, says
+from ui.run.shelf import backend
+
+FAMOUS = "The animal didn't cross the street because it was too tired."
 
 
 @pytest.mark.slow
@@ -14,3 +25,34 @@ def test_a_bad_link_gives_the_usual_view_and_a_sentence() -> None:
     says(page, "“seed” should be a whole number")
     assert any("in another order" in part.proto.json for part in page.get("bidi_component"))
     assert not page.exception
+
+
+@pytest.mark.slow
+def test_two_words_are_swapped_by_link_and_a_head_is_picked() -> None:
+    trace = backend().trace(TraceRequest(text=FAMOUS))
+    order = swapped(trace.source, 1, 7)
+    test = backend().inspect(OrderRequest(text=FAMOUS, order=order))
+    page = asked("positions", mix="swap", first=1, second=7, layer=4, head=3)
+    parts = [part.proto for part in page.get("bidi_component")]
+    strips = [json.loads(part.json) for part in parts if part.component_name == "headlight_strip"]
+    (mixed,) = (strip["chips"] for strip in strips if "in another order" in strip["title"])
+    assert [chip["text"] for chip in mixed] == [trace.tokens[at] for at in order]
+    maps = [unframe(part.bytes)[0]["sheets"] for part in parts if part.component_name == "headlight_matrices"]
+    off = test.having.differences[4, 3]
+    assert [sheet["note"] for (sheet,) in maps[:2]] == [
+        "layer 4 · head 3",
+        f"largest difference of a weight: {off:.2f}",
+    ]
+
+
+@pytest.mark.slow
+def test_the_shift_matrix_s_error_is_the_formula_s() -> None:
+    page = asked("positions", show="shift", length=20, size=6, shift=3)
+    error = shift_error(sinusoidal(20, 6), 3, shift_matrix(3, 6))
+    says(page, "One matrix moves every position by 3")
+    says(page, f"over all 17 positions and 6 dimensions, the largest difference is {error:.1e}.")
+    (shift,) = (box for box in page.number_input if box.label == "Shift k")
+    shift.set_value(4).run()
+    assert page.query_params["shift"] == "4"
+    says(page, "One matrix moves every position by 4")
+    says(page, "over all 16 positions")
