@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.browser import PATIENCE, PHONE, Problems, click, rest, visit
+from tests.support.browser import PATIENCE, PHONE, Problems, rest, visit
 from tests.support.keyboard import tab_to
 from tests.support.visitor import DEEP_LINK, box_of, file_of
 from ui.pages.by_hand.as_csv import pack, read, unpack, write
@@ -155,10 +155,6 @@ def test_what_is_typed_is_read_as_meant_or_refused_and_changes_every_step_and_th
     rest(opened)
     opened.get_by_role("button", name="Start over").click()
     expect(opened.get_by_text(EVEN)).to_be_visible()
-    click(opened.get_by_role("combobox", name="Example"))  # at rest: a list that opens before is closed by what comes
-    opened.get_by_role("option", name="Three words, each fetches the next").click()
-    expect(opened.get_by_text("gives “two” 1.00 of its attention")).to_be_visible()
-    expect(opened).to_have_url(re.compile("preset=lookup$"))
 
 
 def test_all_of_it_by_the_keyboard_alone(opened: Page) -> None:
@@ -194,6 +190,8 @@ def test_all_of_it_by_the_keyboard_alone(opened: Page) -> None:
     keys.type("Three words")
     keys.press("Enter")
     expect(opened.get_by_text("gives “two” 1.00 of its attention")).to_be_visible(timeout=PATIENCE)
+    expect(opened).to_have_url(re.compile("preset=lookup"))
+    expect(opened).not_to_have_url(re.compile("numbers="))
 
 
 @pytest.mark.parametrize("viewport", [PHONE])
