@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -11,8 +13,8 @@ from playwright.sync_api import Locator, Page, expect
 from tests.support.browser import PATIENCE, PHONE, Problems, rest, visit
 from tests.support.keyboard import tab_to
 from tests.support.visitor import DEEP_LINK, box_of, file_of
-from ui.pages.by_hand.as_csv import pack, read, write
-from ui.pages.by_hand.example import example_of, resize
+from ui.pages.by_hand.as_csv import pack, read, unpack, write
+from ui.pages.by_hand.example import Example, example_of, resize
 
 EVEN = "“je” gives “ai” 0.29 of its attention"
 
@@ -41,7 +43,16 @@ def type_number(page: Page, table: int, row: int, text: str) -> None:
     field.press("Enter")
 
 
-def test_the_tutorial_s_example_says_what_is_true_beside_what_is_printed_and_may_grow_and_shrink(opened: Page) -> None:
+def with_key(example: Example, number: float) -> Example:
+    """The example with this number where W_K begins."""
+    w_k = example.w_k.copy()
+    w_k[0, 0] = number
+    return replace(example, w_k=w_k)
+
+
+def test_the_tutorial_s_example_is_shown_saved_worked_out_and_changed_and_another_comes_in_and_is_masked(
+    opened: Page, tmp_path: Path
+) -> None:
     expect(opened.get_by_text(EVEN)).to_be_visible()
     expect(opened.get_by_text("A softmax keeps the order of the scores")).to_be_visible()
     for name in ("Printed", "True, d_k = 4", "True, d_k = 1", "X", "Q = X·W_Q", "Q·Kᵀ / √4", "e^s", "A = softmax"):
@@ -49,6 +60,37 @@ def test_the_tutorial_s_example_says_what_is_true_beside_what_is_printed_and_may
     for name in ("A·V·W_O", "X + attention", "ReLU·W_2", "Y = LayerNorm", "Y·Eᵀ", "next word"):
         expect(sheet(opened, name)).to_be_visible()
     expect(sheet(opened, "masked")).to_have_count(0)
+    it_goes_out_as_a_file(opened, tmp_path)
+    a_clicked_cell_is_worked_out(opened)
+    it_may_grow_and_shrink(opened)
+    a_file_comes_in(opened, tmp_path)
+    the_mask_hides_what_follows(opened)
+
+
+def it_goes_out_as_a_file(opened: Page, folder: Path) -> None:
+    rest(opened)
+    opened.get_by_text("Files").click()
+    download = file_of(opened.get_by_role("button", name="Save as CSV"))
+    saved = folder / "saved.csv"
+    download.save_as(saved)
+    assert read(saved.read_bytes()) == example_of("tutorial")
+
+
+def a_clicked_cell_is_worked_out(opened: Page) -> None:
+    weights = sheet(opened, "A = softmax")
+    weights.focus()
+    opened.keyboard.press("Enter")
+    expect(opened.get_by_text("“french” looks at “french”: q·k = 0.80 × 0.10 + 0.50 × (−0.10)")).to_be_visible()
+    expect(opened).to_have_url(re.compile("row=0.*column=0.*cell=shares-0-0"))
+    expect(opened.get_by_text("A = softmax, “french” and “french”: 0.97 / ")).to_be_visible()
+    sheet(opened, "Y·Eᵀ").focus()
+    opened.keyboard.press("Enter")
+    expect(opened.get_by_text("Y·Eᵀ, “french” and “I”: ")).to_be_visible()
+    expect(opened.get_by_text("“french” looks at “french”: q·k")).to_be_visible()
+
+
+def it_may_grow_and_shrink(opened: Page) -> None:
+    rest(opened)
     opened.get_by_role("checkbox", name="Rest of the layer").uncheck(force=True)
     expect(opened.get_by_text("“I am like French” off this example. It is not so here")).to_be_visible()
     expect(sheet(opened, "Y = LayerNorm")).to_have_count(0)
@@ -63,7 +105,36 @@ def test_the_tutorial_s_example_says_what_is_true_beside_what_is_printed_and_may
     expect(sheet(opened, "Q·Kᵀ / √2")).to_be_visible()
 
 
-def test_what_is_typed_is_read_as_meant_or_refused_in_words(opened: Page) -> None:
+def a_file_comes_in(opened: Page, folder: Path) -> None:
+    rest(opened)
+    other = folder / "other.csv"
+    other.write_text(write(example_of("lookup")).replace("one", "<b>uno</b>"), encoding="utf-8")
+    upload = opened.get_by_test_id("stFileUploader").filter(has_text="Open a CSV").locator("input")
+    upload.set_input_files(other)
+    expect(opened.get_by_text("“<b>uno</b>” gives “two” 1.00 of its attention")).to_be_visible()
+    bad = folder / "bad.csv"
+    bad.write_text("![](http://example.org/x.png),1\n")
+    upload.set_input_files(bad)
+    expect(opened.get_by_role("alert").filter(has_text="Line 1 is of a matrix called '![](http")).to_be_visible()
+    expect(opened.get_by_text("“<b>uno</b>” gives “two” 1.00 of its attention")).to_be_visible()
+
+
+def the_mask_hides_what_follows(opened: Page) -> None:
+    rest(opened)
+    opened.get_by_role("checkbox", name="Causal mask").check(force=True)
+    masked = sheet(opened, "masked")
+    expect(masked).to_be_visible()
+    masked.focus()
+    opened.keyboard.press("ArrowRight")
+    expect(opened.locator(".sheet", has=masked).locator("[aria-live]")).to_have_text("<b>uno</b> · two: −∞")
+    opened.keyboard.press("Enter")
+    expect(opened.get_by_text("masked: −∞, softmax over the row → 0.")).to_be_visible()
+    expect(opened).to_have_url(re.compile("causal=1"))
+
+
+def test_what_is_typed_is_read_as_meant_or_refused_and_changes_every_step_and_the_link_till_a_preset_begins_anew(
+    opened: Page,
+) -> None:
     expect(opened.get_by_text(EVEN)).to_be_visible()
     type_number(opened, 2, 0, "4e1")
     expect(opened.get_by_text("“french” gives itself 1.00 of its attention")).to_be_visible()
@@ -73,53 +144,21 @@ def test_what_is_typed_is_read_as_meant_or_refused_in_words(opened: Page) -> Non
     type_number(opened, 2, 0, "0,1")
     expect(said).to_have_count(0)
     expect(opened.get_by_text(EVEN)).to_be_visible()
-
-
-def test_a_typed_number_changes_every_step_and_the_link_brings_it_back_till_a_preset_begins_anew(opened: Page) -> None:
-    expect(opened.get_by_text(EVEN)).to_be_visible()
     type_number(opened, 2, 0, "40")
-    expect(opened).to_have_url(re.compile("numbers="))
     expect(opened.get_by_text("“french” gives itself 1.00 of its attention")).to_be_visible()
     expect(opened.get_by_text("A well-known tutorial")).to_have_count(0)
-    link = opened.url
+    rest(opened)
+    (numbers,) = parse_qs(urlsplit(opened.url).query)["numbers"]
+    assert unpack(numbers) == with_key(example_of("tutorial"), 40), "a link brings it back"
     type_number(opened, 2, 2, "80")
     expect(opened.get_by_text("“french” gives “ai” 1.00 of its attention")).to_be_visible()
-    opened.goto(link)
-    expect(opened.get_by_text("“french” gives itself 1.00 of its attention")).to_be_visible()
     rest(opened)
     opened.get_by_role("button", name="Start over").click()
     expect(opened.get_by_text(EVEN)).to_be_visible()
-    opened.get_by_role("combobox", name="Example").click()
-    opened.get_by_role("option", name="Three words, each fetches the next").click()
-    expect(opened.get_by_text("gives “two” 1.00 of its attention")).to_be_visible()
-    expect(opened).to_have_url(re.compile("preset=lookup$"))
-
-
-def test_a_clicked_cell_is_worked_out_and_the_mask_hides_what_follows(opened: Page) -> None:
-    weights = sheet(opened, "A = softmax")
-    weights.focus()
-    opened.keyboard.press("Enter")
-    expect(opened.get_by_text("“french” looks at “french”: q·k = 0.80 × 0.10 + 0.50 × (−0.10)")).to_be_visible()
-    expect(opened).to_have_url(re.compile("row=0.*column=0.*cell=shares-0-0"))
-    expect(opened.get_by_text("A = softmax, “french” and “french”: 0.97 / ")).to_be_visible()
-    sheet(opened, "Y·Eᵀ").focus()
-    opened.keyboard.press("Enter")
-    expect(opened.get_by_text("Y·Eᵀ, “french” and “I”: ")).to_be_visible()
-    expect(opened.get_by_text("“french” looks at “french”: q·k")).to_be_visible()
-    rest(opened)
-    opened.get_by_role("checkbox", name="Causal mask").check(force=True)
-    expect(sheet(opened, "masked")).to_be_visible()
-    masked = sheet(opened, "masked")
-    masked.focus()
-    opened.keyboard.press("ArrowRight")
-    expect(opened.locator(".sheet", has=masked).locator("[aria-live]")).to_have_text("french · je: −∞")
-    opened.keyboard.press("Enter")
-    expect(opened.get_by_text("masked: −∞, softmax over the row → 0.")).to_be_visible()
-    expect(opened).to_have_url(re.compile("causal=1"))
 
 
 def test_all_of_it_by_the_keyboard_alone(opened: Page) -> None:
-    """A number changed and undone, a cell's sum, a size behind its fold, and another example."""
+    """A number changed, a size behind its fold, a cell's sum, all of it undone, and another example."""
     expect(opened.get_by_text(EVEN)).to_be_visible()
     keys = opened.keyboard
     tab_to(opened, opened.get_by_test_id("data-grid-canvas").nth(2))
@@ -134,6 +173,12 @@ def test_all_of_it_by_the_keyboard_alone(opened: Page) -> None:
     keys.press("Enter")
     expect(opened.get_by_text("“french” gives itself 1.00 of its attention")).to_be_visible(timeout=PATIENCE)
     expect(opened).to_have_url(re.compile("numbers="))
+    tab_to(opened, opened.locator("summary").filter(has_text="Sizes"))
+    keys.press("Enter")
+    tab_to(opened, opened.get_by_label("Tokens", exact=True))
+    keys.press("ArrowUp")
+    keys.press("Enter")
+    expect(sheet(opened, "A = softmax")).to_have_attribute("aria-label", re.compile("5 by 5"), timeout=PATIENCE)
     tab_to(opened, sheet(opened, "A = softmax"))
     keys.press("ArrowRight")
     keys.press("Enter")
@@ -141,43 +186,12 @@ def test_all_of_it_by_the_keyboard_alone(opened: Page) -> None:
     tab_to(opened, opened.get_by_role("button", name="Start over"))
     keys.press("Enter")
     expect(opened.get_by_text(EVEN)).to_be_visible(timeout=PATIENCE)
-    tab_to(opened, opened.locator("summary").filter(has_text="Sizes"))
-    keys.press("Enter")
-    tab_to(opened, opened.get_by_label("Tokens", exact=True))
-    keys.press("ArrowUp")
-    keys.press("Enter")
-    expect(sheet(opened, "A = softmax")).to_have_attribute("aria-label", re.compile("5 by 5"), timeout=PATIENCE)
-    tab_to(opened, opened.get_by_role("combobox", name="Example"))
+    tab_to(opened, opened.get_by_role("combobox", name="Example"), "Shift+Tab")
     keys.type("Three words")
     keys.press("Enter")
     expect(opened.get_by_text("gives “two” 1.00 of its attention")).to_be_visible(timeout=PATIENCE)
-
-
-def test_heads_share_the_columns(page: Page, app_url: str, problems: Problems) -> None:
-    problems.allow(DEEP_LINK)
-    visit(page, f"{app_url}/by_hand?heads=2&shown=1")
-    expect(sheet(page, "Q·Kᵀ / √2")).to_be_visible()
-    expect(sheet(page, "Concat(heads)")).to_be_visible()
-    expect(page.get_by_text("Head 2: “")).to_be_visible()
-
-
-def test_a_file_goes_out_and_comes_in(opened: Page, tmp_path: Path) -> None:
-    rest(opened)
-    opened.get_by_text("Files").click()
-    download = file_of(opened.get_by_role("button", name="Save as CSV"))
-    saved = tmp_path / "saved.csv"
-    download.save_as(saved)
-    assert read(saved.read_bytes()) == example_of("tutorial")
-    other = tmp_path / "other.csv"
-    other.write_text(write(example_of("lookup")).replace("one", "<b>uno</b>"), encoding="utf-8")
-    upload = opened.get_by_test_id("stFileUploader").filter(has_text="Open a CSV").locator("input")
-    upload.set_input_files(other)
-    expect(opened.get_by_text("“<b>uno</b>” gives “two” 1.00 of its attention")).to_be_visible()
-    bad = tmp_path / "bad.csv"
-    bad.write_text("![](http://example.org/x.png),1\n")
-    upload.set_input_files(bad)
-    expect(opened.get_by_role("alert").filter(has_text="Line 1 is of a matrix called '![](http")).to_be_visible()
-    expect(opened.get_by_text("“<b>uno</b>” gives “two” 1.00 of its attention")).to_be_visible()
+    expect(opened).to_have_url(re.compile("preset=lookup"))
+    expect(opened).not_to_have_url(re.compile("numbers="))
 
 
 @pytest.mark.parametrize("viewport", [PHONE])
@@ -185,7 +199,8 @@ def test_the_largest_example_fits_on_a_phone(page: Page, app_url: str, problems:
     problems.allow(DEEP_LINK)
     small = example_of("lookup")
     visit(page, f"{app_url}/by_hand?heads=2&numbers={pack(resize(small, 8, 8, 8, 8, 8))}")
-    expect(sheet(page, "A = softmax")).to_be_visible()
+    for name in ("Q·Kᵀ / √4", "A = softmax", "Concat(heads)"):
+        expect(sheet(page, name)).to_be_visible()
     rest(page)
     editor, steps = page.get_by_text("Change the numbers"), sheet(page, "Q = X·W_Q")
     assert box_of(editor)["y"] < box_of(steps)["y"], "the editor comes first"

@@ -7,15 +7,30 @@ from playwright.sync_api import Locator, Page, expect
 from tests.support.browser import PATIENCE, rest
 
 MOST = 250  # presses: a page has fewer places to stop at, a table's columns among them
-FOCUSED = "element => element.getRootNode().activeElement === element"
+AT_ONCE = 20  # presses between two looks, since to look costs more than to press
+# Whether the part has the focus; if not, the page does not hear Tab from when it has till it is asked again.
+REACHED = """(there) => {
+    const focused = () => there.getRootNode().activeElement === there;
+    window.tabbing?.abort();
+    if (focused()) return true;
+    window.tabbing = new AbortController();
+    const stay = (event) => {
+        if (event.key !== "Tab" || !focused()) return;
+        event.preventDefault();
+        event.stopImmediatePropagation();
+    };
+    window.addEventListener("keydown", stay, { capture: true, signal: window.tabbing.signal });
+    return false;
+}"""
 
 
-def tab_to(page: Page, there: Locator) -> None:
-    """Press Tab until ``there`` has the focus; fails where it is not reached."""
+def tab_to(page: Page, there: Locator, key: str = "Tab") -> None:
+    """Press Tab (Shift+Tab leads back) until ``there`` has the focus; fails where it is not reached."""
     expect(there).to_be_visible(timeout=PATIENCE)
     rest(page)
-    for _ in range(MOST):
-        if there.evaluate(FOCUSED):
+    for _ in range(0, MOST, AT_ONCE):
+        if there.evaluate(REACHED):
             return
-        page.keyboard.press("Tab")
-    raise AssertionError(f"{there} is not reached by Tab")
+        for _ in range(AT_ONCE):
+            page.keyboard.press(key)
+    raise AssertionError(f"{there} is not reached by {key}")

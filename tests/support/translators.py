@@ -2,25 +2,66 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
-from inference import LocalBackend
+from attention.covering import covering_heads
+from attention.edits import Edit
+from attention.trace import Trace
+from inference import LocalBackend, TraceRequest
+from inference.questions.decoding import BeamStep, NextBeams, NextTarget
+from inference.questions.forced import Forced, ForcedTarget
 from tests.support.serving import Served
 from tests.support.tinymodels import save
 
+TEXT = "The animal sat on the mat."
 LONGEST = 12  # tokens that it writes, its start token and its end among them
 
 
 @dataclass(frozen=True)
 class Translator:
-    """Where the app answers, its tiny model, and a backend that opens the same."""
+    """A tiny model, a backend that opens it, and what it makes of TEXT; ``url`` is where an app with it answers."""
 
-    url: str
     model: str
     backend: LocalBackend
+    url: str = ""
+
+    def asked(self, **more: Any) -> NextTarget:
+        return NextTarget(self.model, text=TEXT, **more)
+
+    def greedy(self, **more: object) -> tuple[int, ...]:
+        """The tokens that the model itself writes, its end among them."""
+        written: tuple[int, ...] = ()
+        while True:
+            step = self.backend.predict(self.asked(written=written, **more))
+            if step.ended or not step.room:
+                return written
+            written = (*written, step.greedy.token)
+
+    def beams(self, width: int) -> list[BeamStep]:
+        """Every step of a beam search."""
+        question = NextBeams(self.model, text=TEXT, width=width)
+        steps = [self.backend.predict(question)]
+        while not steps[-1].done:
+            steps.append(self.backend.predict(replace(question, beams=steps[-1].beams, finished=steps[-1].finished)))
+        return steps
+
+    def trace(self, tokens: tuple[int, ...], **more: Any) -> Trace:
+        return self.backend.trace(TraceRequest(self.model, TEXT, written=tokens, **more))
+
+    def forced(self, tokens: tuple[int, ...], *sets: tuple[Edit, ...]) -> Forced:
+        return self.backend.predict(ForcedTarget(self.model, text=TEXT, written=tokens, edits=sets or ((),)))
+
+
+def best_head(trace: Trace) -> tuple[int, int]:
+    """The cross head that picks the source words one by one."""
+    values = covering_heads(trace)
+    layer, head = np.unravel_index(int(values.argmax()), values.shape)
+    return int(layer), int(head)
 
 
 def tiny(folder: Path, spread: float = 0.2) -> Path:
@@ -43,4 +84,4 @@ def tiny(folder: Path, spread: float = 0.2) -> Path:
 def translator(served: Served) -> Translator:
     """The app with one local model."""
     folder = tiny(served.place("translators") / "tiny-marian")
-    return Translator(served.url, str(folder), served.backend)
+    return Translator(str(folder), served.backend, served.url)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from tests.support.asking import asked, says
+from tests.support.asking import asked, notes, says
+from ui.pages.by_hand.as_csv import pack
+from ui.pages.by_hand.example import example_of
 
 EVEN = "“je” gives “ai” 0.29 of its attention"
 
@@ -37,6 +41,23 @@ def test_a_link_opens_what_it_means_and_a_damaged_one_the_example(query: dict[st
 )
 def test_a_link_from_when_the_tutorial_came_first_opens_the_tutorial(query: dict[str, object]) -> None:
     says(asked("by_hand", **query), EVEN)
+
+
+def test_a_link_brings_a_typed_number_back_and_what_it_makes_of_every_step() -> None:
+    example = example_of("tutorial")
+    w_k = example.w_k.copy()
+    w_k[0, 0] = 40
+    page = asked("by_hand", preset="tutorial", numbers=pack(replace(example, w_k=w_k)))
+    says(page, "“french” gives itself 1.00 of its attention")
+    assert not any("A well-known tutorial" in note for note in notes(page))
+
+
+def test_heads_share_the_columns() -> None:
+    page = asked("by_hand", heads=2, shown=1)
+    drawn = b"".join(part.proto.bytes for part in page.get("bidi_component")).decode("utf-8", "replace")
+    assert "Q·Kᵀ / √2" in drawn
+    assert "Concat(heads)" in drawn
+    says(page, "Head 2: “")
 
 
 def test_a_choice_names_its_preset() -> None:
