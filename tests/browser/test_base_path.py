@@ -39,23 +39,17 @@ def outside(page: Page, below: App) -> list[str]:
     return asked
 
 
-def test_the_microscope_and_its_files(page: Page, below: App, outside: list[str]) -> None:
+def test_the_microscope_its_files_and_bertviz_of_a_saved_one(page: Page, below: App, outside: list[str]) -> None:
     open_page(page, below.url, text="A lecture prepared at home.", layer=2, head=3)
     painted(page, layer=2, head=3)
-    trace = parse(file_of(page.get_by_role("link", name="Save the trace")).path().read_bytes())
+    saved = file_of(page.get_by_role("link", name="Save the trace")).path().read_bytes()
+    trace = parse(saved)
     assert trace.text == "A lecture prepared at home."
     page.locator("summary", has_text="Export").click()
     with page.expect_download() as coming:
         page.locator(".menu .item", has_text=re.compile("HTML")).click()
     assert b"A lecture prepared at home." in coming.value.path().read_bytes()
     assert {cookie["path"] for cookie in page.context.cookies() if cookie["name"].startswith("headlight")} == {BASE}
-    assert outside == []
-
-
-def test_bertviz_and_a_saved_file(page: Page, below: App, outside: list[str]) -> None:
-    open_page(page, below.url, text="Read below a path.", layer=1, head=1)
-    painted(page, layer=1, head=1)
-    saved = file_of(page.get_by_role("link", name="Save the trace")).path().read_bytes()
     page.get_by_text("Saved traces").click()
     page.locator("input[type=file]").set_input_files(
         {"name": "a.safetensors", "mimeType": "application/octet-stream", "buffer": saved}
