@@ -92,7 +92,6 @@ from inference import LocalBackend
 from tools.gallery import main
 
 app = AppTest.from_file("ui/server/shell.py", default_timeout=240)
-app.run()
 app.switch_page("../../pages/longest_words.py").run()
 assert not app.exception, app.exception
 assert app.title[0].value == "Which words are longest?", app.title
@@ -119,7 +118,9 @@ def test_each_recipe_does_what_it_says_with_its_few_files_and_the_laws_hold(hous
     tests = ("viz/test_goldens", "attention/test_measures", "inference/catalogue/test_listing")
     asked = [*tests, *(f"house/test_{law}" for law in LAWS)]
     assert not golden.exists()
-    run(house, "-c", SEE, name, "viz/figures/word_lengths.py", *(f"tests/{one}.py" for one in asked))
+    # The other figures' goldens have just been written, as what they are held against is drawn.
+    new = ("-k", "not test_a_figure_is_as_it_was_looked_at or word_lengths")
+    run(house, "-c", SEE, name, *new, "viz/figures/word_lengths.py", *(f"tests/{one}.py" for one in asked))
     assert golden.exists()
     hold_laws(house)
 
