@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
+from tests.support.imports import import_statements
 from tests.support.repository import ROOT, files
 
 PICTURE = Path("docs/floors.svg")
@@ -175,7 +176,7 @@ def _imported(root: Path, modules: Iterable[Path]) -> frozenset[str]:
         name.split(".")[0]
         for file in modules
         if file.suffix == ".py"
-        for node in ast.walk(ast.parse((root / file).read_text(encoding="utf-8")))
+        for node in import_statements((root / file).read_text(encoding="utf-8"))
         for name in _names(node)
     )
 

@@ -23,10 +23,20 @@ Plain = Any  # what JSON holds
 NOTHING = "nothing"  # in a change: there was, or is, none
 
 
+def names() -> list[str]:
+    """What every example's golden is called: the file's name without its ending."""
+    return [*(f"figures-{name}" for name in FIGURES), *(f"sheets-{name}" for name in SHEETS)]
+
+
+def draw(name: str) -> Plain:
+    """An example as its golden would be."""
+    kind, _, example = name.partition("-")
+    return _figure(example) if kind == "figures" else _sheets(example)
+
+
 def drawn() -> dict[str, Plain]:
-    """Every example as its golden would be, by the file's name without its ending."""
-    figures = {f"figures-{name}": _figure(name) for name in FIGURES}
-    return figures | {f"sheets-{name}": _sheets(name) for name in SHEETS}
+    """Every example as its golden would be, by its name."""
+    return {name: draw(name) for name in names()}
 
 
 def kept() -> dict[str, Plain]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from functools import cache
 
+BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")  # where a statement holds others
+
 
 @cache
 def import_statements(source: str) -> tuple[ast.Import | ast.ImportFrom, ...]:
@@ -13,4 +15,7 @@ def import_statements(source: str) -> tuple[ast.Import | ast.ImportFrom, ...]:
     >>> [ast.unparse(found) for found in import_statements("import a\\ndef f():\\n    from b import c")]
     ['import a', 'from b import c']
     """
-    return tuple(node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import | ast.ImportFrom))
+    waiting: list[ast.AST] = [ast.parse(source)]
+    for node in waiting:  # statements only: most of a module is expressions, and none of them imports
+        waiting.extend(inner for block in BLOCKS for inner in getattr(node, block, ()))
+    return tuple(node for node in waiting if isinstance(node, ast.Import | ast.ImportFrom))

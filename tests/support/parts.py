@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 
@@ -22,9 +23,15 @@ PARTS = ("", "slow", "browser")  # the mark of each
 EACH = {"test_teach.py": 12, "test_classroom.py": 8, "test_pages.py": 5, "test_vectors.py": 5, "test_results.py": 6}
 
 
+@cache  # of some thousand tests in some hundred files
+def in_browser(file: Path) -> bool:
+    """Whether all of a file's tests need a browser."""
+    return file.is_relative_to(BROWSER)
+
+
 def part(item: pytest.Item) -> str:
     """The mark of the part that a test belongs to: what needs a browser is none of the others'."""
-    if item.path.is_relative_to(BROWSER) or "browser" in getattr(item, "fixturenames", ()):
+    if in_browser(item.path) or "browser" in getattr(item, "fixturenames", ()):
         return "browser"
     return "slow" if item.get_closest_marker("slow") else ""
 
@@ -58,13 +65,13 @@ class Parts:
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Each test gets the mark of its part, and the parts come in order; of the files with a browser those that
         take longest come first, so that in the end no process waits long for another's last file."""
-        seen = [item for item in items if part(item) == "browser"]
-        for item in seen:
-            item.add_marker("browser")
+        parts = {item: part(item) for item in items}
         long = Counter[Path]()
-        for item in seen:
-            long[item.path] += EACH.get(item.path.name, 2)
-        items.sort(key=lambda item: (PARTS.index(part(item)), -long[item.path] if part(item) == "browser" else 0))
+        for item in items:
+            if parts[item] == "browser":
+                item.add_marker("browser")
+                long[item.path] += EACH.get(item.path.name, 2)
+        items.sort(key=lambda item: (PARTS.index(parts[item]), -long[item.path] if parts[item] == "browser" else 0))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Producer) -> InOrder:

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from tests.support.gallery import FIGURES, SHEETS
-from tests.support.goldens import FOLDER, changes, drawn, kept
+from tests.support.goldens import FOLDER, changes, draw, kept, names
 from tests.support.repository import ROOT
 
 MANY = 8  # changes that are told
@@ -23,17 +23,17 @@ def drawing(folder: str, returns: tuple[str, ...]) -> set[str]:
     return found
 
 
-DRAWN, KEPT = drawn(), kept()
+KEPT = kept()
 
 
-@pytest.mark.parametrize("name", sorted(DRAWN))
+@pytest.mark.parametrize("name", sorted(names()))
 def test_a_figure_is_as_it_was_looked_at(name: str) -> None:
-    told = [f"{place}: {old!r} -> {new!r}" for place, old, new in changes(KEPT.get(name, {}), DRAWN[name])]
+    told = [f"{place}: {old!r} -> {new!r}" for place, old, new in changes(KEPT.get(name, {}), draw(name))]
     assert not told, "\n".join([f"{name} is another; look at it: make gallery, then ARGS=--write", *told[:MANY]])
 
 
 def test_there_is_no_golden_of_nothing() -> None:
-    assert set(KEPT) == set(DRAWN)
+    assert set(KEPT) == set(names())
 
 
 def test_every_figure_is_in_the_gallery() -> None:

@@ -261,7 +261,7 @@ def test_to_guess_the_pace_uses_up_no_random_number(tmp_path: Path) -> None:
 @pytest.mark.parametrize("make", [classified, tagged])
 def test_other_architectures_learn_too(tmp_path: Path, kind: str, make: Callable[[], Labels]) -> None:
     name, where = machine(tmp_path, kind)
-    found = teach(task(make()), name, replace(WHOLE, rate=1e-2), tmp_path / "out", where)
+    found = teach(task(make()), name, replace(WHOLE, steps=80, rate=1e-2), tmp_path / "out", where)
     losses = metrics.lines(tmp_path / "out" / "run" / "metrics.jsonl", "step")
     assert losses[-1]["loss"] < losses[0]["loss"] / 4
     assert found["test"]["macro_f1"] == 1.0
@@ -270,7 +270,7 @@ def test_other_architectures_learn_too(tmp_path: Path, kind: str, make: Callable
 @pytest.mark.slow
 def test_a_model_of_characters_needs_no_other(tmp_path: Path) -> None:
     labels = classified()
-    how = replace(WHOLE, rate=1e-3, batch=None)
+    how = replace(WHOLE, steps=36, rate=1e-3, batch=None)
     _, where = machine(tmp_path)
     found = teach(task(labels), CHARACTERS, how, tmp_path / "out", where)
     assert found["test"]["accuracy"] == 1.0

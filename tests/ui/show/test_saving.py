@@ -35,7 +35,8 @@ def offered() -> Iterator[tuple[str, ast.Call]]:
     """Every call of ``save``, with the module's name and line."""
     for folder in ("ui", "pages"):
         for path in sorted((ROOT / folder).rglob("*.py")):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            source = path.read_text(encoding="utf-8")
+            for node in ast.walk(ast.parse(source)) if "save(" in source else ():
                 if isinstance(node, ast.Call) and ast.unparse(node.func) == "save":
                     yield f"{path.relative_to(ROOT)}:{node.lineno}", node
 
