@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -59,9 +58,6 @@ os.environ.update(
     STREAMLIT_SERVER_HEADLESS="true",
     TOKENIZERS_PARALLELISM="false",
 )
-# As `make test` has it: what was compiled is kept, for the other processes of a run and for the next run.
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-sys.dont_write_bytecode = False
 loopback.install()
 
 
