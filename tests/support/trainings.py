@@ -34,6 +34,7 @@ def stand(state):
 stand("running")
 with open(begun, "w") as file:
     file.write(said["id"])
+open(begun + ".heard").close()  # till then no other begins, which would be heard with this one
 if said["title"] == "waits":
     os.read(0, 1)
 elif said["title"] == "dies":
@@ -63,8 +64,10 @@ class Trainings:
         return job
 
     def begun(self) -> str:
-        """The id of the job that begins next; waits for it."""
-        return self.pipe.read_text(encoding="utf-8")
+        """The id of the job that begins next; waits for it, and the job for that."""
+        found = self.pipe.read_text(encoding="utf-8")
+        self.pipe.with_suffix(".heard").write_bytes(b"")
+        return found
 
     def ended(self, job: Job) -> Look:
         """How a job stands once nothing runs or waits any more."""
@@ -83,6 +86,7 @@ def trainings(folder: Path, budget: int = 10**9) -> Iterator[Trainings]:
     pipe, script = folder / "begun", folder / "child.py"
     if not pipe.exists():
         os.mkfifo(pipe)
+        os.mkfifo(pipe.with_suffix(".heard"))
         script.write_text(CHILD, encoding="utf-8")
     command = (sys.executable, "-S", "-E", str(script), str(pipe))
     queue = Queue(folder / "taught", budget, Machine(offline=True), command)
