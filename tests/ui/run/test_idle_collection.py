@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import random
+import subprocess
+import sys
 import threading
-import weakref
-from collections.abc import Iterator
 from contextlib import AbstractContextManager
 
 import pytest
@@ -28,21 +27,6 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
-
-
-class Large:
-    """Something that only a collection can free: it holds itself."""
-
-    def __init__(self) -> None:
-        self.me, self.weights = self, bytearray(2**20)
-
-
-@pytest.fixture
-def by_hand() -> Iterator[None]:
-    """Python does not collect by itself meanwhile."""
-    gc.disable()
-    yield
-    gc.enable()
 
 
 def test_streamlit_leaves_it_to_us() -> None:
@@ -118,39 +102,53 @@ def test_laws_of_any_day(seed: int) -> None:
     assert reasons == {"late", "quiet"}
 
 
-@pytest.mark.usefixtures("by_hand")
-def test_a_cycle_is_gone_once_the_server_is_idle() -> None:
-    scripts, gone = Scripts(quiet=0.0), threading.Event()
+# In a process that holds little beside: a collection takes a second among all that a run of the tests has imported.
+GONE = f"""
+import gc, threading, weakref
+from ui.run.idle_collection import Scripts
+
+class Large:  # only a collection can free it: it holds itself
+    def __init__(self):
+        self.me, self.weights = self, bytearray(2**20)
+
+def large():
+    gone = threading.Event()
+    weakref.finalize(Large(), gone.set).atexit = False
+    return gone
+
+gc.disable()  # Python does not collect by itself meanwhile
+
+def idle():
+    scripts = Scripts(quiet=0.0)
     with scripts.watched():
         with scripts.run():
-            large = Large()
-            weakref.finalize(large, gone.set).atexit = False
-            del large
+            gone = large()
             assert not gone.is_set()
-        assert gone.wait(PATIENCE)
+        assert gone.wait({PATIENCE})
 
-
-@pytest.mark.usefixtures("by_hand")
-def test_a_cycle_is_gone_on_a_server_that_is_never_quiet() -> None:
-    scripts, gone = Scripts(longest=0.0), threading.Event()
-    large = Large()
-    weakref.finalize(large, gone.set).atexit = False
-    del large
+def never_quiet():
+    scripts, gone = Scripts(longest=0.0), large()
     with scripts.watched(), scripts.run():
-        assert gone.wait(PATIENCE)
+        assert gone.wait({PATIENCE})
 
-
-@pytest.mark.usefixtures("by_hand")
-def test_what_was_out_of_the_collectors_sight_is_gone_when_it_is_evicted() -> None:
-    scripts, gone = Scripts(quiet=0.0), threading.Event()
-    large = Large()
-    weakref.finalize(large, gone.set).atexit = False
+def out_of_sight():
+    scripts, gone = Scripts(quiet=0.0), large()
     gc.freeze()
-    del large
     with scripts.watched():
         with scripts.run():
             pass
-        assert gone.wait(PATIENCE)
+        assert gone.wait({PATIENCE})
+
+for law in (idle, never_quiet, out_of_sight):
+    law()
+    print(law.__name__)
+"""
+
+
+def test_a_cycle_is_gone_once_the_server_is_idle_or_never_quiet_or_when_it_was_out_of_the_collector_s_sight() -> None:
+    answer = subprocess.run([sys.executable, "-c", GONE], cwd=ROOT, check=False, capture_output=True, text=True)
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.split() == ["idle", "never_quiet", "out_of_sight"]
 
 
 def test_the_thread_ends_with_the_server() -> None:
