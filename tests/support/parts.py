@@ -20,7 +20,15 @@ from xdist.workermanage import WorkerController  # type: ignore[import-untyped]
 BROWSER = Path(__file__).parents[1] / "browser"
 PARTS = ("", "slow", "browser")  # the mark of each
 # Seconds that a file's tests take, each, where that is far from two: a long one must not begin when the rest has ended.
-EACH = {"test_teach.py": 12, "test_classroom.py": 8, "test_pages.py": 5, "test_vectors.py": 5, "test_results.py": 6}
+EACH = {
+    **dict.fromkeys(["test_pages.py", "test_restart.py"], 20),
+    **dict.fromkeys(["test_base_path.py", "test_teach.py"], 12),
+    **dict.fromkeys(["test_by_hand.py", "test_classroom.py", "test_generate.py", "test_masked.py"], 9),
+    **dict.fromkeys(["test_alignment.py", "test_results.py", "test_roles.py", "test_translate.py"], 8),
+    **dict.fromkeys(["test_agreement.py", "test_compare.py", "test_find.py", "test_measure.py", "test_vectors.py"], 6),
+    **dict.fromkeys(["test_next_sentence.py", "test_positions.py", "test_whole_pass.py", "test_why_attention.py"], 5),
+    "test_support.py": 1,
+}
 
 
 @cache  # of some thousand tests in some hundred files
